@@ -55,29 +55,23 @@ impl Memory {
     }
 }
 
-/// Puts the stages together. The HTTP client is made here, anew for each program.
-///
-/// # Errors
-/// If the HTTP client cannot be set up.
-pub fn program(
-    settings: &Settings,
-    ports: Ports,
-    keys: KeyStore,
-    clock: Arc<dyn Clock>,
-    seeds: Arc<dyn Seeds>,
-    events: Arc<dyn Events>,
-    memory: &Memory,
-) -> Result<Program, ConfigError> {
-    Ok(program_over(fetcher(settings, memory)?, settings, ports, keys, (clock, seeds, events), memory))
+/// Time, chance, and who hears of events: what a driver has besides its store.
+pub struct Surroundings {
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Seeds of what is drawn by lot.
+    pub seeds: Arc<dyn Seeds>,
+    /// Hears what happens.
+    pub events: Arc<dyn Events>,
 }
 
-/// Puts the program together with calls to sites made by `fetch`; see [`program()`].
-pub fn program_over(
+/// Puts the program together over these ports; `fetch` makes the calls to sites, see [`fetcher`].
+pub fn program(
     fetch: Arc<dyn Fetch>,
     settings: &Settings,
     ports: Ports,
     keys: KeyStore,
-    (clock, seeds, events): (Arc<dyn Clock>, Arc<dyn Seeds>, Arc<dyn Events>),
+    Surroundings { clock, seeds, events }: Surroundings,
     memory: &Memory,
 ) -> Program {
     let politeness = Arc::new(Politeness {

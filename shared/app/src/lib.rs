@@ -15,7 +15,7 @@ mod settings;
 mod tally;
 mod threads;
 
-pub use assembly::{Memory, fetcher, program, program_over};
+pub use assembly::{Memory, Surroundings, fetcher, program};
 #[cfg(target_os = "linux")]
 pub use clock::kernel_time;
 pub use clock::{SystemClock, SystemSeeds};

@@ -160,8 +160,8 @@ impl Table {
         while listed.len() < limit {
             let want = limit - listed.len();
             let (items, next) = match span {
-                Span::Partition(name, value) => self.query(what, (name, value), None, after, want).await?,
-                Span::Range((name, value), keys) => self.query(what, (name, value), Some(keys), after, want).await?,
+                Span::Partition(name, value) => self.query(what, name, value, None, after, want).await?,
+                Span::Range((name, value), keys) => self.query(what, name, value, Some(keys), after, want).await?,
                 Span::All => self.scan(what, None, after, want).await?,
                 // Most of the items read may have another prefix.
                 Span::Beginning(name, prefix) => self.scan(what, Some((name, prefix)), after, PAGE).await?,
@@ -205,7 +205,8 @@ impl Table {
     async fn query(
         &self,
         what: &str,
-        (name, value): (&str, &AttributeValue),
+        name: &str,
+        value: &AttributeValue,
         keys: Option<&(&'static str, AttributeValue, AttributeValue)>,
         after: Option<Item>,
         limit: usize,

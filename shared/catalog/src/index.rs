@@ -135,10 +135,10 @@ impl Index {
             tracing::warn!(year, "the index is of a version that cannot be read and is built anew from the records");
             manifest = change_manifest(self.blobs.as_ref(), year, |m| Ok(m.begun_anew())).await?;
         }
-        let read = (self.clock.now(), manifest.generation);
+        let (began, generation) = (self.clock.now(), manifest.generation);
         let segments = self.new_segments(year, &manifest).await?;
         if !segments.is_empty() {
-            let portions = self.portions(segments).map(|portion| self.add(year, portion, read));
+            let portions = self.portions(segments).map(|portion| self.add(year, portion, began, generation));
             let mut added = std::pin::pin!(portions.buffer_unordered(self.portions_at_once.max(1)));
             let mut failed = None;
             // A portion that fails leaves the others intact.
@@ -157,7 +157,7 @@ impl Index {
             }
             // The seal is for the day on which the segments were listed, not for a later one for which some of them
             // waited.
-            let sealed = (read.0 - Millis::from_days(SEALED_AFTER_DAYS)).day();
+            let sealed = (began - Millis::from_days(SEALED_AFTER_DAYS)).day();
             change_manifest(self.blobs.as_ref(), year, |m| Ok(m.seal(&sealed))).await?;
         }
         Ok(())
@@ -291,14 +291,15 @@ impl Index {
         &self,
         year: Year,
         portion: Result<NewRecords, StageError>,
-        (began, generation): (Timestamp, u64),
+        began: Timestamp,
+        generation: u64,
     ) -> Result<PublishedPortion, StageError> {
         let batch = portion?;
         if batch.segments.is_empty() {
             return Ok(PublishedPortion::default());
         }
         let spans: Vec<Span> = batch.traces.iter().map(|trace| job_span("index", trace)).collect();
-        let added = self.add_itself(year, batch, (began, generation)).await?;
+        let added = self.add_itself(year, batch, began, generation).await?;
         for span in spans {
             span.in_scope(|| tracing::debug!(year, "pages of this chain can be found"));
         }
@@ -309,7 +310,8 @@ impl Index {
         &self,
         year: Year,
         batch: NewRecords,
-        (began, generation): (Timestamp, u64),
+        began: Timestamp,
+        generation: u64,
     ) -> Result<PublishedPortion, StageError> {
         let NewRecords { segments, damaged, records, revised, .. } = batch;
         let blobs = self.blobs.as_ref();

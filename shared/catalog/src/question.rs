@@ -49,7 +49,7 @@ impl Question {
         let after = after.as_ref();
         let request = Request { offset: *offset, after, explain: *explain, ..Request::new(query, *limit, *now) };
         let results = search(splits, hidden, request)?;
-        let suggestion = suggest(splits, hidden, (text, query), &results, *now)?;
+        let suggestion = suggest(splits, hidden, text, query, &results, *now)?;
         Ok((results, suggestion))
     }
 }

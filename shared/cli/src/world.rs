@@ -4,7 +4,8 @@ use crate::interruption::{InterruptibleCalls, InterruptiblePauses};
 use anyhow::Result;
 use curlew_app::program::Program;
 use curlew_app::{
-    KeyStore, Memory, STACK_SETTINGS, Settings as Config, SystemClock, SystemSeeds, Tally, fetcher, program_over,
+    KeyStore, Memory, STACK_SETTINGS, Settings as Config, Surroundings, SystemClock, SystemSeeds, Tally, fetcher,
+    program,
 };
 use curlew_crawl::crawler::Crawler;
 use curlew_embedded::{Access, Store};
@@ -91,7 +92,8 @@ impl World {
         config.warn();
         let memory = Memory::new(&config);
         let fetch = Arc::new(InterruptibleCalls(fetcher(&config, &memory)?));
-        let program = program_over(fetch, &config, ports, keys.clone(), (clock, seeds, tally.clone()), &memory)
+        let surroundings = Surroundings { clock, seeds, events: tally.clone() };
+        let program = program(fetch, &config, ports, keys.clone(), surroundings, &memory)
             .with_desk(|desk| desk.looking_up(Arc::new(TxtRecords::new(config.name_server))));
         Ok(World { config, tally, memory, keys, program, embedded })
     }

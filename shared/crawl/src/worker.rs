@@ -113,7 +113,7 @@ impl<S: Settlement> Worker<'_, S> {
                 let why = format!("the job panicked: {}", panic_message(panic.as_ref()));
                 drop(panic);
                 let span = span.unwrap_or_else(|| span_of(job));
-                self.failed((handle, receives), job, (&why, JobFailure::Transient)).instrument(span).await
+                self.failed(handle, receives, job, &why, JobFailure::Transient).instrument(span).await
             }
         }
     }
@@ -166,18 +166,20 @@ impl<S: Settlement> Worker<'_, S> {
                 self.queue.done(handle).await
             }
             Ok(Verdict::Defer(until)) => self.queue.defer(handle, &job.clone().waited(), until).await,
-            Err(error) => self.failed((handle, receives), job, (&with_causes(&error), error.kind())).await,
+            Err(error) => self.failed(handle, receives, job, &with_causes(&error), error.kind()).await,
         }
     }
 
     async fn failed(
         &self,
-        delivery: (&S::Handle, u32),
+        handle: &S::Handle,
+        receives: u32,
         job: &Job,
-        failure: (&str, JobFailure),
+        error: &str,
+        kind: JobFailure,
     ) -> Result<(), PortError> {
-        record_failure(&Span::current(), failure.1);
-        settle_failure(self.queue, delivery, Some(job), failure, self.clock.now()).await
+        record_failure(&Span::current(), kind);
+        settle_failure(self.queue, handle, receives, Some(job), error, kind, self.clock.now()).await
     }
 }
 
@@ -187,9 +189,11 @@ impl<S: Settlement> Worker<'_, S> {
 /// The errors of the queue. The job is then handed out again when its visibility ends.
 pub async fn settle_failure<S: Settlement>(
     queue: &S,
-    (handle, receives): (&S::Handle, u32),
+    handle: &S::Handle,
+    receives: u32,
     job: Option<&Job>,
-    (error, kind): (&str, JobFailure),
+    error: &str,
+    kind: JobFailure,
     now: Timestamp,
 ) -> Result<(), PortError> {
     match (after_failure(receives, kind, now), job) {

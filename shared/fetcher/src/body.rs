@@ -77,7 +77,8 @@ pub(crate) async fn read(
                     if !cut_is_fine {
                         return Err(too_large(max_bytes));
                     }
-                    return finished(decoder.into_partial(), coding, kind, means, Cut(true)).await.map(Some);
+                    let (body, share) = decoder.into_partial();
+                    return finished(body, share, coding, kind, means, Cut(true)).await.map(Some);
                 }
                 Err(e) => return Err(undecodable(e)),
             }
@@ -88,8 +89,8 @@ pub(crate) async fn read(
         }
         pace.check((wire_bytes + piece.len()) as u64)?;
     }
-    let body = decoder.finish().map_err(undecodable)?;
-    finished(body, coding, kind, means, Cut(false)).await.map(Some)
+    let (body, share) = decoder.finish().map_err(undecodable)?;
+    finished(body, share, coding, kind, means, Cut(false)).await.map(Some)
 }
 
 /// Pushes coded bytes, in the pool if they are many: decoding a few kilobytes may take as long as reading a large
@@ -138,7 +139,8 @@ struct Cut(bool);
 
 /// A body that came uncoded may be a gzip file all the same. One layer is undone, under the same limits.
 async fn finished(
-    (body, share): (Vec<u8>, Share),
+    body: Vec<u8>,
+    share: Share,
     coding: Coding,
     kind: CallKind,
     Means { config, room, pool }: Means<'_>,

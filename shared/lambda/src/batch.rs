@@ -219,9 +219,9 @@ impl Batch {
                 }
                 Err(Unread::NotNow(error)) => {
                     let error = StageError::Port(error);
-                    let (delivery, now) = ((&n, batch.messages[n].receives), batch.clock.now());
-                    let failure = (with_causes(&error), error.kind());
-                    let settled = settle_failure(&batch, delivery, None, (&failure.0, failure.1), now).await;
+                    let (receives, now) = (batch.messages[n].receives, batch.clock.now());
+                    let why = with_causes(&error);
+                    let settled = settle_failure(&batch, &n, receives, None, &why, error.kind(), now).await;
                     batch.noted(settled);
                     None
                 }

@@ -8,7 +8,7 @@ use crate::queue_watch::QueueWatch;
 use crate::resting::{RestPlan, Resting};
 use crate::stack_version::VersionCheck;
 use curlew_app::program::Program;
-use curlew_app::{Counts, Flags, KeyStore, Memory, Settings, SystemClock, SystemSeeds, program, program_over};
+use curlew_app::{Counts, Flags, KeyStore, Memory, Settings, Surroundings, SystemClock, SystemSeeds, fetcher, program};
 use curlew_aws::{Connection, Mappings, Names, Store};
 use curlew_ports::Ports;
 use curlew_ports::stage::{StageError, with_causes};
@@ -68,7 +68,7 @@ impl Cold {
         let memory = Memory::new(&read.base);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
         let seeds = Arc::new(SystemSeeds::default());
-        Ok(Cold::assemble(read, &connection, (clock, seeds), memory, began.elapsed()))
+        Ok(Cold::assemble(read, &connection, clock, seeds, memory, began.elapsed()))
     }
 
     /// Starts a function with all that is outside of it given; see [`Cold::start`].
@@ -77,15 +77,16 @@ impl Cold {
     /// One line that says which setting is wrong, and why.
     pub(crate) fn over(outside: &Outside, environment: &[(String, String)]) -> Result<Cold, Failure> {
         let Outside { connection, clock, seeds, fetch } = outside;
-        let time = (clock.clone(), seeds.clone());
-        let cold = Cold::assemble(read(environment)?, connection, time, Memory::without_threads(), Duration::ZERO);
+        let (clock, seeds, memory) = (clock.clone(), seeds.clone(), Memory::without_threads());
+        let cold = Cold::assemble(read(environment)?, connection, clock, seeds, memory, Duration::ZERO);
         Ok(Cold { fetch: Some(fetch.clone()), ..cold })
     }
 
     fn assemble(
         Read { base, names, machine, rest_plan }: Read,
         connection: &Connection,
-        (clock, seeds): (Arc<dyn Clock>, Arc<dyn Seeds>),
+        clock: Arc<dyn Clock>,
+        seeds: Arc<dyn Seeds>,
         memory: Memory,
         init: Duration,
     ) -> Cold {
@@ -180,12 +181,13 @@ impl Cold {
             groups: Some(store.groups()),
         };
         let keys = KeyStore::Objects(store.objects());
-        if let Some(fetch) = &self.fetch {
-            let time = (self.clock.clone(), self.seeds.clone(), events);
-            return Ok(program_over(fetch.clone(), settings, ports, keys, time, &self.memory));
-        }
-        program(settings, ports, keys, self.clock.clone(), self.seeds.clone(), events, &self.memory)
-            .map_err(|e| Failure::Settings(format!("the HTTP client cannot be set up: {}", with_causes(&e))))
+        let fetch = match &self.fetch {
+            Some(fetch) => fetch.clone(),
+            None => fetcher(settings, &self.memory)
+                .map_err(|e| Failure::Settings(format!("the HTTP client cannot be set up: {}", with_causes(&e))))?,
+        };
+        let surroundings = Surroundings { clock: self.clock.clone(), seeds: self.seeds.clone(), events };
+        Ok(program(fetch, settings, ports, keys, surroundings, &self.memory))
     }
 
     /// Returns the number of calls that tables have refused since the start because they were too many.

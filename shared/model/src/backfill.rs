@@ -72,12 +72,12 @@ pub struct Backfill {
 
 impl Backfill {
     /// Returns a backfill that has not begun, of the site or feed at this address.
-    pub fn new(key: SourceKey, slot: Slot, (of, url): (SourceKey, String), now: Timestamp) -> Backfill {
+    pub fn new(key: SourceKey, slot: Slot, feed: SourceKey, url: String, now: Timestamp) -> Backfill {
         Backfill {
             key,
             slot,
             url,
-            of,
+            of: feed,
             since: None,
             limit: None,
             asked: false,

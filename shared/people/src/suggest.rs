@@ -136,7 +136,8 @@ impl Suggest {
     /// The reason why it cannot be taken, or any error of the ports.
     pub async fn site(&self, text: &str, at_once: bool) -> Result<NamedSource, SuggestError> {
         let url = self.vetted(text, &self.hidden().await?)?;
-        let named = self.keep(site(&url), at_once).await?;
+        let (site, job) = site(&url);
+        let named = self.keep(site, job, at_once).await?;
         self.replace_other_scheme(url.as_str(), &BTreeSet::new()).await?;
         Ok(named)
     }
@@ -192,9 +193,9 @@ impl Suggest {
         source: Result<(Source, Job), SuggestError>,
         together: &BTreeSet<SourceKey>,
     ) -> Result<(NamedSource, Option<(Job, Timestamp)>), SuggestError> {
-        let source = source?;
-        let url = source.0.url().to_owned();
-        let written = self.write(source, true).await?;
+        let (source, job) = source?;
+        let url = source.url().to_owned();
+        let written = self.write(source, job, true).await?;
         self.replace_other_scheme(&url, together).await?;
         Ok(written)
     }
@@ -211,7 +212,8 @@ impl Suggest {
             let host = address::host_key(&url, &self.groups).map_err(|e| refused(Refusal::Form(e.to_string())))?;
             self.admit(&host).await?.map_err(refused)?;
         }
-        Ok(self.keep(site(&url), false).await?.outcome)
+        let (site, job) = site(&url);
+        Ok(self.keep(site, job, false).await?.outcome)
     }
 
     async fn admit(&self, host: &HostKey) -> Result<Result<(), Refusal>, SuggestError> {
@@ -243,13 +245,14 @@ impl Suggest {
     /// As for [`Suggest::feed`].
     pub async fn listed_feed(&self, listed: &ListedFeed, at_once: bool) -> Result<NamedSource, SuggestError> {
         let url = self.vetted(&listed.url, &self.hidden().await?)?;
-        let named = self.keep(feed(&url, listed.folder.clone()), at_once).await?;
+        let (feed, job) = feed(&url, listed.folder.clone());
+        let named = self.keep(feed, job, at_once).await?;
         self.replace_other_scheme(url.as_str(), &BTreeSet::new()).await?;
         Ok(named)
     }
 
-    async fn keep(&self, source: (Source, Job), at_once: bool) -> Result<NamedSource, SuggestError> {
-        let (named, job) = self.write(source, at_once).await?;
+    async fn keep(&self, source: Source, job: Job, at_once: bool) -> Result<NamedSource, SuggestError> {
+        let (named, job) = self.write(source, job, at_once).await?;
         if let Some(job) = job {
             self.queue.send(&[job]).await?;
         }
@@ -259,7 +262,8 @@ impl Suggest {
     /// Writes a row, unless it is known; returns the job that it needs at once.
     async fn write(
         &self,
-        (source, job): (Source, Job),
+        source: Source,
+        job: Job,
         at_once: bool,
     ) -> Result<(NamedSource, Option<(Job, Timestamp)>), SuggestError> {
         let key = source.key().clone();

@@ -15,7 +15,8 @@ use curlew_model::Timestamp;
 pub fn suggest(
     splits: &[&Split],
     hidden: &Hidden,
-    (text, query): (&str, &Query),
+    text: &str,
+    query: &Query,
     found: &Results,
     now: Timestamp,
 ) -> Result<Option<String>, SearchError> {

@@ -61,7 +61,7 @@ impl Jobs {
             }
         }
         // The current minute has not passed, so it is read again.
-        advance(marks, (mark, seen), next.min(now.minute())).await?;
+        advance(marks, mark, seen, next.min(now.minute())).await?;
         Ok(released)
     }
 
@@ -117,7 +117,7 @@ impl Jobs {
 }
 
 /// Moves the mark on to a minute. A conflict means that another caller has moved it, which is as good.
-async fn advance(marks: &dyn Marks, (mark, seen): (Option<Timestamp>, Version), minute: i64) -> Result<(), PortError> {
+async fn advance(marks: &dyn Marks, mark: Option<Timestamp>, seen: Version, minute: i64) -> Result<(), PortError> {
     let next = Timestamp::EPOCH + Millis::from_mins(u64::try_from(minute).unwrap_or(0));
     if mark.is_some_and(|mark| mark >= next) {
         return Ok(());

@@ -53,7 +53,7 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
     let (keys, left_out) = named.take(&world).await?;
     history::begin(&world, &args, &keys).await?;
     let stop = stop_on_signal();
-    let (summary, ran) = until_end(&world, (args.until, &keys), args.output.json, stop.clone()).await?;
+    let (summary, ran) = until_end(&world, args.until, &keys, args.output.json, stop.clone()).await?;
     let summary = summary.with_left_out(left_out);
     if args.output.json {
         output::json(&summary)?
@@ -99,7 +99,8 @@ pub(super) async fn name_only(args: CrawlArgs, world: &World, place: &Place) -> 
 /// work was done; the finished part is published in any case.
 pub(super) async fn until_end(
     world: &Arc<World>,
-    (until, named): (Until, &BTreeSet<SourceKey>),
+    until: Until,
+    named: &BTreeSet<SourceKey>,
     quiet: bool,
     stop: Arc<AtomicBool>,
 ) -> Result<(Summary, Result<()>)> {

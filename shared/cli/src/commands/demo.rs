@@ -46,7 +46,7 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
         world.desk.suggest.site(&site.start_url, true).await?;
     }
     let stop = stop_on_signal();
-    let (summary, ran) = until_end(&world, (Until::Idle, &BTreeSet::new()), quiet, stop.clone()).await?;
+    let (summary, ran) = until_end(&world, Until::Idle, &BTreeSet::new(), quiet, stop.clone()).await?;
     ran?;
     let removed = vanish(&world, &web).await?;
     if quiet {

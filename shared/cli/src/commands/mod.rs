@@ -124,7 +124,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         Command::Sample { count, all, output } => match &place {
             Place::Here => publish::sample(place.alone(config).await?, count, all, output.json).await,
             Place::Stack(_) => {
-                publish::sample_only(&place.beside(config).await?, &place, (count, all), output.json).await
+                publish::sample_only(&place.beside(config).await?, &place, count, all, output.json).await
             }
         },
         Command::Index { year, output } => publish::index(&*place.alone(config).await?, year, output.json).await,

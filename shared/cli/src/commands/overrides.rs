@@ -19,9 +19,9 @@ pub(super) async fn run(world: &World, args: OverrideArgs) -> Result<()> {
     match args.what {
         None | Some(OverrideWhat::List) => list(world, json).await,
         Some(OverrideWhat::Allow { target, topic, note }) => {
-            give(world, &target, (Verdict::Pass, topics_named(&topic).map_err(explain)?, note), json).await
+            give(world, &target, Verdict::Pass, topics_named(&topic).map_err(explain)?, note, json).await
         }
-        Some(OverrideWhat::Deny { target, note }) => give(world, &target, (Verdict::Reject, vec![], note), json).await,
+        Some(OverrideWhat::Deny { target, note }) => give(world, &target, Verdict::Reject, vec![], note, json).await,
         Some(OverrideWhat::Remove { target }) => remove(world, &target, json).await,
     }
 }
@@ -59,7 +59,9 @@ fn word(verdict: Verdict) -> &'static str {
 async fn give(
     world: &World,
     target: &str,
-    (verdict, topics, note): (Verdict, Vec<Topic>, Option<String>),
+    verdict: Verdict,
+    topics: Vec<Topic>,
+    note: Option<String>,
     json: bool,
 ) -> Result<()> {
     let scope = world.desk.overrides.scope(target).await.map_err(explain)?;

@@ -64,7 +64,7 @@ fn plainly(error: StageError) -> anyhow::Error {
 async fn alone(world: Arc<World>, requested: &[PollAnswer], json: bool) -> Result<()> {
     let sent = requested.iter().filter(|one| one.is_sent()).filter_map(|one| address::parse(&one.url, None).ok());
     let sent: BTreeSet<SourceKey> = sent.map(|url| address::source_key(&url)).collect();
-    let (summary, ran) = until_end(&world, (Until::Idle, &sent), json, stop_on_signal()).await?;
+    let (summary, ran) = until_end(&world, Until::Idle, &sent, json, stop_on_signal()).await?;
     let summary = summary.without_history();
     if json {
         output::json(&serde_json::json!({ "requested": requested, "summary": summary }))?;

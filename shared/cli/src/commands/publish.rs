@@ -47,7 +47,7 @@ fn how_many(count: usize, all: bool) -> HowMany {
 }
 
 /// Sends the re-checks of a stack, which then makes them by itself.
-pub(super) async fn sample_only(world: &World, place: &Place, (count, all): (usize, bool), json: bool) -> Result<()> {
+pub(super) async fn sample_only(world: &World, place: &Place, count: usize, all: bool, json: bool) -> Result<()> {
     let sent = world.crawler.sample.run(how_many(count, all)).await?;
     if json {
         return Ok(output::json(&json!({ "sampled": sent.indexed, "second_looks": sent.second_looks }))?);

@@ -94,7 +94,7 @@ impl Summary {
             history: history::gather(world).await?,
             left_out: Vec::new(),
             none_accepted,
-            failed: failed(world, named, (now - world.clock.monotonic().saturating_sub(began), now)).await?,
+            failed: failed(world, named, now - world.clock.monotonic().saturating_sub(began), now).await?,
         })
     }
 
@@ -175,11 +175,7 @@ async fn none_accepted(world: &World, named: &BTreeSet<SourceKey>) -> Result<BTr
 
 /// Returns the sources that could not be read, with the reasons: of those named, or of all if none is. A hold that came
 /// `since` the crawl began is no reason if the source was read before.
-async fn failed(
-    world: &World,
-    named: &BTreeSet<SourceKey>,
-    (since, now): (Timestamp, Timestamp),
-) -> Result<Vec<Failed>> {
+async fn failed(world: &World, named: &BTreeSet<SourceKey>, since: Timestamp, now: Timestamp) -> Result<Vec<Failed>> {
     let (holds, pauses) = left_alone(world, now).await?;
     let is_offline = world.crawler.politeness.outage.is_down();
     let mut failed = Vec::new();

@@ -32,7 +32,7 @@ async fn records(world: &World, args: RecordsArgs) -> Result<()> {
     let language = args.lang.as_deref().and_then(|code| code.split(['-', '_']).next()).map(str::to_ascii_lowercase);
     let filter = RecordFilter { since: args.since, site: site.map(|(name, _)| name), language };
     let RecordsArgs { format, columns, output, .. } = args;
-    crate::export::records(world, filter, (format, columns), output.as_deref()).await
+    crate::export::records(world, filter, format, columns, output.as_deref()).await
 }
 
 /// Writes the feeds that are polled as OPML, in their folders.

@@ -39,7 +39,8 @@ pub(crate) enum ExportFormat {
 pub(crate) async fn records(
     world: &World,
     filter: RecordFilter,
-    (format, columns): (ExportFormat, Vec<&'static Column>),
+    format: ExportFormat,
+    columns: Vec<&'static Column>,
     output: Option<&Path>,
 ) -> Result<()> {
     let columns = if columns.is_empty() { COLUMNS.iter().collect() } else { columns };

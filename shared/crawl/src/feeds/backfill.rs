@@ -120,7 +120,7 @@ impl Backfills {
             return Ok(false);
         }
         let key = key_of(of)?;
-        let new = Backfill::new(key.clone(), address::slot(&key), (of.clone(), row.url().to_owned()), self.now());
+        let new = Backfill::new(key.clone(), address::slot(&key), of.clone(), row.url().to_owned(), self.now());
         let with = |row: Backfill| {
             let (since, limit) = (request.since.or(row.since), request.limit.or(row.limit));
             Backfill { since, limit, asked: row.asked || request.asked, ..row }
@@ -214,7 +214,7 @@ impl Backfills {
                 Work::Begin => self.feeds(row).await?,
                 Work::Feed(feed) => Turn::Next(self.feed(row, &feed).await?),
                 Work::Sitemaps => self.sitemaps(row, &home, &host).await?,
-                Work::Document(document) => self.document(row, document, (&home, &host), &hidden).await?,
+                Work::Document(document) => self.document(row, document, &home, &host, &hidden).await?,
                 Work::Addresses(list) => self.addresses(row, list, &hidden).await?,
             };
             row = match turn {
@@ -273,7 +273,7 @@ impl Backfills {
     /// Finds out which sitemaps the site has: those that its robots.txt names, or those at the usual addresses.
     async fn sitemaps(&self, row: Backfill, home: &Url, host: &HostKey) -> Result<Turn, StageError> {
         let politeness = self.intake.politeness.as_ref();
-        let mut visit = match self.open(&row, (host, host), home.as_str()).await? {
+        let mut visit = match self.open(&row, host, host, home.as_str()).await? {
             Ok(visit) => visit,
             Err(turn) => return Ok(turn),
         };
@@ -304,7 +304,8 @@ impl Backfills {
     async fn open(
         &self,
         row: &Backfill,
-        (home, host): (&HostKey, &HostKey),
+        home: &HostKey,
+        host: &HostKey,
         url: &str,
     ) -> Result<Result<Box<Visit<'_>>, Turn>, StageError> {
         let set_back = |why| Turn::End(backfill::set_back(row.clone(), why, self.now()));

@@ -278,7 +278,7 @@ impl Intake {
         };
         let page = address::page_id(&url);
         if let Some(rule) = self.politeness.scope.excludes(&url) {
-            self.reject(source, (page, host, url), Rejection::Excluded(rule.to_string()), now).await?;
+            self.reject(source, page, host, url, Rejection::Excluded(rule.to_string()), now).await?;
             return Ok(None);
         }
         // A page of a host that was called before is looked up once more before it is called; a late answer costs only
@@ -298,14 +298,16 @@ impl Intake {
         let Ok(mut url) = Url::parse(&source.url) else { return Ok(()) };
         let Ok(host) = self.politeness.key_of(&url) else { return Ok(()) };
         url.set_fragment(Some(&format!("entry-{:016x}", entry.key())));
-        self.reject(source, (address::page_id(&url), host, url), Rejection::Address(why), now).await
+        self.reject(source, address::page_id(&url), host, url, Rejection::Address(why), now).await
     }
 
     /// An entry that no call is made for gets a row all the same.
     async fn reject(
         &self,
         source: &FeedSource,
-        (id, host, url): (PageId, HostKey, Url),
+        id: PageId,
+        host: HostKey,
+        url: Url,
         reason: Rejection,
         now: Timestamp,
     ) -> Result<(), StageError> {

@@ -249,21 +249,21 @@ impl Fetch {
             end => return Ok(waits(end).unwrap_or(Item::Done)),
         };
         if let Some(until) = round.visit.url_held_until(reply, round.job.deferrals) {
-            return Ok(self.held_page(round, &item.page, &got, (reply.status, until)));
+            return Ok(self.held_page(round, &item.page, &got, reply.status, until));
         }
         let seen = self.look(reply, &got.url).await?;
-        match self.sight(round, (&item.page, hints), &got, &seen).await? {
+        match self.sight(round, &item.page, hints, &got, &seen).await? {
             Sight::Interstitial(waits) => Ok(waits),
             Sight::Suspicious(suspicion) if round.suspects.len() < MOST_SUSPECTS => {
                 round.suspects.push(Suspect { item: item.clone(), before, got, seen, suspicion });
                 Ok(Item::Done)
             }
             Sight::Suspicious(Suspicion { calls_left, .. }) => {
-                self.take_in(round, (item, before), &got, calls_left, seen).await
+                self.take_in(round, item, before, &got, calls_left, seen).await
             }
             Sight::Itself => {
                 let calls_left = self.calls_left(&got);
-                self.take_in(round, (item, before), &got, calls_left, seen).await
+                self.take_in(round, item, before, &got, calls_left, seen).await
             }
         }
     }
@@ -272,7 +272,8 @@ impl Fetch {
     async fn take_in(
         &self,
         round: &mut VisitRun<'_, '_>,
-        (item, before): (&VisitItem, Row),
+        item: &VisitItem,
+        before: Row,
         got: &Fetched,
         calls_left: u32,
         seen: Result<ScannedPage, Rejection>,
@@ -304,7 +305,7 @@ impl Fetch {
         let found = PageFacts { got, reply, seen: &seen, preferences, image, calls_left };
         let has_room = round.visit.remembered < self.remembered && before == Row::None;
         let is_without_row = has_room && host == round.visit.state.host;
-        self.send_on(round, found, (&known_as, &host), (hints, is_without_row)).await?;
+        self.send_on(round, found, &known_as, &host, hints, is_without_row).await?;
         if is_without_row {
             round.visit.state.remember_sent(&id, self.remembered);
             round.visit.remembered += 1;
@@ -470,8 +471,10 @@ impl Fetch {
         &self,
         round: &VisitRun<'_, '_>,
         found: PageFacts<'_>,
-        (known_as, host): (&Url, &HostKey),
-        (hints, is_without_row): (&EntryHints, bool),
+        known_as: &Url,
+        host: &HostKey,
+        hints: &EntryHints,
+        is_without_row: bool,
     ) -> Result<(), StageError> {
         let page = address::page_id(known_as);
         let job = self.extract_job(found, page, known_as.as_str(), host).await?;

@@ -120,8 +120,8 @@ impl Visit<'_> {
         if old.is_none() && is_slow {
             // The next visit finds which one to ask before it calls the page.
             let now = self.politeness.clock.now();
-            let unread = (Bytes::new(), Timestamp::MIN);
-            self.politeness.robots.put(&key, &copy_of(standing.clone(), unread, now, now)).await?;
+            let unread = copy_of(standing.clone(), Bytes::new(), Timestamp::MIN, now, now);
+            self.politeness.robots.put(&key, &unread).await?;
         }
         let copy = match self.license_file(&key, &address, standing, old).await? {
             Ok(copy) => copy,
@@ -185,7 +185,8 @@ impl Visit<'_> {
             CallEnd::Elsewhere(_) | CallEnd::Refused(_) if is_elsewhere => (known.unwrap_or(nothing), now, None),
             end => return Ok(Err(end)),
         };
-        let copy = copy_of(standing, body, now, from + MAX_AGE);
+        let (body, body_at) = body;
+        let copy = copy_of(standing, body, body_at, now, from + MAX_AGE);
         self.politeness.robots.put(key, &copy).await?;
         Ok(end.map_or_else(|| readable(copy, now), Err))
     }
@@ -204,11 +205,6 @@ fn license_key(url: &Url) -> Option<Origin> {
     Origin::new(&format!("{}:{LICENSE_KEY}", address::origin(url).ok()?)).ok()
 }
 
-fn copy_of(
-    standing: String,
-    (body, body_at): (Bytes, Timestamp),
-    now: Timestamp,
-    fresh_until: Timestamp,
-) -> RobotsCopy {
+fn copy_of(standing: String, body: Bytes, body_at: Timestamp, now: Timestamp, fresh_until: Timestamp) -> RobotsCopy {
     RobotsCopy { standing, body, body_at, fetched_at: now, fresh_until, validators: Validators::default() }
 }

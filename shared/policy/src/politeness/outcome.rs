@@ -161,7 +161,7 @@ pub fn record_outcome(
         (Some(HoldScope::Url(reason, limit)), _) => {
             // Somebody answered: the network between us is well.
             state.failures = 0;
-            state = remember(state, rules, asked.url, (reason, outcome), now, seed);
+            state = remember(state, rules, asked.url, reason, outcome, now, seed);
             let urls = state.url_holds.iter().filter(|held| held.what == reason && held.until > now).count();
             let is_host = state.circuit == Circuit::Probe || urls >= limit as usize;
             let is_image = asked.role == Role::Image && reason == HoldReason::Forbidden;
@@ -216,7 +216,8 @@ fn remember(
     mut state: HostState,
     rules: &Rules,
     url: u32,
-    (what, outcome): (HoldReason, Outcome),
+    what: HoldReason,
+    outcome: Outcome,
     now: Timestamp,
     seed: u64,
 ) -> HostState {

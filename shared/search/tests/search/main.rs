@@ -293,7 +293,7 @@ fn meant(splits: &[Split], hidden: &Hidden, text: &str) -> Option<String> {
     let splits: Vec<&Split> = splits.iter().collect();
     let (query, _) = Query::read(text);
     let found = search(&splits, hidden, Request::new(&query, 0, now())).unwrap();
-    suggest(&splits, hidden, (text, &query), &found, now()).unwrap()
+    suggest(&splits, hidden, text, &query, &found, now()).unwrap()
 }
 
 #[test]

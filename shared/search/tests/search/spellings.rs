@@ -55,7 +55,7 @@ fn signs_belong_to_the_name_before_or_behind_them() {
     let (text, hidden) = ("zorblax, harbour", Hidden::default());
     let query = Query::parse(text).unwrap();
     let results = search(&[&without], &hidden, Request::new(&query, 9, now())).unwrap();
-    let meant = suggest(&[&without], &hidden, (text, &query), &results, now()).unwrap();
+    let meant = suggest(&[&without], &hidden, text, &query, &results, now()).unwrap();
     assert_eq!((results.hits.len(), meant), (1, None), "no page has a word of these letters");
 }
 
@@ -174,7 +174,7 @@ fn a_slip_is_mended_whatever_sign_follows() {
     ] {
         let (query, hidden) = (Query::read(text).0, Hidden::default());
         let results = search(&[&split], &hidden, Request::new(&query, 9, now())).unwrap();
-        assert_eq!(suggest(&[&split], &hidden, (text, &query), &results, now()).unwrap().as_deref(), Some(meant));
+        assert_eq!(suggest(&[&split], &hidden, text, &query, &results, now()).unwrap().as_deref(), Some(meant));
     }
 }
 

@@ -226,7 +226,7 @@ pub(super) fn backfill(n: u64, slot: u64) -> Source {
         ],
         visited: vec![0, u64::MAX],
         has_archive: true,
-        ..Backfill::new(key, slot, (source_key(4), AWKWARD.into()), at(2))
+        ..Backfill::new(key, slot, source_key(4), AWKWARD.into(), at(2))
     })
 }
 

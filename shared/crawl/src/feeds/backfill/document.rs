@@ -23,7 +23,8 @@ impl Backfills {
         &self,
         mut row: Backfill,
         document: BackfillDocument,
-        (home, host): (&Url, &HostKey),
+        home: &Url,
+        host: &HostKey,
         hidden: &Hidden,
     ) -> Result<Turn, StageError> {
         let politeness = self.intake.politeness.as_ref();
@@ -35,7 +36,7 @@ impl Backfills {
             return Ok(left_out(row, "it was read already".to_owned()));
         }
         let Ok(key) = politeness.key_of(&url) else { return Ok(left_out(row, "it has no host".to_owned())) };
-        let mut visit = match self.open(&row, (host, &key), &document.url).await? {
+        let mut visit = match self.open(&row, host, &key, &document.url).await? {
             Ok(visit) => visit,
             Err(turn) => return Ok(turn),
         };
@@ -88,7 +89,7 @@ impl Backfills {
             DocumentKind::Feed { feed, .. } => {
                 self.feed_document(row, (&url, &document.kind, feed), &got, reply, hidden).await
             }
-            DocumentKind::Sitemap { depth } => self.sitemap(row, (&url, *depth), &got, reply, home).await,
+            DocumentKind::Sitemap { depth } => self.sitemap(row, &url, *depth, &got, reply, home).await,
         }
     }
 
@@ -141,7 +142,8 @@ impl Backfills {
     async fn sitemap(
         &self,
         mut row: Backfill,
-        (url, depth): (&Url, u8),
+        url: &Url,
+        depth: u8,
         got: &Fetched,
         reply: &Reply,
         home: &Url,

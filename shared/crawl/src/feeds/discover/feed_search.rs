@@ -208,7 +208,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         let pool = self.intake.politeness.pool.as_ref();
         if let Ok(feed) = parse(pool, reply, &got.url).await? {
             // Somebody named a feed and not a site.
-            let key = self.keep(&got.url, (&feed, reply, &got)).await?;
+            let key = self.keep(&got.url, &feed, reply, &got).await?;
             return Ok(Home::Ends(Step::Found { working: vec![key], untried: vec![] }));
         }
         let (body, media, url) = (reply.body.clone(), reply.headers.content_type.clone(), got.url.clone());
@@ -307,7 +307,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         match &got.end {
             CallEnd::Reply(reply) if reply.status == 200 => {
                 match parse(self.intake.politeness.pool.as_ref(), reply, &got.url).await? {
-                    Ok(feed) => self.validated((url, &got, reply), feed, found).await,
+                    Ok(feed) => self.validated(url, &got, reply, feed, found).await,
                     Err(why @ FeedError::NotAFeed(_)) => {
                         tracing::debug!(%url, reason = %why, "no feed");
                         Ok(Tried::Useless)
@@ -336,7 +336,9 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
     /// new one.
     async fn validated(
         &mut self,
-        (url, got, reply): (&Url, &Fetched, &Reply),
+        url: &Url,
+        got: &Fetched,
+        reply: &Reply,
         feed: Feed,
         found: &[Working],
     ) -> Result<Tried, StageError> {
@@ -359,7 +361,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
             return Ok(Tried::Useless);
         }
         if let Some(feed) = &this.read {
-            self.keep(url, (feed, reply, got)).await?;
+            self.keep(url, feed, reply, got).await?;
         }
         Ok(Tried::Works(this))
     }
@@ -392,11 +394,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
     }
 
     /// Keeps a working feed and takes in its entries. One that was retired and works again is polled again.
-    async fn keep(
-        &mut self,
-        url: &Url,
-        (parsed, reply, got): (&Feed, &Reply, &Fetched),
-    ) -> Result<SourceKey, StageError> {
+    async fn keep(&mut self, url: &Url, parsed: &Feed, reply: &Reply, got: &Fetched) -> Result<SourceKey, StageError> {
         let now = self.intake.politeness.clock.now();
         let (mut feed, seen) = match self.row(&address::source_key(url)).await? {
             Some((feed, seen)) => (revived(feed), Some(seen)),

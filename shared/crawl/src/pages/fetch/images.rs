@@ -148,7 +148,7 @@ impl Fetch {
             return Ok(Item::Done);
         }
         tracing::info!(url = %row.url, because = screening.because(), "a page is removed for its image");
-        self.remove(round, (page, &row.url), Gone::Screened).await?;
+        self.remove(round, page, &row.url, Gone::Screened).await?;
         Ok(Item::Done)
     }
 }

@@ -57,7 +57,8 @@ impl Fetch {
     pub(super) async fn sight(
         &self,
         round: &mut VisitRun<'_, '_>,
-        (page, hints): (&PageId, &EntryHints),
+        page: &PageId,
+        hints: &EntryHints,
         got: &Fetched,
         seen: &Result<ScannedPage, Rejection>,
     ) -> Result<Sight, StageError> {
@@ -130,7 +131,8 @@ impl Fetch {
         round: &mut VisitRun<'_, '_>,
         page: &PageId,
         got: &Fetched,
-        (status, until): (u16, Timestamp),
+        status: u16,
+        until: Timestamp,
     ) -> Item {
         let is_ours = self.politeness.key_of(&got.url).is_ok_and(|key| key == round.visit.state.host);
         if is_ours && is_refusal(status) && round.visit.refused(page) {
@@ -151,12 +153,12 @@ impl Fetch {
             Some(until) => Ok(Item::Later(NotNow::held(until, HoldReason::Interstitial))),
             None => {
                 let Suspicion { text, was_refuted, is_short, calls_left } = suspect.suspicion;
-                let again = round.visit.look_at_new_again_at((text, was_refuted), round.job.deferrals);
+                let again = round.visit.look_at_new_again_at(text, was_refuted, round.job.deferrals);
                 match again.filter(|_| is_short || round.visit.is_shared(text)) {
                     Some(at) => Ok(Item::Apart(at, ItemWait::Doubt)),
                     None => {
                         let Suspect { item, before, got, seen, .. } = suspect;
-                        self.take_in(round, (&item, before), &got, calls_left, seen).await
+                        self.take_in(round, &item, before, &got, calls_left, seen).await
                     }
                 }
             }

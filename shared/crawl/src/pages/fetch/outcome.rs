@@ -13,7 +13,8 @@ impl Fetch {
     pub(super) async fn remove(
         &self,
         round: &VisitRun<'_, '_>,
-        (page, url): (&PageId, &str),
+        page: &PageId,
+        url: &str,
         reason: Gone,
     ) -> Result<(), StageError> {
         let job = RemovalJob::remove(page.clone(), url.to_owned(), reason, self.politeness.clock.now());

@@ -43,7 +43,7 @@ impl Fetch {
     ) -> Result<Item, StageError> {
         // A page that the operator keeps out need not be fetched.
         if self.override_of(url.as_str()).await?.is_some_and(|rule| rule.verdict == Judged::Reject) {
-            self.remove(round, (&item.page, &item.url), Gone::Screened).await?;
+            self.remove(round, &item.page, &item.url, Gone::Screened).await?;
             return Ok(Item::Done);
         }
         let page = self.pages.get(&item.page).await?.map(|(page, _)| page);
@@ -160,7 +160,7 @@ impl Fetch {
             }
             Comparison::Revised(revised) => {
                 round.visit.own_text();
-                self.revised(round, page, (&revised.0, &revised.1), found).await
+                self.revised(round, page, &revised.0, &revised.1, found).await
             }
             other => self.doubted(round, page, got, other, Gone::Replaced).await,
         }
@@ -229,7 +229,7 @@ impl Fetch {
             // As long as no page of the host shows its own text, a wall may stand before those that are called.
             let looks = sampling::looks_since(page.doubted_at, &self.politeness.rules, self.politeness.clock.now());
             if matches!(found, Recheck::Gone(_))
-                && let Some(at) = round.visit.look_again_at((key, was_refuted), looks)
+                && let Some(at) = round.visit.look_again_at(key, was_refuted, looks)
             {
                 let item = VisitItem { url: page.url.clone(), page: page.id.clone(), purpose: Purpose::Recheck };
                 self.send_visit(page, item, at, round.job.trace.as_ref()).await?;
@@ -282,7 +282,7 @@ impl Fetch {
 
     async fn apply(&self, round: &VisitRun<'_, '_>, page: &Page, found: Recheck) -> Result<(), StageError> {
         match found {
-            Recheck::Gone(reason) => self.remove(round, (&page.id, &page.url), reason).await,
+            Recheck::Gone(reason) => self.remove(round, &page.id, &page.url, reason).await,
             Recheck::Doubtful { is_new: false, .. } => Ok(()),
             Recheck::Doubtful { until, is_new: true } => {
                 // First the visit: a doubt without one would last until the next sample.

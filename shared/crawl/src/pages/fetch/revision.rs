@@ -17,7 +17,8 @@ impl Fetch {
         &self,
         round: &mut VisitRun<'_, '_>,
         page: &Page,
-        (article, record): (&Article, &Record),
+        article: &Article,
+        record: &Record,
         found: PageFacts<'_>,
     ) -> Result<Item, StageError> {
         let PageState::Accepted { location, .. } = &page.state else { return Ok(Item::Done) };
@@ -36,7 +37,7 @@ impl Fetch {
             image.is_some() && found.seen.glance.image.as_ref().map(Url::as_str) != record.image.as_deref();
         let calls_left = found.calls_left.saturating_sub(u32::from(asked_for_image));
         if self.is_screened_out(page, article, image.as_ref()).await? {
-            self.remove(round, (&page.id, &page.url), Gone::Screened).await?;
+            self.remove(round, &page.id, &page.url, Gone::Screened).await?;
             return Ok(Item::Done);
         }
         let directives = directives.clone();

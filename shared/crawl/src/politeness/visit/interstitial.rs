@@ -76,14 +76,14 @@ impl Visit<'_> {
     }
 
     /// Decides when a page is looked at again that shows this text, see [`interstitial::look_again_at`].
-    pub(crate) fn look_again_at(&self, (text, was_refuted): (u32, bool), looks: u32) -> Option<Timestamp> {
+    pub(crate) fn look_again_at(&self, text: u32, was_refuted: bool, looks: u32) -> Option<Timestamp> {
         let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
         interstitial::look_again_at(&self.state.learned, text, was_refuted, looks, rules, now)
     }
 
     /// Returns when a new page whose text may be an interstitial's is looked at again; see
     /// [`interstitial::look_at_new_again_at`].
-    pub(crate) fn look_at_new_again_at(&self, (text, was_refuted): (u32, bool), deferrals: u32) -> Option<Timestamp> {
+    pub(crate) fn look_at_new_again_at(&self, text: u32, was_refuted: bool, deferrals: u32) -> Option<Timestamp> {
         let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
         interstitial::look_at_new_again_at(&self.state.learned, text, was_refuted, deferrals, rules, now)
     }
