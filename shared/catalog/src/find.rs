@@ -362,6 +362,7 @@ impl Finder {
             thumbnail,
             site: hit.site,
             author: hit.author,
+            categories: hit.tags,
             feed: hit.feed,
             published: hit.published,
             date: hit.date,

@@ -24,8 +24,8 @@ pub fn router(mut services: Services, settings: PageSettings) -> Router {
     let operators = for_admin.map(|services| admin::router(app.clone(), services)).unwrap_or_default();
     Router::new()
         .route("/", get(search::show))
-        .route("/api/search", get(api::search).options(api::preflight))
-        .route("/api/openapi.json", get(api::description))
+        .merge(api_below(api::V1))
+        .merge(api_below(api::UNVERSIONED).route_layer(from_fn(api::deprecated)))
         .route("/feed/{form}", get(feeds::show))
         .route("/thumb/{id}", get(thumb::show))
         .route("/sites", get(sites::list))
@@ -39,6 +39,7 @@ pub fn router(mut services: Services, settings: PageSettings) -> Router {
         .route("/bot", get(info::bot))
         .route("/status", get(status::show))
         .route("/status.json", get(status::json))
+        .route("/healthz", get(status::health))
         .route("/robots.txt", get(files::robots))
         .route("/.well-known/security.txt", get(files::security))
         .route(PATH, get(files::keys))
@@ -57,4 +58,11 @@ pub fn router(mut services: Services, settings: PageSettings) -> Router {
         .layer(from_fn(validate::tagged))
         .layer(compress::layer())
         .layer(map_response(headers::secure))
+}
+
+/// Returns the routes of the API below a prefix.
+fn api_below(prefix: &str) -> Router<Arc<App>> {
+    Router::new()
+        .route(&format!("{prefix}/search"), get(api::search).options(api::preflight))
+        .route(&format!("{prefix}/openapi.json"), get(api::description))
 }

@@ -1,6 +1,6 @@
 //! The status page: the program's state and activity, in numbers.
 
-use crate::api::{self, JSON};
+use crate::api::{self, JSON, Problem};
 use crate::app::App;
 use crate::language::Language;
 use crate::page::{self, Site, typed};
@@ -11,12 +11,14 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use curlew_model::Timestamp;
+use curlew_model::{SourceKey, Timestamp};
 use curlew_people::activity::DayCounts;
 use curlew_people::stats::PublicCounts;
 use serde::Serialize;
 use std::sync::Arc;
 
+/// Key of a row that is read to see whether rows can be read; there is none.
+const NO_SOURCE: &str = "00000000000000000000000000000000";
 /// Height of a chart's highest bar, and width of a bar with the gap behind it.
 const CHART: (u64, usize) = (48, 10);
 
@@ -95,6 +97,23 @@ pub(crate) async fn json(State(app): State<Arc<App>>) -> Response {
     match app.status.get().await {
         Ok(status) => (typed(JSON, "no-store"), Json(ForPrograms { status })).into_response(),
         Err(error) => api::out_of_reach("status", &error),
+    }
+}
+
+/// `GET /healthz`: tells whether the rows and the objects of the store can be read. It logs nothing but errors.
+pub(crate) async fn health(State(app): State<Arc<App>>) -> Response {
+    let store = async {
+        if let Ok(key) = SourceKey::new(NO_SOURCE) {
+            app.services.suggest.sources.get(&key).await?;
+        }
+        app.services.blobs.list("manifests/", None, 1).await
+    };
+    match store.await {
+        Ok(_) => (typed("text/plain; charset=utf-8", "no-store"), "ok").into_response(),
+        Err(error) => {
+            page::outcome("health", &error.into());
+            api::problem(Problem::Unavailable, "The store cannot be read: the log of this server says why.")
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Searches as people and programs see them.
 
-use crate::support::{Backend, World, backend, page, settings};
+use crate::support::{Backend, World, backend, page, problem, settings};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use curlew_model::{Millis, ThumbnailId, Timestamp};
@@ -158,7 +158,7 @@ async fn copies_that_are_not_shown_are_counted() {
             more => Some(format!("{more} more pages say the same as one of them.")),
         };
         assert_eq!(in_all, expected);
-        let answer = world.get("/api/search?q=curlew").await.json();
+        let answer = world.get("/api/v1/search?q=curlew").await.json();
         assert_eq!(
             (answer["total"].as_u64(), answer["copies"].as_u64()),
             (Some(1), Some(copies.into()).filter(|n| *n > 0))
@@ -221,7 +221,7 @@ async fn it_is_said_which_words_a_page_lacks() {
     assert_eq!(world.get("/?q=curlew&lang=it").await.status, StatusCode::OK);
     let none = World::of(backend(vec![some])).get("/?q=curlew").await;
     assert_eq!(none.all("p.quiet").len(), 0, "it is said that a word is in no page");
-    let answer = world.get("/api/search?q=curlew").await.json();
+    let answer = world.get("/api/v1/search?q=curlew").await.json();
     assert_eq!((answer["total"].as_u64(), answer["partial"].as_u64()), (Some(1), Some(1)));
     assert_eq!((&answer["hits"][0]["all_words"], &answer["hits"][1]["all_words"]), (&Value::Null, &false.into()));
     assert_eq!(answer["hits"][1]["missing"][0], "whimbrel");
@@ -292,7 +292,7 @@ async fn the_api_answers_as_the_command_line_does() {
     hit.image = Some("https://tide.example/1.jpg".into());
     hit.author = Some("Anna Rossi\u{0}".into());
     let world = World::of(backend(vec![hit, page("https://tide.example/2", "Curlew too", "")]));
-    let answer = world.get("/api/search?q=curlew&limit=1").await;
+    let answer = world.get("/api/v1/search?q=curlew&limit=1").await;
     assert_eq!((answer.status, answer.header("content-type")), (StatusCode::OK, "application/json"));
     assert_eq!(answer.header("access-control-allow-origin"), "*");
     assert_eq!(answer.header("access-control-allow-credentials"), "");
@@ -300,10 +300,10 @@ async fn the_api_answers_as_the_command_line_does() {
         answer.body,
         r#"{"total":2,"hits":[{"url":"https://tide.example/1","title":"Curlew","snippet":"A curlew.","image":"https://tide.example/1.jpg","site":"Tidal Notes","author":"Anna Rossi","published":"2026-05-01T00:00:00Z","score":1.5}],"next":"1"}"#
     );
-    let after = world.get("/api/search?q=curlew&limit=1&cursor=1").await.json();
+    let after = world.get("/api/v1/search?q=curlew&limit=1&cursor=1").await.json();
     assert_eq!(after["hits"][0]["url"], "https://tide.example/2");
     assert!(after["next"].is_null());
-    let second = world.get("/api/search?q=curlew&limit=1&offset=1").await.json();
+    let second = world.get("/api/v1/search?q=curlew&limit=1&offset=1").await.json();
     assert_eq!(second["hits"][0]["url"], "https://tide.example/2");
     assert!(second["hits"][0]["image"].is_null());
     assert_eq!(world.backend.asked.lock().unwrap()[2], ("curlew".to_owned(), 1, 1));
@@ -314,15 +314,15 @@ async fn the_index_of_this_machines_user_is_not_for_pages_of_other_origins() {
     let allowed = async |settings: PageSettings| {
         let world = World::with(Backend::default(), settings);
         let mut allowed = Vec::new();
-        for path in ["/api/search?q=curlew", "/api/search", "/api/openapi.json", "/api/nowhere"] {
+        for path in ["/api/v1/search?q=curlew", "/api/v1/search", "/api/v1/openapi.json", "/api/v1/nowhere"] {
             allowed.push(world.get(path).await.header("access-control-allow-origin").to_owned());
         }
-        let preflight = Request::options("/api/search").header("origin", "https://evil.example");
+        let preflight = Request::options("/api/v1/search").header("origin", "https://evil.example");
         let answer = world.send(preflight.body(Body::empty()).unwrap()).await;
         allowed.push(answer.header("access-control-allow-origin").to_owned());
-        let post = world.send(Request::post("/api/search?q=x").body(Body::empty()).unwrap()).await;
+        let post = world.send(Request::post("/api/v1/search?q=x").body(Body::empty()).unwrap()).await;
         allowed.push(post.header("access-control-allow-origin").to_owned());
-        let description = world.get("/api/openapi.json").await.json()["info"]["description"].to_string();
+        let description = world.get("/api/v1/openapi.json").await.json()["info"]["description"].to_string();
         assert_eq!(description.contains("every origin"), allowed[0] == "*", "{description}");
         allowed
     };
@@ -348,14 +348,10 @@ async fn the_api_says_what_is_wrong_with_a_question() {
         "?q=x&offset=99999999999999999999",
         "?q=*x",
     ] {
-        let answer = world.get(&format!("/api/search{bad}")).await;
+        let answer = world.get(&format!("/api/v1/search{bad}")).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{bad}");
-        assert_eq!(answer.json()["error"]["kind"], "bad_query");
-        assert!(
-            answer.json()["error"]["message"].as_str().unwrap().ends_with(['.', '>']),
-            "a sentence: {}",
-            answer.body
-        );
+        assert_eq!(answer.json()["type"], problem("bad_query"));
+        assert!(answer.json()["detail"].as_str().unwrap().ends_with(['.', '>']), "a sentence: {}", answer.body);
         assert_eq!(answer.header("access-control-allow-origin"), "*");
     }
     let asked = world.backend.asked.lock().unwrap();
@@ -365,8 +361,8 @@ async fn the_api_says_what_is_wrong_with_a_question() {
 #[tokio::test]
 async fn a_cursor_that_is_none_of_ours_is_refused_and_a_link_to_a_page_falls_back_on_its_number() {
     let world = many(25);
-    let api = world.get("/api/search?q=curlew&cursor=forged").await;
-    assert_eq!((api.status, api.json()["error"]["kind"].as_str()), (StatusCode::BAD_REQUEST, Some("bad_cursor")));
+    let api = world.get("/api/v1/search?q=curlew&cursor=forged").await;
+    assert_eq!((api.status, &api.json()["type"]), (StatusCode::BAD_REQUEST, &problem("bad_cursor")));
     let page = world.get("/?q=curlew&page=2&from=forged").await;
     assert_eq!((page.status, page.all(".hits li").len()), (StatusCode::OK, 10));
     assert!(page.text(".notice").contains("counted anew"), "{}", page.body);
@@ -377,7 +373,7 @@ async fn a_cursor_that_is_none_of_ours_is_refused_and_a_link_to_a_page_falls_bac
 async fn what_a_caller_has_is_not_sent_again() {
     let world = many(3);
     for path in
-        ["/", "/?q=curlew", "/bot", "/api/search?q=curlew", "/api/openapi.json", "/robots.txt", "/opensearch.xml"]
+        ["/", "/?q=curlew", "/bot", "/api/v1/search?q=curlew", "/api/v1/openapi.json", "/robots.txt", "/opensearch.xml"]
     {
         let first = world.get(path).await;
         let tag = first.header("etag").to_owned();
@@ -415,7 +411,7 @@ async fn text_is_compressed_unless_it_holds_a_secret_or_is_short() {
         (encoding, vary.contains(&"accept-encoding"))
     };
     let style = world.get("/").await.attributes("link[rel=stylesheet]", "href").remove(0);
-    for path in ["/", "/?q=curlew", "/bot", "/feed/atom?q=curlew", "/api/openapi.json", style.as_str()] {
+    for path in ["/", "/?q=curlew", "/bot", "/feed/atom?q=curlew", "/api/v1/openapi.json", style.as_str()] {
         assert_eq!(encoding(path, "gzip, br").await, (Some("gzip".into()), true), "{path}");
         assert_eq!(encoding(path, "identity").await, (None, true), "{path}");
     }
@@ -437,8 +433,8 @@ async fn trouble_behind_the_page_is_told_without_its_details() {
             assert!(!answer.body.contains("torn") && !answer.body.contains("manifest"));
             assert_eq!(answer.header("retry-after"), if broken { "5" } else { "" });
         }
-        let api = world.get("/api/search?q=x").await;
-        assert_eq!((api.status.as_u16(), api.json()["error"]["kind"].as_str()), (status, Some(kind)));
+        let api = world.get("/api/v1/search?q=x").await;
+        assert_eq!((api.status.as_u16(), &api.json()["type"]), (status, &problem(kind)));
     }
 }
 
@@ -456,14 +452,14 @@ async fn w02_a_flood_of_searches_is_told_to_wait() {
         request.extensions_mut().insert(Caller(Some(ip.into())));
         request
     };
-    for path in ["/?q=x", "/api/search?q=x"] {
+    for path in ["/?q=x", "/api/v1/search?q=x"] {
         assert_eq!(world.send(from([192, 0, 2, 1], path)).await.status, StatusCode::OK);
     }
     let page = world.send(from([192, 0, 2, 1], "/?q=x")).await;
     assert_eq!((page.status, page.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "30"));
-    let api = world.send(from([192, 0, 2, 1], "/api/search?q=x")).await;
+    let api = world.send(from([192, 0, 2, 1], "/api/v1/search?q=x")).await;
     assert_eq!((api.status, api.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "30"));
-    assert_eq!(api.json()["error"]["kind"], "too_many_requests");
+    assert_eq!(api.json()["type"], problem("too_many_requests"));
     assert_eq!(world.send(from([192, 0, 2, 1], "/")).await.status, StatusCode::OK, "the form is always there");
     assert_eq!(world.send(from([192, 0, 2, 2], "/?q=x")).await.status, StatusCode::OK);
     let last = async |world: &World| {

@@ -541,3 +541,8 @@ pub fn page(url: &str, title: &str, snippet: &str) -> SearchHit {
 pub fn backend(pages: Vec<SearchHit>) -> Backend {
     Backend { pages, ..Backend::default() }
 }
+
+/// Returns the type of a problem that a program is told of.
+pub fn problem(kind: &str) -> serde_json::Value {
+    format!("/api/v1/openapi.json#{kind}").into()
+}
