@@ -3,7 +3,7 @@
 use curlew_model::{QueryError, ThumbnailId, Timestamp, Year};
 use curlew_ports::PortError;
 use curlew_search::Explanation;
-pub use curlew_search::{Query, SiteEntry};
+pub use curlew_search::{Query, SiteEntry, SiteProfile};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -223,8 +223,7 @@ pub(crate) async fn description(State(app): State<Arc<App>>) -> Response {
 
 fn parse_request(params: &Params) -> Result<(&str, Start<'_>, usize), String> {
     let query = params.query_of_program()?;
-    let limit = params.number("limit", PAGE_SIZE).ok().filter(|n| (1..=MAX_REACH).contains(n));
-    let limit = limit.ok_or_else(|| format!("limit must be a number from 1 to {MAX_REACH}."))?;
+    let limit = limit(params, PAGE_SIZE)?;
     if let Some(cursor) = params.get("cursor").filter(|cursor| !cursor.is_empty()) {
         return Ok((query, Start::After(cursor), limit));
     }
@@ -232,6 +231,15 @@ fn parse_request(params: &Params) -> Result<(&str, Start<'_>, usize), String> {
     let offset = offset.ok_or_else(|| format!("offset must be a number from 0 to {}.", MAX_REACH - 1))?;
     // Up to the maximum depth for anybody, and no further.
     Ok((query, Start::Offset(offset), limit.min(MAX_REACH - offset)))
+}
+
+/// Returns the number of results that a program asks for, or the usual one.
+///
+/// # Errors
+/// A sentence, if it is no number or too large.
+pub(crate) fn limit(params: &Params, usual: usize) -> Result<usize, String> {
+    let limit = params.number("limit", usual).ok().filter(|n| (1..=MAX_REACH).contains(n));
+    limit.ok_or_else(|| format!("limit must be a number from 1 to {MAX_REACH}."))
 }
 
 /// Search results with notes as sentences, cleaned for programs.

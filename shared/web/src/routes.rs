@@ -4,8 +4,8 @@ use crate::app::App;
 use crate::page_settings::PageSettings;
 use crate::services::Services;
 use crate::{
-    admin, api, compress, contact, fallback, feeds, files, headers, info, owner, random, search, sites, status,
-    suggest, thumb, validate, websub,
+    admin, api, compress, contact, fallback, feeds, files, headers, info, owner, random, search, site_list, sites,
+    status, suggest, thumb, validate, websub,
 };
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
@@ -28,9 +28,10 @@ pub fn router(mut services: Services, settings: PageSettings) -> Router {
         .merge(api_below(api::UNVERSIONED).route_layer(from_fn(api::deprecated)))
         .route("/feed/{form}", get(feeds::show))
         .route("/thumb/{id}", get(thumb::show))
-        .route("/sites", get(sites::list))
+        .route("/sites", get(site_list::show))
         .route("/random", get(random::show))
         .route("/site/{host}", get(sites::show))
+        .route("/c/{name}", get(sites::collection))
         .route("/suggest", get(suggest::show).post(suggest::send))
         .route("/contact", get(contact::show).post(contact::send))
         .route("/owner", get(owner::begin).post(owner::claim))
@@ -64,5 +65,6 @@ pub fn router(mut services: Services, settings: PageSettings) -> Router {
 fn api_below(prefix: &str) -> Router<Arc<App>> {
     Router::new()
         .route(&format!("{prefix}/search"), get(api::search).options(api::preflight))
+        .route(&format!("{prefix}/sites"), get(site_list::answer).options(api::preflight))
         .route(&format!("{prefix}/openapi.json"), get(api::description))
 }

@@ -7,6 +7,8 @@ use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
 pub(crate) struct Search {
     pub(crate) lead: &'static str,
     pub(crate) newest: &'static str,
+    /// Names of the groups of new pages: of today, yesterday, the last week, and older.
+    pub(crate) groups: [&'static str; 4],
     /// Numbers of pages and of sites, in words.
     pub(crate) pages_of_sites: fn((u64, &str), (u64, &str)) -> String,
     pub(crate) all_sites: &'static str,
@@ -139,6 +141,7 @@ impl Search {
 const ENGLISH: Search = Search {
     lead: "A small search engine for sites that publish feeds.",
     newest: "New here",
+    groups: ["Today", "Yesterday", "Last week", "Earlier"],
     pages_of_sites: |(pages, shown), (sites, of)| {
         let (page, site) = (if pages == 1 { "page" } else { "pages" }, if sites == 1 { "site" } else { "sites" });
         format!("{shown} {page} from {of} {site}")
@@ -226,6 +229,7 @@ const ENGLISH: Search = Search {
 const ITALIAN: Search = Search {
     lead: "Un piccolo motore di ricerca per i siti che pubblicano un feed.",
     newest: "Le novità",
+    groups: ["Oggi", "Ieri", "Ultima settimana", "Prima"],
     pages_of_sites: |(pages, shown), (sites, of)| {
         let (page, site) = (if pages == 1 { "pagina" } else { "pagine" }, if sites == 1 { "sito" } else { "siti" });
         format!("{shown} {page} da {of} {site}")

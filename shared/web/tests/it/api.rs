@@ -1,8 +1,11 @@
 //! The API as programs rely on it: its versions, its problems, and how far its cursors reach.
 
-use crate::support::{Answer, Backend, World, backend, page, problem, settings};
+use crate::support::{Answer, Backend, World, backend, page, problem, ready, settings};
 use axum::http::StatusCode;
+use curlew_model::{FeedSource, SiteSource, SiteState, Slot, Source, Timestamp};
+use curlew_policy::address::source_key;
 use curlew_web::PageSettings;
+use serde_json::json;
 
 fn many(count: usize) -> World {
     let pages = (0..count).map(|n| page(&format!("https://tide.example/{n}"), &format!("Curlew {n}"), "A curlew."));
@@ -22,7 +25,7 @@ fn must_be_problem(answer: &Answer, kind: &str) {
 #[tokio::test]
 async fn the_former_addresses_answer_as_the_new_ones_do_and_name_them() {
     let world = many(3);
-    for path in ["/search?q=curlew&limit=1", "/search?q=curlew&cursor=forged", "/search", "/openapi.json"] {
+    for path in ["/search?q=curlew&limit=1", "/search?q=curlew&cursor=forged", "/search", "/sites", "/openapi.json"] {
         let former = world.get(&format!("/api{path}")).await;
         let new = world.get(&format!("/api/v1{path}")).await;
         assert_eq!((former.status, &former.body), (new.status, &new.body), "{path}");
@@ -88,11 +91,77 @@ async fn hits_and_feeds_name_what_the_feed_files_a_page_under() {
     hit.categories = vec!["Birds & mud".into(), "Wadden\u{0} Sea".into()];
     let world = World::of(backend(vec![hit]));
     let found = world.get("/api/v1/search?q=curlew").await.json();
-    assert_eq!(found["hits"][0]["categories"], serde_json::json!(["Birds & mud", "Wadden Sea"]));
+    assert_eq!(found["hits"][0]["categories"], json!(["Birds & mud", "Wadden Sea"]));
     let atom = world.get("/feed/atom?q=curlew").await.body;
     assert!(atom.contains("<category term=\"Birds &#38; mud\"/>"), "{atom}");
     let rss = world.get("/feed/rss?q=curlew").await.body;
     assert!(rss.contains("<category>Wadden Sea</category>"), "{rss}");
     let json = world.get("/feed/json?q=curlew").await.json();
     assert_eq!(json["items"][0]["tags"], found["hits"][0]["categories"]);
+}
+
+/// Stores a site with two feeds, the first of which is described and lies in a folder.
+fn store_site(world: &World) {
+    let [home, one, other] = ["https://tide.example/", "https://tide.example/feed", "https://tide.example/notes"]
+        .map(|url| source_key(&url.parse().unwrap()));
+    let described = FeedSource {
+        site: Some(home.clone()),
+        description: Some("Notes from <the> flats".into()),
+        folder: vec!["birds".into()],
+        ..FeedSource::new(one.clone(), Slot::of(0), "https://tide.example/feed")
+    };
+    let second = FeedSource::new(other.clone(), Slot::of(0), "https://tide.example/notes");
+    let site = SiteSource {
+        key: home,
+        slot: Slot::of(0),
+        url: "https://tide.example/".into(),
+        state: SiteState::Working { feeds: vec![one, other] },
+        image: None,
+        not_before: Timestamp::MIN,
+        failures: 0,
+        failure: None,
+    };
+    for row in [Source::Site(site), Source::Feed(described), Source::Feed(second)] {
+        assert!(ready(world.ports.sources.insert(&row)).unwrap());
+    }
+}
+
+#[tokio::test]
+async fn sites_are_listed_with_what_their_feeds_say() {
+    let mut pages: Vec<_> = ["a", "tide", "z"].map(|n| page(&format!("https://{n}.example/1"), "Mud", "")).into();
+    pages[1].feed = Some("https://tide.example/feed".into());
+    pages[1].language = Some("en".into());
+    pages[1].categories = vec!["birds".into()];
+    let world = World::of(backend(pages));
+    store_site(&world);
+    let first = world.get("/api/v1/sites?limit=2").await.json();
+    assert_eq!((&first["total"], &first["next"]), (&json!(3), &json!("tide.example")));
+    assert_eq!(
+        first["sites"][1],
+        json!({
+            "host": "tide.example", "name": "Tidal Notes", "description": "Notes from <the> flats", "language": "en",
+            "feeds": ["https://tide.example/feed", "https://tide.example/notes"], "pages": 1,
+            "newest": "2026-05-01T00:00:00Z"
+        })
+    );
+    let second = world.get("/api/v1/sites?limit=2&cursor=tide.example").await.json();
+    assert_eq!((&second["sites"][0]["host"], &second["next"]), (&json!("z.example"), &json!(null)));
+    must_be_problem(&world.get("/api/v1/sites?limit=101").await, "bad_query");
+
+    assert_eq!(world.get("/sites").await.all(".about"), ["Notes from <the> flats"]);
+    let site = world.get("/site/tide.example").await;
+    assert_eq!(site.text("h1 + p"), "Notes from <the> flats");
+    let chips =
+        ["Visit the site", "Its feed 1", "Its feed 2", "Follow it here", "Collection: birds", "This is my site"];
+    assert_eq!(site.all(".chips a"), chips);
+    assert_eq!(site.attributes(".chips a", "href")[4], "/c/birds");
+    let collection = world.get("/c/birds").await;
+    assert_eq!((collection.status, collection.text("h1").as_str()), (StatusCode::OK, "birds"));
+    assert_eq!(collection.all(".new h3"), ["Mud"]);
+    assert_eq!(collection.all(".new .source a"), ["Tidal Notes"]);
+    assert_eq!(collection.attributes("input[name=q]", "value"), ["in:\"birds\" "]);
+    assert_eq!(collection.attributes(".chips a", "href"), ["/feed/atom?q=in%3A%22birds%22"]);
+    for none in ["nothing", "%22", "a%2Fb"] {
+        assert_eq!(world.get(&format!("/c/{none}")).await.status, StatusCode::NOT_FOUND, "{none}");
+    }
 }

@@ -27,11 +27,13 @@ async fn o01_a_script_in_a_title_is_text() {
     assert_eq!(results.text("article h2"), format!("curlew {SCRIPT}"));
     assert_eq!(results.text(".source a"), SCRIPT);
     assert_eq!(results.text(".source span"), format!("Anna {SCRIPT}"));
-    for path in ["/", "/site/tide.example"] {
+    for (path, named) in [("/", SCRIPT.to_owned()), ("/site/tide.example", format!("Anna {SCRIPT}"))] {
         let page = world.get(path).await;
-        assert_eq!(page.all(".new h3, .new .source a"), [format!("curlew {SCRIPT}"), SCRIPT.to_owned()]);
+        assert_eq!(page.all(".new h3, .new .source a, .new .source b"), [format!("curlew {SCRIPT}"), named]);
         assert!(page.all("script").is_empty(), "{path}");
     }
+    let list = world.get("/sites").await;
+    assert_eq!((list.text(".sites h2").as_str(), list.all("script").len()), (SCRIPT, 0));
     assert!(results.text(".snippet").contains(SCRIPT));
     assert!(results.all("script").is_empty());
 }

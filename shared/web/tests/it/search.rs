@@ -34,13 +34,15 @@ async fn the_start_page_has_the_form_and_explains_the_language() {
 async fn the_start_page_shows_what_is_new_and_searches_that_find_something() {
     let mut first = page("https://tide.example/1", "Whimbrels & mudflats", "A curlew.");
     first.author = Some("Anna Rossi".into());
-    first.published = Some(Timestamp::parse_day_or_instant("2026-11-20").unwrap());
+    first.date = Timestamp::parse_day_or_instant("2026-11-20").unwrap();
+    first.published = Some(first.date);
     let mut second = page("https://www.other.example/2", "Neap tides: quiet water", "A curlew.");
     (second.language, second.site) = (Some("it".into()), "Other".into());
     let world = World::of(backend(vec![first, second]));
     let home = world.get("/").await;
     assert_eq!(home.all(".new h3"), ["Whimbrels & mudflats", "Neap tides: quiet water"]);
-    assert_eq!(home.all(".new time"), ["yesterday", "1 May"]);
+    assert_eq!(home.all(".day"), ["Yesterday", "Earlier"]);
+    assert_eq!(home.all(".new time"), ["1 May"], "the name of the group says the other");
     assert_eq!(home.attributes(".new .source a", "href"), ["/site/tide.example", "/site/other.example"]);
     assert!(home.text(".quiet").starts_with("2 pages from 2 sites"), "{}", home.text(".quiet"));
     let examples = home.all("dt a");
@@ -83,20 +85,34 @@ async fn a_search_can_be_changed_by_links() {
 #[tokio::test]
 async fn a_site_has_a_page_and_a_place_in_the_list() {
     let mut pages: Vec<_> = (1..=12).map(|n| page(&format!("https://tide.example/{n}"), "Mud", "A curlew.")).collect();
-    pages[0].feed = Some("https://tide.example/feed".into());
+    (pages[0].feed, pages[0].language) = (Some("https://tide.example/feed".into()), Some("it".into()));
+    pages[0].author = Some("Anna Rossi".into());
     pages[11].published = Some(Timestamp::parse_day_or_instant("2019-02-03").unwrap());
     pages.push(page("https://xn--mnchen-3ya.example/", "Isar", "A curlew."));
+    pages[12].site = String::new();
     let world = World::of(backend(pages));
     let list = world.get("/sites").await;
-    assert_eq!(list.all("tbody th"), ["tide.example", "münchen.example"]);
-    assert_eq!(list.attributes("tbody a", "href"), ["/site/tide.example", "/site/xn--mnchen-3ya.example"]);
-    assert_eq!(list.all("tbody td"), ["12", "1 May", "1", "1 May"]);
+    assert_eq!(list.all(".sites h2"), ["münchen.example", "Tidal Notes"]);
+    assert_eq!(list.attributes(".sites a", "href"), ["/site/xn--mnchen-3ya.example", "/site/tide.example"]);
+    assert_eq!(list.all(".sites .source"), ["1 page 1 May", "tide.example 12 pages 1 May Italian"]);
+    assert_eq!(list.all(".letters a"), ["All", "M", "T"]);
+    assert_eq!(list.attributes(".letters a", "href")[2], "/sites?letter=T");
     assert_eq!(world.get("/sites?page=2").await.status, StatusCode::NOT_FOUND);
+    for (path, names) in [
+        ("/sites?filter=TIDAL", ["Tidal Notes"].as_slice()),
+        ("/sites?letter=M", &["münchen.example"]),
+        ("/sites?order=pages", &["Tidal Notes", "münchen.example"]),
+        ("/sites?filter=nobody", &[]),
+    ] {
+        assert_eq!(world.get(path).await.all(".sites h2"), names, "{path}");
+    }
+    assert_eq!(world.get_in("it", "/sites?filter=x%22%3Cb").await.attributes("#filter", "value"), ["x\"<b"]);
 
     let site = world.get("/site/tide.example").await;
     assert_eq!(site.text("h1"), "Tidal Notes");
     assert!(site.text(".quiet").contains("12 pages can be found here, the oldest of 3 February 2019."));
     assert_eq!(site.all(".new li").len(), 10);
+    assert_eq!(site.all(".new .source")[..2], ["Anna Rossi 1 May", "1 May"], "the site is named once");
     assert_eq!(site.all(".chips a"), ["Visit the site", "Its feed", "Follow it here", "This is my site"]);
     assert_eq!(site.attributes(".chips a", "href")[0], "https://tide.example/");
     assert_eq!(site.attributes("input[name=q]", "value"), ["site:tide.example "]);
