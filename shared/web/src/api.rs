@@ -52,44 +52,18 @@ pub(crate) enum Problem {
 }
 
 impl Problem {
-    const fn status(self) -> StatusCode {
+    /// Returns its status, the last part of its type's address, and its title.
+    const fn parts(self) -> (StatusCode, &'static str, &'static str) {
         match self {
-            Problem::BadQuery | Problem::BadCursor => StatusCode::BAD_REQUEST,
-            Problem::NotFound | Problem::NoAddress => StatusCode::NOT_FOUND,
-            Problem::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
-            Problem::WrongHost => StatusCode::MISDIRECTED_REQUEST,
-            Problem::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
-            Problem::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-            Problem::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-        }
-    }
-
-    /// Returns the last part of the type's address.
-    const fn name(self) -> &'static str {
-        match self {
-            Problem::BadQuery => "bad_query",
-            Problem::BadCursor => "bad_cursor",
-            Problem::NotFound => "not_found",
-            Problem::NoAddress => "no_address",
-            Problem::WrongMethod => "wrong_method",
-            Problem::WrongHost => "wrong_host",
-            Problem::TooManyRequests => "too_many_requests",
-            Problem::Unavailable => "unavailable",
-            Problem::Internal => "internal",
-        }
-    }
-
-    const fn title(self) -> &'static str {
-        match self {
-            Problem::BadQuery => "The query cannot be read",
-            Problem::BadCursor => "The cursor is not valid",
-            Problem::NotFound => "There is nothing at this address",
-            Problem::NoAddress => "This server does not know its own address",
-            Problem::WrongMethod => "The method is not allowed",
-            Problem::WrongHost => "The host name is not one of this server",
-            Problem::TooManyRequests => "Too many requests",
-            Problem::Unavailable => "The index is unavailable",
-            Problem::Internal => "Something went wrong on our side",
+            Problem::BadQuery => (StatusCode::BAD_REQUEST, "bad_query", "The query cannot be read"),
+            Problem::BadCursor => (StatusCode::BAD_REQUEST, "bad_cursor", "The cursor is not valid"),
+            Problem::NotFound => (StatusCode::NOT_FOUND, "not_found", "There is nothing at this address"),
+            Problem::NoAddress => (StatusCode::NOT_FOUND, "no_address", "This server does not know its own address"),
+            Problem::WrongMethod => (StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "The method is not allowed"),
+            Problem::WrongHost => (StatusCode::MISDIRECTED_REQUEST, "wrong_host", "This host name is not ours"),
+            Problem::TooManyRequests => (StatusCode::TOO_MANY_REQUESTS, "too_many_requests", "Too many requests"),
+            Problem::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable", "The index is unavailable"),
+            Problem::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "internal", "Something went wrong on our side"),
         }
     }
 }
@@ -97,13 +71,14 @@ impl Problem {
 /// Returns the answer to a program that a request failed: a problem (RFC 9457), whose type is a part of the description
 /// of the API.
 pub(crate) fn problem(kind: Problem, detail: impl Into<String>) -> Response {
+    let (status, name, title) = kind.parts();
     let problem = json!({
-        "type": format!("{V1}/openapi.json#{}", kind.name()),
-        "title": kind.title(),
-        "status": kind.status().as_u16(),
+        "type": format!("{V1}/openapi.json#{name}"),
+        "title": title,
+        "status": status.as_u16(),
         "detail": detail.into(),
     });
-    (kind.status(), typed(PROBLEM_JSON, "no-store"), Json(problem)).into_response()
+    (status, typed(PROBLEM_JSON, "no-store"), Json(problem)).into_response()
 }
 
 /// `GET /api/v1/search?q=&limit=&offset=`, or `&cursor=` with `next` of the answer before

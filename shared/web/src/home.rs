@@ -67,7 +67,8 @@ pub(crate) async fn show(app: &App, caller: CallerAddress, language: Language) -
     page::html(language, StatusCode::OK, REVALIDATED, &view)
 }
 
-/// Returns hits that are sorted by date in groups: those of today, of yesterday, of the last week, and the older ones.
+/// Returns hits that are sorted by date in groups: those of today, of yesterday, of the last week, and the older ones. A
+/// group of older ones alone has no name.
 fn by_day(hits: &[SearchHit], language: Language, now: Timestamp) -> Vec<(&'static str, Vec<HitView>)> {
     let names = Search::in_language(language).groups;
     let place = |hit: &SearchHit| match days_between(hit.date, now) {
@@ -81,8 +82,10 @@ fn by_day(hits: &[SearchHit], language: Language, now: Timestamp) -> Vec<(&'stat
         // The name of the group says it.
         if place(hit) < 2 { HitView { day: None, ..view } } else { view }
     };
+    let is_old = hits.iter().all(|hit| place(hit) == names.len() - 1);
+    let name = |group: &[SearchHit]| if is_old { "" } else { names[place(&group[0])] };
     let groups = hits.chunk_by(|one, other| place(one) == place(other));
-    groups.map(|group| (names[place(&group[0])], group.iter().map(view).collect())).collect()
+    groups.map(|group| (name(group), group.iter().map(view).collect())).collect()
 }
 
 /// Returns the numbers of pages and of sites in words.

@@ -153,7 +153,7 @@ fn collection_page(name: &str) -> String {
 }
 
 /// Returns a host name in the form of the index: A-labels in lower case, without `www.`.
-fn host_name(typed: &str) -> Option<String> {
+pub(crate) fn host_name(typed: &str) -> Option<String> {
     let Host::Domain(name) = Host::parse(typed).ok()? else { return None };
     let name = name.strip_prefix("www.").unwrap_or(&name);
     (site_page(name).is_some() && name.contains('.')).then(|| name.to_owned())

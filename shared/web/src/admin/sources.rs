@@ -5,6 +5,7 @@ use super::view::{
     AdminPage, Button, FieldKind, Filter, Item, Part, ROWS, Table, TableRow, count, moment, shown, site_page,
 };
 use super::{Admin, ENGLISH};
+use crate::language::minute;
 use crate::params::Params;
 use curlew_model::{HostKey, HostState, Timestamp};
 use curlew_people::lookup::{HeldHost, typed_host};
@@ -14,7 +15,7 @@ use curlew_ports::stage::StageError;
 use url::form_urlencoded;
 
 /// Heads of the table of sites.
-const HEADS: [&str; 7] = ["Site", "Feeds", "Accepted", "Rejected", "Last news", "Next poll", "State"];
+const HEADS: [&str; 7] = ["Site", "Feeds", "Accepted", "Rejected", "Last news", "Next poll (UTC)", "State"];
 /// Orders of the table: value, name and order. The first one is usual.
 const ORDERS: [(&str, &str, SiteOrder); 5] = [
     ("host", "By host", SiteOrder::Host),
@@ -46,23 +47,22 @@ pub(super) async fn list<'a>(
         page.forms_heading = "Add a site, a feed or a list";
         page.forms = add_forms(admin, operator);
     }
-    let mut lead = count(table.lines.len() as u64, "site", "sites");
     if table.is_cut {
-        lead.push_str("; there are more than can be shown here, and `curlew sites` lists all");
+        page.lead.push_str("There are more than can be shown here; `curlew sites` lists all. ");
     }
     if !table.is_counted {
-        lead.push_str("; there are too many pages to be counted here");
+        page.lead.push_str("There are too many pages to be counted here.");
     }
-    page.lead = format!("{lead}.");
     let now = admin.app.clock.now();
     let mut rows = Vec::with_capacity(ROWS);
     for line in table.lines.iter().skip((number - 1) * ROWS).take(ROWS) {
         let state = admin.services.lookup.host_state(&line.host).await?.unwrap_or_default();
         rows.push(table_row(line, &state, table.is_counted, now));
     }
+    let heading = count(table.lines.len() as u64, "site", "sites");
     let none = if filter.is_empty() { "There is none." } else { "None has this in its host or title." };
     let table = Some(Table { heads: HEADS.into(), rows }).filter(|table| !table.rows.is_empty());
-    page.parts.push(Part { table, ..Part::items("Sites", vec![], none) });
+    page.parts.push(Part { table, ..Part::items(&heading, vec![], none) });
     let next = |number: usize| {
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.append_pair("filter", filter).append_pair("order", chosen).append_pair("page", &number.to_string());
@@ -107,7 +107,7 @@ fn table_row(line: &SiteLine, host: &HostState, is_counted: bool, now: Timestamp
             number(line.pages.accepted),
             number(line.pages.rejected.values().sum()),
             line.last_news.map(day).unwrap_or_default(),
-            line.next_poll.map(moment).unwrap_or_default(),
+            line.next_poll.map(|at| format!("{}, {}", day(at), minute(at))).unwrap_or_default(),
             state,
         ],
     }

@@ -76,6 +76,8 @@ async fn a_search_can_be_changed_by_links() {
     let more_of = ["tide.example".to_owned()].into();
     let results = World::of(Backend { more_of, ..backend(vec![one, two]) }).get("/?q=curlew").await;
     assert_eq!(results.all(".chips li"), ["Best first", "Newest first", "Italian", "English"]);
+    assert_eq!(results.all(".orders li"), ["Best first", "Newest first"]);
+    assert_eq!(results.attributes(".chips", "aria-label"), ["Order", "Filters"]);
     assert_eq!(results.all(".chips [aria-current]"), ["Best first"]);
     assert_eq!(results.attributes(".chips a", "href")[1], "/?q=lang%3Ait+curlew");
     assert_eq!(results.all(".more"), ["More from Tidal Notes"]);
@@ -120,6 +122,15 @@ async fn a_site_has_a_page_and_a_place_in_the_list() {
         assert_eq!(world.get(&format!("/site/{none}")).await.status, StatusCode::NOT_FOUND, "{none}");
     }
     assert_eq!(world.get("/site/WWW.TIDE.example").await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn the_search_box_of_a_site_leads_to_the_search_of_that_site() {
+    let world = many(1);
+    let led = world.get("/?site=WWW.tide.example&q=mud+flats").await;
+    assert_eq!((led.status, led.header("location")), (StatusCode::SEE_OTHER, "/?q=site%3Atide.example+mud+flats"));
+    assert_eq!(world.get("/?site=tide.example&q=").await.header("location"), "/?q=site%3Atide.example");
+    assert_eq!(world.get("/?site=no+host&q=curlew").await.all("article").len(), 1, "what is no host is left out");
 }
 
 #[tokio::test]
@@ -300,6 +311,7 @@ async fn nothing_found_is_said_kindly_with_examples() {
     let none = many(3).get("/?q=albatross").await;
     assert_eq!((none.status, none.text("h1").as_str()), (StatusCode::OK, "Nothing found for albatross"));
     assert!(!none.all("dt").is_empty());
+    assert!(none.attributes("main a", "href").contains(&"/suggest".to_owned()));
 }
 
 #[tokio::test]
