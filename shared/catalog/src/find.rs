@@ -5,7 +5,7 @@ use crate::live_index::{LiveIndex, Unsearched};
 use crate::manifest::{manifest_key, parse_if_known, search_error};
 use crate::question::{Answered, Question, pages_at};
 use crate::remembered::Remembered;
-use crate::results::{FindError, SearchHit, SearchResults, SiteEntry, Start};
+use crate::results::{FindError, SearchHit, SearchResults, SiteEntry, SiteProfile, Start};
 use crate::splits::{OpenSplit, ROUNDS, Splits, endless};
 use crate::thumbnails::has_thumbnail;
 use curlew_model::{Millis, QueryError, ThumbnailId, Timestamp, Year};
@@ -14,7 +14,8 @@ use curlew_ports::{
     Blobs, Clock, CpuPool, CpuTask, Event, Events, InlinePool, PortError, RangeCache, SearchOutcome, Tag, compute,
 };
 use curlew_search::{
-    CURSOR_KEY_BYTES, Cursor, Hidden, Hit, Manifest, Query, Results, SearchError, Split, SplitEntry, sites,
+    CURSOR_KEY_BYTES, Cursor, Hidden, Hit, Manifest, Query, Results, SearchError, Split, SplitEntry, site_profiles,
+    sites,
 };
 use futures::future::{try_join, try_join_all};
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -30,6 +31,8 @@ const YEARS_KNOWN_FOR: Millis = Millis::from_mins(10);
 const THUMBNAILS_AT_ONCE: usize = 16;
 /// Maximum number of tries of a query whose splits are merged away while it runs.
 const TRIES: u32 = 3;
+/// Maximum number of sites of which a record is read for their profile, each of them a read where the index is far away.
+const PROFILES: usize = 2_000;
 
 /// Runs queries.
 pub struct Finder {
@@ -47,7 +50,9 @@ pub struct Finder {
     /// The years that have a manifest, and the monotonic time at which they were listed.
     years: Mutex<Option<(BTreeSet<Year>, Millis)>>,
     /// The sites as they were last counted.
-    counted: Mutex<Option<CountedSites>>,
+    counted: Mutex<Option<ListedSites<SiteEntry>>>,
+    /// The sites with their profiles, as they were last read.
+    profiles: Mutex<Option<ListedSites<SiteProfile>>>,
     /// Key that cursors are signed with, once it is set.
     cursor_key: OnceLock<[u8; CURSOR_KEY_BYTES]>,
 }
@@ -61,11 +66,11 @@ impl Drop for Trims<'_> {
     }
 }
 
-/// The sites of an index, and everything that their count depends on.
-struct CountedSites {
+/// The sites of an index, and everything that the list of them depends on.
+struct ListedSites<T> {
     index: Arc<LiveIndex>,
     hosts: BTreeSet<String>,
-    sites: Arc<[SiteEntry]>,
+    sites: Arc<[T]>,
 }
 
 impl Finder {
@@ -84,6 +89,7 @@ impl Finder {
             read: Mutex::default(),
             years: Mutex::default(),
             counted: Mutex::default(),
+            profiles: Mutex::default(),
             cursor_key: OnceLock::new(),
         }
     }
@@ -213,18 +219,35 @@ impl Finder {
     /// # Errors
     /// The object store's error.
     pub async fn sites(&self) -> Result<Arc<[SiteEntry]>, PortError> {
+        self.listed(&self.counted, sites).await
+    }
+
+    /// Returns the sites that have pages in the index with their profiles, in the order of their host names. They are
+    /// read anew only if the index or the list of blocked hosts has changed.
+    ///
+    /// # Errors
+    /// The object store's error.
+    pub async fn site_profiles(&self) -> Result<Arc<[SiteProfile]>, PortError> {
+        self.listed(&self.profiles, |splits, hidden| site_profiles(splits, hidden, PROFILES)).await
+    }
+
+    async fn listed<T: Send + 'static>(
+        &self,
+        known: &Mutex<Option<ListedSites<T>>>,
+        list: fn(&[&Split], &Hidden) -> Result<Vec<T>, SearchError>,
+    ) -> Result<Arc<[T]>, PortError> {
         let (index, hosts) = self.published().await.map_err(port_error)?;
-        let same = |counted: &&CountedSites| Arc::ptr_eq(&counted.index, &index) && counted.hosts == *hosts;
-        let counted =
-            self.counted.lock().unwrap_or_else(PoisonError::into_inner).as_ref().filter(same).map(|c| c.sites.clone());
-        if let Some(sites) = counted {
+        let is_same = |known: &&ListedSites<T>| Arc::ptr_eq(&known.index, &index) && known.hosts == *hosts;
+        let same =
+            known.lock().unwrap_or_else(PoisonError::into_inner).as_ref().filter(is_same).map(|l| l.sites.clone());
+        if let Some(sites) = same {
             return Ok(sites);
         }
-        let (opened, sites) = self.look_at(|_| true, sites).await.map_err(port_error)?;
-        let sites: Arc<[SiteEntry]> = sites.into();
+        let (opened, sites) = self.look_at(|_| true, list).await.map_err(port_error)?;
+        let sites: Arc<[T]> = sites.into();
         let Opened { index, hidden, .. } = opened;
-        let counted = CountedSites { index, hosts: hidden.hosts.clone(), sites: sites.clone() };
-        *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = Some(counted);
+        let listed = ListedSites { index, hosts: hidden.hosts.clone(), sites: sites.clone() };
+        *known.lock().unwrap_or_else(PoisonError::into_inner) = Some(listed);
         Ok(sites)
     }
 
@@ -362,6 +385,7 @@ impl Finder {
             thumbnail,
             site: hit.site,
             author: hit.author,
+            categories: hit.tags,
             feed: hit.feed,
             published: hit.published,
             date: hit.date,

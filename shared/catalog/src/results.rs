@@ -3,7 +3,7 @@
 use curlew_model::{QueryError, ThumbnailId, Timestamp, Year};
 use curlew_ports::PortError;
 use curlew_search::Explanation;
-pub use curlew_search::{Query, SiteEntry};
+pub use curlew_search::{Query, SiteEntry, SiteProfile};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -81,6 +81,9 @@ pub struct SearchHit {
     /// The author's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
+    /// The categories that the feed gave it, as its author wrote them; `tag:` finds them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<String>,
     /// URL of the feed that named the page.
     #[serde(skip)]
     pub feed: Option<String>,

@@ -25,6 +25,12 @@ impl PageOutcomes {
         }
     }
 
+    /// Adds the counts of other pages.
+    pub fn add_all(&mut self, other: &PageOutcomes) {
+        self.accepted += other.accepted;
+        other.rejected.iter().for_each(|(code, number)| *self.rejected.entry(code).or_default() += number);
+    }
+
     /// Returns the counts in words; `None` if no page was judged.
     pub fn words(&self) -> Option<String> {
         let (accepted, rejected) = (self.accepted, self.rejected.values().sum::<u64>());
@@ -52,12 +58,11 @@ impl PageOutcomes {
     }
 }
 
-/// Returns the outcomes of the pages that each feed named first; none at all if there are more than `most` rows of
-/// pages.
+/// Returns the outcomes of the pages that each feed named first; `None` if there are more than `most` rows of pages.
 ///
 /// # Errors
 /// The store's error.
-pub async fn by_feed(pages: &dyn Pages, most: usize) -> Result<BTreeMap<SourceKey, PageOutcomes>, PortError> {
+pub async fn by_feed(pages: &dyn Pages, most: usize) -> Result<Option<BTreeMap<SourceKey, PageOutcomes>>, PortError> {
     let mut outcomes: BTreeMap<SourceKey, PageOutcomes> = BTreeMap::new();
     let left = pages_from(pages, None, most, |page| {
         if let Some(feed) = &page.feed {
@@ -66,7 +71,7 @@ pub async fn by_feed(pages: &dyn Pages, most: usize) -> Result<BTreeMap<SourceKe
         true
     })
     .await?;
-    Ok(if left.is_none() { outcomes } else { BTreeMap::new() })
+    Ok(left.is_none().then_some(outcomes))
 }
 
 /// Returns the outcomes of the pages that the feeds of a site, or a feed, named.
@@ -80,8 +85,7 @@ pub fn of_source(outcomes: &BTreeMap<SourceKey, PageOutcomes>, source: &Source) 
     };
     let mut sum = PageOutcomes::default();
     for one in feeds.iter().filter_map(|feed| outcomes.get(feed)) {
-        sum.accepted += one.accepted;
-        one.rejected.iter().for_each(|(code, number)| *sum.rejected.entry(code).or_default() += number);
+        sum.add_all(one);
     }
     sum
 }

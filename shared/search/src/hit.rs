@@ -28,6 +28,8 @@ pub struct Hit {
     pub host: String,
     /// Name of its author.
     pub author: Option<String>,
+    /// Tags that its feed gave it (categories).
+    pub tags: Vec<String>,
     /// The feed that named it.
     pub feed: Option<String>,
     /// Publication date that the page states.
@@ -83,6 +85,7 @@ pub(crate) fn hit(record: Record, many: usize, plan: &Plan, analyzers: &mut Anal
         thumbnail: record.thumbnail,
         host: record.host,
         author: record.author,
+        tags: record.tags,
         feed: record.feed,
         published: record.published,
         language: record.language,

@@ -67,7 +67,7 @@ pub use listing::COPY_BITS;
 pub use manifest::{Manifest, SplitEntry, Superseded, Tier};
 pub use query::{Clause, Query, Sort};
 pub use run::{MAX_DEPTH, Request, Results, Scope, search};
-pub use sites::{SiteEntry, sites};
+pub use sites::{SiteEntry, SiteProfile, site_profiles, sites};
 pub use snippet::{SNIPPET_CHARS, Snippet};
 pub use split::Split;
 pub use suggest::suggest;

@@ -7,10 +7,10 @@ use crate::split::Split;
 use curlew_model::Timestamp;
 use std::collections::BTreeMap;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocSet, TERMINATED};
+use tantivy::{DocId, DocSet, TERMINATED};
 
 /// A host with pages in the index; `www.` is left out.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiteEntry {
     /// The host name (A-labels, lower case).
     pub host: String,
@@ -20,24 +20,86 @@ pub struct SiteEntry {
     pub newest: Timestamp,
 }
 
+/// A site as its newest page describes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SiteProfile {
+    /// The site.
+    pub site: SiteEntry,
+    /// Its name; its host if its newest page states none or was not read.
+    pub name: String,
+    /// Language of its newest page (primary subtag).
+    pub language: Option<String>,
+    /// URL of the feed that named its newest page.
+    pub feed: Option<String>,
+}
+
+/// What the posting lists say of a site, and the place of its newest page.
+struct SiteCount {
+    pages: u64,
+    newest: i64,
+    split: usize,
+    doc: DocId,
+}
+
 /// Returns the sites of all splits, in the order of their host names. It reads the posting lists of all host names, and
 /// so takes time linear in the number of pages.
 ///
 /// # Errors
 /// If a split cannot be read. All ranges that it lacks are wanted then.
 pub fn sites(splits: &[&Split], hidden: &Hidden) -> Result<Vec<SiteEntry>, SearchError> {
-    let mut sites: BTreeMap<String, (u64, i64)> = BTreeMap::new();
+    Ok(count(splits, hidden)?.into_iter().map(|(host, count)| count.entry(host)).collect())
+}
+
+/// Returns the sites of all splits with their profiles, in the order of their host names. It reads one record of each of
+/// the `most` sites with the newest pages; the others have their host as a name.
+///
+/// # Errors
+/// As [`sites`].
+pub fn site_profiles(splits: &[&Split], hidden: &Hidden, most: usize) -> Result<Vec<SiteProfile>, SearchError> {
+    let counts = count(splits, hidden)?;
+    let mut dates: Vec<i64> = counts.values().map(|count| count.newest).collect();
+    dates.sort_unstable_by(|one, two| two.cmp(one));
+    let too_old = dates.get(most).copied();
     let mut error = None;
-    for split in splits.iter().filter(|split| split.docs() > 0) {
-        if let Err(failed) = add(split, hidden, &mut sites) {
+    let mut profiles = Vec::with_capacity(counts.len());
+    for (host, count) in counts {
+        let record = match too_old.is_none_or(|old| count.newest > old) {
+            // After a range that is lacking, those of the other records are wanted, too.
+            true => splits[count.split].record(count.doc).map_err(|failed| error.get_or_insert(failed)).ok(),
+            false => None,
+        };
+        let (name, language, feed) = match record {
+            Some(record) => (record.site_name, record.language, record.feed),
+            None => (None, None, None),
+        };
+        profiles.push(SiteProfile {
+            name: name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| host.clone()),
+            language: language.as_deref().and_then(curlew_model::primary_language),
+            feed,
+            site: count.entry(host),
+        });
+    }
+    error.map_or(Ok(profiles), Err)
+}
+
+impl SiteCount {
+    fn entry(&self, host: String) -> SiteEntry {
+        SiteEntry { host, pages: self.pages, newest: Timestamp::from_millis(self.newest) }
+    }
+}
+
+fn count(splits: &[&Split], hidden: &Hidden) -> Result<BTreeMap<String, SiteCount>, SearchError> {
+    let mut sites = BTreeMap::new();
+    let mut error = None;
+    for (at, split) in splits.iter().enumerate().filter(|(_, split)| split.docs() > 0) {
+        if let Err(failed) = add(at, split, hidden, &mut sites) {
             error.get_or_insert(failed);
         }
     }
-    let entry = |(host, (pages, newest))| SiteEntry { host, pages, newest: Timestamp::from_millis(newest) };
-    error.map_or_else(|| Ok(sites.into_iter().map(entry).collect()), Err)
+    error.map_or(Ok(sites), Err)
 }
 
-fn add(split: &Split, hidden: &Hidden, sites: &mut BTreeMap<String, (u64, i64)>) -> Result<(), SearchError> {
+fn add(at: usize, split: &Split, hidden: &Hidden, sites: &mut BTreeMap<String, SiteCount>) -> Result<(), SearchError> {
     let dead = split.dead(hidden)?;
     let inverted = split.segment().inverted_index(split.fields().host)?;
     let mut names = inverted.terms().stream()?;
@@ -55,19 +117,25 @@ fn add(split: &Split, hidden: &Hidden, sites: &mut BTreeMap<String, (u64, i64)>)
                 continue;
             }
         };
-        let (site, mut pages, mut newest) = (schema::site(name), 0, i64::MIN);
+        let site = schema::site(name);
+        let mut found = SiteCount { pages: 0, newest: i64::MIN, split: at, doc: 0 };
         // A name stands for the pages of its subdomains, too; those have another site.
         while postings.doc() != TERMINATED {
             let doc = postings.doc();
             if split.sites().first(doc) == Some(site) && !dead.contains(doc) {
-                pages += 1;
-                newest = newest.max(split.dates().first(doc).unwrap_or_default());
+                found.pages += 1;
+                let date = split.dates().first(doc).unwrap_or_default();
+                if date > found.newest {
+                    (found.newest, found.doc) = (date, doc);
+                }
             }
             postings.advance();
         }
-        if pages > 0 {
-            let known = sites.entry(name.to_owned()).or_insert((0, newest));
-            *known = (known.0 + pages, known.1.max(newest));
+        if found.pages > 0 {
+            let before = sites.remove(name);
+            let pages = found.pages + before.as_ref().map_or(0, |before| before.pages);
+            let newest = before.filter(|before| before.newest >= found.newest).unwrap_or(found);
+            sites.insert(name.to_owned(), SiteCount { pages, ..newest });
         }
     }
     error.map_or(Ok(()), |error| Err(error.into()))

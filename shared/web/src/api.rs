@@ -1,5 +1,5 @@
-//! The search API: the same JSON that the command line prints. That of a public site is open to every origin, for reading
-//! only.
+//! The API for programs: the same JSON that the command line prints. That of a public site is open to every origin, for
+//! reading only. Its paths begin with its version; those without one answer as they did before there were versions.
 
 use crate::app::{App, CallerAddress};
 use crate::hit::web_url;
@@ -12,7 +12,7 @@ use crate::words::Search;
 use askama::Template;
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::header::{ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue};
+use axum::http::header::{ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, HeaderName, HeaderValue, LINK};
 use axum::http::{StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -25,20 +25,72 @@ use std::sync::Arc;
 
 /// The media type of JSON (RFC 8259 §11).
 pub(crate) const JSON: &str = "application/json";
+/// The media type of a problem (RFC 9457 §6.1).
+const PROBLEM_JSON: &str = "application/problem+json";
 /// Beginning of the paths of the API.
-const API: &str = "/api/";
+pub(crate) const V1: &str = "/api/v1";
+/// Beginning of the paths that the API had before its versions.
+pub(crate) const UNVERSIONED: &str = "/api";
+/// Time since which the paths without a version are deprecated (RFC 9745 §2.1): 28 November 2026.
+const DEPRECATED: (HeaderName, HeaderValue) =
+    (HeaderName::from_static("deprecation"), HeaderValue::from_static("@1795824000"));
+/// Maximum number of results of one query that a program may reach, by following the cursors.
+const MAX_DEPTH: usize = 10_000;
 
-/// `GET /api/search?q=&limit=&offset=`, or `&cursor=` with `next` of the answer before
+/// A kind of problem that a program is told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    BadQuery,
+    BadCursor,
+    NotFound,
+    NoAddress,
+    WrongMethod,
+    WrongHost,
+    TooManyRequests,
+    Unavailable,
+    Internal,
+}
+
+impl Problem {
+    /// Returns its status, the last part of its type's address, and its title.
+    const fn parts(self) -> (StatusCode, &'static str, &'static str) {
+        match self {
+            Problem::BadQuery => (StatusCode::BAD_REQUEST, "bad_query", "The query cannot be read"),
+            Problem::BadCursor => (StatusCode::BAD_REQUEST, "bad_cursor", "The cursor is not valid"),
+            Problem::NotFound => (StatusCode::NOT_FOUND, "not_found", "There is nothing at this address"),
+            Problem::NoAddress => (StatusCode::NOT_FOUND, "no_address", "This server does not know its own address"),
+            Problem::WrongMethod => (StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "The method is not allowed"),
+            Problem::WrongHost => (StatusCode::MISDIRECTED_REQUEST, "wrong_host", "This host name is not ours"),
+            Problem::TooManyRequests => (StatusCode::TOO_MANY_REQUESTS, "too_many_requests", "Too many requests"),
+            Problem::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable", "The index is unavailable"),
+            Problem::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "internal", "Something went wrong on our side"),
+        }
+    }
+}
+
+/// Returns the answer to a program that a request failed: a problem (RFC 9457), whose type is a part of the description
+/// of the API.
+pub(crate) fn problem(kind: Problem, detail: impl Into<String>) -> Response {
+    let (status, name, title) = kind.parts();
+    let problem = json!({
+        "type": format!("{V1}/openapi.json#{name}"),
+        "title": title,
+        "status": status.as_u16(),
+        "detail": detail.into(),
+    });
+    (status, typed(PROBLEM_JSON, "no-store"), Json(problem)).into_response()
+}
+
+/// `GET /api/v1/search?q=&limit=&offset=`, or `&cursor=` with `next` of the answer before
 pub(crate) async fn search(State(app): State<Arc<App>>, caller: CallerAddress, uri: Uri) -> Response {
-    let bad_query = |sentence: String| failure(StatusCode::BAD_REQUEST, "bad_query", sentence);
     let params = match Params::parse(&uri) {
         Ok(params) => params,
         // Programs are answered in one language.
-        Err(wrong) => return bad_query(wrong.message(Search::in_language(Language::English)).to_owned()),
+        Err(wrong) => return problem(Problem::BadQuery, wrong.message(Search::in_language(Language::English))),
     };
     let (query, start, limit) = match parse_request(&params) {
-        Ok(asked) => asked,
-        Err(sentence) => return bad_query(sentence),
+        Ok(request) => request,
+        Err(sentence) => return problem(Problem::BadQuery, sentence),
     };
     if let Err(wait) = app.admit(Allowance::Search, caller) {
         return too_many(wait);
@@ -52,12 +104,11 @@ pub(crate) async fn search(State(app): State<Arc<App>>, caller: CallerAddress, u
 /// Returns the answer to a program whose search failed.
 pub(crate) fn not_found_out(error: FindError) -> Response {
     match error {
-        FindError::BadQuery(QueryError::Cursor) => failure(
-            StatusCode::BAD_REQUEST,
-            "bad_cursor",
+        FindError::BadQuery(QueryError::Cursor) => problem(
+            Problem::BadCursor,
             "The cursor is not one that was given for this query, or it is too old; ask without it for the first results.",
         ),
-        FindError::BadQuery(wrong) => failure(StatusCode::BAD_REQUEST, "bad_query", wrong.to_string()),
+        FindError::BadQuery(wrong) => problem(Problem::BadQuery, wrong.to_string()),
         FindError::Port(error) => out_of_reach("find", &error.into()),
     }
 }
@@ -65,33 +116,36 @@ pub(crate) fn not_found_out(error: FindError) -> Response {
 /// Returns the answer to a program for an error of a stage, and logs the error.
 pub(crate) fn out_of_reach(tried: &'static str, error: &StageError) -> Response {
     match page::outcome(tried, error) {
-        (status, Some(wait)) => {
-            waiting(failure(status, "unavailable", "The index is out of reach at the moment."), wait)
+        (_, Some(wait)) => {
+            waiting(problem(Problem::Unavailable, "The index is out of reach at the moment; see Retry-After."), wait)
         }
-        (status, None) => failure(status, "internal", "Something went wrong on our side."),
+        (_, None) => problem(Problem::Internal, "The log of this server says what it is."),
     }
 }
 
 /// Returns the answer to a program that has used up its allowance.
 pub(crate) fn too_many(wait: Millis) -> Response {
-    let sentence = "Too many searches from this address; see Retry-After.";
-    waiting(failure(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", sentence), wait)
+    waiting(problem(Problem::TooManyRequests, "Too many searches from this address; see Retry-After."), wait)
 }
 
 /// Returns the answer to a program for an unknown address.
 pub(crate) fn no_such_address() -> Response {
-    failure(StatusCode::NOT_FOUND, "not_found", "There is nothing at this address.")
+    problem(Problem::NotFound, "The description at /api/v1/openapi.json names the addresses that there are.")
 }
 
 /// True if a path is for programs, which are answered in JSON whatever goes wrong.
 pub(crate) fn is_for_programs(path: &str) -> bool {
-    path.starts_with(API) || path.starts_with("/feed/") || path == "/status.json"
+    is_of_api(path) || path.starts_with("/feed/") || path == "/status.json" || path == "/healthz"
+}
+
+fn is_of_api(path: &str) -> bool {
+    path.strip_prefix(UNVERSIONED).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Lets pages of every origin read what the API answers; there is no cookie or credential that they could use. An index for
 /// the user of this machine is not for the pages of others that this user visits.
 pub(crate) async fn to_every_origin(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let is_open = request.uri().path().starts_with(API) && !app.has_own_names_only();
+    let is_open = is_of_api(request.uri().path()) && !app.has_own_names_only();
     let mut response = next.run(request).await;
     if is_open {
         response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
@@ -99,7 +153,18 @@ pub(crate) async fn to_every_origin(State(app): State<Arc<App>>, request: Reques
     response
 }
 
-/// `OPTIONS /api/search`: answers a browser's preflight request.
+/// Marks the answers of paths without a version as deprecated (RFC 9745), and links the same path of [`V1`]
+/// (RFC 5829 §3.2).
+pub(crate) async fn deprecated(request: Request, next: Next) -> Response {
+    let path = request.uri().path_and_query().and_then(|path| path.as_str().strip_prefix(UNVERSIONED));
+    let successor = format!("<{V1}{}>; rel=\"successor-version\"", path.unwrap_or_default());
+    let mut response = next.run(request).await;
+    response.headers_mut().extend([DEPRECATED]);
+    response.headers_mut().extend(HeaderValue::try_from(successor).map(|link| (LINK, link)));
+    response
+}
+
+/// `OPTIONS` of a path of the API: answers a browser's preflight request.
 pub(crate) async fn preflight() -> Response {
     let methods = (ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET"));
     (StatusCode::NO_CONTENT, [methods]).into_response()
@@ -115,9 +180,10 @@ struct Description {
     usual_limit: usize,
     max_limit: usize,
     max_offset: usize,
+    max_depth: usize,
 }
 
-/// `GET /api/openapi.json`: the description of the API for programs (OpenAPI 3.1).
+/// `GET /api/v1/openapi.json`: the description of the API for programs (OpenAPI 3.1).
 pub(crate) async fn description(State(app): State<Arc<App>>) -> Response {
     let description = Description {
         is_open: !app.has_own_names_only(),
@@ -125,14 +191,14 @@ pub(crate) async fn description(State(app): State<Arc<App>>) -> Response {
         usual_limit: PAGE_SIZE,
         max_limit: MAX_REACH,
         max_offset: MAX_REACH - 1,
+        max_depth: MAX_DEPTH,
     };
     page::text(StatusCode::OK, JSON, A_DAY, &description)
 }
 
 fn parse_request(params: &Params) -> Result<(&str, Start<'_>, usize), String> {
     let query = params.query_of_program()?;
-    let limit = params.number("limit", PAGE_SIZE).ok().filter(|n| (1..=MAX_REACH).contains(n));
-    let limit = limit.ok_or_else(|| format!("limit must be a number from 1 to {MAX_REACH}."))?;
+    let limit = limit(params, PAGE_SIZE)?;
     if let Some(cursor) = params.get("cursor").filter(|cursor| !cursor.is_empty()) {
         return Ok((query, Start::After(cursor), limit));
     }
@@ -142,9 +208,13 @@ fn parse_request(params: &Params) -> Result<(&str, Start<'_>, usize), String> {
     Ok((query, Start::Offset(offset), limit.min(MAX_REACH - offset)))
 }
 
-pub(crate) fn failure(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Response {
-    let failure = json!({ "error": { "kind": kind, "message": message.into() } });
-    (status, typed(JSON, "no-store"), Json(failure)).into_response()
+/// Returns the number of results that a program asks for, or the usual one.
+///
+/// # Errors
+/// A sentence, if it is no number or too large.
+pub(crate) fn limit(params: &Params, usual: usize) -> Result<usize, String> {
+    let limit = params.number("limit", usual).ok().filter(|n| (1..=MAX_REACH).contains(n));
+    limit.ok_or_else(|| format!("limit must be a number from 1 to {MAX_REACH}."))
 }
 
 /// Search results with notes as sentences, cleaned for programs.
@@ -165,7 +235,7 @@ impl Answer {
 
 /// Removes content that could mislead a program: characters that XML forbids, and addresses that are no web URLs.
 fn fit_for_programs(mut found: SearchResults) -> SearchResults {
-    let room = usize::try_from((MAX_REACH as u64).saturating_sub(found.before)).unwrap_or(MAX_REACH);
+    let room = usize::try_from((MAX_DEPTH as u64).saturating_sub(found.before)).unwrap_or(MAX_DEPTH);
     let reached = found.before + found.hits.len() as u64;
     let hits =
         std::mem::take(&mut found.hits).into_iter().take(room).filter(|h| web_url(&h.url).is_some()).map(|hit| {
@@ -174,6 +244,7 @@ fn fit_for_programs(mut found: SearchResults) -> SearchResults {
                 snippet: clean(&hit.snippet),
                 site: clean(&hit.site),
                 author: hit.author.as_deref().map(clean),
+                categories: hit.categories.iter().map(|name| clean(name)).collect(),
                 image: hit.image.filter(|i| web_url(i).is_some()),
                 // JSON cannot express NaN or infinity.
                 score: if hit.score.is_finite() { hit.score } else { 0.0 },
@@ -183,8 +254,7 @@ fn fit_for_programs(mut found: SearchResults) -> SearchResults {
     let hits: Vec<SearchHit> = hits.collect();
     SearchResults {
         hits,
-        // Cursors reach as deep as offsets, and no deeper.
-        next: found.next.take().filter(|_| reached < MAX_REACH as u64),
+        next: found.next.take().filter(|_| reached < MAX_DEPTH as u64),
         suggestion: found.suggestion.as_deref().map(clean),
         ..found
     }

@@ -1,6 +1,6 @@
 //! Answers for requests without a handler's answer: an unknown address, a wrong method, a name of others, a panic.
 
-use crate::api;
+use crate::api::{self, Problem};
 use crate::app::App;
 use crate::language::Language;
 use crate::origin::is_by_own_name;
@@ -24,7 +24,7 @@ pub(crate) async fn not_found(State(app): State<Arc<App>>, language: Language, u
 /// Renders the page for a method that an address does not support.
 pub(crate) async fn wrong_method(State(app): State<Arc<App>>, language: Language, uri: Uri) -> Response {
     if api::is_for_programs(uri.path()) {
-        return api::failure(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "Only GET is understood here.");
+        return api::problem(Problem::WrongMethod, "Only GET is understood here.");
     }
     page::status_message(
         app.site(language),
@@ -45,7 +45,7 @@ pub(crate) async fn own_names_only(
     }
     let said = &words::Message::in_language(language).wrong_host;
     if api::is_for_programs(request.uri().path()) {
-        return api::failure(StatusCode::MISDIRECTED_REQUEST, "wrong_host", said.text);
+        return api::problem(Problem::WrongHost, said.text);
     }
     page::status_message(app.site(language), StatusCode::MISDIRECTED_REQUEST, said)
 }
@@ -59,13 +59,18 @@ pub(crate) fn panicked() -> Response {
     (Extension(Panicked), StatusCode::INTERNAL_SERVER_ERROR).into_response()
 }
 
-/// Replaces the answer after a panic with a page in the request's language.
+/// Replaces the answer after a panic with a page in the request's language, or with a problem for a program.
 pub(crate) async fn apologise(
     State(app): State<Arc<App>>,
     language: Language,
     request: Request,
     next: Next,
 ) -> Response {
+    let is_program = api::is_for_programs(request.uri().path());
     let response = next.run(request).await;
-    if response.extensions().get::<Panicked>().is_some() { internal(app.site(language)) } else { response }
+    match response.extensions().get::<Panicked>() {
+        Some(Panicked) if is_program => api::problem(Problem::Internal, "The log of this server says what it is."),
+        Some(Panicked) => internal(app.site(language)),
+        None => response,
+    }
 }

@@ -1,7 +1,7 @@
 //! Searches as feeds, so that people can follow them in a feed reader: Atom (RFC 4287), RSS 2.0 and JSON Feed 1.1,
 //! newest pages first. Feeds need our own address, so without one there are none.
 
-use crate::api;
+use crate::api::{self, Problem};
 use crate::app::{App, CallerAddress};
 use crate::hit::web_url;
 use crate::language::Language;
@@ -28,6 +28,8 @@ const ENTRIES: usize = 30;
 const TTL_MINUTES: u32 = 480;
 /// Caching of feeds that have all of their entries, for caches and readers that heed it.
 const AS_OFTEN: &str = "public, max-age=3600";
+/// Remedy for a server without an address of its own.
+const NO_ADDRESS: &str = "Feeds name the address of this server: its operator sets it in the settings, as base_url in the table [web], or as CURLEW_WEB_BASE_URL.";
 /// Other search engines must not index our results.
 const NOINDEX: (HeaderName, HeaderValue) =
     (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));
@@ -84,6 +86,7 @@ struct Entry {
     snippet: String,
     /// Its author, or else its site.
     author: String,
+    categories: Vec<String>,
     /// Address of its main image.
     image: Option<String>,
     /// The date that the page states, unless the search does not go by it.
@@ -119,12 +122,11 @@ pub(crate) async fn show(
     Path(form): Path<String>,
     uri: Uri,
 ) -> Response {
-    let (Some(form), Some(origin)) = (FeedFormat::named(&form), app.origin.as_deref()) else {
-        return api::no_such_address();
-    };
+    let Some(form) = FeedFormat::named(&form) else { return api::no_such_address() };
+    let Some(origin) = app.origin.as_deref() else { return api::problem(Problem::NoAddress, NO_ADDRESS) };
     // Feeds are read by programs, which are answered in one language.
     let t = Search::in_language(Language::English);
-    let refused = |sentence: String| api::failure(StatusCode::BAD_REQUEST, "bad_query", sentence);
+    let refused = |sentence: String| api::problem(Problem::BadQuery, sentence);
     let params = match Params::parse(&uri) {
         Ok(params) => params,
         Err(wrong) => return refused(wrong.message(t).to_owned()),
@@ -217,6 +219,7 @@ fn entry(hit: &SearchHit) -> Option<Entry> {
         title: if title.is_empty() { clipped(&hit.url, MAX_TITLE) } else { title },
         snippet: clean(&hit.snippet),
         author: if author.is_empty() { clipped(&hit.site, MAX_SITE) } else { author },
+        categories: hit.categories.iter().map(|name| clipped(name, MAX_SITE)).collect(),
         image: hit.image.as_deref().and_then(web_url).map(String::from),
         published: hit.published.filter(|published| *published <= hit.date),
         date: hit.date,
@@ -235,6 +238,9 @@ fn json_feed(feed: &Feed<'_>) -> Value {
         }
         if let (Value::Object(fields), false) = (&mut item, entry.author.is_empty()) {
             fields.insert("authors".into(), json!([{"name": entry.author}]));
+        }
+        if let (Value::Object(fields), false) = (&mut item, entry.categories.is_empty()) {
+            fields.insert("tags".into(), json!(entry.categories));
         }
         if let (Value::Object(fields), Some(image)) = (&mut item, &entry.image) {
             fields.insert("image".into(), json!(image));

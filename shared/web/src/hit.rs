@@ -112,12 +112,19 @@ pub(crate) fn site_page(host: &str) -> Option<String> {
     (is_name && !name.is_empty()).then(|| format!("/site/{name}"))
 }
 
+/// Number of days for which a day is named by its distance.
+pub(crate) const WEEK: i64 = 7;
+
+/// Returns the number of days (UTC) from an instant to another one.
+pub(crate) fn days_between(at: Timestamp, now: Timestamp) -> i64 {
+    let day = |at: Timestamp| at.as_millis().div_euclid(86_400_000);
+    day(now) - day(at)
+}
+
 /// Returns a day in words: relative to today for a week, since dates are often stated without a time.
 fn day_in_words(at: Timestamp, now: Timestamp, language: Language) -> Option<String> {
-    const WEEK: i64 = 7;
     let t = Search::in_language(language);
-    let day = |at: Timestamp| at.as_millis().div_euclid(86_400_000);
-    match day(now) - day(at) {
+    match days_between(at, now) {
         0 => Some(t.today.to_owned()),
         1 => Some(t.yesterday.to_owned()),
         days @ 2..=WEEK => Some((t.days_ago)(days.unsigned_abs())),
@@ -159,7 +166,8 @@ fn same_name(name: &str, host: &str) -> bool {
     bare(name) == bare(host)
 }
 
-fn initial_of(name: &str) -> Option<String> {
+/// Returns the first letter of a site's name.
+pub(crate) fn initial_of(name: &str) -> Option<String> {
     let name = name.strip_prefix("www.").unwrap_or(name);
     name.chars().find(|c| c.is_alphanumeric()).map(|c| c.to_uppercase().collect())
 }

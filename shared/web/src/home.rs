@@ -1,7 +1,7 @@
 //! The start page: the form, what is new, and examples of searches that find something.
 
 use crate::app::{App, CallerAddress};
-use crate::hit::{HitView, web_url};
+use crate::hit::{HitView, WEEK, days_between, web_url};
 use crate::language::Language;
 use crate::page::{self, REVALIDATED, Site};
 use crate::quota::Allowance;
@@ -39,8 +39,8 @@ struct Home<'a> {
     t: &'static Search,
     /// Our own origin, if it is configured.
     origin: Option<&'a str>,
-    /// The newest pages.
-    new: Vec<HitView>,
+    /// The newest pages, below the name of their day.
+    groups: Vec<(&'static str, Vec<HitView>)>,
     /// Numbers of pages and sites, in words.
     counts: Option<String>,
     examples: Vec<Example>,
@@ -60,16 +60,38 @@ pub(crate) async fn show(app: &App, caller: CallerAddress, language: Language) -
         site,
         t,
         origin: app.origin.as_deref(),
-        counts: sites.map(|sites| counts(&sites, language)),
+        counts: sites.map(|sites| counts(sites.iter(), language)),
         examples: examples(&newest.hits, t),
-        new: newest.hits.iter().map(|hit| HitView::new(hit, language, now)).collect(),
+        groups: by_day(&newest.hits, language, now),
     };
     page::html(language, StatusCode::OK, REVALIDATED, &view)
 }
 
+/// Returns hits that are sorted by date in groups: those of today, of yesterday, of the last week, and the older ones. A
+/// group of older ones alone has no name.
+fn by_day(hits: &[SearchHit], language: Language, now: Timestamp) -> Vec<(&'static str, Vec<HitView>)> {
+    let names = Search::in_language(language).groups;
+    let place = |hit: &SearchHit| match days_between(hit.date, now) {
+        ..=0 => 0,
+        1 => 1,
+        2..=WEEK => 2,
+        _ => 3,
+    };
+    let view = |hit: &SearchHit| {
+        let view = HitView::new(hit, language, now);
+        // The name of the group says it.
+        if place(hit) < 2 { HitView { day: None, ..view } } else { view }
+    };
+    let is_old = hits.iter().all(|hit| place(hit) == names.len() - 1);
+    let name = |group: &[SearchHit]| if is_old { "" } else { names[place(&group[0])] };
+    let groups = hits.chunk_by(|one, other| place(one) == place(other));
+    groups.map(|group| (name(group), group.iter().map(view).collect())).collect()
+}
+
 /// Returns the numbers of pages and of sites in words.
-pub(crate) fn counts(sites: &[SiteEntry], language: Language) -> String {
-    let (pages, count) = (sites.iter().map(|site| site.pages).sum(), sites.len() as u64);
+pub(crate) fn counts<'a>(sites: impl ExactSizeIterator<Item = &'a SiteEntry>, language: Language) -> String {
+    let count = sites.len() as u64;
+    let pages = sites.map(|site| site.pages).sum();
     (Search::in_language(language).pages_of_sites)((pages, &language.number(pages)), (count, &language.number(count)))
 }
 

@@ -112,8 +112,7 @@ impl Language {
     /// Returns an instant in words, to the minute: `1 May 2026, 03:00 UTC`.
     pub(crate) fn moment(self, at: Timestamp) -> String {
         let day = at.day();
-        let minute = at.as_millis().div_euclid(60_000).rem_euclid(1_440);
-        format!("{}, {:02}:{:02} UTC", self.day(&day).unwrap_or(day), minute / 60, minute % 60)
+        format!("{}, {} UTC", self.day(&day).unwrap_or(day), minute(at))
     }
 
     /// Returns a day in words: `1 May 2026` or `1 maggio 2026`, from `2026-05-01`.
@@ -134,6 +133,12 @@ impl Language {
         let is_of_this_year = day.split('-').next() == today.split('-').next();
         Some(if is_of_this_year { format!("{number} {month}") } else { format!("{number} {month} {year}") })
     }
+}
+
+/// Returns the minute of an instant in its day (UTC): `03:00`.
+pub(crate) fn minute(at: Timestamp) -> String {
+    let minute = at.as_millis().div_euclid(60_000).rem_euclid(1_440);
+    format!("{:02}:{:02}", minute / 60, minute % 60)
 }
 
 /// Common languages of pages: code (ISO 639-1), and the names in English and in Italian.

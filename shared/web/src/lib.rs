@@ -44,6 +44,7 @@ mod search;
 mod secret;
 mod services;
 mod settings;
+mod site_list;
 mod sites;
 mod status;
 mod suggest;

@@ -133,10 +133,10 @@ mod tests {
     fn length_and_count_are_bounded() {
         let longest = "%F0%9F%8C%8A".repeat(MAX_QUERY_BYTES / 4);
         let cursor = "f".repeat(962);
-        let all = params(&format!("/api/search?q={longest}a&cursor={cursor}&limit=100")).unwrap();
+        let all = params(&format!("/api/v1/search?q={longest}a&cursor={cursor}&limit=100")).unwrap();
         assert_eq!(all.query_of_program().map(str::len), Ok(MAX_QUERY_BYTES + 1), "the search cuts it");
         assert_eq!(all.get("cursor"), Some(cursor.as_str()));
-        assert!(params("/api/search?q=+").unwrap().query_of_program().is_err());
+        assert!(params("/api/v1/search?q=+").unwrap().query_of_program().is_err());
         assert_eq!(params(&format!("/?q={}", "a".repeat(MAX_RAW))), Err(BadParams::TooLong));
         assert_eq!(params(&format!("/?{}", "a=1&".repeat(100))), Err(BadParams::TooMany));
     }

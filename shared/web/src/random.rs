@@ -41,7 +41,8 @@ pub(crate) async fn show(State(app): State<Arc<App>>, caller: CallerAddress, lan
     }
 }
 
-fn lead_to(address: &str) -> Response {
+/// Returns an answer that leads elsewhere, and is stored nowhere.
+pub(crate) fn lead_to(address: &str) -> Response {
     let Ok(address) = HeaderValue::from_str(address) else { return StatusCode::NOT_FOUND.into_response() };
     let headers = [(LOCATION, address), (CACHE_CONTROL, HeaderValue::from_static("no-store")), NO_REFERRER];
     (StatusCode::SEE_OTHER, headers).into_response()

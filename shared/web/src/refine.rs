@@ -22,6 +22,8 @@ pub(crate) struct Change {
     pub(crate) href: Option<String>,
     /// True if it takes a filter away.
     pub(crate) removes: bool,
+    /// True if it changes the order and nothing else.
+    pub(crate) orders: bool,
 }
 
 /// Returns the changes that make sense for the results of a query.
@@ -33,6 +35,7 @@ pub(crate) fn changes(query: &str, hits: &[SearchHit], language: Language) -> Ve
         label: label.to_owned(),
         href: (!present).then(|| address(&query)),
         removes: false,
+        orders: true,
     };
     let mut changes = Vec::new();
     // Without words there is nothing that a page could match better than another one.
@@ -49,7 +52,10 @@ pub(crate) fn changes(query: &str, hits: &[SearchHit], language: Language) -> Ve
             changes.push(removal(filter_label(part, language), &without(query, |other| other == part)));
         }
     }
-    let add = |label: String, filter: &str| Change { label, href: Some(address(&with(query, filter))), removes: false };
+    let add = |label: String, filter: &str| {
+        let href = Some(address(&with(query, filter)));
+        Change { label, href, removes: false, orders: false }
+    };
     if !parts(query).any(|part| has_name(part, "lang")) {
         let tags = hits.iter().filter_map(|hit| primary_language(hit.language.as_deref()?));
         let tags = distinct(tags);
@@ -94,7 +100,7 @@ const BY_DATE: &str = "sort:date";
 fn removal(label: String, query: &str) -> Change {
     // A search for nothing is the home page.
     let href = if query.is_empty() { "/".to_owned() } else { address(query) };
-    Change { label, href: Some(href), removes: true }
+    Change { label, href: Some(href), removes: true, orders: false }
 }
 
 fn filter_label(part: &str, language: Language) -> String {

@@ -4,8 +4,8 @@ use crate::app::App;
 use crate::page_settings::PageSettings;
 use crate::services::Services;
 use crate::{
-    admin, api, compress, contact, fallback, feeds, files, headers, info, owner, random, search, sites, status,
-    suggest, thumb, validate, websub,
+    admin, api, compress, contact, fallback, feeds, files, headers, info, owner, random, search, site_list, sites,
+    status, suggest, thumb, validate, websub,
 };
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
@@ -24,13 +24,14 @@ pub fn router(mut services: Services, settings: PageSettings) -> Router {
     let operators = for_admin.map(|services| admin::router(app.clone(), services)).unwrap_or_default();
     Router::new()
         .route("/", get(search::show))
-        .route("/api/search", get(api::search).options(api::preflight))
-        .route("/api/openapi.json", get(api::description))
+        .merge(api_below(api::V1))
+        .merge(api_below(api::UNVERSIONED).route_layer(from_fn(api::deprecated)))
         .route("/feed/{form}", get(feeds::show))
         .route("/thumb/{id}", get(thumb::show))
-        .route("/sites", get(sites::list))
+        .route("/sites", get(site_list::show))
         .route("/random", get(random::show))
         .route("/site/{host}", get(sites::show))
+        .route("/c/{name}", get(sites::collection))
         .route("/suggest", get(suggest::show).post(suggest::send))
         .route("/contact", get(contact::show).post(contact::send))
         .route("/owner", get(owner::begin).post(owner::claim))
@@ -39,6 +40,7 @@ pub fn router(mut services: Services, settings: PageSettings) -> Router {
         .route("/bot", get(info::bot))
         .route("/status", get(status::show))
         .route("/status.json", get(status::json))
+        .route("/healthz", get(status::health))
         .route("/robots.txt", get(files::robots))
         .route("/.well-known/security.txt", get(files::security))
         .route(PATH, get(files::keys))
@@ -57,4 +59,12 @@ pub fn router(mut services: Services, settings: PageSettings) -> Router {
         .layer(from_fn(validate::tagged))
         .layer(compress::layer())
         .layer(map_response(headers::secure))
+}
+
+/// Returns the routes of the API below a prefix.
+fn api_below(prefix: &str) -> Router<Arc<App>> {
+    Router::new()
+        .route(&format!("{prefix}/search"), get(api::search).options(api::preflight))
+        .route(&format!("{prefix}/sites"), get(site_list::answer).options(api::preflight))
+        .route(&format!("{prefix}/openapi.json"), get(api::description))
 }

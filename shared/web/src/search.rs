@@ -10,6 +10,7 @@ use crate::quota::Allowance;
 use crate::refine::{self, Change, changes};
 use crate::text::clipped;
 use crate::words::Search;
+use crate::{random, sites};
 use askama::Template;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
@@ -59,15 +60,17 @@ struct Results<'a> {
     copies: Option<String>,
     hits: Vec<HitView>,
     pages: Pages,
-    /// Links that change the search.
-    changes: Vec<Change>,
+    /// Links to other orders.
+    orders: Vec<Change>,
+    /// Links that add and take away filters.
+    filters: Vec<Change>,
     /// Examples of queries, if nothing was found.
     examples: Vec<Example>,
     /// The query part of the feeds' addresses, if there are feeds.
     follow: Option<String>,
 }
 
-/// `GET /`
+/// `GET /`; with `site=`, which the search box of a site sends, it leads to the search of that site.
 pub(crate) async fn show(State(app): State<Arc<App>>, caller: CallerAddress, language: Language, uri: Uri) -> Response {
     let (site, t) = (app.site(language), Search::in_language(language));
     let params = match Params::parse(&uri) {
@@ -75,6 +78,9 @@ pub(crate) async fn show(State(app): State<Arc<App>>, caller: CallerAddress, lan
         Err(wrong) => return refused(site, "", wrong.message(t)),
     };
     let query = params.query();
+    if let Some(host) = params.get("site").and_then(sites::host_name) {
+        return random::lead_to(&refine::address(&refine::with(query, &format!("site:{host}"))));
+    }
     if query.is_empty() {
         return home::show(&app, caller, language).await;
     }
@@ -142,6 +148,7 @@ fn results(
     let mut changes = if is_long { Vec::new() } else { changes(query, &found.hits, language) };
     // Another order finds nothing, either.
     changes.retain(|change| change.removes || in_all(found) > 0);
+    let (orders, filters) = changes.into_iter().partition(|change| change.orders);
     let view = Results {
         site,
         t,
@@ -164,7 +171,8 @@ fn results(
         copies: (found.copies > 0).then(|| (t.copies_of_them)(found.copies, &language.number(found.copies))),
         hits: hits(query, found, language, now),
         pages,
-        changes,
+        orders,
+        filters,
         // Only where nothing is found.
         examples: if in_all(found) == 0 { examples(&newest.hits, t) } else { Vec::new() },
         follow: (site.opensearch && !is_long).then(|| refine::query_string(query)),
@@ -222,7 +230,8 @@ fn refused(site: Site<'_>, query: &str, sentence: &str) -> Response {
         copies: None,
         hits: Vec::new(),
         pages: Pages::default(),
-        changes: Vec::new(),
+        orders: Vec::new(),
+        filters: Vec::new(),
         examples: examples(&[], Search::in_language(site.language)),
         follow: None,
     };

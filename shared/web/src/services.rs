@@ -5,10 +5,11 @@ use async_trait::async_trait;
 use axum::http::HeaderName;
 use curlew_catalog::find::Finder;
 use curlew_catalog::library::Library;
-use curlew_catalog::results::{FindError, SearchResults, SiteEntry, Start};
+use curlew_catalog::results::{FindError, SearchResults, SiteEntry, SiteProfile, Start};
 use curlew_crawl::feeds::websub_delivery::Pushes;
 use curlew_people::actions::Actions;
 use curlew_people::desk::Desk;
+use curlew_people::directory::Directory;
 use curlew_people::lookup::Lookup;
 use curlew_people::messages::Messages;
 use curlew_people::ownership::Owners;
@@ -24,6 +25,8 @@ pub struct Services {
     pub search: Arc<dyn SearchIndex>,
     /// Takes suggestions.
     pub suggest: Suggest,
+    /// Reads what feeds say of their sites.
+    pub directory: Directory,
     /// Takes the requests of site owners.
     pub owners: Owners,
     /// Takes messages for the operator.
@@ -83,6 +86,7 @@ impl Services {
         Services {
             search: library.finder.clone(),
             suggest: desk.suggest.clone(),
+            directory: Directory { sources: desk.suggest.sources.clone() },
             owners: desk.owners.clone(),
             messages: desk.messages.clone(),
             pushes,
@@ -108,6 +112,12 @@ pub trait SearchIndex: Send + Sync {
     /// # Errors
     /// As [`Finder::sites`].
     async fn sites(&self) -> Result<Arc<[SiteEntry]>, PortError>;
+
+    /// Returns the same sites as [`SearchIndex::sites`] with their profiles.
+    ///
+    /// # Errors
+    /// As [`Finder::site_profiles`].
+    async fn site_profiles(&self) -> Result<Arc<[SiteProfile]>, PortError>;
 }
 
 #[async_trait]
@@ -118,6 +128,10 @@ impl SearchIndex for Finder {
 
     async fn sites(&self) -> Result<Arc<[SiteEntry]>, PortError> {
         Finder::sites(self).await
+    }
+
+    async fn site_profiles(&self) -> Result<Arc<[SiteProfile]>, PortError> {
+        Finder::site_profiles(self).await
     }
 }
 

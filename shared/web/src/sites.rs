@@ -1,53 +1,34 @@
-//! Pages about sites: the list of all that have pages in the index, and one page for each.
+//! Pages about sites and about collections, which are the folders of the operator's list of feeds.
 
 use crate::app::{App, CallerAddress};
 use crate::hit::{HitView, site_page, web_url};
 use crate::language::Language;
 use crate::page::{self, REVALIDATED, Site};
-use crate::params::Params;
 use crate::quota::Allowance;
 use crate::refine::{address, query_string};
 use crate::text::{MAX_SITE, clipped};
-use crate::words::{Search, Sites};
+use crate::words::Sites;
 use crate::{home, host};
 use askama::Template;
 use axum::extract::{Path, State};
-use axum::http::{StatusCode, Uri};
+use axum::http::StatusCode;
 use axum::response::Response;
-use curlew_catalog::results::{FindError, SearchHit, SiteEntry, Start};
+use curlew_catalog::results::{FindError, SearchHit, SearchResults, Start};
 use curlew_model::Timestamp;
+use curlew_people::directory::SiteNotes;
 use std::sync::Arc;
-use url::Host;
+use url::{Host, form_urlencoded};
 
-/// Number of sites on one page of the list.
-const SITES: usize = 200;
 /// Number of newest pages on the page of a site.
 const NEW: usize = 10;
+/// Maximum number of feeds that the page of a site links to.
+const FEEDS: usize = 3;
+/// Maximum length of a description that is shown, in characters.
+const MAX_DESCRIPTION: usize = 300;
 /// Maximum number of pages of a site among which the oldest is looked for.
 const SEARCHED: u64 = 10_000;
 
-/// A site in the list.
-struct SiteRow {
-    host: String,
-    page: Option<String>,
-    pages: String,
-    /// Day of the newest page, for programs and for people.
-    newest: Option<(String, String)>,
-}
-
-#[derive(Template)]
-#[template(path = "sites.html")]
-struct SitesPage<'a> {
-    site: Site<'a>,
-    t: &'static Sites,
-    counts: String,
-    rows: Vec<SiteRow>,
-    previous: Option<String>,
-    next: Option<String>,
-    /// Words such as `2 of 7`, if there are several pages.
-    place: Option<String>,
-}
-
+/// The page about a site, or about a collection, which has neither a host nor a home page.
 #[derive(Template)]
 #[template(path = "site.html")]
 struct SitePage<'a> {
@@ -56,58 +37,21 @@ struct SitePage<'a> {
     name: String,
     host: String,
     /// Address of the site.
-    home: String,
+    home: Option<String>,
+    description: String,
     /// Number of pages and since when, as a sentence.
     counts: String,
-    /// The feed that names its newest page.
-    feed: Option<String>,
+    /// Feeds of the site.
+    feeds: Vec<String>,
+    /// Name and address of each collection that the site is in.
+    collections: Vec<(String, String)>,
     /// The query part of the addresses of our own feeds about it, if there are any.
     follow: Option<String>,
     new: Vec<HitView>,
     /// Address of the search for all pages.
     all: String,
-    /// Query to begin a search of this site with.
+    /// Query to begin a search of these pages with.
     start: String,
-}
-
-/// `GET /sites`
-pub(crate) async fn list(State(app): State<Arc<App>>, caller: CallerAddress, language: Language, uri: Uri) -> Response {
-    let (site, t) = (app.site(language), Sites::in_language(language));
-    if let Err(wait) = app.admit(Allowance::Search, caller) {
-        return page::too_many(site, wait);
-    }
-    let sites = match app.services.search.sites().await {
-        Ok(sites) => sites,
-        Err(error) => return page::stage_error(site, "sites", &error.into()),
-    };
-    let last = sites.len().div_ceil(SITES).max(1);
-    let number = Params::parse(&uri).ok().and_then(|params| params.number("page", 1).ok());
-    let Some(number) = number.filter(|number| (1..=last).contains(number)) else {
-        return page::no_such_page(site);
-    };
-    let link = |number: usize| if number == 1 { "/sites".to_owned() } else { format!("/sites?page={number}") };
-    let rows = sites.iter().skip((number - 1) * SITES).take(SITES);
-    let today = app.clock.now().day();
-    let view = SitesPage {
-        site,
-        t,
-        counts: home::counts(&sites, language),
-        rows: rows.map(|site| row(site, language, &today)).collect(),
-        previous: (number > 1).then(|| link(number - 1)),
-        next: (number < last).then(|| link(number + 1)),
-        place: (last > 1).then(|| format!("{number} {} {last}", Search::in_language(language).of)),
-    };
-    page::html(language, StatusCode::OK, REVALIDATED, &view)
-}
-
-fn row(site: &SiteEntry, language: Language, today: &str) -> SiteRow {
-    let day = site.newest.day();
-    SiteRow {
-        host: host::display_name(&site.host),
-        page: site_page(&site.host),
-        pages: language.number(site.pages),
-        newest: language.short_day(&day, today).map(|words| (day, words)),
-    }
 }
 
 /// `GET /site/{host}`
@@ -117,42 +61,99 @@ pub(crate) async fn show(
     language: Language,
     Path(name): Path<String>,
 ) -> Response {
-    let (site, t) = (app.site(language), Sites::in_language(language));
+    let site = app.site(language);
     let Some(name) = host_name(&name) else { return page::no_such_page(site) };
-    if let Err(wait) = app.admit(Allowance::Search, caller) {
-        return page::too_many(site, wait);
-    }
-    let query = format!("site:{name} {}", home::NEWEST);
-    let found = match app.services.search.find(&query, Start::Offset(0), NEW).await {
+    let filter = format!("site:{name}");
+    let found = match newest(&app, caller, language, &filter).await {
         Ok(found) => found,
-        Err(FindError::BadQuery(_)) => return page::no_such_page(site),
-        Err(FindError::Port(error)) => return page::stage_error(site, "site", &error.into()),
+        Err(answer) => return answer,
     };
     let Some(first) = found.hits.first() else { return page::no_such_page(site) };
-    let oldest = oldest(&app, &query, found.total).await;
-    let now = app.clock.now();
-    let number = language.number(found.total);
-    let since = oldest.and_then(|at| language.day(&at.day()));
-    let view = SitePage {
-        site,
-        t,
-        name: Some(clipped(&first.site, MAX_SITE))
-            .filter(|name| !name.is_empty())
-            .unwrap_or_else(|| host::display_name(&name)),
-        home: home_of(first, &name),
-        host: host::display_name(&name),
-        counts: (t.counts)(found.total, &number, since.as_deref()),
-        feed: first.feed.as_deref().and_then(web_url).map(String::from),
-        follow: site.opensearch.then(|| query_string(&format!("site:{name}"))),
-        new: found.hits.iter().map(|hit| HitView::new(hit, language, now)).collect(),
-        all: address(&query),
-        start: format!("site:{name} "),
+    let notes = match app.services.directory.notes(first.feed.clone()).await {
+        Ok(notes) => notes,
+        Err(error) => return page::stage_error(site, "site", &error.into()),
     };
+    let title = Some(clipped(&first.site, MAX_SITE)).filter(|title| !title.is_empty());
+    let mut view = SitePage {
+        host: host::display_name(&name),
+        home: Some(home_of(first, &name)),
+        description: clipped(notes.description.as_deref().unwrap_or_default(), MAX_DESCRIPTION),
+        collections: notes.folder.iter().map(|name| (clipped(name, MAX_SITE), collection_page(name))).collect(),
+        feeds: feeds(&notes),
+        ..SitePage::new(&app, language, title.unwrap_or_else(|| host::display_name(&name)), &filter, &found).await
+    };
+    // The page itself names the site.
+    for hit in &mut view.new {
+        (hit.site_page, hit.site) = (None, hit.author.take().unwrap_or_default());
+    }
     page::html(language, StatusCode::OK, REVALIDATED, &view)
 }
 
+/// `GET /c/{name}`: the newest pages of a collection.
+pub(crate) async fn collection(
+    State(app): State<Arc<App>>,
+    caller: CallerAddress,
+    language: Language,
+    Path(name): Path<String>,
+) -> Response {
+    let name = clipped(&name.replace('"', " "), MAX_SITE);
+    let filter = format!("in:\"{name}\"");
+    match newest(&app, caller, language, &filter).await {
+        // A name that is none leaves nothing of the filter, and all pages.
+        Ok(found) if found.notes.is_empty() && !found.hits.is_empty() => {
+            let view = SitePage::new(&app, language, name, &filter, &found).await;
+            page::html(language, StatusCode::OK, REVALIDATED, &view)
+        }
+        Ok(_) => page::no_such_page(app.site(language)),
+        Err(answer) => answer,
+    }
+}
+
+/// Returns the newest pages of a filter, or the answer in place of them.
+async fn newest(app: &App, caller: CallerAddress, language: Language, filter: &str) -> Result<SearchResults, Response> {
+    let site = app.site(language);
+    app.admit(Allowance::Search, caller).map_err(|wait| page::too_many(site, wait))?;
+    let found = app.services.search.find(&format!("{filter} {}", home::NEWEST), Start::Offset(0), NEW).await;
+    found.map_err(|error| match error {
+        FindError::BadQuery(_) => page::no_such_page(site),
+        FindError::Port(error) => page::stage_error(site, "site", &error.into()),
+    })
+}
+
+impl<'a> SitePage<'a> {
+    async fn new(app: &'a App, language: Language, name: String, filter: &str, found: &SearchResults) -> SitePage<'a> {
+        let (site, t, now) = (app.site(language), Sites::in_language(language), app.clock.now());
+        let query = format!("{filter} {}", home::NEWEST);
+        let since = oldest(app, &query, found.total).await.and_then(|at| language.day(&at.day()));
+        SitePage {
+            site,
+            t,
+            name,
+            host: String::new(),
+            home: None,
+            description: String::new(),
+            counts: (t.counts)(found.total, &language.number(found.total), since.as_deref()),
+            feeds: Vec::new(),
+            collections: Vec::new(),
+            follow: site.opensearch.then(|| query_string(filter)),
+            new: found.hits.iter().map(|hit| HitView::new(hit, language, now)).collect(),
+            all: address(&query),
+            start: format!("{filter} "),
+        }
+    }
+}
+
+fn feeds(notes: &SiteNotes) -> Vec<String> {
+    notes.feeds.iter().filter_map(|feed| web_url(feed)).take(FEEDS).map(String::from).collect()
+}
+
+/// Returns the address of the page of a collection.
+fn collection_page(name: &str) -> String {
+    format!("/c/{}", form_urlencoded::byte_serialize(name.as_bytes()).collect::<String>().replace('+', "%20"))
+}
+
 /// Returns a host name in the form of the index: A-labels in lower case, without `www.`.
-fn host_name(typed: &str) -> Option<String> {
+pub(crate) fn host_name(typed: &str) -> Option<String> {
     let Host::Domain(name) = Host::parse(typed).ok()? else { return None };
     let name = name.strip_prefix("www.").unwrap_or(&name);
     (site_page(name).is_some() && name.contains('.')).then(|| name.to_owned())

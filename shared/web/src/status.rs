@@ -1,6 +1,6 @@
 //! The status page: the program's state and activity, in numbers.
 
-use crate::api::{self, JSON};
+use crate::api::{self, JSON, Problem};
 use crate::app::App;
 use crate::language::Language;
 use crate::page::{self, Site, typed};
@@ -11,12 +11,14 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use curlew_model::Timestamp;
+use curlew_model::{SourceKey, Timestamp};
 use curlew_people::activity::DayCounts;
 use curlew_people::stats::PublicCounts;
 use serde::Serialize;
 use std::sync::Arc;
 
+/// Key of a row that is read to see whether rows can be read; there is none.
+const NO_SOURCE: &str = "00000000000000000000000000000000";
 /// Height of a chart's highest bar, and width of a bar with the gap behind it.
 const CHART: (u64, usize) = (48, 10);
 
@@ -25,8 +27,8 @@ const CHART: (u64, usize) = (48, 10);
 struct StatusPage<'a> {
     site: Site<'a>,
     t: &'static words::Status,
-    /// The most important numbers, with their names.
-    numbers: Vec<(&'static str, String)>,
+    /// The most important numbers.
+    numbers: Vec<Row>,
     sections: Vec<Section>,
     /// Names of the queues with the numbers of jobs that are due, waiting, under way and given up.
     queues: Vec<(&'static str, [String; 4])>,
@@ -70,7 +72,7 @@ struct Row {
     value: String,
     /// The value for programs, if it is a time.
     at: Option<Timestamp>,
-    /// The time since then, in words.
+    /// The time in full, in words.
     note: String,
 }
 
@@ -98,19 +100,37 @@ pub(crate) async fn json(State(app): State<Arc<App>>) -> Response {
     }
 }
 
+/// `GET /healthz`: tells whether the rows and the objects of the store can be read. It logs nothing but errors.
+pub(crate) async fn health(State(app): State<Arc<App>>) -> Response {
+    let store = async {
+        if let Ok(key) = SourceKey::new(NO_SOURCE) {
+            app.services.directory.sources.get(&key).await?;
+        }
+        app.services.blobs.list("manifests/", None, 1).await
+    };
+    match store.await {
+        Ok(_) => (typed("text/plain; charset=utf-8", "no-store"), "ok").into_response(),
+        Err(error) => {
+            page::outcome("health", &error.into());
+            api::problem(Problem::Unavailable, "The store cannot be read: the log of this server says why.")
+        }
+    }
+}
+
 impl StatusPage<'_> {
     fn new<'a>(site: Site<'a>, status: &SystemStatus, now: Timestamp) -> StatusPage<'a> {
         let (language, t) = (site.language, words::Status::in_language(site.language));
         let pages = status.index.iter().map(|year| year.pages).sum();
         let published = status.index.iter().filter_map(|year| year.published).max();
-        let mut numbers = vec![(t.findable, language.number(pages))];
+        let mut numbers = vec![counted_row(language, t.findable, pages)];
         if let Some(counted) = &status.counted {
-            numbers.push((t.sites, language.number(counted.sites)));
+            numbers.push(counted_row(language, t.sites, counted.sites));
         }
         if let Some(at) = published {
-            numbers.push((t.published, (t.ago)(&language.roughly(now.since(at)))));
+            let value = (t.ago)(&language.roughly(now.since(at)));
+            numbers.push(Row { name: t.published.to_owned(), value, at: Some(at), note: language.moment(at) });
         }
-        let mut sections = vec![index(language, status, now)];
+        let mut sections: Vec<Section> = index(language, status).into_iter().collect();
         if let Some(counted) = &status.counted {
             sections.push(sources(language, counted));
             sections.push(holds(language, counted));
@@ -163,23 +183,11 @@ fn day(language: Language, of: &DayCounts) -> (String, [String; 3]) {
     (language.day(&of.day).unwrap_or_else(|| of.day.clone()), numbers)
 }
 
-fn index(language: Language, status: &SystemStatus, now: Timestamp) -> Section {
+/// Returns the pages of each year; `None` if all pages are of one.
+fn index(language: Language, status: &SystemStatus) -> Option<Section> {
     let t = words::Status::in_language(language);
-    let number =
-        |name: String, number: u64| Row { name, value: language.number(number), at: None, note: String::new() };
-    let mut rows = vec![number(t.findable.to_owned(), status.index.iter().map(|year| year.pages).sum())];
-    if status.index.len() > 1 {
-        rows.extend(status.index.iter().map(|year| number((t.of_year)(year.year), year.pages)));
-    }
-    if let Some(at) = status.index.iter().filter_map(|year| year.published).max() {
-        rows.push(Row {
-            name: t.published.to_owned(),
-            value: language.moment(at),
-            at: Some(at),
-            note: (t.ago)(&language.roughly(now.since(at))),
-        });
-    }
-    Section { heading: t.index, rows, none: "" }
+    let rows = status.index.iter().map(|year| counted_row(language, &(t.of_year)(year.year), year.pages));
+    (status.index.len() > 1).then(|| Section { heading: t.index, rows: rows.collect(), none: "" })
 }
 
 /// Returns the counts of sites, feeds and pages, each with its name.
@@ -196,8 +204,9 @@ pub(crate) fn counts(t: &words::Status, counted: &PublicCounts) -> [(&'static st
 
 fn sources(language: Language, counted: &PublicCounts) -> Section {
     let t = words::Status::in_language(language);
-    let rows = counts(t, counted).map(|(name, n)| counted_row(language, name, n));
-    Section { heading: t.crawl, rows: rows.into(), none: "" }
+    // The number of sites leads the page.
+    let rows = counts(t, counted).into_iter().skip(1).map(|(name, n)| counted_row(language, name, n));
+    Section { heading: t.crawl, rows: rows.collect(), none: "" }
 }
 
 fn holds(language: Language, counted: &PublicCounts) -> Section {

@@ -381,7 +381,7 @@ impl Stack {
     /// Returns the addresses that the search page finds for words that need no escape in a URL, best first.
     #[track_caller]
     pub fn found(&self, words: &str) -> Vec<String> {
-        let (status, body) = self.get("/api/search", &format!("q={}&limit=100", words.replace(' ', "+")));
+        let (status, body) = self.get("/api/v1/search", &format!("q={}&limit=100", words.replace(' ', "+")));
         assert_eq!(status, 200, "{body}");
         let answer: Value = serde_json::from_str(&body).unwrap();
         answer["hits"].as_array().unwrap().iter().map(|hit| hit["url"].as_str().unwrap().to_owned()).collect()

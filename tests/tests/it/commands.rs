@@ -342,7 +342,7 @@ fn serving(steps: &mut Steps, store: &Store) {
         let home = server.get("/");
         assert_eq!(home.status, 200);
         assert!(home.text().contains("<form") && home.header("content-security-policy").is_some());
-        let answer: Value = serde_json::from_slice(&server.get("/api/search?q=farina").body).unwrap();
+        let answer: Value = serde_json::from_slice(&server.get("/api/v1/search?q=farina").body).unwrap();
         let found = store.found("farina");
         assert_eq!(answer["total"], found.len());
         assert_eq!(answer["hits"][0]["url"], found[0].as_str());
@@ -358,7 +358,8 @@ fn serving(steps: &mut Steps, store: &Store) {
         assert_eq!(server.get("/nowhere").status, 404);
         // Other processes may read and block while it runs, and the next search heeds a block.
         store.run(&["block", "cucina-di-casa.test"]).ok();
-        let hidden: Value = serde_json::from_slice(&server.get("/api/search?q=site:cucina-di-casa.test").body).unwrap();
+        let hidden: Value =
+            serde_json::from_slice(&server.get("/api/v1/search?q=site:cucina-di-casa.test").body).unwrap();
         assert_eq!(hidden["total"], 0);
         store.run(&["unblock", "cucina-di-casa.test"]).ok();
         // A second process that writes is refused.

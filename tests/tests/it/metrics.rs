@@ -99,7 +99,7 @@ fn a_crawl_in_numbers_is_read_by_the_parser_and_as_documented() {
         std::thread::sleep(Duration::from_millis(200));
         text = get(metrics, "/metrics").text();
     }
-    for path in ["/?q=farina", "/?q=nonesuchword", "/api/search?q=%22"] {
+    for path in ["/?q=farina", "/?q=nonesuchword", "/api/v1/search?q=%22"] {
         get(listen, path);
     }
     let answer = get(metrics, "/metrics");

@@ -131,13 +131,13 @@ fn serves_visitors(proxy: &Proxy) {
 
     // Each visitor has an allowance, whatever the visitor writes into the header; the others keep theirs.
     let lie = [("X-Forwarded-For", "198.51.100.7"), ("Forwarded", "for=198.51.100.8")];
-    let refused = (0..MANY).find(|_| proxy.ask("127.0.0.3", "GET", "/api/search?q=tide", &lie, "").status == 429);
+    let refused = (0..MANY).find(|_| proxy.ask("127.0.0.3", "GET", "/api/v1/search?q=tide", &lie, "").status == 429);
     assert!(refused.is_some(), "no visitor is refused");
     let lie = [("X-Forwarded-For", "198.51.100.9")];
     // A slow machine's next request may come when the allowance has grown by one again; a new one would have room for all of these.
-    let is_refused = (0..FEW).any(|_| proxy.ask("127.0.0.3", "GET", "/api/search?q=tide", &lie, "").status == 429);
+    let is_refused = (0..FEW).any(|_| proxy.ask("127.0.0.3", "GET", "/api/v1/search?q=tide", &lie, "").status == 429);
     assert!(is_refused, "a lie helps");
-    assert_eq!(proxy.ask("127.0.0.4", "GET", "/api/search?q=tide", &[], "").status, 200, "another visitor");
+    assert_eq!(proxy.ask("127.0.0.4", "GET", "/api/v1/search?q=tide", &[], "").status, 200, "another visitor");
 }
 
 /// Returns a body without its compression.

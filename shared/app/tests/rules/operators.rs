@@ -9,6 +9,7 @@ use curlew_model::{
 };
 use curlew_people::actions::HoldLift;
 use curlew_people::sessions::{IDLE_FOR, SESSION_VALID_FOR, Sessions, TOKEN_VALID_FOR};
+use curlew_people::site_table::SiteOrder;
 use curlew_people::watches::WatchError;
 use curlew_policy::politeness::admission;
 use curlew_ports::Ports;
@@ -153,37 +154,52 @@ async fn a_damaged_watch_hides_no_other_and_can_be_removed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn sources_come_in_parts_each_once_and_by_host() {
+async fn the_table_has_each_site_once_with_its_feeds_and_their_pages() {
     let world = TestWorld::new();
-    for n in 0..7 {
-        world.with_site(&format!("https://site{n}.example.org/"), SiteState::Waiting).await;
+    let site_url = |n: usize| format!("https://www.site{n}.example.org/");
+    for n in 0..3 {
+        world.with_site(&site_url(n), SiteState::Waiting).await;
+    }
+    for n in 0..4 {
         let url = format!("https://feeds.example.net/{n}");
-        let feed = FeedSource::new(key(&url), Slot::of(0), &url);
-        assert!(world.sources.insert(&Source::Feed(feed)).await.unwrap());
+        let mut feed = FeedSource::new(key(&url), Slot::of(0), &url);
+        // The first two belong to a named site, the next one to a home page, the last one to nothing.
+        feed.site = (n < 2).then(|| key(&site_url(0)));
+        feed.link = (n == 2).then(|| "https://blog.example.com/".to_owned());
+        feed.title = (n == 2).then(|| "Tidal Notes".to_owned());
+        feed.polling.habit.news_at = (n == 1).then(|| world.now());
+        (feed.trouble, feed.failures) = ((n == 3).then(|| "it answered 500".to_owned()), u32::from(n == 3));
+        assert!(world.sources.insert(&Source::Feed(feed.clone())).await.unwrap());
+        let url = format!("https://site0.example.org/{n}");
+        let mut taken = Page::new(page(&url), url, host("example.org"), PageState::Pending, world.now());
+        let reason = Rejection::NoImage;
+        (taken.feed, taken.state) = (Some(feed.key), PageState::Rejected { reason });
+        assert!(world.pages.insert(&taken).await.unwrap());
     }
     let lookup = world.program().desk.lookup;
-    let all = async |host: Option<&str>| {
-        let (mut urls, mut after) = (Vec::new(), None);
-        loop {
-            let part = lookup.sources(host, after, 3).await.unwrap();
-            assert!(part.rows.len() <= 3);
-            urls.extend(part.rows.into_iter().map(|row| row.url));
-            match part.next {
-                Some(next) => after = Some(next),
-                None => break urls.sort(),
-            }
-        }
-        urls
+    let hosts = async |text: &str, order| {
+        let table = lookup.site_table(text, order).await.unwrap();
+        assert!(table.is_counted && !table.is_cut);
+        table.lines.into_iter().map(|line| line.host).collect::<Vec<_>>()
     };
-    assert_eq!(all(None).await.len(), 14);
-    assert_eq!(all(Some("example.net")).await.len(), 7);
-    assert_eq!(all(Some("site3.example.org")).await, ["https://site3.example.org/"]);
-    assert_eq!(all(Some("ample.org")).await, Vec::<String>::new(), "a name is matched by whole labels");
-    // A block and a hold are shown with the feed.
+    let all = ["blog.example.com", "feeds.example.net", "site0.example.org", "site1.example.org", "site2.example.org"];
+    assert_eq!(hosts("", SiteOrder::Host).await, all);
+    assert_eq!(hosts("", SiteOrder::News).await[0], "site0.example.org");
+    assert_eq!(hosts("", SiteOrder::Rejected).await[0], "site0.example.org");
+    assert_eq!(hosts("tidal", SiteOrder::Host).await, ["blog.example.com"], "by its title");
+    let lines = lookup.site_table("e", SiteOrder::Host).await.unwrap().lines;
+    let named = &lines[2];
+    assert_eq!((named.feeds, named.pages.rejected["no_image"], named.state.as_str()), (2, 2, ""));
+    assert!(named.next_poll.is_some() && named.last_news == Some(world.now()));
+    assert_eq!(
+        (lines[1].state.as_str(), lines[3].state.as_str()),
+        ("failed 1 time: it answered 500", "not looked at yet")
+    );
+    // A block and a hold are found by the host.
     world.program().desk.actions.block("ana", "feeds.example.net").await.unwrap();
     world.program().desk.actions.hold("ana", "example.net", Millis::from_days(1)).await.unwrap();
-    let row = lookup.sources(Some("example.net"), None, 1).await.unwrap().rows.remove(0);
-    assert!(row.is_blocked && row.is_feed && row.hold.is_some());
+    let state = lookup.host_state("feeds.example.net").await.unwrap().unwrap();
+    assert!(state.is_blocked("feeds.example.net") && state.hold_at(world.now()).is_some());
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 /// The page that is asked for: it fails if the store cannot be read.
-const PAGE: &str = "/status.json";
+const PAGE: &str = "/healthz";
 /// Maximum time to connect, and for each part of the answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// Number of bytes of the status line that are read: `HTTP/1.1 200`.

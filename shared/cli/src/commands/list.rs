@@ -81,7 +81,7 @@ pub(super) async fn sites(world: &World, args: &ListArgs) -> Result<()> {
     let mut view = View::new(args);
     // On a stack each row that is read costs money; `sites show` reads those of one host.
     let outcomes = match world.store() {
-        Some(_) => outcomes::by_feed(world.ports.pages.as_ref(), usize::MAX).await?,
+        Some(_) => outcomes::by_feed(world.ports.pages.as_ref(), usize::MAX).await?.unwrap_or_default(),
         None => BTreeMap::new(),
     };
     each_source(world, |source| {

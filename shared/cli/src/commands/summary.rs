@@ -161,7 +161,7 @@ impl Summary {
 /// Returns warnings about the sources of which pages were rejected and none was accepted; none if there are too many
 /// rows.
 async fn none_accepted(world: &World, named: &BTreeSet<SourceKey>) -> Result<BTreeMap<String, String>> {
-    let outcomes = outcomes::by_feed(world.ports.pages.as_ref(), MOST_COUNTED).await?;
+    let outcomes = outcomes::by_feed(world.ports.pages.as_ref(), MOST_COUNTED).await?.unwrap_or_default();
     let mut found = BTreeMap::new();
     each_source(world, |source| {
         let is_meant = if named.is_empty() { matches!(source, Source::Site(_)) } else { named.contains(source.key()) };

@@ -1,7 +1,7 @@
 //! Tests the bounds of splits, by which a query leaves them unopened, and tombstones that are looked up bit by bit.
 
 use super::*;
-use curlew_search::{Bounds, HOSTS_NAMED, SplitBuilt, Tier};
+use curlew_search::{Bounds, HOSTS_NAMED, SplitBuilt, Tier, site_profiles, sites};
 
 fn built(pages: &[Page]) -> SplitBuilt {
     build_split(pages.iter().map(Page::record), &BuildBudget::default()).unwrap()
@@ -100,6 +100,33 @@ fn what_a_manifest_does_not_know_excludes_nothing() {
     assert!(split.remove("oldest").is_some() && split.remove("newest").is_some() && !split.contains_key("hosts"));
     let unknown = Manifest::from_json(&serde_json::to_vec(&json).unwrap()).unwrap();
     assert!(unknown.splits[0].bounds == Bounds::default() && unknown.splits[0].may_match(&query));
+}
+
+#[test]
+fn a_site_is_named_by_its_newest_page_in_whichever_split_it_lies() {
+    let named = |n: &str, host: &str, day: &str, name: &str| {
+        let record = Page::it(n, "Pane", "Il pane.").host(host).day(day).record();
+        curlew_model::Record { site_name: Some(name.to_owned()), ..record }
+    };
+    let recent =
+        [named("a", "www.example.org", "2026-03-01", "New name"), named("b", "example.com", "2026-01-01", " ")];
+    let old = [named("c", "example.org", "2026-02-01", "Old name")];
+    let blobs = [recent.to_vec(), old.to_vec()]
+        .map(|records| build_split(records.into_iter(), &BuildBudget::default()).unwrap());
+    let splits = blobs.map(|built| Split::open(built.bytes.into()).unwrap());
+    let splits: Vec<&Split> = splits.iter().collect();
+    let names = |most: usize| -> Vec<(String, String, u64)> {
+        let profiles = site_profiles(&splits, &Hidden::default(), most).unwrap();
+        let entries: Vec<_> = profiles.iter().map(|profile| profile.site.clone()).collect();
+        assert_eq!(entries, sites(&splits, &Hidden::default()).unwrap());
+        profiles.into_iter().map(|profile| (profile.site.host, profile.name, profile.site.pages)).collect()
+    };
+    let expected = |name: &str| {
+        [("example.com", "example.com", 1), ("example.org", name, 2)].map(|(h, n, p)| (h.to_owned(), n.to_owned(), p))
+    };
+    assert_eq!(names(2), expected("New name"));
+    assert_eq!(names(1), expected("New name"), "the sites with the newest pages come first");
+    assert_eq!(names(0), expected("example.org"), "no record is read");
 }
 
 proptest! {

@@ -1,65 +1,116 @@
-//! Sites and feeds with their state; one site whole; hosts that are held or blocked.
+//! The table of sites; one site whole; hosts that are held or blocked.
 
 use super::access::Operator;
-use super::view::{AdminPage, Button, FieldKind, Item, Part, ROWS, count, moment, site_page};
+use super::view::{
+    AdminPage, Button, FieldKind, Filter, Item, Part, ROWS, Table, TableRow, count, moment, shown, site_page,
+};
 use super::{Admin, ENGLISH};
+use crate::language::minute;
 use crate::params::Params;
-use curlew_model::{HostKey, SourceKey};
-use curlew_people::lookup::{HeldHost, SourceLine, typed_host};
+use curlew_model::{HostKey, HostState, Timestamp};
+use curlew_people::lookup::{HeldHost, typed_host};
 use curlew_people::site_report::SiteReport;
+use curlew_people::site_table::{SiteLine, SiteOrder};
 use curlew_ports::stage::StageError;
+use url::form_urlencoded;
 
-/// `GET /admin/sources`; `None` for a place in the list that is none.
+/// Heads of the table of sites.
+const HEADS: [&str; 7] = ["Site", "Feeds", "Accepted", "Rejected", "Last news", "Next poll (UTC)", "State"];
+/// Orders of the table: value, name and order. The first one is usual.
+const ORDERS: [(&str, &str, SiteOrder); 5] = [
+    ("host", "By host", SiteOrder::Host),
+    ("news", "Latest news first", SiteOrder::News),
+    ("poll", "Next poll first", SiteOrder::Poll),
+    ("accepted", "Most accepted pages first", SiteOrder::Accepted),
+    ("rejected", "Most rejected pages first", SiteOrder::Rejected),
+];
+
+/// `GET /admin/sources`; `None` for a page of the table that is none.
 pub(super) async fn list<'a>(
     admin: &'a Admin,
     operator: &'a Operator,
     params: &Params,
 ) -> Result<Option<AdminPage<'a>>, StageError> {
     let path = "/admin/sources";
-    let title = "Sites and feeds";
-    let (mut page, host) = AdminPage::by_host(admin, operator, path, (title, title), params);
-    let Ok(host) = host else { return Ok(Some(page)) };
-    let Ok(after) = params.after(SourceKey::new) else { return Ok(None) };
-    if after.is_none() && host.is_none() {
+    let filter = params.get("filter").unwrap_or_default().trim();
+    let chosen = params.get("order").unwrap_or_default();
+    let (chosen, _, order) = *ORDERS.iter().find(|(value, ..)| *value == chosen).unwrap_or(&ORDERS[0]);
+    let table = admin.services.lookup.site_table(filter, order).await?;
+    let last = table.lines.len().div_ceil(ROWS).max(1);
+    let number = params.number("page", 1).ok().filter(|number| (1..=last).contains(number));
+    let Some(number) = number else { return Ok(None) };
+
+    let mut page = AdminPage::new(admin, operator, path, "Sites and feeds");
+    let orders = ORDERS.iter().map(|(value, name, _)| (*value, *name, *value == chosen)).collect();
+    page.filter = Some(Filter { path, label: "Filter by host or title", value: filter.to_owned(), orders });
+    if number == 1 && filter.is_empty() {
         page.forms_heading = "Add a site, a feed or a list";
-        page.forms = vec![
-            Button::new(admin, operator, "add_site", "", "Add the site").with(
-                "url",
-                "Address of a site",
-                FieldKind::Line,
-            ),
-            Button::new(admin, operator, "add_feed", "", "Add the feed").with(
-                "url",
-                "Address of a feed",
-                FieldKind::Line,
-            ),
-            Button::new(admin, operator, "import", "", "Import the list").with(
-                "opml",
-                "A list of feeds (OPML), as feed readers export it",
-                FieldKind::Lines,
-            ),
-        ];
+        page.forms = add_forms(admin, operator);
     }
-    let part = admin.services.lookup.sources(host.as_deref(), after, ROWS).await?;
-    let items = part.rows.iter().map(|row| item(admin, operator, row)).collect();
-    page.add_list(path, (title, items), part.next.as_ref().map(SourceKey::as_str), "There is none.");
+    if table.is_cut {
+        page.lead.push_str("There are more than can be shown here; `curlew sites` lists all. ");
+    }
+    if !table.is_counted {
+        page.lead.push_str("There are too many pages to be counted here.");
+    }
+    let now = admin.app.clock.now();
+    let mut rows = Vec::with_capacity(ROWS);
+    for line in table.lines.iter().skip((number - 1) * ROWS).take(ROWS) {
+        let state = admin.services.lookup.host_state(&line.host).await?.unwrap_or_default();
+        rows.push(table_row(line, &state, table.is_counted, now));
+    }
+    let heading = count(table.lines.len() as u64, "site", "sites");
+    let none = if filter.is_empty() { "There is none." } else { "None has this in its host or title." };
+    let table = Some(Table { heads: HEADS.into(), rows }).filter(|table| !table.rows.is_empty());
+    page.parts.push(Part { table, ..Part::items(&heading, vec![], none) });
+    let next = |number: usize| {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.append_pair("filter", filter).append_pair("order", chosen).append_pair("page", &number.to_string());
+        format!("{path}?{}", query.finish())
+    };
+    page.next = (number < last).then(|| next(number + 1));
     Ok(Some(page))
 }
 
-fn item(admin: &Admin, operator: &Operator, row: &SourceLine) -> Item {
-    let kind = if row.is_feed { "feed" } else { "site" };
-    let hold = row.hold.as_ref().map(|hold| {
-        format!("its host is left alone until {} ({})", moment(hold.until), hold.reason.as_str().replace('_', " "))
-    });
-    let lines = [
-        format!("{kind}: {}", row.state),
-        row.title.clone().unwrap_or_default(),
-        row.next_poll.map(|at| format!("next poll {}", moment(at))).unwrap_or_default(),
-        hold.unwrap_or_default(),
-        if row.is_blocked { "its host is blocked".to_owned() } else { String::new() },
-    ];
-    let poll = row.is_feed.then(|| Button::new(admin, operator, "poll", &row.url, "Poll now"));
-    Item::new(&row.url, lines).linked(site_page(&row.url)).with(poll)
+/// Returns the forms that add sites and feeds.
+fn add_forms(admin: &Admin, operator: &Operator) -> Vec<Button> {
+    let button = |act, label| Button::new(admin, operator, act, "", label);
+    vec![
+        button("add_site", "Add the site").with("url", "Address of a site", FieldKind::Line),
+        button("add_feed", "Add the feed").with("url", "Address of a feed", FieldKind::Line),
+        button("import", "Import the list").with(
+            "opml",
+            "A list of feeds (OPML), as feed readers export it",
+            FieldKind::Lines,
+        ),
+    ]
+}
+
+fn table_row(line: &SiteLine, host: &HostState, is_counted: bool, now: Timestamp) -> TableRow {
+    let number = |n: u64| if is_counted { ENGLISH.number(n) } else { String::new() };
+    let day = |at: Timestamp| ENGLISH.short_day(&at.day(), &now.day()).unwrap_or_default();
+    let hold = host
+        .hold_at(now)
+        .map(|hold| format!("on hold until {} ({})", moment(hold.until), hold.reason.as_str().replace('_', " ")));
+    let state = match hold {
+        _ if host.is_blocked(&line.host) => "blocked".to_owned(),
+        Some(hold) => hold,
+        None if line.state.is_empty() => "well".to_owned(),
+        None => shown(&line.state),
+    };
+    TableRow {
+        title: shown(&line.host),
+        link: site_page(&format!("https://{}/", line.host)),
+        note: line.title.as_deref().map(shown).unwrap_or_default(),
+        cells: vec![
+            ENGLISH.number(line.feeds as u64),
+            number(line.pages.accepted),
+            number(line.pages.rejected.values().sum()),
+            line.last_news.map(day).unwrap_or_default(),
+            line.next_poll.map(|at| format!("{}, {}", day(at), minute(at))).unwrap_or_default(),
+            state,
+        ],
+    }
 }
 
 /// `GET /admin/site/HOST`; `None` if nothing is known of it.

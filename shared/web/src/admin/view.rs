@@ -1,5 +1,5 @@
-//! View: the one form that all of the operator's pages have. A page has forms, then parts with facts and items; an item
-//! is a list entry with its own buttons. Lists instead of tables, since long addresses fit a telephone only in lines.
+//! View: the one form that all of the operator's pages have. A page has forms, then parts with facts, items and a table; an
+//! item is a list entry with its own buttons. On a telephone the rows of a table are shown as lines.
 
 use super::access::Operator;
 use super::{Admin, ENGLISH};
@@ -63,6 +63,24 @@ pub(super) struct Filter {
     pub(super) path: &'static str,
     pub(super) label: &'static str,
     pub(super) value: String,
+    /// Value and name of each order, and whether it is the present one; empty if there is but one.
+    pub(super) orders: Vec<(&'static str, &'static str, bool)>,
+}
+
+/// A table, each row with a cell below each head but the first.
+pub(super) struct Table {
+    pub(super) heads: Vec<&'static str>,
+    pub(super) rows: Vec<TableRow>,
+}
+
+/// A row of a table.
+pub(super) struct TableRow {
+    pub(super) title: String,
+    /// Address of a page of ours about it.
+    pub(super) link: Option<String>,
+    /// A line below the title, or nothing.
+    pub(super) note: String,
+    pub(super) cells: Vec<String>,
 }
 
 /// A heading with facts and items below it.
@@ -72,6 +90,7 @@ pub(super) struct Part {
     /// Names and values.
     pub(super) facts: Vec<(String, String)>,
     pub(super) items: Vec<Item>,
+    pub(super) table: Option<Table>,
     /// The text for a part without facts and items.
     pub(super) none: &'static str,
 }
@@ -153,7 +172,7 @@ impl<'a> AdminPage<'a> {
         let value = params.get("filter").unwrap_or_default().trim().to_owned();
         let host = typed_host(&value);
         let is_no_host = !value.is_empty() && host.is_none();
-        page.filter = Some(Filter { path, label: "Filter by host (subdomains included)", value });
+        page.filter = Some(Filter { path, label: "Filter by host (subdomains included)", value, orders: vec![] });
         if is_no_host {
             page.parts.push(Part::items(heading, vec![], "That is not a host name."));
             return (page, Err(()));

@@ -7,6 +7,8 @@ use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
 pub(crate) struct Search {
     pub(crate) lead: &'static str,
     pub(crate) newest: &'static str,
+    /// Names of the groups of new pages: of today, yesterday, the last week, and older.
+    pub(crate) groups: [&'static str; 4],
     /// Numbers of pages and of sites, in words.
     pub(crate) pages_of_sites: fn((u64, &str), (u64, &str)) -> String,
     pub(crate) all_sites: &'static str,
@@ -28,6 +30,8 @@ pub(crate) struct Search {
     pub(crate) showing_instead: (&'static str, &'static str, &'static str),
     pub(crate) nothing_found_for: &'static str,
     pub(crate) try_other_words: &'static str,
+    /// Question before the link to the form that takes suggestions.
+    pub(crate) missing_site: &'static str,
     /// The word between, as in `11–20 of 35`.
     pub(crate) of: &'static str,
     pub(crate) page_for: &'static str,
@@ -55,6 +59,9 @@ pub(crate) struct Search {
     pub(crate) or_as: &'static str,
     /// Label of the links that change a search.
     pub(crate) refine: &'static str,
+    /// Labels of those that change the order, and of the others.
+    pub(crate) order: &'static str,
+    pub(crate) filters: &'static str,
     pub(crate) best_first: &'static str,
     pub(crate) newest_first: &'static str,
     pub(crate) remove: &'static str,
@@ -139,6 +146,7 @@ impl Search {
 const ENGLISH: Search = Search {
     lead: "A small search engine for sites that publish feeds.",
     newest: "New here",
+    groups: ["Today", "Yesterday", "Last week", "Earlier"],
     pages_of_sites: |(pages, shown), (sites, of)| {
         let (page, site) = (if pages == 1 { "page" } else { "pages" }, if sites == 1 { "site" } else { "sites" });
         format!("{shown} {page} from {of} {site}")
@@ -155,7 +163,7 @@ const ENGLISH: Search = Search {
         ("{third} -{one}", "without the second word"),
         ("title:{one}", "the word is in the title"),
         ("{beginning}*", "words that begin with these letters"),
-        ("author:\"{author}\"", "written by somebody"),
+        ("author:\"{author}\"", "by one author"),
         ("{third} site:{site}", "from one site only"),
         ("{third} lang:{language}", "in one language"),
         ("{third} before:{before}", "published before a day"),
@@ -178,7 +186,8 @@ const ENGLISH: Search = Search {
     did_you_mean: ("Did you mean", "?"),
     showing_instead: ("Showing results for", ". Search for", " instead."),
     nothing_found_for: "Nothing found for",
-    try_other_words: "Try fewer or other words, or remove a filter.",
+    try_other_words: "Try fewer or other words.",
+    missing_site: "Is a site missing?",
     of: "of",
     page_for: "page for",
     pages_for: "pages for",
@@ -209,6 +218,8 @@ const ENGLISH: Search = Search {
     follow: "Follow this search",
     or_as: "in a feed reader: Atom, or",
     refine: "Change this search",
+    order: "Order",
+    filters: "Filters",
     best_first: "Best first",
     newest_first: "Newest first",
     remove: "Remove",
@@ -226,6 +237,7 @@ const ENGLISH: Search = Search {
 const ITALIAN: Search = Search {
     lead: "Un piccolo motore di ricerca per i siti che pubblicano un feed.",
     newest: "Le novità",
+    groups: ["Oggi", "Ieri", "Ultima settimana", "Prima"],
     pages_of_sites: |(pages, shown), (sites, of)| {
         let (page, site) = (if pages == 1 { "pagina" } else { "pagine" }, if sites == 1 { "sito" } else { "siti" });
         format!("{shown} {page} da {of} {site}")
@@ -265,7 +277,8 @@ const ITALIAN: Search = Search {
     did_you_mean: ("Forse cercavi", "?"),
     showing_instead: ("Ecco i risultati per", ". Cerca invece", "."),
     nothing_found_for: "Nessun risultato per",
-    try_other_words: "Prova con meno parole o con parole diverse, oppure togli un filtro.",
+    try_other_words: "Prova con meno parole o con altre.",
+    missing_site: "Manca un sito?",
     of: "di",
     page_for: "pagina per",
     pages_for: "pagine per",
@@ -298,6 +311,8 @@ const ITALIAN: Search = Search {
     follow: "Segui questa ricerca",
     or_as: "in un lettore di feed: Atom, oppure",
     refine: "Cambia questa ricerca",
+    order: "Ordine",
+    filters: "Filtri",
     best_first: "Prima le migliori",
     newest_first: "Prima le più recenti",
     remove: "Togli",

@@ -369,7 +369,7 @@ async fn every_page_shows_what_there_is_and_gives_no_text_of_others_a_meaning() 
     assert!(text("/admin/dead").await.contains("out of reach: connection refused: os error 111"));
     assert!(text("/admin/screening").await.contains("\"free spins\", <jackpot>"));
     assert!(text("/admin/messages").await.contains("<script>alert(1)</script>"));
-    assert!(text("/admin/sources").await.contains("https://example.org/feed"));
+    assert!(text("/admin/site/example.org").await.contains("https://example.org/feed"));
     assert!(text("/admin/settings").await.contains("\"<Notes>\" (file)"));
     assert!(open(&world, "/admin/nowhere", &ana).await.status == StatusCode::NOT_FOUND);
     let put = Request::put("/admin/holds").header("cookie", &ana).body(Body::empty()).unwrap();
@@ -448,11 +448,17 @@ async fn sites_feeds_and_lists_are_added_and_polled() {
     let nonsense = act(&world, &page().await, &ana, ("import", ""), &[("opml", "no list")]).await;
     assert_eq!(nonsense.status, StatusCode::UNPROCESSABLE_ENTITY);
 
-    let polled = act(&world, &page().await, &ana, ("poll", "https://a.example/feed"), &[]).await;
+    let site = open(&world, "/admin/site/a.example", &ana).await;
+    let polled = act(&world, &site, &ana, ("poll", "https://a.example/feed"), &[]).await;
     assert_eq!(polled.text("h1"), "Asked for", "{}", polled.body);
     assert_eq!(world.polls(), 1);
     let filtered = open(&world, "/admin/sources?filter=A.example", &ana).await;
-    assert_eq!(filtered.all(".kept > li").len(), 1);
+    assert_eq!(filtered.all("tbody th"), ["a.example"]);
+    assert_eq!(filtered.all("tbody td")[..3], ["1", "0", "0"]);
+    assert_eq!(filtered.attributes("tbody a", "href"), ["/admin/site/a.example"]);
+    let all = open(&world, "/admin/sources?order=news", &ana).await;
+    assert_eq!(all.all("tbody th").len(), 3, "{}", all.body);
+    assert_eq!(all.attributes("option[selected]", "value"), ["news"]);
     assert!(log(&world).contains(&"poll https://a.example/feed by ana".to_owned()), "{:?}", log(&world));
 }
 
@@ -463,7 +469,7 @@ async fn bad_input_is_bounded_and_said() {
     for (path, status) in [
         (format!("/admin/sources?filter={}", "x".repeat(60_000)), StatusCode::NOT_FOUND),
         (format!("/admin/sources?filter={}", "x".repeat(3_000)), StatusCode::OK),
-        ("/admin/sources?after=garbage".into(), StatusCode::NOT_FOUND),
+        ("/admin/sources?page=garbage".into(), StatusCode::NOT_FOUND),
         ("/admin/screening?after=%00".into(), StatusCode::NOT_FOUND),
         ("/admin/screening?filter=%3Cb%3E".into(), StatusCode::OK),
         (format!("/admin/holds?after={}", "y".repeat(3_000)), StatusCode::NOT_FOUND),

@@ -141,7 +141,7 @@ async fn pages_for_this_machine_are_not_shown_under_a_name_of_others() {
         world.send(Request::get(path).header("host", host).body(Body::empty()).unwrap()).await
     };
     let own = operators_world();
-    for path in ["/", "/admin", "/api/search?q=mud", "/style.css", "/nowhere"] {
+    for path in ["/", "/admin", "/api/v1/search?q=mud", "/style.css", "/nowhere"] {
         let refused = status(&own, "evil.example:8080", path).await;
         assert_eq!(refused.status, StatusCode::MISDIRECTED_REQUEST, "{path}");
         assert!(refused.body.contains("set base_url of [web]"), "{path}: {}", refused.body);

@@ -1,6 +1,6 @@
 //! Searches as feeds, and the description of the API for programs.
 
-use crate::support::{Answer, Backend, World, backend, page, settings};
+use crate::support::{Answer, Backend, World, backend, page, problem, settings};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use curlew_model::QueryError;
@@ -59,11 +59,11 @@ async fn an_answer_of_a_part_of_the_index_says_so_wherever_it_is_given() {
     assert!(elements(&atom.body).contains(&"subtitle".to_owned()), "{}", atom.body);
     let json = part.get("/feed/json?q=curlew").await.json();
     assert!(json["description"].as_str().unwrap().contains(said), "{json}");
-    assert_eq!(part.get("/api/search?q=curlew").await.json()["unsearched"], 12_345);
-    let api = years.get("/api/search?q=curlew").await.json();
+    assert_eq!(part.get("/api/v1/search?q=curlew").await.json()["unsearched"], 12_345);
+    let api = years.get("/api/v1/search?q=curlew").await.json();
     assert_eq!(api["unsearched_years"], serde_json::json!([2025, 2026]));
     assert!(api.get("unsearched").is_none());
-    let api = whole.get("/api/search?q=curlew").await.json();
+    let api = whole.get("/api/v1/search?q=curlew").await.json();
     assert!(api.get("unsearched").is_none() && api.get("unsearched_years").is_none());
 }
 
@@ -222,27 +222,26 @@ async fn there_is_no_feed_of_nothing_nor_without_an_address_of_our_own() {
         let answer = world.get(path).await;
         assert_eq!(
             (answer.status, answer.header("content-type")),
-            (StatusCode::BAD_REQUEST, "application/json"),
+            (StatusCode::BAD_REQUEST, "application/problem+json"),
             "{path}"
         );
-        assert_eq!(answer.json()["error"]["kind"], "bad_query", "{path}");
+        assert_eq!(answer.json()["type"], problem("bad_query"), "{path}");
     }
     for path in ["/feed/atom?q=-godwit", "/feed/rss?q=sort:date"] {
         assert_eq!(world.get(path).await.status, StatusCode::OK, "{path}");
     }
     assert_eq!(world.get("/feed/html?q=curlew").await.status, StatusCode::NOT_FOUND);
-    for path in ["/feed/html?q=curlew", "/feed/", "/api/", "/api/search/", "/api/nowhere"] {
-        assert_eq!(world.get(path).await.json()["error"]["kind"], "not_found", "{path}");
+    for path in ["/feed/html?q=curlew", "/feed/", "/api/", "/api/v1/search/", "/api/v1/nowhere"] {
+        assert_eq!(world.get(path).await.json()["type"], problem("not_found"), "{path}");
     }
-    for path in ["/feed/atom?q=x", "/api/search?q=x", "/status.json"] {
+    for path in ["/feed/atom?q=x", "/api/v1/search?q=x", "/status.json"] {
         let posted = world.send(Request::post(path).body(Body::empty()).unwrap()).await;
-        assert_eq!(
-            (posted.status, &posted.json()["error"]["kind"]),
-            (StatusCode::METHOD_NOT_ALLOWED, &"wrong_method".into())
-        );
+        assert_eq!((posted.status, &posted.json()["type"]), (StatusCode::METHOD_NOT_ALLOWED, &problem("wrong_method")));
     }
     let bare = World::with(Backend::default(), PageSettings { base_url: None, ..settings() });
-    assert_eq!(bare.get("/feed/atom?q=curlew").await.status, StatusCode::NOT_FOUND);
+    let unnamed = bare.get("/feed/atom?q=curlew").await;
+    assert_eq!((unnamed.status, &unnamed.json()["type"]), (StatusCode::NOT_FOUND, &problem("no_address")));
+    assert!(unnamed.json()["detail"].as_str().unwrap().contains("base_url in the table [web]"), "{}", unnamed.body);
     assert!(bare.get("/?q=curlew").await.attributes("link[rel=alternate]", "href").is_empty());
     let broken = World::of(Backend { broken: Some(true), ..Backend::default() });
     assert_eq!(broken.get("/feed/atom?q=curlew").await.status, StatusCode::SERVICE_UNAVAILABLE);
@@ -267,7 +266,7 @@ async fn the_results_and_the_browser_s_description_lead_to_the_feeds() {
 #[tokio::test]
 async fn the_interface_for_programs_is_described_and_is_as_described() {
     let world = world();
-    let answer = world.get("/api/openapi.json").await;
+    let answer = world.get("/api/v1/openapi.json").await;
     assert_eq!(
         (answer.header("content-type"), answer.header("access-control-allow-origin")),
         ("application/json", "*")
@@ -279,7 +278,7 @@ async fn the_interface_for_programs_is_described_and_is_as_described() {
         let answer = world.get(&format!("{path}?q=curlew")).await;
         assert_eq!(answer.status, StatusCode::OK, "{path}");
     }
-    let hit = world.get("/api/search?q=curlew").await.json()["hits"][0].take();
+    let hit = world.get("/api/v1/search?q=curlew").await.json()["hits"][0].take();
     let described = &document["components"]["schemas"]["Hit"];
     let mut ours: Vec<&str> = hit.as_object().unwrap().keys().map(String::as_str).collect();
     let mut always: Vec<&str> =
@@ -299,10 +298,10 @@ fn parameter<'a>(document: &'a serde_json::Value, path: &str, name: &str) -> &'a
 #[tokio::test]
 async fn the_limits_that_are_described_are_those_that_hold() {
     let world = world();
-    let document = world.get("/api/openapi.json").await.json();
-    let number = |name: &str, limit: &str| parameter(&document, "/api/search", name)[limit].as_u64().unwrap();
+    let document = world.get("/api/v1/openapi.json").await.json();
+    let number = |name: &str, limit: &str| parameter(&document, "/api/v1/search", name)[limit].as_u64().unwrap();
     let status = async |path: String| world.get(&path).await.status;
-    for path in ["/", "/api/search", "/feed/atom"] {
+    for path in ["/", "/api/v1/search", "/feed/atom"] {
         let longer = "a".repeat(10_000);
         let refused = world.get(&format!("{path}?q={longer}")).await.body;
         let (asked, ..) = world.backend.asked.lock().unwrap().last().cloned().unwrap();
@@ -311,7 +310,7 @@ async fn the_limits_that_are_described_are_those_that_hold() {
     let reach = number("limit", "maximum");
     for limit in [number("limit", "minimum"), number("limit", "default"), reach] {
         for offset in [number("offset", "minimum"), number("offset", "maximum")] {
-            let path = format!("/api/search?q=curlew&limit={limit}&offset={offset}");
+            let path = format!("/api/v1/search?q=curlew&limit={limit}&offset={offset}");
             assert_eq!(status(path).await, StatusCode::OK, "each is valid, so both are: {limit} {offset}");
         }
     }
@@ -322,6 +321,6 @@ async fn the_limits_that_are_described_are_those_that_hold() {
         format!("limit={}", reach + 1),
         format!("offset={}", number("offset", "maximum") + 1),
     ] {
-        assert_eq!(status(format!("/api/search?q=curlew&{beyond}")).await, StatusCode::BAD_REQUEST, "{beyond}");
+        assert_eq!(status(format!("/api/v1/search?q=curlew&{beyond}")).await, StatusCode::BAD_REQUEST, "{beyond}");
     }
 }

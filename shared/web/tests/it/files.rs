@@ -115,16 +115,11 @@ async fn the_status_says_what_there_is_and_what_is_done_and_since_when() {
     let page = world.get("/status").await;
     assert_eq!(page.all("h2, summary"), ["Index", "Sites and pages", "Sites on hold", "Work"]);
     assert_eq!(page.all(".numbers dt"), ["Indexed pages", "Sites", "Index updated"]);
-    assert_eq!(page.all(".numbers dd")[0], "12,346");
+    assert_eq!(page.all(".numbers dd"), ["12,346", "3", "59 minutes ago"]);
+    assert_eq!(page.attributes("time", "title"), ["21 November 2026, 02:00 UTC"]);
+    assert!(!page.all("tbody th").iter().any(|name| name == "Sites" || name == "Indexed pages"), "each figure once");
     let rows: Vec<String> = page.all("tbody tr");
-    for row in [
-        "Indexed pages12,346",
-        "of 202612,345",
-        "Index updated21 November 2026, 02:00 UTC59 minutes ago",
-        "Feeds4",
-        "Too many requests (429)2",
-        "Fetch pages71,00020",
-    ] {
+    for row in ["of 202612,345", "Feeds4", "Too many requests (429)2", "Fetch pages71,00020"] {
         assert!(rows.iter().any(|r| r == row), "{row} in {rows:?}");
     }
     assert_eq!(page.attributes("time", "datetime"), ["2026-11-21T02:00:04Z"]);
@@ -143,7 +138,7 @@ async fn what_is_not_counted_is_not_shown_as_nothing() {
     let index = vec![IndexedYear { year: 2026, pages: 0, splits: 0, published: None, is_newer: false }];
     let page = World::of(Backend { status: SystemStatus { index, ..SystemStatus::default() }, ..Backend::default() });
     let page = page.get("/status").await;
-    assert_eq!(page.all("h2"), ["Index"]);
+    assert_eq!(page.all("h2"), [""; 0]);
     assert!(page.body.contains("were not counted yet"));
     let at = Timestamp::from_millis(1_795_140_000_000);
     let earlier =
@@ -152,7 +147,7 @@ async fn what_is_not_counted_is_not_shown_as_nothing() {
     assert!(page.body.contains("were counted on 20 November 2026"), "{}", page.body);
     let calm = SystemStatus { counted: Some(PublicCounts::default()), ..SystemStatus::default() };
     let page = World::of(Backend { status: calm, ..Backend::default() }).get("/status").await;
-    assert_eq!(page.text("h2:nth-of-type(3) + p"), "None.");
+    assert_eq!(page.text("h2:nth-of-type(2) + p"), "None.");
 }
 
 #[tokio::test]

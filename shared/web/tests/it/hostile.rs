@@ -1,7 +1,7 @@
 //! Hostile inputs, each test named after its row in the list of hostile inputs.
 
 use crate::suggest::{form, token_of};
-use crate::support::{Backend, World, backend, page, settings};
+use crate::support::{Backend, World, backend, page, problem, settings};
 use axum::body::Body;
 use axum::body::HttpBody;
 use axum::http::{Request, StatusCode};
@@ -27,11 +27,13 @@ async fn o01_a_script_in_a_title_is_text() {
     assert_eq!(results.text("article h2"), format!("curlew {SCRIPT}"));
     assert_eq!(results.text(".source a"), SCRIPT);
     assert_eq!(results.text(".source span"), format!("Anna {SCRIPT}"));
-    for path in ["/", "/site/tide.example"] {
+    for (path, named) in [("/", SCRIPT.to_owned()), ("/site/tide.example", format!("Anna {SCRIPT}"))] {
         let page = world.get(path).await;
-        assert_eq!(page.all(".new h3, .new .source a"), [format!("curlew {SCRIPT}"), SCRIPT.to_owned()]);
+        assert_eq!(page.all(".new h3, .new .source a, .new .source b"), [format!("curlew {SCRIPT}"), named]);
         assert!(page.all("script").is_empty(), "{path}");
     }
+    let list = world.get("/sites").await;
+    assert_eq!((list.text(".sites h2").as_str(), list.all("script").len()), (SCRIPT, 0));
     assert!(results.text(".snippet").contains(SCRIPT));
     assert!(results.all("script").is_empty());
 }
@@ -96,7 +98,7 @@ async fn o04_only_web_addresses_become_links() {
     assert_eq!(results.attributes("article h2 a", "href"), ["https://tide.example/?a=1&b=%22"]);
     assert_eq!(results.attributes("article h2 a", "rel"), ["noopener nofollow ugc"]);
     assert_eq!(results.attributes("article h2 a", "referrerpolicy"), ["no-referrer"]);
-    let hits = world.get("/api/search?q=curlew").await.json()["hits"].take();
+    let hits = world.get("/api/v1/search?q=curlew").await.json()["hits"].take();
     assert_eq!(hits.as_array().unwrap().len(), 1, "programs make links, too");
     assert!(hits[0]["image"].is_null());
 }
@@ -116,7 +118,7 @@ async fn o10_what_we_write_from_hostile_text_is_sound() {
     hit.score = f32::NAN;
     let settings = PageSettings { title: "A & <B> \"C\"".into(), ..settings() };
     let world = World::with(backend(vec![hit]), settings);
-    let json = world.get("/api/search?q=curlew").await.json();
+    let json = world.get("/api/v1/search?q=curlew").await.json();
     for field in ["title", "snippet", "site"] {
         assert_eq!(json["hits"][0][field], "curlew [31m]]>&<\"'\\", "{field}");
     }
@@ -281,7 +283,7 @@ async fn w09_a_form_on_another_site_is_not_taken() {
     let token = token_of(&world).await;
     assert_eq!(world.send(from(&[("origin", "https://search.example")], &token)).await.status, StatusCode::OK);
 
-    let preflight = Request::options("/api/search").header("origin", "https://evil.example");
+    let preflight = Request::options("/api/v1/search").header("origin", "https://evil.example");
     let answer = world.send(preflight.body(Body::empty()).unwrap()).await;
     assert_eq!((answer.status, answer.header("access-control-allow-methods")), (StatusCode::NO_CONTENT, "GET"));
     assert_eq!(
@@ -291,7 +293,7 @@ async fn w09_a_form_on_another_site_is_not_taken() {
     for path in ["/", "/suggest", "/status.json", "/bot"] {
         assert_eq!(world.get(path).await.header("access-control-allow-origin"), "", "{path}");
     }
-    let post = Request::post("/api/search?q=x").body(Body::empty()).unwrap();
+    let post = Request::post("/api/v1/search?q=x").body(Body::empty()).unwrap();
     assert_eq!(world.send(post).await.status, StatusCode::METHOD_NOT_ALLOWED);
 }
 
@@ -329,7 +331,7 @@ async fn w11_host_tricks_and_odd_paths_lead_nowhere() {
     let asked = world.backend.asked.lock().unwrap().len();
     let crowded: String = (0..100).map(|n| format!("p{n}=1&")).collect();
     assert_eq!(world.get(&format!("/?q=x&{crowded}")).await.status, StatusCode::BAD_REQUEST);
-    assert_eq!(world.get(&format!("/api/search?q=x&{crowded}")).await.json()["error"]["kind"], "bad_query");
+    assert_eq!(world.get(&format!("/api/v1/search?q=x&{crowded}")).await.json()["type"], problem("bad_query"));
     assert_eq!(world.backend.asked.lock().unwrap().len(), asked, "no such question was asked");
 }
 

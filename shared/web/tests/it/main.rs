@@ -9,6 +9,7 @@
 
 mod admin;
 mod admin_lists;
+mod api;
 mod contact;
 mod feeds;
 mod files;

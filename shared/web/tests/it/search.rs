@@ -1,6 +1,6 @@
 //! Searches as people and programs see them.
 
-use crate::support::{Backend, World, backend, page, settings};
+use crate::support::{Backend, World, backend, page, problem, settings};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use curlew_model::{Millis, ThumbnailId, Timestamp};
@@ -34,13 +34,15 @@ async fn the_start_page_has_the_form_and_explains_the_language() {
 async fn the_start_page_shows_what_is_new_and_searches_that_find_something() {
     let mut first = page("https://tide.example/1", "Whimbrels & mudflats", "A curlew.");
     first.author = Some("Anna Rossi".into());
-    first.published = Some(Timestamp::parse_day_or_instant("2026-11-20").unwrap());
+    first.date = Timestamp::parse_day_or_instant("2026-11-20").unwrap();
+    first.published = Some(first.date);
     let mut second = page("https://www.other.example/2", "Neap tides: quiet water", "A curlew.");
     (second.language, second.site) = (Some("it".into()), "Other".into());
     let world = World::of(backend(vec![first, second]));
     let home = world.get("/").await;
     assert_eq!(home.all(".new h3"), ["Whimbrels & mudflats", "Neap tides: quiet water"]);
-    assert_eq!(home.all(".new time"), ["yesterday", "1 May"]);
+    assert_eq!(home.all(".day"), ["Yesterday", "Earlier"]);
+    assert_eq!(home.all(".new time"), ["1 May"], "the name of the group says the other");
     assert_eq!(home.attributes(".new .source a", "href"), ["/site/tide.example", "/site/other.example"]);
     assert!(home.text(".quiet").starts_with("2 pages from 2 sites"), "{}", home.text(".quiet"));
     let examples = home.all("dt a");
@@ -74,6 +76,8 @@ async fn a_search_can_be_changed_by_links() {
     let more_of = ["tide.example".to_owned()].into();
     let results = World::of(Backend { more_of, ..backend(vec![one, two]) }).get("/?q=curlew").await;
     assert_eq!(results.all(".chips li"), ["Best first", "Newest first", "Italian", "English"]);
+    assert_eq!(results.all(".orders li"), ["Best first", "Newest first"]);
+    assert_eq!(results.attributes(".chips", "aria-label"), ["Order", "Filters"]);
     assert_eq!(results.all(".chips [aria-current]"), ["Best first"]);
     assert_eq!(results.attributes(".chips a", "href")[1], "/?q=lang%3Ait+curlew");
     assert_eq!(results.all(".more"), ["More from Tidal Notes"]);
@@ -83,20 +87,34 @@ async fn a_search_can_be_changed_by_links() {
 #[tokio::test]
 async fn a_site_has_a_page_and_a_place_in_the_list() {
     let mut pages: Vec<_> = (1..=12).map(|n| page(&format!("https://tide.example/{n}"), "Mud", "A curlew.")).collect();
-    pages[0].feed = Some("https://tide.example/feed".into());
+    (pages[0].feed, pages[0].language) = (Some("https://tide.example/feed".into()), Some("it".into()));
+    pages[0].author = Some("Anna Rossi".into());
     pages[11].published = Some(Timestamp::parse_day_or_instant("2019-02-03").unwrap());
     pages.push(page("https://xn--mnchen-3ya.example/", "Isar", "A curlew."));
+    pages[12].site = String::new();
     let world = World::of(backend(pages));
     let list = world.get("/sites").await;
-    assert_eq!(list.all("tbody th"), ["tide.example", "münchen.example"]);
-    assert_eq!(list.attributes("tbody a", "href"), ["/site/tide.example", "/site/xn--mnchen-3ya.example"]);
-    assert_eq!(list.all("tbody td"), ["12", "1 May", "1", "1 May"]);
+    assert_eq!(list.all(".sites h2"), ["münchen.example", "Tidal Notes"]);
+    assert_eq!(list.attributes(".sites a", "href"), ["/site/xn--mnchen-3ya.example", "/site/tide.example"]);
+    assert_eq!(list.all(".sites .source"), ["1 page 1 May", "tide.example 12 pages 1 May Italian"]);
+    assert_eq!(list.all(".letters a"), ["All", "M", "T"]);
+    assert_eq!(list.attributes(".letters a", "href")[2], "/sites?letter=T");
     assert_eq!(world.get("/sites?page=2").await.status, StatusCode::NOT_FOUND);
+    for (path, names) in [
+        ("/sites?filter=TIDAL", ["Tidal Notes"].as_slice()),
+        ("/sites?letter=M", &["münchen.example"]),
+        ("/sites?order=pages", &["Tidal Notes", "münchen.example"]),
+        ("/sites?filter=nobody", &[]),
+    ] {
+        assert_eq!(world.get(path).await.all(".sites h2"), names, "{path}");
+    }
+    assert_eq!(world.get_in("it", "/sites?filter=x%22%3Cb").await.attributes("#filter", "value"), ["x\"<b"]);
 
     let site = world.get("/site/tide.example").await;
     assert_eq!(site.text("h1"), "Tidal Notes");
     assert!(site.text(".quiet").contains("12 pages can be found here, the oldest of 3 February 2019."));
     assert_eq!(site.all(".new li").len(), 10);
+    assert_eq!(site.all(".new .source")[..2], ["Anna Rossi 1 May", "1 May"], "the site is named once");
     assert_eq!(site.all(".chips a"), ["Visit the site", "Its feed", "Follow it here", "This is my site"]);
     assert_eq!(site.attributes(".chips a", "href")[0], "https://tide.example/");
     assert_eq!(site.attributes("input[name=q]", "value"), ["site:tide.example "]);
@@ -104,6 +122,15 @@ async fn a_site_has_a_page_and_a_place_in_the_list() {
         assert_eq!(world.get(&format!("/site/{none}")).await.status, StatusCode::NOT_FOUND, "{none}");
     }
     assert_eq!(world.get("/site/WWW.TIDE.example").await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn the_search_box_of_a_site_leads_to_the_search_of_that_site() {
+    let world = many(1);
+    let led = world.get("/?site=WWW.tide.example&q=mud+flats").await;
+    assert_eq!((led.status, led.header("location")), (StatusCode::SEE_OTHER, "/?q=site%3Atide.example+mud+flats"));
+    assert_eq!(world.get("/?site=tide.example&q=").await.header("location"), "/?q=site%3Atide.example");
+    assert_eq!(world.get("/?site=no+host&q=curlew").await.all("article").len(), 1, "what is no host is left out");
 }
 
 #[tokio::test]
@@ -158,7 +185,7 @@ async fn copies_that_are_not_shown_are_counted() {
             more => Some(format!("{more} more pages say the same as one of them.")),
         };
         assert_eq!(in_all, expected);
-        let answer = world.get("/api/search?q=curlew").await.json();
+        let answer = world.get("/api/v1/search?q=curlew").await.json();
         assert_eq!(
             (answer["total"].as_u64(), answer["copies"].as_u64()),
             (Some(1), Some(copies.into()).filter(|n| *n > 0))
@@ -221,7 +248,7 @@ async fn it_is_said_which_words_a_page_lacks() {
     assert_eq!(world.get("/?q=curlew&lang=it").await.status, StatusCode::OK);
     let none = World::of(backend(vec![some])).get("/?q=curlew").await;
     assert_eq!(none.all("p.quiet").len(), 0, "it is said that a word is in no page");
-    let answer = world.get("/api/search?q=curlew").await.json();
+    let answer = world.get("/api/v1/search?q=curlew").await.json();
     assert_eq!((answer["total"].as_u64(), answer["partial"].as_u64()), (Some(1), Some(1)));
     assert_eq!((&answer["hits"][0]["all_words"], &answer["hits"][1]["all_words"]), (&Value::Null, &false.into()));
     assert_eq!(answer["hits"][1]["missing"][0], "whimbrel");
@@ -284,6 +311,7 @@ async fn nothing_found_is_said_kindly_with_examples() {
     let none = many(3).get("/?q=albatross").await;
     assert_eq!((none.status, none.text("h1").as_str()), (StatusCode::OK, "Nothing found for albatross"));
     assert!(!none.all("dt").is_empty());
+    assert!(none.attributes("main a", "href").contains(&"/suggest".to_owned()));
 }
 
 #[tokio::test]
@@ -292,7 +320,7 @@ async fn the_api_answers_as_the_command_line_does() {
     hit.image = Some("https://tide.example/1.jpg".into());
     hit.author = Some("Anna Rossi\u{0}".into());
     let world = World::of(backend(vec![hit, page("https://tide.example/2", "Curlew too", "")]));
-    let answer = world.get("/api/search?q=curlew&limit=1").await;
+    let answer = world.get("/api/v1/search?q=curlew&limit=1").await;
     assert_eq!((answer.status, answer.header("content-type")), (StatusCode::OK, "application/json"));
     assert_eq!(answer.header("access-control-allow-origin"), "*");
     assert_eq!(answer.header("access-control-allow-credentials"), "");
@@ -300,10 +328,10 @@ async fn the_api_answers_as_the_command_line_does() {
         answer.body,
         r#"{"total":2,"hits":[{"url":"https://tide.example/1","title":"Curlew","snippet":"A curlew.","image":"https://tide.example/1.jpg","site":"Tidal Notes","author":"Anna Rossi","published":"2026-05-01T00:00:00Z","score":1.5}],"next":"1"}"#
     );
-    let after = world.get("/api/search?q=curlew&limit=1&cursor=1").await.json();
+    let after = world.get("/api/v1/search?q=curlew&limit=1&cursor=1").await.json();
     assert_eq!(after["hits"][0]["url"], "https://tide.example/2");
     assert!(after["next"].is_null());
-    let second = world.get("/api/search?q=curlew&limit=1&offset=1").await.json();
+    let second = world.get("/api/v1/search?q=curlew&limit=1&offset=1").await.json();
     assert_eq!(second["hits"][0]["url"], "https://tide.example/2");
     assert!(second["hits"][0]["image"].is_null());
     assert_eq!(world.backend.asked.lock().unwrap()[2], ("curlew".to_owned(), 1, 1));
@@ -314,15 +342,15 @@ async fn the_index_of_this_machines_user_is_not_for_pages_of_other_origins() {
     let allowed = async |settings: PageSettings| {
         let world = World::with(Backend::default(), settings);
         let mut allowed = Vec::new();
-        for path in ["/api/search?q=curlew", "/api/search", "/api/openapi.json", "/api/nowhere"] {
+        for path in ["/api/v1/search?q=curlew", "/api/v1/search", "/api/v1/openapi.json", "/api/v1/nowhere"] {
             allowed.push(world.get(path).await.header("access-control-allow-origin").to_owned());
         }
-        let preflight = Request::options("/api/search").header("origin", "https://evil.example");
+        let preflight = Request::options("/api/v1/search").header("origin", "https://evil.example");
         let answer = world.send(preflight.body(Body::empty()).unwrap()).await;
         allowed.push(answer.header("access-control-allow-origin").to_owned());
-        let post = world.send(Request::post("/api/search?q=x").body(Body::empty()).unwrap()).await;
+        let post = world.send(Request::post("/api/v1/search?q=x").body(Body::empty()).unwrap()).await;
         allowed.push(post.header("access-control-allow-origin").to_owned());
-        let description = world.get("/api/openapi.json").await.json()["info"]["description"].to_string();
+        let description = world.get("/api/v1/openapi.json").await.json()["info"]["description"].to_string();
         assert_eq!(description.contains("every origin"), allowed[0] == "*", "{description}");
         allowed
     };
@@ -348,14 +376,10 @@ async fn the_api_says_what_is_wrong_with_a_question() {
         "?q=x&offset=99999999999999999999",
         "?q=*x",
     ] {
-        let answer = world.get(&format!("/api/search{bad}")).await;
+        let answer = world.get(&format!("/api/v1/search{bad}")).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{bad}");
-        assert_eq!(answer.json()["error"]["kind"], "bad_query");
-        assert!(
-            answer.json()["error"]["message"].as_str().unwrap().ends_with(['.', '>']),
-            "a sentence: {}",
-            answer.body
-        );
+        assert_eq!(answer.json()["type"], problem("bad_query"));
+        assert!(answer.json()["detail"].as_str().unwrap().ends_with(['.', '>']), "a sentence: {}", answer.body);
         assert_eq!(answer.header("access-control-allow-origin"), "*");
     }
     let asked = world.backend.asked.lock().unwrap();
@@ -365,8 +389,8 @@ async fn the_api_says_what_is_wrong_with_a_question() {
 #[tokio::test]
 async fn a_cursor_that_is_none_of_ours_is_refused_and_a_link_to_a_page_falls_back_on_its_number() {
     let world = many(25);
-    let api = world.get("/api/search?q=curlew&cursor=forged").await;
-    assert_eq!((api.status, api.json()["error"]["kind"].as_str()), (StatusCode::BAD_REQUEST, Some("bad_cursor")));
+    let api = world.get("/api/v1/search?q=curlew&cursor=forged").await;
+    assert_eq!((api.status, &api.json()["type"]), (StatusCode::BAD_REQUEST, &problem("bad_cursor")));
     let page = world.get("/?q=curlew&page=2&from=forged").await;
     assert_eq!((page.status, page.all(".hits li").len()), (StatusCode::OK, 10));
     assert!(page.text(".notice").contains("counted anew"), "{}", page.body);
@@ -377,7 +401,7 @@ async fn a_cursor_that_is_none_of_ours_is_refused_and_a_link_to_a_page_falls_bac
 async fn what_a_caller_has_is_not_sent_again() {
     let world = many(3);
     for path in
-        ["/", "/?q=curlew", "/bot", "/api/search?q=curlew", "/api/openapi.json", "/robots.txt", "/opensearch.xml"]
+        ["/", "/?q=curlew", "/bot", "/api/v1/search?q=curlew", "/api/v1/openapi.json", "/robots.txt", "/opensearch.xml"]
     {
         let first = world.get(path).await;
         let tag = first.header("etag").to_owned();
@@ -415,7 +439,7 @@ async fn text_is_compressed_unless_it_holds_a_secret_or_is_short() {
         (encoding, vary.contains(&"accept-encoding"))
     };
     let style = world.get("/").await.attributes("link[rel=stylesheet]", "href").remove(0);
-    for path in ["/", "/?q=curlew", "/bot", "/feed/atom?q=curlew", "/api/openapi.json", style.as_str()] {
+    for path in ["/", "/?q=curlew", "/bot", "/feed/atom?q=curlew", "/api/v1/openapi.json", style.as_str()] {
         assert_eq!(encoding(path, "gzip, br").await, (Some("gzip".into()), true), "{path}");
         assert_eq!(encoding(path, "identity").await, (None, true), "{path}");
     }
@@ -437,8 +461,8 @@ async fn trouble_behind_the_page_is_told_without_its_details() {
             assert!(!answer.body.contains("torn") && !answer.body.contains("manifest"));
             assert_eq!(answer.header("retry-after"), if broken { "5" } else { "" });
         }
-        let api = world.get("/api/search?q=x").await;
-        assert_eq!((api.status.as_u16(), api.json()["error"]["kind"].as_str()), (status, Some(kind)));
+        let api = world.get("/api/v1/search?q=x").await;
+        assert_eq!((api.status.as_u16(), &api.json()["type"]), (status, &problem(kind)));
     }
 }
 
@@ -456,14 +480,14 @@ async fn w02_a_flood_of_searches_is_told_to_wait() {
         request.extensions_mut().insert(Caller(Some(ip.into())));
         request
     };
-    for path in ["/?q=x", "/api/search?q=x"] {
+    for path in ["/?q=x", "/api/v1/search?q=x"] {
         assert_eq!(world.send(from([192, 0, 2, 1], path)).await.status, StatusCode::OK);
     }
     let page = world.send(from([192, 0, 2, 1], "/?q=x")).await;
     assert_eq!((page.status, page.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "30"));
-    let api = world.send(from([192, 0, 2, 1], "/api/search?q=x")).await;
+    let api = world.send(from([192, 0, 2, 1], "/api/v1/search?q=x")).await;
     assert_eq!((api.status, api.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "30"));
-    assert_eq!(api.json()["error"]["kind"], "too_many_requests");
+    assert_eq!(api.json()["type"], problem("too_many_requests"));
     assert_eq!(world.send(from([192, 0, 2, 1], "/")).await.status, StatusCode::OK, "the form is always there");
     assert_eq!(world.send(from([192, 0, 2, 2], "/?q=x")).await.status, StatusCode::OK);
     let last = async |world: &World| {

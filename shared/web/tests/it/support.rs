@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use bytes::Bytes;
 use curlew_app::program::Program;
-use curlew_catalog::results::{FindError, SearchHit, SearchResults, SiteEntry, Start};
+use curlew_catalog::results::{FindError, SearchHit, SearchResults, SiteEntry, SiteProfile, Start};
 use curlew_catalog::thumbnails::thumbnail_key;
 use curlew_crawl::feeds::websub::{Callback, Callbacks, WEB_SECRET};
 use curlew_crawl::politeness::access::Politeness;
@@ -120,6 +120,17 @@ impl SearchIndex for Backend {
         Ok(sites.into_values().collect())
     }
 
+    async fn site_profiles(&self) -> Result<Arc<[SiteProfile]>, PortError> {
+        let sites = self.sites().await?;
+        let profile = |site: &SiteEntry| {
+            let hit = self.pages.iter().find(|hit| hit.url.contains(&format!("/{}/", site.host)));
+            let (name, language, feed) =
+                hit.map(|hit| (hit.site.clone(), hit.language.clone(), hit.feed.clone())).unwrap_or_default();
+            SiteProfile { site: site.clone(), name, language, feed }
+        };
+        Ok(sites.iter().map(profile).collect())
+    }
+
     async fn find(&self, query: &str, start: Start<'_>, limit: usize) -> Result<SearchResults, FindError> {
         let offset = match start {
             Start::Offset(offset) => offset,
@@ -172,6 +183,8 @@ fn matches(page: &SearchHit, words: &[String]) -> bool {
     words.iter().all(|w| match w.strip_prefix('-') {
         Some(unwanted) => !text.contains(unwanted),
         None if w.starts_with("sort:") => true,
+        // Each page is in the collection of its category.
+        None if w.starts_with("in:") => page.categories.iter().any(|name| *w == format!("in:\"{name}\"")),
         None => match w.strip_prefix("site:") {
             Some(host) => {
                 page.url.split('/').nth(2).is_some_and(|name| name == host || name.ends_with(&format!(".{host}")))
@@ -540,4 +553,9 @@ pub fn page(url: &str, title: &str, snippet: &str) -> SearchHit {
 /// Returns a backend with these pages.
 pub fn backend(pages: Vec<SearchHit>) -> Backend {
     Backend { pages, ..Backend::default() }
+}
+
+/// Returns the type of a problem that a program is told of.
+pub fn problem(kind: &str) -> serde_json::Value {
+    format!("/api/v1/openapi.json#{kind}").into()
 }

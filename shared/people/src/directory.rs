@@ -1,0 +1,71 @@
+//! The directory of sites: what the rows of feeds say of the sites in the index, for readers and programs.
+
+use curlew_model::{FeedSource, SiteState, Source, SourceKey};
+use curlew_policy::address::source_key;
+use curlew_ports::{PortError, Sources};
+use futures::stream::{self, StreamExt, TryStreamExt};
+use std::sync::Arc;
+use url::Url;
+
+/// Number of sites whose rows are read side by side.
+const AT_ONCE: usize = 16;
+/// Maximum number of feeds of one site that are named.
+const FEEDS: usize = 10;
+
+/// Reads what feeds say of their sites.
+#[derive(Clone)]
+pub struct Directory {
+    /// Rows of sites and feeds.
+    pub sources: Arc<dyn Sources>,
+}
+
+/// What the feeds of a site say of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SiteNotes {
+    /// Addresses of its feeds, the one by which it was asked for first.
+    pub feeds: Vec<String>,
+    /// The description that this feed states.
+    pub description: Option<String>,
+    /// Folders that the operator's list has this feed in, from the outermost in.
+    pub folder: Vec<String>,
+}
+
+impl Directory {
+    /// Returns the notes on each of these sites, which are named by the address of one of their feeds.
+    ///
+    /// # Errors
+    /// The store's error.
+    pub async fn notes_on(&self, feeds: Vec<Option<String>>) -> Result<Vec<SiteNotes>, PortError> {
+        stream::iter(feeds).map(|feed| self.notes(feed)).buffered(AT_ONCE).try_collect().await
+    }
+
+    /// Returns the notes on the site with this feed; empty ones if there is none.
+    ///
+    /// # Errors
+    /// The store's error.
+    pub async fn notes(&self, feed: Option<String>) -> Result<SiteNotes, PortError> {
+        let Some(address) = feed else { return Ok(SiteNotes::default()) };
+        let key = Url::parse(&address).map(|url| source_key(&url));
+        let mut notes = SiteNotes { feeds: vec![address], ..SiteNotes::default() };
+        let Ok(key) = key else { return Ok(notes) };
+        let Some(FeedSource { description, folder, site, .. }) = self.feed(&key).await? else { return Ok(notes) };
+        (notes.description, notes.folder) = (description, folder);
+        let site = match site {
+            Some(site) => self.sources.get(&site).await?,
+            None => None,
+        };
+        if let Some((Source::Site(site), _)) = site
+            && let SiteState::Working { feeds } = site.state
+        {
+            for other in feeds.iter().filter(|other| **other != key).take(FEEDS - 1) {
+                notes.feeds.extend(self.feed(other).await?.filter(|feed| !feed.gone).map(|feed| feed.url));
+            }
+        }
+        Ok(notes)
+    }
+
+    async fn feed(&self, key: &SourceKey) -> Result<Option<FeedSource>, PortError> {
+        let row = self.sources.get(key).await?;
+        Ok(row.and_then(|(row, _)| if let Source::Feed(feed) = row { Some(feed) } else { None }))
+    }
+}

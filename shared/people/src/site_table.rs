@@ -1,0 +1,160 @@
+//! The table of sites for operators: each site with its feeds, the pages that they brought, and its next poll.
+
+use crate::descriptions::{feed_state, site_state};
+use crate::lookup::{Lookup, host_of};
+use crate::outcomes::{self, PageOutcomes};
+use curlew_catalog::listing::sources_from;
+use curlew_model::{FeedSource, Source, SourceKey, Timestamp};
+use curlew_policy::polling::schedule;
+use curlew_policy::rules::Rules;
+use curlew_ports::stage::StageError;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Maximum number of rows of sites and feeds that are read.
+const SOURCES: usize = 20_000;
+/// Maximum number of rows of pages that are read; if there are more, none is counted.
+const PAGES: usize = 50_000;
+
+/// The table.
+#[derive(Clone, Debug, Default)]
+pub struct SiteTable {
+    /// Its lines in order.
+    pub lines: Vec<SiteLine>,
+    /// True if there are more rows of sites and feeds than are read.
+    pub is_cut: bool,
+    /// False if there are too many pages to be counted.
+    pub is_counted: bool,
+}
+
+/// A site with its feeds. A feed that belongs to no named site stands for the site of its home page.
+#[derive(Clone, Debug, Default)]
+pub struct SiteLine {
+    /// The host name, without `www.`.
+    pub host: String,
+    /// Title of one of its feeds.
+    pub title: Option<String>,
+    /// Number of its feeds.
+    pub feeds: usize,
+    /// Outcomes of the pages that its feeds named.
+    pub pages: PageOutcomes,
+    /// Time of the last new entry.
+    pub last_news: Option<Timestamp>,
+    /// Time of the next poll of one of its feeds.
+    pub next_poll: Option<Timestamp>,
+    /// State of the site if it has no feed, or of a feed that cannot be read; empty if all is well.
+    pub state: String,
+}
+
+/// Order of the lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SiteOrder {
+    /// By host name.
+    #[default]
+    Host,
+    /// Latest news first.
+    News,
+    /// Next poll first.
+    Poll,
+    /// Most accepted pages first.
+    Accepted,
+    /// Most rejected pages first.
+    Rejected,
+}
+
+/// What the table needs of the row of a feed, which is much longer.
+struct FeedFacts {
+    key: SourceKey,
+    site: Option<SourceKey>,
+    host: String,
+    title: Option<String>,
+    last_news: Option<Timestamp>,
+    next_poll: Option<Timestamp>,
+    trouble: Option<String>,
+}
+
+impl FeedFacts {
+    fn new(feed: FeedSource, rules: &Rules, now: Timestamp) -> FeedFacts {
+        let is_well = feed.trouble.is_none() && !feed.gone;
+        FeedFacts {
+            host: feed.link.as_deref().and_then(site_of).or_else(|| site_of(&feed.url)).unwrap_or_default(),
+            last_news: feed.polling.habit.news_at,
+            next_poll: schedule::next_poll(&feed, rules, now),
+            trouble: (!is_well).then(|| feed_state(&feed)),
+            key: feed.key,
+            site: feed.site,
+            title: feed.title,
+        }
+    }
+}
+
+impl SiteLine {
+    fn add(&mut self, feed: FeedFacts, pages: Option<&PageOutcomes>) {
+        // The state of a site with feeds is the number of them.
+        if self.feeds == 0 {
+            self.state.clear();
+        }
+        self.feeds += 1;
+        self.title = self.title.take().or(feed.title);
+        self.last_news = self.last_news.max(feed.last_news);
+        self.next_poll = self.next_poll.into_iter().chain(feed.next_poll).min();
+        if let Some(trouble) = feed.trouble.filter(|_| self.state.is_empty()) {
+            self.state = trouble;
+        }
+        if let Some(pages) = pages {
+            self.pages.add_all(pages);
+        }
+    }
+
+    /// True if its host or its title has this text, in upper or lower case.
+    fn has(&self, text: &str) -> bool {
+        let in_title = || self.title.as_ref().is_some_and(|title| title.to_lowercase().contains(text));
+        self.host.contains(text) || in_title()
+    }
+}
+
+impl Lookup {
+    /// Returns the table of the sites that have a text in their host or title.
+    ///
+    /// # Errors
+    /// Any error of the ports.
+    pub async fn site_table(&self, text: &str, order: SiteOrder) -> Result<SiteTable, StageError> {
+        let (now, rules) = (self.politeness.clock.now(), &self.politeness.rules);
+        let (mut hosts, mut lines, mut feeds) = (BTreeMap::new(), BTreeMap::<String, SiteLine>::new(), Vec::new());
+        let left = sources_from(self.sources.as_ref(), None, SOURCES, |source| match source {
+            Source::Site(site) => {
+                let host = site_of(&site.url).unwrap_or_default();
+                lines.entry(host.clone()).or_default().state = site_state(&site);
+                hosts.insert(site.key, host);
+            }
+            Source::Feed(feed) => feeds.push(FeedFacts::new(feed, rules, now)),
+            Source::Extra(_) | Source::Backfill(_) => {}
+        });
+        let is_cut = left.await?.is_some();
+        let outcomes = outcomes::by_feed(self.pages.as_ref(), PAGES).await?;
+        let is_counted = outcomes.is_some();
+        let outcomes = outcomes.unwrap_or_default();
+        for feed in feeds {
+            let host = feed.site.as_ref().and_then(|site| hosts.get(site)).unwrap_or(&feed.host).clone();
+            let pages = outcomes.get(&feed.key);
+            lines.entry(host).or_default().add(feed, pages);
+        }
+        let text = text.to_lowercase();
+        let lines = lines.into_iter().map(|(host, line)| SiteLine { host, ..line });
+        let mut lines: Vec<SiteLine> = lines.filter(|line| line.has(&text)).collect();
+        match order {
+            SiteOrder::Host => {}
+            SiteOrder::News => lines.sort_by_key(|line| Reverse(line.last_news)),
+            SiteOrder::Poll => lines.sort_by_key(|line| (line.next_poll.is_none(), line.next_poll)),
+            SiteOrder::Accepted => lines.sort_by_key(|line| Reverse(line.pages.accepted)),
+            SiteOrder::Rejected => lines.sort_by_key(|line| Reverse(line.pages.rejected.values().sum::<u64>())),
+        }
+        Ok(SiteTable { lines, is_cut, is_counted })
+    }
+}
+
+/// Returns the host of an address without `www.`.
+fn site_of(url: &str) -> Option<String> {
+    let host = host_of(url)?;
+    Some(host.strip_prefix("www.").map(str::to_owned).unwrap_or(host))
+}

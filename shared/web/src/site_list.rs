@@ -1,0 +1,293 @@
+//! The list of all sites that have pages in the index: a page for people, and the same for programs.
+
+use crate::api::{self, JSON, Problem};
+use crate::app::{App, CallerAddress};
+use crate::hit::{initial_of, site_page};
+use crate::language::Language;
+use crate::page::{self, REVALIDATED, Site, typed};
+use crate::params::{MAX_REACH, Params};
+use crate::quota::Allowance;
+use crate::text::{MAX_SITE, clean, clipped};
+use crate::words::{Search, Sites};
+use crate::{home, host};
+use askama::Template;
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use curlew_catalog::results::SiteProfile;
+use curlew_model::Timestamp;
+use curlew_people::directory::SiteNotes;
+use serde::Serialize;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use url::form_urlencoded;
+
+/// Number of sites on one page of the list.
+const SITES: usize = 50;
+/// Maximum number of first letters that the list offers.
+const LETTERS: usize = 40;
+/// Maximum length of a description that is shown, in characters.
+const MAX_DESCRIPTION: usize = 140;
+/// Names of the orders in addresses, in the order of their words. The first one is usual.
+const ORDERS: [&str; 3] = ["name", "newest", "pages"];
+
+/// A site in the list.
+struct SiteRow {
+    name: String,
+    host: String,
+    page: Option<String>,
+    initial: String,
+    pages: String,
+    /// Day of the newest page, for programs and for people.
+    newest: Option<(String, String)>,
+    language: Option<String>,
+    description: String,
+}
+
+/// What of the list is shown, and in which order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Choice<'a> {
+    /// Text that the name or the host has; empty for all.
+    filter: &'a str,
+    /// First letter of the name; empty for all.
+    letter: &'a str,
+    /// Place of the order in [`ORDERS`].
+    order: usize,
+}
+
+#[derive(Template)]
+#[template(path = "sites.html")]
+struct SitesPage<'a> {
+    site: Site<'a>,
+    t: &'static Sites,
+    /// Numbers of all pages and sites; `None` if there are none.
+    counts: Option<String>,
+    filter: &'a str,
+    /// Value and words of each order, and whether it is the present one.
+    orders: Vec<(&'static str, &'static str, bool)>,
+    /// Each first letter, the link to its sites, and whether it is the present one.
+    letters: Vec<(String, String, bool)>,
+    rows: Vec<SiteRow>,
+    previous: Option<String>,
+    next: Option<String>,
+    /// Words such as `2 of 7`, if there are several pages.
+    place: Option<String>,
+}
+
+/// `GET /sites?filter=&letter=&order=&page=`
+pub(crate) async fn show(State(app): State<Arc<App>>, caller: CallerAddress, language: Language, uri: Uri) -> Response {
+    let site = app.site(language);
+    if let Err(wait) = app.admit(Allowance::Search, caller) {
+        return page::too_many(site, wait);
+    }
+    let sites = match app.services.search.site_profiles().await {
+        Ok(sites) => sites,
+        Err(error) => return page::stage_error(site, "sites", &error.into()),
+    };
+    let Ok(params) = Params::parse(&uri) else { return page::no_such_page(site) };
+    let choice = Choice::new(&params);
+    let chosen = choice.select(&sites);
+    let last = chosen.len().div_ceil(SITES).max(1);
+    let Some(number) = params.number("page", 1).ok().filter(|number| (1..=last).contains(number)) else {
+        return page::no_such_page(site);
+    };
+    let part: Vec<&SiteProfile> = chosen.into_iter().skip((number - 1) * SITES).take(SITES).collect();
+    let notes = match app.services.directory.notes_on(part.iter().map(|site| site.feed.clone()).collect()).await {
+        Ok(notes) => notes,
+        Err(error) => return page::stage_error(site, "sites", &error.into()),
+    };
+    let (t, now) = (Sites::in_language(language), app.clock.now());
+    let view = SitesPage {
+        site,
+        t,
+        counts: (!sites.is_empty()).then(|| home::counts(sites.iter().map(|site| &site.site), language)),
+        filter: choice.filter,
+        orders: (0..ORDERS.len()).map(|order| (ORDERS[order], t.orders[order], order == choice.order)).collect(),
+        letters: letters(&sites, choice, t),
+        rows: part.iter().zip(notes).map(|(site, notes)| row(site, notes, language, now)).collect(),
+        previous: (number > 1).then(|| choice.address(number - 1)),
+        next: (number < last).then(|| choice.address(number + 1)),
+        place: (last > 1).then(|| format!("{number} {} {last}", Search::in_language(language).of)),
+    };
+    page::html(language, StatusCode::OK, REVALIDATED, &view)
+}
+
+impl<'a> Choice<'a> {
+    fn new(params: &'a Params) -> Choice<'a> {
+        let text = |name: &str| params.get(name).unwrap_or_default().trim();
+        let order = ORDERS.iter().position(|order| *order == text("order")).unwrap_or_default();
+        Choice { filter: text("filter"), letter: text("letter"), order }
+    }
+
+    /// Returns the sites that are chosen, in order.
+    fn select<'s>(&self, sites: &'s [SiteProfile]) -> Vec<&'s SiteProfile> {
+        let filter = self.filter.to_lowercase();
+        let is_chosen = |site: &&SiteProfile| {
+            let has_text = || {
+                let names = [shown_name(site).to_lowercase(), site.site.host.clone()];
+                names.iter().any(|name| name.contains(&filter))
+            };
+            (self.letter.is_empty() || initial_of(&shown_name(site)).as_deref() == Some(self.letter))
+                && (filter.is_empty() || has_text())
+        };
+        let mut chosen: Vec<&SiteProfile> = sites.iter().filter(is_chosen).collect();
+        match self.order {
+            1 => chosen.sort_by_key(|site| Reverse(site.site.newest)),
+            2 => chosen.sort_by_key(|site| Reverse(site.site.pages)),
+            _ => chosen.sort_by_cached_key(|site| shown_name(site).to_lowercase()),
+        }
+        chosen
+    }
+
+    fn address(&self, page: usize) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        let order = ORDERS[self.order];
+        for (name, value) in [("filter", self.filter), ("letter", self.letter), ("order", order)] {
+            if !value.is_empty() && value != ORDERS[0] {
+                query.append_pair(name, value);
+            }
+        }
+        if page > 1 {
+            query.append_pair("page", &page.to_string());
+        }
+        let query = query.finish();
+        if query.is_empty() { "/sites".to_owned() } else { format!("/sites?{query}") }
+    }
+}
+
+/// Returns the first letters of all names, with links to the sites of each and to all.
+fn letters(sites: &[SiteProfile], choice: Choice<'_>, t: &Sites) -> Vec<(String, String, bool)> {
+    let all: BTreeSet<String> = sites.iter().filter_map(|site| initial_of(&shown_name(site))).collect();
+    let link = |letter: &str, words: &str| {
+        let chosen = Choice { letter, filter: "", ..choice };
+        (words.to_owned(), chosen.address(1), letter == choice.letter)
+    };
+    let letters = all.iter().take(LETTERS).map(|letter| link(letter, letter));
+    std::iter::once(link("", t.all_letters)).chain(letters).collect()
+}
+
+/// Returns the name of a site as people read it: its host in its own letters, if it has no other name.
+fn shown_name(profile: &SiteProfile) -> String {
+    let name = clipped(&profile.name, MAX_SITE);
+    if name.is_empty() || name == profile.site.host { host::display_name(&profile.site.host) } else { name }
+}
+
+fn row(profile: &SiteProfile, notes: SiteNotes, language: Language, now: Timestamp) -> SiteRow {
+    let (site, name) = (&profile.site, shown_name(profile));
+    let day = site.newest.day();
+    let description = clipped(&notes.description.unwrap_or_default(), MAX_DESCRIPTION);
+    SiteRow {
+        page: site_page(&site.host),
+        initial: initial_of(&name).unwrap_or_else(|| "·".to_owned()),
+        pages: (Sites::in_language(language).pages)(site.pages, &language.number(site.pages)),
+        newest: language.short_day(&day, &now.day()).map(|words| (day, words)),
+        language: profile.language.as_deref().and_then(|tag| language.name_of(tag)),
+        description: if name == description { String::new() } else { description },
+        host: host::display_name(&site.host),
+        name,
+    }
+}
+
+/// A part of the list for programs.
+#[derive(Serialize)]
+struct SitePart {
+    /// Number of all sites.
+    total: usize,
+    sites: Vec<SiteForPrograms>,
+    /// The cursor of the next part, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+#[derive(Serialize)]
+struct SiteForPrograms {
+    host: String,
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    language: Option<String>,
+    feeds: Vec<String>,
+    pages: u64,
+    newest: Timestamp,
+}
+
+/// `GET /api/v1/sites?limit=&cursor=`: the sites in the order of their hosts. A cursor is the host after which a part begins.
+pub(crate) async fn answer(State(app): State<Arc<App>>, caller: CallerAddress, uri: Uri) -> Response {
+    let params = match Params::parse(&uri) {
+        Ok(params) => params,
+        Err(wrong) => return api::problem(Problem::BadQuery, wrong.message(Search::in_language(Language::English))),
+    };
+    let limit = match api::limit(&params, MAX_REACH) {
+        Ok(limit) => limit,
+        Err(sentence) => return api::problem(Problem::BadQuery, sentence),
+    };
+    if let Err(wait) = app.admit(Allowance::Search, caller) {
+        return api::too_many(wait);
+    }
+    let part = async {
+        let sites = app.services.search.site_profiles().await?;
+        let after = params.get("cursor").unwrap_or_default();
+        let first = sites.partition_point(|site| site.site.host.as_str() <= after);
+        let part: Vec<&SiteProfile> = sites.iter().skip(first).take(limit).collect();
+        let notes = app.services.directory.notes_on(part.iter().map(|site| site.feed.clone()).collect()).await?;
+        let next = part.last().filter(|_| first + limit < sites.len()).map(|site| site.site.host.clone());
+        let sites_of_part = part.into_iter().zip(notes).map(|(site, notes)| SiteForPrograms::new(site, notes));
+        Ok(SitePart { total: sites.len(), sites: sites_of_part.collect(), next })
+    };
+    match part.await {
+        Ok(part) => (typed(JSON, REVALIDATED), Json(part)).into_response(),
+        Err(error) => api::out_of_reach("sites", &error),
+    }
+}
+
+impl SiteForPrograms {
+    fn new(site: &SiteProfile, notes: SiteNotes) -> SiteForPrograms {
+        SiteForPrograms {
+            host: site.site.host.clone(),
+            name: clean(&site.name),
+            description: notes.description.as_deref().map(clean),
+            language: site.language.clone(),
+            feeds: notes.feeds.into_iter().filter(|feed| crate::hit::web_url(feed).is_some()).collect(),
+            pages: site.site.pages,
+            newest: site.site.newest,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use curlew_catalog::results::SiteEntry;
+
+    fn site(host: &str, name: &str, pages: u64, newest: i64) -> SiteProfile {
+        let site = SiteEntry { host: host.to_owned(), pages, newest: Timestamp::from_millis(newest) };
+        SiteProfile { site, name: name.to_owned(), ..SiteProfile::default() }
+    }
+
+    #[test]
+    fn sites_are_chosen_by_text_or_letter_and_ordered() {
+        let sites = [
+            site("a.example", "Tidal Notes", 3, 1),
+            site("b.example", "bird blog", 1, 3),
+            site("xn--mnchen-3ya.example", "xn--mnchen-3ya.example", 2, 2),
+        ];
+        let hosts = |choice: Choice<'_>| -> Vec<&str> {
+            choice.select(&sites).into_iter().map(|site| site.site.host.as_str()).collect()
+        };
+        let all = Choice::default();
+        assert_eq!(hosts(all), ["b.example", "xn--mnchen-3ya.example", "a.example"], "by name");
+        assert_eq!(hosts(Choice { order: 1, ..all })[0], "b.example");
+        assert_eq!(hosts(Choice { order: 2, ..all })[0], "a.example");
+        assert_eq!(hosts(Choice { letter: "B", ..all }), ["b.example"]);
+        for filter in ["NOTES", "a.ex"] {
+            assert_eq!(hosts(Choice { filter, ..all }), ["a.example"], "{filter}");
+        }
+        assert_eq!(hosts(Choice { filter: "mün", ..all }), ["xn--mnchen-3ya.example"]);
+        assert_eq!(all.address(1), "/sites");
+        let chosen = Choice { filter: "a b", letter: "B", order: 2 };
+        assert_eq!(chosen.address(3), "/sites?filter=a+b&letter=B&order=pages&page=3");
+    }
+}
