@@ -63,10 +63,14 @@ pub(crate) async fn show(
 ) -> Response {
     let site = app.site(language);
     let Some(name) = host_name(&name) else { return page::no_such_page(site) };
+    if let Err(wait) = app.admit(Allowance::Search, caller) {
+        return page::too_many(site, wait);
+    }
     let filter = format!("site:{name}");
-    let found = match newest(&app, caller, language, &filter).await {
+    let found = match newest(&app, &filter).await {
         Ok(found) => found,
-        Err(answer) => return answer,
+        Err(FindError::BadQuery(_)) => return page::no_such_page(site),
+        Err(FindError::Port(error)) => return page::stage_error(site, "site", &error.into()),
     };
     let Some(first) = found.hits.first() else { return page::no_such_page(site) };
     let notes = match app.services.directory.notes(first.feed.clone()).await {
@@ -96,28 +100,26 @@ pub(crate) async fn collection(
     language: Language,
     Path(name): Path<String>,
 ) -> Response {
+    let site = app.site(language);
+    if let Err(wait) = app.admit(Allowance::Search, caller) {
+        return page::too_many(site, wait);
+    }
     let name = clipped(&name.replace('"', " "), MAX_SITE);
     let filter = format!("in:\"{name}\"");
-    match newest(&app, caller, language, &filter).await {
+    match newest(&app, &filter).await {
         // A name that is none leaves nothing of the filter, and all pages.
         Ok(found) if found.notes.is_empty() && !found.hits.is_empty() => {
             let view = SitePage::new(&app, language, name, &filter, &found).await;
             page::html(language, StatusCode::OK, REVALIDATED, &view)
         }
-        Ok(_) => page::no_such_page(app.site(language)),
-        Err(answer) => answer,
+        Ok(_) | Err(FindError::BadQuery(_)) => page::no_such_page(site),
+        Err(FindError::Port(error)) => page::stage_error(site, "collection", &error.into()),
     }
 }
 
-/// Returns the newest pages of a filter, or the answer in place of them.
-async fn newest(app: &App, caller: CallerAddress, language: Language, filter: &str) -> Result<SearchResults, Response> {
-    let site = app.site(language);
-    app.admit(Allowance::Search, caller).map_err(|wait| page::too_many(site, wait))?;
-    let found = app.services.search.find(&format!("{filter} {}", home::NEWEST), Start::Offset(0), NEW).await;
-    found.map_err(|error| match error {
-        FindError::BadQuery(_) => page::no_such_page(site),
-        FindError::Port(error) => page::stage_error(site, "site", &error.into()),
-    })
+/// Returns the newest pages of a filter.
+async fn newest(app: &App, filter: &str) -> Result<SearchResults, FindError> {
+    app.services.search.find(&format!("{filter} {}", home::NEWEST), Start::Offset(0), NEW).await
 }
 
 impl<'a> SitePage<'a> {
