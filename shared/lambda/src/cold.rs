@@ -157,7 +157,7 @@ impl Cold {
             queue: jobs.clone(),
             inbox: jobs,
             blobs: store.objects(),
-            groups: Some(store.groups()),
+            is_billed: true,
         };
         let keys = KeyStore::Objects(store.objects());
         if let Some(fetch) = &self.fetch {
