@@ -95,7 +95,7 @@ impl Stages for Program {
             Work::Discover(work) => crawler.discover.run(&job.with(work.clone())).await,
             Work::Own(work) => desk.own.run(&job.with(work.clone())).await,
             Work::Poll(work) => crawler.poll.run(&job.with(work.clone())).await,
-            Work::Polls(work) => crawler.poll.run_groups(self, &job.with(work.clone())).await,
+            Work::Polls(work) => crawler.poll.run_all(self, &job.with(work.clone())).await,
             Work::Subscribe(work) => crawler.subscribe.run(&job.with(work.clone())).await,
             Work::Deliver(work) => desk.deliver.run(work).await,
             Work::Backfill(work) => crawler.backfills.run(work).await,

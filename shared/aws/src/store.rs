@@ -1,7 +1,6 @@
 //! A stack's adapters.
 
 use crate::connection::Connection;
-use crate::groups::GroupTable;
 use crate::hosts::HostTable;
 use crate::jobs::Jobs;
 use crate::marks::MarkTable;
@@ -17,7 +16,6 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Store {
     hosts: Arc<HostTable>,
-    groups: Arc<GroupTable>,
     robots: Arc<RobotsTable>,
     marks: Arc<MarkTable>,
     pages: Arc<PageTable>,
@@ -35,7 +33,6 @@ impl Store {
         let objects = Arc::new(Objects::new(connection.s3(), &names));
         Store {
             hosts: Arc::new(HostTable::new(table(names.hosts()))),
-            groups: Arc::new(GroupTable::new(table(names.hosts()))),
             robots: Arc::new(RobotsTable::new(table(names.hosts()), Arc::clone(&objects))),
             marks: Arc::new(MarkTable::new(table(names.hosts()))),
             pages: Arc::new(PageTable::new(table(names.pages()))),
@@ -60,11 +57,6 @@ impl Store {
     /// Returns host states: `HostLedger` and `Hosts`.
     pub fn hosts(&self) -> Arc<HostTable> {
         Arc::clone(&self.hosts)
-    }
-
-    /// Returns the leases that polls of a group share: `GroupLeases`.
-    pub fn groups(&self) -> Arc<GroupTable> {
-        Arc::clone(&self.groups)
     }
 
     /// Returns copies of robots.txt: `RobotsStore`.

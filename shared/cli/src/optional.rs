@@ -31,7 +31,7 @@ pub(crate) fn ports(store: &curlew_aws::Store) -> Ports {
         queue: jobs.clone(),
         inbox: jobs,
         blobs: store.objects(),
-        groups: Some(store.groups()),
+        is_billed: true,
     }
 }
 

@@ -62,7 +62,7 @@ impl World {
             queue: jobs.clone(),
             inbox: jobs,
             blobs: store.objects(),
-            groups: None,
+            is_billed: false,
         };
         let keys = KeyStore::in_folder(&config.data);
         World::over(config, ports, keys, Some(store))

@@ -15,7 +15,6 @@ use crate::pages::image::DECODED_BYTES;
 use crate::pages::judge::Judge;
 use crate::pages::sample::{HowMany, Sample, Sampled};
 use crate::politeness::access::Politeness;
-use crate::politeness::poll_groups::PollGroups;
 use curlew_catalog::index::Index;
 use curlew_model::{Gone, Job, PageState, RemovalJob, Year};
 use curlew_policy::page::sampling;
@@ -55,12 +54,11 @@ impl Politeness {
     /// Returns the politeness context over these ports, with the default rules and nothing learned yet; documents are
     /// parsed at once. Callers change fields of it.
     pub fn over(ports: &Ports, fetch: Arc<dyn FetchPort>, clock: Arc<dyn Clock>, seeds: Arc<dyn Seeds>) -> Politeness {
-        let groups = ports.groups.clone();
         Politeness {
             ledger: ports.ledger.clone(),
             robots: ports.robots.clone(),
             fetch,
-            clock: clock.clone(),
+            clock,
             seeds,
             events: Arc::new(()),
             rules: Arc::default(),
@@ -74,9 +72,7 @@ impl Politeness {
             pool: Arc::new(InlinePool),
             decoded_bytes: DECODED_BYTES,
             signer: None,
-            // A store with such leases is one where every read and write is billed.
-            look_every: if groups.is_some() { LOOK_SELDOM } else { LOOK_EVERY },
-            poll_groups: groups.map(|store| Arc::new(PollGroups::new(store, clock))),
+            look_every: if ports.is_billed { LOOK_SELDOM } else { LOOK_EVERY },
         }
     }
 }
@@ -92,7 +88,12 @@ impl Crawler {
             Fetch::new(politeness.clone(), pages.clone(), queue.clone(), blobs.clone()).with_judge(judge.clone());
         Crawler {
             discover: Discover { intake: intake.clone(), fetch: Some(Arc::new(fetch.clone())) },
-            poll: Poll { intake: intake.clone(), fetch: Some(Arc::new(fetch.clone())), rows: RowsAtHand::default() },
+            poll: Poll {
+                intake: intake.clone(),
+                fetch: Some(Arc::new(fetch.clone())),
+                rows: RowsAtHand::default(),
+                marks: ports.marks.clone(),
+            },
             backfills: Backfills { intake },
             subscribe: Subscribe {
                 politeness: politeness.clone(),
@@ -128,8 +129,7 @@ impl Crawler {
                 queue: queue.clone(),
                 clock: clock.clone(),
                 rules: rules.clone(),
-                hosts: groups.clone(),
-                groups_polls: ports.groups.is_some(),
+                sends_together: ports.is_billed,
             },
             politeness,
         }

@@ -7,7 +7,7 @@ pub(crate) mod feed_row;
 pub mod first_pages;
 pub mod intake;
 pub mod poll;
-pub mod poll_group;
+pub mod polls;
 pub mod relocation;
 pub mod subscribe;
 pub mod websub;

@@ -2,7 +2,6 @@
 
 pub mod access;
 pub(crate) mod failures;
-pub mod poll_groups;
 pub mod robots_cache;
 pub mod signing;
 pub(crate) mod usage_preferences;

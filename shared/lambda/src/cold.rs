@@ -178,7 +178,7 @@ impl Cold {
             queue: jobs.clone(),
             inbox: jobs,
             blobs: store.objects(),
-            groups: Some(store.groups()),
+            is_billed: true,
         };
         let keys = KeyStore::Objects(store.objects());
         let fetch = match &self.fetch {

@@ -5,7 +5,7 @@
 //! Pages to extract are cut into chunks instead, by the memory and the time that they take.
 
 use curlew_crawl::feeds::first_pages::FIRST_PAGES;
-use curlew_crawl::feeds::poll_group::POLLS_AT_ONCE;
+use curlew_crawl::feeds::polls::POLLS_AT_ONCE;
 use curlew_model::{Job, Millis, PageBody, Purpose, Way, Work};
 use curlew_policy::rules::Rules;
 use std::collections::HashMap;
@@ -58,7 +58,7 @@ pub(crate) fn length(job: &Job, rules: &Rules) -> Millis {
         Work::Own(own) if own.needs_look() => Way::ALL.len() as u64 - 1,
         Work::Own(_) | Work::Remove(_) | Work::TakeUp(_) => 0,
         // The polls run side by side, and a few of them are slow.
-        Work::Polls(polls) => 2 + polls.len() as u64 / POLLS_AT_ONCE as u64,
+        Work::Polls(polls) => 2 + polls.polls.len() as u64 / POLLS_AT_ONCE as u64,
         Work::Poll(_) | Work::Subscribe(_) | Work::Backfill(_) | Work::Deliver(_) | Work::Extract(_) => 1,
     };
     let calls = items.saturating_add(CALLS_BESIDES);

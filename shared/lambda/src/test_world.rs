@@ -19,8 +19,8 @@ use curlew_ports::{Blobs, Call, Clock, Fetch as Calls, FetchError, Inbox, PortEr
 use curlew_testkit::conformance::queue::SendRaw;
 use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
 use curlew_testkit::memory::{
-    CountingSeeds, MemoryBlobs, MemoryFetch, MemoryGroups, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages,
-    MemoryRobots, MemorySources, TokioClock,
+    CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
+    MemorySources, TokioClock,
 };
 use std::sync::Arc;
 use url::Url;
@@ -68,7 +68,7 @@ impl TestWorld {
             queue: jobs.clone(),
             inbox: jobs.clone(),
             blobs: traps(),
-            groups: Some(Arc::new(MemoryGroups::default())),
+            is_billed: true,
         };
         let rules = Rules::default();
         let groups = HostGroups::default();

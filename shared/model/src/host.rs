@@ -1,11 +1,10 @@
 //! State of a host key between two visits: one small item, swapped as a whole.
 
 use crate::ids::PageId;
-use crate::poll_group::PollGroup;
 use crate::polling::Taken;
 use crate::time::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The state of one host key. At most about 1 KB when serialised.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -65,9 +64,9 @@ pub struct HostState {
     /// Number of pages and documents of back catalogues that were granted on one day.
     #[serde(skip_serializing_if = "Taken::is_none")]
     pub backfilled: Taken,
-    /// Groups in which feeds of this host key are polled: their shared leases count as leases of this host key.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub polled_in: Vec<PollGroup>,
+    /// Files robots.txt that were asked for and had not changed.
+    #[serde(skip_serializing_if = "RobotsNotes::is_empty")]
+    pub robots: RobotsNotes,
 }
 
 impl HostState {
@@ -120,6 +119,19 @@ impl SentPages {
 
     fn digits(page: &PageId) -> &str {
         page.as_str().get(..Self::DIGITS).unwrap_or_default()
+    }
+}
+
+/// Times at which files robots.txt were asked for and were as their stored copies say, so that no copy had to be written for that: in
+/// minutes since 1970, by a hash of the file's origin.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RobotsNotes(pub BTreeMap<u64, i64>);
+
+impl RobotsNotes {
+    /// Returns true if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 

@@ -19,7 +19,7 @@ pub use discover::DiscoverJob;
 pub use extract::{ExtractJob, MainImage, PageBody};
 pub use own::{OwnJob, OwnProgress};
 pub use poll::PollJob;
-pub use polls::{GroupPolls, PollsJob};
+pub use polls::PollsJob;
 pub use removal::{IndexChange, RemovalJob};
 pub use subscribe::SubscribeJob;
 pub use take_up::TakeUpJob;

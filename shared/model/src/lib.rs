@@ -15,7 +15,6 @@ mod kind;
 mod language;
 mod ownership;
 mod page;
-mod poll_group;
 mod polling;
 mod query;
 mod queue_name;
@@ -36,14 +35,13 @@ pub use fault::{Fault, FaultCode, Faults};
 pub use fingerprint::Fingerprint;
 pub use hex::{hex, unhex};
 pub use host::{
-    Circuit, Hold, HoldReason, HomeLook, HostState, Lease, PendingRedirect, SentPages, Substitute, Substitutes,
-    TokenBucket, UrlHold, WindowPart, is_at_or_below,
+    Circuit, Hold, HoldReason, HomeLook, HostState, Lease, PendingRedirect, RobotsNotes, SentPages, Substitute,
+    Substitutes, TokenBucket, UrlHold, WindowPart, is_at_or_below,
 };
 pub use ids::{HostKey, ImageId, InvalidId, Location, Origin, PageId, SegmentKey, SourceKey, TraceId};
 pub use job::{
-    BackfillJob, DeliverJob, DiscoverJob, Envelope, ExtractJob, GroupPolls, IndexChange, Job, MainImage, NamedBy,
-    OwnJob, OwnProgress, PageBody, PollJob, PollsJob, Purpose, RemovalJob, SubscribeJob, TakeUpJob, VisitItem,
-    VisitJob, Work,
+    BackfillJob, DeliverJob, DiscoverJob, Envelope, ExtractJob, IndexChange, Job, MainImage, NamedBy, OwnJob,
+    OwnProgress, PageBody, PollJob, PollsJob, Purpose, RemovalJob, SubscribeJob, TakeUpJob, VisitItem, VisitJob, Work,
 };
 pub use kind::Kind;
 pub use language::primary_language;
@@ -51,7 +49,6 @@ pub use ownership::{
     Challenge, Claim, FeedLine, HostReport, LookResult, Miss, OwnerRequest, Ownership, PageLine, ReportedState, Way,
 };
 pub use page::{Confidence, Gone, Page, PageState, Rejection, Screened, Year};
-pub use poll_group::{GroupLease, PollGroup, Unchanged};
 pub use polling::{FailureKind, FailureStreak, Habit, Hub, PollHints, Polling, Subscription, Taken, Trust, Why};
 pub use query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
 pub use queue_name::QueueName;

@@ -83,7 +83,7 @@ pub fn job_subject(job: &Job) -> String {
         Work::Discover(job) => job.url.clone(),
         Work::Own(job) => job.host.clone(),
         Work::Poll(job) => job.url.clone(),
-        Work::Polls(job) => format!("{} feeds", job.len()),
+        Work::Polls(job) => format!("{} feeds", job.polls.len()),
         Work::Subscribe(job) => job.url.clone(),
         Work::Backfill(job) => job.url.clone(),
         Work::Deliver(job) => job.url.clone(),

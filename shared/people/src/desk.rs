@@ -121,7 +121,6 @@ impl Desk {
                 blobs: blobs.clone(),
                 ledger: ports.ledger.clone(),
                 robots: ports.robots.clone(),
-                poll_groups: politeness.poll_groups.clone(),
                 blocks: blocks.clone(),
                 queue: queue.clone(),
                 fetch: fetch.clone(),

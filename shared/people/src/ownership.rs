@@ -7,9 +7,10 @@ use crate::objects::readable;
 use crate::suggest::{Refusal, RefusedAddress, shortened};
 use curlew_catalog::listing::all_keys;
 use curlew_catalog::object;
-use curlew_crawl::politeness::poll_groups::PollGroups;
-use curlew_crawl::politeness::visit::robots::compile;
-use curlew_model::{Challenge, Claim, HostReport, Job, Millis, OwnJob, OwnerRequest, Ownership, PollGroup, Timestamp};
+use curlew_crawl::politeness::visit::robots::{as_last_asked, compile};
+use curlew_model::{
+    Challenge, Claim, HostReport, Job, Millis, OwnJob, OwnerRequest, Ownership, RobotsNotes, Timestamp,
+};
 use curlew_policy::address::{self, hash_hex};
 use curlew_policy::politeness::pace;
 use curlew_policy::rules::Rules;
@@ -17,7 +18,6 @@ use curlew_policy::site::ownership::{self, GrantExtent, RequestRefusal};
 use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, Clock, CpuPool, Fetch, HostLedger, PortError, Queue, RobotsStore};
 use futures::FutureExt;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use url::{Host, Url};
 
@@ -39,8 +39,6 @@ pub struct Owners {
     pub ledger: Arc<dyn HostLedger>,
     /// Copies of robots.txt, as last fetched.
     pub robots: Arc<dyn RobotsStore>,
-    /// Leases of poll groups, which have notes of them.
-    pub poll_groups: Option<Arc<PollGroups>>,
     /// Blocks and unblocks hosts.
     pub blocks: Blocks,
     /// Takes the jobs for longer work.
@@ -125,14 +123,6 @@ pub enum RequestOutcome {
     TooSoon(Timestamp),
     /// A decision of the operator prevents it, or others have claimed the host.
     Refused,
-}
-
-/// Returns the groups whose leases may have notes of a host's robots.txt.
-fn notes_of(polled_in: &[PollGroup], report: Option<&HostReport>) -> BTreeSet<PollGroup> {
-    let feeds = report.iter().flat_map(|report| &report.feeds);
-    let of_feeds =
-        feeds.filter_map(|feed| Some(address::slot_group(&address::source_key(&Url::parse(&feed.url).ok()?))));
-    polled_in.iter().copied().chain(of_feeds).collect()
 }
 
 impl Owners {
@@ -238,21 +228,19 @@ impl Owners {
             hold: state.hold_at(now).map(|hold| (hold.until, hold.reason.as_str())),
             wall: state.substitutes.since.map(|since| (since, state.substitutes.vendor)),
             pause: self.rules.min_pause.max(state.crawl_delay),
-            robots: self.robots_of(&home, &notes_of(&state.polled_in, all.report.as_ref())).await?,
+            robots: self.robots_of(&home, &state.robots).await?,
             report: all.report,
         })
     }
 
     /// Returns the host's robots.txt, over whichever scheme it was read.
-    async fn robots_of(&self, home: &Url, noted_in: &BTreeSet<PollGroup>) -> Result<Option<RobotsSeen>, StageError> {
+    async fn robots_of(&self, home: &Url, notes: &RobotsNotes) -> Result<Option<RobotsSeen>, StageError> {
         let host = home.host_str().unwrap_or_default();
         for scheme in ["https", "http"] {
             let Some(home) = ownership::home_url(host, scheme) else { continue };
             let origin = address::origin(&home).map_err(|e| StageError::Job(e.to_string()))?;
-            let Some(mut copy) = self.robots.get(&origin).await? else { continue };
-            if let Some(groups) = &self.poll_groups {
-                copy = groups.with_notes(copy, &origin, noted_in).await?;
-            }
+            let Some(copy) = self.robots.get(&origin).await? else { continue };
+            let copy = as_last_asked(copy, &origin, notes);
             let now = self.clock.now();
             let rules = compile(self.pool.as_ref(), &copy, &self.token, now).await?;
             let shown = copy.body.len().min(ROBOTS_SHOWN);

@@ -6,9 +6,10 @@ use crate::descriptions::{is_guide, job_subject, page_state, site_state, why};
 use crate::lookup::Lookup;
 use crate::outcomes::PageOutcomes;
 use curlew_catalog::listing::{each_page, each_source};
+use curlew_crawl::politeness::visit::robots::as_last_asked;
 use curlew_model::{
-    BackfillLine, Circuit, FeedSource, Hold, HostKey, HostState, Lease, Millis, Page, PollGroup, SiteSource, SiteState,
-    Source, SourceKey, Timestamp, WindowPart, Work,
+    BackfillLine, Circuit, FeedSource, Hold, HostKey, HostState, Lease, Millis, Page, RobotsNotes, SiteSource,
+    SiteState, Source, Timestamp, WindowPart, Work,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::pace;
@@ -197,17 +198,17 @@ async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport,
     let (now, rules) = (politeness.clock.now(), politeness.rules.as_ref());
     let state = skew::host(politeness.ledger.load(&host).await?.0, rules, now);
     let is_ours = |text: &str| Url::parse(text).is_ok_and(|url| politeness.key_of(&url).is_ok_and(|key| key == host));
-    let mut origins: BTreeMap<Url, BTreeSet<PollGroup>> = [(url.clone(), BTreeSet::new())].into();
-    let mut note = |text: &str, feed: Option<&SourceKey>| {
+    let mut origins: BTreeSet<Url> = [url.clone()].into();
+    let mut note = |text: &str| {
         if let Some(home) = Url::parse(text).ok().and_then(|url| url.join("/").ok()) {
-            origins.entry(home).or_default().extend(feed.map(address::slot_group));
+            origins.insert(home);
         }
     };
     let (mut sites, mut feeds, mut history, mut names) = (vec![], vec![], vec![], BTreeMap::new());
     let (mut by_schedule, is_blocked) = (vec![], state.is_blocked(host.as_str()));
     each_source(lookup.sources.as_ref(), |source| {
         if is_ours(source.url()) {
-            note(source.url(), matches!(source, Source::Feed(_)).then(|| source.key()));
+            note(source.url());
             match &source {
                 Source::Site(row) => {
                     by_schedule.extend(next_look(row, now).filter(|_| !is_blocked));
@@ -230,7 +231,7 @@ async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport,
     let mut outcomes = PageOutcomes::default();
     each_page(lookup.pages.as_ref(), |page| {
         if page.host == host && !is_guide(&page) {
-            note(&page.url, None);
+            note(&page.url);
             *pages.entry(page_state(&page.state).to_owned()).or_default() += 1;
             outcomes.add(&page);
             latest.push(page);
@@ -243,7 +244,7 @@ async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport,
     keep_latest(&mut latest);
     let named = |page: &Page| page.feed.as_ref().and_then(|key| names.get(key).cloned());
     let latest = latest.iter().map(|page| fetched(page, named(page))).collect();
-    let robots = robots(lookup, &origins, &state.polled_in).await?;
+    let robots = robots(lookup, &origins, &state.robots).await?;
     let next = next(lookup, &host, by_schedule, is_ours).await?;
     let (ruled_by, least) = pace::ruled_by(&state, rules);
     let next_call = next_call(&state, rules, now);
@@ -339,18 +340,15 @@ fn next_look(row: &SiteSource, now: Timestamp) -> Option<PlannedJob> {
 
 async fn robots(
     lookup: &Lookup,
-    origins: &BTreeMap<Url, BTreeSet<PollGroup>>,
-    polled_in: &[PollGroup],
+    origins: &BTreeSet<Url>,
+    notes: &RobotsNotes,
 ) -> Result<Vec<RobotsReport>, StageError> {
     let politeness = &lookup.politeness;
     let mut found = BTreeMap::new();
-    for (url, of_feeds) in origins {
+    for url in origins {
         let Ok(origin) = address::origin(url) else { continue };
-        if let Some(mut copy) = politeness.robots.get(&origin).await? {
-            if let Some(groups) = &politeness.poll_groups {
-                let noted_in = of_feeds.iter().chain(polled_in).copied().collect();
-                copy = groups.with_notes(copy, &origin, &noted_in).await?;
-            }
+        if let Some(copy) = politeness.robots.get(&origin).await? {
+            let copy = as_last_asked(copy, &origin, notes);
             found.insert(origin.to_string(), rules_of(origin.to_string(), &copy, &politeness.token));
         }
     }
@@ -384,7 +382,7 @@ async fn next(
         let (is_for, what) = match &job.work {
             Work::Fetch(visit) => (visit.host == *host, "visit"),
             Work::Poll(poll) => (is_ours(&poll.url), "poll"),
-            Work::Polls(job) => (job.polls().any(|poll| is_ours(&poll.url)), "poll"),
+            Work::Polls(job) => (job.polls.iter().any(|poll| is_ours(&poll.url)), "poll"),
             Work::Subscribe(subscribe) => (is_ours(&subscribe.url), "subscribe"),
             Work::Backfill(backfill) => (is_ours(&backfill.url), "back catalogue"),
             Work::Discover(site) => (is_ours(&site.url), "discovery"),

@@ -1,6 +1,6 @@
 //! URLs: their canonical form, the ids derived from them, and their host key.
 
-use curlew_model::{HostKey, ImageId, Origin, PageId, PollGroup, Slot, SourceKey, Work, is_at_or_below};
+use curlew_model::{HostKey, ImageId, Origin, PageId, Slot, SourceKey, Work, is_at_or_below};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -263,16 +263,6 @@ pub fn has_keys_below(name: &str, groups: &HostGroups) -> bool {
 /// True if sites of many owners count under this host key.
 pub fn is_platform(key: &HostKey, groups: &HostGroups) -> bool {
     groups.platforms.iter().chain(groups.group.values()).any(|name| name == key.as_str())
-}
-
-/// Returns the group of a feed in its slot, wherever its host key is polled: notes of its robots.txt are there.
-pub fn slot_group(feed: &SourceKey) -> PollGroup {
-    PollGroup::of(slot(feed), feed)
-}
-
-/// Returns the group of the polls of a feed with this key, which has this slot and host key.
-pub fn poll_group(slot: Slot, feed: &SourceKey, host: &HostKey, groups: &HostGroups) -> PollGroup {
-    if is_platform(host, groups) { PollGroup::of_platform(hash64(host.as_str())) } else { PollGroup::of(slot, feed) }
 }
 
 /// Returns the host key of a URL: its group, its part of a split platform, its configured platform, an IP literal

@@ -2,7 +2,6 @@
 
 pub mod admission;
 pub mod deferral;
-pub mod group_lease;
 mod hold;
 pub mod http;
 pub mod interstitial;
@@ -11,6 +10,7 @@ pub mod outage;
 pub mod outcome;
 pub mod pace;
 pub mod redirect;
+pub mod robots_notes;
 pub mod scope;
 pub mod visit;
 pub mod window;

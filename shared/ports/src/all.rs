@@ -1,6 +1,6 @@
 //! All ports of one store.
 
-use crate::{Blobs, GroupLeases, HostLedger, Hosts, Inbox, Marks, Pages, Queue, RobotsStore, Sources};
+use crate::{Blobs, HostLedger, Hosts, Inbox, Marks, Pages, Queue, RobotsStore, Sources};
 use std::sync::Arc;
 
 /// The ports that a store implements.
@@ -24,6 +24,6 @@ pub struct Ports {
     pub inbox: Arc<dyn Inbox>,
     /// Objects.
     pub blobs: Arc<dyn Blobs>,
-    /// Leases that polls of a group share, if the store has such: where each write is paid for.
-    pub groups: Option<Arc<dyn GroupLeases>>,
+    /// True if each reading, write and message is paid for: polls that are due then go as one message, and rows are read less often.
+    pub is_billed: bool,
 }

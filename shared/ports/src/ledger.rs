@@ -1,7 +1,7 @@
 use crate::PortError;
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::{GroupLease, HostKey, HostState, Origin, PollGroup, Timestamp, Validators};
+use curlew_model::{HostKey, HostState, Origin, Timestamp, Validators};
 
 /// Version of an item's state; meaningful only to the adapter that gave it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,22 +35,6 @@ pub trait HostLedger: Send + Sync {
     /// # Errors
     /// [`PortError::Conflict`] if somebody else was first; then nothing was written.
     async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError>;
-}
-
-/// The leases that polls of a group share, beside the ledger of host keys: by compare-and-swap, too, and strongly consistent.
-#[async_trait]
-pub trait GroupLeases: Send + Sync {
-    /// The lease and its version; `None` at [`Version::ABSENT`] if there never was one.
-    ///
-    /// # Errors
-    /// Transport errors and unreadable items.
-    async fn load(&self, group: PollGroup) -> Result<(Option<GroupLease>, Version), PortError>;
-
-    /// Replaces the lease if its version is still `seen`.
-    ///
-    /// # Errors
-    /// [`PortError::Conflict`] if somebody else was first.
-    async fn swap(&self, group: PollGroup, seen: Version, next: GroupLease) -> Result<Version, PortError>;
 }
 
 /// For people who look: all host keys, page by page.

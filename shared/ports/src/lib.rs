@@ -26,7 +26,7 @@ pub use error::PortError;
 pub use events::{Event, Events, SearchOutcome, WaitReason};
 pub use fetch::{Call, CallKind, Fetch, FetchError, Post, Reply, ReplyHeaders};
 pub use ledger::{
-    GroupLeases, HostLedger, Hosts, Marks, RobotsCopy, RobotsStore, SWAP_TRIES, Version, update_host, update_host_from,
+    HostLedger, Hosts, Marks, RobotsCopy, RobotsStore, SWAP_TRIES, Version, update_host, update_host_from,
 };
 pub use names::{Names, NoNames};
 pub use pages::Pages;

@@ -239,12 +239,10 @@ impl Stand {
         self.scheduled("dispatch", &json!({}));
     }
 
-    /// Deletes what is known of the last polls of each group, as if hours had passed, and after a day (`is_next_day`) every copy of a
-    /// robots.txt.
-    pub fn forget_polls(&self, is_next_day: bool) {
-        let is_old = |key: &str| key.starts_with("g#") || (is_next_day && key.starts_with("r#"));
+    /// Deletes every copy of a robots.txt.
+    pub fn forget_robots(&self) {
         for item in self.stack.items("hosts") {
-            if item["k"]["S"].as_str().is_some_and(is_old) {
+            if item["k"]["S"].as_str().is_some_and(|key| key.starts_with("r#")) {
                 let key = json!({"TableName": self.stack.called("hosts"), "Key": {"k": item["k"]}});
                 self.stack.api().call("DynamoDB_20120810.DeleteItem", &key);
             }

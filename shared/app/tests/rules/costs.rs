@@ -138,7 +138,8 @@ async fn a_poll_that_brings_nothing_costs_one_write_and_one_cheap_read_of_its_ho
     let politeness = politeness(&world, ledger.clone());
     let (sources, pages, jobs) = (world.sources.clone(), world.pages.clone(), world.jobs.clone());
     let intake = Intake::new(politeness, sources, pages, jobs);
-    let poll = Poll { intake: Arc::new(intake), fetch: None, rows: RowsAtHand::default() };
+    let poll =
+        Poll { intake: Arc::new(intake), fetch: None, rows: RowsAtHand::default(), marks: world.ports.marks.clone() };
     let job = Envelope::new(curlew_model::PollJob::new(crate::test_world::key(FEED), FEED.into()));
     poll.run(&job).await.unwrap();
     world.politeness.clock.sleep(Millis::from_hours(9)).await;

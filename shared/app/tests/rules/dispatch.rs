@@ -161,14 +161,14 @@ async fn polls_of_long_addresses_are_several_jobs_each_of_which_a_message_holds(
         let feed = FeedSource::new(key, Slot::of(0), url);
         assert!(stack.world.sources.insert(&Source::Feed(feed)).await.unwrap());
     }
-    let dispatch = Dispatch { groups_polls: true, ..stack.dispatch() };
+    let dispatch = Dispatch { sends_together: true, ..stack.dispatch() };
     assert_eq!(dispatch.tick().await.unwrap().polls, 900);
     let sent = stack.world.jobs.receive(QueueName::Poll, 100, Millis(1), stack.world.now()).await.unwrap();
     let lengths: Vec<usize> = sent.iter().map(|sent| sent.job.as_ref().unwrap().to_message().unwrap().len()).collect();
     assert!(lengths.iter().all(|length| *length < 1 << 20), "{lengths:?}");
     let polls = sent
         .iter()
-        .map(|sent| if let Ok(Job { work: Work::Polls(polls), .. }) = &sent.job { polls.polls().count() } else { 0 });
+        .map(|sent| if let Ok(Job { work: Work::Polls(polls), .. }) = &sent.job { polls.polls.len() } else { 0 });
     assert_eq!(polls.sum::<usize>(), 900);
 }
 
@@ -191,7 +191,7 @@ const TICK: Millis = Millis::from_secs(47);
 
 impl Million {
     fn feed(slot: Slot, number: u64) -> FeedSource {
-        // Ascending within a slot, and spread over all groups.
+        // Ascending within a slot.
         let key = Million::key(number << 52, slot);
         let interval = Millis::from_hours(if number.is_multiple_of(TWICE) { 4 } else { 8 });
         FeedSource {
@@ -289,10 +289,8 @@ impl Queue for Counted {
         let mut counts = self.counts.lock().unwrap();
         for (job, _) in jobs {
             let Job { work: Work::Polls(job), .. } = job else { panic!("{job:?}") };
-            for group in &job.groups {
-                assert!(group.polls.is_sorted_by_key(|poll| (poll.due, Million::place(&poll.feed).1)), "{group:?}");
-            }
-            let in_time = job.polls().filter(|poll| poll.due.unwrap() <= self.until);
+            assert!(job.polls.is_sorted_by_key(|poll| (poll.due, Million::place(&poll.feed).1)), "{job:?}");
+            let in_time = job.polls.iter().filter(|poll| poll.due.unwrap() <= self.until);
             in_time.for_each(|poll| counts[Counted::place(poll)] += 1);
         }
         Ok(())
@@ -316,7 +314,7 @@ async fn after_a_day_without_ticks_a_million_feeds_are_sent_within_an_hour() {
         parked: Mutex::new((0..Slot::COUNT).map(put_back).collect()),
     });
     let sources = Arc::new(Million { clock: clock.clone() });
-    let dispatch = Dispatch { sources, queue: counted.clone(), groups_polls: true, ..world.dispatch_stage() };
+    let dispatch = Dispatch { sources, queue: counted.clone(), sends_together: true, ..world.dispatch_stage() };
     dispatch.marks.swap("dispatch", Version::ABSENT, world.now()).await.unwrap();
     clock.sleep(stop).await;
     let began = world.now();

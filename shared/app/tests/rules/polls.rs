@@ -45,11 +45,15 @@ async fn a_poll_that_brings_nothing_lets_its_lease_run_out_and_one_with_news_giv
         let version = world.hosts.load(&host("example.org")).await.unwrap().1;
         assert_eq!(world.poll(0).await, Verdict::Done);
         let (now, written) = world.hosts.load(&host("example.org")).await.unwrap();
+        // The third poll reads robots.txt again, a pause before the feed, and notes with the host that it has not changed.
+        if n == 3 {
+            assert_eq!((written.0, now.lease), (version.0 + 2, None));
+            continue;
+        }
         assert_eq!(written.0, version.0 + 1, "one write for the lease and none for its end");
         let until = now.lease.map(|lease| lease.until);
         assert!(until.is_some_and(|until| until > world.now() && until <= before + rules.brief_length()));
         assert!(now.visited[0].spent >= rules.brief_length(), "it is charged in full");
-        // The third poll reads robots.txt again, a pause before the feed.
         if n == 2 {
             assert!(world.now() < before + rules.min_pause, "a lease that ran out hours ago costs no pause");
         }

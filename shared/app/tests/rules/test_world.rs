@@ -81,7 +81,7 @@ impl TestWorld {
             queue: jobs.clone(),
             inbox: jobs.clone(),
             blobs: blobs.clone(),
-            groups: None,
+            is_billed: false,
         };
         let clock = Arc::new(TokioClock::starting_at("2026-11-21T00:00:00Z".parse().unwrap()));
         let seeds = Arc::new(CountingSeeds::new(1));

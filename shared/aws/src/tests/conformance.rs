@@ -2,7 +2,7 @@
 
 use super::{RealTime, Stack};
 use crate::Store;
-use curlew_ports::{Blobs, GroupLeases, Marks, Pages, RobotsStore, Sources};
+use curlew_ports::{Blobs, Marks, Pages, RobotsStore, Sources};
 use curlew_testkit::conformance;
 use curlew_testkit::conformance::Fresh;
 use curlew_testkit::conformance::hosts::HostPorts;
@@ -30,10 +30,6 @@ async fn fresh_marks() -> Fresh<Arc<dyn Marks>> {
     part(|store| store.marks() as Arc<dyn Marks>).await
 }
 
-async fn fresh_groups() -> Fresh<Arc<dyn GroupLeases>> {
-    part(|store| store.groups() as Arc<dyn GroupLeases>).await
-}
-
 async fn fresh_pages() -> Fresh<Arc<dyn Pages>> {
     part(|store| store.pages() as Arc<dyn Pages>).await
 }
@@ -48,7 +44,6 @@ async fn fresh_blobs() -> Fresh<Arc<dyn Blobs>> {
 
 conformance!(hosts, fresh_hosts);
 conformance!(robots, fresh_robots);
-conformance!(groups, fresh_groups);
 conformance!(marks, fresh_marks);
 conformance!(pages, fresh_pages);
 conformance!(sources, fresh_sources);

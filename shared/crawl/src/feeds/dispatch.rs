@@ -5,10 +5,7 @@
 //! than come in a minute.
 
 use crate::bulk::Bulk;
-use curlew_model::{
-    Backfill, BackfillJob, DiscoverJob, GroupPolls, Job, Millis, PollGroup, PollJob, PollsJob, Source, Timestamp, Work,
-};
-use curlew_policy::address::{self, HostGroups};
+use curlew_model::{Backfill, BackfillJob, DiscoverJob, Job, Millis, PollJob, PollsJob, Source, Timestamp, Work};
 use curlew_policy::polling::backfill;
 use curlew_policy::polling::schedule::{DueSlot, feed_is_due, postponed, site_is_due, slots_due};
 use curlew_policy::rules::Rules;
@@ -16,7 +13,6 @@ use curlew_policy::skew::unless_ahead;
 use curlew_ports::stage::StageError;
 use curlew_ports::{Clock, Marks, PortError, Queue, Sources, Version};
 use futures::stream::{self, StreamExt, TryStreamExt};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The name of the mark: all slots up to its minute were sent.
@@ -52,10 +48,8 @@ pub struct Dispatch {
     pub clock: Arc<dyn Clock>,
     /// The numbers.
     pub rules: Arc<Rules>,
-    /// Hosts whose feeds are polled one after the other, so that polls of them belong into one group.
-    pub hosts: Arc<HostGroups>,
     /// True if polls that fall due together are sent as one job.
-    pub groups_polls: bool,
+    pub sends_together: bool,
 }
 
 /// Limits of one tick. It always gets on by at least one list of rows, if there are any.
@@ -146,8 +140,9 @@ impl Dispatch {
             now,
             seen,
             jobs: Bulk::new(self.queue.as_ref()),
-            groups: BTreeMap::new(),
+            polls: Vec::new(),
             addresses: 0,
+            messages: 0,
             unmarked: 0,
             sent: Dispatched::default(),
         };
@@ -173,12 +168,6 @@ impl Dispatch {
             Source::Extra(extra) => Ok(self.sources.get(&extra.feed).await?.map(|(row, _)| row)),
             other => Ok(Some(other)),
         }
-    }
-
-    /// The group that a poll may share a job and a lease with.
-    fn group_of(&self, poll: &PollJob, slot: &DueSlot) -> Option<PollGroup> {
-        let host = self.groups_polls.then(|| address::host_key_of(&poll.url, &self.hosts)).flatten()?;
-        Some(address::poll_group(slot.slot, &poll.feed, &host, &self.hosts))
     }
 
     /// The job of a source whose slot has come, and when it is due: a feed may ask to be left alone for some hours.
@@ -211,9 +200,11 @@ struct Tick<'a> {
     seen: Version,
     jobs: Bulk<'a>,
     /// Polls that are not sent yet.
-    groups: BTreeMap<PollGroup, GroupPolls>,
+    polls: Vec<PollJob>,
     /// Length of their addresses.
     addresses: usize,
+    /// Number of messages with polls that were made.
+    messages: u64,
     /// Rows looked at since the mark was moved.
     unmarked: usize,
     sent: Dispatched,
@@ -258,7 +249,7 @@ impl Tick<'_> {
                     _ => {}
                 }
                 match job.work {
-                    Work::Poll(poll) if due <= self.now => self.poll(poll, slot).await?,
+                    Work::Poll(poll) if due <= self.now => self.poll(poll).await?,
                     _ => self.jobs.push((job, due)).await?,
                 }
             }
@@ -279,29 +270,29 @@ impl Tick<'_> {
         self.sent.rows >= self.limits.rows || self.stage.clock.monotonic() >= self.limits.until
     }
 
-    /// Adds a poll to those of its group, or sends it as a job of its own.
-    async fn poll(&mut self, poll: PollJob, slot: &DueSlot) -> Result<(), StageError> {
-        let Some(group) = self.stage.group_of(&poll, slot) else {
+    /// Adds a poll to those that are sent together, or sends it as a job of its own.
+    async fn poll(&mut self, poll: PollJob) -> Result<(), StageError> {
+        if !self.stage.sends_together {
             return Ok(self.jobs.push((Job::new(poll), self.now)).await?);
-        };
+        }
         self.addresses += poll.url.len();
-        let empty = || GroupPolls { group, due: slot.came, polls: Vec::new() };
-        self.groups.entry(group).or_insert_with(empty).polls.push(poll);
-        let polls = self.groups.values().map(|group| group.polls.len()).sum::<usize>();
-        if polls >= MOST_POLLS || self.addresses >= ADDRESSES {
+        self.polls.push(poll);
+        if self.polls.len() >= MOST_POLLS || self.addresses >= ADDRESSES {
             self.send_polls().await?;
         }
         Ok(())
     }
 
-    /// Sends the polls that were gathered.
+    /// Sends the polls that were gathered. A feed may come first in several messages of a tick, so each of them has another instant.
     async fn send_polls(&mut self) -> Result<(), StageError> {
         self.addresses = 0;
-        let groups: Vec<GroupPolls> = std::mem::take(&mut self.groups).into_values().collect();
-        if groups.is_empty() {
+        let polls = std::mem::take(&mut self.polls);
+        if polls.is_empty() {
             return Ok(());
         }
-        Ok(self.jobs.push((Job::new(PollsJob { groups }), self.now)).await?)
+        let made_at = self.now + Millis(self.messages);
+        self.messages += 1;
+        Ok(self.jobs.push((Job::new(PollsJob { made_at, polls }), self.now)).await?)
     }
 
     /// Sends what is left and then moves the mark: a crash before this may send jobs twice but never loses one.

@@ -10,8 +10,8 @@ use crate::politeness::access::Politeness;
 use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
 use curlew_feed::{Feed, FeedError};
 use curlew_model::{
-    Envelope, ExtraSlot, Failure, FeedSource, HostKey, Millis, PollGroup, PollJob, Rejection, Source, SourceKey,
-    Timestamp, TraceId, Validators, VisitJob,
+    Envelope, ExtraSlot, Failure, FeedSource, HostKey, Millis, PollJob, Rejection, Source, SourceKey, Timestamp,
+    TraceId, Validators, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::admission::NotNow;
@@ -23,7 +23,7 @@ use curlew_policy::polling::failure::{self, Wrong};
 use curlew_policy::polling::{conditional, schedule};
 use curlew_policy::rules::BUSY_RETRY;
 use curlew_ports::stage::{StageError, Verdict};
-use curlew_ports::{CallKind, CpuPool, Event, Reply, Version};
+use curlew_ports::{CallKind, CpuPool, Event, Marks, Reply, Version};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use url::Url;
@@ -39,6 +39,8 @@ pub struct Poll {
     pub fetch: Option<Arc<Fetch>>,
     /// Rows of feeds that were read together a moment ago.
     pub rows: RowsAtHand,
+    /// Names messages of many polls that were done.
+    pub marks: Arc<dyn Marks>,
 }
 
 /// Rows of feeds that polls of one message have read together. Each is used once.
@@ -355,7 +357,7 @@ impl Poll {
         let feed = &due.row.0;
         politeness.events.note(&Event::Polled { late: due.job.work.due.map(|due| politeness.clock.now().since(due)) });
         let request = request(feed, &due.url, politeness);
-        visit.polls_in(PollGroup::of(feed.slot, &feed.key));
+        visit.state.next_use = self.next_poll(feed);
         let calls_before = visit.state.calls;
         visit.failure = None;
         let of = feed.validators_of.as_deref().and_then(|of| Url::parse(of).ok());
@@ -375,6 +377,14 @@ impl Poll {
         let fetch = self.fetch.as_deref().filter(|_| !due.job.is_again);
         let pages = FirstPages::fetched(fetch, visit, visits).await;
         Ok(Polled { next, pages, is_quiet })
+    }
+
+    /// Returns when the schedule brings the next poll of a feed that is polled now; now if it never does.
+    fn next_poll(&self, feed: &FeedSource) -> Timestamp {
+        let politeness = self.intake.politeness.as_ref();
+        // Not the minute that it is: this is its poll.
+        let after = politeness.clock.now() + Millis::from_mins(1);
+        schedule::next_poll(feed, &politeness.rules, after).unwrap_or(after)
     }
 
     /// Sends what follows from a poll, and then writes the feed's row.
@@ -404,8 +414,7 @@ impl Poll {
             Err(verdict) => return Ok(verdict),
         };
         let feed = &due.row.0;
-        let group = address::poll_group(feed.slot, &feed.key, &due.host, &politeness.groups);
-        let mut visit = match politeness.open_for_poll(&due.host, &format!("poll {}", feed.key), group).await? {
+        let mut visit = match politeness.open_for_poll(&due.host, &format!("poll {}", feed.key)).await? {
             LeaseOutcome::Granted(visit) => visit,
             LeaseOutcome::NotNow(NotNow { until, why: None }) => {
                 let again = deferral::of_busy_host(job.waits, until, politeness.clock.now());

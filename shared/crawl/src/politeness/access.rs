@@ -1,6 +1,5 @@
 //! The ports and rules of politeness, shared by all stages that call hosts.
 
-use crate::politeness::poll_groups::PollGroups;
 use crate::politeness::robots_cache::KnownRobots;
 use crate::politeness::signing::Signer;
 use curlew_catalog::hidden::HiddenHosts;
@@ -54,8 +53,6 @@ pub struct Politeness {
     pub decoded_bytes: u64,
     /// Signs requests, if that is set up.
     pub signer: Option<Arc<Signer>>,
-    /// Leases that polls of a group share, if the store has such.
-    pub poll_groups: Option<Arc<PollGroups>>,
     /// Time after which a visit reads the ledger again before a call.
     pub look_every: Millis,
 }

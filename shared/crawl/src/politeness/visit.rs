@@ -8,16 +8,12 @@ pub mod robots;
 
 use crate::politeness::access::Politeness;
 use crate::politeness::failures;
-use crate::politeness::poll_groups::{GroupVisit, PollGroups};
 use crate::politeness::signing::{SignatureMode, Signer};
 use curlew_catalog::hidden::covering;
 use curlew_model::{
-    Failure, HoldReason, HostKey, HostState, Lease, Millis, Origin, PollGroup, Rejection, SignatureHeaders, Timestamp,
-    Unchanged, Validators,
+    Failure, HoldReason, HostKey, HostState, Millis, Origin, Rejection, SignatureHeaders, Timestamp, Validators,
 };
-use curlew_policy::chance::mix;
 use curlew_policy::politeness::admission::{self, Admission, NotNow, admit};
-use curlew_policy::politeness::group_lease::{self, GroupUse};
 use curlew_policy::politeness::http;
 use curlew_policy::politeness::marks;
 use curlew_policy::politeness::outage::Fault;
@@ -26,10 +22,9 @@ use curlew_policy::politeness::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::politeness::visit::{self, Answer, Attempt, Grant, Permission, Step, VisitState};
 use curlew_policy::robots::Robots;
 use curlew_policy::robots::license::LicenseTerms;
-use curlew_policy::rules::Rules;
 use curlew_ports::stage::StageError;
 use curlew_ports::{
-    Call, CallKind, Event, FetchError, PortError, Post, Reply, Version, WaitReason, update_host, update_host_from,
+    Call, CallKind, Event, FetchError, Post, Reply, Version, WaitReason, update_host, update_host_from,
 };
 use curlew_signature::accept::is_ours;
 use std::collections::HashMap;
@@ -40,8 +35,6 @@ use url::Url;
 
 /// Number of attempts to write the end of a visit if the ledger fails; after that the lease expires by itself.
 const CLOSE_TRIES: u32 = 3;
-/// Token of a lease that stands in no row, since that of a poll group covers it. So it is never taken for one that does.
-const UNWRITTEN: u64 = u64::MAX;
 
 /// The licence that holds for a site, as far as it was read.
 #[derive(Clone)]
@@ -78,10 +71,6 @@ pub struct Visit<'a> {
     post: Option<Post>,
     /// Failure of the last call that failed, for people.
     pub failure: Option<Failure>,
-    /// The lease of a poll group that covers this visit.
-    covered: Option<GroupVisit<'a>>,
-    /// Files that polls of the host key have noted in the leases of other groups.
-    noted: Unchanged,
 }
 
 /// Outcome of fetching a URL.
@@ -103,73 +92,18 @@ impl Politeness {
     /// # Errors
     /// The errors of the ledger.
     pub async fn open(&self, host: &HostKey, owner: &str) -> Result<LeaseOutcome<'_>, StageError> {
-        self.open_for(host, owner, self.rules.lease_length(), None).await
+        self.open_for(host, owner, self.rules.lease_length()).await
     }
 
-    /// Asks for a brief lease for a poll, which is made longer if it turns out to be too short. It is not written if this
-    /// process has the lease of the feed's group and the host key is known to be polled in it.
+    /// Asks for a brief lease for a poll, which is made longer if it turns out to be too short.
     ///
     /// # Errors
     /// The errors of the ledger.
-    pub(crate) async fn open_for_poll(
-        &self,
-        host: &HostKey,
-        owner: &str,
-        group: PollGroup,
-    ) -> Result<LeaseOutcome<'_>, StageError> {
-        if let Some(groups) = &self.poll_groups
-            && let Some(visit) = groups.enter(group, host)
-            && let Some(outcome) = self.open_under(groups, (group, visit), host, owner).await?
-        {
-            return Ok(outcome);
-        }
-        self.open_for(host, owner, self.rules.brief_length(), Some(group)).await
+    pub(crate) async fn open_for_poll(&self, host: &HostKey, owner: &str) -> Result<LeaseOutcome<'_>, StageError> {
+        self.open_for(host, owner, self.rules.brief_length()).await
     }
 
-    /// Opens a visit under the lease of a poll group, which is in force; `None` if the host key needs a lease of its own.
-    async fn open_under<'a>(
-        &'a self,
-        groups: &PollGroups,
-        (group, covered): (PollGroup, GroupVisit<'a>),
-        host: &HostKey,
-        owner: &str,
-    ) -> Result<Option<LeaseOutcome<'a>>, StageError> {
-        let (opened, now, seed) = (self.clock.monotonic(), self.clock.now(), self.seeds.next());
-        if self.outage.put_off(now, seed).is_some() {
-            return Ok(None);
-        }
-        // Strongly consistent: a visit that the ledger shows now does not read the group's lease any more.
-        let (state, version) = self.ledger.load(host).await?;
-        if !group_lease::is_polled_in(&state, group) {
-            return Ok(None);
-        }
-        let others: Vec<PollGroup> = state.polled_in.iter().copied().filter(|other| *other != group).collect();
-        let (GroupUse::Ended(ended), noted) = groups.uses(&others, host).await? else { return Ok(None) };
-        let (before, length) = (state.clone(), self.rules.brief_length());
-        let (state, admission) = admit(state, host, &self.rules_for(host), owner, length, now, seed);
-        let Admission::Granted(lease) = admission else { return Ok(None) };
-        if lease.until > covered.until {
-            return Ok(None);
-        }
-        let lease = Lease { token: UNWRITTEN, ..lease };
-        let state = HostState { lease: Some(lease.clone()), ..state };
-        let (used, called) = (admission::last_use(&before), admission::last_call(&before));
-        let repeats = admission::repeats(&before, owner, now);
-        let (length, look_every) = (lease.until.since(now), self.look_every);
-        let grant = Grant { lease, state, opened, at: now, length, look_every, used, called, repeats };
-        let mut visit = Visit::new(self, host.clone(), grant, version);
-        visit.state.after_group(ended.max(covered.before), &self.rules, now, mix(seed));
-        (visit.covered, visit.noted) = (Some(covered), noted);
-        Ok(Some(LeaseOutcome::Granted(Box::new(visit))))
-    }
-
-    async fn open_for(
-        &self,
-        host: &HostKey,
-        owner: &str,
-        length: Millis,
-        group: Option<PollGroup>,
-    ) -> Result<LeaseOutcome<'_>, StageError> {
+    async fn open_for(&self, host: &HostKey, owner: &str, length: Millis) -> Result<LeaseOutcome<'_>, StageError> {
         // Taken before the lease is, so that the visit ends before the ledger thinks so.
         let opened = self.clock.monotonic();
         let now = self.clock.now();
@@ -185,8 +119,6 @@ impl Politeness {
         let ((state, admission, before), version) = update_host_from(ledger, host, first, |state| {
             let before = state.clone();
             let (next, admission) = admit(state, host, &rules, owner, length, now, seed);
-            let joins = group.filter(|_| self.poll_groups.is_some() && matches!(admission, Admission::Granted(_)));
-            let next = joins.map_or(next.clone(), |group| group_lease::join(next, group));
             (next.clone(), (next, admission, before))
         })
         .await?;
@@ -200,9 +132,9 @@ impl Politeness {
                 // The host's row exists by now: a block that is made from here on finds the row, and an earlier one is
                 // in the list.
                 return match admission::is_new(&before).then_some(self.is_blocked_from_above(host)) {
-                    None => self.beside_groups(visit, seed).await,
+                    None => Ok(LeaseOutcome::Granted(visit)),
                     Some(looks) => match looks.await {
-                        Ok(false) => self.beside_groups(visit, seed).await,
+                        Ok(false) => Ok(LeaseOutcome::Granted(visit)),
                         Ok(true) => Ok(LeaseOutcome::Blocked),
                         Err(error) => Err(given_back(visit, error).await),
                     },
@@ -215,30 +147,6 @@ impl Politeness {
             }
             Admission::Blocked => LeaseOutcome::Blocked,
         })
-    }
-
-    /// Reads the leases of the poll groups that a host key is polled in, after its own lease was written. If one is in force, the
-    /// visit steps back.
-    async fn beside_groups<'a>(&'a self, mut visit: Box<Visit<'a>>, seed: u64) -> Result<LeaseOutcome<'a>, StageError> {
-        let in_groups = visit.state.learned.polled_in.clone();
-        let Some(groups) = self.poll_groups.as_ref().filter(|_| !in_groups.is_empty()) else {
-            return Ok(LeaseOutcome::Granted(visit));
-        };
-        match groups.uses(&in_groups, &visit.state.host).await {
-            Ok((GroupUse::Ended(ended), noted)) => {
-                visit.state.after_group(ended, &self.rules, self.clock.now(), mix(seed));
-                visit.noted = noted;
-                Ok(LeaseOutcome::Granted(visit))
-            }
-            Ok((GroupUse::InForce(until), _)) => {
-                visit.close().await?;
-                let now = self.clock.now();
-                let until = admission::busy_until(until, now, seed);
-                self.events.note(&Event::Waited { reason: WaitReason::Lease, time: until.since(now) });
-                Ok(LeaseOutcome::NotNow(NotNow::busy(until)))
-            }
-            Err(error) => Err(given_back(visit, error).await),
-        }
     }
 
     /// True if a host key that was never called lies below a name that is blocked, such as a public suffix. The block is
@@ -264,20 +172,13 @@ impl<'a> Visit<'a> {
         let ledger_row = (grant.state.clone(), version);
         let state = VisitState::new(host, grant);
         let (compiled, licenses) = (HashMap::new(), HashMap::new());
-        let (remembered, post, failure, covered, noted) = (0, None, None, None, Unchanged::default());
-        Visit { politeness, state, ledger_row, compiled, licenses, remembered, post, failure, covered, noted }
+        let (remembered, post, failure) = (0, None, None);
+        Visit { politeness, state, ledger_row, compiled, licenses, remembered, post, failure }
     }
 
     /// Returns the time since the lease was asked for.
     pub(crate) fn lasted(&self) -> Millis {
         Millis(self.politeness.clock.monotonic().0.saturating_sub(self.state.opened().0))
-    }
-
-    /// A feed of this group of a slot is polled next. Files of a platform are noted there, if the visit is under a poll group's lease.
-    pub(crate) fn polls_in(&mut self, group: PollGroup) {
-        if let Some(covered) = &mut self.covered {
-            covered.note_in(group);
-        }
     }
 
     /// Returns when the next call to this host key may begin; not before now.
@@ -614,33 +515,11 @@ impl<'a> Visit<'a> {
         let rules = self.politeness.rules_for(&self.state.host);
         let (by, token) = (self.state.missing_length(&rules), self.state.token());
         let now = self.politeness.clock.now();
-        if token == UNWRITTEN {
-            return self.write_longer(by, &rules, now).await;
-        }
         let longer = |latest| admission::lengthen(latest, token, by, &rules, now);
         if let Some(until) = update_host(self.politeness.ledger.as_ref(), &self.state.host, longer).await? {
             self.state.lengthened(until, &rules);
         }
         Ok(())
-    }
-
-    /// Writes the lease of a visit that a poll group's lease has covered so far, and as long as others are.
-    async fn write_longer(&mut self, by: Millis, rules: &Rules, now: Timestamp) -> Result<(), StageError> {
-        let (state, seen) = self.ledger_row.clone();
-        let (mut state, until) = admission::lengthen(state, UNWRITTEN, by, rules, now);
-        let (Some(until), token) = (until, state.last_token) else { return Ok(()) };
-        state.lease = state.lease.map(|lease| Lease { token, ..lease });
-        match self.politeness.ledger.swap(&self.state.host, seen, state.clone()).await {
-            Ok(version) => {
-                self.ledger_row = (state, version);
-                self.state.written(token);
-                self.state.lengthened(until, rules);
-                Ok(())
-            }
-            // Somebody has changed the row: the visit ends with its brief time.
-            Err(PortError::Conflict) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
     }
 
     /// Ends a visit that leaves no work behind: if nobody has to be told anything, its brief lease expires by itself.

@@ -5,8 +5,6 @@
 //!
 //! A lease is no longer than what is left of the time that visits may spend on the host key, and is charged in full
 //! when it is granted; who gives it back gets back what is left of it. So what was never given back counts in full.
-//! Only polls under the lease of a group that bring nothing are not charged: two calls at most, a quarter of an hour
-//! apart.
 use crate::rules::{BUSY_RETRY, BUSY_RETRY_MAX, MAX_FIRST_WAIT};
 
 use crate::chance::{between, mix};
@@ -22,7 +20,7 @@ use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, Timestamp};
 const CALLS_UNTOLD: u32 = 2;
 /// Maximum difference between the clocks of two machines: a lease that ran out this long ago has run out by every
 /// clock.
-pub(crate) const CLOCKS_DIFFER: Millis = Millis::from_mins(1);
+const CLOCKS_DIFFER: Millis = Millis::from_mins(1);
 
 /// Interval at which work asks again for a host key that the operator holds, so that it goes on soon after the hold is
 /// lifted.
@@ -134,7 +132,7 @@ pub fn break_lease(mut state: HostState, rules: &Rules, now: Timestamp, seed: u6
 }
 
 /// Takes the calls of a visit that told nobody from the burst allowance.
-pub(crate) fn spend_untold(mut state: HostState, rules: &Rules, now: Timestamp) -> HostState {
+fn spend_untold(mut state: HostState, rules: &Rules, now: Timestamp) -> HostState {
     for _ in 0..CALLS_UNTOLD {
         state.bucket = Some(pace::spend(state.bucket, rules, now));
     }

@@ -2,17 +2,17 @@
 //!
 //! The shell (`curlew_crawl::politeness::visit`) asks [`VisitState::next`], does what the [`Step`] says, and asks again until
 //! the step is an end. So the order of all checks before a call stands in that one function.
-use crate::rules::{BUSY_RETRY, VISIT_REST};
+
+mod robots;
 
 use crate::chance::mix;
 use crate::politeness::admission;
-use crate::politeness::group_lease;
 use crate::politeness::outage;
 use crate::politeness::outcome::{self, CallTarget, Outcome, Role, record_outcome, url_held, url_held_until};
 use crate::politeness::pace;
 use crate::politeness::redirect::Chain;
 use crate::politeness::window;
-use crate::rules::{MAX_FIRST_WAIT, Rules};
+use crate::rules::{BUSY_RETRY, MAX_FIRST_WAIT, Rules, VISIT_REST};
 use curlew_model::{Hold, HoldReason, HostKey, HostState, Lease, Millis, PageId, Rejection, Timestamp};
 use std::collections::HashMap;
 use url::Url;
@@ -71,6 +71,10 @@ pub struct VisitState {
     over: Option<Timestamp>,
     /// Times until which calls to other host keys that redirects led to wait.
     guest_retry_at: HashMap<HostKey, Timestamp>,
+    /// Instant at which the site that is called is expected to be called next.
+    pub next_use: Timestamp,
+    /// True if somebody is expected to use what was noted of a robots.txt.
+    has_useful_note: bool,
 }
 
 /// Verdict of robots.txt on a URL.
@@ -203,7 +207,21 @@ impl VisitState {
         let learned = grant.state.clone();
         let guest_retry_at = HashMap::new();
         let (last_call_end, looked, closed_idle, over) = (None, Millis::ZERO, None, None);
-        VisitState { host, learned, calls: 0, grant, last_call_end, looked, closed_idle, over, guest_retry_at }
+        // Soon, unless somebody knows better.
+        let (calls, next_use, has_useful_note) = (0, grant.at, false);
+        VisitState {
+            host,
+            learned,
+            calls,
+            grant,
+            last_call_end,
+            looked,
+            closed_idle,
+            over,
+            guest_retry_at,
+            next_use,
+            has_useful_note,
+        }
     }
 
     /// Decides the next step for a URL, `now`, which is `lasted` after the lease was asked for. May it be called? Only
@@ -361,18 +379,6 @@ impl VisitState {
         }
     }
 
-    /// Records the Crawl-delay of a robots.txt that was just read, or that there is none.
-    pub fn learn_crawl_delay(&mut self, delay: Option<Millis>, rules: &Rules) {
-        let delay = delay.unwrap_or(Millis::ZERO).min(rules.crawl_delay_cap);
-        if delay > self.learned.crawl_delay {
-            // The pause after the last call was drawn before this delay was known. It does not count from now: where two
-            // origins of a host key have different delays, each visit learns the longer one anew, and would never call.
-            let last = self.last_call_end.unwrap_or(self.grant.called);
-            self.learned.not_before = self.learned.not_before.max(last + delay);
-        }
-        self.learned.crawl_delay = delay;
-    }
-
     /// Begins a chain of redirects with this URL, or goes on with it where an earlier visit had to leave it.
     pub fn chain(&mut self, url: &Url, limit: u32, now: Timestamp) -> Chain {
         let hash = CallTarget::of(url.as_str(), Role::Document).url;
@@ -409,18 +415,6 @@ impl VisitState {
         window::charge(&mut self.learned.visited, until, by, rules);
     }
 
-    /// Records that the lease was written into the ledger with this token.
-    pub fn written(&mut self, token: u64) {
-        self.grant.lease.token = token;
-    }
-
-    /// Takes in that the host key was called under the lease of a poll group, the last time when that ended.
-    pub fn after_group(&mut self, ended: Timestamp, rules: &Rules, now: Timestamp, seed: u64) {
-        self.learned = group_lease::after_group(std::mem::take(&mut self.learned), ended, rules, now, seed);
-        self.grant.used = self.grant.used.max(ended);
-        self.grant.called = self.grant.called.max(ended);
-    }
-
     /// Returns when the next call to this host key may begin; not before now.
     pub fn next_call_at(&self, rules: &Rules, now: Timestamp) -> Timestamp {
         pace::next_call_at(&self.learned, rules, now).max(now)
@@ -429,7 +423,10 @@ impl VisitState {
     /// True if the lease may be left to expire instead of being returned (see [`admission::may_run_out`]).
     pub fn may_run_out(&self, rules: &Rules) -> bool {
         let Grant { state: granted, at, length, used, .. } = &self.grant;
-        *length == rules.brief_length() && admission::may_run_out(granted, &self.learned, rules, self.calls, *used, *at)
+        // A note that nobody will use is not worth a write.
+        let robots = if self.has_useful_note { &self.learned.robots } else { &granted.robots };
+        let learned = HostState { robots: robots.clone(), ..self.learned.clone() };
+        *length == rules.brief_length() && admission::may_run_out(granted, &learned, rules, self.calls, *used, *at)
     }
 
     /// True if this page was sent to extraction lately.

@@ -183,13 +183,13 @@ pub fn read_answer(feed: &FeedSource, answer: &FeedAnswer) -> Reading {
 /// Decision whether a poll writes the feed's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowWrite {
-    /// No: the poll came in its minute and nothing has changed, so the schedule alone says when the next one comes. Three
-    /// polls a day cost no write.
+    /// No: the poll came in its minute and nothing has changed, so the schedule alone says when the next one comes. Up to
+    /// twelve polls a day cost no write of the feed's row.
     None,
     /// Yes, as it is.
     Row,
     /// Yes, with the instant of the poll: it came off its minute, or after a job was parked, so another job may be on its way
-    /// and must not call again at once.
+    /// and must not call again at once; or the feed is polled so often that its next slot may come before the floor.
     WithTime,
 }
 
@@ -201,9 +201,9 @@ pub fn row_write(
     rules: &Rules,
     now: Timestamp,
 ) -> RowWrite {
-    let is_often = schedule::times_a_cycle(before.interval, rules) > 1;
+    let is_near_floor = schedule::is_near_floor(before, rules);
     let was_put_off = job.deferrals > 0 || before.polling.why == Why::Held;
-    if job.work.on_request || is_often || was_put_off || !schedule::is_on_time(before, rules, now) {
+    if job.work.on_request || is_near_floor || was_put_off || !schedule::is_on_time(before, rules, now) {
         RowWrite::WithTime
     } else if says_the_same(before, next, rules, now) {
         RowWrite::None

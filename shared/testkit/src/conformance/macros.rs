@@ -21,15 +21,6 @@ macro_rules! conformance {
             hosts_are_listed_page_by_page
         );
     };
-    (groups, $make:path) => {
-        $crate::behaviours!(
-            groups, $make:
-            an_unknown_lease_is_absent
-            a_swapped_lease_is_read_back
-            a_stale_swap_of_a_lease_conflicts
-            one_of_many_has_the_lease
-        );
-    };
     (robots, $make:path) => {
         $crate::behaviours!(
             robots, $make:
@@ -192,7 +183,6 @@ mod tests {
         let suites = [
             ("hosts", include_str!("hosts.rs")),
             ("robots", include_str!("robots.rs")),
-            ("groups", include_str!("groups.rs")),
             ("marks", include_str!("marks.rs")),
             ("pages", include_str!("pages.rs")),
             ("sources", include_str!("sources.rs")),

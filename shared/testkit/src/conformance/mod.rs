@@ -5,7 +5,6 @@
 
 pub mod blobs;
 pub mod cpu;
-pub mod groups;
 pub mod hosts;
 mod macros;
 pub mod marks;

@@ -5,7 +5,7 @@ use curlew_model::{
     AddressList, Backfill, BackfillDocument, BackfillPhase, BackfillState, Circuit, DocumentKind, EntryHints,
     ExtraSlot, ExtractJob, Failure, FailureCause, FailureKind, FailureStreak, Fault, FaultCode, Faults, FeedSource,
     Gone, Habit, Hold, HoldReason, HomeLook, HostKey, HostState, Hub, Job, Lease, Listed, Location, Millis, Page,
-    PageBody, PageId, PageState, PendingRedirect, PollGroup, PollHints, PollJob, Polling, Rejection, Screened,
+    PageBody, PageId, PageState, PendingRedirect, PollHints, PollJob, Polling, Rejection, RobotsNotes, Screened,
     SegmentKey, SentPages, SiteSource, SiteState, Slot, Source, SourceKey, StatedPreferences, Subscription, Substitute,
     Substitutes, Taken, Timestamp, TokenBucket, Trust, UrlHold, Validators, Why, WindowPart,
 };
@@ -75,13 +75,8 @@ pub(super) fn full_state() -> HostState {
             is_permanent: true,
             until: at(5),
         }),
-        polled_in: vec![group(0), group(479)],
+        robots: RobotsNotes([(u64::MAX, i64::MAX), (0, 7)].into()),
     }
-}
-
-/// A poll group of this slot.
-pub(super) fn group(slot: u64) -> PollGroup {
-    PollGroup::of(Slot::of(slot), &source_key_in(1, slot))
 }
 
 fn sent_pages() -> SentPages {

@@ -5,12 +5,11 @@ use crate::conformance::queue::SendRaw;
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{
-    GroupLease, HostKey, HostState, Job, Millis, Origin, Page, PageId, PollGroup, QueueName, Slot, Source, SourceKey,
-    Timestamp,
+    HostKey, HostState, Job, Millis, Origin, Page, PageId, QueueName, Slot, Source, SourceKey, Timestamp,
 };
 use curlew_ports::{
-    Blob, Blobs, Call, Dead, Delivery, Fetch, FetchError, GroupLeases, HostLedger, Hosts, Inbox, Marks, Pages,
-    PortError, Queue, QueueCount, Receipt, Reply, RobotsCopy, RobotsStore, Sources, Tag, Version, Waiting,
+    Blob, Blobs, Call, Dead, Delivery, Fetch, FetchError, HostLedger, Hosts, Inbox, Marks, Pages, PortError, Queue,
+    QueueCount, Receipt, Reply, RobotsCopy, RobotsStore, Sources, Tag, Version, Waiting,
 };
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
@@ -27,17 +26,6 @@ impl<P: HostLedger + ?Sized> HostLedger for Faulty<P> {
 
     async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError> {
         self.faults.call("swap a host", self.port.swap(host, seen, next)).await
-    }
-}
-
-#[async_trait]
-impl<P: GroupLeases + ?Sized> GroupLeases for Faulty<P> {
-    async fn load(&self, group: PollGroup) -> Result<(Option<GroupLease>, Version), PortError> {
-        self.faults.call("load a group's lease", self.port.load(group)).await
-    }
-
-    async fn swap(&self, group: PollGroup, seen: Version, next: GroupLease) -> Result<Version, PortError> {
-        self.faults.call("swap a group's lease", self.port.swap(group, seen, next)).await
     }
 }
 

@@ -3,8 +3,8 @@
 use super::lock;
 use super::rows::Rows;
 use async_trait::async_trait;
-use curlew_model::{GroupLease, HostKey, HostState, Origin, PollGroup, Timestamp};
-use curlew_ports::{GroupLeases, HostLedger, Hosts, Marks, PortError, RobotsCopy, RobotsStore, Version};
+use curlew_model::{HostKey, HostState, Origin, Timestamp};
+use curlew_ports::{HostLedger, Hosts, Marks, PortError, RobotsCopy, RobotsStore, Version};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -29,23 +29,6 @@ impl HostLedger for MemoryHosts {
 impl Hosts for MemoryHosts {
     async fn list(&self, after: Option<&HostKey>, limit: usize) -> Result<Vec<(HostKey, HostState)>, PortError> {
         Ok(self.rows.list(after, limit, |_| true))
-    }
-}
-
-/// [`GroupLeases`].
-#[derive(Debug, Default)]
-pub struct MemoryGroups {
-    rows: Rows<PollGroup, GroupLease>,
-}
-
-#[async_trait]
-impl GroupLeases for MemoryGroups {
-    async fn load(&self, group: PollGroup) -> Result<(Option<GroupLease>, Version), PortError> {
-        Ok(self.rows.get(&group).map_or((None, Version::ABSENT), |(lease, version)| (Some(lease), version)))
-    }
-
-    async fn swap(&self, group: PollGroup, seen: Version, next: GroupLease) -> Result<Version, PortError> {
-        self.rows.swap_or_make(&group, seen, next)
     }
 }
 

@@ -16,7 +16,7 @@ mod sources;
 pub use blobs::MemoryBlobs;
 pub use clock::{CountingSeeds, TokioClock};
 pub use fetch::MemoryFetch;
-pub use hosts::{MemoryGroups, MemoryHosts, MemoryMarks, MemoryRobots};
+pub use hosts::{MemoryHosts, MemoryMarks, MemoryRobots};
 pub use jobs::MemoryJobs;
 pub use pages::MemoryPages;
 pub use range_cache::MemoryRangeCache;

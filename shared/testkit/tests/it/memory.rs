@@ -1,15 +1,15 @@
 //! The fakes do what adapters have to do, also behind fault wrappers that are switched off.
 
 use curlew_model::Timestamp;
-use curlew_ports::{Blobs, CpuPool, GroupLeases, InlinePool, Marks, Pages, RangeCache, RobotsStore, Sources};
+use curlew_ports::{Blobs, CpuPool, InlinePool, Marks, Pages, RangeCache, RobotsStore, Sources};
 use curlew_testkit::conformance;
 use curlew_testkit::conformance::Fresh;
 use curlew_testkit::conformance::hosts::HostPorts;
 use curlew_testkit::conformance::queue::QueuePorts;
 use curlew_testkit::faults::{BlobFate, Faults, Faulty, JudgedBlobs};
 use curlew_testkit::memory::{
-    MemoryBlobs, MemoryGroups, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRangeCache, MemoryRobots,
-    MemorySources, TokioClock,
+    MemoryBlobs, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRangeCache, MemoryRobots, MemorySources,
+    TokioClock,
 };
 use std::sync::Arc;
 
@@ -26,10 +26,6 @@ mod plain {
 
     async fn robots() -> Fresh<Arc<dyn RobotsStore>> {
         Fresh::new(Arc::new(MemoryRobots::default()))
-    }
-
-    async fn groups() -> Fresh<Arc<dyn GroupLeases>> {
-        Fresh::new(Arc::new(MemoryGroups::default()))
     }
 
     async fn marks() -> Fresh<Arc<dyn Marks>> {
@@ -58,7 +54,6 @@ mod plain {
 
     conformance!(hosts, hosts);
     conformance!(robots, robots);
-    conformance!(groups, groups);
     conformance!(marks, marks);
     conformance!(pages, pages);
     conformance!(sources, sources);
@@ -89,10 +84,6 @@ mod wrapped {
         Fresh::new(calm(MemoryRobots::default()))
     }
 
-    async fn groups() -> Fresh<Arc<dyn GroupLeases>> {
-        Fresh::new(calm(MemoryGroups::default()))
-    }
-
     async fn marks() -> Fresh<Arc<dyn Marks>> {
         Fresh::new(calm(MemoryMarks::default()))
     }
@@ -111,7 +102,6 @@ mod wrapped {
 
     conformance!(hosts, hosts);
     conformance!(robots, robots);
-    conformance!(groups, groups);
     conformance!(marks, marks);
     conformance!(pages, pages);
     conformance!(sources, sources);

@@ -276,7 +276,7 @@ impl World {
             queue: jobs.clone(),
             inbox: jobs,
             blobs,
-            groups: None,
+            is_billed: false,
         };
         let sound = program(ports.clone(), &clock);
         let callback = subscribed(ports.sources.as_ref(), &sound.crawler.pushes.callbacks, clock.now());

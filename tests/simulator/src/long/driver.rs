@@ -206,7 +206,7 @@ impl Crawler {
             queue: world.jobs.clone(),
             inbox: world.jobs.clone(),
             blobs: Arc::new(MemoryBlobs::default()),
-            groups: None,
+            is_billed: false,
         };
         let seeds = Arc::new(CountingSeeds::new(shard_seed));
         let politeness = Politeness {

@@ -5,8 +5,7 @@
 use super::answer::A_MOMENT;
 use super::dice::Dice;
 use super::mutant::{
-    AcksFirst, DropsRemovals, Forgets, ForgetsGroups, ForgetsLeases, LastWriterWins, MutantBlobs, restless, unblocked,
-    without_home,
+    AcksFirst, DropsRemovals, Forgets, ForgetsLeases, LastWriterWins, MutantBlobs, restless, unblocked, without_home,
 };
 use super::stores::Shared;
 use super::web::MachineWeb;
@@ -23,7 +22,7 @@ use curlew_model::{Millis, QueueName as Of};
 use curlew_people::erasure::StepLimits;
 use curlew_policy::rules::Rules;
 use curlew_ports::Ports;
-use curlew_ports::{Blobs, Clock, Delivery, GroupLeases, HostLedger, Inbox, PortError};
+use curlew_ports::{Blobs, Clock, Delivery, HostLedger, Inbox, PortError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::task::JoinSet;
@@ -73,7 +72,7 @@ impl Machine {
                 _ => jobs,
             },
             blobs: Arc::new(Faulty::new(blobs(shared), faults.clone())),
-            groups: groups(shared, faults),
+            is_billed: shared.plan.is_billed,
         };
         let cuts = if shared.is_calm() || !shared.plan.faults { 0 } else { 30 };
         let web = Arc::new(MachineWeb { shared: shared.clone(), faults: faults.clone(), machine: number, cuts });
@@ -121,16 +120,6 @@ fn ledger(shared: &Arc<Shared>, faults: &Arc<Faults>) -> Arc<dyn HostLedger> {
         _ => plain,
     };
     Arc::new(Faulty::new(mutant, faults.clone()))
-}
-
-/// The leases of poll groups as a machine sees them, whole or mutilated; without them every poll is a job of its own.
-fn groups(shared: &Shared, faults: &Arc<Faults>) -> Option<Arc<dyn GroupLeases>> {
-    let plain: Arc<dyn GroupLeases> = shared.groups_of_polls.clone();
-    let mutant: Arc<dyn GroupLeases> = match shared.plan.mutation {
-        Some(Mutation::GroupLeasesUnread) => Arc::new(ForgetsGroups(plain)),
-        _ => plain,
-    };
-    shared.plan.groups.then(|| Arc::new(Faulty::new(mutant, faults.clone())) as Arc<dyn GroupLeases>)
 }
 
 /// The objects as a machine sees them, whole or mutilated.

@@ -99,8 +99,8 @@ pub struct Scenario {
     pub history: bool,
     /// Pages are also kept as they were fetched. Only in a run with an index, since publishing clears up after crashes.
     pub raw: bool,
-    /// Polls that fall due together are one job and share a lease, as on AWS.
-    pub groups: bool,
+    /// Polls that fall due together are one job, and rows are read less often, as on AWS.
+    pub is_billed: bool,
     /// Rule that is taken out of the program.
     pub mutation: Option<Mutation>,
 }
@@ -122,7 +122,7 @@ impl Scenario {
             owners,
             history: matches!(seed % 5, 2 | 4),
             raw: matches!(seed % 18, 6 | 12),
-            groups: seed % 3 != 1,
+            is_billed: seed % 3 != 1,
             mutation: None,
         }
     }
@@ -171,8 +171,6 @@ pub enum Mutation {
     NoCompareAndSwap,
     /// No pause after a lease that has run out.
     NoPauseAfterLease,
-    /// Visits do not see that polls of a group share a lease.
-    GroupLeasesUnread,
     /// A job is acknowledged before it is done, and so before what is left of it is sent on.
     AckFirst,
     /// A job that waits is acknowledged before it is sent again.

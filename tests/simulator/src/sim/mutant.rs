@@ -3,12 +3,9 @@
 use super::Mutation;
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::{
-    GroupLease, HoldReason, HostKey, HostState, Job, Millis, Ownership, PollGroup, QueueName, Timestamp, Way, Work,
-};
+use curlew_model::{HoldReason, HostKey, HostState, Job, Millis, Ownership, QueueName, Timestamp, Way, Work};
 use curlew_ports::{
-    Blob, Blobs, Clock, Dead, Delivery, GroupLeases, HostLedger, Inbox, PortError, Queue, QueueCount, Receipt, Tag,
-    Version, Waiting,
+    Blob, Blobs, Clock, Dead, Delivery, HostLedger, Inbox, PortError, Queue, QueueCount, Receipt, Tag, Version, Waiting,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,20 +41,6 @@ impl HostLedger for ForgetsLeases {
 
     async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError> {
         self.ledger.swap(host, seen, next).await
-    }
-}
-
-/// Leases of poll groups that nobody ever finds.
-pub(super) struct ForgetsGroups(pub(super) Arc<dyn GroupLeases>);
-
-#[async_trait]
-impl GroupLeases for ForgetsGroups {
-    async fn load(&self, group: PollGroup) -> Result<(Option<GroupLease>, Version), PortError> {
-        Ok((None, self.0.load(group).await?.1))
-    }
-
-    async fn swap(&self, group: PollGroup, seen: Version, next: GroupLease) -> Result<Version, PortError> {
-        self.0.swap(group, seen, next).await
     }
 }
 

@@ -8,8 +8,7 @@ use super::trace::{RemovalSnapshot, SendSnapshot, Trace};
 use super::world::World;
 use crate::bad_time::Moment;
 use crate::memory::{
-    MemoryBlobs, MemoryGroups, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots, MemorySources,
-    TokioClock,
+    MemoryBlobs, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots, MemorySources, TokioClock,
 };
 use async_trait::async_trait;
 use curlew_model::{Job, Millis, Purpose, QueueName, Timestamp, Work};
@@ -36,7 +35,6 @@ pub(super) struct Shared {
     /// States of hosts, as the machines see them.
     pub(super) ledger: Arc<Late>,
     pub(super) robots: Arc<MemoryRobots>,
-    pub(super) groups_of_polls: Arc<MemoryGroups>,
     pub(super) marks: Arc<MemoryMarks>,
     pub(super) pages: Arc<MemoryPages>,
     pub(super) sources: Arc<MemorySources>,
@@ -69,7 +67,6 @@ impl Shared {
             clock,
             hosts,
             robots: Arc::default(),
-            groups_of_polls: Arc::default(),
             marks: Arc::default(),
             pages: Arc::default(),
             sources: Arc::default(),

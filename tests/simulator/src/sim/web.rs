@@ -8,7 +8,7 @@ use crate::faults::{Faults, mix};
 use async_trait::async_trait;
 use curlew_model::{HostState, Millis, Source, Timestamp};
 use curlew_policy::address;
-use curlew_ports::{Call, CallKind, Clock, Fetch, FetchError, GroupLeases, HostLedger, Reply, RobotsStore, Sources};
+use curlew_ports::{Call, CallKind, Clock, Fetch, FetchError, HostLedger, Reply, RobotsStore, Sources};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use url::Url;
@@ -95,25 +95,6 @@ impl MachineWeb {
         UnderWay { shared: self.shared.clone(), number, came_to: CallResult::Cut }
     }
 
-    /// Returns the lease that a call is made under, with a token: the host key's own, or that of a group that it is polled in.
-    async fn lease(&self, state: &HostState) -> Option<(u64, Timestamp)> {
-        let now = self.shared.clock.now();
-        let own = state.lease.as_ref().map(|lease| (lease.token, lease.until));
-        if own.is_some_and(|(_, until)| until > now) {
-            return own;
-        }
-        for group in &state.polled_in {
-            if let Ok((Some(lease), _)) = self.shared.groups_of_polls.load(*group).await
-                && !lease.is_finished
-                && lease.until > now
-            {
-                let token = (u64::from(group.number()) << 48) | lease.due.as_millis().unsigned_abs();
-                return Some((token, lease.until));
-            }
-        }
-        own
-    }
-
     /// Returns the answers of the stores, seen without any faults, and of robots.txt itself at this moment.
     async fn look(&self, call: &Call, url: &Url) -> Option<(curlew_model::HostKey, LedgerSnapshot, RobotsSnapshot)> {
         let host = address::host_key(url, &self.shared.groups).ok()?;
@@ -123,7 +104,7 @@ impl MachineWeb {
         let is_held = |state: &HostState| state.hold.is_some();
         let before = self.shared.ledger.ago(&host, TOO_LATE);
         let ledger = LedgerSnapshot {
-            lease: self.lease(&state).await,
+            lease: state.lease.as_ref().map(|lease| (lease.token, lease.until)),
             hold: state.hold.as_ref().filter(|_| before.as_ref().is_none_or(is_held)).map(|hold| hold.until),
             blocked: is_blocked(&state) && before.as_ref().is_none_or(is_blocked),
         };

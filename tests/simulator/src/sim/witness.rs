@@ -245,7 +245,7 @@ fn named(job: &Job) -> String {
         Work::Discover(job) => format!("discover {}", job.url),
         Work::Own(job) => format!("own {}", job.host),
         Work::Poll(job) => format!("poll {}", job.url),
-        Work::Polls(job) => format!("polls of {} feeds in {} groups", job.len(), job.groups.len()),
+        Work::Polls(job) => format!("polls of {} feeds", job.polls.len()),
         Work::Subscribe(job) => format!("subscribe {}", job.url),
         Work::Deliver(job) => format!("deliver {}", job.watch),
         Work::Backfill(job) => format!("backfill {} {}", job.url, job.step),

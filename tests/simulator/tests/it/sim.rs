@@ -135,11 +135,6 @@ fn without_the_pause_after_a_lost_lease_the_simulator_fails() {
 }
 
 #[test]
-fn visits_that_do_not_see_shared_leases_of_polls_make_the_simulator_fail() {
-    noticed_in(|plan| plan.groups && !plan.history, Mutation::GroupLeasesUnread, "1");
-}
-
-#[test]
 fn acknowledging_before_the_work_is_done_makes_the_simulator_fail() {
     noticed(Mutation::AckFirst, "4");
 }

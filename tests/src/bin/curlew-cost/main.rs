@@ -110,13 +110,10 @@ fn measure(size: Size) -> Result<()> {
     let accepted = stand.accepted();
     let calls = stand.web().calls().len();
 
-    eprintln!("curlew-cost: the first polls, by which the feeds' hosts join their poll groups");
-    self::polls(&mut stand, 0)?;
     eprintln!("curlew-cost: polls with nothing new");
-    stand.forget_polls(false);
     let polls = polls(&mut stand, 0)?;
     eprintln!("curlew-cost: polls for which each robots.txt is had again");
-    stand.forget_polls(true);
+    stand.forget_robots();
     let refreshing_polls = self::polls(&mut stand, size.hosts)?;
     let idle_index = stand.phase(|stand| stand.scheduled("index", &publish));
 

@@ -2,7 +2,7 @@
 
 use crate::report::print_services;
 use anyhow::{Context, Result, bail};
-use curlew_policy::politeness::group_lease::WRITTEN_AGAIN;
+use curlew_policy::politeness::robots_notes::WRITTEN_AGAIN;
 use curlew_tests::aws::bill::Bill;
 use curlew_tests::aws::calibration::{Calibration, LOOP_MS};
 use curlew_tests::aws::call::Service;
@@ -243,7 +243,7 @@ fn modelled(service: Service, target: &str, operation: &str, unit: Unit) -> Line
     }
 }
 
-/// Returns the writes of copies of robots.txt that polls have only noted for long.
+/// Returns the writes of copies of robots.txt that polls have not written for long.
 fn robots_written_again(feeds: u64) -> Bill {
     let times = feeds as f64 * SECONDS * 1e3 / WRITTEN_AGAIN.0 as f64;
     let mut metered = Metered::default();

@@ -5,10 +5,10 @@ use crate::parsing::parsed;
 use crate::politeness::visit::interstitial::is_html;
 use crate::politeness::visit::{CallEnd, Visit};
 use bytes::Bytes;
-use curlew_model::{Failure, FailureCause, Origin, Rejection, Timestamp, Validators};
+use curlew_model::{Failure, FailureCause, Origin, Rejection, RobotsNotes, Timestamp, Validators};
 use curlew_policy::address;
-use curlew_policy::politeness::group_lease;
 use curlew_policy::politeness::redirect::{NotFollowed, is_redirect};
+use curlew_policy::politeness::robots_notes;
 use curlew_policy::politeness::visit::Permission;
 use curlew_policy::robots::{self, Fetched, MAX_AGE, Robots, Standing, WhileUnreachable};
 use curlew_ports::stage::StageError;
@@ -58,7 +58,7 @@ impl Visit<'_> {
         let is_at_hand = ours.scope.robots_ignored.contains(url)
             || self.compiled.contains_key(&origin)
             || ours.known.get(&origin, now).is_some()
-            || ours.robots.get(&origin).await?.is_some_and(|copy| ours.is_fresh(&copy));
+            || self.stored(&origin).await?.is_some_and(|copy| ours.is_fresh(&copy));
         Ok(is_at_hand && matches!(self.permission(url).await?, Ok(Permission::Allowed)))
     }
 
@@ -89,7 +89,7 @@ impl Visit<'_> {
             self.compiled.insert(origin.clone(), rules.clone());
             return Ok(Ok(rules));
         }
-        let stored = self.politeness.robots.get(origin).await?.map(|copy| self.with_note(origin, copy));
+        let stored = self.stored(origin).await?;
         let copy = match stored {
             Some(copy) if self.politeness.is_fresh(&copy) => copy,
             old => match self.ask(url, old.clone()).await? {
@@ -119,26 +119,21 @@ impl Visit<'_> {
         Ok(Ok(rules))
     }
 
-    /// Returns a stored copy with the time until which it may be used by what polls have noted since, and at which its rules were
-    /// last there.
-    fn with_note(&self, origin: &Origin, copy: RobotsCopy) -> RobotsCopy {
-        let own = self.covered.as_ref().and_then(|covered| covered.unchanged_until(origin, copy.fetched_at));
-        let noted = own.max(group_lease::unchanged_until(&self.noted, origin, copy.fetched_at));
-        let Some(noted) = noted else { return copy };
-        let has_rules = standing(&copy.standing) == Standing::Rules;
-        let body_at = if has_rules { copy.body_at.max(noted - MAX_AGE) } else { copy.body_at };
-        RobotsCopy { fresh_until: copy.fresh_until.max(noted), body_at, ..copy }
+    /// Returns the stored copy of an origin, with what is noted of it in the row of the host key.
+    async fn stored(&self, origin: &Origin) -> Result<Option<RobotsCopy>, StageError> {
+        let copy = self.politeness.robots.get(origin).await?;
+        Ok(copy.map(|copy| with_note(copy, origin, self.state.robots_notes())))
     }
 
-    /// Notes that a new copy says what the stored one does; false if it has to be written. Most answers do, and the row of a poll
-    /// group, which is written anyway, has room for those of many hosts.
-    fn notes_unchanged(&self, origin: &Origin, old: &RobotsCopy, new: &RobotsCopy) -> bool {
+    /// Notes that a new copy says what the stored one does; false if it has to be written. Most answers do, and the row of the host
+    /// key is smaller than a copy, and often written anyway.
+    fn notes_unchanged(&mut self, origin: &Origin, old: &RobotsCopy, new: &RobotsCopy) -> bool {
         let RobotsCopy { body_at, fetched_at, fresh_until, .. } = *old;
         let is_usual = matches!(standing(&new.standing), Standing::Rules | Standing::AllowAll)
             && new.fresh_until == new.fetched_at + MAX_AGE;
-        let Some(covered) = self.covered.as_ref().filter(|_| is_usual) else { return false };
-        RobotsCopy { body_at, fetched_at, fresh_until, ..new.clone() } == *old
-            && covered.note_unchanged(origin, old.fetched_at, new.fetched_at)
+        is_usual
+            && RobotsCopy { body_at, fetched_at, fresh_until, ..new.clone() } == *old
+            && self.state.note_unchanged_robots(origin, old.fetched_at, new.fetched_at)
     }
 
     /// The robots.txt of a URL that was just fetched, or may be. Another process or a guest visit may have asked for it.
@@ -277,6 +272,23 @@ fn kept(old: Option<RobotsCopy>, fetched: &Fetched<'_>, reply: Option<&Reply>, n
         fresh_until: robots::fresh_until(standing, now, cache_control, age),
         validators,
     }
+}
+
+/// Returns a stored copy with the time until which it may be used, and at which its rules were last there, by the notes in the row
+/// of its host key.
+fn with_note(copy: RobotsCopy, origin: &Origin, notes: &RobotsNotes) -> RobotsCopy {
+    let Some(noted) = robots_notes::unchanged_until(notes, origin, copy.fetched_at) else { return copy };
+    let has_rules = standing(&copy.standing) == Standing::Rules;
+    let body_at = if has_rules { copy.body_at.max(noted - MAX_AGE) } else { copy.body_at };
+    RobotsCopy { fresh_until: copy.fresh_until.max(noted), body_at, ..copy }
+}
+
+/// Returns a stored copy with the times at which the file was last asked for and may be used until, by the notes in the row of its host
+/// key. A visit needs to know when the copy was written, and uses its own form.
+pub fn as_last_asked(copy: RobotsCopy, origin: &Origin, notes: &RobotsNotes) -> RobotsCopy {
+    let asked_at = robots_notes::unchanged_until(notes, origin, copy.fetched_at).map(|until| until - MAX_AGE);
+    let fetched_at = asked_at.unwrap_or(copy.fetched_at);
+    RobotsCopy { fetched_at, ..with_note(copy, origin, notes) }
 }
 
 /// The rules to obey, or `None` while nothing may be called and nothing is known for good. A file that overruns its limit is

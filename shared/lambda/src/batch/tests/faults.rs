@@ -105,7 +105,7 @@ struct Invocation {
 
 impl Invocation {
     fn ports(&self) -> Ports {
-        let (Ports { ledger, hosts, robots, marks, pages, sources, blobs, groups, .. }, faults) =
+        let (Ports { ledger, hosts, robots, marks, pages, sources, blobs, is_billed, .. }, faults) =
             (self.run.world.ports.clone(), &self.faults);
         let ledger: Arc<dyn HostLedger> = match self.run.mutant {
             Some(Mutant::NoCompareAndSwap) => Arc::new(LastWriterWins(ledger)),
@@ -122,7 +122,7 @@ impl Invocation {
             queue: jobs.clone(),
             inbox: jobs,
             blobs: Arc::new(Faulty::new(blobs, faults.clone())),
-            groups,
+            is_billed,
         }
     }
 

@@ -207,7 +207,14 @@ fn a_poll_that_no_slot_has_sent_is_written_with_its_time() {
     ] {
         assert_eq!(written(&before, &before, &job, now), RowWrite::WithTime, "{job:?} at {now}");
     }
-    let rules = Rules::default();
-    let often = FeedSource { interval: HOUR, ..feed() };
-    assert_eq!(row_write(&often, &often, &job(), &rules, slot()), RowWrite::WithTime);
+}
+
+#[test]
+fn a_poll_of_a_further_slot_that_changes_nothing_is_written_only_if_the_next_could_come_before_the_floor() {
+    let every = |hours| FeedSource { interval: Millis::from_hours(hours), ..feed() };
+    let at_once = slot() + Millis::from_hours(4);
+    assert_eq!(written(&every(2), &every(2), &job(), at_once), RowWrite::None);
+    assert_eq!(written(&every(4), &every(4), &job(), at_once), RowWrite::None);
+    assert_eq!(written(&every(4), &every(4), &job(), at_once + Millis::from_mins(20)), RowWrite::WithTime);
+    assert_eq!(written(&every(1), &every(1), &job(), at_once), RowWrite::WithTime);
 }

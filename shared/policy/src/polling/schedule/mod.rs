@@ -18,8 +18,8 @@ pub use habit::{arrivals, estimate, news, start};
 pub use plan::{Inputs, Plan, plan};
 pub use skips::{after_skips, skips};
 pub use slots::{
-    early, extra_slots, feed_is_due, is_on_time, is_soon, may_poll_from, next_poll, on_request, postponed, same_slots,
-    times_a_cycle,
+    early, extra_slots, feed_is_due, is_near_floor, is_on_time, is_soon, may_poll_from, next_poll, on_request,
+    postponed, same_slots, times_a_cycle,
 };
 
 use curlew_model::{SiteSource, SiteState, Timestamp};

@@ -87,6 +87,14 @@ fn in_cycle(feed: &FeedSource, minute: i64) -> bool {
     (minute.div_euclid(CYCLE) + i64::from(feed.slot.index())).rem_euclid(cycles(feed.interval)) == 0
 }
 
+/// Returns true if a feed's slots are so close that a poll which was late and is not written down might let the next one come before
+/// the floor.
+pub fn is_near_floor(feed: &FeedSource, rules: &Rules) -> bool {
+    let times = times_a_cycle(feed.interval, rules);
+    let apart = CYCLE / i64::from(times) - ON_TIME_MINUTES;
+    times > 1 && Millis::from_mins(apart.unsigned_abs()) < rules.poll_floor
+}
+
 /// Returns true if a poll at `now` is the one that a slot of the feed has just sent.
 pub fn is_on_time(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     into_slot(feed, now.minute(), times_a_cycle(feed.interval, rules)) <= ON_TIME_MINUTES
@@ -105,7 +113,7 @@ pub fn postponed(feed: &FeedSource, rules: &Rules, at: Timestamp) -> Option<Time
 pub fn early(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Timestamp> {
     let times = times_a_cycle(feed.interval, rules);
     let slot = Timestamp::from_millis((now.minute() - into_slot(feed, now.minute(), times)).saturating_mul(60_000));
-    let has_come = times == 1 && in_cycle(feed, slot.minute());
+    let has_come = if times > 1 { !is_near_floor(feed, rules) } else { in_cycle(feed, slot.minute()) };
     let unwritten = if has_come { slot + lateness(rules) + rules.poll_floor } else { Timestamp::MIN };
     let from = now.max(may_poll_from(feed, rules, now)).max(unwritten);
     let at = after_skips(from, &feed.polling.hints);

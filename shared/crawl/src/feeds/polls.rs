@@ -1,15 +1,14 @@
-//! Polls in one message: most of them bring nothing, so those of a group share one lease.
+//! Polls in one message. Those of one host key run one after the other under one visit, others side by side, each under a brief lease
+//! of its own host key.
 
 use crate::feeds::poll::Poll;
 use crate::politeness::access::Politeness;
-use crate::politeness::poll_groups::PollGroups;
 use crate::politeness::visit::{LeaseOutcome, Visit};
 use crate::worker::{PageJob, Settlement, Stages, Worker};
 use async_trait::async_trait;
-use curlew_model::{Envelope, GroupPolls, HostKey, Job, PollGroup, PollJob, PollsJob, SourceKey, Timestamp, Work};
+use curlew_model::{Envelope, HostKey, Job, Millis, PollJob, PollsJob, SourceKey, Timestamp, Work};
 use curlew_policy::address;
 use curlew_policy::politeness::admission::NotNow;
-use curlew_policy::politeness::group_lease::Taking;
 use curlew_ports::stage::{StageError, Verdict, with_causes};
 use curlew_ports::{Clock, PortError, Queue};
 use futures::{StreamExt, TryStreamExt};
@@ -19,15 +18,9 @@ use std::sync::{Mutex, PoisonError};
 
 /// Number of polls of one message that run at once.
 pub const POLLS_AT_ONCE: usize = 64;
-
-/// Forgets that this process has a lease, whatever becomes of the polls under it.
-struct Hold<'a>(&'a PollGroups, PollGroup);
-
-impl Drop for Hold<'_> {
-    fn drop(&mut self) {
-        self.0.drop_held(self.1);
-    }
-}
+/// Beginning of the names of marks that tell which message of polls was done last, by its first feed: when it was made. There are no
+/// more of them than feeds.
+const MARK: &str = "polls-";
 
 /// Forgets rows of feeds that were read together, and not used.
 struct RowsInUse<'a>(&'a Poll, &'a [SourceKey]);
@@ -38,12 +31,12 @@ impl Drop for RowsInUse<'_> {
     }
 }
 
-/// The jobs that are left of polls: each goes back into the queue as a new message, whatever came of it. Groups that wait do so
-/// together, since their polls then run side by side, and those of several messages one after the other.
+/// The jobs that are left of polls: each goes back into the queue as a new message, whatever came of it. Polls of host keys that are
+/// polled under one visit wait together, since they then run side by side, and those of several messages one after the other.
 struct Left<'a> {
     clock: &'a dyn Clock,
-    /// True if an earlier delivery of the polls did not come to its end.
-    is_again: bool,
+    /// When the message was made that they came with.
+    after: Timestamp,
     jobs: Mutex<Vec<(Job, Timestamp)>>,
 }
 
@@ -53,30 +46,37 @@ impl Left<'_> {
     /// # Errors
     /// The errors of the queue.
     async fn send(self, queue: &dyn Queue) -> Result<(), PortError> {
-        let (mut groups, mut from, mut sent) = (Vec::new(), Timestamp::MIN, Vec::new());
-        for (job, due) in self.jobs.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        let (mut together, mut from, mut sent) = (Vec::new(), Timestamp::MIN, Vec::new());
+        let jobs = std::mem::take(&mut *self.jobs.lock().unwrap_or_else(PoisonError::into_inner));
+        for (job, due) in jobs {
             match job.work {
-                Work::Polls(polls) => {
-                    groups.extend(polls.groups);
+                Work::Polls(waiting) => {
+                    together.extend(waiting.polls);
                     from = from.max(due);
                 }
                 _ => sent.push((job, due)),
             }
         }
-        if !groups.is_empty() {
-            sent.push((Job::new(PollsJob { groups }), from));
+        if !together.is_empty() {
+            sent.push((Job::new(self.made(together)), from));
         }
         if sent.is_empty() { Ok(()) } else { queue.send(&sent).await }
     }
 
-    /// A poll that goes on as a job of its own.
-    fn push_now(&self, poll: &PollJob) {
-        self.push(&self.single(poll), self.clock.now());
+    /// Returns polls as another message than that which they came with: that one is done without them.
+    fn made(&self, polls: Vec<PollJob>) -> PollsJob {
+        PollsJob { made_at: self.clock.now().max(self.after + Millis(1)), polls }
     }
 
-    /// Returns the job of a single poll.
-    fn single(&self, poll: &PollJob) -> Job {
-        Job { is_again: self.is_again, ..Job::new(poll.clone()) }
+    /// Adds a poll that goes on as a job of its own.
+    fn push_now(&self, poll: &PollJob) {
+        self.push(&Job::new(poll.clone()), self.clock.now());
+    }
+
+    /// Adds polls of one host key that wait together.
+    fn push_together(&self, polls: &[&PollJob], until: Timestamp) {
+        let polls = polls.iter().map(|poll| (*poll).clone()).collect();
+        self.push(&Job::new(self.made(polls)), until);
     }
 
     fn push(&self, job: &Job, due: Timestamp) {
@@ -109,22 +109,10 @@ impl Settlement for Left<'_> {
     }
 }
 
-/// Polls of one host key under the lease of their group.
+/// Polls of one host key.
 struct Lane<'j> {
-    group: PollGroup,
     host: Option<HostKey>,
     polls: Vec<&'j PollJob>,
-    /// End of the group's lease.
-    until: Timestamp,
-}
-
-impl Lane<'_> {
-    /// Returns the job of these polls, which wait from now on. It is another one than that which they came with: that is finished
-    /// without them, and would count as done.
-    fn job_of(&self, polls: &[&PollJob], now: Timestamp) -> Job {
-        let polls = polls.iter().map(|poll| (*poll).clone()).collect();
-        Job::new(PollsJob { groups: vec![GroupPolls { group: self.group, due: now, polls }] })
-    }
 }
 
 /// Polls under one visit, as a worker sees them.
@@ -163,94 +151,97 @@ impl Stages for UnderVisit<'_> {
 }
 
 impl Poll {
-    /// Runs polls under the leases of their groups: those of one host key one after the other under one visit, others
-    /// side by side. A poll that has to wait, or fails, goes back into the queue.
+    /// Runs the polls of a message. A poll that has to wait, or fails, goes back into the queue. A second delivery of a message that was
+    /// done does nothing; after a delivery that did not end, each poll goes on as a job of its own, since one of them may have ended
+    /// the process.
     ///
     /// # Errors
-    /// The errors of the ports. The job is then handed out again, and the polls that were not settled are run each on its own.
-    pub async fn run_groups(&self, stages: &dyn Stages, job: &Envelope<PollsJob>) -> Result<Verdict, StageError> {
-        let politeness = self.intake.politeness.as_ref();
-        let left = Left { clock: politeness.clock.as_ref(), is_again: job.is_again, jobs: Mutex::default() };
-        let (mut lanes, mut held) = (Vec::new(), Vec::new());
-        for polls in &job.work.groups {
-            let Some(first) = polls.polls.first() else { continue };
-            let taking = match &politeness.poll_groups {
-                None => Taking::Broken,
-                Some(groups) => {
-                    let theirs = (polls.due, &first.feed);
-                    groups.take(polls.group, theirs, politeness.rules.lease_length()).await?
-                }
-            };
-            match taking {
-                Taking::Taken(lease) => {
-                    held.extend(politeness.poll_groups.as_deref().map(|groups| Hold(groups, polls.group)));
-                    lanes.extend(self.lanes(polls, lease.until));
-                }
-                Taking::Done => tracing::debug!(group = polls.group.number(), "these feeds were polled a moment ago"),
-                Taking::Busy(until) => {
-                    left.push(&Job::new(PollsJob { groups: vec![polls.clone()] }), until);
-                }
-                Taking::Broken => polls.polls.iter().for_each(|poll| left.push_now(poll)),
-            }
+    /// The errors of the ports. The job is then handed out again.
+    pub async fn run_all(&self, stages: &dyn Stages, job: &Envelope<PollsJob>) -> Result<Verdict, StageError> {
+        let PollsJob { made_at, polls } = &job.work;
+        let Some(first) = polls.first() else { return Ok(Verdict::Done) };
+        let mark = format!("{MARK}{}", first.feed);
+        let (done, seen) = self.marks.load(&mark).await?;
+        if done == Some(*made_at) {
+            return Ok(Verdict::Drop("these feeds were polled by an earlier delivery".into()));
         }
-        let feeds: Vec<SourceKey> = lanes.iter().flat_map(|lane| &lane.polls).map(|poll| poll.feed.clone()).collect();
-        let asked_at = politeness.clock.now();
-        self.rows.add(self.intake.sources.get_together(&feeds).await?, asked_at);
-        let _rows = RowsInUse(self, &feeds);
-        // The lanes that take the longest go first, so that none of them begins when all others have ended.
-        lanes.sort_by_key(|lane| Reverse(lane.polls.len()));
-        let run = futures::stream::iter(lanes).map(Ok);
-        run.try_for_each_concurrent(POLLS_AT_ONCE, |lane| self.run_lane(stages, lane, &left)).await?;
-        left.send(self.intake.queue.as_ref()).await?;
-        for Hold(groups, group) in &held {
-            if let Err(error) = groups.finish(*group).await {
-                // The polls are settled; were the job run again, all of them would be.
-                tracing::warn!(
-                    error = with_causes(&error),
-                    "the lease of a poll group could not be given back; it runs out"
-                );
-            }
+        if job.is_again {
+            let now = self.intake.politeness.clock.now();
+            let single = |poll: &PollJob| (Job { is_again: true, ..Job::new(poll.clone()) }, now);
+            self.intake.queue.send(&polls.iter().map(single).collect::<Vec<_>>()).await?;
+        } else {
+            self.run_lanes(stages, &job.work).await?;
+        }
+        if let Err(error) = self.marks.swap(&mark, seen, *made_at).await {
+            // The polls are settled; were the job run again, all of them would be.
+            tracing::warn!(
+                error = with_causes(&error),
+                "polls could not be marked as done; a second delivery repeats them"
+            );
         }
         Ok(Verdict::Done)
     }
 
-    /// Returns the polls of a group by host key, in the order of the host keys.
-    fn lanes<'j>(&self, polls: &'j GroupPolls, until: Timestamp) -> Vec<Lane<'j>> {
+    /// Runs polls, and sends on what is left of them.
+    ///
+    /// # Errors
+    /// The errors of the ports.
+    async fn run_lanes(&self, stages: &dyn Stages, job: &PollsJob) -> Result<(), StageError> {
+        let PollsJob { made_at, polls } = job;
+        let Politeness { clock, rules, .. } = self.intake.politeness.as_ref();
+        let left = Left { clock: clock.as_ref(), after: *made_at, jobs: Mutex::default() };
+        let feeds: Vec<SourceKey> = polls.iter().map(|poll| poll.feed.clone()).collect();
+        let asked_at = clock.now();
+        self.rows.add(self.intake.sources.get_together(&feeds).await?, asked_at);
+        let _rows = RowsInUse(self, &feeds);
+        let mut lanes = self.lanes(polls);
+        // The lanes that take the longest go first, so that none of them begins when all others have ended.
+        lanes.sort_by_key(|lane| Reverse(lane.polls.len()));
+        let until = asked_at + rules.lease_length();
+        let run = futures::stream::iter(lanes).map(Ok);
+        run.try_for_each_concurrent(POLLS_AT_ONCE, |lane| self.run_lane(stages, lane, until, &left)).await?;
+        Ok(left.send(self.intake.queue.as_ref()).await?)
+    }
+
+    /// Returns polls by host key, in the order of the host keys.
+    fn lanes<'j>(&self, polls: &'j [PollJob]) -> Vec<Lane<'j>> {
         let mut by_host: BTreeMap<Option<HostKey>, Vec<&PollJob>> = BTreeMap::new();
-        for poll in &polls.polls {
+        for poll in polls {
             let host = address::host_key_of(&poll.url, &self.intake.politeness.groups);
             by_host.entry(host).or_default().push(poll);
         }
-        let lane = |(host, of_host)| Lane { group: polls.group, host, polls: of_host, until };
-        by_host.into_iter().map(lane).collect()
+        by_host.into_iter().map(|(host, polls)| Lane { host, polls }).collect()
     }
 
-    /// Runs the polls of a host key while the lease of their group lasts.
+    /// Runs the polls of a host key, those that can begin in time before this instant.
     ///
     /// # Errors
     /// Those that settling a job has; here it never fails.
-    async fn run_lane(&self, stages: &dyn Stages, lane: Lane<'_>, left: &Left<'_>) -> Result<(), PortError> {
+    async fn run_lane(
+        &self,
+        stages: &dyn Stages,
+        lane: Lane<'_>,
+        until: Timestamp,
+        left: &Left<'_>,
+    ) -> Result<(), PortError> {
         let Politeness { clock, rules, .. } = self.intake.politeness.as_ref();
-        let has_time = || clock.now() + rules.brief_length() <= lane.until;
+        let has_time = || clock.now() + rules.brief_length() <= until;
         let (Some(host), [first, _, ..]) = (&lane.host, lane.polls.as_slice()) else {
             let worker = Worker { stages, queue: left, clock: clock.as_ref() };
             for poll in &lane.polls {
                 if has_time() {
-                    {
-                        let job = left.single(poll);
-                        worker.run(&job, 1, &job).await?
-                    }
+                    let job = Job::new((*poll).clone());
+                    worker.run(&job, 1, &job).await?;
                 } else {
-                    left.push_now(poll)
+                    left.push_now(poll);
                 }
             }
             return Ok(());
         };
-        let owner = format!("poll {}", first.feed);
-        let visit = match self.intake.politeness.open_for_poll(host, &owner, lane.group).await {
+        let visit = match self.intake.politeness.open_for_poll(host, &format!("poll {}", first.feed)).await {
             Ok(LeaseOutcome::Granted(visit)) => visit,
             Ok(LeaseOutcome::NotNow(NotNow { until, why: None })) => {
-                left.push(&lane.job_of(&lane.polls, clock.now()), until);
+                left.push_together(&lane.polls, until);
                 return Ok(());
             }
             // Each writes it into its feed's row, or fails on its own.
@@ -264,10 +255,10 @@ impl Poll {
         for (n, poll) in lane.polls.iter().enumerate() {
             let ended = if has_time() { under.ended() } else { Some(clock.now()) };
             if let Some(until) = ended {
-                left.push(&lane.job_of(&lane.polls[n..], clock.now()), until);
+                left.push_together(&lane.polls[n..], until);
                 break;
             }
-            let job = left.single(poll);
+            let job = Job::new((*poll).clone());
             worker.run(&job, 1, &job).await?;
         }
         if let Err(error) = under.visit.into_inner().close_or_leave().await {

@@ -1,0 +1,118 @@
+//! Notes that a robots.txt has not changed, in the row of its host key: the copy is not written again for that.
+
+use crate::address::hash64;
+use crate::robots::MAX_AGE;
+use curlew_model::{Millis, Origin, RobotsNotes, Timestamp};
+
+/// Maximum number of files that are noted in the row of a host key, which is some 200 bytes.
+const MAX_NOTES: usize = 8;
+/// Age of a stored robots.txt from which on it is written again even if it has not changed: a store that forgets copies after 30
+/// days keeps it then, and where notes are lost a copy still stands in for days.
+pub const WRITTEN_AGAIN: Millis = Millis::from_days(21);
+/// A note that ends less than this after the next use of its file spares nobody a call worth a write.
+const HARDLY_USED: Millis = Millis::from_hours(1);
+
+/// What becomes of the answer that a robots.txt has not changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unchanged {
+    /// It is noted, and the row of the host key is worth a write for that.
+    Noted,
+    /// It may be forgotten: the file is too old to be used by the time at which it is wanted next. It is noted if there is room,
+    /// which counts if the row is written anyway.
+    Needless,
+    /// The copy is written again: it is too old, or there are too many notes.
+    WriteCopy,
+}
+
+/// Takes in that the robots.txt of an origin was asked for `now`, and has not changed since its copy was `written`. Whoever asked
+/// expects to want it next at `next_use`.
+pub fn note(
+    notes: &mut RobotsNotes,
+    origin: &Origin,
+    written: Timestamp,
+    now: Timestamp,
+    next_use: Timestamp,
+) -> Unchanged {
+    if written + WRITTEN_AGAIN <= now {
+        return Unchanged::WriteCopy;
+    }
+    notes.0.retain(|_, minute| fresh_until(*minute) > now);
+    let file = hash64(origin.as_str());
+    let has_room = notes.0.len() < MAX_NOTES || notes.0.contains_key(&file);
+    if has_room {
+        notes.0.insert(file, now.minute());
+    }
+    match (next_use + HARDLY_USED < now + MAX_AGE, has_room) {
+        (false, _) => Unchanged::Needless,
+        (true, true) => Unchanged::Noted,
+        (true, false) => Unchanged::WriteCopy,
+    }
+}
+
+/// Returns until when a robots.txt that was as its copy says may be used without asking again.
+fn fresh_until(minute: i64) -> Timestamp {
+    Timestamp::from_millis(minute.saturating_mul(60_000)) + MAX_AGE
+}
+
+/// Returns until when the copy of a robots.txt may be used without asking again, by the notes in the row of its host key; `None` if
+/// they say nothing of the copy that was written then.
+pub fn unchanged_until(notes: &RobotsNotes, origin: &Origin, written: Timestamp) -> Option<Timestamp> {
+    let minute = *notes.0.get(&hash64(origin.as_str()))?;
+    (minute > written.minute()).then(|| fresh_until(minute))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::panic, reason = "a test may panic")]
+    use super::*;
+
+    const DAY: i64 = 1_440;
+
+    fn at(minutes: i64) -> Timestamp {
+        Timestamp::from_millis(1_764_000_000_000 + minutes * 60_000)
+    }
+
+    fn origin(n: usize) -> Origin {
+        Origin::new(&format!("https://a{n}.example:443")).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    #[test]
+    fn a_file_that_has_not_changed_is_noted_for_a_day_and_its_copy_written_again_after_weeks() {
+        let mut notes = RobotsNotes::default();
+        assert_eq!(unchanged_until(&notes, &origin(0), at(0)), None);
+        assert_eq!(note(&mut notes, &origin(0), at(0), at(1_500), at(1_980)), Unchanged::Noted);
+        assert_eq!(unchanged_until(&notes, &origin(0), at(0)), Some(at(1_500) + MAX_AGE));
+        assert_eq!(
+            unchanged_until(&notes, &origin(0), at(1_500)),
+            None,
+            "another visit has written what it found then"
+        );
+        assert_eq!(unchanged_until(&notes, &origin(1), at(0)), None);
+        let weeks = at(21 * DAY);
+        assert_eq!(note(&mut notes, &origin(0), at(0), weeks, weeks), Unchanged::WriteCopy);
+    }
+
+    #[test]
+    fn a_note_that_nobody_will_use_is_not_worth_a_write() {
+        let mut notes = RobotsNotes::default();
+        assert_eq!(note(&mut notes, &origin(0), at(0), at(DAY), at(2 * DAY)), Unchanged::Needless);
+        assert_eq!(
+            unchanged_until(&notes, &origin(0), at(0)),
+            Some(at(2 * DAY)),
+            "it goes with what is written anyway"
+        );
+        assert_eq!(note(&mut notes, &origin(0), at(0), at(DAY), at(2 * DAY - 61)), Unchanged::Noted);
+    }
+
+    #[test]
+    fn a_row_has_few_notes_and_those_that_are_over_make_room() {
+        let mut notes = RobotsNotes::default();
+        let wanted = |notes: &mut RobotsNotes, n, now| note(notes, &origin(n), at(0), now, now);
+        assert!((0..MAX_NOTES).all(|n| wanted(&mut notes, n, at(1)) == Unchanged::Noted));
+        assert_eq!(wanted(&mut notes, MAX_NOTES, at(1)), Unchanged::WriteCopy);
+        assert_eq!(wanted(&mut notes, 0, at(2)), Unchanged::Noted, "it has a place already");
+        assert_eq!(note(&mut notes, &origin(MAX_NOTES), at(0), at(2), at(9 * DAY)), Unchanged::Needless);
+        assert_eq!(wanted(&mut notes, MAX_NOTES, at(1 + DAY)), Unchanged::Noted);
+        assert_eq!(notes.0.len(), 2, "{notes:?}");
+    }
+}
