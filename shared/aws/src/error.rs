@@ -14,7 +14,7 @@ const BUSY: [u16; 2] = [503, 429];
 
 /// Description of a request: the operation, and the part of the stack.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct RequestContext<'a> {
     /// The operation, such as "keep a page's row".
     pub(crate) what: &'a str,
     /// The kind of part: "table", "queue" or "bucket".
@@ -38,7 +38,7 @@ enum ServiceFault {
     Down,
 }
 
-impl Asked<'_> {
+impl RequestContext<'_> {
     /// Returns the port's error for an error of the SDK.
     pub(crate) fn failed<E>(self, error: SdkError<E, HttpResponse>) -> PortError
     where

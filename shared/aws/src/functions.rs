@@ -1,7 +1,7 @@
 //! Functions of a stack, as an operator looks at them.
 
 use crate::connection::Connection;
-use crate::error::{Asked, corrupt};
+use crate::error::{RequestContext, corrupt};
 use aws_sdk_lambda::Client;
 use aws_sdk_lambda::primitives::Blob;
 use aws_sdk_lambda::types::{LastUpdateStatus, State};
@@ -63,7 +63,7 @@ impl Functions {
     pub async fn read(&self, function: &str) -> Result<DeployedFunction, PortError> {
         let name = self.name(function);
         let answer = self.client.get_function().function_name(&name).qualifier(ALIAS).send().await;
-        let answer = answer.map_err(|error| self.asked("look at a function", &name).failed(error))?;
+        let answer = answer.map_err(|error| self.context("look at a function", &name).failed(error))?;
         let reserved = answer.concurrency.and_then(|c| c.reserved_concurrent_executions?.try_into().ok());
         let Some(found) = answer.configuration else { return Ok(DeployedFunction { reserved, ..Default::default() }) };
         // A function that was not invoked for weeks is inactive, and Lambda wakes it.
@@ -87,7 +87,7 @@ impl Functions {
         let name = self.name(function);
         // With its alias, the name is that of the resource that a role allows.
         let invoke = self.client.invoke().function_name(format!("{name}:{ALIAS}")).payload(Blob::new(SMOKE_TEST));
-        let answer = invoke.send().await.map_err(|error| self.asked("invoke a function", &name).failed(error))?;
+        let answer = invoke.send().await.map_err(|error| self.context("invoke a function", &name).failed(error))?;
         let payload = answer.payload.map(Blob::into_inner).unwrap_or_default();
         if answer.function_error.is_some() {
             return Err(PortError::unavailable(format!("the function {name} fails"), error_message(&payload)));
@@ -100,7 +100,7 @@ impl Functions {
     /// # Errors
     /// Transport errors, missing permissions.
     pub async fn quota(&self) -> Result<ExecutionQuota, PortError> {
-        let asked = Asked { what: "read the quotas", kind: "account's", name: "Lambda", stack: &self.stack };
+        let asked = RequestContext { what: "read the quotas", kind: "account's", name: "Lambda", stack: &self.stack };
         let answer = self.client.get_account_settings().send().await.map_err(|error| asked.failed(error))?;
         let limit = answer.account_limit.ok_or_else(|| corrupt("the quota of Lambda", "AWS does not tell it"))?;
         let all = u32::try_from(limit.concurrent_executions).unwrap_or(0);
@@ -112,8 +112,8 @@ impl Functions {
         format!("{}-{function}", self.stack)
     }
 
-    fn asked<'a>(&'a self, what: &'a str, name: &'a str) -> Asked<'a> {
-        Asked { what, kind: "function", name, stack: &self.stack }
+    fn context<'a>(&'a self, what: &'a str, name: &'a str) -> RequestContext<'a> {
+        RequestContext { what, kind: "function", name, stack: &self.stack }
     }
 }
 

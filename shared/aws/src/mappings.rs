@@ -1,7 +1,7 @@
 //! Event source mappings: whether the queue of a function is asked for messages. Requests to Lambda's API are free of charge.
 
 use crate::connection::Connection;
-use crate::error::Asked;
+use crate::error::RequestContext;
 use aws_sdk_lambda::Client;
 use curlew_model::{QueueName, Timestamp};
 use curlew_ports::PortError;
@@ -49,7 +49,7 @@ impl Mappings {
     /// Transport errors, missing permissions, or that there is no mapping of this id.
     pub async fn read(&self, id: &str) -> Result<Mapping, PortError> {
         let answer = self.client.get_event_source_mapping().uuid(id).send().await;
-        let answer = answer.map_err(|error| self.asked("read", id).failed(error))?;
+        let answer = answer.map_err(|error| self.context("read", id).failed(error))?;
         let changed_at = answer.last_modified.and_then(|time| time.to_millis().ok()).unwrap_or_default();
         Ok(Mapping {
             state: answer.state.unwrap_or_default(),
@@ -65,10 +65,10 @@ impl Mappings {
     pub async fn switch(&self, id: &str, is_on: bool) -> Result<(), PortError> {
         let what = if is_on { "switch on" } else { "switch off" };
         let answer = self.client.update_event_source_mapping().uuid(id).enabled(is_on).send().await;
-        answer.map(drop).map_err(|error| self.asked(what, id).failed(error))
+        answer.map(drop).map_err(|error| self.context(what, id).failed(error))
     }
 
-    fn asked<'a>(&'a self, what: &'a str, id: &'a str) -> Asked<'a> {
-        Asked { what, kind: "mapping", name: id, stack: &self.stack }
+    fn context<'a>(&'a self, what: &'a str, id: &'a str) -> RequestContext<'a> {
+        RequestContext { what, kind: "mapping", name: id, stack: &self.stack }
     }
 }

@@ -1,6 +1,6 @@
 //! Objects in the data bucket.
 
-use crate::error::{Asked, corrupt};
+use crate::error::{RequestContext, corrupt};
 use crate::keys::check;
 use crate::names::Names;
 use async_trait::async_trait;
@@ -53,8 +53,8 @@ impl Objects {
         Objects { client, bucket: names.bucket.clone(), stack: names.stack.clone() }
     }
 
-    fn asked<'a>(&'a self, what: &'a str) -> Asked<'a> {
-        Asked { what, kind: "bucket", name: &self.bucket, stack: &self.stack }
+    fn context<'a>(&'a self, what: &'a str) -> RequestContext<'a> {
+        RequestContext { what, kind: "bucket", name: &self.bucket, stack: &self.stack }
     }
 
     /// Opens the object or a range of it; returns `None` if there is no object.
@@ -77,7 +77,7 @@ impl Objects {
                 Err(error) if is_absent(&error) => return Ok(Seen::Changed(None)),
                 Err(error) if seen.is_some() && status(&error) == Some(NOT_MODIFIED) => return Ok(Seen::Same),
                 Err(error) if status(&error) == Some(RANGE_NOT_SATISFIABLE) => return Err(too_short(key)),
-                Err(error) => return Err(self.asked(&what).failed(error)),
+                Err(error) => return Err(self.context(&what).failed(error)),
             };
             match read(output).await {
                 Ok(blob) => return Ok(Seen::Changed(Some(blob))),
@@ -95,7 +95,7 @@ impl Objects {
             Ok(head) => Ok(Some(head.content_length.and_then(|length| u64::try_from(length).ok()).unwrap_or(0))),
             // The answer to HEAD has no body that could tell a missing bucket from a missing object.
             Err(error) if status(&error) == Some(NOT_FOUND) => Ok(None),
-            Err(error) => Err(self.asked(&format!("read the object {key}")).failed(error)),
+            Err(error) => Err(self.context(&format!("read the object {key}")).failed(error)),
         }
     }
 
@@ -118,7 +118,7 @@ impl Objects {
                 Some(CONDITIONAL_CONFLICT) if tries < WRITE_TRIES => tries += 1,
                 Some(CONDITIONAL_CONFLICT) => return Err(PortError::Conflict),
                 Some(NOT_FOUND) if matches!(when, When::Tagged(_)) && is_absent(&error) => return Ok(None),
-                _ => return Err(self.asked(&format!("write the object {key}")).failed(error)),
+                _ => return Err(self.context(&format!("write the object {key}")).failed(error)),
             }
         }
     }
@@ -178,7 +178,7 @@ impl Blobs for Objects {
     async fn delete(&self, key: &str) -> Result<(), PortError> {
         check(key)?;
         let deleted = self.client.delete_object().bucket(&self.bucket).key(key).send().await;
-        deleted.map(drop).map_err(|e| self.asked(&format!("delete the object {key}")).failed(e))
+        deleted.map(drop).map_err(|e| self.context(&format!("delete the object {key}")).failed(e))
     }
 
     async fn list(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<String>, PortError> {
@@ -189,7 +189,7 @@ impl Blobs for Objects {
             let after = keys.last().map(String::as_str).or(after).map(str::to_owned);
             let list = self.client.list_objects_v2().bucket(&self.bucket).prefix(prefix).set_start_after(after);
             let page = list.max_keys(i32::try_from(want).unwrap_or(1)).send().await;
-            let page = page.map_err(|e| self.asked("list the objects").failed(e))?;
+            let page = page.map_err(|e| self.context("list the objects").failed(e))?;
             more = page.is_truncated.unwrap_or(false);
             keys.extend(page.contents.unwrap_or_default().into_iter().filter_map(|object| object.key));
             more &= keys.len() < limit;

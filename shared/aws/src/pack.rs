@@ -117,7 +117,7 @@ mod tests {
     fn usual() -> Result<Source, Box<dyn Error>> {
         let now = Timestamp::parse_day_or_instant("2026-11-24T11:22:33Z")?;
         let key = |n: u64| SourceKey::new(&format!("{:016x}{:016x}", hash(n), hash(n + 1)));
-        let mut feed = FeedSource::new(key(1_000)?, Slot::of(123), "https://blog.harbour-lantern.example/feed/");
+        let mut feed = FeedSource::new(key(1_000)?, Slot::from_hash(123), "https://blog.harbour-lantern.example/feed/");
         feed.site = Some(key(2_000)?);
         feed.format = "rss 2.0".to_owned();
         feed.title = Some("Harbour Lantern".to_owned());

@@ -1,7 +1,7 @@
 //! Creates a stack without its template, as tests do, and finds a deployed one.
 
 use crate::connection::Connection;
-use crate::error::{Asked, corrupt};
+use crate::error::{RequestContext, corrupt};
 use crate::item::KEY;
 use crate::names::Names;
 use aws_sdk_dynamodb::types::{
@@ -32,7 +32,7 @@ const FIRST_REGION: &str = "us-east-1";
 /// [`PortError::NotFound`] if there is none, [`PortError::Corrupt`] if there are several, transport errors.
 pub async fn find_bucket(connection: &Connection, stack: &str) -> Result<String, PortError> {
     let prefix = Names::bucket_prefix(stack);
-    let asked = Asked { what: "list the buckets", kind: "bucket", name: &prefix, stack };
+    let asked = RequestContext { what: "list the buckets", kind: "bucket", name: &prefix, stack };
     let mut pages = connection.s3().list_buckets().prefix(&prefix).into_paginator().send();
     let mut found = Vec::new();
     while let Some(page) = pages.next().await {
@@ -82,7 +82,7 @@ async fn table(
     range: Option<(&'static str, ScalarAttributeType)>,
 ) -> Result<(), PortError> {
     let client = connection.dynamodb();
-    let asked = Asked { what: "make a table", kind: "table", name: &name, stack: &names.stack };
+    let asked = RequestContext { what: "make a table", kind: "table", name: &name, stack: &names.stack };
     let malformed = |e: aws_sdk_dynamodb::error::BuildError| corrupt("a table's keys", e);
     let mut create = client.create_table().table_name(&name).billing_mode(BillingMode::PayPerRequest);
     for ((key, kind), part) in
@@ -111,7 +111,7 @@ async fn table(
 async fn queues(connection: &Connection, names: &Names, stage: QueueName) -> Result<(), PortError> {
     let client = connection.sqs();
     let (name, dead) = (names.queue(stage), names.dead_queue(stage));
-    let asked = Asked { what: "make a queue", kind: "queue", name: &name, stack: &names.stack };
+    let asked = RequestContext { what: "make a queue", kind: "queue", name: &name, stack: &names.stack };
     let made = client.create_queue().queue_name(&dead).send().await.map_err(|e| asked.failed(e))?;
     let arn = client
         .get_queue_attributes()
@@ -130,7 +130,7 @@ async fn queues(connection: &Connection, names: &Names, stage: QueueName) -> Res
 
 async fn bucket(connection: &Connection, names: &Names) -> Result<(), PortError> {
     let name = &names.bucket;
-    let asked = Asked { what: "make a bucket", kind: "bucket", name, stack: &names.stack };
+    let asked = RequestContext { what: "make a bucket", kind: "bucket", name, stack: &names.stack };
     let place = connection.region().filter(|region| *region != FIRST_REGION).map(|region| {
         CreateBucketConfiguration::builder().location_constraint(BucketLocationConstraint::from(region)).build()
     });

@@ -62,7 +62,7 @@ impl Sources for SourceTable {
         }
         let mut found = Vec::new();
         for (index, of_slot) in slots.into_iter().filter(|(_, of_slot)| of_slot.len() >= TOGETHER) {
-            found.extend(self.between(Slot::of(index.into()), &of_slot).await?);
+            found.extend(self.between(Slot::from_hash(index.into()), &of_slot).await?);
         }
         Ok(found)
     }
@@ -95,7 +95,7 @@ impl Sources for SourceTable {
 
 /// Returns a key's slot. A new source gets its slot by the same rule, so that the key alone leads to the row.
 fn slot(key: &SourceKey) -> Slot {
-    Slot::of(u64::from_str_radix(&key.as_str()[..SLOT_DIGITS], 16).unwrap_or(0))
+    Slot::from_hash(u64::from_str_radix(&key.as_str()[..SLOT_DIGITS], 16).unwrap_or(0))
 }
 
 /// Refuses a source whose slot is not that of its key: its row could not be found again.

@@ -1,7 +1,7 @@
 //! A table of versioned items.
 
 use crate::chance::short_name;
-use crate::error::Asked;
+use crate::error::RequestContext;
 use crate::item::{Item, STATE, VERSION, WRITE, number};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
@@ -50,8 +50,8 @@ impl Table {
     }
 
     /// Describes a request to this table, for its errors.
-    pub(crate) fn asked<'a>(&'a self, what: &'a str) -> Asked<'a> {
-        Asked { what, kind: "table", name: &self.name, stack: &self.stack }
+    pub(crate) fn context<'a>(&'a self, what: &'a str) -> RequestContext<'a> {
+        RequestContext { what, kind: "table", name: &self.name, stack: &self.stack }
     }
 
     /// Returns the item of a key.
@@ -64,14 +64,14 @@ impl Table {
             .consistent_read(read == Read::Strong)
             .send()
             .await
-            .map_err(|e| self.asked(what).failed(e))?;
+            .map_err(|e| self.context(what).failed(e))?;
         Ok(got.item)
     }
 
     /// Writes an item, whatever is there.
     pub(crate) async fn put(&self, what: &str, item: Item) -> Result<(), PortError> {
         let put = self.client.put_item().table_name(&self.name).set_item(Some(item));
-        put.send().await.map(drop).map_err(|e| self.asked(what).failed(e))
+        put.send().await.map(drop).map_err(|e| self.context(what).failed(e))
     }
 
     /// Writes an item that must not exist yet; returns true if it was written.
@@ -141,7 +141,7 @@ impl Table {
                 Some(PutItemError::ConditionalCheckFailedException(failed)) => {
                     Ok(failed.item().is_some_and(|there| there.get(WRITE) == Some(&name)))
                 }
-                _ => Err(self.asked(what).failed(error)),
+                _ => Err(self.context(what).failed(error)),
             },
         }
     }
@@ -191,7 +191,7 @@ impl Table {
                 wanted.push(format!("#a{n}"));
             }
             let answer = scan.projection_expression(wanted.join(",")).send().await;
-            let answer = answer.map_err(|e| self.asked(what).failed(e))?;
+            let answer = answer.map_err(|e| self.context(what).failed(e))?;
             listed.extend(answer.items.unwrap_or_default());
             after = answer.last_evaluated_key;
             if after.is_none() {
@@ -227,7 +227,7 @@ impl Table {
                 .expression_attribute_values(":first", first.clone())
                 .expression_attribute_values(":last", last.clone()),
         };
-        let answer = query.send().await.map_err(|e| self.asked(what).failed(e))?;
+        let answer = query.send().await.map_err(|e| self.context(what).failed(e))?;
         Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key))
     }
 
@@ -245,7 +245,7 @@ impl Table {
                 .expression_attribute_names("#n", name)
                 .expression_attribute_values(":prefix", AttributeValue::S(prefix.to_owned()));
         }
-        let answer = scan.send().await.map_err(|e| self.asked(what).failed(e))?;
+        let answer = scan.send().await.map_err(|e| self.context(what).failed(e))?;
         Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::args::CrawlArgs;
 use crate::failure::usage;
-use crate::output::{self, ADDRESS, count, shown};
+use crate::output::{self, ADDRESS, count, printable};
 use crate::world::{World, each_source};
 use anyhow::Result;
 use curlew_crawl::feeds::backfill::BackfillRequest;
@@ -85,11 +85,11 @@ fn words(line: &BackfillLine) -> String {
             let days = line.days.unwrap_or(1);
             let days = if days == 1 { "1 day".to_owned() } else { format!("{days} days") };
             let least = if line.is_least { "at least " } else { "about " };
-            let note = line.note.as_ref().map(|note| format!(" ({})", shown(note, REASON))).unwrap_or_default();
+            let note = line.note.as_ref().map(|note| format!(" ({})", printable(note, REASON))).unwrap_or_default();
             format!("{least}{days} left, next step {}{note}", line.due)
         }
-        BackfillState::Done { reason } => format!("done: {}", shown(reason, REASON)),
-        BackfillState::GivenUp { reason } => format!("given up: {}", shown(reason, REASON)),
+        BackfillState::Done { reason } => format!("done: {}", printable(reason, REASON)),
+        BackfillState::GivenUp { reason } => format!("given up: {}", printable(reason, REASON)),
     };
-    format!("{}  {progress}; {state}", shown(&line.url, ADDRESS))
+    format!("{}  {progress}; {state}", printable(&line.url, ADDRESS))
 }

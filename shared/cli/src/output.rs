@@ -85,7 +85,7 @@ pub(crate) fn steers(c: char) -> bool {
 }
 
 /// Returns a text that is safe for a terminal: without characters that control it, and of at most `most` characters.
-pub(crate) fn shown(text: &str, most: usize) -> String {
+pub(crate) fn printable(text: &str, most: usize) -> String {
     let clean: String = text.chars().map(|c| if steers(c) { ' ' } else { c }).collect();
     if clean.chars().count() <= most {
         return clean;
@@ -120,7 +120,7 @@ mod tests {
     fn nothing_that_is_shown_steers_a_terminal() {
         let text: String = (0..=0x2070).filter_map(char::from_u32).filter(|c| steers(*c)).collect();
         assert!(["\u{1b}", "\u{7}", "\r", "\u{9b}", "\u{202e}", "\u{2066}"].iter().all(|c| text.contains(c)));
-        assert_eq!(shown(&format!("a{text}b"), 1_000).trim_matches(['a', 'b', ' ']), "");
-        assert_eq!(shown("Größe 42 – ½ שלום", 1_000), "Größe 42 – ½ שלום");
+        assert_eq!(printable(&format!("a{text}b"), 1_000).trim_matches(['a', 'b', ' ']), "");
+        assert_eq!(printable("Größe 42 – ½ שלום", 1_000), "Größe 42 – ½ שלום");
     }
 }

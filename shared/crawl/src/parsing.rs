@@ -18,7 +18,7 @@ impl fmt::Display for Overrun {
 
 /// Returns what `work` makes of a document of this many bytes, which it owns.
 ///
-/// A panic of `work` is told like an overrun: it comes again whenever the document is read, and a job that failed for it would
+/// A panic of `work` counts as an overrun: it comes again whenever the document is read, and a job that failed for it would
 /// leave the lease of its visit behind, and the other documents of that visit unread.
 ///
 /// # Errors
@@ -44,12 +44,12 @@ pub(crate) async fn within<T: Send + 'static>(
             tracing::error!(why, "the reader of a document panicked");
             Ok(Err(Overrun("its reader panicked".to_owned())))
         },
-        told,
+        overrun_apart,
     )
 }
 
 /// Distinguishes a document that overran, which is a result, from one that could not be read now.
-pub(crate) fn told<T>(read: Result<T, CpuError>) -> Result<Result<T, Overrun>, StageError> {
+pub(crate) fn overrun_apart<T>(read: Result<T, CpuError>) -> Result<Result<T, Overrun>, StageError> {
     match read {
         Ok(value) => Ok(Ok(value)),
         Err(CpuError::Unavailable(error)) => Err(error.into()),

@@ -106,7 +106,7 @@ impl<S: Settlement> Worker<'_, S> {
         let run = AssertUnwindSafe(self.stages.run(job)).catch_unwind();
         match run.instrument(span.clone().unwrap_or_else(Span::none)).await {
             Ok(outcome) => {
-                let span = span.unwrap_or_else(|| settlement_span(job.work.kind(), &trace::of(job)));
+                let span = span.unwrap_or_else(|| settlement_span(job.work.kind(), &trace::trace_id(job)));
                 self.settle(handle, receives, job, outcome).instrument(span).await
             }
             Err(panic) => {
@@ -144,7 +144,7 @@ impl<S: Settlement> Worker<'_, S> {
             return Ok(0);
         };
         let settled = each.zip(outcomes).map(|(((handle, receives), job), outcome)| async move {
-            let span = settlement_span(job.work.kind(), &trace::of(&job));
+            let span = settlement_span(job.work.kind(), &trace::trace_id(&job));
             self.settle(handle, *receives, &job, outcome).instrument(span).await
         });
         // All of them, even if one fails.
@@ -251,7 +251,7 @@ impl<S: Settlement<Handle = Receipt>> Worker<'_, S> {
 
 /// Returns the span of a job.
 fn span_of(job: &Job) -> Span {
-    job_span(job.work.kind(), &trace::of(job))
+    job_span(job.work.kind(), &trace::trace_id(job))
 }
 
 #[cfg(test)]

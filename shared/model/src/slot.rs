@@ -12,7 +12,7 @@ impl Slot {
     pub const COUNT: u16 = 480;
 
     /// Returns the slot of a hash or a minute.
-    pub const fn of(hash: u64) -> Slot {
+    pub const fn from_hash(hash: u64) -> Slot {
         Slot((hash % Slot::COUNT as u64) as u16)
     }
 

@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn the_ring_is_written_in_little_room_and_read_as_it_was_once() -> Result<(), Box<dyn std::error::Error>> {
         let key = SourceKey::new("0123456789abcdef0123456789abcdef")?;
-        let mut feed = FeedSource::new(key, Slot::of(7), "https://example.org/feed.xml");
+        let mut feed = FeedSource::new(key, Slot::from_hash(7), "https://example.org/feed.xml");
         feed.seen = (0..50).map(|n| u64::MAX - n).collect();
         feed.stamps = vec![u16::MAX; 25];
         let json = serde_json::to_string(&feed)?;

@@ -370,7 +370,7 @@ pub fn source_key(url: &Url) -> SourceKey {
 
 /// Returns the minute of the cycle at which a source is due.
 pub fn slot(key: &SourceKey) -> Slot {
-    Slot::of(u64::from_str_radix(&key.as_str()[..16], 16).unwrap_or(0))
+    Slot::from_hash(u64::from_str_radix(&key.as_str()[..16], 16).unwrap_or(0))
 }
 
 /// Returns the first 32 hexadecimal digits of the SHA-256 of some bytes.

@@ -20,7 +20,7 @@ pub fn begin(kind: &str, subject: &str, at: Timestamp) -> TraceId {
 
 /// Returns the id of the chain that a job belongs to. One that names none gets one that stays the same
 /// however often it runs.
-pub fn of(job: &Job) -> TraceId {
+pub fn trace_id(job: &Job) -> TraceId {
     let begun = || {
         let (subject, at) = job.work.chain();
         begin(job.work.kind(), &subject, at)
@@ -52,7 +52,7 @@ pub fn of_extraction(job: &Envelope<Box<ExtractJob>>) -> TraceId {
 /// Returns the job with the id of its chain, so that the jobs that follow from it get the same one.
 #[must_use]
 pub fn traced(job: Job) -> Job {
-    let trace = of(&job);
+    let trace = trace_id(&job);
     job.traced(Some(trace))
 }
 
@@ -82,7 +82,7 @@ mod tests {
         let message = old.to_message().unwrap();
         assert!(!message.contains("trace"), "{message}");
         let traced = traced(Job::from_message(&message).unwrap());
-        assert_eq!(traced.trace, Some(of(&old)));
-        assert_eq!(Job::from_message(&traced.to_message().unwrap()).unwrap().trace, Some(of(&old)));
+        assert_eq!(traced.trace, Some(trace_id(&old)));
+        assert_eq!(Job::from_message(&traced.to_message().unwrap()).unwrap().trace, Some(trace_id(&old)));
     }
 }

@@ -3,7 +3,7 @@ use async_trait::async_trait;
 use curlew_model::{Slot, Source, SourceKey};
 
 /// The rows of feeds and of sites. A source's slot follows from its key, by its first 16 digits as a number
-/// ([`Slot::of`]); an adapter may find the row by that alone, and refuse one that is elsewhere.
+/// ([`Slot::from_hash`]); an adapter may find the row by that alone, and refuse one that is elsewhere.
 #[async_trait]
 pub trait Sources: Send + Sync {
     /// The row and its version.

@@ -324,7 +324,7 @@ impl Stand {
 /// # Panics
 /// If there are not enough.
 fn dense_hosts(wanted: usize, due: u64) -> Vec<usize> {
-    let of_feed = Slot::of(due % CYCLE);
+    let of_feed = Slot::from_hash(due % CYCLE);
     let fits = |number: &usize| {
         let home = format!("http://{PREFIX}-{number:04}.test/");
         slot(&format!("{home}feed.xml")) == of_feed && slot(&home).index() < SITE_SLOTS
@@ -337,7 +337,7 @@ fn dense_hosts(wanted: usize, due: u64) -> Vec<usize> {
 /// Returns the slot of a source: by the first eight bytes of the hash of its address.
 fn slot(url: &str) -> Slot {
     let hash = Sha256::digest(url.as_bytes());
-    Slot::of(hash[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    Slot::from_hash(hash[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
 fn since_1970() -> Duration {

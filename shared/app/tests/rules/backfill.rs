@@ -474,7 +474,7 @@ async fn a_site_whose_feeds_are_still_unknown_is_waited_for_and_the_heirs_of_its
     let moved = FeedSource {
         gone: true,
         moved: Some((FEED.into(), 3)),
-        ..FeedSource::new(key(old), curlew_model::Slot::of(1), old)
+        ..FeedSource::new(key(old), curlew_model::Slot::from_hash(1), old)
     };
     world.sources.insert(&Source::Feed(moved)).await.unwrap();
     world.with_feed(|_| {}).await;

@@ -517,7 +517,7 @@ async fn a_page_is_never_named_after_a_feed_of_comments() {
         let feeds = vec![key(url), key(main)];
         world.with_site(HOME, SiteState::Working { feeds }).await;
         for (url, title) in [(url, title), (main, "Waders")] {
-            let slot = curlew_model::Slot::of(0);
+            let slot = curlew_model::Slot::from_hash(0);
             let feed = curlew_model::FeedSource {
                 title: Some(title.into()),
                 site: Some(key(HOME)),

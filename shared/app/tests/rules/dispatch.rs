@@ -158,7 +158,7 @@ async fn polls_of_long_addresses_are_several_jobs_each_of_which_a_message_holds(
     for n in 0..900 {
         let key = in_slot_0(n * 480 * 7_919 * 1_000_003, n);
         let url = format!("https://h{n}.example/?{}", "\\".repeat(2_000));
-        let feed = FeedSource::new(key, Slot::of(0), url);
+        let feed = FeedSource::new(key, Slot::from_hash(0), url);
         assert!(stack.world.sources.insert(&Source::Feed(feed)).await.unwrap());
     }
     let dispatch = Dispatch { sends_together: true, ..stack.dispatch() };
@@ -207,7 +207,7 @@ impl Million {
     /// Returns the slot of a feed, and its number in there.
     fn place(key: &SourceKey) -> (Slot, u64) {
         let half = |range| u64::from_str_radix(&key.as_str()[range], 16).unwrap();
-        (Slot::of(half(16..32)), half(0..16) >> 52)
+        (Slot::from_hash(half(16..32)), half(0..16) >> 52)
     }
 
     /// Returns the rows of a slot with this number, in the order of their keys: a feed, and the feed that the slot is a
@@ -215,7 +215,7 @@ impl Million {
     fn rows(slot: Slot, number: u64) -> impl Iterator<Item = Source> {
         let own = Source::Feed(Million::feed(slot, number));
         let further = number.is_multiple_of(TWICE).then(|| {
-            let half_a_cycle_before = Slot::of(u64::from(slot.index() + Slot::COUNT / 2));
+            let half_a_cycle_before = Slot::from_hash(u64::from(slot.index() + Slot::COUNT / 2));
             let FeedSource { key: feed, url, .. } = Million::feed(half_a_cycle_before, number);
             Source::Extra(ExtraSlot { key: Million::key((number << 52) + 1, slot), slot, feed, url })
         });
@@ -271,7 +271,7 @@ impl Counted {
     /// Returns the place of a poll among the counts.
     fn place(poll: &PollJob) -> usize {
         let (slot, number) = Million::place(&poll.feed);
-        let came = Slot::of(poll.due.unwrap().minute().unsigned_abs());
+        let came = Slot::from_hash(poll.due.unwrap().minute().unsigned_abs());
         let feed = usize::from(slot.index()) * IN_SLOT as usize + usize::try_from(number).unwrap();
         if came == slot { feed } else { FEEDS + feed }
     }
@@ -303,7 +303,7 @@ async fn after_a_day_without_ticks_a_million_feeds_are_sent_within_an_hour() {
     let (clock, stop) = (world.politeness.clock.clone(), Millis::from_hours(24));
     // Polls that were put back before the stop.
     let put_back = |slot: u16| {
-        let feed = Million::feed(Slot::of(slot.into()), 1);
+        let feed = Million::feed(Slot::from_hash(slot.into()), 1);
         PollJob::new(feed.key, feed.url)
     };
     let counted = Arc::new(Counted {

@@ -35,7 +35,7 @@ async fn an_article_in_36_feeds_is_one_page_and_called_once() {
     let forms = ["?utm_source=feed", "#top", "", "?utm_campaign=a&utm_medium=rss"];
     for n in 0..36_usize {
         let url = format!("https://feeds-{n}.example/feed");
-        let feed = FeedSource::new(key(&url), Slot::of(0), url.clone());
+        let feed = FeedSource::new(key(&url), Slot::from_hash(0), url.clone());
         world.sources.insert(&Source::Feed(feed)).await.unwrap();
         let (form, id) = (forms[n % forms.len()].replace('&', "&amp;"), n);
         let item =

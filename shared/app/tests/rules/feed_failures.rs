@@ -148,7 +148,7 @@ async fn f04_a_retired_feed_opens_its_site_once_and_only_if_it_was_the_last() {
     let other = "https://example.org/other";
     world.with_site(HOME, SiteState::Working { feeds: vec![key(FEED), key(other)] }).await;
     world.with_feed(|feed| feed.site = Some(key(HOME))).await;
-    let sister = curlew_model::FeedSource::new(key(other), curlew_model::Slot::of(0), other);
+    let sister = curlew_model::FeedSource::new(key(other), curlew_model::Slot::from_hash(0), other);
     world.sources.insert(&Source::Feed(sister)).await.unwrap();
     world.web.answer(FEED, Ok(status(410)));
     world.poll(0).await;

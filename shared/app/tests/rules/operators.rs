@@ -162,7 +162,7 @@ async fn the_table_has_each_site_once_with_its_feeds_and_their_pages() {
     }
     for n in 0..4 {
         let url = format!("https://feeds.example.net/{n}");
-        let mut feed = FeedSource::new(key(&url), Slot::of(0), &url);
+        let mut feed = FeedSource::new(key(&url), Slot::from_hash(0), &url);
         // The first two belong to a named site, the next one to a home page, the last one to nothing.
         feed.site = (n < 2).then(|| key(&site_url(0)));
         feed.link = (n == 2).then(|| "https://blog.example.com/".to_owned());

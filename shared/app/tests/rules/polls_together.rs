@@ -13,7 +13,7 @@ async fn world_of(urls: impl Iterator<Item = String>) -> (TestWorld, PollsJob) {
     world.ports.is_billed = true;
     let mut polls = vec![];
     for url in urls {
-        let mut feed = FeedSource::new(key(&url), Slot::of(0), &url);
+        let mut feed = FeedSource::new(key(&url), Slot::from_hash(0), &url);
         feed.validators.etag = Some("\"1\"".into());
         feed.polled_at = world.now() - Millis::from_hours(9);
         feed.polling.trust.verify_at = Some(world.now() + Millis::from_days(30));

@@ -161,7 +161,7 @@ impl TestWorld {
     pub(crate) async fn with_feed(&self, change: impl FnOnce(&mut FeedSource)) {
         let mut feed = FeedSource {
             image: Some("https://example.org/logo.png".into()),
-            ..FeedSource::new(key(FEED), Slot::of(0), FEED)
+            ..FeedSource::new(key(FEED), Slot::from_hash(0), FEED)
         };
         change(&mut feed);
         assert!(self.sources.insert(&Source::Feed(feed)).await.unwrap());
@@ -205,7 +205,7 @@ impl TestWorld {
     pub(crate) async fn with_site(&self, url: &str, state: SiteState) {
         let site = SiteSource {
             key: key(url),
-            slot: Slot::of(0),
+            slot: Slot::from_hash(0),
             url: url.into(),
             state,
             image: None,

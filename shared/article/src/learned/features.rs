@@ -111,7 +111,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(block: &Block) -> Counts {
+    fn new(block: &Block) -> Counts {
         /// Maximum number of bytes of a block whose signs are counted.
         const LONGEST: usize = 8 * 1024;
         let mut counts = Counts {
@@ -203,7 +203,7 @@ pub(crate) fn table(evidence: &PageFacts<'_>) -> FeatureTable {
     if evidence.outline.blocks.len() > BLOCKS {
         return FeatureTable::default();
     }
-    let page = Page::of(evidence);
+    let page = Page::new(evidence);
     let outline = evidence.outline;
     let mut rows = vec![[0; FEATURES]; outline.blocks.len()];
     for (at, (row, (block, place))) in rows.iter_mut().zip(outline.blocks.iter().zip(&outline.places)).enumerate() {
@@ -216,10 +216,10 @@ pub(crate) fn table(evidence: &PageFacts<'_>) -> FeatureTable {
 const RULES: [&str; 5] = ["microdata", "content", "article", "main", "density"];
 
 impl<'p> Page<'p> {
-    fn of(evidence: &'p PageFacts<'p>) -> Page<'p> {
+    fn new(evidence: &'p PageFacts<'p>) -> Page<'p> {
         let outline = evidence.outline;
         let blocks = &outline.blocks;
-        let counts: Vec<Counts> = blocks.iter().map(Counts::of).collect();
+        let counts: Vec<Counts> = blocks.iter().map(Counts::new).collect();
         let mut sums = vec![Sum::default()];
         let (mut paths, mut styles, mut times) = (HashMap::default(), HashMap::default(), HashMap::default());
         for (at, ((block, counts), place)) in blocks.iter().zip(&counts).zip(&outline.places).enumerate() {

@@ -41,7 +41,7 @@ impl Answer {
 pub(crate) fn decide(evidence: &PageFacts<'_>, table: &FeatureTable) -> Option<Answer> {
     let trees = MODEL.as_ref().filter(|_| table.rows.len() >= FEWEST)?;
     let scores: Vec<i32> = table.rows.iter().map(|row| trees.score(row)).collect();
-    let worth = Worth::of(evidence, table, &scores);
+    let worth = Worth::new(evidence, table, &scores);
     let (best, kept) = worth.best();
     let rules = worth.value((0..scores.len()).filter(|at| features::is_kept(evidence.best, *at)));
     if rules + u64::from(trees.rules_ahead) >= best {
@@ -68,7 +68,7 @@ struct Worth {
 const ONE: u64 = 1 << 16;
 
 impl Worth {
-    fn of(evidence: &PageFacts<'_>, table: &FeatureTable, scores: &[i32]) -> Worth {
+    fn new(evidence: &PageFacts<'_>, table: &FeatureTable, scores: &[i32]) -> Worth {
         let left_out = left_out(&evidence.outline.blocks, &evidence.weighed.hidden);
         let block = |(at, score): (usize, &i32)| {
             let is_out = left_out.get(at) == Some(&true);

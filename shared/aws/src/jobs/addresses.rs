@@ -26,7 +26,7 @@ impl Jobs {
     async fn ask<'a>(&self, known: &'a OnceCell<String>, name: String) -> Result<&'a str, PortError> {
         let ask = || async {
             let found = self.sqs.get_queue_url().queue_name(&name).send().await;
-            let found = found.map_err(|e| self.asked("find a queue", &name).failed(e))?;
+            let found = found.map_err(|e| self.context("find a queue", &name).failed(e))?;
             Ok(found.queue_url.unwrap_or_default())
         };
         known.get_or_try_init(ask).await.map(String::as_str)

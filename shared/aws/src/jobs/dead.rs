@@ -47,7 +47,7 @@ impl Jobs {
             .message_body(message.body)
             .message_attributes(ERROR, attribute(&reason(error))?)
             .message_attributes(AT, attribute(&now.to_string())?);
-        send.send().await.map(drop).map_err(|e| self.asked("give a job up", &name).failed(e))
+        send.send().await.map(drop).map_err(|e| self.context("give a job up", &name).failed(e))
     }
 
     /// Reads all dead-letter queues and puts the messages back.
@@ -135,7 +135,7 @@ impl Jobs {
             };
             let entries: Vec<_> = batch.iter().enumerate().map(entry).collect::<Result<_, _>>()?;
             let show = self.sqs.change_message_visibility_batch().queue_url(address).set_entries(Some(entries));
-            show.send().await.map_err(|e| self.asked("put jobs back", &name).failed(e))?;
+            show.send().await.map_err(|e| self.context("put jobs back", &name).failed(e))?;
         }
         Ok(())
     }

@@ -169,7 +169,7 @@ impl Jobs {
     pub async fn dead_events(&self) -> Result<u64, PortError> {
         let name = self.names.schedules_dead_queue();
         let found = self.sqs.get_queue_url().queue_name(&name).send().await;
-        let address = found.map_err(|e| self.asked("find a queue", &name).failed(e))?.queue_url.unwrap_or_default();
+        let address = found.map_err(|e| self.context("find a queue", &name).failed(e))?.queue_url.unwrap_or_default();
         Ok(self.counts(&name, &address).await?.into_iter().sum())
     }
 
@@ -215,7 +215,7 @@ impl Jobs {
             QueueAttributeName::ApproximateNumberOfMessagesDelayed,
         ];
         let ask = self.sqs.get_queue_attributes().queue_url(address).set_attribute_names(Some(NAMES.to_vec()));
-        let answer = ask.send().await.map_err(|e| self.asked("count the jobs", name).failed(e))?;
+        let answer = ask.send().await.map_err(|e| self.context("count the jobs", name).failed(e))?;
         let counts = answer.attributes.unwrap_or_default();
         Ok(NAMES.map(|name| counts.get(&name).and_then(|n| n.parse().ok()).unwrap_or(0)))
     }

@@ -27,7 +27,7 @@ mod together;
 pub use attachments::put_back;
 pub use message::ReadError;
 
-use crate::error::Asked;
+use crate::error::RequestContext;
 use crate::names::Names;
 use crate::objects::Objects;
 use crate::table::Table;
@@ -84,8 +84,8 @@ impl Jobs {
     }
 
     /// Describes a request to a queue, for its errors.
-    fn asked<'a>(&'a self, what: &'a str, name: &'a str) -> Asked<'a> {
-        Asked { what, kind: "queue", name, stack: &self.names.stack }
+    fn context<'a>(&'a self, what: &'a str, name: &'a str) -> RequestContext<'a> {
+        RequestContext { what, kind: "queue", name, stack: &self.names.stack }
     }
 
     /// Returns whole seconds from now until an instant, rounded up so that nothing comes too early, at most `most`.

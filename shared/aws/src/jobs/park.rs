@@ -87,13 +87,13 @@ impl Jobs {
             let mut left = batch.to_vec();
             for tries in 1.. {
                 let write = table.client.batch_write_item().request_items(&table.name, left);
-                let answer = write.send().await.map_err(|e| table.asked(what).failed(e))?;
+                let answer = write.send().await.map_err(|e| table.context(what).failed(e))?;
                 left = answer.unprocessed_items.and_then(|mut left| left.remove(&table.name)).unwrap_or_default();
                 if left.is_empty() {
                     break;
                 }
                 if tries >= TRIES {
-                    return Err(table.asked(what).refused("ThrottlingException", "rows were left unprocessed"));
+                    return Err(table.context(what).refused("ThrottlingException", "rows were left unprocessed"));
                 }
                 tokio::time::sleep(PAUSE * (1 << (tries - 1))).await;
             }

@@ -32,7 +32,7 @@ impl Jobs {
             .message_attribute_names("All")
             .send()
             .await
-            .map_err(|e| self.asked("receive jobs", &name).failed(e))?;
+            .map_err(|e| self.context("receive jobs", &name).failed(e))?;
         Ok(answer.messages.unwrap_or_default())
     }
 
@@ -40,7 +40,7 @@ impl Jobs {
     pub(super) async fn delete(&self, stage: QueueName, address: &str, handle: &str) -> Result<(), PortError> {
         let name = self.names.queue(stage);
         match self.sqs.delete_message().queue_url(address).receipt_handle(handle).send().await {
-            Err(error) if !is_run_out(&error) => Err(self.asked("acknowledge a job", &name).failed(error)),
+            Err(error) if !is_run_out(&error) => Err(self.context("acknowledge a job", &name).failed(error)),
             _ => Ok(()),
         }
     }
@@ -49,7 +49,7 @@ impl Jobs {
         let name = self.names.queue(stage);
         let change = self.sqs.change_message_visibility().queue_url(self.address(stage).await?).receipt_handle(handle);
         match change.visibility_timeout(seconds).send().await {
-            Err(error) if !is_run_out(&error) => Err(self.asked("put a job back", &name).failed(error)),
+            Err(error) if !is_run_out(&error) => Err(self.context("put a job back", &name).failed(error)),
             _ => Ok(()),
         }
     }

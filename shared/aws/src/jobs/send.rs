@@ -53,7 +53,7 @@ impl Jobs {
     /// Sends one request, and again what was left unprocessed; returns the entries that failed for good.
     async fn request(&self, stage: QueueName, address: &str, entries: Vec<Entry<'_>>) -> Vec<(usize, PortError)> {
         let name = self.names.queue(stage);
-        let asked = self.asked("send jobs", &name);
+        let asked = self.context("send jobs", &name);
         let mut failed = Vec::new();
         let mut left = entries;
         for tries in 1.. {

@@ -2,7 +2,7 @@
 
 use crate::args::{ListArgs, ListWhat};
 use crate::commands::rows::why;
-use crate::output::{self, ADDRESS, count, shown};
+use crate::output::{self, ADDRESS, count, printable};
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_model::{Job, Work};
@@ -48,20 +48,20 @@ async fn list(world: &World, json: bool) -> Result<()> {
 
 fn in_words(line: &Value) -> String {
     let text = |name: &str| line[name].as_str().unwrap_or_default();
-    let by = line["by"].as_str().map(|name| format!("  by {}", shown(name, ADDRESS))).unwrap_or_default();
-    format!("{}  {}  {}  {}{by}", text("at"), text("what"), text("reason"), shown(text("url"), ADDRESS))
+    let by = line["by"].as_str().map(|name| format!("  by {}", printable(name, ADDRESS))).unwrap_or_default();
+    format!("{}  {}  {}  {}{by}", text("at"), text("what"), text("reason"), printable(text("url"), ADDRESS))
 }
 
 /// Searches rows, audit lines, segments, splits, thumbnails and jobs.
 async fn show(world: &World, key: &str, json: bool) -> Result<()> {
     let Some(subject) = Subject::read(key) else {
-        bail!("'{}' is no address and no host", shown(&without_credentials(key), ADDRESS))
+        bail!("'{}' is no address and no host", printable(&without_credentials(key), ADDRESS))
     };
     let audit = Audit { blobs: world.ports.blobs.clone(), pages: world.ports.pages.clone() };
     let report = audit.report(&subject).await?;
     let jobs = jobs(world, &subject, &report).await?;
     if report.is_empty() && jobs == 0 {
-        bail!("nothing is known of '{}', and nothing is kept of it", shown(&without_credentials(key), ADDRESS));
+        bail!("nothing is known of '{}', and nothing is kept of it", printable(&without_credentials(key), ADDRESS));
     }
     if json {
         let mut whole = json!(report);
@@ -72,7 +72,7 @@ async fn show(world: &World, key: &str, json: bool) -> Result<()> {
     for page in &report.pages {
         let checked = page.checked_at.map(|at| format!(", checked {at}")).unwrap_or_default();
         let state = format!("{}{}", page_state(&page.state), why(&page.state));
-        output::line(&format!("{}  {state}{checked}  {}", page.at, shown(&page.url, ADDRESS)))?;
+        output::line(&format!("{}  {state}{checked}  {}", page.at, printable(&page.url, ADDRESS)))?;
     }
     for line in &report.removed {
         output::line(&in_words(line))?;

@@ -6,7 +6,7 @@ use super::{Place, exclusive, stop_on_signal};
 use crate::args::{CrawlArgs, Until};
 use crate::failure::usage;
 use crate::history;
-use crate::output::{self, shown};
+use crate::output::{self, printable};
 use crate::pictures::without_a_model;
 use crate::progress::Progress;
 use crate::recorder::Recorder;
@@ -157,7 +157,7 @@ impl Named {
     async fn take(&self, world: &World) -> Result<(BTreeSet<SourceKey>, Vec<LeftOut>)> {
         let from_flags = |refused: RefusedAddress| {
             let remedy = named::remedy(&refused.why);
-            usage(format!("{}{remedy}", shown(&refused.to_string(), REFUSAL)))
+            usage(format!("{}{remedy}", printable(&refused.to_string(), REFUSAL)))
         };
         let (mut keys, mut left_out) = (BTreeSet::new(), vec![]);
         for part in self.sites.chunks(PART) {

@@ -3,7 +3,7 @@
 use super::crawl::until_end;
 use super::{exclusive, serve, stop_on_signal};
 use crate::args::{DemoArgs, Until};
-use crate::output::{self, shown};
+use crate::output::{self, printable};
 use crate::runner::{End, Runner};
 use crate::world::World;
 use anyhow::{Context, Result};
@@ -123,8 +123,8 @@ async fn report(world: &World, farm: &Farm) -> Result<()> {
             refused.push(format!("held: {}", hold.reason.as_str()));
         }
         let refused = if refused.is_empty() { String::new() } else { format!("  refused: {}", refused.join(", ")) };
-        output::line(&format!("{:28} {accepted:3} found{refused}", shown(&site.host, 28)))?;
-        output::line(&format!("{:28}     {}", "", shown(site.about, 100)))?;
+        output::line(&format!("{:28} {accepted:3} found{refused}", printable(&site.host, 28)))?;
+        output::line(&format!("{:28}     {}", "", printable(site.about, 100)))?;
     }
     Ok(())
 }

@@ -36,7 +36,7 @@ pub(crate) async fn run(
         output::json(&json!({"ok": failed == 0, "checks": checks}))?;
     } else {
         for finding in &findings {
-            output::line(&output::shown(&finding.line(), usize::MAX))?;
+            output::line(&output::printable(&finding.line(), usize::MAX))?;
         }
     }
     if failed > 0 {

@@ -1,6 +1,6 @@
 //! Sites and feeds that were named and could not be read: the reasons, and the remedies for the person who named them.
 
-use crate::output::{self, ADDRESS, shown};
+use crate::output::{self, ADDRESS, printable};
 use anyhow::Result;
 use curlew_model::{Failure, FailureCause, FeedSource, Hold, SiteSource, SiteState, Source, Timestamp};
 use curlew_people::descriptions::remedy;
@@ -94,9 +94,10 @@ impl Failed {
 
     /// Returns lines for people: the source, the reason, and the remedy.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let mut lines = vec![format!("          {}: {}", shown(&self.url, ADDRESS), shown(&self.reason, 2 * ADDRESS))];
+        let mut lines =
+            vec![format!("          {}: {}", printable(&self.url, ADDRESS), printable(&self.reason, 2 * ADDRESS))];
         let again = self.again_at.map(|at| format!("tried again from {}", output::when(at)));
-        let advice: Vec<String> = self.remedy.iter().map(|text| shown(text, 2 * ADDRESS)).chain(again).collect();
+        let advice: Vec<String> = self.remedy.iter().map(|text| printable(text, 2 * ADDRESS)).chain(again).collect();
         if !advice.is_empty() {
             lines.push(format!("            {}", advice.join("; ")));
         }
@@ -135,7 +136,7 @@ mod tests {
 
     fn site(url: &str, state: SiteState, failure: Option<Failure>) -> Source {
         let key = address::source_key(&Url::parse(url).unwrap_or_else(|e| panic!("{e}")));
-        let (slot, not_before) = (Slot::of(0), Timestamp::MIN);
+        let (slot, not_before) = (Slot::from_hash(0), Timestamp::MIN);
         Source::Site(SiteSource { key, slot, url: url.into(), state, image: None, not_before, failures: 0, failure })
     }
 

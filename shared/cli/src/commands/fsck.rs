@@ -1,7 +1,7 @@
 //! `curlew fsck`: compares everything in a store with everything else, and mends it.
 
 use super::Place;
-use crate::output::{self, ADDRESS, count, shown};
+use crate::output::{self, ADDRESS, count, printable};
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_app::Settings as Config;
@@ -55,7 +55,7 @@ pub(super) async fn run(place: &Place, config: Config, repair: bool, json: bool)
         let (pages, records) = (count(report.pages, "page"), count(report.records, "record"));
         output::line(&format!("{pages}, {records}, {}", count(report.splits, "split")))?;
         for fault in database.faults.iter().take(LINES) {
-            output::line(&format!("the database: {}", shown(fault, REASON)))?;
+            output::line(&format!("the database: {}", printable(fault, REASON)))?;
         }
         if database.lost + database.stray > 0 {
             let (lost, stray) = (count(database.lost, "job"), count(database.stray, "message"));
@@ -102,13 +102,13 @@ fn tell(number: usize, [one, many]: [&str; 2], rest: &str, done: &str) -> Result
 
 async fn words(world: &World, damage: &Damage) -> Result<String> {
     Ok(match damage {
-        Damage::Unreadable { key, why } => format!("{key} cannot be read: {}", shown(why, REASON)),
+        Damage::Unreadable { key, why } => format!("{key} cannot be read: {}", printable(why, REASON)),
         Damage::LostRecord { page, segment } => format!("{}: its record is not in {segment}", url(world, page).await?),
         Damage::StrayRecord { page, at } => {
             format!("{}: it is not accepted, but {} has a record of it", url(world, page).await?, at.segment)
         }
         Damage::StrayRaw { key, offset, .. } => format!("{key}: the raw page at byte {offset} belongs to no record"),
-        Damage::LostSplit { year, key, why } => format!("the index of {year}: {key}: {}", shown(why, REASON)),
+        Damage::LostSplit { year, key, why } => format!("the index of {year}: {key}: {}", printable(why, REASON)),
         Damage::NotIndexed { page, year } => {
             format!("{}: it is not in the index of {year}", url(world, page).await?)
         }
@@ -125,5 +125,5 @@ async fn words(world: &World, damage: &Damage) -> Result<String> {
 /// Returns the address of a page, or its key if there is no row.
 async fn url(world: &World, page: &PageId) -> Result<String> {
     let row = world.ports.pages.get(page).await?;
-    Ok(shown(&row.map_or_else(|| page.to_string(), |(page, _)| page.url), ADDRESS))
+    Ok(printable(&row.map_or_else(|| page.to_string(), |(page, _)| page.url), ADDRESS))
 }

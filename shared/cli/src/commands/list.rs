@@ -2,7 +2,7 @@
 
 use super::rows::{each_page, why};
 use crate::args::{ListArgs, ListWhat};
-use crate::output::{self, ADDRESS, shown};
+use crate::output::{self, ADDRESS, printable};
 use crate::world::{LIST, World, each_source};
 use anyhow::{Result, bail};
 use curlew_model::{FeedSource, HostKey, Millis, Page, PageId, Source, Timestamp, Why};
@@ -57,7 +57,7 @@ impl<'a> View<'a> {
     fn end(self, what: &str, empty: &str) -> Result<()> {
         match self.key {
             Some(key) if !self.found => {
-                bail!("there is no {what} '{}'", shown(&address::without_credentials(key), ADDRESS))
+                bail!("there is no {what} '{}'", printable(&address::without_credentials(key), ADDRESS))
             }
             None if !self.listed && !self.json => Ok(output::line(empty)?),
             _ => Ok(()),
@@ -67,11 +67,11 @@ impl<'a> View<'a> {
 
 /// Returns an error that lists the addresses which the person may have meant.
 fn which(what: &str, key: &str, urls: &[String]) -> Result<()> {
-    let some: Vec<String> = urls.iter().take(CANDIDATES).map(|url| shown(url, ADDRESS)).collect();
+    let some: Vec<String> = urls.iter().take(CANDIDATES).map(|url| printable(url, ADDRESS)).collect();
     let more = if urls.len() > CANDIDATES { format!(" and {} more", urls.len() - CANDIDATES) } else { String::new() };
     bail!(
         "'{}' is about {}: name one of {}{more}",
-        shown(&address::without_credentials(key), ADDRESS),
+        printable(&address::without_credentials(key), ADDRESS),
         output::count(urls.len() as u64, what),
         some.join(" ")
     )
@@ -89,8 +89,9 @@ pub(super) async fn sites(world: &World, args: &ListArgs) -> Result<()> {
         let pages = outcomes::of_source(&outcomes, source);
         let counts = pages.words().map(|words| format!(", {words}")).unwrap_or_default();
         let warning = pages.warning().map(|warning| format!("\n  {warning}")).unwrap_or_default();
-        let line =
-            || format!("{}  {}{counts}{warning}", shown(&site.url, ADDRESS), shown(&site_state(site), 2 * ADDRESS));
+        let line = || {
+            format!("{}  {}{counts}{warning}", printable(&site.url, ADDRESS), printable(&site_state(site), 2 * ADDRESS))
+        };
         view.row(&[site.key.as_str(), &site.url], line, || {
             let mut whole = json!(site);
             if let (Value::Object(fields), Some(_)) = (&mut whole, world.store()) {
@@ -119,7 +120,8 @@ pub(super) async fn feeds(world: &World, args: &ListArgs) -> Result<()> {
         }
         let state = feed_state(feed);
         let title = feed.title.as_deref().unwrap_or("-");
-        let line = || format!("{}  {}  {}", shown(&feed.url, ADDRESS), shown(title, 50), shown(&state, ADDRESS));
+        let line =
+            || format!("{}  {}  {}", printable(&feed.url, ADDRESS), printable(title, 50), printable(&state, ADDRESS));
         view.row(&[feed.key.as_str(), &feed.url], line, || whole_feed(feed, &world.crawler.politeness.rules, now))
     })
     .await?;
@@ -189,7 +191,7 @@ pub(super) async fn pages(world: &World, args: &ListArgs) -> Result<()> {
             return Ok(());
         }
         let state = page_state(&page.state);
-        view.row(&[], || format!("{state:9}  {}{}", shown(&page.url, ADDRESS), why(&page.state)), || json!(page))
+        view.row(&[], || format!("{state:9}  {}{}", printable(&page.url, ADDRESS), why(&page.state)), || json!(page))
     })
     .await?;
     view.end("page", "No page is known yet: `curlew crawl SITE` finds them.")
@@ -247,13 +249,13 @@ pub(super) async fn parked(world: &World, args: &ListArgs) -> Result<()> {
             Ok(job) => (job.work.queue().as_str(), job_subject(job)),
             Err(why) => ("?", why.clone()),
         };
-        let line = || format!("{}  {stage:8}  {}", waiting.due, shown(&about, ADDRESS));
+        let line = || format!("{}  {stage:8}  {}", waiting.due, printable(&about, ADDRESS));
         let whole = || json!({"due": waiting.due, "stage": stage, "job": waiting.job.as_ref().ok(), "about": about});
         view.row(&[&about], line, whole)?;
     }
     for dead in world.ports.inbox.dead(MOST).await? {
         let stage = dead.stage.as_str();
-        let line = || format!("given up   {stage:8}  {}  {}", dead.receipt.0, shown(&dead.error, ADDRESS));
+        let line = || format!("given up   {stage:8}  {}  {}", dead.receipt.0, printable(&dead.error, ADDRESS));
         let whole = || json!({"dead": dead.receipt.0, "stage": stage, "error": dead.error, "at": dead.at, "message": dead.message});
         view.row(&[&dead.receipt.0], line, whole)?;
     }
@@ -270,7 +272,7 @@ mod tests {
         let rules = Rules::default();
         let now: Timestamp = "2026-11-21T00:00:00Z".parse().unwrap_or_default();
         let url = url::Url::parse("https://example.org/feed").unwrap_or_else(|e| panic!("{e}"));
-        let mut feed = FeedSource::new(address::source_key(&url), Slot::of(10), url.as_str());
+        let mut feed = FeedSource::new(address::source_key(&url), Slot::from_hash(10), url.as_str());
         assert_eq!(reason(&feed, &rules, now), "it was never read");
         (feed.interval, feed.polling.why) = (Millis::from_days(2), Why::Ttl);
         assert_eq!(reason(&feed, &rules, now), "every 48 h, since the feed says so (ttl)");

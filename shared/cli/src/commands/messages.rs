@@ -2,7 +2,7 @@
 
 use crate::args::{MessagesArgs, MessagesWhat};
 use crate::commands::blocks::explain;
-use crate::output::{self, ADDRESS, shown};
+use crate::output::{self, ADDRESS, printable};
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_people::audit_log::COMMAND_LINE;
@@ -33,8 +33,8 @@ async fn list(world: &World, json: bool) -> Result<()> {
             output::json(&named(&name, &kept))?;
         } else {
             let message = &kept.message;
-            let (about, text) = (word(message.about), shown(&message.text, BEGINNING));
-            output::line(&format!("{}  {name}  {about}  {}  {text}", kept.at, shown(&message.address, ADDRESS)))?;
+            let (about, text) = (word(message.about), printable(&message.text, BEGINNING));
+            output::line(&format!("{}  {name}  {about}  {}  {text}", kept.at, printable(&message.address, ADDRESS)))?;
         }
     }
     Ok(())
@@ -51,11 +51,11 @@ async fn show(world: &World, name: &str, json: bool) -> Result<()> {
     output::line(&format!("{}  {}", kept.at, word(message.about)))?;
     for (what, value) in [("about", &message.address), ("answer to", &message.reply_to)] {
         if !value.is_empty() {
-            output::line(&format!("{what}: {}", shown(value, ADDRESS)))?;
+            output::line(&format!("{what}: {}", printable(value, ADDRESS)))?;
         }
     }
     for line in message.text.lines() {
-        output::line(&format!("  {}", shown(line, WHOLE)))?;
+        output::line(&format!("  {}", printable(line, WHOLE)))?;
     }
     Ok(())
 }

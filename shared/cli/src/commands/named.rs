@@ -1,6 +1,6 @@
 //! Files in which a person names sites and feeds, and the entries that could not be taken.
 
-use crate::output::{self, shown};
+use crate::output::{self, printable};
 use anyhow::{Context, Result};
 use curlew_people::actions::read_opml;
 use curlew_people::suggest::{ListedFeed, Refusal, RefusedAddress};
@@ -25,7 +25,8 @@ pub(crate) struct LeftOut {
 impl LeftOut {
     /// Prints it on standard error at once, and returns it for the summary.
     pub(super) fn told(what: &str, named: &str, refused: &RefusedAddress) -> LeftOut {
-        let (named, reason) = (shown(&without_credentials(named), SHOWN), shown(&refused.why.to_string(), SHOWN));
+        let (named, reason) =
+            (printable(&without_credentials(named), SHOWN), printable(&refused.why.to_string(), SHOWN));
         let remedy = remedy(&refused.why);
         output::error_line(&format!("curlew: {what} '{named}' is left out: {reason}{remedy}"));
         LeftOut { named, reason }

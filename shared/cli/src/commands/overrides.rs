@@ -2,7 +2,7 @@
 
 use super::blocks::explain;
 use crate::args::{OverrideArgs, OverrideWhat};
-use crate::output::{self, shown};
+use crate::output::{self, printable};
 use crate::world::World;
 use anyhow::Result;
 use curlew_crawl::pages::overrides::StoredOverride;
@@ -45,7 +45,7 @@ fn line(given: &StoredOverride) -> String {
     let StoredOverride { rule, at } = given;
     let topics = given.topics();
     let only = if topics.is_empty() { String::new() } else { format!("  only {topics}") };
-    let note = rule.note.as_ref().map(|note| format!("  ({})", shown(note, NOTE))).unwrap_or_default();
+    let note = rule.note.as_ref().map(|note| format!("  ({})", printable(note, NOTE))).unwrap_or_default();
     format!("{at}  {}  {}{only}{note}", word(rule.verdict), rule.scope)
 }
 

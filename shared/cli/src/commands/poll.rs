@@ -6,7 +6,7 @@
 use super::crawl::until_end;
 use super::{Place, exclusive, stop_on_signal};
 use crate::args::{Output, Until};
-use crate::output::{self, ADDRESS, shown};
+use crate::output::{self, ADDRESS, printable};
 use crate::world::World;
 use anyhow::{Result, anyhow};
 use curlew_app::Settings as Config;
@@ -28,7 +28,7 @@ pub(super) async fn run(names: &[String], output: Output, config: Config, place:
         for one in &requested {
             let reason = one.reason.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
             let again = one.again_at.map(|at| format!("; ask again from {}", output::when(at))).unwrap_or_default();
-            let line = format!("{}  {}{reason}{again}", shown(&one.url, ADDRESS), one.outcome);
+            let line = format!("{}  {}{reason}{again}", printable(&one.url, ADDRESS), one.outcome);
             output::line(&line)?;
         }
     }

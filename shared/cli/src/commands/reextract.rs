@@ -2,7 +2,7 @@
 
 use super::blocks::explain;
 use crate::args::ReextractArgs;
-use crate::output::{self, ADDRESS, count, shown};
+use crate::output::{self, ADDRESS, count, printable};
 use crate::world::World;
 use anyhow::Result;
 use curlew_crawl::pages::reextract::{Reextract, ReextractRequest};
@@ -26,7 +26,7 @@ pub(super) async fn run(world: &World, args: ReextractArgs) -> Result<()> {
     }
     let rejected: u64 = report.rejected.values().sum();
     for (url, why) in report.examples.iter().take(NAMED) {
-        output::line(&format!("{}: {}", shown(url, ADDRESS), shown(why, ADDRESS)))?;
+        output::line(&format!("{}: {}", printable(url, ADDRESS), printable(why, ADDRESS)))?;
     }
     let revised = if dry_run { "would be revised" } else { "revised" };
     let removed = if report.removed > 0 { format!(" ({} removed)", report.removed) } else { String::new() };

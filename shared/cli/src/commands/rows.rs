@@ -1,6 +1,6 @@
 //! Rows of pages, one after another, and the reasons that they give, for a terminal.
 
-use crate::output::{ADDRESS, shown};
+use crate::output::{ADDRESS, printable};
 use crate::world::{LIST, World};
 use anyhow::Result;
 use curlew_model::{Page, PageId, PageState};
@@ -21,5 +21,5 @@ pub(super) async fn each_page(world: &World, mut each: impl AsyncFnMut(&Page) ->
 
 /// Returns the reason why a page is not found, if it is not, for the end of a line.
 pub(super) fn why(state: &PageState) -> String {
-    descriptions::why(state).map(|why| format!("  {}", shown(&why, ADDRESS))).unwrap_or_default()
+    descriptions::why(state).map(|why| format!("  {}", printable(&why, ADDRESS))).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! `curlew search`.
 
 use crate::failure::usage;
-use crate::output::{self, shown};
+use crate::output::{self, printable};
 use crate::world::World;
 use anyhow::Result;
 use curlew_catalog::results::{FindError, SearchHit, SearchResults, Start};
@@ -42,7 +42,7 @@ pub(super) async fn run(world: &World, words: &[String], limit: usize, explain: 
         return Ok(output::json(&found)?);
     }
     for note in &found.notes {
-        output::line(&shown(&note.to_string(), 4 * LINE))?;
+        output::line(&printable(&note.to_string(), 4 * LINE))?;
     }
     output::line(&heading(&found))?;
     for line in not_searched(&found) {
@@ -52,13 +52,13 @@ pub(super) async fn run(world: &World, words: &[String], limit: usize, explain: 
         output::line(EMPTY)?;
     }
     for word in &found.unknown {
-        output::line(&format!("No page has '{}'.", shown(word, LINE)))?;
+        output::line(&format!("No page has '{}'.", printable(word, LINE)))?;
     }
     for hit in &found.hits {
         show(hit)?;
     }
     if let Some(meant) = &found.suggestion {
-        output::line(&format!("\nDid you mean: {}", shown(meant, 4 * LINE)))?;
+        output::line(&format!("\nDid you mean: {}", printable(meant, 4 * LINE)))?;
     }
     Ok(())
 }
@@ -95,15 +95,15 @@ fn not_searched(found: &SearchResults) -> Vec<String> {
 
 fn show(hit: &SearchHit) -> Result<()> {
     let day = hit.published.map(|at| format!(", {}", at.day())).unwrap_or_default();
-    output::line(&format!("\n{}\n  {}{day}", shown(&hit.title, LINE), shown(&hit.site, LINE)))?;
-    output::line(&format!("  {}\n  {}", shown(&hit.url, 2_048), shown(&hit.snippet, 4 * LINE)))?;
+    output::line(&format!("\n{}\n  {}{day}", printable(&hit.title, LINE), printable(&hit.site, LINE)))?;
+    output::line(&format!("  {}\n  {}", printable(&hit.url, 2_048), printable(&hit.snippet, 4 * LINE)))?;
     if !hit.missing.is_empty() {
-        output::line(&format!("  Without: {}", shown(&hit.missing.join(", "), LINE)))?;
+        output::line(&format!("  Without: {}", printable(&hit.missing.join(", "), LINE)))?;
     }
     if let Some(why) = &hit.explanation {
         let words: Vec<String> = why.words.iter().map(|(word, adds)| format!("{word} {adds:.2}")).collect();
         let (proximity, freshness, completeness) = (why.proximity, why.freshness, why.completeness);
-        let words = shown(&words.join(" + "), 4 * LINE);
+        let words = printable(&words.join(" + "), 4 * LINE);
         output::line(&format!(
             "  Score {:.2} = ({words}) × {proximity:.2} for words side by side × {freshness:.2} for what is new × {completeness:.2} for completeness",
             hit.score

@@ -1,7 +1,7 @@
 //! `curlew sites show HOST`: shows the stored state of one host key, and its next jobs.
 
 use crate::history;
-use crate::output::{self, ADDRESS, count, length, shown};
+use crate::output::{self, ADDRESS, count, length, printable};
 use crate::world::World;
 use anyhow::Result;
 use curlew_model::Timestamp;
@@ -77,13 +77,14 @@ fn print(report: &SiteReport) -> Result<()> {
         output::line(&format!("warning       {warning}"))?;
     }
     for page in &report.latest {
-        let feed = page.feed.as_deref().map(|feed| format!("  named by {}", shown(feed, ADDRESS))).unwrap_or_default();
-        let why = if page.why.is_empty() { String::new() } else { format!("  {}", shown(&page.why, ADDRESS)) };
-        output::line(&format!("  {}  {:8}  {}{why}{feed}", page.at, page.state, shown(&page.url, ADDRESS)))?;
+        let feed =
+            page.feed.as_deref().map(|feed| format!("  named by {}", printable(feed, ADDRESS))).unwrap_or_default();
+        let why = if page.why.is_empty() { String::new() } else { format!("  {}", printable(&page.why, ADDRESS)) };
+        output::line(&format!("  {}  {:8}  {}{why}{feed}", page.at, page.state, printable(&page.url, ADDRESS)))?;
     }
     output::line(if report.next.is_empty() { "next          nothing is planned" } else { "next" })?;
     for next in &report.next {
-        output::line(&format!("  {}  {:9}  {}", next.at, next.what, shown(&next.about, ADDRESS)))?;
+        output::line(&format!("  {}  {:9}  {}", next.at, next.what, printable(&next.about, ADDRESS)))?;
     }
     Ok(())
 }
@@ -102,7 +103,7 @@ fn print_robots(report: &SiteReport) -> Result<()> {
             count(*rules as u64, "rule")
         ))?;
         for line in lines {
-            output::line(&format!("  {}", shown(line, ADDRESS)))?;
+            output::line(&format!("  {}", printable(line, ADDRESS)))?;
         }
     }
     Ok(())
@@ -113,8 +114,8 @@ fn print_sources(report: &SiteReport) -> Result<()> {
         let text = |name: &str| site.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         output::line(&format!(
             "site          {}  {}",
-            shown(&text("url"), ADDRESS),
-            shown(&text("state"), 2 * ADDRESS)
+            printable(&text("url"), ADDRESS),
+            printable(&text("state"), 2 * ADDRESS)
         ))?;
         if let Some(at) = site.get("not_before").and_then(Value::as_str) {
             output::line(&format!("                looked at again from {at}"))?;
@@ -123,11 +124,11 @@ fn print_sources(report: &SiteReport) -> Result<()> {
     for feed in &report.feeds {
         let state = match (&feed.trouble, feed.gone) {
             (_, true) => "gone".to_owned(),
-            (Some(why), _) => shown(why, ADDRESS),
+            (Some(why), _) => printable(why, ADDRESS),
             (None, _) if feed.polled_at == Timestamp::MIN => "not polled yet".to_owned(),
             (None, _) => format!("every {}, last change seen {}", length(feed.interval), feed.polled_at),
         };
-        output::line(&format!("feed          {}  {state}", shown(&feed.url, ADDRESS)))?;
+        output::line(&format!("feed          {}  {state}", printable(&feed.url, ADDRESS)))?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::failures::{self, Failed};
 use super::named::LeftOut;
 use crate::history;
-use crate::output::{self, ADDRESS, count, shown};
+use crate::output::{self, ADDRESS, count, printable};
 use crate::process;
 use crate::world::{World, each_source};
 use anyhow::Result;
@@ -133,7 +133,7 @@ impl Summary {
         output::line(&format!("accepted  {}", self.accepted))?;
         output::line(&format!("rejected  {}{}", sum(&self.rejected), reasons(&self.rejected)))?;
         for (url, warning) in self.none_accepted.iter().take(MOST_LISTED) {
-            output::line(&format!("          {}: {warning}", shown(url, ADDRESS)))?;
+            output::line(&format!("          {}: {warning}", printable(url, ADDRESS)))?;
         }
         failures::print(&self.failed)?;
         output::line(&format!("held      {}{}", count(sum(&self.held), "host"), reasons(&self.held)))?;
@@ -241,14 +241,14 @@ mod tests {
     fn a_pause_of_the_host_is_no_failure_of_what_was_read() -> Result<()> {
         let key = SourceKey::new("0123456789abcdef0123456789abcdef")?;
         let site = |state| {
-            let (key, slot, url) = (key.clone(), Slot::of(0), "https://a.example/".to_owned());
+            let (key, slot, url) = (key.clone(), Slot::from_hash(0), "https://a.example/".to_owned());
             let not_before = Timestamp::MIN;
             Source::Site(SiteSource { key, slot, url, state, image: None, not_before, failures: 0, failure: None })
         };
         assert!(was_read(&site(SiteState::Working { feeds: vec![] })));
         assert!(!was_read(&site(SiteState::Waiting)));
         let feed = |polled_at, trouble: Option<&str>| {
-            let feed = FeedSource::new(key.clone(), Slot::of(0), "https://a.example/feed");
+            let feed = FeedSource::new(key.clone(), Slot::from_hash(0), "https://a.example/feed");
             Source::Feed(FeedSource { polled_at, trouble: trouble.map(str::to_owned), ..feed })
         };
         assert!(was_read(&feed(Timestamp::EPOCH, None)));

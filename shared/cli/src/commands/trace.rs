@@ -1,6 +1,6 @@
 //! `curlew trace`: the story of a page in order of time, and the lines of a log that belong to it.
 
-use crate::output::{self, ADDRESS, shown};
+use crate::output::{self, ADDRESS, printable};
 use crate::world::World;
 use anyhow::{Context, Result, bail};
 use curlew_catalog::segment::RecordReader;
@@ -36,7 +36,7 @@ impl Happening {
 }
 
 pub(super) async fn run(world: &World, page: &str, log: Option<&Path>, json: bool) -> Result<()> {
-    let named = shown(&without_credentials(page), ADDRESS);
+    let named = printable(&without_credentials(page), ADDRESS);
     let Some(subject @ Subject::Page(_)) = Subject::read(page) else { bail!("'{named}' is no address of a page") };
     let audit = Audit { blobs: world.ports.blobs.clone(), pages: world.ports.pages.clone() };
     let rows = audit.rows(&subject).await?;
@@ -75,7 +75,7 @@ async fn happenings(world: &World, audit: &Audit, row: &Page) -> Result<Vec<Happ
     let mut story = Vec::new();
     if let Some(key) = &row.feed {
         let feed = match world.ports.sources.get(key).await? {
-            Some((Source::Feed(feed), _)) => shown(&feed.url, ADDRESS),
+            Some((Source::Feed(feed), _)) => printable(&feed.url, ADDRESS),
             _ => key.to_string(),
         };
         let began = row.trace.as_ref().and_then(TraceId::began);
@@ -89,7 +89,7 @@ async fn happenings(world: &World, audit: &Audit, row: &Page) -> Result<Vec<Happ
         PageState::Pending => story.push(Happening::new(row.at, "fetched, and not judged yet")),
         PageState::Accepted { year, location, .. } => {
             if let Some(record) = RecordReader(world.ports.blobs.as_ref()).read(location).await? {
-                let what = format!("fetched from {}", shown(&record.host, ADDRESS));
+                let what = format!("fetched from {}", printable(&record.host, ADDRESS));
                 story.push(Happening::new(record.fetched_at, what));
             }
             let place = format!("accepted: its record lies in {} at byte {}", location.segment, location.offset);
@@ -103,7 +103,7 @@ async fn happenings(world: &World, audit: &Audit, row: &Page) -> Result<Vec<Happ
             story.extend(splits.into_iter().map(published));
         }
         PageState::Rejected { reason } => {
-            story.push(Happening::new(row.at, format!("rejected: {}", shown(&reason.to_string(), ADDRESS))));
+            story.push(Happening::new(row.at, format!("rejected: {}", printable(&reason.to_string(), ADDRESS))));
         }
         PageState::Gone { reason } => story.push(Happening::new(row.at, format!("removed: {}", reason.as_str()))),
         PageState::Alias { of } => story.push(Happening::new(row.at, format!("another address of the page {of}"))),

@@ -3,7 +3,7 @@
 use super::blocks::explain;
 use crate::args::WarcArgs;
 use crate::export::destination::Destination;
-use crate::output::{self, ADDRESS, shown};
+use crate::output::{self, ADDRESS, printable};
 use crate::world::World;
 use anyhow::{Result, anyhow, bail};
 use curlew_crawl::pages::import::{ForeignPage, ForeignPages, ImportOutcome};
@@ -98,8 +98,8 @@ pub(super) async fn import(world: &World, files: &[PathBuf], as_json: bool) -> R
     for path in files {
         if let Err(error) = file(world, path, &mut report).await? {
             report.cut += 1;
-            let name = shown(&path.display().to_string(), ADDRESS);
-            output::error_line(&format!("curlew: {name}: {}", shown(&error, ADDRESS)));
+            let name = printable(&path.display().to_string(), ADDRESS);
+            output::error_line(&format!("curlew: {name}: {}", printable(&error, ADDRESS)));
         }
     }
     if report.accepted > 0 {
@@ -147,8 +147,8 @@ async fn file(world: &World, path: &Path, report: &mut ImportReport) -> Result<R
                 report.damaged += 1;
                 named += 1;
                 if named <= NAMED {
-                    let name = shown(&path.display().to_string(), ADDRESS);
-                    output::error_line(&format!("curlew: {name}: at byte {offset}: {}", shown(&why, ADDRESS)));
+                    let name = printable(&path.display().to_string(), ADDRESS);
+                    output::error_line(&format!("curlew: {name}: at byte {offset}: {}", printable(&why, ADDRESS)));
                 }
             }
         }

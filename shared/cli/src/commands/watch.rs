@@ -3,7 +3,7 @@
 use crate::args::{WatchArgs, WatchWhat};
 use crate::commands::blocks::explain;
 use crate::failure::usage;
-use crate::output::{self, ADDRESS, shown};
+use crate::output::{self, ADDRESS, printable};
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_app::random_secret;
@@ -36,7 +36,7 @@ pub(super) async fn run(world: &World, args: WatchArgs) -> Result<()> {
 async fn add(world: &World, query: &str, to: &str, as_json: bool) -> Result<()> {
     let watch = match world.desk.actions.add_watch(COMMAND_LINE, query, to, &random_secret()?).await {
         Ok(watch) => watch,
-        Err(WatchError::Refused(why)) => return Err(usage(shown(&why, REFUSAL))),
+        Err(WatchError::Refused(why)) => return Err(usage(printable(&why, REFUSAL))),
         Err(WatchError::Stage(error)) => return Err(explain(error)),
     };
     if as_json {
@@ -70,6 +70,6 @@ fn line(watch: &Watch) -> String {
         (false, Some(at), Some(error)) => format!("{error}; tried again at {}", output::when(at)),
         _ => receiver.delivered_at.map_or("nothing yet".to_owned(), |at| format!("last at {}", output::when(at))),
     };
-    let (query, to) = (shown(&watch.query, QUERY), shown(&watch.to, ADDRESS));
-    format!("{}  {query}  {to}  {} delivered, {}", watch.name, receiver.delivered, shown(&state, ADDRESS))
+    let (query, to) = (printable(&watch.query, QUERY), printable(&watch.to, ADDRESS));
+    format!("{}  {query}  {to}  {} delivered, {}", watch.name, receiver.delivered, printable(&state, ADDRESS))
 }

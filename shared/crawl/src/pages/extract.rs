@@ -6,7 +6,7 @@ use crate::pages::fingerprint;
 use crate::pages::judge::Judge;
 use crate::pages::overrides;
 use crate::pages::variant::{content_hash, same_page};
-use crate::parsing::{parsed, told};
+use crate::parsing::{overrun_apart, parsed};
 use crate::worker::PageJob;
 use bytes::Bytes;
 use curlew_article::{Article, Limits, decode, extract};
@@ -256,7 +256,7 @@ impl Extract {
         let bytes = body.len();
         let read = move || extract(&decode(&body, content_type.as_deref()), &base, &Limits::default());
         // A panic fails the job: it holds no lease, and among the dead ones the page waits for a program that can read it.
-        Ok(match told(compute(self.pool.as_ref(), CpuTask::document(bytes), read).await)? {
+        Ok(match overrun_apart(compute(self.pool.as_ref(), CpuTask::document(bytes), read).await)? {
             Ok(article) => article.map_err(|why| Rejection::Unreadable(why.to_string())),
             Err(overrun) => Err(Rejection::Limit(overrun.to_string())),
         })
@@ -305,7 +305,7 @@ impl Extract {
         let language = article.language.as_deref();
         let page = curlew_screen::Page { title: &title, text: &article.text, language, host: Some(&host) };
         let rules = self.judge.rules(self.blobs.as_ref(), self.clock.as_ref()).await?;
-        let screening = match told(self.judge.page(self.pool.as_ref(), &page, jpeg.as_deref()).await)? {
+        let screening = match overrun_apart(self.judge.page(self.pool.as_ref(), &page, jpeg.as_deref()).await)? {
             Ok(screening) => with_override(screening, &rules, &job.url),
             Err(overrun) => return Ok(Err(Rejection::Limit(overrun.to_string()))),
         };

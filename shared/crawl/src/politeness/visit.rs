@@ -371,7 +371,7 @@ impl<'a> Visit<'a> {
             name: url.host_str().unwrap_or_default(),
             excluded: excluded.as_ref().map(ToString::to_string),
             permission: None,
-            target: CallTarget::of(url.as_str(), role(kind)),
+            target: CallTarget::new(url.as_str(), role(kind)),
             has_lengthened: false,
             has_waited: false,
             has_confirmed: false,

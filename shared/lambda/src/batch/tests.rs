@@ -242,7 +242,7 @@ async fn what_is_sent_again_knows_that_an_earlier_delivery_did_not_end() {
             messages.push(Job::new(DiscoverJob::new(key.clone(), url.clone())).to_message().unwrap());
             let site = SiteSource {
                 key,
-                slot: Slot::of(0),
+                slot: Slot::from_hash(0),
                 url,
                 state: SiteState::Waiting,
                 image: None,

@@ -47,7 +47,7 @@ pub enum Role {
 
 impl CallTarget {
     /// Returns the target for a call to a URL.
-    pub fn of(url: &str, role: Role) -> CallTarget {
+    pub fn new(url: &str, role: Role) -> CallTarget {
         // FNV-1a: two URLs of one host in trouble that cannot be told apart only make it seem less.
         let hash = url.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
         CallTarget { url: hash, role }

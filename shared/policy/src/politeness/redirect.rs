@@ -82,7 +82,7 @@ impl Chain {
         let targets: Vec<String> = targets.iter().map(|url| url.as_str().to_owned()).collect();
         let bytes: usize = targets.iter().map(String::len).sum();
         let is_kept = (1..=MAX_PENDING_BYTES).contains(&bytes);
-        let url = CallTarget::of(start.as_str(), Role::Document).url;
+        let url = CallTarget::new(start.as_str(), Role::Document).url;
         is_kept.then_some(PendingRedirect { url, targets, is_permanent: self.permanent, until })
     }
 

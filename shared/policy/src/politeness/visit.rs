@@ -381,7 +381,7 @@ impl VisitState {
 
     /// Begins a chain of redirects with this URL, or goes on with it where an earlier visit had to leave it.
     pub fn chain(&mut self, url: &Url, limit: u32, now: Timestamp) -> Chain {
-        let hash = CallTarget::of(url.as_str(), Role::Document).url;
+        let hash = CallTarget::new(url.as_str(), Role::Document).url;
         let pending = self.learned.pending_redirect.take_if(|it| it.url == hash || it.until <= now);
         Chain::new(url.clone(), limit).resumed(pending.filter(|it| now < it.until).as_ref())
     }

@@ -115,7 +115,7 @@ pub(super) fn page_states() -> Vec<PageState> {
 pub(super) fn site(n: u64, slot: u64) -> Source {
     Source::Site(SiteSource {
         key: source_key_in(n, slot),
-        slot: Slot::of(slot),
+        slot: Slot::from_hash(slot),
         url: format!("https://site-{n}.example/"),
         state: SiteState::Waiting,
         image: None,
@@ -133,7 +133,7 @@ fn fault() -> Fault {
 pub(super) fn full_feed(n: u64, slot: u64) -> Source {
     Source::Feed(FeedSource {
         key: source_key_in(n, slot),
-        slot: Slot::of(slot),
+        slot: Slot::from_hash(slot),
         url: format!("https://example.org/{AWKWARD}"),
         site: Some(source_key(1)),
         format: "atom".into(),
@@ -195,13 +195,13 @@ fn full_polling() -> Polling {
 
 /// A feed listed under a further slot.
 pub(super) fn extra_slot(n: u64, slot: u64) -> Source {
-    let (key, slot) = (source_key_in(n, slot), Slot::of(slot));
+    let (key, slot) = (source_key_in(n, slot), Slot::from_hash(slot));
     Source::Extra(ExtraSlot { key, slot, feed: source_key(n), url: AWKWARD.into() })
 }
 
 /// A backfill with everything that one may have.
 pub(super) fn backfill(n: u64, slot: u64) -> Source {
-    let (key, slot) = (source_key_in(n, slot), Slot::of(slot));
+    let (key, slot) = (source_key_in(n, slot), Slot::from_hash(slot));
     let kind = DocumentKind::Feed { feed: source_key(n), number: 2, entries: 10, barren: 1, oldest: Some(at(1)) };
     let document = BackfillDocument { url: AWKWARD.into(), kind };
     let list = |of, then| AddressList { object: AWKWARD.into(), done: 1, count: u32::MAX, of, then };
@@ -228,7 +228,7 @@ pub(super) fn backfill(n: u64, slot: u64) -> Source {
 pub(super) fn working_site(n: u64, slot: u64) -> Source {
     Source::Site(SiteSource {
         key: source_key_in(n, slot),
-        slot: Slot::of(slot),
+        slot: Slot::from_hash(slot),
         url: "https://example.org/".into(),
         state: SiteState::Working { feeds: vec![source_key(1), source_key(2)] },
         image: Some(AWKWARD.into()),

@@ -15,7 +15,7 @@ async fn row(sources: &Arc<dyn Sources>, n: u64) -> (Source, Version) {
 /// Nobody named it.
 pub async fn an_unknown_source_is_absent(sources: &Arc<dyn Sources>) {
     assert_eq!(sources.get(&source_key_in(1, SLOT)).await.expect("reads"), None);
-    assert_eq!(sources.in_slot(Slot::of(0), None, 10).await.expect("lists"), []);
+    assert_eq!(sources.in_slot(Slot::from_hash(0), None, 10).await.expect("lists"), []);
     assert_eq!(sources.list(None, 10).await.expect("lists"), []);
 }
 
@@ -118,7 +118,7 @@ pub async fn a_slot_gives_its_own_sources_page_by_page(sources: &Arc<dyn Sources
         let mut listed: Vec<Source> = Vec::new();
         loop {
             let after = listed.last().map(|s| s.key().clone());
-            let next = sources.in_slot(Slot::of(slot), after.as_ref(), 4).await.expect("lists");
+            let next = sources.in_slot(Slot::from_hash(slot), after.as_ref(), 4).await.expect("lists");
             assert!(next.len() <= 4);
             if next.is_empty() {
                 break;
@@ -127,7 +127,7 @@ pub async fn a_slot_gives_its_own_sources_page_by_page(sources: &Arc<dyn Sources
         }
         assert_eq!(listed, expected);
     }
-    assert_eq!(sources.in_slot(Slot::of(3), None, 4).await.expect("lists"), []);
+    assert_eq!(sources.in_slot(Slot::from_hash(3), None, 4).await.expect("lists"), []);
 }
 
 /// Dispatch finds the row in its slot as it was swapped last.
@@ -135,7 +135,7 @@ pub async fn a_swapped_source_stays_in_its_slot(sources: &Arc<dyn Sources>) {
     sources.insert(&site(1, SLOT)).await.expect("inserts");
     let (_, seen) = row(sources, 1).await;
     sources.swap(seen, &working_site(1, SLOT)).await.expect("swaps");
-    assert_eq!(sources.in_slot(Slot::of(SLOT), None, 4).await.expect("lists"), [working_site(1, SLOT)]);
+    assert_eq!(sources.in_slot(Slot::from_hash(SLOT), None, 4).await.expect("lists"), [working_site(1, SLOT)]);
 }
 
 /// In one order that stays the same, whatever it is; nothing twice, nothing left out.

@@ -108,12 +108,12 @@ fn store_site(world: &World) {
         site: Some(home.clone()),
         description: Some("Notes from <the> flats".into()),
         folder: vec!["birds".into()],
-        ..FeedSource::new(one.clone(), Slot::of(0), "https://tide.example/feed")
+        ..FeedSource::new(one.clone(), Slot::from_hash(0), "https://tide.example/feed")
     };
-    let second = FeedSource::new(other.clone(), Slot::of(0), "https://tide.example/notes");
+    let second = FeedSource::new(other.clone(), Slot::from_hash(0), "https://tide.example/notes");
     let site = SiteSource {
         key: home,
-        slot: Slot::of(0),
+        slot: Slot::from_hash(0),
         url: "https://tide.example/".into(),
         state: SiteState::Working { feeds: vec![one, other] },
         image: None,

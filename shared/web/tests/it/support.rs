@@ -399,7 +399,7 @@ fn program(ports: Ports, clock: &Arc<HandClock>) -> Program {
 /// Stores [`FEED`] with a live subscription whose renewal is being requested.
 fn subscribed(sources: &dyn Sources, callbacks: &Callbacks, now: Timestamp) -> Callback {
     let key = address::source_key(&FEED.parse().unwrap());
-    let mut feed = FeedSource::new(key.clone(), Slot::of(7), FEED);
+    let mut feed = FeedSource::new(key.clone(), Slot::from_hash(7), FEED);
     let hub = Hub { url: "https://hub.example/".into(), topic: FEED.into() };
     feed.polling.subscription = Some(Subscription {
         of: subscription::name(&hub),

@@ -227,7 +227,7 @@ async fn a_report_that_an_erasure_overtakes_does_not_replace_what_that_one_tells
 async fn twenty_feeds(limits: StepLimits) -> Town {
     let town = Box::pin(two_hosts(limits)).await;
     for url in [HOST, OTHER].iter().flat_map(|of| (0..10).map(move |n| format!("https://{of}/feed-{n}"))) {
-        let feed = FeedSource::new(key(&url), Slot::of(0), &url);
+        let feed = FeedSource::new(key(&url), Slot::from_hash(0), &url);
         assert!(town.world.sources.insert(&Source::Feed(feed)).await.unwrap());
     }
     town

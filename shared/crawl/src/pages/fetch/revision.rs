@@ -2,7 +2,7 @@
 
 use super::{Fetch, Item, PageFacts, VisitRun};
 use crate::pages::extract::{image_id_of, with_override};
-use crate::parsing::told;
+use crate::parsing::overrun_apart;
 use curlew_article::Article;
 use curlew_catalog::segment::thumbnail;
 use curlew_model::{EntryHints, ExtractJob, Gone, Job, MainImage, Page, PageState, Record, ThumbnailId};
@@ -91,7 +91,7 @@ impl Fetch {
         let jpeg = image.and_then(|image| image.thumbnail.as_deref());
         let rules = self.judge.rules(self.blobs.as_ref(), self.politeness.clock.as_ref()).await?;
         // A page that takes too long to judge is not accepted by extraction either, and stays as it was.
-        let screening = told(self.judge.page(self.politeness.pool.as_ref(), &said, jpeg).await)?;
+        let screening = overrun_apart(self.judge.page(self.politeness.pool.as_ref(), &said, jpeg).await)?;
         Ok(screening.is_ok_and(|screening| with_override(screening, &rules, &page.url).verdict == Judged::Reject))
     }
 }

@@ -66,7 +66,7 @@ impl Visit<'_> {
 
     /// Returns until when a document is held by itself, if it is.
     pub(crate) fn url_held(&self, url: &Url) -> Option<Timestamp> {
-        let target = CallTarget::of(url.as_str(), Role::Document);
+        let target = CallTarget::new(url.as_str(), Role::Document);
         url_held(&self.state.learned, target, self.politeness.clock.now())
     }
 
@@ -165,7 +165,7 @@ pub(crate) fn html_of(reply: &Reply) -> String {
 }
 
 fn hash_of(url: &Url) -> u32 {
-    CallTarget::of(url.as_str(), Role::Document).url
+    CallTarget::new(url.as_str(), Role::Document).url
 }
 
 /// The key of what a page says.

@@ -11,7 +11,7 @@ fn host(name: &str) -> HostKey {
 }
 
 fn target() -> CallTarget {
-    CallTarget::of(URL, Role::Document)
+    CallTarget::new(URL, Role::Document)
 }
 
 fn attempt() -> Attempt<'static> {

@@ -11,7 +11,7 @@ fn key(n: u8) -> SourceKey {
 }
 
 fn backfill() -> Backfill {
-    let row = Backfill::new(key(1), Slot::of(0), key(2), "https://example.org/".into(), NOW);
+    let row = Backfill::new(key(1), Slot::from_hash(0), key(2), "https://example.org/".into(), NOW);
     Backfill { phase: BackfillPhase::Feeds(vec![]), ..row }
 }
 

@@ -12,7 +12,7 @@ fn tags(etag: &str) -> Validators {
 /// A feed that was read whole on day 0.
 fn feed(rules: &Rules) -> FeedSource {
     let key = SourceKey::new("0123456789abcdef0123456789abcdef").unwrap_or_else(|e| panic!("{e}"));
-    let mut feed = FeedSource::new(key, Slot::of(0), "https://example.org/feed");
+    let mut feed = FeedSource::new(key, Slot::from_hash(0), "https://example.org/feed");
     feed.polling.trust = whole(&feed, 1, &tags("\"1\""), false, rules, t(0));
     feed.validators = tags("\"1\"");
     feed.polled_at = t(0);

@@ -11,7 +11,7 @@ fn slot() -> Timestamp {
 /// A feed with its slot at [`slot`], last polled a cycle before.
 fn feed() -> FeedSource {
     let key = SourceKey::new(&"00".repeat(16)).unwrap_or_else(|e| panic!("{e}"));
-    let feed = FeedSource::new(key, Slot::of(0), "https://example.org/feed");
+    let feed = FeedSource::new(key, Slot::from_hash(0), "https://example.org/feed");
     FeedSource { interval: Rules::default().poll_interval, polled_at: slot() - Millis::from_hours(8), ..feed }
 }
 

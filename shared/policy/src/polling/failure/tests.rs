@@ -91,7 +91,7 @@ fn what_ails_a_feed_begins_anew_with_another_kind_and_outlasts_a_mere_failure() 
 
 fn feed(url: &str) -> FeedSource {
     let key = SourceKey::new("0123456789abcdef0123456789abcdef").unwrap_or_else(|e| panic!("{e}"));
-    FeedSource::new(key, Slot::of(0), url)
+    FeedSource::new(key, Slot::from_hash(0), url)
 }
 
 /// Returns which of these sightings (hours, target, permanent) makes the target the feed's address.

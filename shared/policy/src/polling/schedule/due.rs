@@ -36,7 +36,7 @@ pub fn slots_due(done: Option<Timestamp>, within: Option<Timestamp>, now: Timest
     let due = |minute: i64| {
         let came = Timestamp::from_millis(minute.saturating_mul(60_000));
         let from = within.filter(|_| minute == first).unwrap_or(came);
-        DueSlot { slot: Slot::of(minute.rem_euclid(CYCLE).unsigned_abs()), came, from }
+        DueSlot { slot: Slot::from_hash(minute.rem_euclid(CYCLE).unsigned_abs()), came, from }
     };
     (first..=to).map(due).collect()
 }

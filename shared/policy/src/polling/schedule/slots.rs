@@ -33,7 +33,9 @@ pub fn same_slots(a: Millis, b: Millis, rules: &Rules) -> bool {
 /// Returns the further slots of a feed that is looked at this many times a cycle, with the keys of their rows.
 pub fn extra_slots(feed: &FeedSource, times: u16) -> Vec<(SourceKey, Slot)> {
     let apart = u64::from(Slot::COUNT / times.max(1));
-    (1..u64::from(times)).filter_map(|n| at_slot(feed, Slot::of(u64::from(feed.slot.index()) + n * apart))).collect()
+    (1..u64::from(times))
+        .filter_map(|n| at_slot(feed, Slot::from_hash(u64::from(feed.slot.index()) + n * apart)))
+        .collect()
 }
 
 /// A key like the feed's that leads to another slot: a key's first 16 digits are a number that gives its slot.

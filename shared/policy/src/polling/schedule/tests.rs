@@ -16,7 +16,7 @@ fn at(text: &str) -> Timestamp {
 
 fn feed(slot: u64, interval: Millis) -> FeedSource {
     let key = SourceKey::new(&format!("{slot:016x}0123456789abcdef")).unwrap_or_else(|e| panic!("{e}"));
-    FeedSource { interval, ..FeedSource::new(key, Slot::of(slot), "https://example.org/feed") }
+    FeedSource { interval, ..FeedSource::new(key, Slot::from_hash(slot), "https://example.org/feed") }
 }
 
 fn unadaptive() -> Rules {
@@ -116,7 +116,7 @@ fn a_slot_that_was_missed_at_the_end_of_a_cycle_is_caught_up_with_in_the_next() 
 fn a_further_slot_has_a_key_that_leads_to_it() {
     for slot in [0, 5, 479, u64::MAX] {
         let mut feed = feed(slot, HOUR);
-        feed.slot = Slot::of(slot);
+        feed.slot = Slot::from_hash(slot);
         let extra = extra_slots(&feed, 8);
         assert_eq!(extra.len(), 7);
         for (key, slot) in extra {
@@ -166,7 +166,7 @@ fn h07_the_floor_holds_between_two_slots_of_a_feed_that_was_polled_late() {
     let rules = Rules::default();
     let mut f = feed(0, HOUR);
     f.polled_at = t(START + 10);
-    let next = Slot::of(60);
+    let next = Slot::from_hash(60);
     assert!(feed_is_due(&f, next, &rules, t(START + 60)), "a job is sent, and waits for the rest of the hour");
     assert_eq!(postponed(&f, &rules, t(START + 60)), Some(t(START + 70)));
     assert_eq!(next_poll(&f, &rules, t(START + 11)), Some(t(START + 70)));
@@ -379,7 +379,7 @@ fn simulated(posts: &[i64], (days, learning): (i64, i64)) -> (f64, Vec<i64>) {
         let now = t(START + minute);
         let mut slots = vec![feed.slot];
         slots.extend(extra_slots(&feed, times_a_cycle(feed.interval, &rules)).into_iter().map(|(_, slot)| slot));
-        let came = Slot::of(u64::try_from(now.minute().rem_euclid(480)).unwrap_or_default());
+        let came = Slot::from_hash(u64::try_from(now.minute().rem_euclid(480)).unwrap_or_default());
         if !slots.contains(&came) || !feed_is_due(&feed, came, &rules, now) {
             continue;
         }

@@ -12,7 +12,7 @@ fn t(hours: u64) -> Timestamp {
 
 fn feed() -> FeedSource {
     let key = SourceKey::new("0123456789abcdef0123456789abcdef").unwrap();
-    let mut feed = FeedSource::new(key, Slot::of(0), "https://example.org/feed");
+    let mut feed = FeedSource::new(key, Slot::from_hash(0), "https://example.org/feed");
     feed.interval = Rules::default().poll_interval;
     feed.polled_at = t(0);
     feed.polling.hub = Some(Hub { url: "https://hub.example/".into(), topic: "https://example.org/feed".into() });
