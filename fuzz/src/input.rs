@@ -11,7 +11,8 @@ pub(crate) fn first_line(data: &[u8]) -> (&[u8], &[u8]) {
     (&data[..end], data.get(end + 1..).unwrap_or_default())
 }
 
-/// An input in which `0xFF n m` repeats the last n bytes m times, so that a few bytes describe a document made to be slow.
+/// An input in which `0xFF n m` repeats the last n bytes m times, so that a few bytes describe a document made to be
+/// slow.
 pub(crate) fn unfolded(data: &[u8]) -> Vec<u8> {
     let mut out: Vec<u8> = Vec::with_capacity(data.len());
     let mut rest = data.iter();
@@ -29,8 +30,8 @@ pub(crate) fn unfolded(data: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `bytes` with the changes that an input describes: each of four bytes, the place (little-endian, 24 bits, taken round)
-/// and the new value; one that is left over cuts the end off.
+/// `bytes` with the changes that an input describes: each of four bytes, the place (little-endian, 24 bits, taken
+/// round) and the new value; one that is left over cuts the end off.
 pub(crate) fn edited(bytes: &[u8], edits: &[u8]) -> Vec<u8> {
     let mut out = bytes.to_vec();
     let (edits, rest) = edits.as_chunks::<4>();

@@ -1,5 +1,5 @@
-//! Fuzz targets by libFuzzer: `cargo xtask fuzz` builds, runs and lists them. Tested as an ordinary program, each target is
-//! given its first inputs.
+//! Fuzz targets by libFuzzer: `cargo xtask fuzz` builds, runs and lists them. Tested as an ordinary program, each
+//! target is given its first inputs.
 #![cfg_attr(not(test), no_main)]
 #![allow(unsafe_code, reason = "libFuzzer finds its entry by an exported name, which `fuzz_target` writes")]
 

@@ -148,8 +148,8 @@ impl Store {
 
     /// Moves all that the store remembers back in time, as if so long had passed since. No program may run on it.
     ///
-    /// The clock of the web is not moved: the pause of a brisk program passes in truth, so that the calls before and after
-    /// can be judged together.
+    /// The clock of the web is not moved: the pause of a brisk program passes in truth, so that the calls before and
+    /// after can be judged together.
     ///
     /// # Panics
     /// If the database cannot be written.

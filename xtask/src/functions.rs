@@ -75,8 +75,8 @@ pub(crate) fn build_programs() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Builds the functions as they are deployed, and checks each zip against the size limit; returns the folder that holds the
-/// template to deploy.
+/// Builds the functions as they are deployed, and checks each zip against the size limit; returns the folder that holds
+/// the template to deploy.
 pub(crate) fn release() -> Result<PathBuf> {
     let stack = target()?.join("sam");
     let architecture = format!("Architecture={ARCHITECTURE}");

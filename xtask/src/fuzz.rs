@@ -16,7 +16,8 @@ struct Target {
     folders: Vec<String>,
 }
 
-/// Default running time of each target, in seconds. Every test run gives each target its first inputs; this looks for others.
+/// Default running time of each target, in seconds. Every test run gives each target its first inputs; this looks for
+/// others.
 const SECONDS: u32 = 60;
 /// Time after which an input counts as hanging, by the wall clock. The targets bound counted work; this bounds the
 /// rest, and is long enough for a busy machine: inputs take a fifth of a second at most.

@@ -8,8 +8,8 @@ use anyhow::{Result, bail};
 use std::fs;
 use std::path::Path;
 
-/// Crates that others may use by themselves: the matcher of robots.txt, the reader of feeds, the extractor of articles, and what
-/// these import.
+/// Crates that others may use by themselves: the matcher of robots.txt, the reader of feeds, the extractor of articles,
+/// and what these import.
 const LIBRARIES: [&str; 6] =
     ["curlew-model", "curlew-suffix", "curlew-text", "curlew-policy", "curlew-feed", "curlew-article"];
 

@@ -1,7 +1,8 @@
 //! `cargo xtask score PATH [pages|feeds|robots]`: scores `curlew check` on labelled documents.
 //!
-//! PATH is a file of cases or a folder with `extraction/pages.jsonl.gz`, `feeds/cases.jsonl.gz` and `robots/cases.jsonl`.
-//! The documents belong to others and stay outside of this repository. Each part documents its comparison.
+//! PATH is a file of cases or a folder with `extraction/pages.jsonl.gz`, `feeds/cases.jsonl.gz` and
+//! `robots/cases.jsonl`. The documents belong to others and stay outside of this repository. Each part documents its
+//! comparison.
 //!
 //! With `CURLEW_BENCH_PYTHON` set to a Python that has trafilatura, the same run also scores trafilatura on the same
 //! pages.

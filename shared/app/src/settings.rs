@@ -196,8 +196,8 @@ impl Settings {
         Ok(Settings { effective: layers.effective(flags)?, read_from, ..merge(layers.merged()?, flags)? })
     }
 
-    /// True if the operator's pages are served at an address. Unless the settings say so, they are only where nobody but
-    /// this machine's users reaches them: on loopback, and without a public address that a proxy may serve.
+    /// True if the operator's pages are served at an address. Unless the settings say so, they are only where nobody
+    /// but this machine's users reaches them: on loopback, and without a public address that a proxy may serve.
     pub fn has_admin_pages(&self, is_loopback: bool) -> bool {
         self.admin.enabled.unwrap_or(is_loopback && self.web.base_url.is_none())
     }
@@ -246,7 +246,8 @@ impl Settings {
     }
 }
 
-/// Returns true if a text is a URL of a page or a mail address, which a site's owner could use, and fits into a user agent.
+/// Returns true if a text is a URL of a page or a mail address, which a site's owner could use, and fits into a user
+/// agent.
 fn is_contact(text: &str) -> bool {
     let fits = text.is_ascii() && !text.contains(|c: char| c.is_control() || c == '(' || c == ')');
     let is_page = || Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());

@@ -4,11 +4,12 @@
 //! time is what is limited, so a document is judged alike on an idle machine and on a busy one. Where the platform does
 //! not tell it, the wall clock is the limit, and it is the outer limit everywhere.
 //!
-//! A thread cannot be stopped. One that overruns is abandoned: its place is free at once, and its task goes on. One whose caller
-//! is gone, as a visitor who hangs up, keeps its place until it ends or overruns. The threads are not tokio's, whose runtime waits for the tasks that it runs, so an abandoned one never keeps the process from ending. When
-//! [`MAX_ABANDONED`] of them are running, the pool is worn out: it takes no more tasks, and the program has to be started
-//! again. A thread whose task has ended waits for another: a new one would cost more than the handing over, and its memory
-//! would be cold.
+//! A thread cannot be stopped. One that overruns is abandoned: its place is free at once, and its task goes on. One
+//! whose caller is gone, as a visitor who hangs up, keeps its place until it ends or overruns. The threads are not
+//! tokio's, whose runtime waits for the tasks that it runs, so an abandoned one never keeps the process from ending.
+//! When [`MAX_ABANDONED`] of them are running, the pool is worn out: it takes no more tasks, and the program has to be
+//! started again. A thread whose task has ended waits for another: a new one would cost more than the handing over, and
+//! its memory would be cold.
 
 use async_trait::async_trait;
 use curlew_model::Millis;
@@ -28,14 +29,14 @@ pub const PARSE_TIME: Millis = Millis::from_secs(10);
 const WALL_FACTOR: u64 = 12;
 /// A thread's processor time is not read more often than this.
 const LEAST_WAIT: Millis = Millis(20);
-/// Stack of a task's thread, in bytes. The deepest pages that the limits let in are read with an eighth of it; what is not
-/// touched takes no memory (BENCHMARKS.md).
+/// Stack of a task's thread, in bytes. The deepest pages that the limits let in are read with an eighth of it; what is
+/// not touched takes no memory (BENCHMARKS.md).
 const STACK: usize = 8 * 1024 * 1024;
 /// Abandoned threads at which the pool is worn out. Each may hold the memory of a large document.
 const MAX_ABANDONED: usize = 8;
 
-/// Runs tasks on threads of their own; as many documents, and as many queries, as there are cores at a time, and half as
-/// many builds.
+/// Runs tasks on threads of their own; as many documents, and as many queries, as there are cores at a time, and half
+/// as many builds.
 pub struct CpuThreads {
     parse_time: Millis,
     documents: Arc<Semaphore>,
@@ -291,7 +292,8 @@ thread_local! {
 }
 
 impl Thread {
-    /// Ticks of processor time in a second, as `/proc` gives them (`sysconf(_SC_CLK_TCK)`): 100 on all platforms of Linux.
+    /// Ticks of processor time in a second, as `/proc` gives them (`sysconf(_SC_CLK_TCK)`): 100 on all platforms of
+    /// Linux.
     const TICKS: u64 = 100;
     /// Place of `utime` behind the name of the command in `/proc/PID/task/TID/stat`; `stime` follows (proc(5)).
     const UTIME: usize = 11;
@@ -398,8 +400,8 @@ mod tests {
         }
     }
 
-    /// Callers who leave, as visitors do who hang up, are no overruns, and their tasks never run beside more than there are
-    /// places.
+    /// Callers who leave, as visitors do who hang up, are no overruns, and their tasks never run beside more than there
+    /// are places.
     #[tokio::test]
     async fn a_task_whose_caller_is_gone_keeps_its_place_until_it_ends() {
         let (pool, running) = (Arc::new(CpuThreads::default()), Arc::new(AtomicUsize::new(0)));

@@ -4,8 +4,8 @@
 //! `cargo run --release -p curlew-article --example hostile`; it fails if a page takes more than [`MOST_MS`] or
 //! [`MOST_MB`]. Rows are named after the attack.
 //!
-//! `… --example hostile -- search 1 500` makes 500 pages by chance, with the seed 1, and prints those that are slow: a beginning, a
-//! unit again and again, and an end, all of them pieces that some rule looks at.
+//! `… --example hostile -- search 1 500` makes 500 pages by chance, with the seed 1, and prints those that are slow: a
+//! beginning, a unit again and again, and an end, all of them pieces that some rule looks at.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time, and starts itself")]
 

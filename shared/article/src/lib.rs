@@ -1,12 +1,12 @@
 //! HTML to article: title, text, main image, canonical URL, dates, author, language. Pure.
 //!
 //! There are two entry points. [`scan_head`] is one cheap pass over the tags, for the fetch stage: canonical URL, page
-//! directives, an image from the head. [`extract`] builds the tree and takes the article from it. Both read the same pieces
-//! of a page (`curlew_text::html`); while the tree is built, all that could make it slow or deep is counted.
+//! directives, an image from the head. [`extract`] builds the tree and takes the article from it. Both read the same
+//! pieces of a page (`curlew_text::html`); while the tree is built, all that could make it slow or deep is counted.
 //!
-//! Extraction collects candidates and then chooses: each rule (`jsonld`, `microdata`, `content`, `opengraph`, …) reports
-//! its findings, and `choose`, `title`, `dates`, `language`, `image` weigh them against each other. No rule is trusted
-//! alone.
+//! Extraction collects candidates and then chooses: each rule (`jsonld`, `microdata`, `content`, `opengraph`, …)
+//! reports its findings, and `choose`, `title`, `dates`, `language`, `image` weigh them against each other. No rule is
+//! trusted alone.
 //!
 //! # Example
 //!

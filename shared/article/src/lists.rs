@@ -44,12 +44,13 @@ lists! {
     DATES: WordSet = include_str!("../lists/dates.txt");
     /// Classes and ids, in lower case, that WordPress and other systems give to the text of a post.
     TEXTS: WordSet = include_str!("../lists/texts.txt");
-    /// Phrases, folded, between which and a writer's name stands a blank or a colon. Longer ones are before those that they
-    /// begin with.
+    /// Phrases, folded, between which and a writer's name stands a blank or a colon. Longer ones are before those that
+    /// they begin with.
     BYLINE_PHRASES: Words = include_str!("../lists/byline-phrases.txt");
     /// Words, folded, for a writer: a colon stands between them and the name.
     WRITER_LABELS: Words = include_str!("../lists/labels-of-writers.txt");
-    /// Words, folded, for a text, before a colon and the name of its writer. By itself such a label may stand above the text.
+    /// Words, folded, for a text, before a colon and the name of its writer. By itself such a label may stand above the
+    /// text.
     TEXT_LABELS: Words = include_str!("../lists/labels-of-texts.txt");
     /// Words before a name in a byline. Elsewhere they may be part of the name ("Von Miller").
     BEFORE_NAMES: Words = include_str!("../lists/before-names.txt");

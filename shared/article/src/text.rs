@@ -127,8 +127,8 @@ pub(crate) fn tail(text: &str, bytes: usize) -> &str {
 }
 
 /// Returns the similarity of two folded titles: the share of words that they have in common (Dice). In scripts without
-/// spaces between words, characters are compared. It is 0 if they differ so much in length that it cannot be `least`: a page may have
-/// very many short headings and a long title. Of long ones the beginnings are compared.
+/// spaces between words, characters are compared. It is 0 if they differ so much in length that it cannot be `least`: a
+/// page may have very many short headings and a long title. Of long ones the beginnings are compared.
 pub(crate) fn alike(one: &str, two: &str, least: f64) -> f64 {
     /// Number of bytes that are compared.
     const LONGEST: usize = 300;

@@ -89,8 +89,8 @@ impl Connection {
         aws_sdk_s3::Client::from_conf(config)
     }
 
-    /// Returns the number of calls that tables have refused since the start of the process because they were too many, each
-    /// try counted.
+    /// Returns the number of calls that tables have refused since the start of the process because they were too many,
+    /// each try counted.
     pub fn throttled(&self) -> u64 {
         self.throttles.count()
     }

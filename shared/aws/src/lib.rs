@@ -1,7 +1,7 @@
 //! The DynamoDB, SQS and S3 adapters.
 //!
-//! A deployed Curlew is a *stack*: four tables, four queues each with its dead-letter queue, and one bucket, all found by
-//! the stack's name ([`Names`]). A [`Store`] over a [`Connection`] gives one adapter for each port.
+//! A deployed Curlew is a *stack*: four tables, four queues each with its dead-letter queue, and one bucket, all found
+//! by the stack's name ([`Names`]). A [`Store`] over a [`Connection`] gives one adapter for each port.
 //!
 //! Nothing is done before it is needed: neither [`Store::new`] nor taking a part of it makes a request, queue addresses
 //! are requested at their first use, and no task is left running when a call returns.

@@ -1,4 +1,5 @@
-//! Event source mappings: whether the queue of a function is asked for messages. Requests to Lambda's API are free of charge.
+//! Event source mappings: whether the queue of a function is asked for messages. Requests to Lambda's API are free of
+//! charge.
 
 use crate::connection::Connection;
 use crate::error::RequestContext;

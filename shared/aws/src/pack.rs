@@ -1,8 +1,8 @@
 //! States as attributes: JSON text, or zstd of it if that is shorter.
 //!
 //! A write is billed by the kilobyte and a read by four of them, so rows are kept as small as possible; but a small one
-//! stays text that a person can read. Half of a row are names of members, which all rows share, so rows are compressed with
-//! a dictionary that has them: the row of a feed with twenty entries takes one write unit and not two.
+//! stays text that a person can read. Half of a row are names of members, which all rows share, so rows are compressed
+//! with a dictionary that has them: the row of a feed with twenty entries takes one write unit and not two.
 
 use crate::error::corrupt;
 use aws_sdk_dynamodb::primitives::Blob;
@@ -18,9 +18,9 @@ use zstd::dict::{DecoderDictionary, EncoderDictionary};
 const PACK_FROM: usize = 600;
 /// Compression level of zstd: rows are small.
 const LEVEL: i32 = 3;
-/// Texts as they are in rows, the most frequent ones last: raw content that precedes what is compressed (RFC 8878 §5). Without these very
-/// bytes no row can be read that was written with them, so they never change; other ones would need a
-/// [version](crate::KNOWN_VERSION) of their own.
+/// Texts as they are in rows, the most frequent ones last: raw content that precedes what is compressed (RFC 8878 §5).
+/// Without these very bytes no row can be read that was written with them, so they never change; other ones would need
+/// a [version](crate::KNOWN_VERSION) of their own.
 const DICTIONARY: &[u8] = include_bytes!("row.dictionary");
 static ENCODER: LazyLock<EncoderDictionary<'static>> = LazyLock::new(|| EncoderDictionary::copy(DICTIONARY, LEVEL));
 static DECODER: LazyLock<DecoderDictionary<'static>> = LazyLock::new(|| DecoderDictionary::copy(DICTIONARY));

@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const SLOT: &str = "slot";
 /// Number of hexadecimal digits of a key that determine its slot: 64 bits.
 const SLOT_DIGITS: usize = 16;
-/// Number of keys of one slot from which on the rows between them are read at once: a request bills the bytes of all its rows, and a
-/// row alone costs as if it had four kilobytes.
+/// Number of keys of one slot from which on the rows between them are read at once: a request bills the bytes of all
+/// its rows, and a row alone costs as if it had four kilobytes.
 const TOGETHER: usize = 32;
 /// Maximum number of rows that are read for each of them. Rows beyond that are read one by one.
 const SPREAD: usize = 4;

@@ -12,8 +12,8 @@ pub const KNOWN_VERSION: u32 = 1;
 const KEY: &str = "m#version";
 
 impl Store {
-    /// Checks that the stack is of a version that this program knows; writes this program's version if the stack has none or an
-    /// earlier one. For once a process.
+    /// Checks that the stack is of a version that this program knows; writes this program's version if the stack has
+    /// none or an earlier one. For once a process.
     ///
     /// # Errors
     /// [`PortError::Corrupt`] if a later program has written it, transport errors.
@@ -21,7 +21,8 @@ impl Store {
         check(self.marks().table(), self.name()).await
     }
 
-    /// Checks that no later program has written the stack, without writing anything: an eventually consistent read of one item.
+    /// Checks that no later program has written the stack, without writing anything: an eventually consistent read of
+    /// one item.
     ///
     /// # Errors
     /// [`PortError::Corrupt`] if a later program has written it, or if it is no version; transport errors.
@@ -29,7 +30,8 @@ impl Store {
         known(self.name(), self.version().await?)
     }
 
-    /// Returns the version of the stack, without writing anything; `None` if no function or command has begun to use it.
+    /// Returns the version of the stack, without writing anything; `None` if no function or command has begun to use
+    /// it.
     ///
     /// # Errors
     /// [`PortError::Corrupt`] if it is no version, transport errors.
@@ -53,8 +55,8 @@ async fn check(table: &Table, stack: &str) -> Result<(), PortError> {
     }
 }
 
-/// Decides whether this program may work on a stack of this version: it reads what all earlier ones have written, and a stack
-/// without a version is new.
+/// Decides whether this program may work on a stack of this version: it reads what all earlier ones have written, and a
+/// stack without a version is new.
 fn known(stack: &str, found: Option<u32>) -> Result<(), PortError> {
     match found {
         Some(found) if found > KNOWN_VERSION => {

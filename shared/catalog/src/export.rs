@@ -17,7 +17,8 @@ use std::sync::Arc;
 const KEYS: usize = 1_000;
 /// Maximum number of segments that are read at once: a request to a stack may take 30 ms.
 const SEGMENTS_AT_ONCE: usize = 32;
-/// Maximum number of bytes of the segments that are read at once, as far as the largest so far tells; one is always read.
+/// Maximum number of bytes of the segments that are read at once, as far as the largest so far tells; one is always
+/// read.
 const BYTES_AT_ONCE: usize = 16 * 1024 * 1024;
 /// Rows that are asked for at once.
 const ROWS_AT_ONCE: usize = 32;
@@ -138,7 +139,8 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// Reads the manifests first, then lists the new segments, then asks the rows of the pages that are revised in them.
+    /// Reads the manifests first, then lists the new segments, then asks the rows of the pages that are revised in
+    /// them.
     async fn snapshot(&self, filter: RecordFilter) -> Result<Snapshot, StageError> {
         let blobs = self.0.blobs.as_ref();
         let first = filter.first_day();

@@ -31,7 +31,8 @@ const YEARS_KNOWN_FOR: Millis = Millis::from_mins(10);
 const THUMBNAILS_AT_ONCE: usize = 16;
 /// Maximum number of tries of a query whose splits are merged away while it runs.
 const TRIES: u32 = 3;
-/// Maximum number of sites of which a record is read for their profile, each of them a read where the index is far away.
+/// Maximum number of sites of which a record is read for their profile, each of them a read where the index is far
+/// away.
 const PROFILES: usize = 2_000;
 
 /// Runs queries.
@@ -251,7 +252,8 @@ impl Finder {
         Ok(sites)
     }
 
-    /// Runs a function over the published splits that may match, and once more if some of them are merged away meanwhile.
+    /// Runs a function over the published splits that may match, and once more if some of them are merged away
+    /// meanwhile.
     async fn look_at<T, F>(&self, may_match: impl Fn(&SplitEntry) -> bool, look: F) -> Result<(Opened, T), StageError>
     where
         T: Send + 'static,

@@ -1,4 +1,5 @@
-//! Frames of zstd. A thread uses one context again and again, since to make one means to clear tables of some hundred kilobytes.
+//! Frames of zstd. A thread uses one context again and again, since to make one means to clear tables of some hundred
+//! kilobytes.
 
 use curlew_ports::stage::StageError;
 use std::cell::RefCell;

@@ -33,8 +33,8 @@ impl Hidden {
     }
 }
 
-/// The blocked hosts, as many visits ask for them at once: one reading serves all who asked before it began. So whoever asks gets
-/// every block that was made before.
+/// The blocked hosts, as many visits ask for them at once: one reading serves all who asked before it began. So whoever
+/// asks gets every block that was made before.
 #[derive(Debug, Default)]
 pub struct HiddenHosts {
     /// Counts those who ask and the readings, in one order.

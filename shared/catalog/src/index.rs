@@ -21,8 +21,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use tracing::Span;
 
-/// Number of pages at which a portion of what is published is closed and built as one split, unless configured; it bounds
-/// the memory that building one needs.
+/// Number of pages at which a portion of what is published is closed and built as one split, unless configured; it
+/// bounds the memory that building one needs.
 pub const PAGES_PER_SPLIT: usize = 20_000;
 /// Bytes of text after which a split is closed.
 pub const TEXT_PER_SPLIT: usize = 64 * 1024 * 1024;
@@ -94,8 +94,8 @@ impl NewRecords {
 }
 
 impl Index {
-    /// Publishes the new segments of a year, rewrites splits of an older format, and merges the splits that are due. Two
-    /// indexers may run at once.
+    /// Publishes the new segments of a year, rewrites splits of an older format, and merges the splits that are due.
+    /// Two indexers may run at once.
     ///
     /// New pages are divided into portions that are built side by side. Each is listed as soon as it is built, so what
     /// an indexer has done when it dies is done, and the next one takes up the rest.
@@ -205,9 +205,9 @@ impl Index {
         })
     }
 
-    /// Reads a segment; gives nothing of one that is left to the next run. A record counts only if its page's row points to it, so that a record which a repeated batch
-    /// wrote twice is indexed once. A record that no row will ever point to is erased: nothing would erase it when its
-    /// page is removed.
+    /// Reads a segment; gives nothing of one that is left to the next run. A record counts only if its page's row
+    /// points to it, so that a record which a repeated batch wrote twice is indexed once. A record that no row will
+    /// ever point to is erased: nothing would erase it when its page is removed.
     async fn read(&self, key: SegmentKey) -> Result<NewRecords, StageError> {
         let mut batch = NewRecords::default();
         let Some(blob) = self.blobs.get(key.as_str()).await? else {
@@ -242,8 +242,8 @@ impl Index {
                     replaced.extend(record.replaces.clone().map(|old| (record.id.clone(), old)));
                     counted.push(record);
                 }
-                // The row is being written, or the batch that wrote the segment died and will run again: leave it to the
-                // next run. That a page is taken up again may be in no row yet.
+                // The row is being written, or the batch that wrote the segment died and will run again: leave it to
+                // the next run. That a page is taken up again may be in no row yet.
                 None if !is_settled => return Ok(NewRecords::default()),
                 Some(state) if state.is_open() && !is_settled => return Ok(NewRecords::default()),
                 Some(PageState::Accepted { location: at, .. }) if record.replaces.as_ref() == Some(&at) => {
@@ -285,8 +285,8 @@ impl Index {
         }
     }
 
-    /// Publishes a portion whose rows were read from `began` on, after the manifest of this generation, in the name of each
-    /// chain of jobs that a page of it belongs to.
+    /// Publishes a portion whose rows were read from `began` on, after the manifest of this generation, in the name of
+    /// each chain of jobs that a page of it belongs to.
     async fn add(
         &self,
         year: Year,

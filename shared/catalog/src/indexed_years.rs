@@ -29,9 +29,9 @@ pub struct IndexedYear {
     pub is_newer: bool,
 }
 
-/// Returns the years of the index, newest first, with one listing and one read for each. A year without a split has no page
-/// and is left out: all of them are gone, or none was published. Pages whose `unavailable_after` has passed count until they
-/// are removed.
+/// Returns the years of the index, newest first, with one listing and one read for each. A year without a split has no
+/// page and is left out: all of them are gone, or none was published. Pages whose `unavailable_after` has passed count
+/// until they are removed.
 ///
 /// # Errors
 /// The object store's error, or that the index is damaged.

@@ -46,8 +46,8 @@ pub async fn each_page(pages: &dyn Pages, mut take: impl FnMut(Page)) -> Result<
     Ok(())
 }
 
-/// Returns what `choose` makes of the rows of pages after `after`, of at most `rows` rows and at most `most` in number; and
-/// the row after which the next call goes on, if rows are left.
+/// Returns what `choose` makes of the rows of pages after `after`, of at most `rows` rows and at most `most` in number;
+/// and the row after which the next call goes on, if rows are left.
 pub async fn choose_from<T>(
     pages: &dyn Pages,
     after: Option<PageId>,

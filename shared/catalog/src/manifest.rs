@@ -62,8 +62,8 @@ pub async fn change_manifest(
     .await
 }
 
-/// Returns the segments below a prefix that a manifest does not list as indexed, in order. Days that it has sealed are not
-/// even listed.
+/// Returns the segments below a prefix that a manifest does not list as indexed, in order. Days that it has sealed are
+/// not even listed.
 pub async fn unlisted_segments(
     blobs: &dyn Blobs,
     prefix: &str,

@@ -1,8 +1,8 @@
 //! Raw pages: what was fetched of accepted pages, kept for a time where the operator asks for it.
 //!
 //! Each page is one zstd frame of an object `raw/YYYY/MM/DD/<name>.warc.zst`, which belongs to the segment of the same
-//! name. A frame holds three WARC records: the request, the response with its body decoded, and as `metadata` the job of
-//! extraction without the document, so that the page can be extracted again.
+//! name. A frame holds three WARC records: the request, the response with its body decoded, and as `metadata` the job
+//! of extraction without the document, so that the page can be extracted again.
 
 use crate::frames::compressed;
 use crate::hidden::{hidden_hosts, is_hidden};

@@ -1,5 +1,5 @@
-//! Removal: deletes pages that are gone from the web or must not be shown. It is the only stage but publishing that changes
-//! manifests and records; what reads documents of strangers sends it jobs.
+//! Removal: deletes pages that are gone from the web or must not be shown. It is the only stage but publishing that
+//! changes manifests and records; what reads documents of strangers sends it jobs.
 
 use crate::segment::{key_day, segment_year};
 use crate::thumbnails::thumbnail_key;
@@ -73,7 +73,8 @@ impl Removal {
     /// holds their records is rewritten once, or once more for each earlier record of a page in it.
     ///
     /// # Errors
-    /// Any error of the ports; the call may then be repeated. A page whose record is damaged keeps no other one from being removed.
+    /// Any error of the ports; the call may then be repeated. A page whose record is damaged keeps no other one from
+    /// being removed.
     pub async fn remove_all(
         &self,
         mut ids: Vec<PageId>,
@@ -160,8 +161,8 @@ impl Removal {
         Ok(manifest.tombstones.contains(id) || self.records(location).await?.is_empty())
     }
 
-    /// Notes that a page names another time at which it becomes unavailable than its record does, so that no query finds it after
-    /// that, and that it was found present.
+    /// Notes that a page names another time at which it becomes unavailable than its record does, so that no query
+    /// finds it after that, and that it was found present.
     async fn expire(
         &self,
         job: &RemovalJob,

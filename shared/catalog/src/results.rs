@@ -30,8 +30,8 @@ pub struct SearchResults {
     /// read. Their pages are missing from the hits and from all numbers.
     #[serde(skip_serializing_if = "is_zero")]
     pub unsearched: u64,
-    /// Years whose pages were not searched either, and are not counted in [`SearchResults::unsearched`], since this version
-    /// cannot read the list of their splits.
+    /// Years whose pages were not searched either, and are not counted in [`SearchResults::unsearched`], since this
+    /// version cannot read the list of their splits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unsearched_years: Vec<Year>,
     /// Words of the query that occur in no page.
@@ -89,8 +89,8 @@ pub struct SearchHit {
     pub feed: Option<String>,
     /// Time of publication.
     pub published: Option<Timestamp>,
-    /// The date by which it is filtered and sorted: that of publication, or the time of the fetch if the page states none
-    /// or a later one.
+    /// The date by which it is filtered and sorted: that of publication, or the time of the fetch if the page states
+    /// none or a later one.
     #[serde(skip)]
     pub date: Timestamp,
     /// False if it lacks words of the query; programs see this field only then.

@@ -205,9 +205,9 @@ fn corrupt(segment: &str, why: &str) -> StageError {
     StageError::Port(PortError::Corrupt { what: segment.to_owned(), why: why.to_owned() })
 }
 
-/// Overwrites records and their thumbnails with skippable frames of the same length, and their raw pages before: through
-/// a record they are found. The frames of an object disappear in one write, every other offset stays right, and zstd
-/// tools skip them.
+/// Overwrites records and their thumbnails with skippable frames of the same length, and their raw pages before:
+/// through a record they are found. The frames of an object disappear in one write, every other offset stays right, and
+/// zstd tools skip them.
 pub async fn erase(blobs: &dyn Blobs, segment: &SegmentKey, records: &[(Location, Record)]) -> Result<(), StageError> {
     let mut raw_pages: BTreeMap<String, Vec<Range<u64>>> = BTreeMap::new();
     for raw in records.iter().filter_map(|(_, record)| record.raw.as_ref()) {

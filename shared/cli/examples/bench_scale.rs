@@ -1,10 +1,10 @@
 //! A year of many short pages behind a model of object storage, for `cargo xtask bench scale`:
 //! `bench_scale PAGES UPGRADED FOLDER`.
 //!
-//! The store is a folder and an embedded database. Each call of an object takes 30 ms longer and transfers 90 MB a second;
-//! each call of a row takes 5 ms longer. The year's splits are built as publishing builds them, of 20,000 records each, and
-//! merged as publishing merges them. Rows and segments are there for the pages that a step reads: what is published, and
-//! what is removed.
+//! The store is a folder and an embedded database. Each call of an object takes 30 ms longer and transfers 90 MB a
+//! second; each call of a row takes 5 ms longer. The year's splits are built as publishing builds them, of 20,000
+//! records each, and merged as publishing merges them. Rows and segments are there for the pages that a step reads:
+//! what is published, and what is removed.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the command line")]
 
 use anyhow::{Context, Result, bail, ensure};

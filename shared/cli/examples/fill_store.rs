@@ -1,8 +1,8 @@
 //! Fills an empty store with published records, for `cargo xtask bench export`: `fill_store COUNT FOLDER`, or
 //! `fill_store COUNT --aws STACK` for the tables and the bucket of a stack, which are created.
 //!
-//! Segments and manifests are written as the program writes them. Every second page has a thumbnail. There are no rows and
-//! no splits: an export asks neither for what is indexed.
+//! Segments and manifests are written as the program writes them. Every second page has a thumbnail. There are no rows
+//! and no splits: an export asks neither for what is indexed.
 #![allow(clippy::print_stderr, reason = "a program for the command line")]
 
 use anyhow::{Context, Result, bail};

@@ -1,4 +1,5 @@
-//! The command line, as people type it; docs/ explains the words. Commands with many flags have a file for each subject.
+//! The command line, as people type it; docs/ explains the words. Commands with many flags have a file for each
+//! subject.
 
 mod check;
 mod crawl;
@@ -48,9 +49,9 @@ pub(crate) struct Cli {
 impl Cli {
     /// Reads the program's arguments.
     ///
-    /// `curlew help COMMAND` is read as `curlew COMMAND --help`, and `curlew sites NAME` as `curlew sites show NAME`. A word
-    /// of a search may begin with `-`, and clap would take `-harbour` for `-h` and more. Such a word is passed on after a
-    /// blank, which means nothing in a query.
+    /// `curlew help COMMAND` is read as `curlew COMMAND --help`, and `curlew sites NAME` as `curlew sites show NAME`. A
+    /// word of a search may begin with `-`, and clap would take `-harbour` for `-h` and more. Such a word is passed on
+    /// after a blank, which means nothing in a query.
     pub(crate) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
         let mut args: Vec<OsString> = args.into_iter().collect();
         if args.get(1).is_some_and(|first| first == "help") {
@@ -88,8 +89,8 @@ fn with_groups(command: clap::Command) -> clap::Command {
     command.mut_subcommands(|command| command.hide(true)).help_template(template)
 }
 
-/// Returns the place in the arguments of the key in `curlew sites KEY` and its like, where `show` was left out; `None` if no
-/// command that lists rows is named, or one of its own commands follows it.
+/// Returns the place in the arguments of the key in `curlew sites KEY` and its like, where `show` was left out; `None`
+/// if no command that lists rows is named, or one of its own commands follows it.
 fn shown_at(cli: &clap::Command, args: &[OsString]) -> Option<usize> {
     let is_value = |before: &OsString| {
         let before = before.to_string_lossy();
@@ -199,7 +200,8 @@ pub(crate) enum Command {
     },
     /// Search the published index
     Search {
-        /// Words, "a phrase", +word, -word, begin*, title:WORD, author:NAME, site:HOST, tag:TAG, in:FOLDER, lang:it, before:2026-05-01, after:…, sort:date
+        /// Words, "a phrase", +word, -word, begin*, title:WORD, author:NAME, site:HOST, tag:TAG, in:FOLDER, lang:it,
+        /// before:2026-05-01, after:…, sort:date
         #[arg(required = true)]
         query: Vec<String>,
         /// Maximum number of hits to show

@@ -1,8 +1,8 @@
 //! Examination of a store: is it well, and if not, what is to be done?
 //!
-//! Adapters gather [`facts`]: `over_ports` what the ports tell of any store, `stack` what only AWS tells. The checks are pure
-//! functions from these facts to [`finding`]s, in `checks` and, of a stack alone, in `deployment`. So each check goes on when
-//! another one fails, and a fact that is not known is a finding itself.
+//! Adapters gather [`facts`]: `over_ports` what the ports tell of any store, `stack` what only AWS tells. The checks
+//! are pure functions from these facts to [`finding`]s, in `checks` and, of a stack alone, in `deployment`. So each
+//! check goes on when another one fails, and a fact that is not known is a finding itself.
 
 mod checks;
 mod deployment;

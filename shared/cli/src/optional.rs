@@ -35,8 +35,8 @@ pub(crate) fn ports(store: &curlew_aws::Store) -> Ports {
     }
 }
 
-/// Returns the right that the credentials lack, if that is the cause of an error: `action` on a part of the stack, unless AWS names
-/// another action.
+/// Returns the right that the credentials lack, if that is the cause of an error: `action` on a part of the stack,
+/// unless AWS names another action.
 #[cfg(feature = "aws")]
 pub(crate) fn missing_right(error: &PortError, action: &str) -> Option<String> {
     let denied = curlew_aws::MissingRight::find(error)?;

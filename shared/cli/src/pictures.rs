@@ -2,7 +2,8 @@
 
 use curlew_app::ImageScreening;
 
-/// Returns a sentence for operators whose pictures no model looks at, with the command that changes it; `None` if one does.
+/// Returns a sentence for operators whose pictures no model looks at, with the command that changes it; `None` if one
+/// does.
 pub(crate) fn without_a_model(image: &ImageScreening) -> Option<&'static str> {
     match image {
         ImageScreening::Off => Some("pictures are not looked at: [screen] image is \"off\""),

@@ -23,17 +23,18 @@ use tokio::task::JoinSet;
 
 /// Time after which an unfinished job is handed out again; longer than any visit may last.
 const VISIBILITY: Millis = Millis::from_mins(15);
-/// Longest time that a job waits in a line for its host key; the longest visit still ends within [`VISIBILITY`] after that.
+/// Longest time that a job waits in a line for its host key; the longest visit still ends within [`VISIBILITY`] after
+/// that.
 const LONGEST_IN_LINE: Millis = Millis::from_mins(8);
 /// Maximum number of pages that are extracted in one batch and share a segment.
 const BATCH: usize = 32;
 /// Maximum number of batches of extraction at once; each needs a core and waits for nothing.
 const BATCHES: usize = 2;
-/// Minimum time between the beginnings of two batches of extraction while visits go on: each writes and flushes a segment. A
-/// visit pauses for as long before its next page.
+/// Minimum time between the beginnings of two batches of extraction while visits go on: each writes and flushes a
+/// segment. A visit pauses for as long before its next page.
 const GATHER_PAGES: Millis = Millis::from_secs(1);
-/// Time to wait before looking for jobs again when none was due. It doubles with each look in vain of a server at rest, up to
-/// [`LOOK_SELDOM`], so that it does next to nothing then.
+/// Time to wait before looking for jobs again when none was due. It doubles with each look in vain of a server at rest,
+/// up to [`LOOK_SELDOM`], so that it does next to nothing then.
 const LOOK_AGAIN: Millis = Millis(100);
 /// Longest time between two looks.
 const LOOK_SELDOM: Millis = Millis::from_secs(1);
@@ -263,8 +264,8 @@ impl Runner {
         if !self.unsettled.is_empty() {
             return Ok(started);
         }
-        // The stage that is furthest along goes first, so that work in hand is finished before more is taken on; and what is to
-        // be removed is removed before all.
+        // The stage that is furthest along goes first, so that work in hand is finished before more is taken on; and
+        // what is to be removed is removed before all.
         for stage in [QueueName::Remove, QueueName::Extract, QueueName::Fetch, QueueName::Poll, QueueName::Discover] {
             started += self.start(stage).await?;
         }
@@ -376,8 +377,8 @@ async fn run(world: &World, stage: QueueName, deliveries: Vec<Delivery>, is_susp
     Worker { stages, queue: &mailbox, clock: world.clock.as_ref() }.deliver(stage, rest).await
 }
 
-/// Sends what is left of a delivery as new messages: the pages of a visit one by one, so that only the one that kills the
-/// process is given up in the end, or a job that was not begun.
+/// Sends what is left of a delivery as new messages: the pages of a visit one by one, so that only the one that kills
+/// the process is given up in the end, or a job that was not begun.
 async fn send_again(world: &World, receipt: &Receipt, jobs: Vec<Job>) -> Result<(), PortError> {
     let now = world.clock.now();
     let jobs: Vec<_> = jobs.into_iter().map(|job| (job, now)).collect();

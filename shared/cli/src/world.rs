@@ -30,7 +30,8 @@ pub(crate) struct World {
     embedded: Option<Store>,
 }
 
-/// Returns the settings that a stack states, as the text of a file, with the version of the object; none are an empty text.
+/// Returns the settings that a stack states, as the text of a file, with the version of the object; none are an empty
+/// text.
 pub(crate) async fn stack_settings(blobs: &dyn Blobs) -> Result<(String, Option<Tag>), PortError> {
     let Some(blob) = blobs.get(STACK_SETTINGS).await? else { return Ok((String::new(), None)) };
     match String::from_utf8(blob.bytes.to_vec()) {

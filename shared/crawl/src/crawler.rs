@@ -163,9 +163,9 @@ impl Crawler {
         Crawler { discover, poll: Poll { intake, ..self.poll }, ..self }
     }
 
-    /// Daily: sends the removal of the pages of `index` whose `unavailable_after` has passed, and re-checks of others; returns
-    /// the number of re-checks. Without a `count` as many are re-checked as let every page have its turn at least twice a year, and
-    /// at least a thousand.
+    /// Daily: sends the removal of the pages of `index` whose `unavailable_after` has passed, and re-checks of others;
+    /// returns the number of re-checks. Without a `count` as many are re-checked as let every page have its turn at
+    /// least twice a year, and at least a thousand.
     ///
     /// # Errors
     /// The errors of the ports; the next call tries again.

@@ -37,7 +37,8 @@ pub trait Settlement: Send + Sync {
     type Handle: Send + Sync;
     /// The job is done: it is not handed out again.
     async fn done(&self, handle: &Self::Handle) -> Result<(), PortError>;
-    /// The job waits. It is sent as a new message instead of being put back: waiting is no failure and must not count as one.
+    /// The job waits. It is sent as a new message instead of being put back: waiting is no failure and must not count
+    /// as one.
     async fn defer(&self, handle: &Self::Handle, job: &Job, until: Timestamp) -> Result<(), PortError>;
     /// The job has failed and is handed out again at this instant.
     async fn retry(&self, handle: &Self::Handle, at: Timestamp) -> Result<(), PortError>;
@@ -118,9 +119,9 @@ impl<S: Settlement> Worker<'_, S> {
         }
     }
 
-    /// Extracts several pages together and settles them. If extraction panics, each is run on its own, so that only the one
-    /// that panics fails; before each of them `may_begin` is asked, and those that remain when it says no are returned by
-    /// their number.
+    /// Extracts several pages together and settles them. If extraction panics, each is run on its own, so that only the
+    /// one that panics fails; before each of them `may_begin` is asked, and those that remain when it says no are
+    /// returned by their number.
     ///
     /// # Errors
     /// The errors of the queue. Jobs that are not settled then are handed out again when their visibility ends.
@@ -213,8 +214,8 @@ pub async fn settle_failure<S: Settlement>(
 }
 
 impl<S: Settlement<Handle = Receipt>> Worker<'_, S> {
-    /// Runs what an inbox handed out of one stage: pages are extracted together, unless one of them failed before; other jobs
-    /// run one after the other.
+    /// Runs what an inbox handed out of one stage: pages are extracted together, unless one of them failed before;
+    /// other jobs run one after the other.
     ///
     /// # Errors
     /// As for [`Worker::run`].

@@ -33,8 +33,8 @@ pub struct BackupReport {
     pub bytes: u64,
 }
 
-/// Writes a backup of the store in `dir` into the new folder `to`, while other processes may use the store. Blocks until
-/// the disk has it. Objects are hard links where the file system allows it.
+/// Writes a backup of the store in `dir` into the new folder `to`, while other processes may use the store. Blocks
+/// until the disk has it. Objects are hard links where the file system allows it.
 ///
 /// # Errors
 /// [`BackupError`], each in one line that gives the remedy. A backup that was begun and not finished is never restored.

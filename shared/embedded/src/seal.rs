@@ -1,5 +1,5 @@
-//! The form of a backup: `backup.json` says what it is, `SHA256SUMS` has the checksum of each file, as `sha256sum` writes
-//! and checks it. Pure, but for reading files.
+//! The form of a backup: `backup.json` says what it is, `SHA256SUMS` has the checksum of each file, as `sha256sum`
+//! writes and checks it. Pure, but for reading files.
 
 use crate::error::OpenError;
 use crate::layout::{BESIDE, DATABASE, OBJECTS, SEAL};

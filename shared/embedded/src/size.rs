@@ -22,8 +22,8 @@ pub struct StoreSize {
 }
 
 impl Store {
-    /// Returns since when the oldest job of a stage has been due; jobs that are handed out do not count. A job that a crash
-    /// interrupted is due since the epoch.
+    /// Returns since when the oldest job of a stage has been due; jobs that are handed out do not count. A job that a
+    /// crash interrupted is due since the epoch.
     ///
     /// # Errors
     /// Transport errors.

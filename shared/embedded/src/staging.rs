@@ -15,8 +15,9 @@ pub(crate) struct Staging {
 }
 
 impl Staging {
-    /// Creates a folder in the store's folder, named after its use and this process. Those of dead processes are deleted
-    /// first: a process that serves for years sweeps none, and in a container the next process often has the same number.
+    /// Creates a folder in the store's folder, named after its use and this process. Those of dead processes are
+    /// deleted first: a process that serves for years sweeps none, and in a container the next process often has the
+    /// same number.
     pub(crate) fn create(dir: &Path, purpose: &str) -> io::Result<Staging> {
         let incoming = dir.join(INCOMING);
         private::create_dir_all(&incoming)?;

@@ -149,8 +149,8 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-/// Opens the database, which has to be a store's of a version that this program knows; returns that version, 0 for a new
-/// database.
+/// Opens the database, which has to be a store's of a version that this program knows; returns that version, 0 for a
+/// new database.
 pub(crate) fn examine(path: &Path, access: Access) -> Result<(Connection, i64, Mode), OpenError> {
     let sql = |error: rusqlite::Error| OpenError::from_sql(path, &error);
     let (connection, standing, mode) = match access {

@@ -12,7 +12,8 @@ const MAX_WAITING: usize = 1_024;
 /// Maximum number of writes in one transaction, so that no caller waits for a very long one.
 const MAX_GROUP: usize = 256;
 
-/// Time for which the thread waits for further writes, if they come close together: a commit takes more than the writes in it.
+/// Time for which the thread waits for further writes, if they come close together: a commit takes more than the writes
+/// in it.
 const GATHER: Duration = Duration::from_millis(10);
 
 /// Passes writes to the thread that makes them. The thread ends when this is dropped.

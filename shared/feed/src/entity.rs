@@ -72,8 +72,8 @@ impl<'a> Entities<'a> {
         declared
     }
 
-    /// Returns the length of the reference at the beginning of `text` to a declared entity, and its text, unless its name
-    /// is one of XML's five.
+    /// Returns the length of the reference at the beginning of `text` to a declared entity, and its text, unless its
+    /// name is one of XML's five.
     fn known(&self, text: &str) -> Option<(usize, &str)> {
         if self.texts.is_empty() || references::predefined(text).is_some() {
             return None;

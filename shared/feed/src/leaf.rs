@@ -165,8 +165,8 @@ impl<'a> Leaf<'a> {
         }
     }
 
-    /// True if a prefix is one for elements of HTML: by a declaration around the text, by custom, by a declaration in the
-    /// tag itself, or since the `div` that has to be around XHTML (RFC 4287 §3.1.1.3) has it.
+    /// True if a prefix is one for elements of HTML: by a declaration around the text, by custom, by a declaration in
+    /// the tag itself, or since the `div` that has to be around XHTML (RFC 4287 §3.1.1.3) has it.
     fn is_html_prefix(&mut self, prefix: &'a str, local: &str, tag: &Tag<'a>) -> bool {
         if self.prefixes.contains(&prefix) {
             return true;

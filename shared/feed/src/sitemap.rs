@@ -79,8 +79,8 @@ pub enum SitemapError {
     Feed(#[from] FeedError),
 }
 
-/// Reads a sitemap: an index file, a list of pages, plain text with an address a line, or a feed, whose entries count as
-/// pages. Repaired if possible. Relative addresses are resolved against `url`, the document's own.
+/// Reads a sitemap: an index file, a list of pages, plain text with an address a line, or a feed, whose entries count
+/// as pages. Repaired if possible. Relative addresses are resolved against `url`, the document's own.
 ///
 /// Dates are not checked: they may lie in the future or in the year 1. Addresses may occur twice.
 ///

@@ -1,6 +1,6 @@
 //! The system's hosts file, read with each look-up, as the system's resolver does: an entry takes effect with the next
-//! connection. It is read here and not by that resolver, which compares it with what it is asked for byte by byte, and it is
-//! asked for absolute names.
+//! connection. It is read here and not by that resolver, which compares it with what it is asked for byte by byte, and
+//! it is asked for absolute names.
 
 use std::io::{self, Read as _};
 use std::net::IpAddr;

@@ -1,10 +1,10 @@
 //! Names to addresses, judged in the same step: the connection is made to the addresses that passed and no others.
 //!
-//! The hosts file is asked first, as by any other program, and then the system's resolver, since it works in every network
-//! and needs no tree of crates. It is asked for the absolute name (trailing dot), so search domains play no part; what
-//! modules the system's name service may still ask (mDNS, a container's DNS) only matters as far as it yields public
-//! addresses. What an own DNS client would add: cancelling a look-up (here a thread stays busy until the system gives
-//! up, so the number of look-ups is limited), and a parser of hostile answers written in Rust.
+//! The hosts file is asked first, as by any other program, and then the system's resolver, since it works in every
+//! network and needs no tree of crates. It is asked for the absolute name (trailing dot), so search domains play no
+//! part; what modules the system's name service may still ask (mDNS, a container's DNS) only matters as far as it
+//! yields public addresses. What an own DNS client would add: cancelling a look-up (here a thread stays busy until the
+//! system gives up, so the number of look-ups is limited), and a parser of hostile answers written in Rust.
 
 use crate::guard::{self, Guard, Refusal};
 use crate::hosts_file;

@@ -8,8 +8,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Bytes that are taken at once.
 const STEP: usize = 64 << 10;
-/// Bytes of each body that are not counted, so that usual pages never wait for large ones: of 256 KiB, and of the piece that
-/// goes beyond. With a hundred calls at once they are 31 MiB.
+/// Bytes of each body that are not counted, so that usual pages never wait for large ones: of 256 KiB, and of the piece
+/// that goes beyond. With a hundred calls at once they are 31 MiB.
 const UNCOUNTED: usize = (256 << 10) + STEP;
 
 /// The memory of a fetcher.

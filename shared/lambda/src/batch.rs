@@ -1,8 +1,9 @@
 //! Runs the messages of one invocation: reads them, gives their jobs to the stage, and applies the verdicts.
 //!
-//! **Invariants.** Every message ends in exactly one way: its job is done, it was sent again, it was given up with a reason,
-//! or it is reported as failed, and then SQS hands it out again. A message that is not known to have ended is reported
-//! as failed. Nothing is begun that may outlast the invocation, and nothing runs on after [`Batch::run`] has returned.
+//! **Invariants.** Every message ends in exactly one way: its job is done, it was sent again, it was given up with a
+//! reason, or it is reported as failed, and then SQS hands it out again. A message that is not known to have ended is
+//! reported as failed. Nothing is begun that may outlast the invocation, and nothing runs on after [`Batch::run`] has
+//! returned.
 
 use crate::plan::{Plan, Task, chunks, length, plan, unpacked};
 use async_trait::async_trait;
@@ -22,10 +23,11 @@ use tracing::Instrument;
 pub(crate) const LAST_THINGS: Millis = Millis::from_secs(3);
 /// The most time that one page takes to be extracted and written.
 const PAGE_TIME: Millis = Millis(500);
-/// The most time that a removal or an owner's request takes before it is cut off and tried again: a report or a removal of a whole
-/// host reads every row of a page.
+/// The most time that a removal or an owner's request takes before it is cut off and tried again: a report or a removal
+/// of a whole host reads every row of a page.
 const REMOVAL_TIME: Millis = Millis::from_secs(30);
-/// Removals under way at once. Each changes the manifest of its year by compare-and-swap, so more would only be in each other's way.
+/// Removals under way at once. Each changes the manifest of its year by compare-and-swap, so more would only be in each
+/// other's way.
 const REMOVALS_AT_ONCE: usize = 4;
 /// Messages read at once; only those whose job lies in the bucket cost a call.
 const READS: usize = 16;
@@ -253,7 +255,8 @@ impl Batch {
         Plan { alone, ..plan }
     }
 
-    /// Returns the name of the lane of a job: the host key whose lease it needs. A job without one has a lane of its own.
+    /// Returns the name of the lane of a job: the host key whose lease it needs. A job without one has a lane of its
+    /// own.
     fn lane_of(&self, n: usize, job: &Job) -> String {
         match &job.work {
             // Each runs many at once itself.
@@ -413,8 +416,8 @@ impl Batch {
     }
 
     /// Sends the waiting jobs in the order of arrival, if there are at least this many. A new message and not the old
-    /// one put back: waiting is no failure and must not count as one. The new message is a first delivery, so the job itself
-    /// says if an earlier one did not come to its end.
+    /// one put back: waiting is no failure and must not count as one. The new message is a first delivery, so the job
+    /// itself says if an earlier one did not come to its end.
     async fn send_again(&self, at_least: usize) {
         let mut waiting = match self.board() {
             mut board if board.waiting.len() >= at_least => std::mem::take(&mut board.waiting),

@@ -127,8 +127,8 @@ impl Cold {
         self.version.refusal(self.clock.monotonic(), read).await
     }
 
-    /// Checks the stack's version, once a process, and writes this program's one if the stack has none or an earlier one. For the
-    /// functions that give out work, which may write it.
+    /// Checks the stack's version, once a process, and writes this program's one if the stack has none or an earlier
+    /// one. For the functions that give out work, which may write it.
     ///
     /// # Errors
     /// That it is a later version, or the store's error.
@@ -146,8 +146,8 @@ impl Cold {
         })
     }
 
-    /// Adds the pages of an invocation. Returns how many were rejected in a row each time that they have become too many, else 0;
-    /// it then begins to count anew.
+    /// Adds the pages of an invocation. Returns how many were rejected in a row each time that they have become too
+    /// many, else 0; it then begins to count anew.
     pub(crate) fn rejected_in_a_row(&self, counts: &Counts) -> u64 {
         let before = if counts.accepted > 0 { 0 } else { self.rejected_in_a_row.load(Ordering::Relaxed) };
         let now = if counts.accepted > 0 { 0 } else { before + counts.rejections() };
@@ -161,8 +161,8 @@ impl Cold {
         self.memory.is_worn_out()
     }
 
-    /// The stages for one invocation with these settings. The HTTP client is a new one: the connections of the last may be
-    /// dead after a thaw.
+    /// The stages for one invocation with these settings. The HTTP client is a new one: the connections of the last may
+    /// be dead after a thaw.
     ///
     /// # Errors
     /// If the HTTP client cannot be set up.

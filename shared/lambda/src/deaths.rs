@@ -1,12 +1,12 @@
-//! How often a process died while it ran a message's job alone. A process that dies tells nothing, so it is written down before
-//! the job begins, and taken back when the job has returned.
+//! How often a process died while it ran a message's job alone. A process that dies tells nothing, so it is written
+//! down before the job begins, and taken back when the job has returned.
 
 use bytes::Bytes;
 use curlew_ports::{Blobs, PortError};
 use std::sync::Arc;
 
-/// Prefix of the keys. It lies below the claims, which every queue's function may read and write, and which a lifecycle rule
-/// deletes when no message can be as old any more.
+/// Prefix of the keys. It lies below the claims, which every queue's function may read and write, and which a lifecycle
+/// rule deletes when no message can be as old any more.
 const PREFIX: &str = "claims/deaths/";
 
 /// The counts, by message.

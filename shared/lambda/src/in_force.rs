@@ -1,9 +1,9 @@
-//! The settings in force: those of the environment, over the text of a settings file in the stack's bucket. The text is read
-//! at the first invocation, and then at most once a minute, so that a change needs no deployment.
+//! The settings in force: those of the environment, over the text of a settings file in the stack's bucket. The text is
+//! read at the first invocation, and then at most once a minute, so that a change needs no deployment.
 //!
-//! A text that cannot be used changes nothing: the last good one stays in force, in this process and, since dispatch keeps a
-//! copy of it, in those that start later. A stack whose text was wrong from the beginning does nothing at all: what it must
-//! not call may be said in it.
+//! A text that cannot be used changes nothing: the last good one stays in force, in this process and, since dispatch
+//! keeps a copy of it, in those that start later. A stack whose text was wrong from the beginning does nothing at all:
+//! what it must not call may be said in it.
 
 use crate::failure::Failure;
 use curlew_app::{BadSettings, STACK_SETTINGS, Settings};

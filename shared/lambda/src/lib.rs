@@ -5,11 +5,11 @@
 //! in which order a batch is worked off, what still fits before the deadline ([`plan`] is pure), and which messages SQS
 //! has to hand out again.
 //!
-//! **Invariants.** What a cold start makes (the way to AWS) lives as long as the process and makes no request by itself.
-//! Settings are those of the moment: [`in_force`] reads the stack's own once a minute. No function works on a stack
-//! that a later program has written: [`stack_version`] reads that as often. Everything that talks to sites is made anew
-//! for each invocation, since sockets may be dead after a thaw. Nothing that an invocation began runs on after its
-//! answer.
+//! **Invariants.** What a cold start makes (the way to AWS) lives as long as the process and makes no request by
+//! itself. Settings are those of the moment: [`in_force`] reads the stack's own once a minute. No function works on a
+//! stack that a later program has written: [`stack_version`] reads that as often. Everything that talks to sites is
+//! made anew for each invocation, since sockets may be dead after a thaw. Nothing that an invocation began runs on
+//! after its answer.
 
 mod batch;
 mod cold;

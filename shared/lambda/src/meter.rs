@@ -1,8 +1,8 @@
 //! Counts what happens in one invocation, and says in a line what an operator should look at.
 //!
-//! The line is the only thing that CloudWatch bills as metrics, each of them by the month, so there are two: [`TROUBLE`], on which
-//! the alarm lies, and [`BATCHES_FAILED`], which takes a gradual deployment back. All else are properties of the line, which
-//! cost their bytes and can be added up by a query over the logs.
+//! The line is the only thing that CloudWatch bills as metrics, each of them by the month, so there are two:
+//! [`TROUBLE`], on which the alarm lies, and [`BATCHES_FAILED`], which takes a gradual deployment back. All else are
+//! properties of the line, which cost their bytes and can be added up by a query over the logs.
 
 use curlew_app::{Counts, Tally};
 use curlew_model::{HoldReason, Millis, Timestamp};
@@ -119,8 +119,8 @@ impl Meter {
         trouble
     }
 
-    /// Returns the counts as one line of JSON, none if all of them are zero. With a metric among them it is a line of CloudWatch's
-    /// embedded metric format.
+    /// Returns the counts as one line of JSON, none if all of them are zero. With a metric among them it is a line of
+    /// CloudWatch's embedded metric format.
     pub(crate) fn line(&self, stack: &str, function: &str, given_up: u64, at: Timestamp) -> Option<String> {
         let counts = self.counts();
         let refusals = REFUSALS.iter().filter_map(|reason| counts.held.get(reason.as_str())).sum();

@@ -75,8 +75,8 @@ fn calls(purpose: &Purpose, rules: &Rules) -> u64 {
     }
 }
 
-/// The mean of the pause that is drawn after a call. The mean of the larger of `m` and an exponential gap of mean `m` is
-/// `m + m / e`.
+/// The mean of the pause that is drawn after a call. The mean of the larger of `m` and an exponential gap of mean `m`
+/// is `m + m / e`.
 fn pause(rules: &Rules) -> Millis {
     let jitter = Millis((rules.jitter.0.0 + rules.jitter.1.0) / 2);
     rules.min_pause.max(jitter) + Millis(rules.poisson_mean.0 * 10 / 27)
@@ -103,15 +103,15 @@ pub(crate) fn plan(tasks: &[Task], slots: usize, slice: Millis) -> Plan {
     Plan { alone: Vec::new(), lanes: lanes.into_iter().map(|(_, members)| members).collect(), turn }
 }
 
-/// The longest turn with which all slots have work until it ends; where there is not enough work for that, the turn that
-/// costs least.
+/// The longest turn with which all slots have work until it ends; where there is not enough work for that, the turn
+/// that costs least.
 fn turn(lengths: &[Millis], slots: usize, slice: Millis) -> Millis {
     let filling = longest_filling(lengths, slots, slice);
     if filling >= MIN_TURN.min(slice) { filling } else { cheapest(lengths, slots, slice) }
 }
 
-/// The longest turn that fills the slots: with `T`, the work is the sum of the lengths, each cut at `T`. The longer the turn
-/// the less it fills them, so it is found by bisection.
+/// The longest turn that fills the slots: with `T`, the work is the sum of the lengths, each cut at `T`. The longer the
+/// turn the less it fills them, so it is found by bisection.
 fn longest_filling(lengths: &[Millis], slots: usize, slice: Millis) -> Millis {
     let fills = |turn: Millis| {
         let work: u64 = lengths.iter().map(|length| length.0.min(turn.0)).sum();

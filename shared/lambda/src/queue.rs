@@ -34,7 +34,8 @@ pub async fn queue(stage: QueueName) -> ExitCode {
     serve(stage.as_str(), move |call| handle(stage, call, no_names)).await
 }
 
-/// Runs the function that finds feeds, and looks for the proofs of owners of sites; it is the only one that looks up names.
+/// Runs the function that finds feeds, and looks for the proofs of owners of sites; it is the only one that looks up
+/// names.
 pub async fn discover() -> ExitCode {
     let stage = QueueName::Discover;
     let names = |settings: &Settings| -> Arc<dyn Names> { Arc::new(TxtRecords::new(settings.name_server)) };
@@ -102,8 +103,8 @@ fn answer(summary: Summary) -> Answer<BatchResponse> {
     Answer { response: BatchResponse { batch_item_failures }, summary }
 }
 
-/// Signs the directory of keys anew if it has to be: this function runs many times a day and may read the keys, which the
-/// search page, which anybody can call, may not.
+/// Signs the directory of keys anew if it has to be: this function runs many times a day and may read the keys, which
+/// the search page, which anybody can call, may not.
 async fn keep_directory(program: &Program) {
     let Politeness { signer: Some(signer), clock, seeds, blobs, .. } = &*program.crawler.politeness else { return };
     if let Err(error) = signer.publish_hourly(blobs.as_ref(), clock.now(), seeds.next()).await {

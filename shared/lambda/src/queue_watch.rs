@@ -1,5 +1,5 @@
-//! Dispatch looks at the queues for what an operator must know, since nothing else sees it: dead letters, also those that SQS
-//! itself has moved, and a queue from which nothing is taken.
+//! Dispatch looks at the queues for what an operator must know, since nothing else sees it: dead letters, also those
+//! that SQS itself has moved, and a queue from which nothing is taken.
 
 use crate::meter::{Meter, Trouble};
 use curlew_aws::Jobs;
@@ -49,8 +49,8 @@ pub(crate) struct QueueWatch {
 }
 
 impl QueueWatch {
-    /// Looks at all queues if half an hour has passed, and notes what is wrong with them. What cannot be seen is seen by
-    /// a later look.
+    /// Looks at all queues if half an hour has passed, and notes what is wrong with them. What cannot be seen is seen
+    /// by a later look.
     pub(crate) async fn look(&self, jobs: &Jobs, meter: &Meter, now: Timestamp) {
         if !self.remember(|looks| looks.begin(now)) {
             return;

@@ -1,4 +1,5 @@
-//! A range cache in a folder: a function's `/tmp` lasts as long as its instance, longer than what its memory has room for.
+//! A range cache in a folder: a function's `/tmp` lasts as long as its instance, longer than what its memory has room
+//! for.
 #![allow(clippy::disallowed_methods, reason = "it keeps files, in a folder of its own")]
 
 use async_trait::async_trait;

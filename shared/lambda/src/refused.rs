@@ -1,5 +1,6 @@
-//! Batches that are refused as a whole: their messages go back to their queue unread, since their jobs may be of a form that this
-//! program does not know, and would be given up for that. For the same reason they are not sent again, as jobs that wait are.
+//! Batches that are refused as a whole: their messages go back to their queue unread, since their jobs may be of a form
+//! that this program does not know, and would be given up for that. For the same reason they are not sent again, as
+//! jobs that wait are.
 
 use crate::batch::{Message, MessageQueue, Summary};
 use curlew_model::Millis;

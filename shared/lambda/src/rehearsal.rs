@@ -1,5 +1,5 @@
-//! Functions outside of Lambda: a program runs many of them over an endpoint and a web of its own, in simulated time. For a
-//! meter of everyday use; what runs is all that runs in Lambda but its runtime.
+//! Functions outside of Lambda: a program runs many of them over an endpoint and a web of its own, in simulated time.
+//! For a meter of everyday use; what runs is all that runs in Lambda but its runtime.
 
 use crate::cold::Cold;
 use crate::failure::Failure;
@@ -57,8 +57,8 @@ impl Environment {
         Ok(Environment { function, memory_mb, cold: Arc::new(cold) })
     }
 
-    /// Runs one invocation, which Lambda would end at `deadline`; the line of its metrics goes to `metrics`. Returns the
-    /// function's answer.
+    /// Runs one invocation, which Lambda would end at `deadline`; the line of its metrics goes to `metrics`. Returns
+    /// the function's answer.
     ///
     /// # Errors
     /// The failure of the invocation as a whole, or the name of a function that is not run like this.

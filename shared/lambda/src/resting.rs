@@ -1,5 +1,6 @@
 //! Mappings that rest: at each tick dispatch looks which queues are used, and switches their mappings by the rule of
-//! `curlew_policy::mapping_rest`. Nothing fails by it: what could not be seen or switched is tried again by the next tick.
+//! `curlew_policy::mapping_rest`. Nothing fails by it: what could not be seen or switched is tried again by the next
+//! tick.
 
 use curlew_aws::{Jobs, MAPPINGS, Mapping, Mappings, mapping_ids};
 use curlew_model::{Millis, QueueName, Timestamp};
@@ -56,8 +57,8 @@ impl Resting {
         Resting { after, mappings, queues: ids.into_iter().map(watched).collect() }
     }
 
-    /// Looks at every queue and switches its mapping if it has to be, within a few seconds and until `until` by the monotonic clock at
-    /// most; `was_sent_to` tells which queues this tick has sent something to.
+    /// Looks at every queue and switches its mapping if it has to be, within a few seconds and until `until` by the
+    /// monotonic clock at most; `was_sent_to` tells which queues this tick has sent something to.
     pub(crate) async fn keep(
         &self,
         jobs: &Jobs,

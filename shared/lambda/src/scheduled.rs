@@ -1,7 +1,7 @@
 //! The functions that EventBridge Scheduler wakes, or a person: dispatch, index, sample.
 //!
-//! A schedule fires at least once, so each of them may run twice: a tick that has been done finds nothing due, publishing
-//! finds nothing new, and a sample is drawn once for the time that its schedule names.
+//! A schedule fires at least once, so each of them may run twice: a tick that has been done finds nothing due,
+//! publishing finds nothing new, and a sample is drawn once for the time that its schedule names.
 
 use crate::batch::LAST_THINGS;
 use crate::failure::Failure;
@@ -200,8 +200,8 @@ fn paused() -> Value {
     json!({ "paused": true })
 }
 
-/// Ends work that would outlast the invocation. All of it may be done again: what was done is found done. Does none of it if the
-/// version of the stack is a later one.
+/// Ends work that would outlast the invocation. All of it may be done again: what was done is found done. Does none of
+/// it if the version of the stack is a later one.
 async fn in_time(call: &Call, work: impl Future<Output = Result<Value, Failure>>) -> Result<Answer<Value>, Failure> {
     if let Some(why) = &call.refusal {
         return Err(Failure::Version(why.clone()));

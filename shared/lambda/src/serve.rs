@@ -160,8 +160,8 @@ impl Invocation {
         }
     }
 
-    /// Returns what the stack states, read side by side: the settings in force, and the reason for refusing all work, if there is
-    /// one.
+    /// Returns what the stack states, read side by side: the settings in force, and the reason for refusing all work,
+    /// if there is one.
     async fn read(&self) -> Result<(Arc<InForce>, Option<String>), Failure> {
         let (in_force, refusal) = tokio::join!(self.in_force(), self.cold.refusal());
         Ok((in_force?, refusal))

@@ -1,9 +1,10 @@
-//! The version of the stack's rows and objects: an earlier program must not change what a later one has written. Every function
-//! reads it beside the settings ([`crate::in_force`]), at its first invocation and then at most once a minute, and refuses its
-//! work if a later program has written the stack.
+//! The version of the stack's rows and objects: an earlier program must not change what a later one has written. Every
+//! function reads it beside the settings ([`crate::in_force`]), at its first invocation and then at most once a minute,
+//! and refuses its work if a later program has written the stack.
 //!
-//! To read it at the start alone would not do: while a release takes over bit by bit, and after one that is taken back, processes
-//! are invoked that began before it. It is an item of a table and no object, since half a read unit costs a sixth of a GET.
+//! To read it at the start alone would not do: while a release takes over bit by bit, and after one that is taken back,
+//! processes are invoked that began before it. It is an item of a table and no object, since half a read unit costs a
+//! sixth of a GET.
 
 use curlew_model::Millis;
 use curlew_ports::PortError;
@@ -22,8 +23,8 @@ pub(crate) struct VersionCheck {
 }
 
 impl VersionCheck {
-    /// Returns the reason for refusing all work, if there is one. `now` is monotonic time. `read` is awaited only if the last
-    /// reading is a minute old.
+    /// Returns the reason for refusing all work, if there is one. `now` is monotonic time. `read` is awaited only if
+    /// the last reading is a minute old.
     pub(crate) async fn refusal(
         &self,
         now: Millis,
@@ -40,8 +41,9 @@ impl VersionCheck {
     }
 }
 
-/// Decides from a reading of the version, and from the decision before it. A version that cannot be read changes nothing: what is
-/// out of reach then are the rows themselves, so that work on them fails anyway, and a search needs none.
+/// Decides from a reading of the version, and from the decision before it. A version that cannot be read changes
+/// nothing: what is out of reach then are the rows themselves, so that work on them fails anyway, and a search needs
+/// none.
 fn decide(read: Result<(), PortError>, before: Option<String>) -> Option<String> {
     match read {
         Ok(()) => None,

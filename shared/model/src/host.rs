@@ -122,8 +122,8 @@ impl SentPages {
     }
 }
 
-/// Times at which files robots.txt were asked for and were as their stored copies say, so that no copy had to be written for that: in
-/// minutes since 1970, by a hash of the file's origin.
+/// Times at which files robots.txt were asked for and were as their stored copies say, so that no copy had to be
+/// written for that: in minutes since 1970, by a hash of the file's origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RobotsNotes(pub BTreeMap<u64, i64>);
@@ -151,8 +151,8 @@ pub struct Substitutes {
     /// Whose interstitial it is, if it carries a vendor's mark.
     #[serde(rename = "v", skip_serializing_if = "String::is_empty")]
     pub vendor: String,
-    /// Short hashes of pages that showed their own text and asked not to be indexed, since a page last did not ask that; a
-    /// few are enough.
+    /// Short hashes of pages that showed their own text and asked not to be indexed, since a page last did not ask
+    /// that; a few are enough.
     #[serde(rename = "x", skip_serializing_if = "Vec::is_empty")]
     pub noindexed: Vec<u32>,
 }

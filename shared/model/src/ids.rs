@@ -116,9 +116,9 @@ id! {
     SourceKey, "source key", is_hash
 }
 id! {
-    /// Id of a chain of jobs that follow from one another, such as a poll, the visits to what is new, and the pages made of
-    /// it: 32 lower-case hexadecimal digits, as a trace id of W3C Trace Context. The first 12 are the time at which the
-    /// chain began, in milliseconds since 1970; zero if it is not known.
+    /// Id of a chain of jobs that follow from one another, such as a poll, the visits to what is new, and the pages
+    /// made of it: 32 lower-case hexadecimal digits, as a trace id of W3C Trace Context. The first 12 are the time at
+    /// which the chain began, in milliseconds since 1970; zero if it is not known.
     TraceId, "trace id", is_hash
 }
 id! {

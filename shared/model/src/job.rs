@@ -1,5 +1,5 @@
-//! Jobs: messages of the queues. Every job may be delivered more than once. Each kind of work has a file of its own, which names
-//! its queue and its kind.
+//! Jobs: messages of the queues. Every job may be delivered more than once. Each kind of work has a file of its own,
+//! which names its queue and its kind.
 
 mod backfill;
 mod deliver;
@@ -113,8 +113,8 @@ pub struct Envelope<W = Work> {
     /// Number of times in a row that it found its host key in use.
     #[serde(default, skip_serializing_if = "is_default")]
     pub waits: u8,
-    /// True if an earlier delivery did not come to its end, perhaps since a page that it fetched ended the process. New pages are left
-    /// to visits of their own then.
+    /// True if an earlier delivery did not come to its end, perhaps since a page that it fetched ended the process. New
+    /// pages are left to visits of their own then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_again: bool,
     /// The work.

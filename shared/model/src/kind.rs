@@ -9,7 +9,8 @@ pub trait Kind {
     const NAME: &'static str;
     /// Queue of the kind.
     const QUEUE: QueueName;
-    /// Returns the subject of the chain of jobs that this work begins, and the instant at which that chain begins, if the work knows it.
+    /// Returns the subject of the chain of jobs that this work begins, and the instant at which that chain begins, if
+    /// the work knows it.
     fn chain(&self) -> (String, Timestamp);
     /// Returns the queue of this piece of work.
     fn queue(&self) -> QueueName {

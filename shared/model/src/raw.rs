@@ -13,7 +13,8 @@ pub struct Exchange {
     pub response: String,
 }
 
-/// Place of a page as it was fetched: one zstd frame of the object of raw pages that belongs to the segment of its record.
+/// Place of a page as it was fetched: one zstd frame of the object of raw pages that belongs to the segment of its
+/// record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RawFrame {
     /// Day from which on the page is kept raw, as `2026/11/21`. A page that is extracted again keeps it.

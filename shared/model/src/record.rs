@@ -92,8 +92,8 @@ pub struct Record {
     /// `noarchive`: the text may be searched but not offered as a copy.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_archive: bool,
-    /// True if the page says that its article, or a part of it, is not free (schema.org, `isAccessibleForFree`); the text
-    /// is then only what the page shows to everybody.
+    /// True if the page says that its article, or a part of it, is not free (schema.org, `isAccessibleForFree`); the
+    /// text is then only what the page shows to everybody.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub paywalled: bool,
     /// Instant after which it must not be found (`unavailable_after`).
@@ -143,8 +143,8 @@ impl Record {
         }
     }
 
-    /// Returns the date by which the page is filtered and sorted: its stated publication date, or the time of the fetch if
-    /// it states none or a later one.
+    /// Returns the date by which the page is filtered and sorted: its stated publication date, or the time of the fetch
+    /// if it states none or a later one.
     pub fn date(&self) -> Timestamp {
         self.published.filter(|published| *published <= self.fetched_at).unwrap_or(self.fetched_at)
     }

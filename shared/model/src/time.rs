@@ -216,8 +216,8 @@ impl Timestamp {
         jiff::tz::TimeZone::UTC.to_datetime(self.jiff())
     }
 
-    /// Returns the instant as RFC 3339 in a zone, of which the offset is given in minutes east of UTC; in UTC if there is no such
-    /// zone.
+    /// Returns the instant as RFC 3339 in a zone, of which the offset is given in minutes east of UTC; in UTC if there
+    /// is no such zone.
     pub fn in_zone(self, minutes: i16) -> String {
         match jiff::tz::Offset::from_seconds(i32::from(minutes) * 60) {
             Ok(offset) => self.jiff().display_with_offset(offset).to_string(),

@@ -27,8 +27,8 @@ pub struct Card {
     pub width: u32,
     /// Height of the input in pixels.
     pub height: u32,
-    /// Width and height to which images are stretched before their centre is cut out, for models that were trained so; at
-    /// least those of the input.
+    /// Width and height to which images are stretched before their centre is cut out, for models that were trained so;
+    /// at least those of the input.
     #[serde(default)]
     pub resize: Option<[u32; 2]>,
     /// Quality, from 1 to 100, of a JPEG as which the stretched image is written and read again, for models that were

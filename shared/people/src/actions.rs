@@ -136,8 +136,8 @@ impl Actions {
         entry.end(self.blocks.unblock(host).await, |was| *was).await
     }
 
-    /// Leaves a host key alone for this long, at most for [`MAX_OPERATOR_HOLD`]; returns it. Nothing that waits for it is
-    /// given up.
+    /// Leaves a host key alone for this long, at most for [`MAX_OPERATOR_HOLD`]; returns it. Nothing that waits for it
+    /// is given up.
     ///
     /// # Errors
     /// [`StageError::Job`] if the name is no host, or any error of the ports.

@@ -1,5 +1,5 @@
-//! Activity: counts of each of the last days, for the charts of the status page. The one process that has the store keeps them in
-//! one small object.
+//! Activity: counts of each of the last days, for the charts of the status page. The one process that has the store
+//! keeps them in one small object.
 
 use curlew_catalog::object;
 use curlew_model::{Millis, Timestamp};
@@ -45,8 +45,8 @@ pub async fn add(blobs: &dyn Blobs, now: Timestamp, more: &DayCounts) -> Result<
     Ok(blobs.put(KEY, object::json(&days)?.into()).await?)
 }
 
-/// Returns the counts of the last days, the oldest first; days without any count are there too, from the first one that has
-/// one. Empty if nothing was ever counted.
+/// Returns the counts of the last days, the oldest first; days without any count are there too, from the first one that
+/// has one. Empty if nothing was ever counted.
 ///
 /// # Errors
 /// The object store's error.

@@ -91,8 +91,9 @@ impl Blocks {
         Ok(key)
     }
 
-    /// Blocks a name that is on the list in the rows of all host keys that it covers. A host key that becomes known later is checked
-    /// against the list; the own one may have been unblocked by an earlier request that came to its end in between.
+    /// Blocks a name that is on the list in the rows of all host keys that it covers. A host key that becomes known
+    /// later is checked against the list; the own one may have been unblocked by an earlier request that came to its
+    /// end in between.
     async fn block_rows(&self, name: &str, own: &HostKey) -> Result<(), StageError> {
         for key in self.keys_below(name, own).await?.iter().chain([own]) {
             self.rewrite(key, |state| (admission::block(state, name), ()), None).await?;
@@ -100,8 +101,9 @@ impl Blocks {
         Ok(())
     }
 
-    /// Changes a row from the state that it has, unless the condition no longer holds once that is read. The row is written even if
-    /// nothing in it changes: so of two with opposite requests, the one that has read it before the other wrote it is refused, and reads again.
+    /// Changes a row from the state that it has, unless the condition no longer holds once that is read. The row is
+    /// written even if nothing in it changes: so of two with opposite requests, the one that has read it before the
+    /// other wrote it is refused, and reads again.
     async fn rewrite<T>(
         &self,
         key: &HostKey,

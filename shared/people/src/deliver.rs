@@ -1,5 +1,5 @@
-//! Deliver: posts the new matches of a watch to its receiver, in order. The receiver's host is a host like any other: guard,
-//! lease, pause and holds stand before each call.
+//! Deliver: posts the new matches of a watch to its receiver, in order. The receiver's host is a host like any other:
+//! guard, lease, pause and holds stand before each call.
 
 use crate::watches::{Match, SECRET_PREFIX, Watch, change, job_of, load, outbox_of};
 use base64::Engine;
@@ -191,9 +191,9 @@ impl Deliver {
         Ok(Post { content_type: JSON, body: body.into(), headers })
     }
 
-    /// Writes down that a receiver took nothing, and decides when it is tried again. The job of that try is sent before it is
-    /// written down that others need not try: a crash in between makes one job too many, and never one too few. All the others
-    /// end, so no more than one waits for a receiver, whatever is new meanwhile.
+    /// Writes down that a receiver took nothing, and decides when it is tried again. The job of that try is sent before
+    /// it is written down that others need not try: a crash in between makes one job too many, and never one too few.
+    /// All the others end, so no more than one waits for a receiver, whatever is new meanwhile.
     async fn failed(&self, watch: &Watch, refusal: ReceiverRefusal) -> Result<Verdict, StageError> {
         let (blobs, now) = (self.blobs.as_ref(), self.politeness.clock.now());
         let (why, earliest) = match refusal {

@@ -45,8 +45,8 @@ pub fn page_state(state: &PageState) -> &'static str {
     }
 }
 
-/// True if a row is no page, but leads from what pages say under one path to the first of them that said it: only such a
-/// row has a fragment in its URL.
+/// True if a row is no page, but leads from what pages say under one path to the first of them that said it: only such
+/// a row has a fragment in its URL.
 pub fn is_guide(page: &Page) -> bool {
     matches!(page.state, PageState::Alias { .. }) && page.url.contains('#')
 }

@@ -13,13 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Number of segments from which records are erased side by side. Those of one segment are erased together, since each
 /// erasure rewrites it.
 const SEGMENTS_AT_ONCE: usize = 16;
-/// Maximum number of rows of pages that one step reads: by estimate less than a minute of the 0.09 cores that the function
-/// `remove` has on AWS.
+/// Maximum number of rows of pages that one step reads: by estimate less than a minute of the 0.09 cores that the
+/// function `remove` has on AWS.
 const ROWS_A_STEP: usize = 100_000;
 /// Maximum number of rows of sites and feeds that one step reads; they are longer than rows of pages.
 const SOURCES_A_STEP: usize = 10_000;
-/// Maximum number of pages that one step removes or has re-checked: by estimate less than five minutes of the same, and a
-/// megabyte or two of rows.
+/// Maximum number of pages that one step removes or has re-checked: by estimate less than five minutes of the same, and
+/// a megabyte or two of rows.
 const PAGES_A_STEP: usize = 1_000;
 
 /// Limits of one step of an erasure, and of each other job that reads the rows of all pages.
@@ -57,10 +57,11 @@ impl Erasure<'_> {
     /// manifest, and then they are removed, those of a segment together. Returns their number, and the row after which
     /// the next step goes on, if rows are left.
     ///
-    /// All rows are read, and not the index asked: a page that a crash left half removed may have left the index already.
+    /// All rows are read, and not the index asked: a page that a crash left half removed may have left the index
+    /// already.
     ///
-    /// The pages that the request made at `asked` has removed before are counted as well, so that a step that is repeated
-    /// returns the same number.
+    /// The pages that the request made at `asked` has removed before are counted as well, so that a step that is
+    /// repeated returns the same number.
     ///
     /// # Errors
     /// Any error of the ports; the call may then be repeated.

@@ -1,8 +1,8 @@
 //! Fsck: compares rows of pages, records, manifests, splits, thumbnails and jobs with each other.
 //!
 //! The remains of a crash are no damage: the jobs that wait finish them. Only where no job, sweep or publishing will
-//! ever mend something it is reported, and [`Fsck::repair`] mends it. The store should be at rest meanwhile: what is under
-//! way elsewhere can look like damage.
+//! ever mend something it is reported, and [`Fsck::repair`] mends it. The store should be at rest meanwhile: what is
+//! under way elsewhere can look like damage.
 //!
 //! Pages, thumbnails and segments are named by hashes. A pass compares the rows of one slice of all hashes with
 //! everything else of that slice, so that a store of any size is compared in bounded memory, at the price of reading
@@ -120,7 +120,8 @@ pub struct FsckReport {
     pub damage: Vec<Damage>,
     /// Pages whose removal or change was cut off after their records were erased.
     pub unfinished: Vec<PageId>,
-    /// Keys of objects that nothing names: thumbnails of pages that have another one now, documents that were extracted.
+    /// Keys of objects that nothing names: thumbnails of pages that have another one now, documents that were
+    /// extracted.
     pub orphans: Vec<String>,
 }
 
@@ -130,8 +131,8 @@ pub struct Fsck<'a> {
     pub pages: &'a dyn Pages,
     /// All objects.
     pub blobs: &'a dyn Blobs,
-    /// The jobs, if all of them can be seen and no other process takes any: only then it is known which pages and objects
-    /// nothing waits for.
+    /// The jobs, if all of them can be seen and no other process takes any: only then it is known which pages and
+    /// objects nothing waits for.
     pub inbox: Option<&'a dyn Inbox>,
     /// Sends visits.
     pub queue: &'a dyn Queue,

@@ -1,8 +1,8 @@
 //! Overrides: the operator allows or denies a page or a site, whatever the content policy says of it.
 //!
 //! They are one small object, since there are few of them. Whatever judges pages reads it at most once a minute
-//! ([`curlew_crawl::pages::judge::Judge::rules`]), so a new override takes effect on judgements within a minute. Pages that
-//! were judged before are handled when the override is given: denied pages are removed, and pages that were denied
+//! ([`curlew_crawl::pages::judge::Judge::rules`]), so a new override takes effect on judgements within a minute. Pages
+//! that were judged before are handled when the override is given: denied pages are removed, and pages that were denied
 //! before are fetched once more.
 
 use crate::audit_log::{Act, AuditLog, OpenEntry};
@@ -101,8 +101,8 @@ impl Overrides {
         Ok(Scope::Page(self.pages.get(of).await?.map_or_else(|| url.into(), |(page, _)| page.url)))
     }
 
-    /// Gives an override for this operator, in place of an earlier one with the same scope, and applies it to pages that
-    /// were judged before. Every step may run twice.
+    /// Gives an override for this operator, in place of an earlier one with the same scope, and applies it to pages
+    /// that were judged before. Every step may run twice.
     ///
     /// # Errors
     /// [`StageError::Job`] with a sentence if there are too many overrides or the note is too long, or any error of the
@@ -128,8 +128,8 @@ impl Overrides {
         entry.end(self.change_and_follow(scope, change).await, |_| true).await
     }
 
-    /// Takes an override back for this operator; returns `None` if there was none. Pages that only it has denied are fetched once more;
-    /// pages that it has removed from the index, or let into it, stay as they are.
+    /// Takes an override back for this operator; returns `None` if there was none. Pages that only it has denied are
+    /// fetched once more; pages that it has removed from the index, or let into it, stay as they are.
     ///
     /// # Errors
     /// Any error of the ports; the call may then be repeated.

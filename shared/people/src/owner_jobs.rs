@@ -1,15 +1,16 @@
 //! Own: carries out the requests of site owners. It looks for their proofs, with all the politeness of a visit; reports
-//! the data that is stored about a host; visits, removes and takes up pages again. Looking is a job of the queue of discovery;
-//! all else, what was found included, is a job of the queue of removals, whose stage reads nothing of a site.
+//! the data that is stored about a host; visits, removes and takes up pages again. Looking is a job of the queue of
+//! discovery; all else, what was found included, is a job of the queue of removals, whose stage reads nothing of a
+//! site.
 //!
 //! A request that needs the rows of all pages and sources is carried out in steps of bounded work, since no single run
 //! could read them all in the time that a job has. Each step is a job that carries what the steps before it have
 //! counted, and sends the next one as the last thing that it does; the last step writes the report, and that the
 //! request is done.
 //!
-//! A step may be delivered twice, and then sends the next one twice. Both series of steps come to the same counts, since a page
-//! that an erasure has removed before is counted as well; and as soon as one of them is done, the other one ends. A page whose
-//! re-check is sent twice is called once more, at the pace of any other call.
+//! A step may be delivered twice, and then sends the next one twice. Both series of steps come to the same counts,
+//! since a page that an erasure has removed before is counted as well; and as soon as one of them is done, the other
+//! one ends. A page whose re-check is sent twice is called once more, at the pace of any other call.
 
 use crate::block::Blocks;
 use crate::erasure::{Erasure, StepLimits, is_indexed_on};
@@ -161,8 +162,8 @@ impl Own {
         Ok(())
     }
 
-    /// Looks for the challenge where it may be published, and sends on what it has found: this part reads answers of the site,
-    /// and so writes no claim.
+    /// Looks for the challenge where it may be published, and sends on what it has found: this part reads answers of
+    /// the site, and so writes no claim.
     async fn look(&self, job: &OwnJob, waits: u8) -> Result<Verdict, StageError> {
         let (host, challenge) = (job.host.as_str(), &job.challenge);
         let mut misses = vec![];
@@ -389,8 +390,8 @@ impl Own {
         settle_claims(self.blobs.as_ref(), &self.blocks, host).await
     }
 
-    /// Removes all data of a host up to an instant: its pages among the next rows, and the rest once no rows are left. Of each
-    /// page its address and the fact of its removal stay.
+    /// Removes all data of a host up to an instant: its pages among the next rows, and the rest once no rows are left.
+    /// Of each page its address and the fact of its removal stay.
     async fn forget(&self, host: &str, until: Timestamp, progress: &mut OwnProgress) -> Result<(), StageError> {
         if progress.after_source.is_none() {
             let (pages, blobs) = (self.pages.as_ref(), self.blobs.as_ref());

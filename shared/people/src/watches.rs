@@ -1,9 +1,9 @@
 //! Watches: stored queries of the operator's whose new matches are posted to a receiver.
 //!
 //! New pages are found in the segments, as the index finds them: each segment that was published since the last time is
-//! read, an index of these records alone is built in memory, and every query runs over it. Matches go into the outbox of
-//! their watch, by id alone, before the segments are ticked off, so none is lost; [`Deliver`](super::deliver::Deliver)
-//! empties it.
+//! read, an index of these records alone is built in memory, and every query runs over it. Matches go into the outbox
+//! of their watch, by id alone, before the segments are ticked off, so none is lost;
+//! [`Deliver`](super::deliver::Deliver) empties it.
 
 mod watch;
 
@@ -33,7 +33,8 @@ use url::Url;
 pub const MAX_WATCHES: usize = 1_000;
 /// Maximum number of matches in one delivery.
 pub(crate) const MATCHES_PER_DELIVERY: usize = 20;
-/// Maximum number of deliveries that wait for one receiver. Beyond that, the newest matches are left out, and the log says so.
+/// Maximum number of deliveries that wait for one receiver. Beyond that, the newest matches are left out, and the log
+/// says so.
 const MAX_OUTBOX: usize = 1_000;
 /// Prefix of the keys of watches.
 const WATCHES: &str = "watches/";
@@ -118,8 +119,8 @@ impl Watches {
         remove(self.blobs.as_ref(), name).await
     }
 
-    /// Runs all queries over the records that were published since the last call, and sends a job for each receiver that
-    /// has something to come; returns how many. It is called after each publishing, and may be called twice.
+    /// Runs all queries over the records that were published since the last call, and sends a job for each receiver
+    /// that has something to come; returns how many. It is called after each publishing, and may be called twice.
     ///
     /// # Errors
     /// The errors of the ports; the next call goes on where this one stopped.
@@ -321,13 +322,14 @@ fn parts(records: Vec<Record>) -> Vec<Vec<Record>> {
     parts
 }
 
-/// Returns the job that delivers to the receiver of a watch; `retry_at` is the instant of the next try if it has failed.
+/// Returns the job that delivers to the receiver of a watch; `retry_at` is the instant of the next try if it has
+/// failed.
 pub(crate) fn job_of(watch: &Watch, retry_at: Option<Timestamp>) -> DeliverJob {
     DeliverJob { watch: watch.name.clone(), url: watch.to.clone(), retry_at }
 }
 
-/// Refuses a query of which any part is left out or looked for in another way: nobody reads notes about a query that runs
-/// by itself. A `NOT` is read as it was meant.
+/// Refuses a query of which any part is left out or looked for in another way: nobody reads notes about a query that
+/// runs by itself. A `NOT` is read as it was meant.
 fn must_be_understood(query: &str) -> Result<(), WatchError> {
     let (_, notes) = Query::read(query);
     match notes.into_iter().find(|note| *note != QueryError::Not) {

@@ -285,8 +285,8 @@ pub fn host_key_of(text: &str, groups: &HostGroups) -> Option<HostKey> {
     host_key(&parse(text, None).ok()?, groups).ok()
 }
 
-/// Returns the host key whose lease a piece of work needs before all others; `None` for work that calls no host, or several
-/// at once, or whose URL has no host.
+/// Returns the host key whose lease a piece of work needs before all others; `None` for work that calls no host, or
+/// several at once, or whose URL has no host.
 pub fn host_key_of_work(work: &Work, groups: &HostGroups) -> Option<HostKey> {
     let url = match work {
         Work::Fetch(visit) => return Some(visit.host.clone()),

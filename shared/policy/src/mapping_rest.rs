@@ -1,10 +1,11 @@
-//! Rest of event source mappings, on AWS: a mapping asks its queue all the time, and each of these requests is billed, also when the
-//! queue is empty. So the mapping of a queue that nobody uses is switched off, and switched on again when messages wait.
+//! Rest of event source mappings, on AWS: a mapping asks its queue all the time, and each of these requests is billed,
+//! also when the queue is empty. So the mapping of a queue that nobody uses is switched off, and switched on again when
+//! messages wait.
 
 use curlew_model::{Millis, Timestamp};
 
-/// Time for which a mapping stays off that somebody else has switched off, though messages wait. Longer than a gradual deployment,
-/// which switches mappings off first and tells dispatch last.
+/// Time for which a mapping stays off that somebody else has switched off, though messages wait. Longer than a gradual
+/// deployment, which switches mappings off first and tells dispatch last.
 pub const LEFT_ALONE: Millis = Millis::from_mins(15);
 
 /// The desired state of a mapping.
@@ -50,9 +51,9 @@ impl QueueMemory {
         QueueMemory { used_at: now, rests_since: None }
     }
 
-    /// Notes whether the queue is used: it has messages (available, in flight or delayed), or was sent some just now. Returns what its
-    /// mapping should be, or nothing if it is to stay as it is. That a mapping rests is asserted again each time that `rest_after` has
-    /// passed, since a deployment may have switched it on.
+    /// Notes whether the queue is used: it has messages (available, in flight or delayed), or was sent some just now.
+    /// Returns what its mapping should be, or nothing if it is to stay as it is. That a mapping rests is asserted again
+    /// each time that `rest_after` has passed, since a deployment may have switched it on.
     pub fn note(&mut self, is_used: bool, rest_after: Millis, now: Timestamp) -> Option<Wish> {
         if is_used {
             self.used_at = now;

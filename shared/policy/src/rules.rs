@@ -78,7 +78,8 @@ pub const SUSPECT_AFTER: u32 = 3;
 /// Number of usual addresses of feeds that are known: [`Rules::usual_addresses`] is at most that.
 pub const MOST_USUAL_ADDRESSES: usize = 8;
 
-/// All numbers that the decisions of this crate depend on. The defaults are the promises of `docs/reference/settings.md`.
+/// All numbers that the decisions of this crate depend on. The defaults are the promises of
+/// `docs/reference/settings.md`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rules {
@@ -88,7 +89,8 @@ pub struct Rules {
     pub jitter: (Millis, Millis),
     /// Mean of the exponential gap (Poisson arrivals) from which the pause is drawn; zero disables it.
     pub poisson_mean: Millis,
-    /// Maximum Crawl-delay for the pause; a longer one is reduced to this, and is the minimum interval of the host's feeds.
+    /// Maximum Crawl-delay for the pause; a longer one is reduced to this, and is the minimum interval of the host's
+    /// feeds.
     pub crawl_delay_cap: Millis,
     /// Minimum pause as a multiple of the host's own last response time.
     pub response_factor: f64,

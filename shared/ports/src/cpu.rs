@@ -4,7 +4,8 @@ use curlew_model::Millis;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Documents of at least this many bytes are [`CpuTask::LargeDocument`]: a parsed page takes dozens of times its length.
+/// Documents of at least this many bytes are [`CpuTask::LargeDocument`]: a parsed page takes dozens of times its
+/// length.
 pub const LARGE_DOCUMENT: usize = 1024 * 1024;
 
 /// Kind of a CPU-bound task. It decides which limits hold for the task and which other tasks it waits for, so that no
@@ -51,8 +52,8 @@ impl From<CpuError> for PortError {
 
 /// Runs CPU-bound tasks off the threads that serve sockets and timers, a bounded number of each kind at a time.
 ///
-/// A task owns its input. Nothing can stop a task from outside: one that overruns its limit is abandoned, which means that
-/// its caller goes on and its place is given to the next task. Dropping the future abandons the task as well.
+/// A task owns its input. Nothing can stop a task from outside: one that overruns its limit is abandoned, which means
+/// that its caller goes on and its place is given to the next task. Dropping the future abandons the task as well.
 #[async_trait]
 pub trait CpuPool: Send + Sync {
     /// Runs a task to its end. A task must not panic; [`compute`] makes sure of that.
@@ -90,8 +91,8 @@ pub async fn compute<T: Send + 'static>(
     }
 }
 
-/// Runs each task at once on the thread of its caller, without limits. For simulations, where nothing may depend on real
-/// threads, and for programs that read one document and end.
+/// Runs each task at once on the thread of its caller, without limits. For simulations, where nothing may depend on
+/// real threads, and for programs that read one document and end.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InlinePool;
 

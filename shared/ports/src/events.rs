@@ -35,7 +35,8 @@ pub enum Event<'a> {
     StillThere,
     /// The record of an indexed page was replaced, since its text has changed.
     Revised,
-    /// A re-check found something else in place of an indexed page, or that it asks not to be indexed: a second look decides.
+    /// A re-check found something else in place of an indexed page, or that it asks not to be indexed: a second look
+    /// decides.
     Doubted,
     /// A hold was laid on a host key.
     Held {

@@ -151,8 +151,8 @@ pub struct ReplyHeaders {
     pub links: Vec<String>,
     /// `Accept-Signature` (RFC 9421 §5.1), several joined by commas; up to 4 KiB.
     pub accept_signature: Option<String>,
-    /// Names in lower case and values of the first lines, whatever they are; a value is cut. Marks of bot walls are looked for
-    /// in them.
+    /// Names in lower case and values of the first lines, whatever they are; a value is cut. Marks of bot walls are
+    /// looked for in them.
     pub lines: Vec<(String, String)>,
 }
 
@@ -168,7 +168,8 @@ pub enum FetchError {
     /// The server was not reached: DNS, connection, TLS. The host is in trouble, or our own network is.
     #[error("{0}")]
     Network(Failure),
-    /// Nothing was sent, and the reason lies in this process: it may not open one more socket. Says nothing about the host.
+    /// Nothing was sent, and the reason lies in this process: it may not open one more socket. Says nothing about the
+    /// host.
     #[error("{0}")]
     Local(String),
     /// The connection had been used before, and was closed before the head of an answer was whole: its server had

@@ -22,7 +22,8 @@ pub trait HostLedger: Send + Sync {
     async fn load(&self, host: &HostKey) -> Result<(HostState, Version), PortError>;
 
     /// The state and its version as they are now or were a moment ago; may cost less than [`HostLedger::load`]. A swap
-    /// against a version that is no more ends in a conflict, so nothing is ever decided by an old state that is written.
+    /// against a version that is no more ends in a conflict, so nothing is ever decided by an old state that is
+    /// written.
     ///
     /// # Errors
     /// Transport errors and unreadable items.

@@ -4,8 +4,8 @@ use bytes::Bytes;
 /// Looks up what a name says about itself in the DNS.
 #[async_trait]
 pub trait Names: Send + Sync {
-    /// The texts of a name's TXT records, each whole: the strings of a record are joined (RFC 7208 §3.3 reads them so). CNAME
-    /// records are followed. None if there is no such name or no such record.
+    /// The texts of a name's TXT records, each whole: the strings of a record are joined (RFC 7208 §3.3 reads them so).
+    /// CNAME records are followed. None if there is no such name or no such record.
     ///
     /// # Errors
     /// The reason for the lack of an answer, in a few words; another time there may be one.

@@ -11,8 +11,8 @@ pub trait Pages: Send + Sync {
     /// Transport errors and unreadable rows.
     async fn get(&self, id: &PageId) -> Result<Option<(Page, Version)>, PortError>;
 
-    /// The row and its version as they are now or were a moment ago; may cost less than [`Pages::get`]. For questions to
-    /// which a late answer does no harm.
+    /// The row and its version as they are now or were a moment ago; may cost less than [`Pages::get`]. For questions
+    /// to which a late answer does no harm.
     ///
     /// # Errors
     /// Transport errors and unreadable rows.

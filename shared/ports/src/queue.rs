@@ -67,8 +67,8 @@ pub struct QueueCount {
     pub dead: u64,
 }
 
-/// Queue that a runner takes jobs from. On AWS the event source mapping plays this part, and operators look through this. An
-/// adapter with a clock of its own may go by that instead of `now`.
+/// Queue that a runner takes jobs from. On AWS the event source mapping plays this part, and operators look through
+/// this. An adapter with a clock of its own may go by that instead of `now`.
 #[async_trait]
 pub trait Inbox: Send + Sync {
     /// Hands out jobs of one stage that are due at `now`, at most `max`; oldest first if the adapter knows order. A job

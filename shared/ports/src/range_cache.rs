@@ -8,8 +8,8 @@ use std::ops::Range;
 /// knows no errors. The cache checks nothing: the caller verifies each piece.
 #[async_trait]
 pub trait RangeCache: Send + Sync {
-    /// The pieces of an object at these places, in bytes from its beginning, as far as they are here. Only what was put as
-    /// one piece is here as one.
+    /// The pieces of an object at these places, in bytes from its beginning, as far as they are here. Only what was put
+    /// as one piece is here as one.
     async fn get(&self, key: &str, places: &[Range<u64>]) -> Vec<Option<Bytes>>;
 
     /// Keeps pieces of an object, each with the place where it begins, instead of what was kept for the same places.

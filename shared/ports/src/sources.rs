@@ -12,8 +12,8 @@ pub trait Sources: Send + Sync {
     /// Transport errors and unreadable rows.
     async fn get(&self, key: &SourceKey) -> Result<Option<(Source, Version)>, PortError>;
 
-    /// Rows of these keys that together cost less than one by one; it may lag behind [`Sources::get`] by a second. A key that is
-    /// left out has to be asked for alone: here, all of them.
+    /// Rows of these keys that together cost less than one by one; it may lag behind [`Sources::get`] by a second. A
+    /// key that is left out has to be asked for alone: here, all of them.
     ///
     /// # Errors
     /// Transport errors and unreadable rows.

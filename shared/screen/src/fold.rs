@@ -11,8 +11,8 @@ use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 const MIN_SPACED: usize = 3;
 /// Maximum number of single letters that are read as one word.
 const MAX_SPACED: usize = 40;
-/// Number of words that are looked up for words in a run of single letters: so many for each letter, and so many more. It could be
-/// read from each of them on.
+/// Number of words that are looked up for words in a run of single letters: so many for each letter, and so many more.
+/// It could be read from each of them on.
 const LOOKS: (usize, usize) = (16, 512);
 /// Minimum number of letters of a word in two parts (`cas-ino`).
 const MIN_SPLIT: usize = 5;
@@ -111,7 +111,8 @@ struct Token {
 struct Tokens {
     buffer: String,
     list: Vec<Token>,
-    /// End of the run of single letters that is read, and the number of words that may still be looked up for it; see [`LOOKS`].
+    /// End of the run of single letters that is read, and the number of words that may still be looked up for it; see
+    /// [`LOOKS`].
     run: Cell<(usize, usize)>,
 }
 

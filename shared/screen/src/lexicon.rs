@@ -133,7 +133,8 @@ impl Lexicon {
         found
     }
 
-    /// Returns the listed words that may fit the beginning of a text, and their lengths in bytes. `word` is its first word.
+    /// Returns the listed words that may fit the beginning of a text, and their lengths in bytes. `word` is its first
+    /// word.
     fn beginnings(&self, word: &str, text: &str) -> impl Iterator<Item = (usize, usize)> {
         let singular = ENDINGS.iter().filter_map(|ending| word.strip_suffix(ending));
         let listed = singular.filter_map(|word| self.by_word.get(word)).flatten();
@@ -185,7 +186,8 @@ fn rest_of_word(folded: &str, from: usize) -> &str {
     first_word(folded.get(from..).unwrap_or_default())
 }
 
-/// Endings that a listed word may have in a text: none, or that of the plural of English, French, Portuguese and Spanish.
+/// Endings that a listed word may have in a text: none, or that of the plural of English, French, Portuguese and
+/// Spanish.
 const ENDINGS: [&str; 3] = ["", "s", "es"];
 
 fn is_ending(rest: &str) -> bool {

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-/// Bounds of what a query reads of all splits together. Words that are left out for it are on so many pages that they tell
-/// next to nothing.
+/// Bounds of what a query reads of all splits together. Words that are left out for it are on so many pages that they
+/// tell next to nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadBudget {
     /// Maximum length of the postings of its words, in bytes: the pages that have them.
     pub postings: u64,
-    /// Maximum length of their positions on those pages, in bytes, each counted as often as it is read: of the words of phrases,
-    /// and of words whose distance counts.
+    /// Maximum length of their positions on those pages, in bytes, each counted as often as it is read: of the words of
+    /// phrases, and of words whose distance counts.
     pub positions: u64,
 }
 

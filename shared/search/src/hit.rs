@@ -42,8 +42,8 @@ pub struct Hit {
     pub score: f32,
     /// True if it has all words.
     pub has_all: bool,
-    /// Words of the query that it does not have, as typed. Neither stop words count as missing, nor words that another one
-    /// stands in for.
+    /// Words of the query that it does not have, as typed. Neither stop words count as missing, nor words that another
+    /// one stands in for.
     pub missing: Vec<String>,
     /// Number of matching later copies that are not returned; the earliest copy is.
     pub copies: u32,

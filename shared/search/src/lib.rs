@@ -15,11 +15,11 @@
 //! language are optional; `"a phrase"` and `+word` are required, `-word` excludes.
 //!
 //! # Computation of a score
-//! Pages are ordered by BM25 over one field, in which the title occurs twice (BM25F). Its statistics are summed over all
-//! splits, so the distribution of pages over splits does not matter. A page in another language than the query's counts
-//! for less. A page gains 10 % if it has all words, up to 30 % if neighbouring words of the query are neighbours on it,
-//! and up to 2 % for being new. Pages with the same text are shown as one: the earliest of them, at the rank of the best
-//! of them. No more than two results of one site stand on a page of results where there are others.
+//! Pages are ordered by BM25 over one field, in which the title occurs twice (BM25F). Its statistics are summed over
+//! all splits, so the distribution of pages over splits does not matter. A page in another language than the query's
+//! counts for less. A page gains 10 % if it has all words, up to 30 % if neighbouring words of the query are neighbours
+//! on it, and up to 2 % for being new. Pages with the same text are shown as one: the earliest of them, at the rank of
+//! the best of them. No more than two results of one site stand on a page of results where there are others.
 //! [`Request::explain`] adds these figures to each hit.
 
 mod analyze;

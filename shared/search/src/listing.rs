@@ -15,7 +15,8 @@ const ON_A_PAGE: usize = 2;
 
 /// Pages with the same text; usually only one.
 pub(crate) struct Group {
-    /// The page whose rank is the rank of the group: the best match, or the earliest page if results are sorted by date.
+    /// The page whose rank is the rank of the group: the best match, or the earliest page if results are sorted by
+    /// date.
     pub(crate) best: Candidate,
     /// The earliest page, which is shown.
     pub(crate) first: Candidate,

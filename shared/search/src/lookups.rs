@@ -1,5 +1,5 @@
-//! Looks words of a query up as they are spelled: beginnings of words, and words that no page has, in place of which others
-//! are searched for.
+//! Looks words of a query up as they are spelled: beginnings of words, and words that no page has, in place of which
+//! others are searched for.
 
 use crate::analyze::{Analyzers, Mode, compared};
 use crate::error::SearchError;

@@ -1,8 +1,8 @@
 //! The open splits that a search runs over: what it reads of them, one request after the other.
 //!
-//! Statistics are summed over all splits before anything is ranked, so that what is found does not depend on how pages are
-//! spread over splits. A request that lacks bytes fails with [`SearchError::is_not_here`] once everything that it needs is
-//! wanted: the caller supplies it and runs the search again.
+//! Statistics are summed over all splits before anything is ranked, so that what is found does not depend on how pages
+//! are spread over splits. A request that lacks bytes fails with [`SearchError::is_not_here`] once everything that it
+//! needs is wanted: the caller supplies it and runs the search again.
 
 use crate::error::SearchError;
 use crate::hidden::Hidden;
@@ -118,8 +118,8 @@ impl<'a> OpenSplits<'a> {
         Ok(shares)
     }
 
-    /// Reads everything that a plan needs, at once, so that missing bytes become wanted. Errors recur, and are reported,
-    /// when the search runs again.
+    /// Reads everything that a plan needs, at once, so that missing bytes become wanted. Errors recur, and are
+    /// reported, when the search runs again.
     fn want(&self, read: impl Fn(&Split)) {
         for split in &self.splits {
             let _ = split.dead(self.hidden);

@@ -52,7 +52,8 @@ pub(crate) struct Language {
     /// Units that a page in it must have to count as having all words: all but stop words, unless there is nothing
     /// else.
     pub(crate) required: Bits,
-    /// Units that are stop words on its pages: those of the language itself, and of one that makes the query a sentence.
+    /// Units that are stop words on its pages: those of the language itself, and of one that makes the query a
+    /// sentence.
     pub(crate) stop_words: Bits,
     /// Units that are stop words of the language itself.
     pub(crate) own_stop_words: Bits,
@@ -331,14 +332,15 @@ impl Plan {
         self.without_positions.clone_from(&unread.positions);
     }
 
-    /// True if the positions on pages of a term of `written` are read: within phrases, and of words that are scored beside
-    /// others, since their distance counts.
+    /// True if the positions on pages of a term of `written` are read: within phrases, and of words that are scored
+    /// beside others, since their distance counts.
     pub(crate) fn reads_positions(&self, written: &Written, is_scored: bool, term: &Term) -> bool {
         let are_needed = matches!(written, Written::Phrase(_)) || (is_scored && self.units.len() > 1);
         are_needed && text_of(term).is_none_or(|text| !self.without_positions.contains(text))
     }
 
-    /// Returns the words and phrases that are looked for in titles and texts, each with a flag that is true if it is scored.
+    /// Returns the words and phrases that are looked for in titles and texts, each with a flag that is true if it is
+    /// scored.
     fn written(&self) -> impl Iterator<Item = (&Written, bool)> {
         let scored = self.units.iter().flat_map(|unit| &unit.written).map(|written| (written, true));
         scored.chain(self.unwanted.iter().flat_map(|unit| &unit.written).map(|written| (written, false)))
@@ -356,7 +358,8 @@ impl Plan {
         reads
     }
 
-    /// Returns the words of which pages in several languages have stems, as they are compared: it may be one word, or not.
+    /// Returns the words of which pages in several languages have stems, as they are compared: it may be one word, or
+    /// not.
     pub(crate) fn ambiguous_words(&self, statistics: &Statistics) -> BTreeSet<String> {
         let is_ambiguous = |unit: &&Unit| {
             let written = unit.written.iter().zip(&self.languages).filter(|(_, language)| !language.rules.is_empty());
@@ -380,7 +383,8 @@ impl Plan {
         self.filters.iter().chain(&self.left_out).flat_map(|filter| &filter.0)
     }
 
-    /// Looks the query's terms up in a split, so that missing bytes become wanted; how long their lists are is known then.
+    /// Looks the query's terms up in a split, so that missing bytes become wanted; how long their lists are is known
+    /// then.
     pub(crate) fn look_up(&self, split: &Split) {
         let terms = self.written().map(|(written, _)| written).chain(self.filters()).flat_map(Written::terms);
         for term in terms.filter(|term| split.has(term.field())) {

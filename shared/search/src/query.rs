@@ -31,9 +31,9 @@ const MIN_FILTER_NAME: usize = 2;
 /// Words are looked up in the title, the text and the author's name. A phrase, and a word after a `+`, is required. Of
 /// several `author:`, `site:` or `lang:` one has to match; of `title:`, `tag:` and `in:` each. The value of an operator
 /// may be quoted, as in `author:"Anna Rossi"`. A day is taken in UTC: `after:` includes it, `before:` ends at its
-/// beginning. A `-` before a word, phrase, `title:`, `author:`, `site:`, `tag:`, `in:` or `lang:` excludes matching pages,
-/// and so does a `NOT` between other parts. Anything that is not an operator is a word: `12:30` is searched as a phrase
-/// of two numbers.
+/// beginning. A `-` before a word, phrase, `title:`, `author:`, `site:`, `tag:`, `in:` or `lang:` excludes matching
+/// pages, and so does a `NOT` between other parts. Anything that is not an operator is a word: `12:30` is searched as a
+/// phrase of two numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// Words and phrases that a page should have, or must have.

@@ -94,8 +94,8 @@ pub struct Results {
     pub next: Option<Cursor>,
     /// Words of the query that no page has, as typed.
     pub unknown: Vec<String>,
-    /// Words and phrases of the query of which at least a part was not looked for, as typed: what it would have read is beyond
-    /// [`Request::budget`].
+    /// Words and phrases of the query of which at least a part was not looked for, as typed: what it would have read is
+    /// beyond [`Request::budget`].
     pub too_common: Vec<String>,
     /// What the unknown words that were looked up are taken for.
     pub(crate) mended: Vec<Mended>,

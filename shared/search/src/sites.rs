@@ -50,8 +50,8 @@ pub fn sites(splits: &[&Split], hidden: &Hidden) -> Result<Vec<SiteEntry>, Searc
     Ok(count(splits, hidden)?.into_iter().map(|(host, count)| count.entry(host)).collect())
 }
 
-/// Returns the sites of all splits with their profiles, in the order of their host names. It reads one record of each of
-/// the `most` sites with the newest pages; the others have their host as a name.
+/// Returns the sites of all splits with their profiles, in the order of their host names. It reads one record of each
+/// of the `most` sites with the newest pages; the others have their host as a name.
 ///
 /// # Errors
 /// As [`sites`].

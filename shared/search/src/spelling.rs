@@ -1,9 +1,9 @@
 //! Words as they are spelled: a dictionary beside that of stems, in which words are looked up by their beginning, or by
 //! likeness to a word that no page has.
 //!
-//! The dictionary has each word of letters without its accents, the language of the pages that have it, and the word with
-//! its accents if it has any. Only the first few texts with a word name it, so the dictionary takes little room, while a word
-//! that only hidden pages name is known to be gone.
+//! The dictionary has each word of letters without its accents, the language of the pages that have it, and the word
+//! with its accents if it has any. Only the first few texts with a word name it, so the dictionary takes little room,
+//! while a word that only hidden pages name is known to be gone.
 
 use crate::analyze::{Analyzers, Mode, compared};
 use crate::error::SearchError;
@@ -69,8 +69,8 @@ struct Dictionary<'a> {
 }
 
 impl<'a> Dictionary<'a> {
-    /// Opens the dictionaries of those splits whose format has one. All are opened before the first missing one ends it, so
-    /// that all become wanted at once.
+    /// Opens the dictionaries of those splits whose format has one. All are opened before the first missing one ends
+    /// it, so that all become wanted at once.
     fn open_all(splits: &[&'a Split]) -> Result<Vec<Dictionary<'a>>, SearchError> {
         let open = |split: &&'a Split| {
             let [words, stems] =
@@ -219,8 +219,9 @@ pub(crate) struct Misspelling<'a> {
     pub(crate) steps: usize,
 }
 
-/// Returns the words of some splits that are like a misspelled one and that a page names which is not hidden, in no order,
-/// some several times. Those with the same first letter are looked for before others, which may have no other typo.
+/// Returns the words of some splits that are like a misspelled one and that a page names which is not hidden, in no
+/// order, some several times. Those with the same first letter are looked for before others, which may have no other
+/// typo.
 pub(crate) fn similar_words(
     splits: &[&Split],
     hidden: &Hidden,

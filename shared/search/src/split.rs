@@ -245,8 +245,8 @@ impl Split {
         Ok(docs)
     }
 
-    /// Adds the documents of some pages. Their keys are compared with all documents': keys are always present, while the
-    /// dictionary of ids would have to be read, which is as long as a tenth of the split.
+    /// Adds the documents of some pages. Their keys are compared with all documents': keys are always present, while
+    /// the dictionary of ids would have to be read, which is as long as a tenth of the split.
     fn insert_pages<'a>(&self, pages: impl Iterator<Item = &'a PageId>, docs: &mut BitSet) {
         let keys: HashSet<u64> = pages.map(schema::key).collect();
         if keys.is_empty() {

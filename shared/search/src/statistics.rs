@@ -53,8 +53,8 @@ impl From<TermInfo> for TermStatistics {
 }
 
 impl Statistics {
-    /// Counts the pages of some splits that have each of some terms, and the bytes that tell of them. All are looked up before
-    /// the first missing part of a split ends it, so that all parts become wanted at once.
+    /// Counts the pages of some splits that have each of some terms, and the bytes that tell of them. All are looked up
+    /// before the first missing part of a split ends it, so that all parts become wanted at once.
     pub(crate) fn gather(splits: &[&Split], terms: &[String]) -> Result<Statistics, SearchError> {
         let mut all = Statistics {
             terms: terms.iter().map(|term| (term.clone(), TermStatistics::default())).collect(),

@@ -1,14 +1,14 @@
 //! Decides when splits are merged: at the end of a day, a week and a month, so that a page is rewritten a few times a
 //! year and not with each publishing.
 //!
-//! A day on which much is published is merged before it is over, by count: [`FAN_IN`] publishings into one split, and as
-//! many of those splits into one. So it has fewer than twice as many splits, however often there is something new.
+//! A day on which much is published is merged before it is over, by count: [`FAN_IN`] publishings into one split, and
+//! as many of those splits into one. So it has fewer than twice as many splits, however often there is something new.
 //!
 //! Weeks are parts of a month (days 1 to 7, 8 to 14 and so on), so that each tier consists of whole periods of the tier
 //! below. A year is merged into one only when it is over, or on request.
 //!
-//! A split that no merge is due for is rewritten alone, without the pages that are gone, after [`PURGE_AFTER`], or sooner
-//! if there are so many of them that the manifest becomes large.
+//! A split that no merge is due for is rewritten alone, without the pages that are gone, after [`PURGE_AFTER`], or
+//! sooner if there are so many of them that the manifest becomes large.
 
 use crate::manifest::{Manifest, SplitEntry, Tier};
 use curlew_model::{Millis, Timestamp, Year};
@@ -18,8 +18,8 @@ use std::collections::BTreeMap;
 const FAN_IN: usize = 8;
 /// Maximum number of pages of one split, unless chosen otherwise.
 pub(crate) const SPLIT_DOCS: u64 = 1_000_000;
-/// Maximum time for which a split may hold copies of pages that must not be found. The records of pages that are gone are
-/// erased at once.
+/// Maximum time for which a split may hold copies of pages that must not be found. The records of pages that are gone
+/// are erased at once.
 const PURGE_AFTER: Millis = Millis::from_days(90);
 /// Number of such copies in a manifest from which that time is [`PURGE_SOONEST`]: each removal writes the manifest, and
 /// each search reads it after that. These are 0.7 MB.

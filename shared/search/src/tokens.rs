@@ -22,8 +22,8 @@ pub(crate) fn term_text(form: &str, rules: &str) -> String {
     if rules.is_empty() { form.to_owned() } else { format!("{form}{MARK}{rules}") }
 }
 
-/// Returns a word as it is indexed by its spelling: in lower case without its accents, followed by its language, and by the
-/// word with its accents if it has any.
+/// Returns a word as it is indexed by its spelling: in lower case without its accents, followed by its language, and by
+/// the word with its accents if it has any.
 pub(crate) fn spelling_term(word: &str, rules: &str) -> String {
     let lower = lower(word, rules);
     let bare = without_accents(&lower);

@@ -34,8 +34,8 @@ pub struct SignedDirectory {
 }
 
 impl SignedDirectory {
-    /// Makes the directory of `keys` as `authority` serves it. Each key signs it, which proves that whoever lists a key has
-    /// it.
+    /// Makes the directory of `keys` as `authority` serves it. Each key signs it, which proves that whoever lists a key
+    /// has it.
     pub fn new(keys: &KeyRing, authority: &str, now: Timestamp, unique: u64) -> SignedDirectory {
         let published = keys.published(now);
         let entries = published.iter().map(|(stored, key)| PublishedKey {

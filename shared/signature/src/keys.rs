@@ -1,7 +1,7 @@
 //! The keys of an operator, and how one takes over from another.
 //!
-//! A new key is in the directory at once and signs a day later, when no site has a copy of the directory without it. The
-//! old key stays in the directory for a week after that.
+//! A new key is in the directory at once and signs a day later, when no site has a copy of the directory without it.
+//! The old key stays in the directory for a week after that.
 
 use crate::signer::{SEED_BYTES, SigningKey};
 use base64::Engine;

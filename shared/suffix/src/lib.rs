@@ -2,7 +2,8 @@
 //!
 //! The list is code that is generated and compiled wherever it is called, so it is called here and nowhere else.
 
-/// The registrable part of a host name in A-labels: its public suffix and one label more. None if there is no such label.
+/// The registrable part of a host name in A-labels: its public suffix and one label more. None if there is no such
+/// label.
 pub fn registrable(name: &str) -> Option<&str> {
     psl::domain_str(name)
 }

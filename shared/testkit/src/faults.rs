@@ -1,7 +1,7 @@
 //! Ports that fail by plan: before or after a call takes effect, late, or with the whole process.
 //!
-//! A [`Faults`] is the bad luck of one incarnation of one process. All [`Faulty`] ports of that process share it, so that
-//! after a crash none of them does anything any more, whichever of its tasks is still running.
+//! A [`Faults`] is the bad luck of one incarnation of one process. All [`Faulty`] ports of that process share it, so
+//! that after a crash none of them does anything any more, whichever of its tasks is still running.
 
 mod blobs;
 mod pool;

@@ -1,7 +1,7 @@
 //! Pieces of an HTML page: tags, texts and comments as they stand in it (HTML, "tokenization").
 //!
-//! Nothing is copied or resolved: a piece is a slice of the page, and who needs its characters calls [`resolve`]. Whoever
-//! takes the pieces decides what a tag means: after some start tags the text that follows has rules of its own
+//! Nothing is copied or resolved: a piece is a slice of the page, and who needs its characters calls [`resolve`].
+//! Whoever takes the pieces decides what a tag means: after some start tags the text that follows has rules of its own
 //! ([`Pieces::text_until_end_tag`]).
 
 use memchr::{memchr, memchr_iter, memchr2, memchr3};
@@ -103,8 +103,8 @@ impl<'p> Pieces<'p> {
         self.kind = kind;
     }
 
-    /// Returns the next piece; `None` at the end of the page, or if the last tag does not end. `cdata` says whether a section
-    /// of CDATA may begin here, as in drawings and formulas.
+    /// Returns the next piece; `None` at the end of the page, or if the last tag does not end. `cdata` says whether a
+    /// section of CDATA may begin here, as in drawings and formulas.
     pub fn next_piece(&mut self, cdata: impl Fn() -> bool) -> Option<Piece<'p>> {
         loop {
             let rest = self.page.get(self.at..).filter(|rest| !rest.is_empty())?;
@@ -130,8 +130,9 @@ impl<'p> Pieces<'p> {
         }
     }
 
-    /// Returns the next piece, where no tree is built that says how texts are to be read: that is told by the name of the tag
-    /// before them, unless it stands in a drawing or formula. The content of `<noscript>` and `<template>` is read as tags.
+    /// Returns the next piece, where no tree is built that says how texts are to be read: that is told by the name of
+    /// the tag before them, unless it stands in a drawing or formula. The content of `<noscript>` and `<template>` is
+    /// read as tags.
     pub fn next_without_tree(&mut self) -> Option<Piece<'p>> {
         let foreign = self.foreign;
         let piece = self.next_piece(|| foreign)?;
@@ -343,8 +344,8 @@ fn raw_length(rest: &str, name: &str) -> usize {
     memchr_iter(b'<', rest.as_bytes()).find(|at| is_end_tag(&rest[*at..], name)).unwrap_or(rest.len())
 }
 
-/// Returns the length of a script. `<!--` hides a whole `<script>` element until `-->` (HTML, "restrictions for contents
-/// of script elements").
+/// Returns the length of a script. `<!--` hides a whole `<script>` element until `-->` (HTML, "restrictions for
+/// contents of script elements").
 fn script_length(rest: &str) -> usize {
     const NAME: &str = "script";
     let bytes = rest.as_bytes();
@@ -402,8 +403,9 @@ fn comment_in(rest: &str) -> (&str, usize) {
     (text, rest.len())
 }
 
-/// Returns the characters of a text or of an attribute's value: line breaks are `\n`, NUL becomes U+FFFD, and references are
-/// resolved by the rules of `kind`. In an attribute, what may be a parameter of an address (`&copy=2`) is no reference.
+/// Returns the characters of a text or of an attribute's value: line breaks are `\n`, NUL becomes U+FFFD, and
+/// references are resolved by the rules of `kind`. In an attribute, what may be a parameter of an address (`&copy=2`)
+/// is no reference.
 pub fn resolve(raw: &str, kind: TextKind, in_attribute: bool) -> Cow<'_, str> {
     let bytes = raw.as_bytes();
     let refers = matches!(kind, TextKind::Data | TextKind::RcData);
@@ -444,7 +446,8 @@ pub fn resolve(raw: &str, kind: TextKind, in_attribute: bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Returns the characters of the reference at the beginning of a text, and its length (HTML, "character reference state").
+/// Returns the characters of the reference at the beginning of a text, and its length (HTML, "character reference
+/// state").
 fn reference(text: &str, in_attribute: bool) -> Option<([Option<char>; 2], usize)> {
     /// Length of the longest name that needs no semicolon.
     const LEGACY: usize = 6;
@@ -471,8 +474,8 @@ fn reference(text: &str, in_attribute: bool) -> Option<([Option<char>; 2], usize
     (!in_attribute || !goes_on).then(|| (chars(found), length + 1))
 }
 
-/// Returns the character of a number after `&#`, and the length of the number with its semicolon (HTML, "numeric character
-/// reference end state").
+/// Returns the character of a number after `&#`, and the length of the number with its semicolon (HTML, "numeric
+/// character reference end state").
 fn numeric(text: &str) -> Option<(char, usize)> {
     let (from, radix) = if text.starts_with(['x', 'X']) { (1, 16) } else { (0, 10) };
     let bytes = text.as_bytes();

@@ -72,8 +72,8 @@ pub fn storable(c: char) -> Option<char> {
         c if c.is_control() => None,
         // Embeddings, overrides and isolates of the writing direction (UAX #9) can make a text read as another.
         '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => None,
-        // Invisible: soft hyphen, zero-width space, word joiner and invisible operators, byte order mark, interlinear marks,
-        // Mongolian vowel separator. The joiners U+200C and U+200D stay: Persian and emoji need them.
+        // Invisible: soft hyphen, zero-width space, word joiner and invisible operators, byte order mark, interlinear
+        // marks, Mongolian vowel separator. The joiners U+200C and U+200D stay: Persian and emoji need them.
         '\u{AD}' | '\u{200B}' | '\u{2060}'..='\u{2065}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{180E}' => None,
         // Tag characters carry hidden ASCII; icon fonts use the private use area.
         '\u{E0000}'..='\u{E007F}' | '\u{E000}'..='\u{F8FF}' | '\u{F0000}'..='\u{10FFFF}' => None,

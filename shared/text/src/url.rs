@@ -5,7 +5,8 @@ use url::{ParseError, Url};
 
 /// Maximum length of a host's name, in characters (RFC 1035 §2.3.4).
 const NAME: usize = 253;
-/// Maximum length of one of its labels (RFC 1035 §2.3.4). What stands for a character before it is mapped may be a character, too.
+/// Maximum length of one of its labels (RFC 1035 §2.3.4). What stands for a character before it is mapped may be a
+/// character, too.
 const LABEL: usize = 63;
 
 /// Parses an address, relative to `base` if there is one.

@@ -1,10 +1,10 @@
 //! The operator's pages, under `/admin`. They do nothing of their own: what is shown is read, and what is asked for is
 //! done, by [`curlew_people`], as by the command line.
 //!
-//! All requests pass one gate ([`access`]): whoever is not signed in gets the sign-in page with 401 at any address below
-//! `/admin`, whether it exists or not. All changes are POSTs to one address, `/admin/do`, with a token that is bound to
-//! the session and to the kind of act, and is good once. The pages are in English, as the command line and the reasons
-//! that the store holds are.
+//! All requests pass one gate ([`access`]): whoever is not signed in gets the sign-in page with 401 at any address
+//! below `/admin`, whether it exists or not. All changes are POSTs to one address, `/admin/do`, with a token that is
+//! bound to the session and to the kind of act, and is good once. The pages are in English, as the command line and the
+//! reasons that the store holds are.
 
 mod access;
 mod act;

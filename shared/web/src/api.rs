@@ -142,8 +142,8 @@ fn is_of_api(path: &str) -> bool {
     path.strip_prefix(UNVERSIONED).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Lets pages of every origin read what the API answers; there is no cookie or credential that they could use. An index for
-/// the user of this machine is not for the pages of others that this user visits.
+/// Lets pages of every origin read what the API answers; there is no cookie or credential that they could use. An index
+/// for the user of this machine is not for the pages of others that this user visits.
 pub(crate) async fn to_every_origin(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let is_open = is_of_api(request.uri().path()) && !app.has_own_names_only();
     let mut response = next.run(request).await;

@@ -24,8 +24,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller(pub Option<IpAddr>);
 
-/// True if a request came from the address of a proxy that the operator trusts, so that the proxy wrote its headers. The
-/// outer shell sets it as a request extension; without it no header is trusted.
+/// True if a request came from the address of a proxy that the operator trusts, so that the proxy wrote its headers.
+/// The outer shell sets it as a request extension; without it no header is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThroughProxy(pub bool);
 
@@ -77,14 +77,14 @@ impl App {
         }
     }
 
-    /// True if the pages are for the user of this machine, who reaches them by names of its own alone. Then neither names
-    /// nor pages of others may lead to what is found here.
+    /// True if the pages are for the user of this machine, who reaches them by names of its own alone. Then neither
+    /// names nor pages of others may lead to what is found here.
     pub(crate) fn has_own_names_only(&self) -> bool {
         self.is_personal && !self.settings.any_host
     }
 
-    /// Takes one call from an allowance of its caller, or returns the time to wait. The user of this machine may search without
-    /// limit.
+    /// Takes one call from an allowance of its caller, or returns the time to wait. The user of this machine may search
+    /// without limit.
     pub(crate) fn admit(&self, allowance: Allowance, caller: CallerAddress) -> Result<(), Millis> {
         let is_user = self.is_personal && caller.0.is_some_and(|ip| ip.to_canonical().is_loopback());
         if allowance == Allowance::Search && is_user {

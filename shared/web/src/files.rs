@@ -67,7 +67,8 @@ pub(crate) async fn security(State(app): State<Arc<App>>, language: Language) ->
     (typed(PLAIN, AN_HOUR), text).into_response()
 }
 
-/// `GET /.well-known/http-message-signatures-directory`: the public keys by which sites verify our requests, if there are some.
+/// `GET /.well-known/http-message-signatures-directory`: the public keys by which sites verify our requests, if there
+/// are some.
 pub(crate) async fn keys(State(app): State<Arc<App>>, language: Language) -> Response {
     let directory = match directory(app.services.blobs.as_ref(), app.clock.now()).await {
         Ok(Some(directory)) => directory,

@@ -26,7 +26,8 @@ use url::form_urlencoded;
 pub(crate) const MAX_LENGTH: usize = 3_500;
 /// Maximum number of bytes of one unit of that length: three of UTF-8, each percent-encoded. A pair of units has four.
 const BYTES_OF_UNIT: usize = 9;
-/// Maximum length of a body that is read, in bytes: beside those fields it has their names, the token and what is chosen.
+/// Maximum length of a body that is read, in bytes: beside those fields it has their names, the token and what is
+/// chosen.
 const MAX_BODY: usize = BYTES_OF_UNIT * MAX_LENGTH + 1_024;
 /// Maximum number of fields that are read; the longest form has seven.
 const MAX_FIELDS: usize = 8;
@@ -80,7 +81,8 @@ impl FormError {
         FormError { keep: true, ..FormError::new(status, text) }
     }
 
-    /// Returns the page of a form that is not taken, which `page` builds with the form to give out again and the message.
+    /// Returns the page of a form that is not taken, which `page` builds with the form to give out again and the
+    /// message.
     pub(crate) fn answer<'f>(
         self,
         filled: &'f Filled,

@@ -67,8 +67,8 @@ pub(crate) async fn show(app: &App, caller: CallerAddress, language: Language) -
     page::html(language, StatusCode::OK, REVALIDATED, &view)
 }
 
-/// Returns hits that are sorted by date in groups: those of today, of yesterday, of the last week, and the older ones. A
-/// group of older ones alone has no name.
+/// Returns hits that are sorted by date in groups: those of today, of yesterday, of the last week, and the older ones.
+/// A group of older ones alone has no name.
 fn by_day(hits: &[SearchHit], language: Language, now: Timestamp) -> Vec<(&'static str, Vec<HitView>)> {
     let names = Search::in_language(language).groups;
     let place = |hit: &SearchHit| match days_between(hit.date, now) {

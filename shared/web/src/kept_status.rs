@@ -1,5 +1,5 @@
-//! The status as it was gathered last. Anybody may ask for it as often as they like; where the rows are counted one by one,
-//! gathering it takes seconds from a million on.
+//! The status as it was gathered last. Anybody may ask for it as often as they like; where the rows are counted one by
+//! one, gathering it takes seconds from a million on.
 
 use crate::services::StatusSource;
 use crate::system_status::SystemStatus;

@@ -123,7 +123,8 @@ impl Language {
         Some(format!("{} {month} {}", day.trim_start_matches('0'), year.trim_start_matches('0')))
     }
 
-    /// Returns a day in few letters: `1 May` in the year of `today`, else `1 May 2025`; both days are like `2026-05-01`.
+    /// Returns a day in few letters: `1 May` in the year of `today`, else `1 May 2025`; both days are like
+    /// `2026-05-01`.
     pub(crate) fn short_day(self, day: &str, today: &str) -> Option<String> {
         const LETTERS: usize = 3;
         let long = self.day(day)?;

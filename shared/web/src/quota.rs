@@ -38,7 +38,8 @@ pub(crate) enum Allowance {
     Message,
     /// A suggested site, out of the daily number for all.
     Suggestion,
-    /// A search for a proof. It may query a name server of the caller's choice, so all callers together have a limit, too.
+    /// A search for a proof. It may query a name server of the caller's choice, so all callers together have a limit,
+    /// too.
     Look,
     /// A call of one host for a proof: half of the host's daily number.
     CallOfHost,
@@ -90,8 +91,9 @@ impl Quotas {
     }
 }
 
-/// Returns the networks as which an address is counted, from the smallest on: an IPv4 address itself; of an IPv6 address
-/// the /64, the usual assignment to one household or machine, and the /48, the largest one to a site (RFC 6177 §2).
+/// Returns the networks as which an address is counted, from the smallest on: an IPv4 address itself; of an IPv6
+/// address the /64, the usual assignment to one household or machine, and the /48, the largest one to a site (RFC 6177
+/// §2).
 pub fn networks(address: IpAddr) -> Vec<IpNet> {
     let address = address.to_canonical();
     let lengths: &[u8] = if address.is_ipv4() { &[32] } else { &[64, 48] };

@@ -80,8 +80,8 @@ impl AdminServices {
 }
 
 impl Services {
-    /// Returns the services without operator's pages; `pushes` takes what hubs announce, `status` supplies the data of the
-    /// status page.
+    /// Returns the services without operator's pages; `pushes` takes what hubs announce, `status` supplies the data of
+    /// the status page.
     pub fn new(library: &Library, desk: &Desk, pushes: Pushes, status: Arc<dyn StatusSource>) -> Services {
         Services {
             search: library.finder.clone(),

@@ -214,7 +214,8 @@ struct SiteForPrograms {
     newest: Timestamp,
 }
 
-/// `GET /api/v1/sites?limit=&cursor=`: the sites in the order of their hosts. A cursor is the host after which a part begins.
+/// `GET /api/v1/sites?limit=&cursor=`: the sites in the order of their hosts. A cursor is the host after which a part
+/// begins.
 pub(crate) async fn answer(State(app): State<Arc<App>>, caller: CallerAddress, uri: Uri) -> Response {
     let params = match Params::parse(&uri) {
         Ok(params) => params,

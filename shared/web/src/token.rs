@@ -1,5 +1,5 @@
-//! The form's token: the signed time at which the form was given out, and what it is for. A form that comes back at once
-//! or a day later is refused, and none is taken twice. No cookie and no store are needed.
+//! The form's token: the signed time at which the form was given out, and what it is for. A form that comes back at
+//! once or a day later is refused, and none is taken twice. No cookie and no store are needed.
 
 use crate::secret::keyed;
 use curlew_model::{Millis, Timestamp, hex, unhex};

@@ -1,9 +1,10 @@
 //! How fast this machine is: the processor time of a fixed piece of work, beside that on the reference core.
 //!
-//! The work is done again and again while functions run, and the median since the last reading counts: what else the machine and its
-//! neighbours do takes as much of the caches and of a shared core from the loop as from the functions, so it cancels out. A loop
-//! counts as much as the work beside it: one that ran while functions waited says nothing of the core that they had. Like the
-//! functions' work the loop reads text, builds trees with many small allocations, and hashes.
+//! The work is done again and again while functions run, and the median since the last reading counts: what else the
+//! machine and its neighbours do takes as much of the caches and of a shared core from the loop as from the functions,
+//! so it cancels out. A loop counts as much as the work beside it: one that ran while functions waited says nothing of
+//! the core that they had. Like the functions' work the loop reads text, builds trees with many small allocations, and
+//! hashes.
 
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
@@ -58,7 +59,8 @@ impl Calibration {
         Calibration { loops, _end: end }
     }
 
-    /// Returns the median of the loops' processor times since the last call, in milliseconds. Some loops are run now if there were few.
+    /// Returns the median of the loops' processor times since the last call, in milliseconds. Some loops are run now if
+    /// there were few.
     pub fn loop_ms(&self) -> f64 {
         let mut loops = std::mem::take(&mut *self.loops.lock().unwrap_or_else(PoisonError::into_inner));
         loops.extend((loops.len()..LOOPS).map(|_| Loop::alone()));
@@ -78,7 +80,8 @@ impl Loop {
     }
 }
 
-/// Returns the time of the loop up to which half of the work beside loops was done; of all loops alike if there was none.
+/// Returns the time of the loop up to which half of the work beside loops was done; of all loops alike if there was
+/// none.
 fn median(mut loops: Vec<Loop>) -> f64 {
     loops.sort_by(|a, b| a.time.total_cmp(&b.time));
     let half = loops.iter().map(|one| one.beside).sum::<f64>() / 2.0;
@@ -93,8 +96,8 @@ fn median(mut loops: Vec<Loop>) -> f64 {
     loops.iter().find(reaches_half).or(loops.last()).map_or(LOOP_MS, |one| one.time)
 }
 
-/// Returns the processor time that this machine has spent since its start, in milliseconds: of programs, of the kernel, and on
-/// interrupts (proc_stat(5)). Zero where nothing says so.
+/// Returns the processor time that this machine has spent since its start, in milliseconds: of programs, of the kernel,
+/// and on interrupts (proc_stat(5)). Zero where nothing says so.
 fn busy_ms() -> f64 {
     const TICK_MS: f64 = 10.0;
     let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();

@@ -213,7 +213,8 @@ fn single(request: &Value, answer: &Value, unit: Unit, ours: f64, exact: bool) -
     Charge { target: with_kind(table, request), unit, ours, theirs, exact }
 }
 
-/// Returns the name of a table and, after a space, the kind of row that one key is of, such as `h#`, if its table has several.
+/// Returns the name of a table and, after a space, the kind of row that one key is of, such as `h#`, if its table has
+/// several.
 fn with_kind(table: String, request: &Value) -> String {
     let key = ["Key", "Item"].iter().find_map(|part| request[*part]["k"]["S"].as_str());
     match key.and_then(|key| key.split_once('#')) {

@@ -67,8 +67,8 @@ impl Run {
         })
     }
 
-    /// Returns what the invocation would have taken on AWS, on the reference core: this machine takes `slowness` times the time of
-    /// that core for a piece of work, and what was waited counts `waiting` times.
+    /// Returns what the invocation would have taken on AWS, on the reference core: this machine takes `slowness` times
+    /// the time of that core for a piece of work, and what was waited counts `waiting` times.
     #[must_use]
     pub fn on_reference(self, slowness: f64, waiting: f64) -> Run {
         Run {

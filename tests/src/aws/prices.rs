@@ -57,7 +57,8 @@ const fn price(unit: Unit, dollars_per_million: f64, page: &'static str) -> Pric
     Price { unit, dollars_per_million, page }
 }
 
-/// Price of a GB sent to the internet, in dollars, beyond the 100 GB a month that are free (EC2 pricing, data transfer).
+/// Price of a GB sent to the internet, in dollars, beyond the 100 GB a month that are free (EC2 pricing, data
+/// transfer).
 pub const TRAFFIC_A_GB: f64 = 0.09;
 /// Part of provisioned capacity that auto scaling aims at.
 pub const PROVISIONED_USE: f64 = 0.7;

@@ -1,4 +1,5 @@
-//! A proxy before an AWS endpoint: forwards each call, meters what AWS would bill for it, and makes calls fail by a plan.
+//! A proxy before an AWS endpoint: forwards each call, meters what AWS would bill for it, and makes calls fail by a
+//! plan.
 //!
 //! It speaks HTTP/1.1 on loopback and reads each request and answer in full, since both determine the bill. It passes
 //! signatures on unchanged; the endpoint behind it must not check them, since the meter adds to the client's requests.

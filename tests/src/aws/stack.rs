@@ -6,8 +6,8 @@
 //! - the visibility timeout of a message, since a test that kills functions would otherwise wait for six
 //!   times their timeout: [`Stack::hide_for`];
 //! - the timeout of a function, since what died comes back when that is over: [`Stack::time_out_after`];
-//! - settings without a parameter in the template, since only a test needs them: [`Stack::set`], which publishes a version of
-//!   each function, as a deployment does;
+//! - settings without a parameter in the template, since only a test needs them: [`Stack::set`], which publishes a
+//!   version of each function, as a deployment does;
 //! - permissions that IAM implies and a strict emulator does not: [`Stack::grant_batches`];
 //! - mappings that are stopped so that a test can call a function itself with the queue's messages: [`Stack::map`].
 //!
@@ -85,8 +85,8 @@ impl Stack {
         Stack::deploy_by(emulator, name, &how, parameters)
     }
 
-    /// Deploys the built template by a profile of `samconfig.toml`, which gives the stack this name. The parameters take the place
-    /// of the profile's own list.
+    /// Deploys the built template by a profile of `samconfig.toml`, which gives the stack this name. The parameters
+    /// take the place of the profile's own list.
     ///
     /// # Panics
     /// If SAM fails.
@@ -291,8 +291,8 @@ impl Stack {
     }
 
     /// Allows everybody who may send a message to send ten at once. On AWS `sqs:SendMessage` allows `SendMessageBatch`
-    /// too, but a [strict](Emulator::strict) emulator treats the latter as a permission of its own, and takes the reading of one mapping for a
-    /// list of them.
+    /// too, but a [strict](Emulator::strict) emulator treats the latter as a permission of its own, and takes the
+    /// reading of one mapping for a list of them.
     #[track_caller]
     pub fn grant_batches(&self) {
         for function in FUNCTIONS {

@@ -169,8 +169,8 @@ impl Stand {
         meter.take()
     }
 
-    /// Meters the functions' new log lines; `called` holds the number of calls of each. Returns the number of messages that each
-    /// received.
+    /// Meters the functions' new log lines; `called` holds the number of calls of each. Returns the number of messages
+    /// that each received.
     fn read_logs(&mut self, called: &BTreeMap<&'static str, usize>) -> BTreeMap<&'static str, u64> {
         let mut delivered = BTreeMap::new();
         let slowness = self.calibration.slowness();
@@ -299,8 +299,8 @@ impl Stand {
     }
 
     /// Makes a function name itself with each call: its SDK takes the name from its environment. It also makes visits
-    /// of a host that follow each other within minutes count as hours apart, as they are in a stack of 100,000 feeds, and has
-    /// each feed polled three times a day, however seldom it has news.
+    /// of a host that follow each other within minutes count as hours apart, as they are in a stack of 100,000 feeds,
+    /// and has each feed polled three times a day, however seldom it has news.
     fn name_caller(&self, function: &str) {
         let floor = format!("{}s", POLL_FLOOR.as_secs());
         let settings = [
@@ -312,8 +312,8 @@ impl Stand {
         self.stack.set_of(function, &settings);
     }
 
-    /// Makes all functions start anew, so that they know nothing but what is stored: eight hours after a poll, a process
-    /// of a stack of 100,000 feeds no longer knows a host's robots.txt.
+    /// Makes all functions start anew, so that they know nothing but what is stored: eight hours after a poll, a
+    /// process of a stack of 100,000 feeds no longer knows a host's robots.txt.
     pub fn start_anew(&self) {
         self.stack.restart();
     }

@@ -1,7 +1,7 @@
 //! Time that callers wait for an endpoint: as long as it took here, and as long as the services themselves take.
 //!
-//! The emulator is slower than the services, and the slower the more else its machine does. What a function waits for it is no
-//! property of the function, so a bill has the services' times in its place.
+//! The emulator is slower than the services, and the slower the more else its machine does. What a function waits for
+//! it is no property of the function, so a bill has the services' times in its place.
 
 use super::call::{Call, Service};
 use std::collections::BTreeMap;
@@ -39,7 +39,8 @@ pub struct Waited {
 }
 
 impl Waited {
-    /// Returns the time in which at least one call would have been under way on AWS: as many calls side by side as here.
+    /// Returns the time in which at least one call would have been under way on AWS: as many calls side by side as
+    /// here.
     pub fn any_on_aws(&self) -> Duration {
         if self.all.is_zero() {
             return Duration::ZERO;
@@ -47,8 +48,8 @@ impl Waited {
         self.any.mul_f64(self.on_aws.as_secs_f64() / self.all.as_secs_f64())
     }
 
-    /// Returns by what the waiting of runs is to be multiplied that waited `here_ms` milliseconds in all: for these calls, one run at a
-    /// time, and for what takes as long on AWS, such as sites and the pauses between calls to them.
+    /// Returns by what the waiting of runs is to be multiplied that waited `here_ms` milliseconds in all: for these
+    /// calls, one run at a time, and for what takes as long on AWS, such as sites and the pauses between calls to them.
     pub fn scale(&self, here_ms: f64) -> f64 {
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         let other = (here_ms - milliseconds(self.any)).max(0.0);

@@ -1,4 +1,5 @@
-//! Compares the alarms of the templates with the runbooks, with the metrics that functions write, and with what they cost.
+//! Compares the alarms of the templates with the runbooks, with the metrics that functions write, and with what they
+//! cost.
 
 use std::collections::BTreeSet;
 use std::path::Path;

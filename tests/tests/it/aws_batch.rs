@@ -1,5 +1,5 @@
-//! Large invocations: of fetch with a thousand visits, most of them short and some of them long (how well they share the
-//! slots, and how much time and memory it takes), and of poll with feeds as large as they may be.
+//! Large invocations: of fetch with a thousand visits, most of them short and some of them long (how well they share
+//! the slots, and how much time and memory it takes), and of poll with feeds as large as they may be.
 
 use curlew_fixtureweb::{Call, Kind, Site, Uniform, judge};
 use curlew_model::{EntryHints, HostKey, Job, Purpose, QueueName, VisitItem, VisitJob, Work};
@@ -18,7 +18,8 @@ const VISITS: usize = 1_000;
 const LONGEST: usize = 40;
 /// The pause that the program promises, in microseconds.
 const PAUSE: u64 = 1_000_000;
-/// Maximum resident memory of fetch with all its slots in use, and of poll with the largest feeds, in KiB: what they have.
+/// Maximum resident memory of fetch with all its slots in use, and of poll with the largest feeds, in KiB: what they
+/// have.
 const MOST_KB: u64 = 160 * 1024;
 /// Feeds that are polled at once, and entries of each, which make nearly ten megabytes.
 const LARGE_FEEDS: usize = 24;
@@ -104,7 +105,8 @@ fn the_largest_feeds_fit_into_the_memory_of_poll() {
     }
     let (feeds, pages) = (count(Kind::Feed), count(Kind::Page));
     eprintln!("{feeds} feeds, {pages} pages: {:?} KiB, {:?} ms", figures("max_rss_kb"), figures("wall_ms"));
-    // A feed that a busy machine is too slow to serve is left alone for a day. Half of them are more than are read at once.
+    // A feed that a busy machine is too slow to serve is left alone for a day. Half of them are more than are read at
+    // once.
     assert!(feeds >= LARGE_FEEDS / 2, "{feeds} feeds: {}", stack.told());
     assert!(pages > LARGE_FEEDS, "{pages} pages: {}", stack.told());
     let memory = figures("max_rss_kb").into_iter().max();

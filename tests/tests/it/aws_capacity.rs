@@ -1,5 +1,5 @@
-//! A stack with parameters that few deploy it with: provisioned tables, as the template makes them on the emulator, which does
-//! not scale, and a log of errors alone.
+//! A stack with parameters that few deploy it with: provisioned tables, as the template makes them on the emulator,
+//! which does not scale, and a log of errors alone.
 
 use curlew_tests::Web;
 use curlew_tests::aws::emulator::Emulator;

@@ -87,8 +87,8 @@ fn state(stack: &Stack, text: &str) -> Ran {
     stack.run(&["config", "set", file.to_str().unwrap()])
 }
 
-/// The operator changes the settings of the stack: good ones are followed, wrong ones are refused, and change nothing where
-/// they get there by other means.
+/// The operator changes the settings of the stack: good ones are followed, wrong ones are refused, and change nothing
+/// where they get there by other means.
 fn configuring(steps: &mut Steps, stack: &Stack) {
     let title = "Estuary search";
     let good = format!("# Ours.\n[web]\ntitle = \"{title}\"\n");
@@ -329,7 +329,8 @@ fn owning(steps: &mut Steps, stack: &Stack, web: &Web) {
     });
 }
 
-/// The operator makes a key: what the stack sends from then on is signed with it, and its pages publish the public half.
+/// The operator makes a key: what the stack sends from then on is signed with it, and its pages publish the public
+/// half.
 fn signing(steps: &mut Steps, stack: &Stack, web: &Web) {
     steps.step("a key is made", || {
         let made = stack.run(&["key", "new", "--json"]).ok().json();

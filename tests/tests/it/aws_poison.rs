@@ -1,5 +1,5 @@
-//! A job that ends its function's process whenever it runs, among jobs that do not: the function is killed while a site keeps
-//! its page waiting, as a document would that takes all memory. That job alone is given up, with the reason.
+//! A job that ends its function's process whenever it runs, among jobs that do not: the function is killed while a site
+//! keeps its page waiting, as a document would that takes all memory. That job alone is given up, with the reason.
 
 use curlew_fixtureweb::{Uniform, judge};
 use curlew_model::{EntryHints, HostKey, Job, Purpose, QueueName, VisitItem, VisitJob};

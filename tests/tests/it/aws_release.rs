@@ -1,5 +1,5 @@
-//! Releases of a stack: whatever invokes a function names the alias of its version deployed last, and a smoke test shows that this
-//! version works.
+//! Releases of a stack: whatever invokes a function names the alias of its version deployed last, and a smoke test
+//! shows that this version works.
 
 use crate::profiles::profiles;
 use curlew_tests::Web;

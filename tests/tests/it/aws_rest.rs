@@ -1,6 +1,6 @@
-//! Mappings of a deployed stack rest while nothing is to be done: the deployed dispatch switches them off, by its own role, and on
-//! again when a site is named. The site is crawled then. Such a stack is well, as `curlew doctor` says; and it says what is wrong
-//! when something is.
+//! Mappings of a deployed stack rest while nothing is to be done: the deployed dispatch switches them off, by its own
+//! role, and on again when a site is named. The site is crawled then. Such a stack is well, as `curlew doctor` says;
+//! and it says what is wrong when something is.
 
 use curlew_fixtureweb::{Uniform, judge};
 use curlew_model::QueueName;

@@ -1,5 +1,5 @@
-//! The way back after a bad release, as far as it goes on the emulator: tables that are set back to an earlier time, beside a
-//! bucket of today.
+//! The way back after a bad release, as far as it goes on the emulator: tables that are set back to an earlier time,
+//! beside a bucket of today.
 
 use curlew_tests::Web;
 use curlew_tests::aws::emulator::Emulator;

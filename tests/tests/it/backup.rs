@@ -176,7 +176,8 @@ fn backups_and_restores_that_cannot_be_done_say_why() {
 }
 
 /// Runs a command with a small disk at `$1`, of `$2` bytes: a file system of its own where that may be made, which is
-/// another one than the store's then; else a limit on files, which fail to grow as on a full disk. Keeps what it left there.
+/// another one than the store's then; else a limit on files, which fail to grow as on a full disk. Keeps what it left
+/// there.
 const SMALL_DISK: &str = r#"
 disk=$1; bytes=$2; shift 2
 mkdir "$disk"

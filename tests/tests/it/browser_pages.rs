@@ -1,7 +1,7 @@
 //! Every page in a real browser, in each language, light and dark, on a telephone and on a desktop: no barrier (WCAG,
-//! checked by axe-core), no layout shift, no complaint of the browser; all of it by keyboard. Every day each page is seen in
-//! one of these forms, and each form with some page; nightly each page in each form. A picture of each is left in `screenshots`
-//! beside cargo's output, for inspection.
+//! checked by axe-core), no layout shift, no complaint of the browser; all of it by keyboard. Every day each page is
+//! seen in one of these forms, and each form with some page; nightly each page in each form. A picture of each is left
+//! in `screenshots` beside cargo's output, for inspection.
 
 use curlew_fixtureweb::Farm;
 use curlew_tests::{Browser, Screen, Server, Steps, Store, Web};

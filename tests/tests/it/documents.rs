@@ -1,7 +1,7 @@
 //! README.md and docs/: the commands are run over the bundled web, and the links are followed.
 //!
-//! A block marked `sh` is run by bash, a block marked `console` besides compared with what is printed; page by page from
-//! the top, each page in a folder of its own. A block that cannot be run says why in a comment above it.
+//! A block marked `sh` is run by bash, a block marked `console` besides compared with what is printed; page by page
+//! from the top, each page in a folder of its own. A block that cannot be run says why in a comment above it.
 
 use curlew_tests::{BRISK, Server, Web, binary};
 use std::collections::{BTreeMap, BTreeSet};
@@ -208,7 +208,8 @@ fn run_page(page: &str, begins: Begins) {
     assert!(ran > 0, "{page}: no block is run");
 }
 
-/// True if a text is what the documents show, in which [`ANYTHING`] may stand for any part. Blanks and ends of lines are alike.
+/// True if a text is what the documents show, in which [`ANYTHING`] may stand for any part. Blanks and ends of lines
+/// are alike.
 fn is_like(printed: &str, shown: &str) -> bool {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let (printed, shown) = (words(printed), words(shown));

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 /// Number of kills in all, over as many crawls as that takes.
 const KILLS: usize = 50;
-/// Number of kills after which fsck looks at what is left, and after which a crawl gets further than otherwise: a job that is
-/// handed out eight times without an end is given up, since it may be what kills its process.
+/// Number of kills after which fsck looks at what is left, and after which a crawl gets further than otherwise: a job
+/// that is handed out eight times without an end is given up, since it may be what kills its process.
 const LOOKED_AT: usize = 5;
 const HOSTS: usize = 10;
 const PAGES: usize = 6;

@@ -1,5 +1,5 @@
-//! The meter and the faults of the proxy, before the endpoint that `AWS_ENDPOINT_URL` names. It must not check signatures,
-//! as the emulator of `cargo xtask test` does not.
+//! The meter and the faults of the proxy, before the endpoint that `AWS_ENDPOINT_URL` names. It must not check
+//! signatures, as the emulator of `cargo xtask test` does not.
 
 use curlew_tests::aws::call::Service;
 use curlew_tests::aws::faults::{Fault, Plan, Rule};

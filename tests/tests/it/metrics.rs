@@ -1,4 +1,5 @@
-//! The metrics of `curlew serve`: read by the parser of Prometheus's client for Python, and compared with their documentation.
+//! The metrics of `curlew serve`: read by the parser of Prometheus's client for Python, and compared with their
+//! documentation.
 
 use curlew_tests::{Child, Server, Store, Web, get, request_with};
 use serde_json::Value;

@@ -1,8 +1,8 @@
-//! The packages that `cargo xtask dist` makes, here of the program under test: unpacked, installed and run where there is
-//! nothing but what they name.
+//! The packages that `cargo xtask dist` makes, here of the program under test: unpacked, installed and run where there
+//! is nothing but what they name.
 //!
-//! They run by `cargo xtask nightly`. `CURLEW_PACKAGES` names their folder. The roots are entered by chroot; who is not root needs a kernel that grants user
-//! namespaces, or these tests fail.
+//! They run by `cargo xtask nightly`. `CURLEW_PACKAGES` names their folder. The roots are entered by chroot; who is not
+//! root needs a kernel that grants user namespaces, or these tests fail.
 
 use crate::documents;
 use curlew_tests::{BRISK, Child, LIMIT, Ran, Server, Web, get};

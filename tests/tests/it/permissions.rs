@@ -116,8 +116,8 @@ fn every_right_of_a_role_has_its_reason() {
     );
 }
 
-/// Objects that make up the index and what is kept of pages and claims, with the roles that may write or delete them, but for
-/// operators.
+/// Objects that make up the index and what is kept of pages and claims, with the roles that may write or delete them,
+/// but for operators.
 const WRITERS: [(&str, &[&str]); 8] = [
     ("manifests/*", &["index", "remove"]),
     ("splits/*", &["index"]),

@@ -16,7 +16,8 @@ const UPSTREAM: &str = "127.0.0.1:8080";
 const SOON: Duration = Duration::from_secs(30);
 /// Age that a form must have before it is sent.
 const FORM_AGE: Duration = Duration::from_millis(3_100);
-/// More searches than one visitor has in the time that they take, also on a busy machine: the allowance grows meanwhile.
+/// More searches than one visitor has in the time that they take, also on a busy machine: the allowance grows
+/// meanwhile.
 const MANY: usize = 1_000;
 /// Fewer searches than a new visitor has.
 const FEW: usize = 5;
@@ -45,8 +46,8 @@ struct Proxy {
 }
 
 impl Proxy {
-    /// Starts Curlew with the settings that the examples ask for and `more`, and a proxy before it. `set_up` writes the proxy's files
-    /// into a folder and returns its command.
+    /// Starts Curlew with the settings that the examples ask for and `more`, and a proxy before it. `set_up` writes the
+    /// proxy's files into a folder and returns its command.
     fn start(web: &Web, more: &str, set_up: impl FnOnce(&Path, SocketAddr, SocketAddr) -> Command) -> Proxy {
         let mut store = Store::brisk(web);
         store.configure(&format!(
@@ -134,7 +135,8 @@ fn serves_visitors(proxy: &Proxy) {
     let refused = (0..MANY).find(|_| proxy.ask("127.0.0.3", "GET", "/api/v1/search?q=tide", &lie, "").status == 429);
     assert!(refused.is_some(), "no visitor is refused");
     let lie = [("X-Forwarded-For", "198.51.100.9")];
-    // A slow machine's next request may come when the allowance has grown by one again; a new one would have room for all of these.
+    // A slow machine's next request may come when the allowance has grown by one again; a new one would have room for
+    // all of these.
     let is_refused = (0..FEW).any(|_| proxy.ask("127.0.0.3", "GET", "/api/v1/search?q=tide", &lie, "").status == 429);
     assert!(is_refused, "a lie helps");
     assert_eq!(proxy.ask("127.0.0.4", "GET", "/api/v1/search?q=tide", &[], "").status, 200, "another visitor");

@@ -1,5 +1,5 @@
-//! The twelve kinds of bot walls with the real program: what is indexed stays found, what is new comes in once the wall is
-//! gone, and a host behind a wall is called three times a day at most. Days pass by moving the store back in time.
+//! The twelve kinds of bot walls with the real program: what is indexed stays found, what is new comes in once the wall
+//! is gone, and a host behind a wall is called three times a day at most. Days pass by moving the store back in time.
 
 use curlew_fixtureweb::{Call, Kind, Mode, Scope, Uniform, Wall, judge};
 use curlew_tests::{BRISK_PAUSE, Steps, Store, Web};

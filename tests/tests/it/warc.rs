@@ -1,5 +1,5 @@
-//! Raw pages end to end: kept, exported as WARC that warcio accepts, imported elsewhere, extracted again, and erased with
-//! their pages. And files that are damaged.
+//! Raw pages end to end: kept, exported as WARC that warcio accepts, imported elsewhere, extracted again, and erased
+//! with their pages. And files that are damaged.
 
 use curlew_fixtureweb::Uniform;
 use curlew_tests::{Child, LIMIT, Steps, Store, Web, named, unpacked_objects};

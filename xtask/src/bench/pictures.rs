@@ -1,5 +1,5 @@
-//! Harmless pictures, judged by the model that can be added: set `CURLEW_BENCH_PICTURES` to a folder with some. BENCHMARKS.md says
-//! which were measured. Otherwise nothing is measured.
+//! Harmless pictures, judged by the model that can be added: set `CURLEW_BENCH_PICTURES` to a folder with some.
+//! BENCHMARKS.md says which were measured. Otherwise nothing is measured.
 
 use super::Bench;
 use super::process::{Used, measure};

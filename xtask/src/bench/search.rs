@@ -1,6 +1,6 @@
 //! The index: a hundred thousand short records and ten thousand long ones made of the fixture web's texts, searched
-//! warm and cold, with tantivy used directly in the same run; and the quality of the ranking, by kind of query and by language,
-//! compared with other engines.
+//! warm and cold, with tantivy used directly in the same run; and the quality of the ranking, by kind of query and by
+//! language, compared with other engines.
 
 use super::table::Table;
 use super::{Bench, process};
@@ -15,16 +15,16 @@ use std::process::Command;
 const TEXTS: usize = 210_000;
 /// The script that asks the other engines.
 const PEERS: &str = "xtask/src/bench/peers.py";
-/// Bars: microseconds of processor time a short record, milliseconds of a query, reads of one split, bytes of the index for a
-/// byte of text (short records have their addresses and names besides).
+/// Bars: microseconds of processor time a short record, milliseconds of a query, reads of one split, bytes of the index
+/// for a byte of text (short records have their addresses and names besides).
 const RECORD_US: f64 = 200.0;
 const WARM_MS: f64 = 10.0;
 const COLD_MS: f64 = 150.0;
 const READS: f64 = 12.0;
 const OF_TEXT: f64 = 0.5;
 const OF_SHORT_TEXT: f64 = 0.6;
-/// Bars: nDCG@10 of the queries of words, how far that of habits is above the best peer's, and the share of queries without
-/// any result though each word is in some page.
+/// Bars: nDCG@10 of the queries of words, how far that of habits is above the best peer's, and the share of queries
+/// without any result though each word is in some page.
 const WORDS: f64 = 0.973;
 const AHEAD: f64 = 0.02;
 const NOTHING: f64 = 0.03;

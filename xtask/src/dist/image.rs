@@ -1,7 +1,7 @@
 //! The image of a container, written without a daemon: the layout of the OCI image specification 1.0, from scratch.
 //!
-//! The lower layer has what a system gives the program (the C library as this machine has it, certificates, the user), the
-//! upper one the program. It runs as a user without rights, writes `/data` only, and needs no shell.
+//! The lower layer has what a system gives the program (the C library as this machine has it, certificates, the user),
+//! the upper one the program. It runs as a user without rights, writes `/data` only, and needs no shell.
 
 use super::archive;
 use crate::run::{VERSION, output, program};

@@ -320,8 +320,8 @@ fn nearest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'
     slips.filter(|(slips, known)| *slips <= MOST_SLIPS.min(known.len() / 3)).min().map(|(_, known)| known)
 }
 
-/// Returns the name that a variable of the environment was meant to have, without its prefix; `None` for one that names a
-/// setting or a table, or is like none, since other programs may use the prefix.
+/// Returns the name that a variable of the environment was meant to have, without its prefix; `None` for one that names
+/// a setting or a table, or is like none, since other programs may use the prefix.
 fn meant(key: &str) -> Option<String> {
     let names_table = TABLES.iter().any(|table| key.strip_prefix(table).is_some_and(|rest| rest.starts_with('_')));
     if names_table || key == "config" || PLAIN.contains(&key) {

@@ -109,8 +109,8 @@ pub(crate) fn addresses(row: &BTreeMap<i64, BTreeSet<String>>) -> BTreeSet<Strin
     row.values().flatten().cloned().collect()
 }
 
-/// Runs the stages for so many days, each job when it is due; with `visits` those of pages too. Gives the addresses of pages
-/// that were sent, by day, and the most of one visit.
+/// Runs the stages for so many days, each job when it is due; with `visits` those of pages too. Gives the addresses of
+/// pages that were sent, by day, and the most of one visit.
 pub(crate) async fn run(world: &TestWorld, days: u64, visits: bool) -> (BTreeMap<i64, BTreeSet<String>>, usize) {
     let program = world.program();
     run_program(world, &program, days, visits).await

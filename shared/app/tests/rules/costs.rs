@@ -264,7 +264,8 @@ async fn with_few_rows_a_page_costs_one_write_and_is_fetched_once_all_the_same()
     fetch.run(&visit("example.org", &urls, &new()).as_visit()).await.unwrap();
     assert_eq!(world.calls(CallKind::Page).len(), urls.len());
 
-    // One that was rejected since, and is taken up again, is fetched although the state of the host has not forgotten it.
+    // One that was rejected since, and is taken up again, is fetched although the state of the host has not forgotten
+    // it.
     let last = urls[urls.len() - 1];
     let (row, seen) = world.pages.get(&page(last)).await.unwrap().unwrap();
     let reason = Rejection::HostUnavailable("held".into());

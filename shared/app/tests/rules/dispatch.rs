@@ -319,8 +319,8 @@ async fn after_a_day_without_ticks_a_million_feeds_are_sent_within_an_hour() {
     clock.sleep(stop).await;
     let began = world.now();
     let (mut ticks, mut released) = (0, 0);
-    // As the function of a stack is called: every three minutes, each time for no more rows than a tick may read, and for
-    // no longer than it may run.
+    // As the function of a stack is called: every three minutes, each time for no more rows than a tick may read, and
+    // for no longer than it may run.
     loop {
         ticks += 1;
         let limits = TickLimits::until(clock.monotonic() + TICK);

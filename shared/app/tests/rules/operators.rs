@@ -1,4 +1,5 @@
-//! Acts of operators, and the lists that they see: each act leaves an entry in the audit log, lists come in parts, sessions end.
+//! Acts of operators, and the lists that they see: each act leaves an entry in the audit log, lists come in parts,
+//! sessions end.
 
 use crate::test_world::{TestWorld, accepted, host, key, page};
 use curlew_app::program::Program;

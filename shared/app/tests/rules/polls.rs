@@ -45,7 +45,8 @@ async fn a_poll_that_brings_nothing_lets_its_lease_run_out_and_one_with_news_giv
         let version = world.hosts.load(&host("example.org")).await.unwrap().1;
         assert_eq!(world.poll(0).await, Verdict::Done);
         let (now, written) = world.hosts.load(&host("example.org")).await.unwrap();
-        // The third poll reads robots.txt again, a pause before the feed, and notes with the host that it has not changed.
+        // The third poll reads robots.txt again, a pause before the feed, and notes with the host that it has not
+        // changed.
         if n == 3 {
             assert_eq!((written.0, now.lease), (version.0 + 2, None));
             continue;

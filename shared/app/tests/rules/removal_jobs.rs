@@ -1,5 +1,5 @@
-//! Removals on their way: who judges sends a job and writes neither index nor record; the job does it once, however often it
-//! runs, and not to a page that has been seen since.
+//! Removals on their way: who judges sends a job and writes neither index nor record; the job does it once, however
+//! often it runs, and not to a page that has been seen since.
 
 use crate::index::{accept, ask, removal};
 use crate::test_world::{AsVisit, TestWorld, host, html, page, status, visit};

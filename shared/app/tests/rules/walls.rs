@@ -1,5 +1,5 @@
-//! Kinds of bot walls, and honest pages that look like one: what is indexed stays, what is new comes in once a wall is gone,
-//! and a host that shows one is hardly called; what is honest is taken as it is meant.
+//! Kinds of bot walls, and honest pages that look like one: what is indexed stays, what is new comes in once a wall is
+//! gone, and a host that shows one is hardly called; what is honest is taken as it is meant.
 
 use crate::index::accept;
 use crate::interstitial::{TEXT, document, own, wall};
@@ -113,8 +113,8 @@ async fn hour(world: &TestWorld, hour: u64) {
     world.politeness.clock.sleep(Millis::from_hours(1)).await;
 }
 
-/// Runs some days, with re-checks of all indexed pages in each week and new pages in the first days; the most calls of one
-/// day after the host was held first.
+/// Runs some days, with re-checks of all indexed pages in each week and new pages in the first days; the most calls of
+/// one day after the host was held first.
 async fn days(world: &TestWorld, days: u64, new: &[&str]) -> usize {
     let (mut most, mut is_held) = (0, false);
     for day in 0..days {

@@ -147,8 +147,8 @@ pub(crate) fn is_headline(block: &Block, title: &str) -> bool {
 
 /// Returns the reason to drop a line below the last paragraph, such as offers to those who have read so far.
 ///
-/// `plain` is true if the text itself has line breaks instead of paragraphs, so that its last line may be short, or if a heading
-/// stands above the line.
+/// `plain` is true if the text itself has line breaks instead of paragraphs, so that its last line may be short, or if
+/// a heading stands above the line.
 fn below(block: &Block, plain: bool) -> Option<Reason> {
     match block.tag {
         Tag::Other if plain && block.link_chars == 0 && text::ends_sentence(&block.text) => None,

@@ -6,8 +6,8 @@ use crate::read::outline::{Kind, Mark, Outline, Part, PartName, Span, Tag, Trust
 use std::collections::HashSet;
 
 /// Returns the parts that do not belong to the article, except those that hold most of the readable text: a page whose
-/// wrapper is called "newsletter" or is hidden until a script has run is still a page; and except the panels of accordions. Parts of
-/// one name stand together, outer ones before those inside them.
+/// wrapper is called "newsletter" or is hidden until a script has run is still a page; and except the panels of
+/// accordions. Parts of one name stand together, outer ones before those inside them.
 pub(crate) fn outside(outline: &Outline<'_>) -> Vec<Part> {
     let (mut parts, wrong) = sorted(outline);
     parts.retain(|part| !wrong(part));
@@ -43,8 +43,9 @@ fn sorted(outline: &Outline<'_>) -> (Vec<Part>, impl Fn(&Part) -> bool) {
     (parts, wrong)
 }
 
-/// Returns the number of blocks before the page's `<main>`, if there is one that begins with the article: with a headline
-/// and a sentence after it. However long, they are no article (HTML, section 4.4.14): a site's notice or its introduction.
+/// Returns the number of blocks before the page's `<main>`, if there is one that begins with the article: with a
+/// headline and a sentence after it. However long, they are no article (HTML, section 4.4.14): a site's notice or its
+/// introduction.
 pub(crate) fn before_main(outline: &Outline<'_>) -> usize {
     *outline.before_main.get_or_init(|| {
         let Some(Span { start, end, .. }) = only_main(outline) else { return 0 };
@@ -60,8 +61,8 @@ fn only_main<'o>(outline: &'o Outline<'_>) -> Option<&'o Span> {
     mains.next().filter(|_| mains.next().is_none())
 }
 
-/// Returns the serial numbers of the panels of accordions: some folded parts one after the other, each with sentences and below
-/// a short line that is shown.
+/// Returns the serial numbers of the panels of accordions: some folded parts one after the other, each with sentences
+/// and below a short line that is shown.
 fn panels(outline: &Outline<'_>) -> HashSet<usize> {
     /// Minimum number of panels; two may be a menu and a dialog.
     const FEWEST: usize = 3;
@@ -118,7 +119,8 @@ fn wrong_names(outline: &Outline<'_>, parts: &[Part]) -> HashSet<PartName> {
     const USUAL: usize = 80;
     /// Share of links, in percent, up to which a part is running text.
     const LINKS: usize = 10;
-    /// Width from which what is named as navigation, inside the page's `<main>` and without links, is something else: a list of dishes.
+    /// Width from which what is named as navigation, inside the page's `<main>` and without links, is something else: a
+    /// list of dishes.
     const DISHES: usize = 200;
     let chars = sums(&outline.blocks, |block| block.chars);
     let links = sums(&outline.blocks, |block| block.link_chars);

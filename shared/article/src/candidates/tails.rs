@@ -16,8 +16,8 @@ const PROSE: usize = 280;
 const GOES_ON: usize = 400;
 /// Number of paragraphs of a notice, where the article goes on below it.
 const NOTICE: usize = 2;
-/// Maximum number of blocks of sections that are looked at for each block of a page. Sections that overlap, none of which is left
-/// out whole, are looked at again from the next heading on.
+/// Maximum number of blocks of sections that are looked at for each block of a page. Sections that overlap, none of
+/// which is left out whole, are looked at again from the next heading on.
 const LOOKS: usize = 4;
 /// Maximum number of blocks from a title or an excerpt to the next link of the same section.
 const NEAR: usize = 2;
@@ -81,8 +81,8 @@ struct SectionPlace {
     said_left: usize,
 }
 
-/// Returns the blocks below a section's heading up to the next heading of its level or above, the end of its box, or the start of
-/// running text.
+/// Returns the blocks below a section's heading up to the next heading of its level or above, the end of its box, or
+/// the start of running text.
 fn run_below<'b>(blocks: &'b [Block], at: usize, place: &SectionPlace) -> &'b [Block] {
     let level = match blocks.get(at).map(|block| block.tag) {
         Some(Tag::Heading(level)) => level,
@@ -103,8 +103,8 @@ fn run_below<'b>(blocks: &'b [Block], at: usize, place: &SectionPlace) -> &'b [B
     rest.get(..length.count()).unwrap_or_default()
 }
 
-/// Returns the end of a section with this run of blocks below its heading. Where the article goes on below, a section without a box
-/// of its own is only what is about other pages or a few lines long.
+/// Returns the end of a section with this run of blocks below its heading. Where the article goes on below, a section
+/// without a box of its own is only what is about other pages or a few lines long.
 fn section_end(run: &[Block], at: usize, section: Section, place: &SectionPlace) -> usize {
     let boxed = place.own.is_some_and(|end| end <= at + 1 + run.len());
     let said: usize = run.iter().filter(|block| is_sentence(block)).map(|block| block.chars).sum();

@@ -164,8 +164,8 @@ fn unless_redated(found: Claim, modified: Option<Claim>, evidence: &Evidence<'_>
 }
 
 impl DateSource {
-    /// Returns the date as RFC 3339: in UTC, or in the zone of the page where that has another day, which is the one that its
-    /// readers see.
+    /// Returns the date as RFC 3339: in UTC, or in the zone of the page where that has another day, which is the one
+    /// that its readers see.
     pub fn shown(&self, at: Timestamp) -> String {
         match self.zone {
             Some(minutes) if local_day(at, self.zone) != at.day() => at.in_zone(minutes),
@@ -302,8 +302,8 @@ fn days_of_lines<'t>(
     })
 }
 
-/// Returns a line with spaces where a word ends and another begins without one: pages set the parts of a byline apart by
-/// style alone, as in "Ada ExampleMay 1, 2026".
+/// Returns a line with spaces where a word ends and another begins without one: pages set the parts of a byline apart
+/// by style alone, as in "Ada ExampleMay 1, 2026".
 fn parted(line: &str) -> Cow<'_, str> {
     let glued = |(one, two): (char, char)| {
         (one.is_lowercase() && (two.is_uppercase() || two.is_ascii_digit()))

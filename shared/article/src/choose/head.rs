@@ -44,8 +44,8 @@ pub(crate) fn read(html: &str, outline: &Outline<'_>, limits: &Limits, page: &Ur
     Ok(Head { canonical, canonical_conflict, robots_meta })
 }
 
-/// True if there may be a `meta` tag, or a link with the relation `canonical`, that the tree does not show. Whatever looks like
-/// the beginning of a tag counts, also in comments and scripts.
+/// True if there may be a `meta` tag, or a link with the relation `canonical`, that the tree does not show. Whatever
+/// looks like the beginning of a tag counts, also in comments and scripts.
 fn hides_tags(html: &str, outline: &Outline<'_>) -> bool {
     /// Maximum number of bytes of a link that are read, and of all of them for each byte of the page.
     const LINK_BYTES: usize = 4_096;

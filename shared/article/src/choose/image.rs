@@ -70,8 +70,8 @@ fn of_body(
     near(false).or_else(|| near(true)).or_else(of_page)
 }
 
-/// True if two addresses are of one file, whatever size of it they ask for. Where the path names no file, as of a service
-/// that scales images, the query does.
+/// True if two addresses are of one file, whatever size of it they ask for. Where the path names no file, as of a
+/// service that scales images, the query does.
 fn same_file(one: &Url, two: &Url) -> bool {
     let path = one.path().to_ascii_lowercase();
     let is_file = [".png", ".jpg", ".jpeg", ".webp", ".gif", ".ico", ".avif"].iter().any(|end| path.ends_with(end));

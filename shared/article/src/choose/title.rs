@@ -46,7 +46,8 @@ fn without_markup(title: &str) -> Cow<'_, str> {
     if title.contains("</") || title.contains("<br") { without_tags(title).into() } else { title.into() }
 }
 
-/// Returns the heading of a level that is most similar to the stated titles, or to some parts of them, if one is similar at all.
+/// Returns the heading of a level that is most similar to the stated titles, or to some parts of them, if one is
+/// similar at all.
 fn heading(outline: &Outline<'_>, stated: &[String], level: u8, parts: fn(&str) -> Vec<&str>) -> Option<String> {
     /// Share of common words from which a heading repeats the headline.
     const ALIKE: f64 = 0.75;
@@ -63,8 +64,8 @@ fn heading(outline: &Outline<'_>, stated: &[String], level: u8, parts: fn(&str) 
     best.map(|(text, _)| without_label(text, stated).to_owned())
 }
 
-/// Returns a heading without the label before it, an element of its own with a colon at its end, if two sources agree on what is
-/// behind.
+/// Returns a heading without the label before it, an element of its own with a colon at its end, if two sources agree
+/// on what is behind.
 fn without_label<'h>(heading: &'h str, told: &[String]) -> &'h str {
     let Some((_, behind)) = heading.split_once(':') else { return heading };
     let agree = || told.iter().filter(|title| fold(title) == fold(behind)).count() > 1;

@@ -1,7 +1,8 @@
 //! Decides by a learned model which blocks of a page are its text: features of each block, and trees over them.
 //!
 //! Reading, metadata and structured data are rules; their answers are features here. The model (`model.bin`, with its
-//! card `model.md`) is made by `cargo xtask learn`. All numbers are integers, so the answers are the same bits on every machine.
+//! card `model.md`) is made by `cargo xtask learn`. All numbers are integers, so the answers are the same bits on every
+//! machine.
 
 pub(crate) mod features;
 mod trees;
@@ -36,8 +37,8 @@ impl Answer {
     }
 }
 
-/// Returns the blocks of a page that are text; `None` if the rules decide about it: where by the model's own odds their answer is about as
-/// good as its best, for they know more about articles.
+/// Returns the blocks of a page that are text; `None` if the rules decide about it: where by the model's own odds their
+/// answer is about as good as its best, for they know more about articles.
 pub(crate) fn decide(evidence: &PageFacts<'_>, table: &FeatureTable) -> Option<Answer> {
     let trees = MODEL.as_ref().filter(|_| table.rows.len() >= FEWEST)?;
     let scores: Vec<i32> = table.rows.iter().map(|row| trees.score(row)).collect();
@@ -55,8 +56,8 @@ pub(crate) fn decide(evidence: &PageFacts<'_>, table: &FeatureTable) -> Option<A
 /// Expected F1 of choices of blocks, by the odds of each block: twice the right words, as a share of those chosen and
 /// those of the text.
 struct Worth {
-    /// For each block its words, and the chance that it is text, in parts of 65,536; no words where it is not to be taken: it is
-    /// hidden, or a copy.
+    /// For each block its words, and the chance that it is text, in parts of 65,536; no words where it is not to be
+    /// taken: it is hidden, or a copy.
     blocks: Vec<(u64, u64)>,
     /// Order of the blocks by their scores, the best first.
     order: Vec<usize>,
@@ -120,8 +121,8 @@ fn f1(right: u64, taken: u64, all: u64) -> u64 {
     (2 * right).saturating_mul(ONE) / (taken + all).max(1)
 }
 
-/// Returns the chance that a block with a score is text, in parts of 65,536: a logistic curve, by a table between whose numbers others are
-/// in a straight line, since machines differ in the last bits of exponentials.
+/// Returns the chance that a block with a score is text, in parts of 65,536: a logistic curve, by a table between whose
+/// numbers others are in a straight line, since machines differ in the last bits of exponentials.
 fn chance(score: i32) -> u64 {
     /// `65536 / (1 + exp(-x / 2))` for x from 0.
     const CURVE: [u64; 18] = [
@@ -136,8 +137,8 @@ fn chance(score: i32) -> u64 {
     if score < 0 { ONE - above } else { above }
 }
 
-/// Returns for each block true if it is hidden, or a copy that is not rendered: the same line as the one before, or the same paragraph as
-/// one before.
+/// Returns for each block true if it is hidden, or a copy that is not rendered: the same line as the one before, or the
+/// same paragraph as one before.
 fn left_out(blocks: &[Block], hidden: &[bool]) -> Vec<bool> {
     /// Width from which a repeated paragraph is no coincidence.
     const REPEATED: usize = 50;
@@ -152,7 +153,8 @@ fn left_out(blocks: &[Block], hidden: &[bool]) -> Vec<bool> {
     out
 }
 
-/// Returns for each block why it is left out if it is no text: how sure the model is, and the groups of features that say so most.
+/// Returns for each block why it is left out if it is no text: how sure the model is, and the groups of features that
+/// say so most.
 pub(crate) fn reasons(table: &FeatureTable, scores: &[i32]) -> Vec<String> {
     /// Number of groups that are named.
     const NAMED: usize = 3;

@@ -1,8 +1,8 @@
 //! Reads schema.org microdata (HTML, "microdata"): the items of a page as trees, and the statements of the article's
 //! item.
 //!
-//! An item has the properties below it up to the next item, which is itself a value. So a comment's author is not taken for
-//! the article's. The body is a mark of `outline`.
+//! An item has the properties below it up to the next item, which is itself a value. So a comment's author is not taken
+//! for the article's. The body is a mark of `outline`.
 
 use crate::markup::jsonld::{AUTHORS, is_article, is_false};
 use crate::read::dom::attr;

@@ -172,8 +172,8 @@ fn of_names(names: &str) -> Option<(Kind, &str)> {
     part.or_else(|| whole().min_by_key(|(kind, _)| *kind))
 }
 
-/// True if a word that ends here is `subscribe`, and the name is about subscribers: they are shown such an element, and not asked to
-/// become some.
+/// True if a word that ends here is `subscribe`, and the name is about subscribers: they are shown such an element, and
+/// not asked to become some.
 fn is_of_subscribers(names: &str, end: usize) -> bool {
     names.get(..end).is_some_and(|before| before.ends_with("subscribe"))
         && names.get(end..).is_some_and(|rest| rest.starts_with("r-"))
@@ -205,8 +205,8 @@ fn of_name(name: &str) -> Option<Kind> {
     whole.or_else(|| NAME_ENDS.get(parts.clone().next()?)).or_else(|| NAME_ENDS.get(parts.next_back()?)).copied()
 }
 
-/// Returns the names in a class, in lower case, that mean a writer, and not something that belongs to one (a box, an image, a
-/// biography).
+/// Returns the names in a class, in lower case, that mean a writer, and not something that belongs to one (a box, an
+/// image, a biography).
 fn of_writers(lower: &str) -> impl Iterator<Item = &str> {
     /// Maximum length of such a name.
     const LONGEST: usize = 40;

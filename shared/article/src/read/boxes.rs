@@ -1,5 +1,5 @@
-//! Judges elements by what stands in them beside text: a field for the reader's address, something embedded, an anchor that old
-//! systems set before comments. Their names do not matter, so this holds in every language.
+//! Judges elements by what stands in them beside text: a field for the reader's address, something embedded, an anchor
+//! that old systems set before comments. Their names do not matter, so this holds in every language.
 
 use crate::read::dom::attr;
 use crate::read::outline::{Block, Kind, Tag};
@@ -41,9 +41,9 @@ impl Contents {
         self.comments = self.comments.or(inner.comments);
     }
 
-    /// Returns the kind of an element that ends here, with its lines: the few around a field for the reader's address are what
-    /// asks for it, and the one beside something embedded is its caption. `None` if it is neither; what is left in `self` is
-    /// for the element around it.
+    /// Returns the kind of an element that ends here, with its lines: the few around a field for the reader's address
+    /// are what asks for it, and the one beside something embedded is its caption. `None` if it is neither; what is
+    /// left in `self` is for the element around it.
     pub(super) fn judged(&mut self, tag: &str, in_line: bool, blocks: &[Block]) -> Option<Kind> {
         /// Maximum number of lines of a box that asks for an address.
         const ASKING_LINES: usize = 4;

@@ -19,8 +19,9 @@ const STEPS_A_BYTE: u64 = 8;
 /// Bytes of the page that are read before the open elements are counted again.
 const PIECE: usize = 4_096;
 
-/// Builds the tree piece by piece, and stops as soon as more elements are open than a page may nest, it grows too large, or takes
-/// too many steps. Adds the steps to `steps`. Elements that the tree builder moves may lie deeper; [`walk`](super::walk::walk) sees that.
+/// Builds the tree piece by piece, and stops as soon as more elements are open than a page may nest, it grows too
+/// large, or takes too many steps. Adds the steps to `steps`. Elements that the tree builder moves may lie deeper;
+/// [`walk`](super::walk::walk) sees that.
 pub(crate) fn build(html: &str, limits: &Limits, steps: &mut u64) -> Result<Html, Unreadable> {
     /// Approximate number of bytes of a page per node of its tree.
     const NODE_BYTES: usize = 48;
@@ -115,8 +116,8 @@ pub(crate) fn is_gloss(tag: &str) -> bool {
 }
 
 /// Returns all text below a node but glosses, with a space at each beginning of a block, up to `max` bytes or one
-/// character more. Each node takes one or two steps of the budget, each attribute and each [`CHARGED_BYTES`] of text one more;
-/// reading stops when that is used up.
+/// character more. Each node takes one or two steps of the budget, each attribute and each [`CHARGED_BYTES`] of text
+/// one more; reading stops when that is used up.
 pub(crate) fn text_of(node: NodeRef<'_, Node>, max: usize, budget: &mut usize) -> String {
     text_without(node, max, budget, |_, _| false)
 }

@@ -29,8 +29,8 @@ pub(crate) fn folds(element: &Element) -> bool {
     attr(element, "data-nosnippet").is_none() && element.attrs().any(shut)
 }
 
-/// True if an element's role, tag or class says that it is a panel of an accordion or of tabs (ARIA Authoring Practices, Accordion and
-/// Tabs).
+/// True if an element's role, tag or class says that it is a panel of an accordion or of tabs (ARIA Authoring
+/// Practices, Accordion and Tabs).
 pub(crate) fn is_panel(element: &Element) -> bool {
     let class = || attr(element, "class").unwrap_or_default().to_ascii_lowercase();
     match attr(element, "role") {
@@ -73,8 +73,8 @@ pub(crate) fn is_short_row(row: NodeRef<'_, Node>, budget: &mut usize) -> bool {
     !cells.clone().any(blocks) && text_of(row, LONGEST + 1, budget).len() <= LONGEST
 }
 
-/// True if the cells of a table are boxes of the page, as before there were style sheets: one of them has several paragraphs, headings,
-/// lists or tables.
+/// True if the cells of a table are boxes of the page, as before there were style sheets: one of them has several
+/// paragraphs, headings, lists or tables.
 pub(crate) fn is_layout(table: NodeRef<'_, Node>, budget: &mut usize) -> bool {
     /// Number of such parts.
     const PARTS: usize = 4;
@@ -130,7 +130,8 @@ pub(crate) fn instant_in<'a>(node: NodeRef<'a, Node>, budget: &mut usize) -> Opt
     changed
 }
 
-/// Returns the texts of the links to writers' pages among the first elements of a byline, joined; `None` if there are none.
+/// Returns the texts of the links to writers' pages among the first elements of a byline, joined; `None` if there are
+/// none.
 pub(crate) fn profiles_in(node: NodeRef<'_, Node>, budget: &mut usize) -> Option<String> {
     /// Steps into the byline.
     const NEAR: usize = 48;

@@ -1,7 +1,7 @@
 //! Limits on the pages that are read.
 //!
-//! html5ever is quadratic in depth and in the attributes of one tag, so tags and attributes are counted before it is given
-//! a tag (`tokens`), and open elements and steps while the tree is built (`dom`, `sink`).
+//! html5ever is quadratic in depth and in the attributes of one tag, so tags and attributes are counted before it is
+//! given a tag (`tokens`), and open elements and steps while the tree is built (`dom`, `sink`).
 
 use thiserror::Error;
 

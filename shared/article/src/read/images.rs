@@ -31,8 +31,8 @@ pub(crate) fn pairs(element: &Element) -> impl Iterator<Item = (&str, &str)> + C
     element.attrs.iter().map(|(name, value)| (&*name.local, &**value))
 }
 
-/// Returns the addresses of an image, best first: those for browsers without scripts behind it, those of its own tag, and
-/// those of the sources of the `<picture>` around it.
+/// Returns the addresses of an image, best first: those for browsers without scripts behind it, those of its own tag,
+/// and those of the sources of the `<picture>` around it.
 pub(crate) fn sources(image: NodeRef<'_, Node>) -> Vec<&str> {
     /// Maximum number of nodes beside it that are looked at.
     const BESIDE: usize = 16;

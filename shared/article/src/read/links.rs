@@ -75,7 +75,8 @@ fn path_of(reference: &str) -> &str {
     after_scheme(reference).map_or(reference, |host| host.find(['/', '?', '#']).map_or("", |at| &host[at..]))
 }
 
-/// True if a reference leads to a folder of the host of `base` that its page lies in, as a blog's or a section's name does.
+/// True if a reference leads to a folder of the host of `base` that its page lies in, as a blog's or a section's name
+/// does.
 pub(crate) fn leads_up(base: &Url, reference: &str) -> bool {
     let path = path_of(reference);
     let within = base.path().strip_prefix(path).is_some_and(|rest| !rest.is_empty());

@@ -279,7 +279,8 @@ pub(crate) struct Outline<'a> {
     pub(crate) html_lang: Option<&'a str>,
     pub(crate) title: Option<String>,
     pub(crate) headings: Vec<Heading>,
-    /// Texts of links to the home page, from other pages, and of headings that lead there or to a folder above the page.
+    /// Texts of links to the home page, from other pages, and of headings that lead there or to a folder above the
+    /// page.
     pub(crate) home_names: Vec<String>,
     pub(crate) json: Vec<String>,
     pub(crate) props: Vec<Prop<'a>>,

@@ -1,4 +1,5 @@
-//! Surroundings of a block in its page: the elements around it, their tags and the words of their names. The learned model knows a block by it.
+//! Surroundings of a block in its page: the elements around it, their tags and the words of their names. The learned
+//! model knows a block by it.
 
 use crate::lists::NAMES;
 use foldhash::HashMap;
@@ -113,8 +114,8 @@ pub(crate) fn hash(seed: u64, bytes: &[u8]) -> u64 {
     bytes.iter().chain(&[0]).fold(seed, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Returns the words of a class, an id, a role or a property: runs of letters, split where a capital letter follows a small one, with or
-/// without the `s` of a plural.
+/// Returns the words of a class, an id, a role or a property: runs of letters, split where a capital letter follows a
+/// small one, with or without the `s` of a plural.
 pub(crate) fn words_of(names: &str) -> NameBits {
     let (mut bits, mut word, mut was_small) = (0, 0, false);
     for byte in names.bytes().chain([b' ']) {

@@ -40,7 +40,8 @@ pub struct HeadScan {
 }
 
 impl HeadScan {
-    /// Returns the page without programs and style sheets: a third of its bytes, and nothing that [`extract`](crate::extract) reads.
+    /// Returns the page without programs and style sheets: a third of its bytes, and nothing that
+    /// [`extract`](crate::extract) reads.
     pub fn without_programs<'h>(&self, html: &'h str) -> Cow<'h, str> {
         if self.programs.is_empty() {
             return Cow::Borrowed(html);

@@ -22,8 +22,8 @@ use std::hash::{BuildHasher, Hash, Hasher};
 /// "push onto the list of active formatting elements").
 const COMPARISON: usize = 16;
 
-/// Maximum length of a value of an attribute, in bytes; longer ones are cut. What is read of them is addresses, names and lines, and rules
-/// look at the same element again and again.
+/// Maximum length of a value of an attribute, in bytes; longer ones are cut. What is read of them is addresses, names
+/// and lines, and rules look at the same element again and again.
 const VALUE_BYTES: u32 = 16 * 1024;
 
 /// Maximum number of different formatting elements that are distinguished. Beyond it, the limit on open elements is the

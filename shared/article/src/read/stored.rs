@@ -1,9 +1,9 @@
-//! Finds the text that a page keeps only in places that a browser without scripts does not show, or that a script reads:
-//! `<noscript>`, and the data that Next, Nuxt, Gatsby, Remix and others send along with the page.
+//! Finds the text that a page keeps only in places that a browser without scripts does not show, or that a script
+//! reads: `<noscript>`, and the data that Next, Nuxt, Gatsby, Remix and others send along with the page.
 //!
-//! Such data has the text of an article among that of menus, translations and other pages. So the strings that read like
-//! prose are collected with their places, and the way down from the root is followed as long as one branch holds most of
-//! them. All is written as HTML, which is then read as any page.
+//! Such data has the text of an article among that of menus, translations and other pages. So the strings that read
+//! like prose are collected with their places, and the way down from the root is followed as long as one branch holds
+//! most of them. All is written as HTML, which is then read as any page.
 
 use crate::read::dom::attr;
 use crate::read::elements::is_mute;

@@ -203,7 +203,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Keeps tokens, adjacent texts as one, and switches to the texts of `<title>`, `<script>` … as the tree builder does.
+    /// Keeps tokens, adjacent texts as one, and switches to the texts of `<title>`, `<script>` … as the tree builder
+    /// does.
     #[derive(Default)]
     struct Kept {
         tokens: RefCell<Vec<Token>>,

@@ -1,4 +1,5 @@
-//! Fills the [`Outline`] in one walk: text into blocks, elements into spans, and what single elements state beside their text.
+//! Fills the [`Outline`] in one walk: text into blocks, elements into spans, and what single elements state beside
+//! their text.
 
 mod statements;
 

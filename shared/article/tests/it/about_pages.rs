@@ -1,4 +1,5 @@
-//! What a page says of itself: its canonical address, its language, its directives, whether it is free; and whether it is valid.
+//! What a page says of itself: its canonical address, its language, its directives, whether it is free; and whether it
+//! is valid.
 
 use crate::story::{PROSE, TEXT, read};
 use curlew_article::{text_words, validity};

@@ -1,9 +1,9 @@
 //! The bytes of a job as attributes of its message.
 //!
-//! A job's text has the page and its thumbnail in base64, which is a third longer than they are, and SQS bills requests by the
-//! bytes of their messages. An attribute may be binary. So they are cut out of the text on the way to SQS and put back into it
-//! on the way from it: all the rest of the program sees whole texts. A tab stands for what was cut out; JSON has none inside a
-//! string (RFC 8259 §7).
+//! A job's text has the page and its thumbnail in base64, which is a third longer than they are, and SQS bills requests
+//! by the bytes of their messages. An attribute may be binary. So they are cut out of the text on the way to SQS and
+//! put back into it on the way from it: all the rest of the program sees whole texts. A tab stands for what was cut
+//! out; JSON has none inside a string (RFC 8259 §7).
 
 use aws_sdk_sqs::primitives::Blob;
 use aws_sdk_sqs::types::MessageAttributeValue;
@@ -50,8 +50,8 @@ pub(super) fn cut_out(text: String) -> (String, Attachments) {
     (cut, found.into_iter().map(|(_, _, field, bytes)| (field, Blob::new(bytes))).collect())
 }
 
-/// Returns the job's text of a message, with what was cut out of it; no job's text if an attribute is missing. `attribute` returns the value of a binary attribute in
-/// base64, as Lambda hands it over.
+/// Returns the job's text of a message, with what was cut out of it; no job's text if an attribute is missing.
+/// `attribute` returns the value of a binary attribute in base64, as Lambda hands it over.
 pub fn put_back(body: String, attribute: impl Fn(&str) -> Option<String>) -> String {
     if !body.contains(CUT) {
         return body;
@@ -62,7 +62,8 @@ pub fn put_back(body: String, attribute: impl Fn(&str) -> Option<String>) -> Str
         let field = FIELDS.into_iter().find(|field| text.ends_with(&format!("\"{field}\":\"")));
         match field.and_then(&attribute) {
             Some(bytes) => text.push_str(&bytes),
-            // No bytes are no job's: with the mark the text is no JSON, so it is given up, and not taken for an empty page.
+            // No bytes are no job's: with the mark the text is no JSON, so it is given up, and not taken for an empty
+            // page.
             None => text.push(CUT),
         }
         text.push_str(piece);

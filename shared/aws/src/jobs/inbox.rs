@@ -154,7 +154,8 @@ impl Jobs {
         self.hide(stage, handle, self.seconds_until(due, LONGEST_HIDING)).await
     }
 
-    /// Returns about how many messages a stage's queue has: available, in flight and delayed. SQS may be a minute behind.
+    /// Returns about how many messages a stage's queue has: available, in flight and delayed. SQS may be a minute
+    /// behind.
     ///
     /// # Errors
     /// Transport errors.

@@ -63,7 +63,8 @@ impl Jobs {
     /// Returns the job of a message; follows a claim check.
     ///
     /// # Errors
-    /// [`ReadError::Unreadable`] if there is no such job and never will be, [`ReadError::Port`] if trying again may help.
+    /// [`ReadError::Unreadable`] if there is no such job and never will be, [`ReadError::Port`] if trying again may
+    /// help.
     pub async fn read_message(&self, body: &str) -> Result<Job, ReadError> {
         if !body.starts_with(CLAIM) {
             return Job::from_message(body).map_err(ReadError::Unreadable);

@@ -59,7 +59,8 @@ pub struct Jobs {
     addresses: Addresses,
     together: [Together; QueueName::ALL.len()],
     held: Held,
-    /// The true time. SQS counts delays from the moment at which it accepts a message, so they must be computed from it.
+    /// The true time. SQS counts delays from the moment at which it accepts a message, so they must be computed from
+    /// it.
     now: fn() -> Timestamp,
 }
 

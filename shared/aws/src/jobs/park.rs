@@ -22,8 +22,8 @@ const STAGE: &str = "q";
 /// Maximum length of a compressed message inside a row. Writing and deleting a row is billed by the kilobyte; for
 /// longer messages an object costs less.
 const MOST_INSIDE: usize = 8 << 10;
-/// Maximum length of a message inside a row before it was compressed. A page of rows is released at once, so it bounds their
-/// memory, and what it allows SQS accepts.
+/// Maximum length of a message inside a row before it was compressed. A page of rows is released at once, so it bounds
+/// their memory, and what it allows SQS accepts.
 const MOST_UNPACKED: usize = 128 << 10;
 /// Maximum number of rows of one request, by DynamoDB's quotas.
 const BATCH: usize = 25;

@@ -90,8 +90,8 @@ impl Index {
         Ok(years)
     }
 
-    /// True if a year has segments that are not published. Reads the manifest and lists the segments of three days at most.
-    /// False of a year whose manifest a newer version has written: this version publishes nothing there.
+    /// True if a year has segments that are not published. Reads the manifest and lists the segments of three days at
+    /// most. False of a year whose manifest a newer version has written: this version publishes nothing there.
     ///
     /// # Errors
     /// The object store's error, or that the index is damaged.

@@ -1,4 +1,5 @@
-//! `curlew audit`: lists removed pages and the acts of operators, with time and reason, and checks that nothing is left of a page or a host.
+//! `curlew audit`: lists removed pages and the acts of operators, with time and reason, and checks that nothing is left
+//! of a page or a host.
 
 use crate::args::{ListArgs, ListWhat};
 use crate::commands::rows::why;

@@ -95,8 +95,8 @@ pub(super) async fn name_only(args: CrawlArgs, world: &World, place: &Place) -> 
     Ok(())
 }
 
-/// Runs the stages until the end, publishes, tells the receivers of watches, and gathers a summary. Returns whether all due
-/// work was done; the finished part is published in any case.
+/// Runs the stages until the end, publishes, tells the receivers of watches, and gathers a summary. Returns whether all
+/// due work was done; the finished part is published in any case.
 pub(super) async fn until_end(
     world: &Arc<World>,
     until: Until,

@@ -13,8 +13,8 @@ use curlew_ports::Clock as _;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Examines the store of this machine, or a stack. `loaded` are the settings of this run, or what is wrong with them; then
-/// `data` is the store's folder, if a flag names it.
+/// Examines the store of this machine, or a stack. `loaded` are the settings of this run, or what is wrong with them;
+/// then `data` is the store's folder, if a flag names it.
 pub(crate) async fn run(
     loaded: Result<Config, BadSettings>,
     data: Option<PathBuf>,

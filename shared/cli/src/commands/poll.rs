@@ -59,8 +59,8 @@ fn plainly(error: StageError) -> anyhow::Error {
     }
 }
 
-/// Polls in this process, since no other runs, and does other due work, until it is idle. The summary tells of the feeds
-/// that were asked for.
+/// Polls in this process, since no other runs, and does other due work, until it is idle. The summary tells of the
+/// feeds that were asked for.
 async fn alone(world: Arc<World>, requested: &[PollAnswer], json: bool) -> Result<()> {
     let sent = requested.iter().filter(|one| one.is_sent()).filter_map(|one| address::parse(&one.url, None).ok());
     let sent: BTreeSet<SourceKey> = sent.map(|url| address::source_key(&url)).collect();

@@ -113,8 +113,8 @@ impl Summary {
         self.calls == 0 && self.entries_seen == 0
     }
 
-    /// Returns the number of sites and feeds at which the crawl failed. A site without a feed whose back catalogue names
-    /// pages is none of them.
+    /// Returns the number of sites and feeds at which the crawl failed. A site without a feed whose back catalogue
+    /// names pages is none of them.
     pub(crate) fn failures(&self) -> usize {
         let is_read = |url: &str| self.history.iter().any(|line| line.url == url && line.found > 0);
         self.failed.iter().filter(|failed| failed.is_failure && !is_read(&failed.url)).count()

@@ -10,13 +10,15 @@ use curlew_people::messages::OpenMessages;
 
 /// Bytes below which little space is left, and below which none is.
 const FREE_BYTES: (u64, u64) = (1 << 30, 100 << 20);
-/// Time by which a stack may be late with what is due: more than three of its ticks, and from when on that is a failure.
+/// Time by which a stack may be late with what is due: more than three of its ticks, and from when on that is a
+/// failure.
 pub(super) const TICKS_LATE: (Millis, Millis) = (Millis::from_mins(10), Millis::from_mins(30));
 /// Time by which one machine may be late with what is due, as it crawls only while a person or a timer lets it.
 const CRAWLS_LATE: Millis = Millis::from_days(1);
 /// Number of messages due in a queue of a stack from which a person should look.
 const MANY_DUE: u64 = 10_000;
-/// Time by which a new page may wait to be published: more than one turn of the schedule, and from when on that is a failure.
+/// Time by which a new page may wait to be published: more than one turn of the schedule, and from when on that is a
+/// failure.
 const INDEX_LATE: (Millis, Millis) = (Millis::from_hours(12), Millis::from_hours(48));
 /// Time for which a message may wait for the operator: who writes today is answered tomorrow.
 const MESSAGE_WAITS: Millis = Millis::from_hours(20);

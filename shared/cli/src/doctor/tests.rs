@@ -88,7 +88,8 @@ fn wrong(mut facts: Facts, change: impl FnOnce(&mut Facts)) -> Vec<Finding> {
     examine(&facts).into_iter().filter(|finding| finding.level != Level::Ok).collect()
 }
 
-/// Checks that a change brings one finding of this check and level, with these words and with a remedy; all other checks go on.
+/// Checks that a change brings one finding of this check and level, with these words and with a remedy; all other
+/// checks go on.
 #[track_caller]
 fn judge(facts: Facts, expected: (&str, Level), words: &[&str], change: impl FnOnce(&mut Facts)) {
     let checks = |findings: &[Finding]| findings.iter().map(|f| f.check).collect::<Vec<_>>();

@@ -1,6 +1,7 @@
 //! The columns of exported records: their schema, which other programs rely on. docs/reference/records.md describes it.
 //!
-//! A column keeps its name, its type and its meaning. One that is added, or left out, makes a new version of the schema.
+//! A column keeps its name, its type and its meaning. One that is added, or left out, makes a new version of the
+//! schema.
 
 use curlew_model::{Record, Timestamp};
 use serde::{Serialize, Serializer};

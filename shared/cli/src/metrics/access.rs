@@ -1,5 +1,5 @@
-//! Access to the metrics: by a bearer token (RFC 6750), or without one on loopback, where a page in a browser of this machine
-//! must still not read them under a name of its own (DNS rebinding).
+//! Access to the metrics: by a bearer token (RFC 6750), or without one on loopback, where a page in a browser of this
+//! machine must still not read them under a name of its own (DNS rebinding).
 
 use axum::Router;
 use axum::extract::{Request, State};

@@ -1,4 +1,5 @@
-//! The families of metrics, and their series. Every label has a closed set of values, which `docs/reference/metrics.md` lists.
+//! The families of metrics, and their series. Every label has a closed set of values, which `docs/reference/metrics.md`
+//! lists.
 
 use super::gauges::Gauges;
 use crate::process;
@@ -100,8 +101,8 @@ fn write(encoder: &mut MetricEncoder<'_>, kind: MetricType, value: &Value<'_>) -
 }
 
 impl Snapshot {
-    /// Returns the series of a family. Those that alerts look at are there from the start, since a counter that appears with
-    /// its first event has no increase.
+    /// Returns the series of a family. Those that alerts look at are there from the start, since a counter that appears
+    /// with its first event has no increase.
     fn series(&self, name: &str) -> Vec<(Labels, Value<'_>)> {
         let (c, g) = (&self.counts, &self.gauges);
         match name {

@@ -47,8 +47,8 @@ impl Lines {
         Turn { host, lines: self.clone() }
     }
 
-    /// Gives a job its turn, or puts it at the end of the line; returns the job if it is to be run at once. It has no turn
-    /// then if the line is full.
+    /// Gives a job its turn, or puts it at the end of the line; returns the job if it is to be run at once. It has no
+    /// turn then if the line is full.
     pub(super) fn enter(&self, host: &HostKey, job: InLine) -> Option<(Option<Turn>, InLine)> {
         let mut state = self.state();
         match state.lines.get_mut(host) {

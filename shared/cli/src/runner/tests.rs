@@ -119,8 +119,8 @@ async fn a_visit_that_never_ends_is_split_into_its_pages() {
     assert_eq!(pages, [(1, 1), (1, 1), (1, 1)]);
 }
 
-/// Two processes have died with some jobs in hand: of those, one is run at a time, and no other job is handed out before
-/// they are done with.
+/// Two processes have died with some jobs in hand: of those, one is run at a time, and no other job is handed out
+/// before they are done with.
 #[tokio::test(flavor = "multi_thread")]
 async fn suspects_are_handed_out_one_at_a_time() {
     let dir = TempDir::new().unwrap();

@@ -1,8 +1,8 @@
-//! Backfill: reads the back catalogue of a site, one step at a time. A step reads at most one document, under the lease and
-//! all rules of a visit, and sends at most one visit of pages that are new.
+//! Backfill: reads the back catalogue of a site, one step at a time. A step reads at most one document, under the lease
+//! and all rules of a visit, and sends at most one visit of pages that are new.
 //!
-//! The row is written after the visits and the job of the next step are in the queue: a step that dies is repeated, and pages
-//! that are sent twice are called once.
+//! The row is written after the visits and the job of the next step are in the queue: a step that dies is repeated, and
+//! pages that are sent twice are called once.
 
 mod document;
 mod lists;
@@ -109,8 +109,8 @@ impl Backfills {
         self.intake.politeness.clock.now()
     }
 
-    /// Begins to read the back catalogue of a known site or feed, or goes on with it; a backfill that has ended begins anew.
-    /// Returns whether there is such a site or feed.
+    /// Begins to read the back catalogue of a known site or feed, or goes on with it; a backfill that has ended begins
+    /// anew. Returns whether there is such a site or feed.
     ///
     /// # Errors
     /// The errors of the ports.
@@ -299,8 +299,8 @@ impl Backfills {
         Ok(Turn::End(self.progress(row, 0, 0)))
     }
 
-    /// Opens a visit of a host key for a URL, or returns the end of the step. `home` is the host key of the backfill: other
-    /// hosts in trouble cost it a document at most.
+    /// Opens a visit of a host key for a URL, or returns the end of the step. `home` is the host key of the backfill:
+    /// other hosts in trouble cost it a document at most.
     async fn open(
         &self,
         row: &Backfill,

@@ -1,8 +1,9 @@
-//! Discover: finds the feeds of a site, once. The home page first; the usual addresses only if it names none that works.
+//! Discover: finds the feeds of a site, once. The home page first; the usual addresses only if it names none that
+//! works.
 //!
-//! robots.txt is asked before every call, redirects are followed twice at most, and what is one feed under two addresses
-//! is kept once. A site that has moved its home to another host key is looked at under the lease of that one. The home
-//! page is called once, however often the job is put off: what it named travels with the job.
+//! robots.txt is asked before every call, redirects are followed twice at most, and what is one feed under two
+//! addresses is kept once. A site that has moved its home to another host key is looked at under the lease of that one.
+//! The home page is called once, however often the job is put off: what it named travels with the job.
 
 mod feed_search;
 mod rest;

@@ -1,8 +1,8 @@
 //! Dispatch: every minute or few, sends jobs for the feeds and sites whose minute of the cycle has come.
 //!
-//! The mark moves behind what was sent, every few thousand rows, so that a tick that is cut off anywhere is gone on with and
-//! never begun anew. So dispatch catches up after a stop of any length, if a tick does more rows than `MARK_EVERY`, and more
-//! than come in a minute.
+//! The mark moves behind what was sent, every few thousand rows, so that a tick that is cut off anywhere is gone on
+//! with and never begun anew. So dispatch catches up after a stop of any length, if a tick does more rows than
+//! `MARK_EVERY`, and more than come in a minute.
 
 use crate::bulk::Bulk;
 use curlew_model::{Backfill, BackfillJob, DiscoverJob, Job, Millis, PollJob, PollsJob, Source, Timestamp, Work};
@@ -17,23 +17,24 @@ use std::sync::Arc;
 
 /// The name of the mark: all slots up to its minute were sent.
 const MARK: &str = "dispatch";
-/// The name of the place within a slot: the slots before its minute were sent, and of that minute's slot the keys before it.
+/// The name of the place within a slot: the slots before its minute were sent, and of that minute's slot the keys
+/// before it.
 const WITHIN: &str = "dispatch-within";
 /// Rows that one call lists.
 const LIST: usize = 500;
-/// Number of rows after which the mark moves, at the next end of a list of rows. A tick that is cut off from outside sends
-/// again no more than these.
+/// Number of rows after which the mark moves, at the next end of a list of rows. A tick that is cut off from outside
+/// sends again no more than these.
 const MARK_EVERY: usize = 2_000;
-/// Number of rows after which a tick ends: what comes in three minutes to some fifteen million feeds, and more than a function
-/// reads in its time.
+/// Number of rows after which a tick ends: what comes in three minutes to some fifteen million feeds, and more than a
+/// function reads in its time.
 const MOST_ROWS: usize = 100_000;
 /// Maximum number of polls of one job: about 200 KB of a message.
 const MOST_POLLS: usize = 1_000;
-/// Length of the addresses in one job's polls from which on it is sent, so that long ones do not make it longer than a message,
-/// not even with each character escaped.
+/// Length of the addresses in one job's polls from which on it is sent, so that long ones do not make it longer than a
+/// message, not even with each character escaped.
 const ADDRESSES: usize = 200 << 10;
-/// Number of rows of a list for which feeds are read concurrently. At 5 ms a read, a list of further slots takes a tenth
-/// of a second, and would take 2.5 seconds one by one.
+/// Number of rows of a list for which feeds are read concurrently. At 5 ms a read, a list of further slots takes a
+/// tenth of a second, and would take 2.5 seconds one by one.
 const ROWS_AT_ONCE: usize = 32;
 
 /// The stage that sends what is due.
@@ -111,8 +112,8 @@ impl Dispatch {
         Ok(all)
     }
 
-    /// Releases parked jobs, which have waited longest, and only then sends what is due, whatever becomes of the release.
-    /// Returns the outcomes of the two.
+    /// Releases parked jobs, which have waited longest, and only then sends what is due, whatever becomes of the
+    /// release. Returns the outcomes of the two.
     pub async fn tick_after<T>(
         &self,
         release: impl Future<Output = T>,
@@ -161,8 +162,8 @@ impl Dispatch {
         Ok(rows.into_iter().flatten().collect())
     }
 
-    /// Returns the row of the feed that a further slot lists; any other row is itself. Only feeds that are, or once were,
-    /// polled more than once a cycle cost this read.
+    /// Returns the row of the feed that a further slot lists; any other row is itself. Only feeds that are, or once
+    /// were, polled more than once a cycle cost this read.
     async fn itself(&self, row: Source) -> Result<Option<Source>, StageError> {
         match row {
             Source::Extra(extra) => Ok(self.sources.get(&extra.feed).await?.map(|(row, _)| row)),
@@ -283,7 +284,8 @@ impl Tick<'_> {
         Ok(())
     }
 
-    /// Sends the polls that were gathered. A feed may come first in several messages of a tick, so each of them has another instant.
+    /// Sends the polls that were gathered. A feed may come first in several messages of a tick, so each of them has
+    /// another instant.
     async fn send_polls(&mut self) -> Result<(), StageError> {
         self.addresses = 0;
         let polls = std::mem::take(&mut self.polls);

@@ -29,7 +29,8 @@ pub(crate) async fn parse(pool: &dyn CpuPool, reply: &Reply, url: &Url) -> Resul
     Ok(read.unwrap_or_else(|overrun| Err(FeedError::Unreadable(overrun.to_string()))))
 }
 
-/// The entries that a poll looks at, in their order: all, or the newest if there are more. Many a feed lists the oldest first.
+/// The entries that a poll looks at, in their order: all, or the newest if there are more. Many a feed lists the oldest
+/// first.
 pub(crate) fn newest(feed: &Feed, most: usize) -> impl Iterator<Item = &Entry> {
     let too_many = too_many(feed.entries.iter().map(Entry::time), most);
     feed.entries.iter().enumerate().filter(move |(place, _)| !too_many.contains(place)).map(|(_, entry)| entry)

@@ -19,8 +19,8 @@ pub(crate) struct FirstPages {
 }
 
 impl FirstPages {
-    /// Fetches the first new pages of the visit's own host key; without `fetch`, none. A page that two of the feeds list is fetched once,
-    /// also if there is no room for others of the second one.
+    /// Fetches the first new pages of the visit's own host key; without `fetch`, none. A page that two of the feeds
+    /// list is fetched once, also if there is no room for others of the second one.
     pub(crate) async fn fetched(
         fetch: Option<&Fetch>,
         visit: &mut Visit<'_>,
@@ -67,8 +67,8 @@ impl FirstPages {
     }
 }
 
-/// Divides the items of a visit into new pages that are fetched now, at most `room`, and those of a visit of its own. Re-checks
-/// remove pages, which is the work of visits of their own.
+/// Divides the items of a visit into new pages that are fetched now, at most `room`, and those of a visit of its own.
+/// Re-checks remove pages, which is the work of visits of their own.
 fn divided(job: &VisitJob, room: usize, asked: &BTreeSet<PageId>) -> (Vec<VisitItem>, Vec<VisitItem>) {
     let is_new = |item: &VisitItem| matches!(item.purpose, Purpose::New { .. });
     let items = job.items.iter().filter(|item| !(is_new(item) && asked.contains(&item.page))).cloned();

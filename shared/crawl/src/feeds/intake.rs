@@ -31,8 +31,8 @@ pub(crate) struct Taken {
     pub(crate) visits: Vec<Envelope<VisitJob>>,
 }
 
-/// Processes feeds, those that discovery has found and those that are polled: sends visits for what is new and brings the
-/// feed's row up to date.
+/// Processes feeds, those that discovery has found and those that are polled: sends visits for what is new and brings
+/// the feed's row up to date.
 #[derive(Clone)]
 pub struct Intake {
     pub(crate) politeness: Arc<Politeness>,
@@ -60,8 +60,8 @@ impl Intake {
         Intake { listening: true, ..self.clone() }
     }
 
-    /// The job for the feed's hub, if it is time for one, which the row then says. It is sent once the row is written: before,
-    /// it would find nothing to ask for; one that is lost in between follows with the next poll after
+    /// The job for the feed's hub, if it is time for one, which the row then says. It is sent once the row is written:
+    /// before, it would find nothing to ask for; one that is lost in between follows with the next poll after
     /// [`WEBSUB_RETRY`].
     pub(crate) fn for_the_hub(&self, feed: &mut FeedSource, blocked: bool) -> Option<Job> {
         let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
@@ -81,9 +81,10 @@ impl Intake {
         Ok(self.queue.send(&[(job, self.politeness.clock.now())]).await?)
     }
 
-    /// Returns visits for the entries that are new, and sends the removal of the pages of those that the feed has taken back. Entries of
-    /// known pages do not count as arrivals, so that a feed with other ids at each call is not polled more often. The caller
-    /// writes `source` last: entries are remembered as seen only once their visits were made or are in the queue.
+    /// Returns visits for the entries that are new, and sends the removal of the pages of those that the feed has taken
+    /// back. Entries of known pages do not count as arrivals, so that a feed with other ids at each call is not polled
+    /// more often. The caller writes `source` last: entries are remembered as seen only once their visits were made or
+    /// are in the queue.
     ///
     /// A feed may bring a limited number of new entries a day; the others stay unseen and are taken on a later day, if
     /// they are still listed. So the cost of a feed that makes up entries with each call is bounded.
@@ -209,9 +210,9 @@ impl Intake {
         Ok(())
     }
 
-    /// Sends the removal of the pages of entries that the feed has taken back (RFC 6721), as far as they are the feed's to
-    /// remove: on its own host key. A feed speaks for no other site. Gives the keys by which the feed remembers that it was
-    /// done.
+    /// Sends the removal of the pages of entries that the feed has taken back (RFC 6721), as far as they are the feed's
+    /// to remove: on its own host key. A feed speaks for no other site. Gives the keys by which the feed remembers that
+    /// it was done.
     async fn remove(
         &self,
         source: &FeedSource,
@@ -337,7 +338,8 @@ fn deletion_key(entry: &DeletedEntry) -> u64 {
     address::hash64(&format!("deleted {}", entry.id))
 }
 
-/// Returns the facts that the records of a feed's pages take from it. A feed of comments is named after its site's, to which its row leads.
+/// Returns the facts that the records of a feed's pages take from it. A feed of comments is named after its site's, to
+/// which its row leads.
 fn named_by(source: &FeedSource, feed: &Feed) -> Option<NamedBy> {
     let title = feed.title.clone();
     let is_of_comments = Url::parse(&source.url).is_ok_and(|url| speaks_of_comments(&url, title.as_deref()));

@@ -1,4 +1,5 @@
-//! Poll: reads a feed, politely and conditionally, fetches the first pages that are new, and sends visits for the others.
+//! Poll: reads a feed, politely and conditionally, fetches the first pages that are new, and sends visits for the
+//! others.
 
 use crate::feeds::backfill::Backfills;
 use crate::feeds::feed_row::{self, parse};
@@ -443,8 +444,9 @@ impl Poll {
                 return Err(error);
             }
         };
-        // The lease is given back first: what follows needs no call, and the visits that it sends do. If none will be sent
-        // and all is well, it runs out by itself: most polls bring nothing, and giving it back is most of what they cost.
+        // The lease is given back first: what follows needs no call, and the visits that it sends do. If none will be
+        // sent and all is well, it runs out by itself: most polls bring nothing, and giving it back is most of what
+        // they cost.
         if !(polled.is_quiet && visit.state.may_run_out(&politeness.rules)) {
             visit.give_back().await;
         }

@@ -1,5 +1,5 @@
-//! Polls in one message. Those of one host key run one after the other under one visit, others side by side, each under a brief lease
-//! of its own host key.
+//! Polls in one message. Those of one host key run one after the other under one visit, others side by side, each under
+//! a brief lease of its own host key.
 
 use crate::feeds::poll::Poll;
 use crate::politeness::access::Politeness;
@@ -18,8 +18,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// Number of polls of one message that run at once.
 pub const POLLS_AT_ONCE: usize = 64;
-/// Beginning of the names of marks that tell which message of polls was done last, by its first feed: when it was made. There are no
-/// more of them than feeds.
+/// Beginning of the names of marks that tell which message of polls was done last, by its first feed: when it was made.
+/// There are no more of them than feeds.
 const MARK: &str = "polls-";
 
 /// Forgets rows of feeds that were read together, and not used.
@@ -31,8 +31,9 @@ impl Drop for RowsInUse<'_> {
     }
 }
 
-/// The jobs that are left of polls: each goes back into the queue as a new message, whatever came of it. Polls of host keys that are
-/// polled under one visit wait together, since they then run side by side, and those of several messages one after the other.
+/// The jobs that are left of polls: each goes back into the queue as a new message, whatever came of it. Polls of host
+/// keys that are polled under one visit wait together, since they then run side by side, and those of several messages
+/// one after the other.
 struct Left<'a> {
     clock: &'a dyn Clock,
     /// When the message was made that they came with.
@@ -151,9 +152,9 @@ impl Stages for UnderVisit<'_> {
 }
 
 impl Poll {
-    /// Runs the polls of a message. A poll that has to wait, or fails, goes back into the queue. A second delivery of a message that was
-    /// done does nothing; after a delivery that did not end, each poll goes on as a job of its own, since one of them may have ended
-    /// the process.
+    /// Runs the polls of a message. A poll that has to wait, or fails, goes back into the queue. A second delivery of a
+    /// message that was done does nothing; after a delivery that did not end, each poll goes on as a job of its own,
+    /// since one of them may have ended the process.
     ///
     /// # Errors
     /// The errors of the ports. The job is then handed out again.

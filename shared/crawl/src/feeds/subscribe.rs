@@ -1,5 +1,5 @@
-//! Subscribe: asks a feed's hub to tell of news, or to be silent (WebSub §5.1). The hub is a host like any other: guard,
-//! lease, pause, holds and its robots.txt stand before the one POST.
+//! Subscribe: asks a feed's hub to tell of news, or to be silent (WebSub §5.1). The hub is a host like any other:
+//! guard, lease, pause, holds and its robots.txt stand before the one POST.
 
 use crate::feeds::websub::{Callback, Callbacks};
 use crate::politeness::access::Politeness;
@@ -114,7 +114,8 @@ impl Subscribe {
         };
         let next = subscription::refused(known, &self.politeness.rules, self.now(), self.politeness.seeds.next());
         match self.keep(feed, next, seen).await {
-            // Somebody has learned more of the feed at the same time; the request counts as one that was never confirmed.
+            // Somebody has learned more of the feed at the same time; the request counts as one that was never
+            // confirmed.
             Ok(()) | Err(StageError::Port(PortError::Conflict)) => Ok(Verdict::Done),
             Err(error) => Err(error),
         }

@@ -1,5 +1,6 @@
 //! Callbacks: the addresses under which hubs reach us. One for each subscription, made of what its row says anyway, so
-//! that nothing about it is stored, and signed, so that nobody can make one up and a wrong one costs no look at the store.
+//! that nothing about it is stored, and signed, so that nobody can make one up and a wrong one costs no look at the
+//! store.
 
 use curlew_model::{SourceKey, Timestamp, hex, unhex};
 use curlew_ports::stage::StageError;
@@ -30,8 +31,8 @@ pub struct Callbacks {
 }
 
 impl Callbacks {
-    /// Under this origin, such as `https://search.example`, if there is one; the secret is read from the objects when it
-    /// is first needed.
+    /// Under this origin, such as `https://search.example`, if there is one; the secret is read from the objects when
+    /// it is first needed.
     pub fn new(base: Option<String>, blobs: Arc<dyn Blobs>) -> Callbacks {
         Callbacks { base, blobs, secret: OnceLock::new() }
     }
@@ -51,7 +52,8 @@ impl Callbacks {
         Ok(Some(Callback { url, secret: signing_key(&secret, feed, begun) }))
     }
 
-    /// The feed and the beginning of the subscription that a callback names, and its secret; `None` if it is none of ours.
+    /// The feed and the beginning of the subscription that a callback names, and its secret; `None` if it is none of
+    /// ours.
     pub(crate) async fn read(&self, name: &str) -> Result<Option<(SourceKey, Timestamp, String)>, PortError> {
         let Some((feed, begun, signature)) = parse(name) else { return Ok(None) };
         let Some(secret) = self.secret().await? else { return Ok(None) };

@@ -157,8 +157,8 @@ impl Pushes {
     }
 }
 
-/// Begins to check a body by this secret (`X-Hub-Signature: method=hex`, WebSub §8); `None` if no body has such a signature.
-/// SHA-1 is no longer taken.
+/// Begins to check a body by this secret (`X-Hub-Signature: method=hex`, WebSub §8); `None` if no body has such a
+/// signature. SHA-1 is no longer taken.
 fn signed_body(signature: &str, secret: &[u8]) -> Option<Box<dyn SignedBody>> {
     let (method, digits) = signature.split_once('=')?;
     let claimed = unhex(digits.trim())?;

@@ -1,5 +1,5 @@
-//! Extract: makes records of fetched pages, many in one segment, and writes what became of each page. It is long since a batch
-//! is one path: read, judge, write, settle.
+//! Extract: makes records of fetched pages, many in one segment, and writes what became of each page. It is long since
+//! a batch is one path: read, judge, write, settle.
 
 use crate::pages::body::{discard, unpack};
 use crate::pages::fingerprint;
@@ -255,7 +255,8 @@ impl Extract {
     ) -> Result<Result<Article, Rejection>, StageError> {
         let bytes = body.len();
         let read = move || extract(&decode(&body, content_type.as_deref()), &base, &Limits::default());
-        // A panic fails the job: it holds no lease, and among the dead ones the page waits for a program that can read it.
+        // A panic fails the job: it holds no lease, and among the dead ones the page waits for a program that can read
+        // it.
         Ok(match overrun_apart(compute(self.pool.as_ref(), CpuTask::document(bytes), read).await)? {
             Ok(article) => article.map_err(|why| Rejection::Unreadable(why.to_string())),
             Err(overrun) => Err(Rejection::Limit(overrun.to_string())),
@@ -443,8 +444,9 @@ impl Extract {
         Ok(Verdict::Done)
     }
 
-    /// Images that were not asked for with their pages get visits of their own: those on other host keys, those of sites,
-    /// and those that only the text shows. One visit a host key and batch; pages of one site often share an image.
+    /// Images that were not asked for with their pages get visits of their own: those on other host keys, those of
+    /// sites, and those that only the text shows. One visit a host key and batch; pages of one site often share an
+    /// image.
     async fn image_visits(&self, kept: &[NewRecord<'_>], pictures: &mut Pictures) -> Result<(), StageError> {
         let mut images = HashSet::new();
         let now = self.clock.now();
@@ -573,8 +575,9 @@ pub(crate) fn image_id_of(url: &str) -> Option<ImageId> {
     address::parse(url, None).ok().map(|u| address::image_id(&u))
 }
 
-/// True if a row says what became of its page. One that says something which may pass does not: the fetcher sends a page on
-/// before it writes the row anew, and this may be what it sent. Nor does one that points to the record that is replaced.
+/// True if a row says what became of its page. One that says something which may pass does not: the fetcher sends a
+/// page on before it writes the row anew, and this may be what it sent. Nor does one that points to the record that is
+/// replaced.
 fn is_decided(job: &ExtractJob, page: &Page) -> bool {
     match (&job.replaces, &page.state) {
         (Some(old), PageState::Accepted { location, .. }) => location != old,

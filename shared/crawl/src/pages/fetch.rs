@@ -95,8 +95,8 @@ struct VisitRun<'j, 'v> {
     sent: SentDocuments,
 }
 
-/// The latest pages that a visit has sent on to extraction, with their documents: a canonical link that names one of them needs
-/// no call. Together they are no longer than [`KEPT_DOCUMENTS`].
+/// The latest pages that a visit has sent on to extraction, with their documents: a canonical link that names one of
+/// them needs no call. Together they are no longer than [`KEPT_DOCUMENTS`].
 #[derive(Default)]
 struct SentDocuments(VecDeque<SentDocument>);
 
@@ -168,7 +168,8 @@ impl Fetch {
         (is_over && done > 0).then(|| visit.next_call_at())
     }
 
-    /// Runs the items of a job under the lease of its host key, as long as the visit may go on; returns those that wait.
+    /// Runs the items of a job under the lease of its host key, as long as the visit may go on; returns those that
+    /// wait.
     ///
     /// # Errors
     /// The errors of the ports. Items that were done then are found to be, when the job is run again.
@@ -419,9 +420,10 @@ impl Fetch {
         Ok(if is_right { link } else { answered })
     }
 
-    /// True if a canonical link shows the text of the page that answered: by its record if it is indexed, or by its document if this
-    /// visit has fetched it. Else it is called, once for the pages of a visit that name it one after another. So a link that a template repeats on all
-    /// pages, or that leads nowhere, names none of them. One that cannot be called now is believed.
+    /// True if a canonical link shows the text of the page that answered: by its record if it is indexed, or by its
+    /// document if this visit has fetched it. Else it is called, once for the pages of a visit that name it one after
+    /// another. So a link that a template repeats on all pages, or that leads nowhere, names none of them. One that
+    /// cannot be called now is believed.
     async fn shows_the_same(
         &self,
         round: &mut VisitRun<'_, '_>,
@@ -529,8 +531,8 @@ impl Fetch {
     }
 }
 
-/// The canonical link of a page that answered under another URL, if it is plausible: on the same host key, and allowed by
-/// the address guard.
+/// The canonical link of a page that answered under another URL, if it is plausible: on the same host key, and allowed
+/// by the address guard.
 pub(crate) fn canonical_link(politeness: &Politeness, answered: &Url, link: Option<&Url>) -> Option<Url> {
     let link = address::canonical(&address::parse(link?.as_str(), None).ok()?);
     let same_host = politeness.key_of(&link).ok() == politeness.key_of(answered).ok();

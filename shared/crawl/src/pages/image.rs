@@ -80,7 +80,8 @@ fn scaled(decoder: impl ImageDecoder) -> Result<Bytes, String> {
     Ok(jpeg.into())
 }
 
-/// Returns an image as pages show it: on white, where it is transparent. The colours of transparent pixels are accidents.
+/// Returns an image as pages show it: on white, where it is transparent. The colours of transparent pixels are
+/// accidents.
 fn on_white(picture: DynamicImage) -> RgbImage {
     if !picture.color().has_alpha() {
         return picture.into_rgb8();

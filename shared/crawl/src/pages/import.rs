@@ -73,8 +73,8 @@ pub struct ForeignPages<'a> {
 }
 
 impl ForeignPages<'_> {
-    /// Takes some pages; their records share a segment. One outcome for each, in order. Nothing changes about pages that
-    /// are known, so pages may be taken twice.
+    /// Takes some pages; their records share a segment. One outcome for each, in order. Nothing changes about pages
+    /// that are known, so pages may be taken twice.
     ///
     /// # Errors
     /// Any error of the ports. Pages that were taken before stay.
@@ -182,8 +182,8 @@ impl ForeignPages<'_> {
         }))
     }
 
-    /// Returns the preferences that the answer and the page state about their use; or the refusal. The site's own files are not
-    /// asked for.
+    /// Returns the preferences that the answer and the page state about their use; or the refusal. The site's own files
+    /// are not asked for.
     fn stated(&self, page: &ForeignPage, url: &Url, head: &HeadScan) -> Result<StatedPreferences, String> {
         let mut stated = StatedPreferences::default();
         let head = Some(head).filter(|_| !self.politeness.scope.meta_ignored.contains(url));

@@ -106,8 +106,8 @@ impl Judge {
         Ok(rules)
     }
 
-    /// Judges a page by its words, and, if they let it pass, by its image as well, a thumbnail as JPEG. A page whose image
-    /// cannot be classified is judged by its words alone, and its verdict says so.
+    /// Judges a page by its words, and, if they let it pass, by its image as well, a thumbnail as JPEG. A page whose
+    /// image cannot be classified is judged by its words alone, and its verdict says so.
     ///
     /// # Errors
     /// If its words take too long to weigh, or cannot be weighed now.

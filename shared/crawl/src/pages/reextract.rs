@@ -1,5 +1,5 @@
-//! Re-extraction: runs the extractor of today over the pages that are kept raw, without a call. A page of which it makes
-//! another record gets a revision; publishing then erases the old one.
+//! Re-extraction: runs the extractor of today over the pages that are kept raw, without a call. A page of which it
+//! makes another record gets a revision; publishing then erases the old one.
 
 use crate::pages::extract::{BatchCache, Extract, image_id_of};
 use crate::pages::variant::content_hash;
@@ -201,7 +201,8 @@ impl Reextract<'_> {
         Ok(Reextraction::Revised(Box::new(draft)))
     }
 
-    /// Points a page's row to its new record, unless it points elsewhere by now. When it was accepted and checked stays.
+    /// Points a page's row to its new record, unless it points elsewhere by now. When it was accepted and checked
+    /// stays.
     async fn point(&self, old: &RawEntry, location: Location, content_hash: String) -> Result<(), StageError> {
         let year = segment_year(&location).unwrap_or_default();
         let state = PageState::Accepted { year, location, content_hash };
@@ -234,8 +235,8 @@ fn is_same(old: &Record, new: &Record) -> bool {
     *old == Record { thumbnail, thumbnail_frame, replaces, raw, ..new.clone() }
 }
 
-/// The reason for which a page that is kept out today is removed; `None` if it stays: that little can be read of it says
-/// nothing about what it asks.
+/// The reason for which a page that is kept out today is removed; `None` if it stays: that little can be read of it
+/// says nothing about what it asks.
 fn gone(why: &Rejection) -> Option<Gone> {
     match why {
         Rejection::Screened(_) => Some(Gone::Screened),

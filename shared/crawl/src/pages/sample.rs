@@ -17,8 +17,9 @@ use std::sync::Arc;
 
 /// Rows that one call lists.
 const LIST: usize = 500;
-/// Number of pages that are chosen at once. After each portion its visits are sent and the place is written, so that a sample
-/// that is cut off is gone on with by the next one. Pages of one host that fall into two portions are two visits.
+/// Number of pages that are chosen at once. After each portion its visits are sent and the place is written, so that a
+/// sample that is cut off is gone on with by the next one. Pages of one host that fall into two portions are two
+/// visits.
 const PORTION: usize = 10_000;
 /// Key of the object with the position of the samples.
 const PLACE: &str = "sample.json";
@@ -116,9 +117,9 @@ impl Sample {
         Ok(jobs.send().await?)
     }
 
-    /// Samples go round through all rows, each from where the last one ended: of the candidates that it comes by, which are
-    /// more than are asked for, those are chosen that need it most. So a sample reads a small part of the rows, and yet each
-    /// page has its turn. Says how many were chosen.
+    /// Samples go round through all rows, each from where the last one ended: of the candidates that it comes by, which
+    /// are more than are asked for, those are chosen that need it most. So a sample reads a small part of the rows, and
+    /// yet each page has its turn. Says how many were chosen.
     async fn some(&self, count: usize, all_due: bool) -> Result<Sampled, StageError> {
         let (now, rules) = (self.politeness.clock.now(), &self.politeness.rules);
         let begin = self.place().await?;

@@ -85,9 +85,9 @@ impl Visit<'_> {
         Ok(StatedUsage::MayBeFound(stated))
     }
 
-    /// The licence that holds for the pages of a URL's origin: the one that robots.txt names, or else the first that one of
-    /// its pages `named` while no copy was fresh. One document an origin is asked for, once a day; of any other licence that a
-    /// page names only the address is kept.
+    /// The licence that holds for the pages of a URL's origin: the one that robots.txt names, or else the first that
+    /// one of its pages `named` while no copy was fresh. One document an origin is asked for, once a day; of any other
+    /// licence that a page names only the address is kept.
     async fn license(
         &mut self,
         url: &Url,

@@ -149,8 +149,8 @@ impl Politeness {
         })
     }
 
-    /// True if a host key that was never called lies below a name that is blocked, such as a public suffix. The block is
-    /// then written into its own state, where the next call finds it.
+    /// True if a host key that was never called lies below a name that is blocked, such as a public suffix. The block
+    /// is then written into its own state, where the next call finds it.
     async fn is_blocked_from_above(&self, host: &HostKey) -> Result<bool, StageError> {
         let hidden = self.hidden.now(self.blobs.as_ref()).await?;
         let Some(name) = covering(&hidden, host.as_str()) else { return Ok(false) };
@@ -194,8 +194,8 @@ impl<'a> Visit<'a> {
         self.get_unless(url, kind, (validators, url)).await
     }
 
-    /// Gets a URL as above, unless it leads to one that has not changed since it gave these validators. That what is there now
-    /// has not changed since then says nothing where it is another one.
+    /// Gets a URL as above, unless it leads to one that has not changed since it gave these validators. That what is
+    /// there now has not changed since then says nothing where it is another one.
     pub(super) async fn get_unless(
         &mut self,
         url: &Url,
@@ -290,8 +290,9 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Makes the one call to a receiver of matches: the POST of these. Its operator has asked for the call, so its robots.txt is
-    /// not asked; guard, pause and holds stand before it as before every call. No redirect is followed: the receiver is where somebody said that it is.
+    /// Makes the one call to a receiver of matches: the POST of these. Its operator has asked for the call, so its
+    /// robots.txt is not asked; guard, pause and holds stand before it as before every call. No redirect is followed:
+    /// the receiver is where somebody said that it is.
     ///
     /// # Errors
     /// The errors of the ports.
@@ -353,8 +354,9 @@ impl<'a> Visit<'a> {
         })
     }
 
-    /// True if the ledger's row is as this visit has read or written it. Others are kept away by the lease's own length, so this is
-    /// only to hear of blocks and holds, for which an eventually consistent read does, at half the price: it lags by less than a second.
+    /// True if the ledger's row is as this visit has read or written it. Others are kept away by the lease's own
+    /// length, so this is only to hear of blocks and holds, for which an eventually consistent read does, at half the
+    /// price: it lags by less than a second.
     async fn is_unchanged(&self) -> Result<bool, StageError> {
         Ok(self.politeness.ledger.load_eventual(&self.state.host).await?.1 == self.ledger_row.1)
     }
@@ -477,7 +479,8 @@ impl<'a> Visit<'a> {
             Err(FetchError::Local(_)) => Fault::Local,
             _ => self.politeness.outage.take_in(&self.state.host, reached, &self.politeness.rules, now),
         };
-        // A wall before images, or a hub's, says nothing of pages; one that asks for a signature is told by the next answer.
+        // A wall before images, or a hub's, says nothing of pages; one that asks for a signature is told by the next
+        // answer.
         let speaks_for_host = !asks_signature && !matches!(kind, CallKind::Image | CallKind::Hub | CallKind::Receiver);
         let marked = answer.as_ref().ok().and_then(|reply| marks::by_headers(reply.status, &reply.headers.lines));
         if let Some(vendor) = marked.filter(|_| speaks_for_host) {
@@ -496,7 +499,8 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Returns until when a page is held whose answer is evidence about this page alone, after this number of deferrals.
+    /// Returns until when a page is held whose answer is evidence about this page alone, after this number of
+    /// deferrals.
     pub(crate) fn url_held_until(&self, reply: &Reply, in_a_row: u32) -> Option<Timestamp> {
         let now = self.politeness.clock.now();
         let outcome = Outcome::Answered { status: reply.status, retry_after: retry_after(reply, now) };
@@ -530,8 +534,8 @@ impl<'a> Visit<'a> {
         if self.state.may_run_out(&self.politeness.rules) { Ok(()) } else { self.close().await }
     }
 
-    /// Gives the lease back, with all that was learned. If the ledger cannot be reached, the lease expires by itself; what came of
-    /// the visit counts all the same.
+    /// Gives the lease back, with all that was learned. If the ledger cannot be reached, the lease expires by itself;
+    /// what came of the visit counts all the same.
     pub async fn give_back(self) {
         let host = self.state.host.clone();
         if let Err(error) = self.close().await {
@@ -576,7 +580,8 @@ fn retry_after(reply: &Reply, now: Timestamp) -> Option<Timestamp> {
     reply.headers.retry_after.as_deref().and_then(|value| http::retry_after(value, now))
 }
 
-/// True if two URLs differ in their queries at most: those of stores and of networks for delivery are signed anew each time.
+/// True if two URLs differ in their queries at most: those of stores and of networks for delivery are signed anew each
+/// time.
 fn is_same_resource(one: &Url, other: &Url) -> bool {
     one.origin() == other.origin() && one.path() == other.path()
 }

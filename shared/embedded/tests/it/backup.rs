@@ -50,8 +50,8 @@ async fn filled(dir: &Path) -> Store {
     store
 }
 
-/// Jobs name objects, which are replaced and deleted together with them: a backup has each object of its jobs, as it was
-/// at some moment, and no job that was done before another of its jobs was sent.
+/// Jobs name objects, which are replaced and deleted together with them: a backup has each object of its jobs, as it
+/// was at some moment, and no job that was done before another of its jobs was sent.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_backup_beside_writers_has_everything_that_its_rows_name() {
     let (dir, copies) = (dir(), dir());

@@ -2,8 +2,8 @@
 //!
 //! - `schema` with `targetNamespace`; global `element` with `name` and `type`; named `complexType` and `simpleType`.
 //! - In a complex type: `mixed`; `openContent` with one `any` of namespace `##other` or `##any`; one `all` of elements
-//!   with `name`, `type`, `minOccurs`, `maxOccurs`; `simpleContent` with an `extension`; `attribute` with `name`, `type`,
-//!   `use`; `anyAttribute`; `assert` whose test is a choice of children, as in `title or description`.
+//!   with `name`, `type`, `minOccurs`, `maxOccurs`; `simpleContent` with an `extension`; `attribute` with `name`,
+//!   `type`, `use`; `anyAttribute`; `assert` whose test is a choice of children, as in `title or description`.
 //! - In a simple type: `restriction` with `enumeration`, `pattern`, `minLength` 1 and `maxInclusive`.
 //!
 //! Anything else is an error, so that a schema never requires more than is checked.

@@ -301,9 +301,9 @@ fn an_entry_that_shares_its_link_keeps_its_key_when_others_come_before_it() {
     assert!(before.values().all(|key| key != new));
 }
 
-/// Repeated elements: RSS 2.0 and Atom allow each once. Like feedparser we take the last link, date, id and description of
-/// a feed, and the first title, author and summary. It takes the last link of an Atom entry too, and the last author;
-/// there we take the first, since Atom allows several and names the main one first.
+/// Repeated elements: RSS 2.0 and Atom allow each once. Like feedparser we take the last link, date, id and description
+/// of a feed, and the first title, author and summary. It takes the last link of an Atom entry too, and the last
+/// author; there we take the first, since Atom allows several and names the main one first.
 #[test]
 fn of_repeated_elements_the_one_counts_that_other_readers_take() {
     let feed = read(&rss("<description>One</description><description>Two</description>\

@@ -1,5 +1,5 @@
-//! Jobs that were handed out before. One of them may have ended the process of an earlier invocation, by a document that takes
-//! all memory or breaks a library, and would do it again.
+//! Jobs that were handed out before. One of them may have ended the process of an earlier invocation, by a document
+//! that takes all memory or breaks a library, and would do it again.
 
 use super::{Batch, Message, MessageQueue, Outcome};
 use curlew_crawl::worker::Stages;
@@ -29,10 +29,10 @@ pub(super) async fn deaths(queue: &dyn MessageQueue, message: &Message) -> u32 {
 }
 
 impl Batch {
-    /// Runs jobs one at a time, each of which has left the queue before the next one begins, and is counted as one that ends
-    /// its process until it has returned. So whatever ends the process costs that one job, and none beside it is handed out
-    /// again and again until it is given up. Jobs that there is no time for are sent again as new messages, unless they have
-    /// ended a process: a new message would not be known for that.
+    /// Runs jobs one at a time, each of which has left the queue before the next one begins, and is counted as one that
+    /// ends its process until it has returned. So whatever ends the process costs that one job, and none beside it is
+    /// handed out again and again until it is given up. Jobs that there is no time for are sent again as new messages,
+    /// unless they have ended a process: a new message would not be known for that.
     pub(super) async fn alone(&self, stages: &dyn Stages, members: &[usize], turn: Millis, stop: Millis) {
         if members.is_empty() {
             return;
@@ -68,8 +68,8 @@ impl Batch {
         self.send_again(1).await;
     }
 
-    /// Has every message come back soon after the end of this invocation, if its process dies, and not when the visibility
-    /// timeout of the queue ends, which is several times as long.
+    /// Has every message come back soon after the end of this invocation, if its process dies, and not when the
+    /// visibility timeout of the queue ends, which is several times as long.
     async fn hide_all(&self) {
         let left = self.bounds.deadline.saturating_sub(self.clock.monotonic());
         let until = after_cut_off(self.bounds.lease(self.stage), self.clock.now() + left);
@@ -98,8 +98,8 @@ impl Batch {
         }
     }
 
-    /// Sends the pages of a visit that has ended a process one by one, so that only the one that does it is given up in the end.
-    /// Returns false if there is nothing to split, or it could not be sent.
+    /// Sends the pages of a visit that has ended a process one by one, so that only the one that does it is given up in
+    /// the end. Returns false if there is nothing to split, or it could not be sent.
     async fn split(&self, n: usize) -> bool {
         let Some(job) = self.jobs[n].as_ref().filter(|_| self.deaths[n] > 0) else { return false };
         let Work::Fetch(visit) = &job.work else { return false };

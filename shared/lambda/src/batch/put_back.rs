@@ -13,14 +13,16 @@ const PUT_BACK_TIME: Millis = Millis::from_secs(1);
 const PUT_BACKS: usize = 16;
 
 impl Batch {
-    /// Puts back the messages of jobs that were cut off. They count as handed out, so these jobs run alone the next time.
+    /// Puts back the messages of jobs that were cut off. They count as handed out, so these jobs run alone the next
+    /// time.
     pub(super) async fn put_back_cut_off(&self) {
         let due = after_cut_off(self.bounds.lease(self.stage), self.clock.now());
         let begun: Vec<_> = self.numbers_of(Some(Outcome::Begun)).into_iter().map(|n| (n, due)).collect();
         self.put_back_each(&begun).await;
     }
 
-    /// Has messages handed out again, each at its instant, as far as there is time: the others come when their visibility ends.
+    /// Has messages handed out again, each at its instant, as far as there is time: the others come when their
+    /// visibility ends.
     pub(super) async fn put_back_each(&self, messages: &[(usize, Timestamp)]) {
         let messages = futures::stream::iter(messages);
         tokio::select! {

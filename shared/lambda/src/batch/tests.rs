@@ -327,8 +327,8 @@ async fn a_job_that_ends_the_process_costs_itself_alone_once_it_is_handed_out_ag
     }
 }
 
-/// Runs what is handed out until nothing is left; a process that is still under way after five minutes is dead. Returns the
-/// number of deaths.
+/// Runs what is handed out until nothing is left; a process that is still under way after five minutes is dead. Returns
+/// the number of deaths.
 async fn run_to_the_end(world: &mut TestWorld) -> u32 {
     const VISIBILITY: Millis = Millis::from_mins(95);
     let mut deaths = 0;

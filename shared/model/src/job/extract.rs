@@ -63,7 +63,8 @@ pub struct ExtractJob {
     /// replaces it. The row stays unchanged if the page would no longer be accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<Location>,
-    /// The heads of the call, if the page is to be kept raw; `body` is then the document as it came, in its own charset.
+    /// The heads of the call, if the page is to be kept raw; `body` is then the document as it came, in its own
+    /// charset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchange: Option<Exchange>,
 }

@@ -24,7 +24,8 @@ pub struct OwnJob {
     /// Result of a look, which is written down by another stage than the one that looks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looked: Option<LookResult>,
-    /// Progress of the steps before this one, for a request that reads the rows of all pages; `None` for its first step.
+    /// Progress of the steps before this one, for a request that reads the rows of all pages; `None` for its first
+    /// step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<OwnProgress>,
 }

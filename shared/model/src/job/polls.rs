@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 /// Polls that fell due at about the same time, in one message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollsJob {
-    /// Instant at which the message was made. No two messages with the same first feed have the same one, so it tells a second
-    /// delivery from the next message.
+    /// Instant at which the message was made. No two messages with the same first feed have the same one, so it tells a
+    /// second delivery from the next message.
     pub made_at: Timestamp,
     /// The polls.
     pub polls: Vec<PollJob>,

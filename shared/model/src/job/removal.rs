@@ -8,8 +8,8 @@ use crate::source::Validators;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Job that changes what the index knows of a page. It is sent by stages that read documents of strangers, which may not write
-/// index and records themselves.
+/// Job that changes what the index knows of a page. It is sent by stages that read documents of strangers, which may
+/// not write index and records themselves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RemovalJob {
     /// The page.

@@ -31,8 +31,8 @@ struct RemovalLine {
 }
 
 impl Fsck<'_> {
-    /// Mends what can be mended, and deletes orphans; returns the rest. A page without its record, or without the job that
-    /// it waits for, is fetched again. An index that lacks something is built anew from the records.
+    /// Mends what can be mended, and deletes orphans; returns the rest. A page without its record, or without the job
+    /// that it waits for, is fetched again. An index that lacks something is built anew from the records.
     ///
     /// # Errors
     /// Any error of the ports; the call may then be repeated.

@@ -9,7 +9,8 @@ const ONE_IN: u64 = 150;
 /// Ratio of weighed pages to chosen ones.
 const WEIGHED: usize = 3;
 
-/// Maximum number of pages that one poll has re-checked since their entries have changed; the others follow with the next.
+/// Maximum number of pages that one poll has re-checked since their entries have changed; the others follow with the
+/// next.
 const LOOKED_INTO_PER_POLL: usize = 10;
 /// Minimum number of entries of a feed for a majority of changes to be meaningful.
 const TELLING_ENTRIES: usize = 4;
@@ -41,7 +42,8 @@ fn is_second_look_due(page: &Page, now: Timestamp) -> bool {
     may_look_again(page, now) && first_rejected(page).is_some_and(due)
 }
 
-/// True if a page was accepted, or found present, after this instant: a judgement of that time is not about it any more.
+/// True if a page was accepted, or found present, after this instant: a judgement of that time is not about it any
+/// more.
 pub fn is_seen_since(page: &Page, judged_at: Timestamp) -> bool {
     page.at > judged_at || page.checked_at.is_some_and(|at| at > judged_at)
 }

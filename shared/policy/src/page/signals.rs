@@ -1,4 +1,5 @@
-//! Content signals: what a site's robots.txt says may be done with its pages once they were fetched (contentsignals.org).
+//! Content signals: what a site's robots.txt says may be done with its pages once they were fetched
+//! (contentsignals.org).
 //!
 //! `Content-Signal: search=yes, ai-train=no, use=reference` is a rule of its group. The use that Curlew makes of a page
 //! is `search`, and `search=no` is obeyed. All else is kept with the record, for other uses.

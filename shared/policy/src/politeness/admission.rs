@@ -1,7 +1,7 @@
 //! Admission of visits to a host key.
 //!
-//! `admit` before the first call of a visit, [`crate::politeness::outcome::record_outcome`] after each call, `close` at the end; `block` and
-//! `unblock` for operators and owners. All of them map a state to the next one and nothing else.
+//! `admit` before the first call of a visit, [`crate::politeness::outcome::record_outcome`] after each call, `close` at
+//! the end; `block` and `unblock` for operators and owners. All of them map a state to the next one and nothing else.
 //!
 //! A lease is no longer than what is left of the time that visits may spend on the host key, and is charged in full
 //! when it is granted; who gives it back gets back what is left of it. So what was never given back counts in full.
@@ -31,7 +31,8 @@ const OPERATOR_HOLD_RETRY: Millis = Millis::from_hours(1);
 pub struct NotNow {
     /// Time to ask again.
     pub until: Timestamp,
-    /// Reason of the hold that is in force; `None` if another visit holds the lease, or the next call is too far away to wait for.
+    /// Reason of the hold that is in force; `None` if another visit holds the lease, or the next call is too far away
+    /// to wait for.
     pub why: Option<HoldReason>,
 }
 
@@ -120,7 +121,8 @@ pub fn busy_until(until: Timestamp, now: Timestamp, seed: u64) -> Timestamp {
 }
 
 /// Ends a lease whose holder is dead, or let it run out: nobody knows when it called last and how often, so one full
-/// pause passes before the next call. It has passed already if the lease ran out long ago, since no call outlasts a lease.
+/// pause passes before the next call. It has passed already if the lease ran out long ago, since no call outlasts a
+/// lease.
 pub fn break_lease(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
     if let Some(lease) = state.lease.take() {
         window::refund(&mut state.visited, lease.until.since(now));
@@ -158,8 +160,8 @@ pub fn lengthen(
     (state, Some(until))
 }
 
-/// Returns true if a host key was never called, as far as its state tells. Others may have written its row: an operator's hold,
-/// a backfill, or a visit that came to no call.
+/// Returns true if a host key was never called, as far as its state tells. Others may have written its row: an
+/// operator's hold, a backfill, or a visit that came to no call.
 pub fn is_new(state: &HostState) -> bool {
     state.bucket.is_none()
 }

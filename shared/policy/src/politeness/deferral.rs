@@ -48,9 +48,9 @@ pub struct Remainder {
     pub not_now: NotNow,
 }
 
-/// True if waiting for this reason counts against a job. That the crawler's own hour on a site is used up is no fault of the
-/// site: whatever queues behind it gets its turn. A bot wall says nothing of the pages behind it: they wait until it is gone.
-/// The operator's own hold says nothing of the site at all, and a rest speaks of another URL.
+/// True if waiting for this reason counts against a job. That the crawler's own hour on a site is used up is no fault
+/// of the site: whatever queues behind it gets its turn. A bot wall says nothing of the pages behind it: they wait
+/// until it is gone. The operator's own hold says nothing of the site at all, and a rest speaks of another URL.
 pub fn counts(reason: HoldReason) -> bool {
     !matches!(reason, HoldReason::WindowSpent | HoldReason::Interstitial | HoldReason::Operator | HoldReason::Rest)
 }
@@ -73,8 +73,8 @@ pub fn least_wait(deferrals: u32) -> Millis {
     BUSY_RETRY.saturating_mul(2 << (2 * deferrals.min(5)))
 }
 
-/// Returns when a job asks for its host key again that is in use until about `until`, after this number of such answers in a
-/// row. Its delay doubles: where many visits wait for one slow host, each of their questions costs a request.
+/// Returns when a job asks for its host key again that is in use until about `until`, after this number of such answers
+/// in a row. Its delay doubles: where many visits wait for one slow host, each of their questions costs a request.
 pub fn of_busy_host(waits: u8, until: Timestamp, now: Timestamp) -> Timestamp {
     let longer = until.since(now).min(BUSY_RETRY_MAX).saturating_mul(1 << waits.min(BUSY_DOUBLINGS));
     until.max(now + longer)

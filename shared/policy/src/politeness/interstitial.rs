@@ -1,8 +1,9 @@
 //! Interstitials: a bot wall, a challenge or a login that a server shows in place of every page with status 200.
 //!
-//! Told by behaviour, without a vendor's marks (those are in `marks.rs`): an interstitial is one and the same text in place of several different pages of a host
-//! key, with no page of it in between that shows a text of its own. A `noindex` for the whole site is none, since each page
-//! keeps its own text; nor is a soft 404, since other pages of the host are still themselves.
+//! Told by behaviour, without a vendor's marks (those are in `marks.rs`): an interstitial is one and the same text in
+//! place of several different pages of a host key, with no page of it in between that shows a text of its own. A
+//! `noindex` for the whole site is none, since each page keeps its own text; nor is a soft 404, since other pages of
+//! the host are still themselves.
 
 use crate::politeness::hold::{hold_length, longer};
 use crate::rules::Rules;
@@ -21,8 +22,8 @@ const TITLE_WORDS: usize = 12;
 /// Bytes from which on a word says more than that a text is of its language.
 const LONG_WORD_BYTES: usize = 4;
 
-/// Returns a short hash of what a document says. Words of the text that hold a digit are left out: request numbers, times
-/// and addresses, which challenges like to show, differ with each answer.
+/// Returns a short hash of what a document says. Words of the text that hold a digit are left out: request numbers,
+/// times and addresses, which challenges like to show, differ with each answer.
 pub fn text_key(title: &str, text: &str) -> u32 {
     let text = &text[..text.floor_char_boundary(KEYED_BYTES)];
     let words = text.split_whitespace().filter(|word| !word.contains(|c: char| c.is_numeric()));
@@ -31,8 +32,8 @@ pub fn text_key(title: &str, text: &str) -> u32 {
     })
 }
 
-/// Decides whether a page says what its feed's entry announced: most words of the entry's title, the short ones left out if there are
-/// others. Nothing if the title has no word.
+/// Decides whether a page says what its feed's entry announced: most words of the entry's title, the short ones left
+/// out if there are others. Nothing if the title has no word.
 pub fn is_announced(entry: Option<&str>, title: &str, text: &str) -> Option<bool> {
     let entry = entry?.to_lowercase();
     let said = format!("{title}\n{}", &text[..text.floor_char_boundary(KEYED_BYTES)]).to_lowercase();
@@ -93,15 +94,16 @@ const NEW_LOOKS: u32 = 2;
 /// Stands for a refusal without a mark (202, 402, 403, 451) in the place of a page's text.
 const REFUSAL: u32 = 0;
 
-/// Notes that a page was refused (202, 402, 403, 451). True if another call was refused before and no page of the host has
-/// shown a text of its own since: then it is the pages that are refused, by a wall before them, and not this page.
+/// Notes that a page was refused (202, 402, 403, 451). True if another call was refused before and no page of the host
+/// has shown a text of its own since: then it is the pages that are refused, by a wall before them, and not this page.
 #[must_use]
 pub fn refused(state: HostState, page: &PageId) -> (HostState, bool) {
     let is_wall = state.substitutes.texts.iter().any(|known| known.text == REFUSAL);
     (substituted(state, REFUSAL, page), is_wall)
 }
 
-/// True if a page of the host has shown its own text since `page` showed this one: then nothing stands before all pages.
+/// True if a page of the host has shown its own text since `page` showed this one: then nothing stands before all
+/// pages.
 pub fn is_refuted(state: &HostState, text: u32, page: &PageId) -> bool {
     let page = page_key(page);
     !state.substitutes.texts.iter().any(|known| known.text == text && known.pages.contains(&page))
@@ -112,10 +114,10 @@ pub fn is_shared(state: &HostState, text: u32) -> bool {
     state.substitutes.texts.iter().any(|known| known.text == text && known.pages.len() > 1)
 }
 
-/// Decides when a page is looked at again that shows a text which is not worth keeping and says nothing of what was announced,
-/// or is not that of its record. `None` if what it shows is its own: a page of its host has shown its own or another text
-/// after this look or since the look before (`was_refuted`, from [`is_refuted`] before this look was noted), or `looks` before this
-/// one are enough.
+/// Decides when a page is looked at again that shows a text which is not worth keeping and says nothing of what was
+/// announced, or is not that of its record. `None` if what it shows is its own: a page of its host has shown its own or
+/// another text after this look or since the look before (`was_refuted`, from [`is_refuted`] before this look was
+/// noted), or `looks` before this one are enough.
 pub fn look_again_at(
     state: &HostState,
     text: u32,
@@ -168,14 +170,14 @@ pub fn own_noindex(state: HostState, page: &PageId) -> HostState {
     HostState { substitutes: Substitutes { noindexed, ..Substitutes::default() }, ..state }
 }
 
-/// True if the site as a whole asks not to be indexed: several of its pages did, each with its own text, and none in between
-/// did not. No wall says that, so it needs no second look.
+/// True if the site as a whole asks not to be indexed: several of its pages did, each with its own text, and none in
+/// between did not. No wall says that, so it needs no second look.
 pub fn is_noindex_site_wide(state: &HostState) -> bool {
     state.substitutes.noindexed.len() >= PAGES
 }
 
-/// Leaves a host alone that shows an interstitial, as one that refuses: twice as long each time, since every good status
-/// in between is the interstitial's and forgives nothing. The vendor is empty if no mark names one.
+/// Leaves a host alone that shows an interstitial, as one that refuses: twice as long each time, since every good
+/// status in between is the interstitial's and forgives nothing. The vendor is empty if no mark names one.
 #[must_use]
 pub fn hold_interstitial(mut state: HostState, vendor: &str, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
     let length = hold_length(rules.hold_refused, Millis::ZERO, state.substitutes.holds, rules, seed);

@@ -1,7 +1,8 @@
 //! Marks of interstitials: headers, markup and addresses by which the walls of known vendors are recognized at the
 //! first answer.
 //!
-//! A mark is the second signal; the first is behaviour (`interstitial.rs`), which needs several pages and no vendor's name.
+//! A mark is the second signal; the first is behaviour (`interstitial.rs`), which needs several pages and no vendor's
+//! name.
 
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
@@ -11,8 +12,8 @@ use url::Url;
 const LIST: &str = include_str!("../../data/interstitials.txt");
 /// Bytes of a document that are searched for marks.
 pub const SEARCHED_BYTES: usize = 32 * 1024;
-/// Number of characters from which on a text is an article of its own, whatever stands in the markup. Anubis explains itself
-/// in some 1,200.
+/// Number of characters from which on a text is an article of its own, whatever stands in the markup. Anubis explains
+/// itself in some 1,200.
 const ARTICLE_CHARS: usize = 2_000;
 
 /// A mark of an interstitial.
@@ -56,8 +57,8 @@ fn read(list: &'static str) -> Marks {
     marks
 }
 
-/// The vendor whose mark the headers of an answer carry: names in lower case, and values. 404, 410, redirects and 304 are no
-/// interstitials, whoever sends them.
+/// The vendor whose mark the headers of an answer carry: names in lower case, and values. 404, 410, redirects and 304
+/// are no interstitials, whoever sends them.
 pub fn by_headers(status: u16, headers: &[(String, String)]) -> Option<&'static str> {
     if matches!(status, 300..=399 | 404 | 410) {
         return None;
@@ -90,7 +91,8 @@ pub struct DocumentMarks {
     pub is_parked: bool,
 }
 
-/// Finds the marks in the markup of a document. One with an article has none, and a mark in the visible text is a mention.
+/// Finds the marks in the markup of a document. One with an article has none, and a mark in the visible text is a
+/// mention.
 pub fn in_document(html: &str, text: &str) -> DocumentMarks {
     if text.chars().nth(ARTICLE_CHARS).is_some() {
         return DocumentMarks::default();

@@ -1,5 +1,5 @@
-//! The breaker for the crawler's own network: when most hosts cannot be reached at once, the fault is on this side, and no
-//! host is blamed for it.
+//! The breaker for the crawler's own network: when most hosts cannot be reached at once, the fault is on this side, and
+//! no host is blamed for it.
 //!
 //! Its state is small and belongs to one process: the newest outcome of the host keys that it called last.
 use crate::rules::{OUTAGE_PERCENT, OUTAGE_PROBE, OUTAGE_REST, OUTAGE_SAMPLE, OUTAGE_WINDOW};

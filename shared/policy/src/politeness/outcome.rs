@@ -197,13 +197,15 @@ fn unreached(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> 
     state
 }
 
-/// A good answer clears the holds that it contradicts. 403 and 5xx of other URLs stay, since one URL that works says little of them.
+/// A good answer clears the holds that it contradicts. 403 and 5xx of other URLs stay, since one URL that works says
+/// little of them.
 fn answered_well(mut state: HostState, asked: CallTarget) -> HostState {
     state.url_holds.retain(|held| {
         let is_refusal = matches!(held.what, HoldReason::Forbidden | HoldReason::ServerError);
         held.url != asked.url && (is_refusal || asked.is_robots())
     });
-    // A host that could not be reached is reached again, by whatever; one that refused is asked for more than its rules.
+    // A host that could not be reached is reached again, by whatever; one that refused is asked for more than its
+    // rules.
     if !asked.is_robots() || state.failures > 0 {
         state.circuit = Circuit::Closed;
         state.holds_in_a_row = 0;
@@ -233,8 +235,8 @@ fn remember(
     state
 }
 
-/// True if a status refuses a page: 402 and 451 do as 403 does (RFC 9110 §15.5.3, RFC 7725 §3). No page answers a GET with
-/// 202; challenges do.
+/// True if a status refuses a page: 402 and 451 do as 403 does (RFC 9110 §15.5.3, RFC 7725 §3). No page answers a GET
+/// with 202; challenges do.
 pub const fn is_refusal(status: u16) -> bool {
     matches!(status, 202 | 402 | 403 | 451)
 }

@@ -17,7 +17,8 @@ pub fn pause(state: &HostState, rules: &Rules, seed: u64) -> Millis {
     demands(state, rules).into_iter().map(|(_, least)| least).fold(jitter.max(gap), Millis::max)
 }
 
-/// Returns a Crawl-delay that is longer than the maximum pause: the host's feeds are polled no more often than once in it.
+/// Returns a Crawl-delay that is longer than the maximum pause: the host's feeds are polled no more often than once in
+/// it.
 pub fn beyond_cap(crawl_delay: Option<Millis>, rules: &Rules) -> Option<Millis> {
     crawl_delay.filter(|delay| *delay > rules.crawl_delay_cap)
 }

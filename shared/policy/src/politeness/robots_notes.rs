@@ -6,8 +6,8 @@ use curlew_model::{Millis, Origin, RobotsNotes, Timestamp};
 
 /// Maximum number of files that are noted in the row of a host key, which is some 200 bytes.
 const MAX_NOTES: usize = 8;
-/// Age of a stored robots.txt from which on it is written again even if it has not changed: a store that forgets copies after 30
-/// days keeps it then, and where notes are lost a copy still stands in for days.
+/// Age of a stored robots.txt from which on it is written again even if it has not changed: a store that forgets copies
+/// after 30 days keeps it then, and where notes are lost a copy still stands in for days.
 pub const WRITTEN_AGAIN: Millis = Millis::from_days(21);
 /// A note that ends less than this after the next use of its file spares nobody a call worth a write.
 const HARDLY_USED: Millis = Millis::from_hours(1);
@@ -17,15 +17,15 @@ const HARDLY_USED: Millis = Millis::from_hours(1);
 pub enum Unchanged {
     /// It is noted, and the row of the host key is worth a write for that.
     Noted,
-    /// It may be forgotten: the file is too old to be used by the time at which it is wanted next. It is noted if there is room,
-    /// which counts if the row is written anyway.
+    /// It may be forgotten: the file is too old to be used by the time at which it is wanted next. It is noted if there
+    /// is room, which counts if the row is written anyway.
     Needless,
     /// The copy is written again: it is too old, or there are too many notes.
     WriteCopy,
 }
 
-/// Takes in that the robots.txt of an origin was asked for `now`, and has not changed since its copy was `written`. Whoever asked
-/// expects to want it next at `next_use`.
+/// Takes in that the robots.txt of an origin was asked for `now`, and has not changed since its copy was `written`.
+/// Whoever asked expects to want it next at `next_use`.
 pub fn note(
     notes: &mut RobotsNotes,
     origin: &Origin,
@@ -54,8 +54,8 @@ fn fresh_until(minute: i64) -> Timestamp {
     Timestamp::from_millis(minute.saturating_mul(60_000)) + MAX_AGE
 }
 
-/// Returns until when the copy of a robots.txt may be used without asking again, by the notes in the row of its host key; `None` if
-/// they say nothing of the copy that was written then.
+/// Returns until when the copy of a robots.txt may be used without asking again, by the notes in the row of its host
+/// key; `None` if they say nothing of the copy that was written then.
 pub fn unchanged_until(notes: &RobotsNotes, origin: &Origin, written: Timestamp) -> Option<Timestamp> {
     let minute = *notes.0.get(&hash64(origin.as_str()))?;
     (minute > written.minute()).then(|| fresh_until(minute))

@@ -1,7 +1,8 @@
-//! The part of the web that is within this crawl: the exclusions of its operator, and the directives of sites that are heeded.
+//! The part of the web that is within this crawl: the exclusions of its operator, and the directives of sites that are
+//! heeded.
 //!
-//! Directives of sites are heeded always. The one exception is a site that is the operator's own: robots.txt and meta tags
-//! speak to strangers, and its owner may search it all the same. Such sites are named one by one.
+//! Directives of sites are heeded always. The one exception is a site that is the operator's own: robots.txt and meta
+//! tags speak to strangers, and its owner may search it all the same. Such sites are named one by one.
 
 use crate::page::directives::Directives;
 use crate::site::exclusions::{Exclusions, Reason};

@@ -1,7 +1,7 @@
 //! A visit without I/O: what it does next about a URL, and what an answer means for it.
 //!
-//! The shell (`curlew_crawl::politeness::visit`) asks [`VisitState::next`], does what the [`Step`] says, and asks again until
-//! the step is an end. So the order of all checks before a call stands in that one function.
+//! The shell (`curlew_crawl::politeness::visit`) asks [`VisitState::next`], does what the [`Step`] says, and asks again
+//! until the step is an end. So the order of all checks before a call stands in that one function.
 
 mod robots;
 
@@ -19,8 +19,9 @@ use url::Url;
 
 /// The clock counts in steps of this length and rounds down, so what ended now may have ended up to one step later.
 const CLOCK_STEP: Millis = Millis(1);
-/// A visit reads the ledger again before a call if it did so longer ago than this: before each call but those that follow at once. Others
-/// are kept away by the length of the lease, so this is the time after which a visit under way hears of a block or a hold.
+/// A visit reads the ledger again before a call if it did so longer ago than this: before each call but those that
+/// follow at once. Others are kept away by the length of the lease, so this is the time after which a visit under way
+/// hears of a block or a hold.
 pub const LOOK_EVERY: Millis = Millis::from_secs(1);
 /// Minimum time between two readings of a host's row where every read is billed; see [`LOOK_EVERY`].
 pub const LOOK_SELDOM: Millis = Millis::from_secs(5);

@@ -1,8 +1,8 @@
 //! Backfills: which document of a back catalogue comes next, when it ends, and how much of it is taken on a day.
 //!
 //! Feeds come first: the documents that they name (RFC 5005 §3 and §4, JSON Feed 1.1 `next_url`), or those at the usual
-//! addresses of the program that made them. Sitemaps (sitemaps.org) follow where no feed leads to older entries. Links in
-//! pages are never followed.
+//! addresses of the program that made them. Sitemaps (sitemaps.org) follow where no feed leads to older entries. Links
+//! in pages are never followed.
 
 use crate::address::hash64;
 use crate::page::dates;
@@ -196,8 +196,8 @@ pub fn tomorrow(now: Timestamp) -> Timestamp {
     Timestamp::from_millis((now.as_millis().div_euclid(day) + 1).saturating_mul(day))
 }
 
-/// Returns until when a host is left to others, and the reason: it is held, or half of the time is used up that visits may
-/// spend on it, of which the rest is for new posts.
+/// Returns until when a host is left to others, and the reason: it is held, or half of the time is used up that visits
+/// may spend on it, of which the rest is for new posts.
 pub fn obstacle(state: &HostState, rules: &Rules, now: Timestamp) -> Option<(Timestamp, String)> {
     if let Some(hold) = state.hold.as_ref().filter(|hold| hold.until > now) {
         return Some((hold.until, format!("the host is held ({})", hold.reason.as_str())));
@@ -207,8 +207,8 @@ pub fn obstacle(state: &HostState, rules: &Rules, now: Timestamp) -> Option<(Tim
     Some((free_at, "the rest of the time on its host is for new posts".to_owned()))
 }
 
-/// Returns when a step is tried again while a visit of its host is under way: perhaps it is that of the last portion, and a
-/// further one would only wait for it.
+/// Returns when a step is tried again while a visit of its host is under way: perhaps it is that of the last portion,
+/// and a further one would only wait for it.
 pub fn while_visited(state: &HostState, rules: &Rules, now: Timestamp) -> Option<Timestamp> {
     let lease = state.lease.as_ref().filter(|lease| lease.until > now)?;
     let portion = u64::try_from(BACKFILL_PORTION).unwrap_or(u64::MAX);

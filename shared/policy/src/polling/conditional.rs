@@ -2,13 +2,13 @@
 //!
 //! A well-kept reader sends one unconditional request in a feed's life (row H05). Some servers, and caches before them,
 //! answer 304 for ever, though; who always believes that never sees another entry. The trade-off: a feed that gave
-//! nothing but 304s for eight days is asked unconditionally once. While that finds nothing new the time to the next such
-//! question doubles up to eightfold, so an honest server answers three of them in the first quarter of a year, and none
-//! if its feed changes once a week. [`Rules::verify_every`] of zero switches them off.
+//! nothing but 304s for eight days is asked unconditionally once. While that finds nothing new the time to the next
+//! such question doubles up to eightfold, so an honest server answers three of them in the first quarter of a year, and
+//! none if its feed changes once a week. [`Rules::verify_every`] of zero switches them off.
 //!
-//! A check that finds something else may have come just after it was published, and the 304s before it were true. So the
-//! polls that follow ask with the validators of the older document: a server that is honest answers with the present one,
-//! and only a false 304 can say that nothing has changed.
+//! A check that finds something else may have come just after it was published, and the 304s before it were true. So
+//! the polls that follow ask with the validators of the older document: a server that is honest answers with the
+//! present one, and only a false 304 can say that nothing has changed.
 
 use crate::politeness::http;
 use crate::rules::Rules;
@@ -50,11 +50,12 @@ pub fn to_ask(page: &Validators) -> Validators {
     Validators { etag: both, ..page.clone() }
 }
 
-/// The other form by which a server may know an entity tag that was changed on its way to us, as `If-None-Match` gives it.
+/// The other form by which a server may know an entity tag that was changed on its way to us, as `If-None-Match` gives
+/// it.
 ///
-/// A proxy that compresses makes a tag weak (RFC 9110 §8.8.3.3), and some servers compare strings where §13.1.2 asks for the
-/// weak comparison: they know the strong form, alone. Modules that compress append a word inside the quotes, and then do not
-/// know what comes back: they find their own tag in a list of both.
+/// A proxy that compresses makes a tag weak (RFC 9110 §8.8.3.3), and some servers compare strings where §13.1.2 asks
+/// for the weak comparison: they know the strong form, alone. Modules that compress append a word inside the quotes,
+/// and then do not know what comes back: they find their own tag in a list of both.
 fn other_form(etag: &str) -> Option<String> {
     let (is_weak, opaque) = etag.strip_prefix("W/").map_or((false, etag), |opaque| (true, opaque));
     let inner =

@@ -1,5 +1,5 @@
-//! A poll of a feed, from its job to its row: whether it takes place, what the end of its visit means for the feed and for
-//! the job, and whether the row is written.
+//! A poll of a feed, from its job to its row: whether it takes place, what the end of its visit means for the feed and
+//! for the job, and whether the row is written.
 
 use crate::politeness::deferral;
 use crate::politeness::visit::CallEnd;
@@ -183,13 +183,14 @@ pub fn read_answer(feed: &FeedSource, answer: &FeedAnswer) -> Reading {
 /// Decision whether a poll writes the feed's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowWrite {
-    /// No: the poll came in its minute and nothing has changed, so the schedule alone says when the next one comes. Up to
-    /// twelve polls a day cost no write of the feed's row.
+    /// No: the poll came in its minute and nothing has changed, so the schedule alone says when the next one comes. Up
+    /// to twelve polls a day cost no write of the feed's row.
     None,
     /// Yes, as it is.
     Row,
-    /// Yes, with the instant of the poll: it came off its minute, or after a job was parked, so another job may be on its way
-    /// and must not call again at once; or the feed is polled so often that its next slot may come before the floor.
+    /// Yes, with the instant of the poll: it came off its minute, or after a job was parked, so another job may be on
+    /// its way and must not call again at once; or the feed is polled so often that its next slot may come before the
+    /// floor.
     WithTime,
 }
 

@@ -138,11 +138,11 @@ pub type Sightings = (Option<(String, u32)>, Option<Timestamp>);
 
 /// Records where a feed was found: returns what to keep, and whether the target is its address from now on.
 ///
-/// `permanently` says that there were redirects and every hop was permanent (301 or 308, RFC 9110 §15.4.2): a chain is as
-/// permanent as its least permanent hop. The target has answered as a feed, and has passed the address guard, the blocks
-/// and its robots.txt, or it would not have been read. It is believed when it was seen on [`MOVES_BELIEVED`] polls
-/// in a row that lie at least [`MOVES_APART`] apart, since servers that are set up wrongly redirect for a day or two;
-/// or at once if it leads from http to https on the same host.
+/// `permanently` says that there were redirects and every hop was permanent (301 or 308, RFC 9110 §15.4.2): a chain is
+/// as permanent as its least permanent hop. The target has answered as a feed, and has passed the address guard, the
+/// blocks and its robots.txt, or it would not have been read. It is believed when it was seen on [`MOVES_BELIEVED`]
+/// polls in a row that lie at least [`MOVES_APART`] apart, since servers that are set up wrongly redirect for a day or
+/// two; or at once if it leads from http to https on the same host.
 pub fn moved(feed: &FeedSource, to: &Url, permanently: bool, now: Timestamp) -> (Sightings, bool) {
     if !permanently {
         return ((None, None), false);

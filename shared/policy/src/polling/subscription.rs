@@ -1,8 +1,8 @@
-//! WebSub subscriptions (W3C Recommendation, 23 January 2018, §5 to §8): when a hub is asked to tell of a feed's news, what
-//! is answered when it asks back, and what follows when it tells.
+//! WebSub subscriptions (W3C Recommendation, 23 January 2018, §5 to §8): when a hub is asked to tell of a feed's news,
+//! what is answered when it asks back, and what follows when it tells.
 //!
-//! A hub is a convenience. Whatever it says, the feed itself is read, with all its politeness, and a hub that falls silent
-//! costs a feed nothing but some hours, since polls go on all the while, only fewer.
+//! A hub is a convenience. Whatever it says, the feed itself is read, with all its politeness, and a hub that falls
+//! silent costs a feed nothing but some hours, since polls go on all the while, only fewer.
 use crate::rules::{WEBSUB_LEAST_LEASE, WEBSUB_REFUSALS, WEBSUB_RETRY};
 
 use crate::chance::{between, mix};
@@ -174,8 +174,8 @@ pub fn verified(
                 return HubReply::Declined(refused(known, rules, now, seed));
             }
             let lease = lease.min(rules.websub_lease.saturating_mul(MOST_LEASE));
-            // Between a half and two thirds of the way, so that leases that began together do not end together, and some
-            // polls are left to try again.
+            // Between a half and two thirds of the way, so that leases that began together do not end together, and
+            // some polls are left to try again.
             let renew_at = now + Millis(between(seed, lease.0 / 2, lease.0 / 3 * 2));
             let until = Some(now + lease);
             let renew_at = Some(renew_at);

@@ -1,9 +1,9 @@
-//! Licences in the vocabulary of Really Simple Licensing (RSL 1.0, rslstandard.org): whether one prohibits that its pages
-//! are found by search.
+//! Licences in the vocabulary of Really Simple Licensing (RSL 1.0, rslstandard.org): whether one prohibits that its
+//! pages are found by search.
 //!
-//! A document lists contents by URL or path, and for each content licences, of which anybody may choose one. A licence that
-//! prohibits the usage `search` or `all` is heeded, unless another one of the same content permits it. What a licence asks
-//! to be paid, by whom and where, is not read: Curlew makes no other use of a page than search.
+//! A document lists contents by URL or path, and for each content licences, of which anybody may choose one. A licence
+//! that prohibits the usage `search` or `all` is heeded, unless another one of the same content permits it. What a
+//! licence asks to be paid, by whom and where, is not read: Curlew makes no other use of a page than search.
 
 use crate::address;
 use crate::robots::pattern::{self, Steps};
@@ -58,8 +58,8 @@ pub fn linked(headers: &[String], base: &Url) -> Option<Url> {
 }
 
 impl LicenseTerms {
-    /// Reads a document: one of its own, a feed with the module, or a page's script. Never fails: entities are not expanded,
-    /// and where the markup is broken, too deep or too long, what came whole before counts.
+    /// Reads a document: one of its own, a feed with the module, or a page's script. Never fails: entities are not
+    /// expanded, and where the markup is broken, too deep or too long, what came whole before counts.
     pub fn parse(document: &[u8]) -> LicenseTerms {
         let document = document.get(..MAX_LICENSE_BYTES).unwrap_or(document);
         let text = String::from_utf8_lossy(document);

@@ -95,7 +95,8 @@ struct Rule {
     text: Span,
 }
 
-/// A `Content-Signal` rule (contentsignals.org) about the pages whose path matches. Rules are kept with the longest path first.
+/// A `Content-Signal` rule (contentsignals.org) about the pages whose path matches. Rules are kept with the longest
+/// path first.
 #[derive(Clone, Debug)]
 struct PathSignals {
     pattern: Box<[u8]>,
@@ -211,8 +212,8 @@ impl Robots {
         signals_for(&self.signals, url).fold(ContentSignals::default(), |all, said| all.and(said))
     }
 
-    /// Returns the address of the licence that `License` names (RSL 1.0): that of the crawler's own group, otherwise the
-    /// first of the file, since the line is tied to no agent.
+    /// Returns the address of the licence that `License` names (RSL 1.0): that of the crawler's own group, otherwise
+    /// the first of the file, since the line is tied to no agent.
     pub fn license(&self) -> Option<&str> {
         self.license.as_deref()
     }
@@ -259,8 +260,8 @@ impl Robots {
     }
 }
 
-/// Returns the signals of the rules with the longest path that matches a URL. Signals in a file made to be slow count as
-/// unknown; fetching was allowed.
+/// Returns the signals of the rules with the longest path that matches a URL. Signals in a file made to be slow count
+/// as unknown; fetching was allowed.
 fn signals_for<'r>(rules: &'r [PathSignals], url: &Url) -> impl Iterator<Item = &'r ContentSignals> {
     let path =
         if rules.is_empty() { Vec::new() } else { pattern::canonical_path(path_and_query(url).as_bytes()).into() };

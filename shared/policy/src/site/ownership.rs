@@ -181,8 +181,8 @@ fn place<'a>(all: &'a mut Ownership, challenge: &Challenge, now: Timestamp) -> O
     all.claims.get_mut(at)
 }
 
-/// Records the result of a look. A proof that is no longer found becomes invalid, unless the look was not possible. A result
-/// that comes later than that of a later look changes nothing.
+/// Records the result of a look. A proof that is no longer found becomes invalid, unless the look was not possible. A
+/// result that comes later than that of a later look changes nothing.
 pub fn looked(mut all: Ownership, challenge: &Challenge, look: LookResult) -> Ownership {
     let LookResult { at: now, found, misses } = look;
     let Some(claim) = place(&mut all, challenge, now) else { return all };
@@ -209,8 +209,8 @@ pub fn sent(mut all: Ownership, challenge: &Challenge, request: OwnerRequest) ->
     all
 }
 
-/// Records that a request made at `asked` was carried out. One that was repeated since has a job of its own, which records
-/// it later.
+/// Records that a request made at `asked` was carried out. One that was repeated since has a job of its own, which
+/// records it later.
 pub fn done(
     mut all: Ownership,
     challenge: &Challenge,

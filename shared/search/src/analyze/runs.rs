@@ -5,8 +5,8 @@ use super::{Mode, show_pairs};
 /// Question words of Chinese, Japanese and Thai. Answers have none of them, and a page that has answers something else.
 const QUESTION_WORDS: &str = include_str!("../../lists/question-words.txt");
 
-/// Returns the pairs of neighbouring characters of a run, as they are searched for: without those of its question words,
-/// unless it has nothing else.
+/// Returns the pairs of neighbouring characters of a run, as they are searched for: without those of its question
+/// words, unless it has nothing else.
 pub(crate) fn pairs(run: &str) -> Vec<String> {
     let mut is_asking = vec![false; run.len()];
     for word in QUESTION_WORDS.split_whitespace() {

@@ -2,9 +2,9 @@
 
 /// Makes a test of each behaviour of a suite: `conformance!(pages, fresh_pages)`.
 ///
-/// The second argument is an async function without arguments that gives a
-/// [`Fresh`](crate::conformance::Fresh) subject. Suites: `hosts`, `robots`, `marks`, `pages`, `sources`, `queue`, `blobs`,
-/// `range_cache`, `cpu`; and `queue_exact` for queues that know order and their own clock.
+/// The second argument is an async function without arguments that gives a [`Fresh`](crate::conformance::Fresh)
+/// subject. Suites: `hosts`, `robots`, `marks`, `pages`, `sources`, `queue`, `blobs`, `range_cache`, `cpu`; and
+/// `queue_exact` for queues that know order and their own clock.
 #[macro_export]
 macro_rules! conformance {
     (hosts, $make:path) => {

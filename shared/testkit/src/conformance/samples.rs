@@ -15,7 +15,8 @@ use std::future::Future;
 /// Quotes, line ends, a NUL, text from right to left, a character outside the basic plane.
 pub(super) const AWKWARD: &str = "a 'b' \"c\" \\ \r\n\t\0 %00 ; -- שלום 🦜 e\u{301}";
 
-/// Number of writers that race for one row or object, and the number of increments of each. Each try is a request to an emulator.
+/// Number of writers that race for one row or object, and the number of increments of each. Each try is a request to an
+/// emulator.
 pub(super) const RACERS: u64 = 8;
 pub(super) const INCREMENTS: u64 = 25;
 

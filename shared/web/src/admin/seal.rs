@@ -1,5 +1,5 @@
-//! Sealed keys: 256 secret bits with a keyed hash of them. One hash tells a made-up key from one of ours, so that guesses
-//! reach no store.
+//! Sealed keys: 256 secret bits with a keyed hash of them. One hash tells a made-up key from one of ours, so that
+//! guesses reach no store.
 
 use crate::secret::keyed;
 use curlew_model::{hex, unhex};

@@ -1,5 +1,5 @@
-//! View: the one form that all of the operator's pages have. A page has forms, then parts with facts, items and a table; an
-//! item is a list entry with its own buttons. On a telephone the rows of a table are shown as lines.
+//! View: the one form that all of the operator's pages have. A page has forms, then parts with facts, items and a
+//! table; an item is a list entry with its own buttons. On a telephone the rows of a table are shown as lines.
 
 use super::access::Operator;
 use super::{Admin, ENGLISH};
@@ -180,8 +180,8 @@ impl<'a> AdminPage<'a> {
         (page, Ok(host))
     }
 
-    /// Adds a part of a list, and links the next part if there is one after this key. `none` is said of a whole list that
-    /// is empty.
+    /// Adds a part of a list, and links the next part if there is one after this key. `none` is said of a whole list
+    /// that is empty.
     pub(super) fn add_list(&mut self, path: &str, part: (&str, Vec<Item>), next: Option<&str>, none: &'static str) {
         let (heading, items) = part;
         let none = if next.is_some() { "None in this part of the list." } else { none };

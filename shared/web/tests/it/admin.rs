@@ -1,5 +1,5 @@
-//! The operator's pages: who gets in, which forms are taken, and what they do. It is long since it is one list: each act with
-//! its undo.
+//! The operator's pages: who gets in, which forms are taken, and what they do. It is long since it is one list: each
+//! act with its undo.
 
 use crate::support::{Answer, Backend, World, ready, settings};
 use axum::body::Body;

@@ -1,5 +1,5 @@
-//! A small program behind the page: pages in memory, searched word by word; a clock that is set by hand. It is one file since
-//! the example `look` includes it by its path.
+//! A small program behind the page: pages in memory, searched word by word; a clock that is set by hand. It is one file
+//! since the example `look` includes it by its path.
 
 use async_trait::async_trait;
 use axum::Router;

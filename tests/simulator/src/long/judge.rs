@@ -1,5 +1,5 @@
-//! Beside every call: was it allowed? The rules are written down once more here, from what the hosts' owners were promised,
-//! and not taken from the policy.
+//! Beside every call: was it allowed? The rules are written down once more here, from what the hosts' owners were
+//! promised, and not taken from the policy.
 
 use super::story::{Story, day};
 use super::web::{DAY, Web, is_private};
@@ -154,7 +154,8 @@ impl Judge {
         format!("{url}: no poll from {} ({since} ms) to {}; {last}; its host: {story}", day(since), day(now))
     }
 
-    /// Missed polls of whose feeds it is not told yet what their rows say: the feed, and what [`Judge::explain`] is told.
+    /// Missed polls of whose feeds it is not told yet what their rows say: the feed, and what [`Judge::explain`] is
+    /// told.
     pub(super) fn unexplained(&mut self) -> Vec<(usize, usize)> {
         std::mem::take(&mut self.unexplained)
     }

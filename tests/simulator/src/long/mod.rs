@@ -2,11 +2,11 @@
 //! beside every call.
 //!
 //! The simulator in [`crate::sim`] looks for races: few hosts, many faults, everything recorded. This one looks at what
-//! politeness comes to in the long run: polls that were missed or late, holds, circuits, an outage of our own network. What
-//! happened is judged at once and counted, since a record of millions of calls fits nowhere.
+//! politeness comes to in the long run: polls that were missed or late, holds, circuits, an outage of our own network.
+//! What happened is judged at once and counted, since a record of millions of calls fits nowhere.
 //!
-//! Hosts do not know of each other, so a run is cut into shards, of which each core runs one at a time. Extraction calls no site and is left
-//! out.
+//! Hosts do not know of each other, so a run is cut into shards, of which each core runs one at a time. Extraction
+//! calls no site and is left out.
 
 mod driver;
 mod judge;

@@ -106,8 +106,8 @@ impl World {
         self.robots.get(base)?.iter().rev().find(|(from, _)| *from <= now).map(|(_, answer)| answer)
     }
 
-    /// Returns true if a call to `url` at `now` may be justified by robots.txt: by an answer that it gave within the time for
-    /// which one may be gone by, `slack` for a visit under way, or by an older one while it cannot be reached.
+    /// Returns true if a call to `url` at `now` may be justified by robots.txt: by an answer that it gave within the
+    /// time for which one may be gone by, `slack` for a visit under way, or by an older one while it cannot be reached.
     pub(super) fn may_call(&self, url: &Url, now: Moment, slack: Millis) -> bool {
         let from = now.saturating_sub(ROBOTS_AGE + slack.0);
         let answers = self.answers_between(&base(url), from, now, 0);

@@ -1,5 +1,5 @@
-//! Hubs send what they have to send: they ask back, and deliver. Some lie, repeat themselves, fall silent or go away. What
-//! they send reaches the code that the routes of the pages call.
+//! Hubs send what they have to send: they ask back, and deliver. Some lie, repeat themselves, fall silent or go away.
+//! What they send reaches the code that the routes of the pages call.
 
 use super::Mutation;
 use super::dice::Dice;
@@ -146,8 +146,8 @@ async fn deliver(
     Ok(answer)
 }
 
-/// Returns whether the feed of a callback is retired, whether its host is blocked, and from when on it may be polled, as the
-/// stores have it.
+/// Returns whether the feed of a callback is retired, whether its host is blocked, and from when on it may be polled,
+/// as the stores have it.
 async fn look(shared: &Shared, callback: &str) -> Option<(bool, bool, Timestamp)> {
     let key = SourceKey::new(callback.split('.').next()?).ok()?;
     let Some((Source::Feed(feed), _)) = shared.sources.get(&key).await.ok()? else { return None };

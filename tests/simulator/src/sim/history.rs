@@ -15,8 +15,8 @@ const LARGE_PERCENT: u64 = 15;
 /// Percentage of named sites and feeds that are read back.
 const ASKED_PERCENT: u64 = 60;
 
-/// Adds back catalogues to a web: archives to its feeds, sitemaps to its hosts, and some posts and feeds that come while they
-/// are read.
+/// Adds back catalogues to a web: archives to its feeds, sitemaps to its hosts, and some posts and feeds that come
+/// while they are read.
 pub(super) fn join(world: &mut World, seed: u64) {
     let made = std::mem::replace(world, World::empty());
     let mut maker = Maker { dice: Dice::new(seed, "history"), steady: false, pages: FIRST_PAGE, world: made };

@@ -109,7 +109,8 @@ pub fn no_overlap_no_hurry(trace: &Trace, rules: &Rules) -> Result<(), Violation
     Ok(())
 }
 
-/// 2. Never a call that robots.txt, a hold, a block or an exclusion forbids; and a visit that was refused calls no more.
+/// 2. Never a call that robots.txt, a hold, a block or an exclusion forbids; and a visit that was refused calls no
+///    more.
 ///
 /// # Errors
 /// The first call that breaks it.
@@ -154,8 +155,9 @@ pub fn nothing_private(trace: &Trace) -> Result<(), Violation> {
     }
 }
 
-/// 4. An entry seen in a feed, or in a document that a backfill has read, ends in exactly one of: accepted (or gone since), rejected with a reason, another page's
-///    address, parked, dead-lettered with its error. A backfill that has not ended has a job. Nothing vanishes.
+/// 4. An entry seen in a feed, or in a document that a backfill has read, ends in exactly one of: accepted (or gone
+///    since), rejected with a reason, another page's address, parked, dead-lettered with its error. A backfill that has
+///    not ended has a job. Nothing vanishes.
 ///
 /// # Errors
 /// The first entry or backfill that did.
@@ -252,8 +254,8 @@ pub fn edits_arrive(trace: &Trace) -> Result<(), Violation> {
     }
 }
 
-/// 8. A worker settles a job as its run ended: what is done is acknowledged; what waits, or is asked by a port to slow down,
-///    waits so long and counts as no failure; what failed is tried again later, four times, and given up then.
+/// 8. A worker settles a job as its run ended: what is done is acknowledged; what waits, or is asked by a port to slow
+///    down, waits so long and counts as no failure; what failed is tried again later, four times, and given up then.
 ///
 /// # Errors
 /// The first job that was settled otherwise.
@@ -307,8 +309,8 @@ fn outcome(state: &PageState) -> String {
     }
 }
 
-/// 18. Where raw pages are kept, each accepted page is kept once and no other one has a byte left, once all is published
-///     and what crashes have left behind is swept.
+/// 18. Where raw pages are kept, each accepted page is kept once and no other one has a byte left, once all is
+///     published and what crashes have left behind is swept.
 ///
 /// # Errors
 /// The first page that is kept though it is not accepted, twice, or not at all.
@@ -331,8 +333,8 @@ pub fn raw_pages_go_with_their_pages(trace: &Trace) -> Result<(), Violation> {
     }
 }
 
-/// 19. After a refusal or a server error nobody calls the host key for an hour. robots.txt has its own rule, and a visit that
-///     died, or whose ledger was out of reach, could tell nobody: its lease has run out then.
+/// 19. After a refusal or a server error nobody calls the host key for an hour. robots.txt has its own rule, and a
+///     visit that died, or whose ledger was out of reach, could tell nobody: its lease has run out then.
 ///
 /// # Errors
 /// The first call that came sooner.
@@ -356,7 +358,8 @@ pub fn hosts_rest(trace: &Trace) -> Result<(), Violation> {
     Ok(())
 }
 
-/// 20. To compare another page with it, one home page of a host key is asked for once a day. A visit that died could tell nobody.
+/// 20. To compare another page with it, one home page of a host key is asked for once a day. A visit that died could
+///     tell nobody.
 ///
 /// # Errors
 /// The first call that came sooner.

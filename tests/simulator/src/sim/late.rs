@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Maximum age of the answer of `load_eventual`.
 const LATE: Millis = Millis::from_secs(1);
-/// A block, an owner's stop or a hold may take effect as late as this on a visit under way, which reads the ledger every so often; the
-/// invariants allow for no more.
+/// A block, an owner's stop or a hold may take effect as late as this on a visit under way, which reads the ledger
+/// every so often; the invariants allow for no more.
 pub(crate) const TOO_LATE: Millis = Millis(LOOK_SELDOM.0 + LATE.0);
 
 /// A state that was replaced.

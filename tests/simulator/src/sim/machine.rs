@@ -285,8 +285,8 @@ async fn run(machine: &Machine, stage: Of, deliveries: Vec<Delivery>) {
     }
 }
 
-/// Every other seed crawls as functions do, which remember pages that were sent on in the state of their host key: so few
-/// that some are forgotten.
+/// Every other seed crawls as functions do, which remember pages that were sent on in the state of their host key: so
+/// few that some are forgotten.
 fn few_rows(shared: &Shared) -> usize {
     if shared.plan.seed.is_multiple_of(2) { 0 } else { 4 }
 }

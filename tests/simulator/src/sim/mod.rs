@@ -385,8 +385,8 @@ async fn is_whole(shared: &Shared, page: &Page, location: &Location) -> bool {
     }
 }
 
-/// The entries of the model web that the feeds' rows remember as seen, those of documents that backfills have read, and the
-/// next steps of backfills.
+/// The entries of the model web that the feeds' rows remember as seen, those of documents that backfills have read, and
+/// the next steps of backfills.
 async fn entries(shared: &Shared) -> (Vec<EntrySnapshot>, Vec<BackfillJob>) {
     let (mut seen, mut backfills) = (vec![], vec![]);
     for source in shared.sources.list(None, ROWS).await.unwrap_or_default() {
@@ -416,8 +416,8 @@ fn seen_by(shared: &Shared, feed: &FeedSource) -> Vec<EntrySnapshot> {
     entries.filter_map(|entry| entry_in(&feed.url, entry.link.as_deref()?)).collect()
 }
 
-/// The entries of the documents that a backfill says it has read, but for those that still wait for their turn, or that a
-/// limit or an end before its time leaves out.
+/// The entries of the documents that a backfill says it has read, but for those that still wait for their turn, or that
+/// a limit or an end before its time leaves out.
 fn read_by(shared: &Shared, row: &Backfill) -> Vec<EntrySnapshot> {
     let is_limited = row.limit.is_some_and(|limit| row.sent >= limit);
     let has_sent = row.lists.is_empty() && !matches!(row.state, BackfillState::GivenUp { .. }) && !is_limited;

@@ -73,7 +73,8 @@ impl HostLedger for Forgets {
     }
 }
 
-/// Objects of which records or raw pages are never erased, in which every claim looks proven, or which lose lists of older pages.
+/// Objects of which records or raw pages are never erased, in which every claim looks proven, or which lose lists of
+/// older pages.
 pub(super) struct MutantBlobs {
     pub(super) plain: Arc<dyn Blobs>,
     pub(super) mutation: Mutation,

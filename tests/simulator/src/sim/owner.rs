@@ -37,8 +37,8 @@ pub(super) fn join(world: &mut World, seed: u64) {
     }
 }
 
-/// Requests of all owners, each with its time and the owner's number: each looks for a proof a few times, and asks for this
-/// and that.
+/// Requests of all owners, each with its time and the owner's number: each looks for a proof a few times, and asks for
+/// this and that.
 pub(super) fn requests(world: &World, seed: u64, length: Moment) -> Vec<(Moment, usize, OwnerRequest)> {
     use OwnerRequest::{Block, Forget, Look, Report, Unblock, Visit};
     let mut dice = Dice::new(seed, "requests");
@@ -113,8 +113,8 @@ pub(super) fn note(
     trace.requests.push(RequestSnapshot { at, since, host, owner, request, outcome, published });
 }
 
-/// Looks at what is left of hosts that were forgotten, and whether those that are allowed again are called. What was asked
-/// for by a job that was given up, or by a request that came to no end, is left out.
+/// Looks at what is left of hosts that were forgotten, and whether those that are allowed again are called. What was
+/// asked for by a job that was given up, or by a request that came to no end, is left out.
 pub(super) async fn look(shared: &Arc<Shared>, dead: &[(Job, String)]) -> (Vec<Remains>, Vec<String>) {
     let (requests, stops) = {
         let trace = shared.trace();

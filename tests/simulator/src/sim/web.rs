@@ -69,8 +69,8 @@ impl MachineWeb {
         }))
     }
 
-    /// When the feed that is called was polled last, as its row says. Of a retired one nothing is said: discovery looks for
-    /// its heir, and at its own address, too. A backfill reads a feed once, whenever it was polled.
+    /// When the feed that is called was polled last, as its row says. Of a retired one nothing is said: discovery looks
+    /// for its heir, and at its own address, too. A backfill reads a feed once, whenever it was polled.
     async fn polled_at(&self, call: &Call) -> Option<Timestamp> {
         if !self.shared.plan.hubs || call.kind != CallKind::Feed {
             return None;

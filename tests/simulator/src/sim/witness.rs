@@ -1,5 +1,5 @@
-//! The worker of a machine, watched: how each run of a job ended and how the worker settled it. The mutations of a worker's
-//! rules are here, too: between the worker and its stages, or between the worker and its queue.
+//! The worker of a machine, watched: how each run of a job ended and how the worker settled it. The mutations of a
+//! worker's rules are here, too: between the worker and its stages, or between the worker and its queue.
 
 use super::Mutation;
 use super::dice::Dice;

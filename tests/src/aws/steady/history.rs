@@ -23,7 +23,8 @@ const LONGEST_GAP: Millis = Millis::from_hours(24 * 365);
 pub struct Load {
     /// Number of feeds.
     pub feeds: u64,
-    /// True if feeds are polled as often as they have news, as deployed; or else three times a day, however seldom that is.
+    /// True if feeds are polled as often as they have news, as deployed; or else three times a day, however seldom that
+    /// is.
     pub adaptive: bool,
     /// New pages of all feeds in thirty days.
     pub pages: f64,

@@ -1,7 +1,8 @@
 //! The pollers of an event source mapping.
 //!
-//! A mapping has five pollers (Lambda's guide, scaling of SQS mappings). Each asks with long polls and gathers a batch of its
-//! own, until the batch is full or its window is over. Those of a mapping that is off do not ask. This is a **model**: what AWS does here nobody outside can see.
+//! A mapping has five pollers (Lambda's guide, scaling of SQS mappings). Each asks with long polls and gathers a batch
+//! of its own, until the batch is full or its window is over. Those of a mapping that is off do not ask. This is a
+//! **model**: what AWS does here nobody outside can see.
 
 use super::access::list;
 use super::cloud::Cloud;

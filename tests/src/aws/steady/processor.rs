@@ -1,8 +1,8 @@
 //! Processor time: what work takes on a whole core, and how long that is on a function's share of one.
 //!
-//! The figures are constants of this repository, in milliseconds of the reference core, so that two machines come to the
-//! same bill. They are estimates from the burst meter's rows of Lambda. [`calibration`](super::super::calibration), a fixed piece of work, says how fast
-//! a machine is beside the reference core, so that they can be taken anew on any.
+//! The figures are constants of this repository, in milliseconds of the reference core, so that two machines come to
+//! the same bill. They are estimates from the burst meter's rows of Lambda. [`calibration`](super::super::calibration),
+//! a fixed piece of work, says how fast a machine is beside the reference core, so that they can be taken anew on any.
 
 use crate::aws::call::Call;
 use crate::aws::unit::MEMORY_OF_A_CORE;

@@ -10,8 +10,8 @@ use tokio::time::{Instant, sleep, timeout};
 
 /// Maximum number of messages of one receive, and of one deletion.
 pub(super) const RECEIVE: usize = 10;
-/// Maximum number of messages of a receive that had to wait for them: what arrives together goes to several of those who
-/// wait, since a queue is on several servers.
+/// Maximum number of messages of a receive that had to wait for them: what arrives together goes to several of those
+/// who wait, since a queue is on several servers.
 const RECEIVE_AT_ARRIVAL: usize = 5;
 
 /// A message.

@@ -1,5 +1,5 @@
-//! The days that are simulated: windows of some minutes at the full rate of arrivals, eight hours apart, for the feeds whose
-//! minutes these are. Three of them are these feeds' day.
+//! The days that are simulated: windows of some minutes at the full rate of arrivals, eight hours apart, for the feeds
+//! whose minutes these are. Three of them are these feeds' day.
 
 use super::access::lock;
 use super::clock::{START, began, now, start};
@@ -33,8 +33,8 @@ const BUCKET: &str = "curlew-data";
 /// The functions, and those with a queue.
 const FUNCTIONS: [&str; 8] = ["dispatch", "discover", "poll", "fetch", "extract", "remove", "index", "sample"];
 const QUEUES: [&str; 5] = ["discover", "poll", "fetch", "extract", "remove"];
-/// Cycles in which feeds are added and polled once, a third in each, so that their copies of robots.txt do not all grow old
-/// at once; and those that are measured: a day.
+/// Cycles in which feeds are added and polled once, a third in each, so that their copies of robots.txt do not all grow
+/// old at once; and those that are measured: a day.
 const WARM: u64 = 3;
 const MEASURED: u64 = 3;
 /// Cycles between both, in which feeds are listed under all slots that they are polled at from time to time.
@@ -265,8 +265,9 @@ impl SimulatedStack {
         slots.any(|slot| u64::from(slot.index()) < minutes)
     }
 
-    /// Makes up for the time between two windows, in which nothing is polled: what is known of each feed is what it would be had it
-    /// been polled all the time until a cycle begins. Returns the number of polls that are due in the first minutes of the cycle.
+    /// Makes up for the time between two windows, in which nothing is polled: what is known of each feed is what it
+    /// would be had it been polled all the time until a cycle begins. Returns the number of polls that are due in the
+    /// first minutes of the cycle.
     async fn polled_meanwhile(
         &self,
         rows: &dyn Sources,

@@ -1,5 +1,5 @@
-//! The web of everyday use: feeds whose news come as a Poisson process at rates with a heavy tail, pages of usual size, and
-//! answers that take their time. Pages and pictures are those of the bundled web.
+//! The web of everyday use: feeds whose news come as a Poisson process at rates with a heavy tail, pages of usual size,
+//! and answers that take their time. Pages and pictures are those of the bundled web.
 
 use super::access::lock;
 use super::clock::now;
@@ -33,8 +33,8 @@ const LATER_CALL: (f64, f64) = (0.33, 0.5);
 const LONGEST_CALL: f64 = 20.0;
 /// Time for which a connection is kept.
 const KEPT: Duration = Duration::from_secs(90);
-/// One visit in this number finds its host out of reach, for the length of a connection's limit. Platforms are always there: a
-/// hold of one, longer than what is simulated, would hide what its polls cost.
+/// One visit in this number finds its host out of reach, for the length of a connection's limit. Platforms are always
+/// there: a hold of one, longer than what is simulated, would hide what its polls cost.
 const DEAD_ONE_IN: u64 = 333;
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// Size of a page in bytes.
@@ -143,8 +143,8 @@ impl Sites {
         }
     }
 
-    /// Lets the last poll of a feed be one interval before an instant, and the next ones find the news of such a time at most: between two windows
-    /// it is not polled, and the news of all that time would be more than any poll finds.
+    /// Lets the last poll of a feed be one interval before an instant, and the next ones find the news of such a time
+    /// at most: between two windows it is not polled, and the news of all that time would be more than any poll finds.
     pub(super) fn polled_before(&self, feed: u64, at: Timestamp, interval: Millis) {
         let host = Url::parse(&Sites::feed(feed)).unwrap();
         let mut state = lock(&self.state);
@@ -243,8 +243,8 @@ fn robots(site: u64) -> Bytes {
     text.into()
 }
 
-/// Returns a feed with the last entries. Those that it has from the start are pages of another site, so that the first poll, which
-/// finds all of them new, fetches none.
+/// Returns a feed with the last entries. Those that it has from the start are pages of another site, so that the first
+/// poll, which finds all of them new, fetches none.
 fn feed(home: &str, published: &[Timestamp]) -> Bytes {
     let mut text =
         format!("<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>Paper</title><link>{home}/</link>");

@@ -1,5 +1,5 @@
-//! The operations of DynamoDB that Curlew uses, over rows in memory. An operation or a form of condition that is not here
-//! panics, so that nothing is counted wrongly in silence.
+//! The operations of DynamoDB that Curlew uses, over rows in memory. An operation or a form of condition that is not
+//! here panics, so that nothing is counted wrongly in silence.
 
 use super::access::list;
 use crate::aws::item::size;

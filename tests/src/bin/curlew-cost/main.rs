@@ -39,7 +39,8 @@ const PAGES_BAR: f64 = 2.0;
 /// Maximum cost a month for 100,000 feeds polled 3 times a day with nothing new, in dollars.
 const POLLS_BAR: f64 = 8.0;
 
-/// Number of sweeps of a stack without feeds. They differ in their processor time, and what a sweep takes is subtracted.
+/// Number of sweeps of a stack without feeds. They differ in their processor time, and what a sweep takes is
+/// subtracted.
 const EMPTY_SWEEPS: u32 = 5;
 
 fn main() -> ExitCode {

@@ -28,8 +28,8 @@ const RECHECKS_ONE_IN: f64 = 150.0;
 /// Runs of index in a month, and of sample and of the archive.
 const INDEX_RUNS: f64 = 3.0 * DAYS;
 const OTHER_RUNS: f64 = DAYS + 1.0;
-/// Write units of a stored robots.txt, which polls write again from time to time though it has not changed: less often than the
-/// simulated days would show.
+/// Write units of a stored robots.txt, which polls write again from time to time though it has not changed: less often
+/// than the simulated days would show.
 const ROBOTS_UNITS: f64 = 2.0;
 /// Work of a search: GETs (manifests, hidden hosts, ranges of splits that are not in memory, thumbnails), and the
 /// function's time, in milliseconds, and its memory, in megabytes.
@@ -210,8 +210,8 @@ impl Month {
     }
 }
 
-/// Returns the sum of a month whose tables have provisioned capacity that follows the load: units a second on average, at
-/// the aimed-at use, at least one for each table.
+/// Returns the sum of a month whose tables have provisioned capacity that follows the load: units a second on average,
+/// at the aimed-at use, at least one for each table.
 fn provisioned(bill: &Bill) -> f64 {
     let mut tables: BTreeMap<(&str, Unit), f64> = BTreeMap::new();
     let mut rest = 0.0;

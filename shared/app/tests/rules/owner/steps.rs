@@ -1,4 +1,5 @@
-//! Requests of owners that read the rows of all pages: in steps of bounded work they come to the same as in a single run.
+//! Requests of owners that read the rows of all pages: in steps of bounded work they come to the same as in a single
+//! run.
 
 use super::*;
 use crate::index::accept_on;
@@ -53,8 +54,8 @@ impl Town {
         }
     }
 
-    /// Makes a request and runs its jobs, the one of a given index twice. Returns, as it is known after each job, when the
-    /// request was done.
+    /// Makes a request and runs its jobs, the one of a given index twice. Returns, as it is known after each job, when
+    /// the request was done.
     async fn in_steps(&self, request: OwnerRequest, twice: Option<usize>) -> Vec<Option<Timestamp>> {
         self.begin(request).await;
         let mut done = vec![];

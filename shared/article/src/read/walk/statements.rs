@@ -73,7 +73,8 @@ impl<'a> Walk<'a> {
         self.out.headings.push(Heading { level, text, block: self.out.blocks.len(), leads_home });
     }
 
-    /// True if a heading of a page that is not the home page itself lies in a link to that, or has one, or one to a folder above the page.
+    /// True if a heading of a page that is not the home page itself lies in a link to that, or has one, or one to a
+    /// folder above the page.
     fn leads_home(&mut self, node: NodeRef<'a, Node>, level: u8) -> bool {
         /// Steps into the heading.
         const NEAR: usize = 12;

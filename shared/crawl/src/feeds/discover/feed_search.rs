@@ -140,7 +140,8 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         FeedSearch { intake, visit, site, found: Vec::new(), rows: HashMap::new(), unread: None }
     }
 
-    /// Goes on with what is left of the search. Returns how far it came, and the feeds that are new, also if it failed after them.
+    /// Goes on with what is left of the search. Returns how far it came, and the feeds that are new, also if it failed
+    /// after them.
     pub(super) async fn run(mut self, start: &Url, rest: Rest) -> (Result<Step, StageError>, Vec<FoundFeed>) {
         let step = self.look(start, rest).await;
         (step, self.found)
@@ -332,8 +333,8 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         Tried::Useless
     }
 
-    /// A candidate is a feed: the same as one of this search or one that is known, by where it was found or by what it says, or a
-    /// new one.
+    /// A candidate is a feed: the same as one of this search or one that is known, by where it was found or by what it
+    /// says, or a new one.
     async fn validated(
         &mut self,
         url: &Url,

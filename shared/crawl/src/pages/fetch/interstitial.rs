@@ -19,8 +19,8 @@ pub(super) const MOST_SUSPECTS: usize = 16;
 /// Stands for any image, where only title and text are judged.
 const ANY_IMAGE: &str = "image";
 
-/// A new page that seems not to be worth keeping, or is not what was announced: an interstitial that is not known yet may
-/// hide it.
+/// A new page that seems not to be worth keeping, or is not what was announced: an interstitial that is not known yet
+/// may hide it.
 pub(super) struct Suspect {
     pub(super) item: VisitItem,
     pub(super) before: Row,
@@ -144,8 +144,8 @@ impl Fetch {
         Item::Apart(until, ItemWait::Own)
     }
 
-    /// At the end of a visit: pages whose text has turned out to be an interstitial's wait with the host; those of which it is
-    /// not known yet are looked at again; the others are what they seem to be.
+    /// At the end of a visit: pages whose text has turned out to be an interstitial's wait with the host; those of
+    /// which it is not known yet are looked at again; the others are what they seem to be.
     pub(super) async fn resolve(&self, round: &mut VisitRun<'_, '_>, suspect: Suspect) -> Result<Item, StageError> {
         let hold = round.visit.state.learned.hold.as_ref();
         let walled = hold.filter(|hold| hold.reason == HoldReason::Interstitial).map(|hold| hold.until);
@@ -176,8 +176,8 @@ impl Fetch {
         Item::Later(NotNow::held(until, HoldReason::Interstitial))
     }
 
-    /// A page is about to be removed since it shows this text: if the home page of its site shows it too, it stands before all
-    /// pages and the removal waits. A page that led to the home page says nothing of that.
+    /// A page is about to be removed since it shows this text: if the home page of its site shows it too, it stands
+    /// before all pages and the removal waits. A page that led to the home page says nothing of that.
     pub(super) async fn home_is_hidden(
         &self,
         round: &mut VisitRun<'_, '_>,

@@ -33,9 +33,9 @@ impl Fetch {
         if jobs.is_empty() { Ok(()) } else { Ok(self.queue.send(&jobs).await?) }
     }
 
-    /// Records that a page was re-checked and may stay. An `unavailable_after` date that the page names now and its record lacks
-    /// is for its manifest, and sent there. `directives` is `None` if the page could not be read; the date then stays as it
-    /// was. `validators` are those of the document, if its content is that of the record.
+    /// Records that a page was re-checked and may stay. An `unavailable_after` date that the page names now and its
+    /// record lacks is for its manifest, and sent there. `directives` is `None` if the page could not be read; the date
+    /// then stays as it was. `validators` are those of the document, if its content is that of the record.
     pub(super) async fn still_there(
         &self,
         round: &VisitRun<'_, '_>,

@@ -190,7 +190,8 @@ impl Fetch {
         Ok(Item::Done)
     }
 
-    /// Something speaks against a page: a second look decides, unless one text stands in place of several pages of its host.
+    /// Something speaks against a page: a second look decides, unless one text stands in place of several pages of its
+    /// host.
     async fn doubted(
         &self,
         round: &mut VisitRun<'_, '_>,

@@ -11,8 +11,8 @@ use curlew_screen::Verdict as Judged;
 use url::Url;
 
 impl Fetch {
-    /// A page has changed: its new text takes the place of the old one, if the page would be taken now. One that would be
-    /// screened out leaves the index; one that says too little stays as it was.
+    /// A page has changed: its new text takes the place of the old one, if the page would be taken now. One that would
+    /// be screened out leaves the index; one that says too little stays as it was.
     pub(super) async fn revised(
         &self,
         round: &mut VisitRun<'_, '_>,
@@ -60,7 +60,8 @@ impl Fetch {
         Ok(Item::Done)
     }
 
-    /// The image that a page had, if it has the same one now: it is not asked for again. `None` if it is to be asked for.
+    /// The image that a page had, if it has the same one now: it is not asked for again. `None` if it is to be asked
+    /// for.
     async fn image_of(&self, record: &Record, now: Option<&Url>) -> Result<Option<Option<MainImage>>, StageError> {
         let same = record.image.as_deref().filter(|image| now.map(Url::as_str) == Some(*image));
         let Some(id) = same.and_then(image_id_of) else { return Ok(None) };

@@ -1,9 +1,9 @@
 //! Memory and work that decoding an image takes, known before it is decoded.
 //!
-//! A decoder may keep far more than the pixels that it gives: a progressive JPEG two bytes for each sample until its last
-//! scan, a WebP its planes, its transparency and the canvas of its animation. The facts are not read by walking the file as
-//! the decoder does, since a file may be made so that two walks part ways: every place is looked at where the decoder might
-//! find a frame header, and the greatest one counts.
+//! A decoder may keep far more than the pixels that it gives: a progressive JPEG two bytes for each sample until its
+//! last scan, a WebP its planes, its transparency and the canvas of its animation. The facts are not read by walking
+//! the file as the decoder does, since a file may be made so that two walks part ways: every place is looked at where
+//! the decoder might find a frame header, and the greatest one counts.
 
 use image::ImageFormat;
 
@@ -27,8 +27,8 @@ pub(super) struct ImageHeader {
 }
 
 impl ImageHeader {
-    /// The most bytes of memory that decoding takes besides `file` itself. What a GIF's first frame takes besides, if it is
-    /// not as large as the image, is not among it, since its decoder heeds a limit.
+    /// The most bytes of memory that decoding takes besides `file` itself. What a GIF's first frame takes besides, if
+    /// it is not as large as the image, is not among it, since its decoder heeds a limit.
     ///
     /// # Errors
     /// One line that says why decoding would take too long.
@@ -45,8 +45,8 @@ impl ImageHeader {
         Ok(self.pixels.saturating_add(hidden))
     }
 
-    /// A JPEG's decoder copies the file. It keeps the coefficients of the whole image if these come in several scans, and
-    /// else those of a row of blocks.
+    /// A JPEG's decoder copies the file. It keeps the coefficients of the whole image if these come in several scans,
+    /// and else those of a row of blocks.
     fn jpeg(&self, file: &[u8]) -> Result<u64, String> {
         let frames = || (2..file.len()).filter_map(|at| JpegFrame::at(file, at)).filter(|frame| frame.is_of(self));
         let components = frames().map(|frame| frame.components).max().unwrap_or_default();
@@ -129,8 +129,8 @@ fn scan_components(window: &[u8]) -> Option<u8> {
     (matches!(components, 1..=4) && *length == 6 + 2 * components).then_some(*components)
 }
 
-/// Samples of a lossy WebP frame in whole macroblocks, if its chunk (RFC 9649 §2.5, RFC 6386 §9.1) begins a window of the
-/// file. The frame may be greater than the image; its decoder finds out at the end.
+/// Samples of a lossy WebP frame in whole macroblocks, if its chunk (RFC 9649 §2.5, RFC 6386 §9.1) begins a window of
+/// the file. The frame may be greater than the image; its decoder finds out at the end.
 fn lossy_area(window: &[u8]) -> Option<u64> {
     let [b'V', b'P', b'8', b' ', _, _, _, _, _, _, _, 0x9D, 0x01, 0x2A, w1, w2, h1, h2] = window else { return None };
     let side = |low, high| u64::from(u16::from_le_bytes([low, high]) & 0x3FFF).next_multiple_of(MACROBLOCK);

@@ -18,8 +18,8 @@ pub(crate) const LOOKED_AT_BYTES: usize = 32 * 1024;
 const TELLING_BYTES: usize = 512;
 
 impl Visit<'_> {
-    /// The vendor of the interstitial that was sent in place of a robots.txt, a feed or a home page; empty if no mark names
-    /// one. It is one if it carries a mark, or says what stood in place of a page of this host lately.
+    /// The vendor of the interstitial that was sent in place of a robots.txt, a feed or a home page; empty if no mark
+    /// names one. It is one if it carries a mark, or says what stood in place of a page of this host lately.
     pub(crate) async fn interstitial_in(&self, reply: &Reply, url: &Url) -> Result<Option<&'static str>, StageError> {
         if reply.status != 200 || reply.body_skipped {
             return Ok(None);
@@ -36,7 +36,8 @@ impl Visit<'_> {
         Ok(marked.or_else(|| self.has_substitute(key_of(&article)).then_some("")))
     }
 
-    /// Asks for a feed or a sitemap; the validators are of another URL where redirects led to it. A bot wall in its place says nothing of it: the host is held.
+    /// Asks for a feed or a sitemap; the validators are of another URL where redirects led to it. A bot wall in its
+    /// place says nothing of it: the host is held.
     pub(crate) async fn get_listing(
         &mut self,
         url: &Url,
@@ -130,8 +131,8 @@ impl Visit<'_> {
         interstitial::is_interstitial(&self.state.learned, text)
     }
 
-    /// Leaves the host alone once this visit is closed, since it shows an interstitial, of this vendor if that is known; says
-    /// until when.
+    /// Leaves the host alone once this visit is closed, since it shows an interstitial, of this vendor if that is
+    /// known; says until when.
     pub(crate) fn hold_interstitial(&mut self, vendor: &str, url: &Url) -> Timestamp {
         let (now, seed) = (self.politeness.clock.now(), self.politeness.seeds.next());
         let rules = self.politeness.rules.clone();

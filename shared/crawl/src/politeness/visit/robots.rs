@@ -81,8 +81,8 @@ impl Visit<'_> {
         })
     }
 
-    /// The rules of an origin: known to this process, or kept in the store, or asked for now. The error is why there are
-    /// none.
+    /// The rules of an origin: known to this process, or kept in the store, or asked for now. The error is why there
+    /// are none.
     async fn rules(&mut self, origin: &Origin, url: &Url) -> Result<Result<Arc<Robots>, CallEnd>, StageError> {
         let now = self.politeness.clock.now();
         if let Some(rules) = self.politeness.known.get(origin, now) {
@@ -103,8 +103,8 @@ impl Visit<'_> {
             },
         };
         if standing(&copy.standing) == Standing::DisallowAll {
-            // The file is refused to us (401, 403), and so is all else, but no rule says so of any page: what waits for it
-            // is not lost at once.
+            // The file is refused to us (401, 403), and so is all else, but no rule says so of any page: what waits for
+            // it is not lost at once.
             self.without_robots("robots.txt is refused to the crawler (401 or 403), so nothing is called");
             return Ok(Err(CallEnd::Refused(copy.fresh_until)));
         }
@@ -125,8 +125,8 @@ impl Visit<'_> {
         Ok(copy.map(|copy| with_note(copy, origin, self.state.robots_notes())))
     }
 
-    /// Notes that a new copy says what the stored one does; false if it has to be written. Most answers do, and the row of the host
-    /// key is smaller than a copy, and often written anyway.
+    /// Notes that a new copy says what the stored one does; false if it has to be written. Most answers do, and the row
+    /// of the host key is smaller than a copy, and often written anyway.
     fn notes_unchanged(&mut self, origin: &Origin, old: &RobotsCopy, new: &RobotsCopy) -> bool {
         let RobotsCopy { body_at, fetched_at, fresh_until, .. } = *old;
         let is_usual = matches!(standing(&new.standing), Standing::Rules | Standing::AllowAll)
@@ -136,7 +136,8 @@ impl Visit<'_> {
             && self.state.note_unchanged_robots(origin, old.fetched_at, new.fetched_at)
     }
 
-    /// The robots.txt of a URL that was just fetched, or may be. Another process or a guest visit may have asked for it.
+    /// The robots.txt of a URL that was just fetched, or may be. Another process or a guest visit may have asked for
+    /// it.
     pub(crate) async fn robots_at_hand(&self, url: &Url) -> Result<Arc<Robots>, StageError> {
         let Ok(origin) = address::origin(url) else { return Ok(Arc::default()) };
         let now = self.politeness.clock.now();
@@ -274,8 +275,8 @@ fn kept(old: Option<RobotsCopy>, fetched: &Fetched<'_>, reply: Option<&Reply>, n
     }
 }
 
-/// Returns a stored copy with the time until which it may be used, and at which its rules were last there, by the notes in the row
-/// of its host key.
+/// Returns a stored copy with the time until which it may be used, and at which its rules were last there, by the notes
+/// in the row of its host key.
 fn with_note(copy: RobotsCopy, origin: &Origin, notes: &RobotsNotes) -> RobotsCopy {
     let Some(noted) = robots_notes::unchanged_until(notes, origin, copy.fetched_at) else { return copy };
     let has_rules = standing(&copy.standing) == Standing::Rules;
@@ -283,16 +284,16 @@ fn with_note(copy: RobotsCopy, origin: &Origin, notes: &RobotsNotes) -> RobotsCo
     RobotsCopy { fresh_until: copy.fresh_until.max(noted), body_at, ..copy }
 }
 
-/// Returns a stored copy with the times at which the file was last asked for and may be used until, by the notes in the row of its host
-/// key. A visit needs to know when the copy was written, and uses its own form.
+/// Returns a stored copy with the times at which the file was last asked for and may be used until, by the notes in the
+/// row of its host key. A visit needs to know when the copy was written, and uses its own form.
 pub fn as_last_asked(copy: RobotsCopy, origin: &Origin, notes: &RobotsNotes) -> RobotsCopy {
     let asked_at = robots_notes::unchanged_until(notes, origin, copy.fetched_at).map(|until| until - MAX_AGE);
     let fetched_at = asked_at.unwrap_or(copy.fetched_at);
     RobotsCopy { fetched_at, ..with_note(copy, origin, notes) }
 }
 
-/// The rules to obey, or `None` while nothing may be called and nothing is known for good. A file that overruns its limit is
-/// as good as out of reach (RFC 9309 §2.3.1.4).
+/// The rules to obey, or `None` while nothing may be called and nothing is known for good. A file that overruns its
+/// limit is as good as out of reach (RFC 9309 §2.3.1.4).
 pub async fn compile(
     pool: &dyn CpuPool,
     copy: &RobotsCopy,

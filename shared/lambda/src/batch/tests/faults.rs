@@ -1,5 +1,6 @@
-//! Batches of two stages under faults, one seed a run: stores that fail, throttle and lose answers, jobs that hang until the
-//! deadline, processes that die. Two invocations at a time share the stores and the queues, and a judge looks at every message.
+//! Batches of two stages under faults, one seed a run: stores that fail, throttle and lose answers, jobs that hang
+//! until the deadline, processes that die. Two invocations at a time share the stores and the queues, and a judge looks
+//! at every message.
 
 #![allow(clippy::print_stdout, reason = "the figures are what a person runs it for")]
 

@@ -1,4 +1,5 @@
-//! A thousand visits in one batch, in virtual time: the real fetch stage, its pauses and its turn, over a web in memory.
+//! A thousand visits in one batch, in virtual time: the real fetch stage, its pauses and its turn, over a web in
+//! memory.
 
 #![allow(clippy::print_stdout, reason = "the figures are what a person runs it for")]
 

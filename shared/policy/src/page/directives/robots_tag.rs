@@ -8,9 +8,9 @@ use std::convert::Infallible;
 /// Returns what `Robots-Tag` headers say as lines of `X-Robots-Tag`, one for each product token: `*;nosnippet,
 /// ExampleBot;noindex` becomes `*: nosnippet` and `ExampleBot: noindex`.
 ///
-/// The header is a List (RFC 9651 §3.1) of product tokens whose rules are parameters; several headers are one list, and of
-/// one that is too long the members count that are whole. A member that is a rule itself, and a header that is no such list,
-/// are read as an X-Robots-Tag: a restriction written in the old form is meant.
+/// The header is a List (RFC 9651 §3.1) of product tokens whose rules are parameters; several headers are one list, and
+/// of one that is too long the members count that are whole. A member that is a rule itself, and a header that is no
+/// such list, are read as an X-Robots-Tag: a restriction written in the old form is meant.
 pub fn robots_tag_lines(headers: &[String]) -> Vec<String> {
     let joined = headers.join(",");
     match Parser::new(whole_members(&joined)).parse_list_with_visitor(Members::default()) {

@@ -101,7 +101,8 @@ fn a_block_made_during_a_visit_outlives_it() {
     assert!(was && !open.is_blocked("example.org"));
 }
 
-/// A visit that lost its lease and ended late has told of a hold; the visit that has the lease by then knows nothing of it.
+/// A visit that lost its lease and ended late has told of a hold; the visit that has the lease by then knows nothing of
+/// it.
 #[test]
 fn a_hold_that_another_visit_has_told_of_outlives_the_one_that_closes() {
     let rules = Rules::default();

@@ -77,8 +77,8 @@ fn look(feed: &mut FeedSource, content: u64, was_check: bool, rules: &Rules, now
     feed.polled_at = now;
 }
 
-/// Polls an honest server three times a day; says how many of the polls were unconditional, and how many brought nothing
-/// but what was known.
+/// Polls an honest server three times a day; says how many of the polls were unconditional, and how many brought
+/// nothing but what was known.
 fn poll_honestly(feed: &mut FeedSource, days: u64, rules: &Rules, content: impl Fn(Timestamp) -> u64) -> (u32, u32) {
     let (mut unconditional, mut repeated) = (0, 0);
     for poll in 1..days * 3 {

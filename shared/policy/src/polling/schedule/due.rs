@@ -1,7 +1,7 @@
 //! The slots that dispatch has to look at, and the place within one at which a tick that was cut off goes on.
 //!
-//! A place is an instant: the minute in which the slot came, and of that minute the part that its keys are through. Keys
-//! are hashes, so they are spread evenly over the minute.
+//! A place is an instant: the minute in which the slot came, and of that minute the part that its keys are through.
+//! Keys are hashes, so they are spread evenly over the minute.
 
 use super::slots::CYCLE;
 use curlew_model::{Slot, SourceKey, Timestamp};
@@ -24,9 +24,9 @@ pub struct DueSlot {
     pub from: Timestamp,
 }
 
-/// The slots that have come after the minute of `done` up to the minute of `now`, the earliest first; each at most once,
-/// however long ago `done` is. Without a `done`, all of them; and so if it lies ahead, by a clock that was wrong. A place `within` one of them says that those before it were
-/// looked at too, and it up to there.
+/// The slots that have come after the minute of `done` up to the minute of `now`, the earliest first; each at most
+/// once, however long ago `done` is. Without a `done`, all of them; and so if it lies ahead, by a clock that was wrong.
+/// A place `within` one of them says that those before it were looked at too, and it up to there.
 pub fn slots_due(done: Option<Timestamp>, within: Option<Timestamp>, now: Timestamp) -> Vec<DueSlot> {
     let to = now.minute();
     let done = done.filter(|done| done.minute() <= to);

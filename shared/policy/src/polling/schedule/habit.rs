@@ -57,8 +57,9 @@ pub fn news(habit: Habit, arrivals: u64, now: Timestamp) -> Habit {
 }
 
 /// The interval that the history speaks for, within floor and cap: below half of the mean time between two arrivals.
-/// Three polls a day for daily news, one for rarer news, as the usual feed readers do; fewer only where nothing has come
-/// for months. A silence counts in place of the mean where that is longer. There are few intervals, so it seldom changes.
+/// Three polls a day for daily news, one for rarer news, as the usual feed readers do; fewer only where nothing has
+/// come for months. A silence counts in place of the mean where that is longer. There are few intervals, so it seldom
+/// changes.
 pub fn estimate(habit: &Habit, rules: &Rules, now: Timestamp) -> Option<Millis> {
     let silence = habit.news_at.map_or(Millis::ZERO, |at| now.since(at));
     let gap = habit.gap?.max(Millis(silence.0 / SILENCE));

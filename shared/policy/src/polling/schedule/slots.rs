@@ -1,8 +1,8 @@
 //! Slots: the minutes of the eight-hour cycle at which feeds are looked at.
 //!
 //! A feed's slot follows from its key, so three polls a day need no index of due times and no write. A longer interval
-//! skips cycles. A shorter one, which only adaptive mode gives, adds slots: the feed is listed under up to seven further
-//! ones, evenly spaced, by small rows that are written once (see [`curlew_model::ExtraSlot`]).
+//! skips cycles. A shorter one, which only adaptive mode gives, adds slots: the feed is listed under up to seven
+//! further ones, evenly spaced, by small rows that are written once (see [`curlew_model::ExtraSlot`]).
 
 use super::after_skips;
 use crate::rules::Rules;
@@ -89,8 +89,8 @@ fn in_cycle(feed: &FeedSource, minute: i64) -> bool {
     (minute.div_euclid(CYCLE) + i64::from(feed.slot.index())).rem_euclid(cycles(feed.interval)) == 0
 }
 
-/// Returns true if a feed's slots are so close that a poll which was late and is not written down might let the next one come before
-/// the floor.
+/// Returns true if a feed's slots are so close that a poll which was late and is not written down might let the next
+/// one come before the floor.
 pub fn is_near_floor(feed: &FeedSource, rules: &Rules) -> bool {
     let times = times_a_cycle(feed.interval, rules);
     let apart = CYCLE / i64::from(times) - ON_TIME_MINUTES;

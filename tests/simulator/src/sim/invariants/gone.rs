@@ -10,8 +10,8 @@ const NAME: &str = "5 nothing gone is found";
 /// A page that was judged gone is removed within this time, through crashes and retries; unless its job is given up.
 const REMOVED_WITHIN: Millis = Millis::from_hours(4);
 
-/// 5. What is gone, blocked or noindexed is not found from the moment that it is removed, which follows soon upon the judgement;
-///    and what is accepted is found once everything is published.
+/// 5. What is gone, blocked or noindexed is not found from the moment that it is removed, which follows soon upon the
+///    judgement; and what is accepted is found once everything is published.
 ///
 /// # Errors
 /// The first hit that should not be one, removal that was lost, or page that should be found.

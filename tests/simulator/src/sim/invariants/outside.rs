@@ -99,8 +99,8 @@ pub fn no_poll_below_the_floor(trace: &Trace, rules: &Rules) -> Result<(), Viola
     }
 }
 
-/// 15. A subscription ends with its feed: a delivery for one that is retired is told so, and so is one for a blocked feed
-///     once the feed was found blocked.
+/// 15. A subscription ends with its feed: a delivery for one that is retired is told so, and so is one for a blocked
+///     feed once the feed was found blocked.
 ///
 /// # Errors
 /// The first delivery that was taken all the same.

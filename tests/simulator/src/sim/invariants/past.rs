@@ -34,8 +34,8 @@ pub fn the_past_has_a_budget(trace: &Trace, rules: &Rules) -> Result<(), Violati
     Ok(())
 }
 
-/// 17. A new post waits behind no more than [`PORTIONS`] portions of older pages of its host key: when it is sent, no more
-///     are sent and still to be called.
+/// 17. A new post waits behind no more than [`PORTIONS`] portions of older pages of its host key: when it is sent, no
+///     more are sent and still to be called.
 ///
 /// # Errors
 /// The first post that found more.
