@@ -13,7 +13,7 @@ pub const REGION: &str = "us-east-1";
 /// The default account.
 pub const ACCOUNT: &str = "000000000000";
 /// Maximum time of a call of a table, a queue or an object.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 /// Maximum running time of a function: its whole timeout.
 const RUN: Duration = Duration::from_secs(900);
 
