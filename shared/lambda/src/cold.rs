@@ -149,11 +149,11 @@ impl Cold {
     /// Adds the pages of an invocation. Returns how many were rejected in a row each time that they have become too
     /// many, else 0; it then begins to count anew.
     pub(crate) fn rejected_in_a_row(&self, counts: &Counts) -> u64 {
-        let before = if counts.accepted > 0 { 0 } else { self.rejected_in_a_row.load(Ordering::Relaxed) };
+        let before = self.rejected_in_a_row.load(Ordering::Relaxed);
         let now = if counts.accepted > 0 { 0 } else { before + counts.rejections() };
-        let is_much = now >= MANY_REJECTED;
-        self.rejected_in_a_row.store(if is_much { 0 } else { now }, Ordering::Relaxed);
-        if is_much { now } else { 0 }
+        let (kept, in_a_row) = if now < MANY_REJECTED { (now, 0) } else { (0, now) };
+        self.rejected_in_a_row.store(kept, Ordering::Relaxed);
+        in_a_row
     }
 
     /// True if this process should end, so that Lambda starts another one: see [`Memory::is_worn_out`].

@@ -29,7 +29,7 @@ const MANY_THROTTLED: u64 = 100;
 /// Holds by which a site says that it does not want to be called.
 const REFUSALS: [HoldReason; 3] = [HoldReason::Forbidden, HoldReason::TooManyRequests, HoldReason::Interstitial];
 
-/// What an operator should look at; `docs/runbooks.md` has a row for each.
+/// A reason for an operator to look; `docs/runbooks.md` has a row for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Trouble {
     /// Jobs lie in a dead-letter queue.

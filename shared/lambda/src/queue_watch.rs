@@ -14,7 +14,7 @@ const BETWEEN: Millis = Millis::from_mins(30);
 /// Time after which a queue stands still whose jobs are ready while nobody works on any of them.
 const STANDS_STILL: Millis = Millis::from_mins(60);
 
-/// What a process of dispatch remembers of its looks.
+/// The memory of a process of dispatch: its last look, and the queues that nothing was taken from.
 #[derive(Debug, Default)]
 struct Looks {
     last: Option<Timestamp>,

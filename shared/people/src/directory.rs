@@ -19,7 +19,7 @@ pub struct Directory {
     pub sources: Arc<dyn Sources>,
 }
 
-/// What the feeds of a site say of it.
+/// The statements of a site's feeds about the site.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiteNotes {
     /// Addresses of its feeds, the one by which it was asked for first.

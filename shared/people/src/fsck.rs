@@ -6,7 +6,7 @@
 //!
 //! Pages, thumbnails and segments are named by hashes. A pass compares the rows of one slice of all hashes with
 //! everything else of that slice, so that a store of any size is compared in bounded memory, at the price of reading
-//! the objects once in each pass.
+//! the objects once in each pass. It is long since each kind of object has a comparison of its own.
 
 mod repair;
 

@@ -62,7 +62,7 @@ pub enum SiteOrder {
     Rejected,
 }
 
-/// What the table needs of the row of a feed, which is much longer.
+/// The part of a feed's row that the table needs; the row is much longer.
 struct FeedFacts {
     key: SourceKey,
     site: Option<SourceKey>,

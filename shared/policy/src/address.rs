@@ -1,4 +1,5 @@
-//! URLs: their canonical form, the ids derived from them, and their host key.
+//! URLs: their canonical form, the ids derived from them, and their host key. It is long
+//! since its tests stand here.
 
 use curlew_model::{HostKey, ImageId, Origin, PageId, Slot, SourceKey, Work, is_at_or_below};
 use serde::{Deserialize, Serialize};

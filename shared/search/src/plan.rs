@@ -1,5 +1,5 @@
 //! Translates a query for an index: words and phrases in the forms of each language, and which of them a page must
-//! have.
+//! have. It is long since each kind of part of a query becomes clauses here.
 
 mod forms;
 

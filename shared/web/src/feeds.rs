@@ -29,7 +29,8 @@ const TTL_MINUTES: u32 = 480;
 /// Caching of feeds that have all of their entries, for caches and readers that heed it.
 const AS_OFTEN: &str = "public, max-age=3600";
 /// Remedy for a server without an address of its own.
-const NO_ADDRESS: &str = "Feeds name the address of this server: its operator sets it in the settings, as base_url in the table [web], or as CURLEW_WEB_BASE_URL.";
+const NO_ADDRESS: &str = "Feeds name the address of this server: its operator sets it in the \
+    settings, as base_url in the table [web], or as CURLEW_WEB_BASE_URL.";
 /// Other search engines must not index our results.
 const NOINDEX: (HeaderName, HeaderValue) =
     (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));

@@ -270,7 +270,8 @@ fn front_secret<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D:
     match &secret {
         Some(text) if text.len() < FRONT_SECRET || !text.bytes().all(|b| b.is_ascii_graphic()) => {
             Err(de::Error::custom(format!(
-                "front_secret must be at least {FRONT_SECRET} ASCII characters without spaces: `openssl rand -hex 16` prints one"
+                "front_secret must be at least {FRONT_SECRET} ASCII characters without spaces: \
+                 `openssl rand -hex 16` prints one"
             )))
         }
         _ => Ok(secret),

@@ -1,4 +1,5 @@
-//! Owners: proofs and requests of site owners, and messages to the operator.
+//! Owners: proofs and requests of site owners, and messages to the operator. It is
+//! long since a proof takes many forms, all of which use one set of helpers.
 
 mod steps;
 

@@ -1,5 +1,5 @@
-//! What a page says of itself: its canonical address, its language, its directives, whether it is free; and whether it
-//! is valid.
+//! Tests of the statements of a page about itself (canonical address, language, directives, whether it is free), and of
+//! its validity.
 
 use crate::story::{PROSE, TEXT, read};
 use curlew_article::{text_words, validity};

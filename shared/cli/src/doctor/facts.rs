@@ -151,11 +151,11 @@ pub(crate) struct StackFacts {
     pub(crate) released_until: Fact<Option<Timestamp>>,
     /// Events of schedules that failed for good.
     pub(crate) dead_events: Fact<u64>,
-    /// Who is told when an alarm goes off; `None` if the deployment does not say.
+    /// The receiver of alarms; `None` if the deployment does not say.
     pub(crate) alarms: Option<AlarmsGoTo>,
 }
 
-/// Who is told when an alarm of a stack goes off.
+/// The receiver of the alarms of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AlarmsGoTo {
     /// The address `AlarmEmail`.

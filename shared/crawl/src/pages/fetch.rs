@@ -1,4 +1,5 @@
-//! Fetch: visits a host key for a list of URLs. New pages go to extraction; re-checks decide about removal.
+//! Fetch: visits a host key for a list of URLs. New pages go to extraction; re-checks decide about removal. It
+//! is long since all of them take the same steps under one visit.
 
 mod ending;
 mod images;

@@ -12,7 +12,7 @@ pub const WRITTEN_AGAIN: Millis = Millis::from_days(21);
 /// A note that ends less than this after the next use of its file spares nobody a call worth a write.
 const HARDLY_USED: Millis = Millis::from_hours(1);
 
-/// What becomes of the answer that a robots.txt has not changed.
+/// The treatment of the answer that a robots.txt has not changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unchanged {
     /// It is noted, and the row of the host key is worth a write for that.
