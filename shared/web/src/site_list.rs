@@ -123,10 +123,11 @@ impl<'a> Choice<'a> {
 
     /// Returns the sites that are chosen, in order.
     fn select<'s>(&self, sites: &'s [SiteProfile]) -> Vec<&'s SiteProfile> {
-        let filter = self.filter.to_lowercase();
+        let filter = host::display_name(&self.filter.to_lowercase());
         let is_chosen = |site: &&SiteProfile| {
             let has_text = || {
-                let names = [shown_name(site).to_lowercase(), site.site.host.clone()];
+                // hosts in ASCII form are matched as they are read: "3ya" is no part of "münchen"
+                let names = [shown_name(site).to_lowercase(), host::display_name(&site.site.host)];
                 names.iter().any(|name| name.contains(&filter))
             };
             (self.letter.is_empty() || initial_of(&shown_name(site)).as_deref() == Some(self.letter))
