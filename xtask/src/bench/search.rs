@@ -14,7 +14,7 @@ use std::process::Command;
 /// Number of articles: enough for ten thousand records of 35 KB.
 const TEXTS: usize = 210_000;
 /// The script that asks the other engines.
-const PEERS: &str = "xtask/src/bench/peers.py";
+pub(super) const PEERS: &str = "xtask/src/bench/peers.py";
 /// Bars: microseconds of processor time a short record, milliseconds of a query, reads of one split, bytes of the index
 /// for a byte of text (short records have their addresses and names besides).
 const RECORD_US: f64 = 200.0;

@@ -2,7 +2,11 @@
 
 use super::Bench;
 use super::table::Table;
+use crate::run::{output, program, root};
+use crate::tools;
 use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -16,21 +20,45 @@ const ROUNDS: usize = 50;
 /// Maximum time to the first byte of a page of results, in milliseconds.
 const BAR: f64 = 20.0;
 
-/// Serves a crawled store, and asks these queries, each on a connection of its own.
+/// Maximum ratio of the time of the API's answer to that of tantivy with the same texts stored and ten snippets.
+const OF_TANTIVY: f64 = 2.0;
+
+/// Serves a crawled store, and asks these queries, each on a connection of its own; those that are words alone are put
+/// to the API and to tantivy as well.
 pub(crate) fn measure(bench: &Bench, data: &Path, rule: &str, queries: &[&str], table: &mut Table) -> Result<()> {
     let mut command = bench.curlew(&["serve", "--listen", "127.0.0.1:0", "--resolve", rule]);
     command.arg("--data").arg(data);
     let served = Served::start(command)?;
-    let times = first_bytes(&served.addr, queries)?;
+    let times = first_bytes(&served.addr, queries, "/?q=")?;
     table.barred("first byte of a page of results, warm, median", times[times.len() / 2], "ms", BAR);
     table.figure("first byte of a page of results, warm, 95th percentile", times[times.len() * 95 / 100], "ms");
+    let words: Vec<&str> = queries.iter().filter(|query| !query.contains([':', '-'])).copied().collect();
+    let times = first_bytes(&served.addr, &words, "/api/v1/search?q=")?;
+    let (ours, theirs) = (times[times.len() / 2], tantivy(bench, data, &words)?);
+    table.figure("answer of the API, warm, median", ours, "ms");
+    table.figure("the same by tantivy in Python, its text stored and ten snippets", theirs, "ms");
+    table.barred("the API / tantivy", ours / theirs, "", OF_TANTIVY);
     Ok(())
 }
 
-/// Returns the milliseconds to the first byte of each answer, sorted: the queries in turn, [`ROUNDS`] times, after one
-/// round that is not counted.
-pub(crate) fn first_bytes(addr: &str, queries: &[&str]) -> Result<Vec<f64>> {
-    let paths: Vec<String> = queries.iter().map(|query| format!("/?q={}", encoded(query))).collect();
+/// Returns the median milliseconds of tantivy's answers over the same records.
+fn tantivy(bench: &Bench, data: &Path, queries: &[&str]) -> Result<f64> {
+    let mut export = bench.curlew(&["export", "records"]);
+    let docs = output(export.arg("--data").arg(data))?;
+    let queries: String = queries.iter().map(|query| format!("{}\n", json!({"query": query}))).collect();
+    let [docs_path, queries_path] = ["docs.jsonl", "queries.jsonl"].map(|name| bench.folder.join(name));
+    fs::write(&docs_path, docs)?;
+    fs::write(&queries_path, queries)?;
+    let peers = root().join(super::search::PEERS);
+    let told = output(program(tools::tantivy()?).arg(peers).args([docs_path, queries_path]).arg("tantivy"))?;
+    let told: Value = serde_json::from_str(&told).context("the peer prints no JSON")?;
+    told["median_ms"].as_f64().context("the peer prints no median")
+}
+
+/// Returns the milliseconds to the first byte of each answer, sorted: the queries in turn, appended to a path,
+/// [`ROUNDS`] times, after one round that is not counted.
+pub(crate) fn first_bytes(addr: &str, queries: &[&str], path: &str) -> Result<Vec<f64>> {
+    let paths: Vec<String> = queries.iter().map(|query| format!("{path}{}", encoded(query))).collect();
     // The first request of each query opens the parts of the index that the others use.
     for path in &paths {
         first_byte(addr, path)?;

@@ -53,7 +53,7 @@ pub(crate) fn measure_siege(bench: &Bench, table: &mut Table) -> Result<()> {
     let times = thread::scope(|scope| {
         scope.spawn(|| besiege(&besiegers, &is_over));
         thread::sleep(2 * DRIP);
-        let times = first_bytes(&searchers, &QUERIES);
+        let times = first_bytes(&searchers, &QUERIES, "/?q=");
         is_over.store(true, Ordering::Relaxed);
         times
     })?;
