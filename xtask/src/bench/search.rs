@@ -137,7 +137,7 @@ fn speed(told: &Value, table: &mut Table) {
         held("the same, tantivy directly, 95th percentile".into(), number("plain_warm_ms/p95"), "ms", None);
         held(format!("{words} words, cold, median"), number("cold_ms/median"), "ms", is_two.then_some(COLD_MS));
         held(format!("{words} words, cold, 95th percentile"), number("cold_ms/p95"), "ms", None);
-        held(format!("{words} words, most range reads of a split"), number("most_reads"), "", Some(READS));
+        held(format!("{words} words, most range reads of a split"), number("most_reads"), "", is_two.then_some(READS));
     }
 }
 

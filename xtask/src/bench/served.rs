@@ -11,6 +11,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Maximum time of an answer.
@@ -32,7 +33,7 @@ pub(crate) fn measure(bench: &Bench, data: &Path, rule: &str, queries: &[&str], 
     let times = first_bytes(&served.addr, queries, "/?q=")?;
     table.barred("first byte of a page of results, warm, median", times[times.len() / 2], "ms", BAR);
     table.figure("first byte of a page of results, warm, 95th percentile", times[times.len() * 95 / 100], "ms");
-    let words: Vec<&str> = queries.iter().filter(|query| !query.contains([':', '-'])).copied().collect();
+    let words: Vec<&str> = queries.iter().filter(|query| !query.contains([':', '-', '"'])).copied().collect();
     let times = first_bytes(&served.addr, &words, "/api/v1/search?q=")?;
     let (ours, theirs) = (times[times.len() / 2], tantivy(bench, data, &words)?);
     table.figure("answer of the API, warm, median", ours, "ms");
@@ -67,6 +68,31 @@ pub(crate) fn first_bytes(addr: &str, queries: &[&str], path: &str) -> Result<Ve
     for path in paths.iter().cycle().take(paths.len() * ROUNDS) {
         times.push(first_byte(addr, path)?.as_secs_f64() * 1e3);
     }
+    times.sort_by(f64::total_cmp);
+    Ok(times)
+}
+
+/// Returns the milliseconds to the first byte of each answer, sorted: so many callers, each of whom asks one of the
+/// queries a second.
+pub(crate) fn first_bytes_of_callers(addr: &str, queries: &[&str], callers: u32) -> Result<Vec<f64>> {
+    /// Number of queries of one caller.
+    const SEARCHES: usize = 10;
+    let paths: Vec<String> = queries.iter().map(|query| format!("/?q={}", encoded(query))).collect();
+    let began = Instant::now();
+    let caller = |number: u32| -> Result<Vec<f64>> {
+        let of_caller = paths.iter().cycle().skip(number as usize).take(SEARCHES);
+        let times = of_caller.zip(0..).map(|(path, second)| {
+            let due = Duration::from_secs(1) * second + Duration::from_secs(1) * number / callers;
+            thread::sleep(due.saturating_sub(began.elapsed()));
+            Ok(first_byte(addr, path)?.as_secs_f64() * 1e3)
+        });
+        times.collect()
+    };
+    let mut times = thread::scope(|scope| {
+        let threads: Vec<_> = (0..callers).map(|number| scope.spawn(move || caller(number))).collect();
+        let times = threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| bail!("a caller panicked")));
+        Ok::<_, anyhow::Error>(times.collect::<Result<Vec<_>>>()?.concat())
+    })?;
     times.sort_by(f64::total_cmp);
     Ok(times)
 }

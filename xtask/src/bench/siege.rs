@@ -4,7 +4,7 @@
 use super::Bench;
 use super::crawls::{QUERIES, crawl};
 use super::process::measure;
-use super::served::{Served, first_bytes};
+use super::served::{Served, first_bytes, first_bytes_of_callers};
 use super::table::Table;
 use super::web::{Size, Web};
 use anyhow::{Context, Result};
@@ -29,6 +29,10 @@ const SLOW: usize = 500;
 const DRIP: Duration = Duration::from_secs(1);
 /// Maximum time to the first byte of a page of results for nineteen of twenty searches, in milliseconds.
 const BAR: f64 = 50.0;
+/// Number of people who search meanwhile, each once a second.
+const CALLERS: u32 = 200;
+/// Maximum time for 99 of 100 of their searches, in milliseconds.
+const CALLERS_BAR: f64 = 500.0;
 
 pub(crate) fn measure_siege(bench: &Bench, table: &mut Table) -> Result<()> {
     let (quiet, heavy) = (Web::start(bench, &QUIET.flags())?, Web::start(bench, &HEAVY.flags())?);
@@ -57,9 +61,14 @@ pub(crate) fn measure_siege(bench: &Bench, table: &mut Table) -> Result<()> {
         is_over.store(true, Ordering::Relaxed);
         times
     })?;
+    let many = first_bytes_of_callers(&searchers, &QUERIES, CALLERS)?;
     let what = format!("first byte of a page of results, {SLOW} slow connections and pages of 5.9 MB being read");
     table.figure(format!("{what}, median"), times[times.len() / 2], "ms");
     table.barred(format!("{what}, 95th percentile"), times[times.len() * 95 / 100], "ms", BAR);
+    let what = format!("the same of {CALLERS} callers who search once a second, pages being read");
+    table.figure(format!("{what}, median"), many[many.len() / 2], "ms");
+    table.barred(format!("{what}, 95th percentile"), many[many.len() * 95 / 100], "ms", BAR);
+    table.barred(format!("{what}, 99th percentile"), many[many.len() * 99 / 100], "ms", CALLERS_BAR);
     served.stop()
 }
 
