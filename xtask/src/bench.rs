@@ -31,12 +31,13 @@ use table::Table;
 type Part = fn(&Bench, &mut Table) -> Result<()>;
 
 /// All parts, in running order.
-const PARTS: [(&str, Part); 14] = [
+const PARTS: [(&str, Part); 15] = [
     ("documents", documents::measure),
     ("feeds", feeds::measure),
     ("search", search::measure),
     ("simulation", simulation::measure),
     ("pages", crawls::pages),
+    ("sites", crawls::sites),
     ("hosts", crawls::hosts),
     ("history", history::measure_history),
     ("raw", raw::measure_raw),

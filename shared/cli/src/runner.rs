@@ -290,14 +290,22 @@ impl Runner {
         if stage == QueueName::Extract && started > 0 {
             self.gathered_at = (started < room).then(|| self.world.clock.monotonic());
         }
+        self.begin(stage, deliveries);
+        Ok(started)
+    }
+
+    /// Begins jobs that were received: a batch of extraction, or each job at its turn. A job that may have killed the
+    /// last process does not wait for one, so that it runs alone.
+    fn begin(&mut self, stage: QueueName, deliveries: Vec<Delivery>) {
         self.under_way.add(&deliveries);
         if stage == QueueName::Extract {
-            self.spawn(stage, deliveries, None);
-            return Ok(started);
+            return self.spawn(stage, deliveries, None);
         }
         let groups = self.world.crawler.politeness.groups.clone();
         for delivery in deliveries {
-            let host = delivery.job.as_ref().ok().and_then(|job| address::host_key_of_work(&job.work, &groups));
+            let waits = self.unsettled.is_empty() || delivery.receives < SUSPECT;
+            let work = delivery.job.as_ref().ok().filter(|_| waits).map(|job| &job.work);
+            let host = work.and_then(|work| address::host_key_of_work(work, &groups));
             let job = InLine { queue: stage, delivery, since: self.world.clock.monotonic() };
             let begins = match host {
                 Some(host) => self.lines.enter(&host, job),
@@ -307,7 +315,6 @@ impl Runner {
                 self.spawn(stage, vec![job.delivery], turn);
             }
         }
-        Ok(started)
     }
 
     /// Starts the next job that may have killed the last process, unless one is running; returns the number of jobs
@@ -323,8 +330,7 @@ impl Runner {
             if deliveries.iter().all(|delivery| delivery.receives < SUSPECT) {
                 self.unsettled.remove(&stage);
             }
-            self.under_way.add(&deliveries);
-            self.spawn(stage, deliveries, None);
+            self.begin(stage, deliveries);
         }
         Ok(started)
     }

@@ -6,10 +6,16 @@ use super::web::{Size, Web};
 use super::{Bench, served};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
 /// Sites with pages of the size for which the bar for processor time holds, on enough hosts that visits overlap.
 const PAGES: Size = Size { hosts: 100, pages: 10, bytes: 100 * 1024 };
+/// Sites whose crawl is compared with the time that the slowest of them takes by itself.
+const SITES: Size = Size { hosts: 60, pages: 10, bytes: 100 * 1024 };
+/// Maximum ratio of the time of that crawl to the time between the first and the last call of its slowest site.
+const SLOWEST_BAR: f64 = 1.15;
 /// Many hosts with few pages each.
 const HOSTS: Size = Size { hosts: 1_000, pages: 3, bytes: 100 * 1024 };
 /// Number of visits under way at once with many hosts.
@@ -54,6 +60,28 @@ pub(crate) fn pages(bench: &Bench, table: &mut Table) -> Result<()> {
     table.figure("CPU a page, extraction alone (check page), the same pages", extraction, "ms");
     table.figure("extraction, pages a second and core", 1e3 / extraction, "pages/s");
     table.figure("whole pipeline / extraction alone", pipeline / extraction, "");
+    Ok(())
+}
+
+/// Measures whether a crawl ends when its work ends: each site takes the pauses between its calls, and the crawl little
+/// more than the slowest site.
+pub(crate) fn sites(bench: &Bench, table: &mut Table) -> Result<()> {
+    let log = bench.folder.join("calls.jsonl");
+    let flags = SITES.flags().into_iter().chain(["--log".to_owned(), log.display().to_string()]);
+    let web = Web::start(bench, &flags.collect::<Vec<_>>())?;
+    let crawl = crawl(bench, &web, SITES, &bench.folder.join("sites"))?;
+    let mut spans: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    for line in fs::read_to_string(&log).with_context(|| log.display().to_string())?.lines() {
+        let call: Value = serde_json::from_str(line).context("a call is no JSON")?;
+        let (start, end) = (number(&call, "start")? / 1e6, number(&call, "end")? / 1e6);
+        let host = call["host"].as_str().context("a call has no host")?.to_owned();
+        let span = spans.entry(host).or_insert((start, end));
+        *span = (span.0.min(start), span.1.max(end));
+    }
+    let slowest = spans.values().map(|(first, last)| last - first).fold(0.0, f64::max);
+    let (seconds, what) = (crawl.number("seconds")?, format!("{} sites of {} pages", SITES.hosts, SITES.pages));
+    table.figure(format!("{what}, from start to end"), seconds, "s");
+    table.barred("the same / from the first to the last call of the slowest site", seconds / slowest, "", SLOWEST_BAR);
     Ok(())
 }
 

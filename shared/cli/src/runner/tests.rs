@@ -190,3 +190,15 @@ async fn a_job_whose_host_is_in_use_follows_without_being_put_off() {
     assert!(runner.tasks.is_empty() && runner.lines.is_empty());
     assert_eq!(world.ports.inbox.next_due().await.unwrap(), None);
 }
+
+#[tokio::test]
+async fn the_first_job_of_a_process_has_a_turn_too() {
+    let dir = TempDir::new().unwrap();
+    let world = world(dir.path()).await;
+    world.ports.queue.send(&[(poll("https://example.org/"), Timestamp::EPOCH)]).await.unwrap();
+    let mut runner = Runner::new(world, Arc::default());
+    runner.unsettled = BTreeSet::from([QueueName::Poll]);
+    // On one thread, the job has not run when this returns.
+    assert_eq!(runner.settle().await.unwrap(), 1);
+    assert!(!runner.lines.is_empty(), "others of its host wait for its end, not for their own next try");
+}
