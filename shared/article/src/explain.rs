@@ -45,7 +45,7 @@ pub struct ScoredCandidate {
 /// A line of the page's body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// Its text.
+    /// Text of the block.
     pub text: String,
     /// Kind of element that holds it: `paragraph`, `heading`, `item`, `cell`, `quote`, `code` or `other`.
     pub kind: &'static str,

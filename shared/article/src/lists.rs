@@ -66,7 +66,7 @@ lists! {
     OFFICES: WordSet = include_str!("../lists/offices.txt");
     /// Words, folded, that begin with a capital letter in labels, and are no part of a person's name.
     NO_NAMES: WordSet = include_str!("../lists/no-names.txt");
-    /// Those of them that are family names, too.
+    /// First names that are family names, too.
     FAMILY_NAMES: WordSet = include_str!("../lists/family-names.txt");
     /// Names of accounts and labels, folded.
     NOBODY: WordSet = include_str!("../lists/nobody.txt");

@@ -18,12 +18,12 @@ impl<'a> Bulk<'a> {
         Bulk { queue, jobs: Vec::new() }
     }
 
-    /// Adds a job, to be delivered no earlier than its instant; sends as soon as there are enough.
+    /// Adds a job, to be delivered no earlier than `due`; sends as soon as there are enough.
     ///
     /// # Errors
     /// As for [`Queue::send`].
-    pub async fn push(&mut self, job: (Job, Timestamp)) -> Result<(), PortError> {
-        self.jobs.push(job);
+    pub async fn push(&mut self, job: Job, due: Timestamp) -> Result<(), PortError> {
+        self.jobs.push((job, due));
         if self.jobs.len() >= TOGETHER { self.send().await } else { Ok(()) }
     }
 

@@ -187,7 +187,7 @@ impl Crawler {
         for id in index.expired(year).await? {
             let Some((page, _)) = pages.get(&id).await? else { continue };
             if matches!(page.state, PageState::Accepted { .. }) {
-                jobs.push((Job::new(RemovalJob::remove(id, page.url, Gone::Expired, now)), now)).await?;
+                jobs.push(Job::new(RemovalJob::remove(id, page.url, Gone::Expired, now)), now).await?;
             }
         }
         Ok(jobs.send().await?)

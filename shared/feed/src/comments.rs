@@ -37,9 +37,9 @@ const WORDS: [&str; 34] = [
     "коментарі",
     "σχόλια",
 ];
-/// The same in scripts without spaces between words.
+/// Words for comments in scripts without spaces between words.
 const PIECES: [&str; 5] = ["コメント", "评论", "評論", "留言", "댓글"];
-/// The same joined to other words, as in generated addresses.
+/// Words for comments joined to other words, as in generated addresses.
 const IN_ADDRESSES: [&str; 3] = ["commentsfeed", "commentrss", "comments-rss"];
 
 /// True if a title, or the path and query of an address, mentions comments.

@@ -18,7 +18,7 @@ const MAX_ATTRIBUTES: usize = 64;
 /// A feed that a page names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FeedLink {
-    /// Its absolute address.
+    /// Absolute address of the feed.
     pub url: Url,
     /// Title given by the page, as plain text.
     pub title: Option<String>,

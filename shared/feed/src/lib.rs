@@ -86,7 +86,7 @@ pub fn decode_text(body: &[u8]) -> Cow<'_, str> {
 }
 
 /// As [`parse`]; also returns the number of steps taken: bytes examined, each as often as it was, and names compared.
-/// It grows at most linearly with the length of the document, whatever its content.
+/// The work grows at most linearly with the length of the document, whatever its content.
 ///
 /// # Errors
 /// As [`parse`].

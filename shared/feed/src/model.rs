@@ -228,7 +228,7 @@ pub enum FeedError {
     /// The document is something else: keep the old state, and look elsewhere for the feed.
     #[error("not a feed: {0}")]
     NotAFeed(NotAFeed),
-    /// It exceeds a limit: count it against the host.
+    /// The feed exceeds a limit: count it against the host.
     #[error("the feed has more {what} than the limit of {limit}")]
     TooLarge {
         /// Kind of thing that is too numerous.
@@ -236,7 +236,7 @@ pub enum FeedError {
         /// The limit.
         limit: usize,
     },
-    /// It looks like a feed but cannot be read: keep the old state and try again later.
+    /// The document looks like a feed but cannot be read: keep the old state and try again later.
     #[error("the feed cannot be read: {0}")]
     Unreadable(String),
 }

@@ -32,10 +32,10 @@ pub struct OpmlFeed {
 /// Reason why a document is not a list of feeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotOpml {
-    /// It contains neither `<opml>` nor an `<outline>`.
+    /// The document contains neither `<opml>` nor an `<outline>`.
     #[error("it is not OPML: it has no <opml> element")]
     NoOpml,
-    /// It names too many feeds.
+    /// The document names too many feeds.
     #[error("it names more than {MAX_FEEDS} feeds")]
     TooMany,
 }

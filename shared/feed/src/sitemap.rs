@@ -44,18 +44,18 @@ pub struct Sitemap {
 /// A sitemap that an index file lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SitemapLink {
-    /// Its address: absolute, `http` or `https`; of any host.
+    /// Address of the sitemap: absolute, `http` or `https`; of any host.
     pub loc: String,
-    /// Time of its last change, as stated.
+    /// Time of the sitemap's last change, as stated.
     pub lastmod: Option<Timestamp>,
 }
 
 /// A page that a sitemap lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SitemapUrl {
-    /// Its address: absolute, `http` or `https`; of any host.
+    /// Address of the page: absolute, `http` or `https`; of any host.
     pub loc: String,
-    /// Time of its last change, as stated; it may lie in the future.
+    /// Time of the page's last change, as stated; it may lie in the future.
     pub lastmod: Option<Timestamp>,
     /// Title as plain text, from the news extension.
     pub title: Option<String>,
@@ -71,10 +71,10 @@ pub enum SitemapError {
     /// The document is something else, such as a web page.
     #[error("not a sitemap: {0}")]
     NotASitemap(String),
-    /// It begins as a gzip file does, but nothing can be unfolded.
+    /// The document begins as a gzip file does, but nothing can be unfolded.
     #[error("the sitemap is a broken gzip file: {0}")]
     Compression(String),
-    /// It is a feed, and cannot be read as one.
+    /// The document is a feed, and cannot be read as one.
     #[error("the sitemap is a feed that cannot be read: {0}")]
     Feed(#[from] FeedError),
 }

@@ -131,7 +131,7 @@ impl Cold {
     /// one. For the functions that give out work, which may write it.
     ///
     /// # Errors
-    /// That it is a later version, or the store's error.
+    /// If the store has a later version; and the store's errors.
     pub(crate) async fn check_version(&self) -> Result<(), Failure> {
         let check = async || self.store.check_version().await.map_err(StageError::from);
         self.known_version.get_or_try_init(check).await?;

@@ -18,7 +18,7 @@ pub enum FileError {
         #[source]
         source: io::Error,
     },
-    /// It is too large: it is another file than was meant.
+    /// The file is too large to be the one that was meant.
     #[error("{} is longer than {limit} bytes", path.display())]
     TooLong {
         /// The file.

@@ -24,13 +24,13 @@ const PRIVATE: u32 = 0o700;
 /// A model that Curlew has a card for.
 #[derive(Debug)]
 pub struct KnownModel {
-    /// Its name in commands.
+    /// Name of the model in commands.
     pub name: &'static str,
-    /// Its licence, for people.
+    /// Licence of the model, for people.
     pub licence: &'static str,
     /// The files in which it is distributed, the best one first.
     pub files: &'static [KnownFile],
-    /// Its card, with `{source}` in place of the package.
+    /// Card of the model, with `{source}` in place of the package.
     card: &'static str,
 }
 
@@ -113,7 +113,7 @@ impl KnownModel {
     /// fails.
     ///
     /// # Errors
-    /// Those of [`AddError`].
+    /// See [`AddError`].
     pub fn add(&self, from: &Path, folder: &Path) -> Result<Onnx, AddError> {
         let path = file_of(from)?;
         let other = |why: String| AddError::Other { path: path.clone(), why };

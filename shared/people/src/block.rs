@@ -10,7 +10,7 @@ use curlew_catalog::listing::{choose_from, each_host};
 use curlew_catalog::object;
 use curlew_crawl::bulk::Bulk;
 use curlew_model::{
-    EntryHints, HostKey, HostState, Job, Millis, Page, Purpose, SourceKey, TakeUpJob, Timestamp, VisitItem, VisitJob,
+    EntryHints, HostKey, HostState, Job, Millis, Page, Purpose, SourceKey, TakeUpJob, VisitItem, VisitJob,
     is_at_or_below,
 };
 use curlew_policy::address::{self, HostGroups};
@@ -237,11 +237,11 @@ impl Blocks {
             visits.entry((page.host, page.feed)).or_default().push(item);
         }
         let (now, mut sent) = (self.clock.now(), Bulk::new(self.queue.as_ref()));
-        for visit in visits.iter().flat_map(|(of, items)| jobs(of, items, now)) {
-            sent.push(visit).await?;
+        for visit in visits.iter().flat_map(|((host, feed), items)| visits_to(host, feed.as_ref(), items)) {
+            sent.push(visit, now).await?;
         }
         if next.is_some() {
-            sent.push((Job::new(TakeUpJob { after: next, ..job.clone() }), now)).await?;
+            sent.push(Job::new(TakeUpJob { after: next, ..job.clone() }), now).await?;
         }
         sent.send().await?;
         Ok(Verdict::Done)
@@ -268,11 +268,7 @@ impl Blocks {
     }
 }
 
-/// Returns visits to pages of one host key that came from one feed, due at this instant.
-pub(crate) fn jobs(
-    (host, feed): &(HostKey, Option<SourceKey>),
-    items: &[VisitItem],
-    now: Timestamp,
-) -> impl Iterator<Item = (Job, Timestamp)> {
-    VisitJob::several(host, feed.as_ref(), items).map(move |visit| (Job::new(visit), now))
+/// Returns visits to pages of one host key that came from one feed.
+pub(crate) fn visits_to(host: &HostKey, feed: Option<&SourceKey>, items: &[VisitItem]) -> impl Iterator<Item = Job> {
+    VisitJob::several(host, feed, items).map(Job::new)
 }

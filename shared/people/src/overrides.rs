@@ -6,7 +6,7 @@
 //! before are fetched once more.
 
 use crate::audit_log::{Act, AuditLog, OpenEntry};
-use crate::block::jobs;
+use crate::block::visits_to;
 use curlew_catalog::object;
 use curlew_catalog::removal::Removal;
 use curlew_crawl::pages::judge::RULES_KNOWN_FOR;
@@ -221,7 +221,8 @@ impl Overrides {
         }
         // By then whatever judges the pages has read the new rules.
         let due = self.clock.now() + RULES_KNOWN_FOR;
-        let jobs: Vec<(Job, Timestamp)> = visits.iter().flat_map(|(of, items)| jobs(of, items, due)).collect();
+        let jobs = visits.iter().flat_map(|((host, feed), items)| visits_to(host, feed.as_ref(), items));
+        let jobs: Vec<(Job, Timestamp)> = jobs.map(|job| (job, due)).collect();
         if jobs.is_empty() { Ok(()) } else { Ok(self.queue.send(&jobs).await?) }
     }
 

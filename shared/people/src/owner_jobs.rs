@@ -352,7 +352,7 @@ impl Own {
             let at = may_poll_from(&feed, &self.politeness.rules, now).max(now);
             let trace = Some(trace::begin("poll", feed.key.as_str(), now));
             let job = Job::new(PollJob::new(feed.key.clone(), feed.url.clone())).traced(trace);
-            polls.push((job, at)).await?;
+            polls.push(job, at).await?;
         }
         polls.send().await?;
         if progress.feeds.is_empty()

@@ -19,7 +19,7 @@ const PAGES: usize = 50_000;
 /// The table.
 #[derive(Clone, Debug, Default)]
 pub struct SiteTable {
-    /// Its lines in order.
+    /// Lines of the table in order.
     pub lines: Vec<SiteLine>,
     /// True if there are more rows of sites and feeds than are read.
     pub is_cut: bool,

@@ -175,8 +175,8 @@ impl Suggest {
         while let Some(taken) = taking.next().await {
             match taken {
                 Ok((named, job)) => {
-                    if let Some(job) = job {
-                        jobs.push(job).await?;
+                    if let Some((job, due)) = job {
+                        jobs.push(job, due).await?;
                     }
                     outcomes.push(Ok(named));
                 }

@@ -11,8 +11,8 @@ use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 const MIN_SPACED: usize = 3;
 /// Maximum number of single letters that are read as one word.
 const MAX_SPACED: usize = 40;
-/// Number of words that are looked up for words in a run of single letters: so many for each letter, and so many more.
-/// It could be read from each of them on.
+/// Number of words that are looked up to find words in a run of single letters: for each letter, and in addition. A
+/// word may begin at each letter of the run.
 const LOOKS: (usize, usize) = (16, 512);
 /// Minimum number of letters of a word in two parts (`cas-ino`).
 const MIN_SPLIT: usize = 5;

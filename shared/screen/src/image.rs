@@ -50,7 +50,7 @@ impl<'a> Rgb<'a> {
 /// An image as it is passed to classifiers.
 #[derive(Clone, Copy)]
 pub struct ImageInput<'a> {
-    /// Its pixels.
+    /// Pixels of the image.
     pub rgb: Rgb<'a>,
     /// The same image as a JPEG file, for remote classifiers.
     pub jpeg: &'a [u8],

@@ -34,14 +34,14 @@ static STANDARD: LazyLock<Screener> = LazyLock::new(|| {
 /// A page to screen.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Page<'a> {
-    /// Its title, plain text.
+    /// Title of the page, plain text.
     pub title: &'a str,
-    /// Its text, plain.
+    /// Text of the page, plain.
     pub text: &'a str,
     /// BCP 47 tag such as `it` or `it-IT`. Its lists count together with the English ones; for a language without lists
     /// only the English ones count. Without a tag, or if the tag is wrong, the most common words identify the language.
     pub language: Option<&'a str>,
-    /// Its host, for sites that the operator allows.
+    /// Host of the page, for sites that the operator allows.
     pub host: Option<&'a str>,
 }
 

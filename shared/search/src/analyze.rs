@@ -35,9 +35,9 @@ pub(crate) struct Word {
     pub(crate) form: String,
     /// Second form, indexed at the same position.
     pub(crate) other: Option<String>,
-    /// Its number in the text; neighbours in a phrase have neighbouring numbers.
+    /// Number of the word in the text; neighbours in a phrase have neighbouring numbers.
     pub(crate) position: usize,
-    /// Its bytes in the text.
+    /// Bytes of the word in the text.
     pub(crate) span: Range<usize>,
     /// Number of words of the text that it is made of, by itself one. An emoji is none: it has the position of the next
     /// word.

@@ -49,7 +49,7 @@ pub struct SplitBuilt {
     pub tail: u64,
     /// Number of pages in it.
     pub docs: u64,
-    /// Their languages (primary subtags); the empty string stands for pages whose language is unknown.
+    /// Languages of the pages (primary subtags); the empty string stands for pages whose language is unknown.
     pub languages: BTreeSet<String>,
     /// Pages that the caller asked to leave out and that one of the inputs held.
     pub dropped: BTreeSet<PageId>,

@@ -10,11 +10,11 @@ use serde::Serialize;
 /// A page that was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
-    /// Its id.
+    /// Id of the page.
     pub id: PageId,
-    /// Its URL.
+    /// URL of the page.
     pub url: String,
-    /// Its title.
+    /// Title of the page.
     pub title: String,
     /// Part of the text that shows why it was found.
     pub snippet: Snippet,
@@ -24,9 +24,9 @@ pub struct Hit {
     pub thumbnail: Option<ThumbnailId>,
     /// Name of its site, or else its host.
     pub site: String,
-    /// Its host.
+    /// Host of the page.
     pub host: String,
-    /// Name of its author.
+    /// Name of the page's author.
     pub author: Option<String>,
     /// Tags that its feed gave it (categories).
     pub tags: Vec<String>,
@@ -36,9 +36,9 @@ pub struct Hit {
     pub published: Option<Timestamp>,
     /// The date by which it is filtered and sorted.
     pub date: Timestamp,
-    /// Its language.
+    /// Language of the page.
     pub language: Option<String>,
-    /// Its score; comparable within one answer only.
+    /// Score of the hit; comparable within one answer only.
     pub score: f32,
     /// True if it has all words.
     pub has_all: bool,

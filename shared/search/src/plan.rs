@@ -72,7 +72,7 @@ pub(crate) struct Unit {
     pub(crate) text: String,
     /// Number of times that it was typed: so many times it counts.
     pub(crate) times: u32,
-    /// Its forms in each of the plan's languages.
+    /// Forms of the unit in each of the plan's languages.
     pub(crate) written: Vec<Written>,
 }
 
@@ -402,7 +402,6 @@ impl Plan {
                     true => IndexRecordOption::WithFreqsAndPositions,
                     false => IndexRecordOption::WithFreqs,
                 };
-                // As above.
                 let inverted = split.segment().inverted_index(term.field());
                 let _ = inverted.map(|inverted| inverted.read_postings(term, option).map(drop));
             }

@@ -69,11 +69,11 @@ pub(crate) struct Candidate {
     pub(crate) has_all: bool,
     /// Words that it has.
     pub(crate) has: Bits,
-    /// Its language, as an index into the plan's languages.
+    /// Language of the page, as an index into the plan's languages.
     pub(crate) language: u8,
-    /// Its date in milliseconds.
+    /// Date of the page in milliseconds.
     pub(crate) date: i64,
-    /// Number of its site.
+    /// Number of the page's site.
     pub(crate) site: u64,
     /// Fingerprint of its text.
     pub(crate) print: Option<u64>,

@@ -25,7 +25,7 @@ pub struct SiteEntry {
 pub struct SiteProfile {
     /// The site.
     pub site: SiteEntry,
-    /// Its name; its host if its newest page states none or was not read.
+    /// Name of the site; its host if its newest page states none or was not read.
     pub name: String,
     /// Language of its newest page (primary subtag).
     pub language: Option<String>,

@@ -36,7 +36,7 @@ const CONSIDERED: usize = 12;
 pub(crate) struct Spelling {
     /// The word in lower case.
     pub(crate) word: String,
-    /// Its stem in the language.
+    /// Stem of the word in the language.
     pub(crate) stem: Stem,
     /// Number of pages that have the stem, in the split where it is most frequent.
     pub(crate) pages: u64,

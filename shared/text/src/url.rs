@@ -16,7 +16,7 @@ const LABEL: usize = 63;
 /// that of the base or `http`.
 ///
 /// # Errors
-/// It is no URL, or its host has a name that is too long.
+/// The text is no URL, or its host has a name that is too long.
 pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, ParseError> {
     let whole = without_feed_scheme(text, base);
     let text = &*whole;

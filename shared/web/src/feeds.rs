@@ -85,7 +85,7 @@ struct Entry {
     url: String,
     title: String,
     snippet: String,
-    /// Its author, or else its site.
+    /// Author of the page, or else its site.
     author: String,
     categories: Vec<String>,
     /// Address of its main image.

@@ -28,9 +28,9 @@ pub(crate) struct Params(Vec<(String, String)>);
 /// Reasons why a query part is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BadParams {
-    /// It is longer than [`MAX_RAW`].
+    /// The query string is longer than [`MAX_RAW`].
     TooLong,
-    /// It has more than [`MAX_PAIRS`] parameters.
+    /// The query string has more than [`MAX_PAIRS`] parameters.
     TooMany,
 }
 

@@ -104,7 +104,7 @@ pub fn networks(address: IpAddr) -> Vec<IpNet> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallerKey {
     address: u64,
-    /// That of the largest network; the same if there is none beyond the address.
+    /// Key of the largest network; that of the address if there is none beyond the address.
     network: u64,
 }
 
@@ -132,7 +132,7 @@ impl CallerKey {
 /// Allowances for one kind of call.
 #[derive(Debug)]
 pub(crate) struct Quota {
-    /// That of each address, of each network, and of all callers together if there is one.
+    /// Buckets of each address, of each network, and of all callers together if there is one.
     levels: Vec<Buckets>,
 }
 

@@ -16,7 +16,7 @@ const MAX_FILTER: usize = 40;
 /// A link that changes a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// Its text.
+    /// Text of the link.
     pub(crate) label: String,
     /// Address of the changed search; `None` for the present order.
     pub(crate) href: Option<String>,

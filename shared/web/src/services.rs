@@ -60,11 +60,11 @@ pub struct AdminServices {
 /// A setting in force, as the operator's pages show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownSetting {
-    /// Its table; empty for a setting outside of all tables.
+    /// Table of the setting; empty for a setting outside of all tables.
     pub table: String,
-    /// Its key.
+    /// Key of the setting.
     pub key: String,
-    /// Its value, as TOML.
+    /// Value of the setting, as TOML.
     pub value: String,
     /// The layer that decides it, such as `file`.
     pub origin: String,

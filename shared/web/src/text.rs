@@ -12,7 +12,7 @@ const MAX_SNIPPET: usize = 600;
 /// A piece of a snippet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Its text; the template still has to escape it.
+    /// Text of the piece; the template still has to escape it.
     pub(crate) text: String,
     /// True if it matches the query.
     pub(crate) marked: bool,

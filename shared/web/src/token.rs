@@ -35,11 +35,11 @@ impl Ticket {
 /// Reasons why a token is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// It is not one of ours.
+    /// The token is not one of ours.
     Forged,
-    /// It was sent back too soon; the same token will do a moment later.
+    /// The token was sent back too soon; the same token will do a moment later.
     TooYoung,
-    /// It was sent back too late.
+    /// The token was sent back too late.
     TooOld,
 }
 

@@ -127,7 +127,7 @@ pub(crate) fn crawl(bench: &Bench, web: &Web, size: Size, data: &Path) -> Result
     crawl_with(bench, web, size, data, &[])
 }
 
-/// As above, with settings in the environment.
+/// Crawls a web with settings in the environment; an error if a page was not accepted.
 pub(crate) fn crawl_with(
     bench: &Bench,
     web: &Web,

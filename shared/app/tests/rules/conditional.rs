@@ -43,7 +43,7 @@ async fn h01_h02_h03_validators_go_out_as_they_came_and_a_304_brings_them_up_to_
     assert!(matches!(world.poll(0).await, Verdict::Drop(_)), "H07: no second poll within the hour");
 }
 
-/// They are sent where they came from, and where a redirect leads to another place that knows nothing of them.
+/// Validators are sent to the address that gave them, and to no other to which a redirect leads.
 #[tokio::test(start_paused = true)]
 async fn validators_of_a_feed_are_sent_to_the_address_that_gave_them() {
     let world = TestWorld::new();

@@ -10,7 +10,7 @@ use crate::text::{self, alike};
 const RELATED: usize = 24;
 /// Minimum width of a block that is running text, if it has few links and ends like a sentence.
 const PROSE: usize = 110;
-/// As above in Chinese and Japanese: forty characters are a sentence of twenty words.
+/// Minimum width of running text in Chinese and Japanese, where forty characters are a sentence of twenty words.
 const DENSE_PROSE: usize = 80;
 /// Width from which a line is too long for a byline.
 const LABEL: usize = 80;

@@ -24,7 +24,7 @@ const METAS: [&str; 9] = [
     "citation_author",
     "citation_authors",
 ];
-/// Those of which a page has one for each of several authors.
+/// Names of which a page with several authors has one for each.
 const REPEATED: [&str; 6] =
     ["article:author", "dc.creator", "dcterms.creator", "parsely-author", "citation_author", "citation_authors"];
 /// Sources that the author is chosen from.

@@ -23,8 +23,8 @@ pub(crate) struct Body {
     pub(crate) text: String,
     /// Name of the rule that found it.
     pub(crate) from: &'static str,
-    /// Its first block, and the block after the part of the page from which it was taken; both 0 if it does not come
-    /// from the page's body.
+    /// First block of the text, and the block after the part of the page from which it was taken; both 0 if it does not
+    /// come from the page's body.
     pub(crate) start: usize,
     pub(crate) end: usize,
     /// Steps that finding it took, in addition to the weighing.

@@ -135,7 +135,7 @@ fn persons(byline: &str) -> Option<&str> {
 
 /// The name of a person that a text begins with.
 struct FirstPerson {
-    /// Its end.
+    /// End of the name.
     end: usize,
     /// Beginning of what may be another name, behind a comma or with the word that leads to it.
     next: Option<usize>,

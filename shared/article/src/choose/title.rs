@@ -134,7 +134,7 @@ const PARTING: [&str; 25] = [
 ];
 /// Marks that also stand within headlines; what they part is the site's name only if it is known.
 const WITHIN: [&str; 3] = [" : ", ": ", "| "];
-/// The same in Chinese and Japanese, which put no spaces around them.
+/// Separators in Chinese and Japanese, which put no spaces around them.
 const TIGHT: [&str; 6] = ["|", "_", "－", "-", "―", "—"];
 
 /// Returns the site's name for itself.

@@ -10,9 +10,9 @@ pub(crate) struct Attributes<'a> {
     pub(crate) id: &'a str,
     pub(crate) role: &'a str,
     pub(crate) rel: &'a str,
-    /// Its properties of microdata.
+    /// Properties of microdata that the element has.
     pub(crate) itemprop: &'a str,
-    /// Its properties of RDFa.
+    /// Properties of RDFa that the element has.
     pub(crate) property: &'a str,
     /// True if it begins an item of microdata.
     pub(crate) itemscope: bool,

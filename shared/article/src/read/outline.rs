@@ -195,14 +195,14 @@ pub(crate) enum Trust {
     Layout,
     /// The name is trusted unless it covers a whole article.
     Usual,
-    /// Such things are running text themselves, such as notes on cookies.
+    /// The name is that of running text, such as a note on cookies.
     Wordy,
 }
 
 /// An image of the body that may be a main image.
 #[derive(Debug)]
 pub(crate) struct Picture<'a> {
-    /// Its addresses, best first.
+    /// Addresses of the image, best first.
     pub(crate) sources: Vec<&'a str>,
     /// True if it lies behind an element or is the still of a video.
     pub(crate) is_behind: bool,
@@ -215,9 +215,9 @@ pub(crate) struct Picture<'a> {
 /// A property of microdata.
 #[derive(Debug)]
 pub(crate) struct Prop<'a> {
-    /// Its names, as written.
+    /// Names of the property, as written.
     pub(crate) names: &'a str,
-    /// Its value, unless it is an item.
+    /// Value of the property, unless it is an item.
     pub(crate) value: String,
     /// True if it lies in an item.
     pub(crate) in_item: bool,
@@ -272,7 +272,7 @@ pub(crate) struct Outline<'a> {
     pub(crate) metas: Vec<(String, &'a str)>,
     /// Number of `meta` start tags that the tree shows.
     pub(crate) meta_tags: usize,
-    /// Those that carry directives: names in lower case, and contents.
+    /// Meta elements that carry directives: names in lower case, and contents.
     pub(crate) robots: Vec<(String, &'a str)>,
     /// Targets of links with the relation `canonical`.
     pub(crate) canonicals: Vec<&'a str>,

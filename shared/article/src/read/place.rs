@@ -64,7 +64,7 @@ pub(crate) struct Around {
     path: u64,
     /// Hash of its own classes.
     classes: u64,
-    /// Its serial number; 0 for one that is part of a line.
+    /// Serial number of the element; 0 for one that is part of a line.
     serial: usize,
 }
 

@@ -251,7 +251,7 @@ impl Tick<'_> {
                 }
                 match job.work {
                     Work::Poll(poll) if due <= self.now => self.poll(poll).await?,
-                    _ => self.jobs.push((job, due)).await?,
+                    _ => self.jobs.push(job, due).await?,
                 }
             }
             // Keys with the same place cannot be told apart, so the tick must get beyond one to go on behind it.
@@ -274,7 +274,7 @@ impl Tick<'_> {
     /// Adds a poll to those that are sent together, or sends it as a job of its own.
     async fn poll(&mut self, poll: PollJob) -> Result<(), StageError> {
         if !self.stage.sends_together {
-            return Ok(self.jobs.push((Job::new(poll), self.now)).await?);
+            return Ok(self.jobs.push(Job::new(poll), self.now).await?);
         }
         self.addresses += poll.url.len();
         self.polls.push(poll);
@@ -294,7 +294,7 @@ impl Tick<'_> {
         }
         let made_at = self.now + Millis(self.messages);
         self.messages += 1;
-        Ok(self.jobs.push((Job::new(PollsJob { made_at, polls }), self.now)).await?)
+        Ok(self.jobs.push(Job::new(PollsJob { made_at, polls }), self.now).await?)
     }
 
     /// Sends what is left and then moves the mark: a crash before this may send jobs twice but never loses one.

@@ -65,19 +65,23 @@ pub(crate) fn stamp(entry: &Entry) -> u16 {
     u16::try_from(hash & 0xffff).unwrap_or_default().max(1)
 }
 
-/// Writes what a good answer says into the feed's row. Something new has come `arrivals` times since the last one, and
-/// `is_check` says that it was asked for unconditionally to look into the 304s that came before.
-pub(crate) fn learn(
-    feed: &mut FeedSource,
-    parsed: &Feed,
-    (reply, got): (&Reply, &Fetched),
-    (arrivals, is_check): (u64, bool),
-    rules: &Rules,
-    now: Timestamp,
-) {
-    let headers = &reply.headers;
+/// A feed that was read whole, with what its row is to learn of it.
+pub(crate) struct ReadFeed<'a> {
+    pub(crate) parsed: &'a Feed,
+    pub(crate) reply: &'a Reply,
+    pub(crate) got: &'a Fetched,
+    /// How many times something new has come since the last one.
+    pub(crate) arrivals: u64,
+    /// True if it was asked for unconditionally, to look into the 304s that came before.
+    pub(crate) is_check: bool,
+}
+
+/// Writes what a good answer says into the feed's row.
+pub(crate) fn learn(feed: &mut FeedSource, read: &ReadFeed<'_>, rules: &Rules, now: Timestamp) {
+    let ReadFeed { parsed, got, arrivals, .. } = *read;
+    let headers = &read.reply.headers;
     let content = content_hash(parsed, rules.entries_per_poll);
-    feed.polling.trust = conditional::whole(feed, content, &headers.validators, is_check, rules, now);
+    feed.polling.trust = conditional::whole(feed, content, &headers.validators, read.is_check, rules, now);
     feed.format = parsed.format.as_str().to_owned();
     feed.title.clone_from(&parsed.title);
     feed.description.clone_from(&parsed.description);
@@ -136,7 +140,8 @@ pub(crate) fn failed(
     words: &str,
     retry_after: Option<&str>,
     rules: &Rules,
-    (now, seed): (Timestamp, u64),
+    now: Timestamp,
+    seed: u64,
 ) -> bool {
     feed.failures = feed.failures.saturating_add(1);
     match failure::judge(feed.polling.streak, feed.failures, wrong, rules, now, seed) {

@@ -2,7 +2,7 @@
 //! others.
 
 use crate::feeds::backfill::Backfills;
-use crate::feeds::feed_row::{self, parse};
+use crate::feeds::feed_row::{self, ReadFeed, parse};
 use crate::feeds::first_pages::FirstPages;
 use crate::feeds::intake::Intake;
 use crate::feeds::relocation;
@@ -104,12 +104,27 @@ struct FeedRequest {
     is_check: bool,
 }
 
+/// How the calls of one poll ended.
+struct PollOutcome<'a> {
+    request: &'a FeedRequest,
+    got: &'a Fetched,
+    /// The answer, if there was one.
+    response: Option<FeedResponse<'a>>,
+    /// Number of calls that were made.
+    calls: u32,
+    /// Why the last call got no answer.
+    failure: Option<Failure>,
+    /// The pause that robots.txt asks for.
+    crawl_delay: Option<Millis>,
+}
+
 impl Poll {
     /// Applies a decision to leave a feed alone.
     async fn put_off(
         &self,
         job: &Envelope<PollJob>,
-        (mut feed, seen): (FeedSource, Version),
+        mut feed: FeedSource,
+        seen: Version,
         put_off: &PutOff,
     ) -> Result<Verdict, StageError> {
         self.intake.politeness.events.note(&Event::PutOff);
@@ -127,10 +142,9 @@ impl Poll {
     async fn taken(
         &self,
         due: &DueFeed<'_>,
-        (request, got): (&FeedRequest, &Fetched),
-        response: Option<&FeedResponse<'_>>,
-        (calls, failure, crawl_delay): (u32, Option<Failure>, Option<Millis>),
+        outcome: &PollOutcome<'_>,
     ) -> Result<(NextRow, Vec<Envelope<VisitJob>>), StageError> {
+        let PollOutcome { got, response, .. } = outcome;
         // The block covers the feed's own name, but not all of its host key.
         if got.hops == 0 && matches!(got.end, CallEnd::Rejected(Rejection::Blocked)) {
             return Ok((NextRow::Blocked, Vec::new()));
@@ -138,11 +152,11 @@ impl Poll {
         let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
         let mut feed = due.row.0.clone();
         if response.is_some() {
-            feed.polling.hints.crawl_delay = pace::beyond_cap(crawl_delay, rules);
+            feed.polling.hints.crawl_delay = pace::beyond_cap(outcome.crawl_delay, rules);
         }
-        let failure = failure.as_ref().map(Failure::to_string);
+        let failure = outcome.failure.as_ref().map(Failure::to_string);
         let mut visits = Vec::new();
-        let next = match decision::after_visit(due.job, &got.end, calls, failure.as_deref(), rules, now) {
+        let next = match decision::after_visit(due.job, &got.end, outcome.calls, failure.as_deref(), rules, now) {
             AfterVisit::Wait(until) => return Ok((NextRow::Wait(until), visits)),
             AfterVisit::PutOff(put_off) => return Ok((NextRow::PutOff(put_off), visits)),
             AfterVisit::Fail { wrong, words, not_before } => {
@@ -150,9 +164,7 @@ impl Poll {
                 FeedSource { not_before: not_before.map_or(feed.not_before, |at| at.max(feed.not_before)), ..feed }
             }
             AfterVisit::Read => match response {
-                Some(response) => {
-                    self.taken_in(feed, request, got, response, (due.job.trace.as_ref(), &mut visits)).await?
-                }
+                Some(response) => self.taken_in(feed, outcome, response, due.job.trace.as_ref(), &mut visits).await?,
                 None => feed,
             },
         };
@@ -219,11 +231,12 @@ impl Poll {
     async fn taken_in(
         &self,
         mut feed: FeedSource,
-        request: &FeedRequest,
-        got: &Fetched,
+        outcome: &PollOutcome<'_>,
         response: &FeedResponse<'_>,
-        (trace, visits): (Option<&TraceId>, &mut Vec<Envelope<VisitJob>>),
+        trace: Option<&TraceId>,
+        visits: &mut Vec<Envelope<VisitJob>>,
     ) -> Result<FeedSource, StageError> {
+        let PollOutcome { request, got, .. } = outcome;
         let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
         let reply = response.reply;
         let answer = FeedAnswer {
@@ -239,7 +252,8 @@ impl Poll {
             (Reading::Entries, Some(Ok(parsed))) => {
                 let taken = self.intake.take(&mut feed, parsed, None, trace).await?;
                 *visits = taken.visits;
-                feed_row::learn(&mut feed, parsed, (reply, got), (taken.arrivals, request.is_check), rules, now);
+                let (arrivals, is_check) = (taken.arrivals, request.is_check);
+                feed_row::learn(&mut feed, &ReadFeed { parsed, reply, got, arrivals, is_check }, rules, now);
             }
             (Reading::Entries | Reading::Unchanged, _) => feed_row::unchanged(&mut feed, reply, rules, now),
         }
@@ -254,9 +268,9 @@ impl Poll {
         retry_after: Option<&str>,
     ) -> Result<FeedSource, StageError> {
         let politeness = self.intake.politeness.as_ref();
-        let at = (politeness.clock.now(), politeness.seeds.next());
-        if feed_row::failed(&mut feed, wrong, words, retry_after, &politeness.rules, at) {
-            relocation::reopen_site(self.intake.sources.as_ref(), &mut feed, at.0).await?;
+        let (now, seed) = (politeness.clock.now(), politeness.seeds.next());
+        if feed_row::failed(&mut feed, wrong, words, retry_after, &politeness.rules, now, seed) {
+            relocation::reopen_site(self.intake.sources.as_ref(), &mut feed, now).await?;
         }
         Ok(feed)
     }
@@ -362,7 +376,8 @@ impl Poll {
         let calls_before = visit.state.calls;
         visit.failure = None;
         let of = feed.validators_of.as_deref().and_then(|of| Url::parse(of).ok());
-        let got = visit.get_listing(&due.url, CallKind::Feed, (&request.validators, of.as_ref())).await?;
+        let validated = of.as_ref().unwrap_or(&due.url);
+        let got = visit.get_listing(&due.url, CallKind::Feed, &request.validators, validated).await?;
         let (calls, failure) = (visit.state.calls - calls_before, visit.failure.take());
         let crawl_delay = match visit.robots_at_hand(&due.url).await {
             Ok(robots) => robots.crawl_delay(),
@@ -373,8 +388,8 @@ impl Poll {
         let status = response.as_ref().map(|response| response.reply.status);
         tracing::debug!(feed = %due.url, status, "a feed was polled");
         let is_quiet = response.as_ref().is_some_and(|response| response.brings_nothing(feed));
-        let (next, visits) =
-            self.taken(due, (&request, &got), response.as_ref(), (calls, failure, crawl_delay)).await?;
+        let outcome = PollOutcome { request: &request, got: &got, response, calls, failure, crawl_delay };
+        let (next, visits) = self.taken(due, &outcome).await?;
         let fetch = self.fetch.as_deref().filter(|_| !due.job.is_again);
         let pages = FirstPages::fetched(fetch, visit, visits).await;
         Ok(Polled { next, pages, is_quiet })
@@ -393,7 +408,7 @@ impl Poll {
         let (feed, seen) = due.row;
         match polled.next {
             NextRow::Wait(until) => Ok(Verdict::Defer(until)),
-            NextRow::PutOff(put_off) => self.put_off(due.job, (feed, seen), &put_off).await,
+            NextRow::PutOff(put_off) => self.put_off(due.job, feed, seen, &put_off).await,
             NextRow::Blocked => self.blocked(feed, seen).await,
             NextRow::Keep(next) => {
                 polled.pages.send(self.fetch.as_deref(), &self.intake).await?;
@@ -423,7 +438,8 @@ impl Poll {
             }
             LeaseOutcome::NotNow(NotNow { until, why: Some(why) }) => {
                 let put_off = PutOff::new(job, until, why.as_str(), &politeness.rules);
-                return self.put_off(job, due.row, &put_off).await;
+                let (feed, seen) = due.row;
+                return self.put_off(job, feed, seen, &put_off).await;
             }
             LeaseOutcome::Blocked => return self.blocked(due.row.0, due.row.1).await,
         };

@@ -217,7 +217,7 @@ impl Poll {
     /// Runs the polls of a host key, those that can begin in time before this instant.
     ///
     /// # Errors
-    /// Those that settling a job has; here it never fails.
+    /// The errors of settling a job; here it never fails.
     async fn run_lane(
         &self,
         stages: &dyn Stages,

@@ -111,7 +111,7 @@ impl Sample {
         for ((host, feed), items) in visits {
             let trace = trace::of_recheck(host, now);
             for visit in VisitJob::several(host, feed, &items) {
-                jobs.push((Job::new(visit).traced(Some(trace.clone())), now)).await?;
+                jobs.push(Job::new(visit).traced(Some(trace.clone())), now).await?;
             }
         }
         Ok(jobs.send().await?)

@@ -191,26 +191,28 @@ impl<'a> Visit<'a> {
     /// # Errors
     /// The errors of the ports.
     pub async fn get(&mut self, url: &Url, kind: CallKind, validators: &Validators) -> Result<Fetched, StageError> {
-        self.get_unless(url, kind, (validators, url)).await
+        self.get_unless(url, kind, validators, url).await
     }
 
-    /// Gets a URL as above, unless it leads to one that has not changed since it gave these validators. That what is
-    /// there now has not changed since then says nothing where it is another one.
+    /// Gets a URL as [`Visit::get`] does, with validators that were given by `validated`: this URL, or one that its
+    /// redirects led to. They are sent to that one alone, since they say nothing of another.
     pub(super) async fn get_unless(
         &mut self,
         url: &Url,
         kind: CallKind,
-        validators: (&Validators, &Url),
+        validators: &Validators,
+        validated: &Url,
     ) -> Result<Fetched, StageError> {
         let now = self.politeness.clock.now();
         let mut chain = self.state.chain(url, self.politeness.rules.page_redirects, now);
-        let fetched = self.follow(&mut chain, kind, validators).await?;
+        let fetched = self.follow(&mut chain, kind, validators, validated).await?;
         let now = self.politeness.clock.now();
         self.state.after_chain(&chain, &fetched.end, now);
         Ok(fetched)
     }
 
-    /// Gets the URL of a chain of redirects, and those that it leads to.
+    /// Gets the URL of a chain of redirects, and those that it leads to. The validators are sent to the URL that gave
+    /// them, `validated`, alone.
     ///
     /// # Errors
     /// The errors of the ports.
@@ -218,14 +220,15 @@ impl<'a> Visit<'a> {
         &mut self,
         chain: &mut Chain,
         kind: CallKind,
-        (validators, of): (&Validators, &Url),
+        validators: &Validators,
+        validated: &Url,
     ) -> Result<Fetched, StageError> {
         // Validators go only to the server that gave them, and never from https to http.
         let (mut leaves_tls, none) =
             (chain.start().scheme() == "https" && chain.current().scheme() == "http", Validators::default());
         loop {
             let here = chain.current().clone();
-            let validators = if is_same_resource(&here, of) && !leaves_tls { validators } else { &none };
+            let validators = if is_same_resource(&here, validated) && !leaves_tls { validators } else { &none };
             let end = self.hop(&here, kind, validators, None).await?;
             let CallEnd::Reply(reply) = &end else { return Ok(fetched(end, chain)) };
             let mut refresh = None;

@@ -55,7 +55,7 @@ pub(super) fn check(text: &str, schema: Option<&XsdSchema>, limits: &Limits, wor
 struct Frame<'a> {
     name: &'a str,
     offset: usize,
-    /// Its type, unless its content is not checked.
+    /// Type of the element, unless its content is not checked.
     kind: Option<TypeId>,
     /// Number of occurrences of each child of its type.
     seen: [u32; MAX_CHILDREN],

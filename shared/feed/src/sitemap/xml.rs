@@ -10,13 +10,13 @@ use url::Url;
 /// Reason why a document in XML is no sitemap.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NotXml {
-    /// It is a feed.
+    /// The document is a feed.
     #[error("it is a feed")]
     Feed,
     /// The document is something else, such as a web page.
     #[error("{0}")]
     Other(NotAFeed),
-    /// It contains no element.
+    /// The document contains no element.
     #[error("there is no element in it")]
     NoElement,
 }

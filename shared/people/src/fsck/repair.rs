@@ -1,7 +1,7 @@
 //! Repair: mends what fsck has found, by the means of the stages. Every step may run twice.
 
 use super::{Damage, Fsck, FsckReport};
-use crate::block::jobs;
+use crate::block::visits_to;
 use curlew_catalog::listing::{each_key, pages_that};
 use curlew_catalog::manifest::{change_manifest, manifest_key};
 use curlew_catalog::raw::RAW_PREFIX;
@@ -180,8 +180,9 @@ impl Fsck<'_> {
             change_manifest(self.blobs, year, |manifest| Ok(manifest.superseding(&pages, now))).await?;
         }
         let purpose = Purpose::New { hints: EntryHints::default() };
-        let item = VisitItem { url: page.url.clone(), page: id.clone(), purpose };
-        let visit: Vec<_> = jobs(&(page.host.clone(), page.feed.clone()), &[item], now + SOON).collect();
+        let items = [VisitItem { url: page.url.clone(), page: id.clone(), purpose }];
+        let visits = visits_to(&page.host, page.feed.as_ref(), &items);
+        let visit: Vec<_> = visits.map(|visit| (visit, now + SOON)).collect();
         self.queue.send(&visit).await?;
         let reason = Rejection::HostUnavailable("what was kept of it was lost, and it is fetched again".to_owned());
         match self.pages.swap(seen, &Page { state: PageState::Rejected { reason }, at: now, ..page }).await {

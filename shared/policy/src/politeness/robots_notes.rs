@@ -15,10 +15,10 @@ const HARDLY_USED: Millis = Millis::from_hours(1);
 /// The treatment of the answer that a robots.txt has not changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unchanged {
-    /// It is noted, and the row of the host key is worth a write for that.
+    /// The file is noted, and the row of the host key is worth a write for that.
     Noted,
-    /// It may be forgotten: the file is too old to be used by the time at which it is wanted next. It is noted if there
-    /// is room, which counts if the row is written anyway.
+    /// The note may be forgotten: the file is too old to be used by the time at which it is wanted next. It is noted if
+    /// there is room, which counts if the row is written anyway.
     Needless,
     /// The copy is written again: it is too old, or there are too many notes.
     WriteCopy,

@@ -304,8 +304,8 @@ pub fn robots_url(url: &Url) -> Option<Url> {
 
 /// Returns the product token of a User-Agent value: `CurlewBot` for `CurlewBot/1.0 (+https://example.org/bot)`.
 ///
-/// It is a slice of the input, so the token matched in robots.txt is always a substring of the header that is sent (RFC
-/// 9309 §2.2.1).
+/// The product token is a slice of the input, so the token that is matched in robots.txt is always a substring of the
+/// header that is sent (RFC 9309 §2.2.1).
 pub fn product_token(user_agent: &str) -> &str {
     let value = user_agent.trim_start();
     let end = value.find(|c: char| !is_token_char(c)).unwrap_or(value.len());

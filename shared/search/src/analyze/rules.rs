@@ -24,7 +24,7 @@ pub(super) enum Apostrophe {
     Joins,
     /// An ending follows that is dropped: `İstanbul'da`.
     Ends,
-    /// It separates two words.
+    /// The sign separates two words.
     Parts,
 }
 

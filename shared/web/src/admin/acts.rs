@@ -38,7 +38,7 @@ impl ActReport {
         ActReport { title: "Nothing was changed", notice: Notice::bad(text), then: vec![] }
     }
 
-    /// It takes long, and is not over.
+    /// The act takes long, and is not over.
     pub(super) fn under_way() -> ActReport {
         ActReport::good(
             "Under way",

@@ -94,7 +94,7 @@ pub(crate) struct ExampleWords<T> {
     pub(crate) author: T,
     /// The host of the page with the word `third`.
     pub(crate) site: T,
-    /// Its language.
+    /// Language of the page.
     pub(crate) language: T,
     /// The first day of its year.
     pub(crate) after: T,

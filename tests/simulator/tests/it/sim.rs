@@ -111,12 +111,12 @@ fn noticed(mutation: Mutation, invariant: &str) {
     noticed_in(|plan| !plan.history, mutation, invariant);
 }
 
-/// The same among the seeds that concern it.
+/// Expects that a mutation is noticed among the seeds that concern it.
 fn noticed_in(concerns: fn(&Scenario) -> bool, mutation: Mutation, invariant: &str) {
     noticed_of(|seed| Some(Scenario::of(seed)).filter(concerns), mutation, invariant);
 }
 
-/// The same among these runs.
+/// Expects that a mutation is noticed among these runs.
 fn noticed_of(plans: impl Fn(u64) -> Option<Scenario> + Sync, mutation: Mutation, invariant: &str) {
     let plan = |seed| Some(plans(seed)?.without(mutation));
     let is_wanted = |violation: &Violation| violation.invariant.starts_with(&format!("{invariant} "));

@@ -17,6 +17,14 @@ use curlew_ports::{CallKind, Reply, update_host};
 use std::collections::BTreeSet;
 use url::Url;
 
+/// A document of a feed's back catalogue.
+#[derive(Clone, Copy)]
+struct FeedDocument<'a> {
+    url: &'a Url,
+    kind: &'a DocumentKind,
+    feed: &'a SourceKey,
+}
+
 impl Backfills {
     /// Reads a document, and sends the first of its pages.
     pub(super) async fn document(
@@ -52,7 +60,7 @@ impl Backfills {
             DocumentKind::Feed { .. } => CallKind::Feed,
             DocumentKind::Sitemap { .. } => CallKind::Sitemap,
         };
-        let got = visit.get_listing(&url, kind, (&Validators::default(), None)).await;
+        let got = visit.get_listing(&url, kind, &Validators::default(), &url).await;
         let held = got.as_ref().ok().and_then(|got| match &got.end {
             CallEnd::Reply(reply) => visit.url_held_until(reply, row.failures),
             _ => None,
@@ -87,7 +95,8 @@ impl Backfills {
         let row = Backfill { next: None, failures: 0, ..row };
         match &document.kind {
             DocumentKind::Feed { feed, .. } => {
-                self.feed_document(row, (&url, &document.kind, feed), &got, reply, hidden).await
+                let document = FeedDocument { url: &url, kind: &document.kind, feed };
+                self.feed_document(row, &document, &got, reply, hidden).await
             }
             DocumentKind::Sitemap { depth } => self.sitemap(row, &url, *depth, &got, reply, home).await,
         }
@@ -97,12 +106,12 @@ impl Backfills {
     async fn feed_document(
         &self,
         mut row: Backfill,
-        (url, kind, key): (&Url, &DocumentKind, &SourceKey),
+        document: &FeedDocument<'_>,
         got: &Fetched,
         reply: &Reply,
         hidden: &Hidden,
     ) -> Result<Turn, StageError> {
-        let now = self.now();
+        let (now, FeedDocument { url, kind, feed: key }) = (self.now(), *document);
         let feed = match feed_row::parse(self.intake.politeness.pool.as_ref(), reply, &got.url).await? {
             Ok(feed) => feed,
             Err(why) => return Ok(Turn::End(backfill::left_out(row, format!("{url}: {why}"), now))),

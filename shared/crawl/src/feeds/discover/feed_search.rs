@@ -2,7 +2,7 @@
 
 use super::new_feed;
 use super::rest::Rest;
-use crate::feeds::feed_row::{content_hash, learn, parse};
+use crate::feeds::feed_row::{ReadFeed, content_hash, learn, parse};
 use crate::feeds::intake::{Intake, Taken};
 use crate::feeds::relocation::revived;
 use crate::parsing::parsed;
@@ -404,7 +404,8 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         let unvisited = self.visit.state.is_first().then_some(&self.visit.state.host);
         let trace = trace::of_discovery(&self.site.key);
         let Taken { arrivals, visits } = self.intake.take(&mut feed, parsed, unvisited, Some(&trace)).await?;
-        learn(&mut feed, parsed, (reply, got), (arrivals, false), &self.intake.politeness.rules, now);
+        let read = ReadFeed { parsed, reply, got, arrivals, is_check: false };
+        learn(&mut feed, &read, &self.intake.politeness.rules, now);
         let key = feed.key.clone();
         let for_the_hub = self.intake.for_the_hub(&mut feed, false);
         self.found.push(FoundFeed { feed, seen, visits, for_the_hub });

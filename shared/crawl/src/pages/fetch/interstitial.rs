@@ -214,7 +214,7 @@ impl Fetch {
             return Ok(Ok(look.text == Some(text)));
         }
         let mut chain = Chain::new(home.clone(), redirects);
-        let answer = round.visit.follow(&mut chain, CallKind::Page, (&Validators::default(), &home)).await?;
+        let answer = round.visit.follow(&mut chain, CallKind::Page, &Validators::default(), &home).await?;
         let shown = self.shown_article(&answer).await?.map(|article| key_of(&article));
         let waits = match &answer.end {
             CallEnd::Reply(reply) => {

@@ -36,15 +36,16 @@ impl Visit<'_> {
         Ok(marked.or_else(|| self.has_substitute(key_of(&article)).then_some("")))
     }
 
-    /// Asks for a feed or a sitemap; the validators are of another URL where redirects led to it. A bot wall in its
-    /// place says nothing of it: the host is held.
+    /// Asks for a feed or a sitemap, with validators that `validated` gave: this URL, or one that its redirects led to.
+    /// A bot wall in its place says nothing of it: the host is held.
     pub(crate) async fn get_listing(
         &mut self,
         url: &Url,
         kind: CallKind,
-        (validators, of): (&Validators, Option<&Url>),
+        validators: &Validators,
+        validated: &Url,
     ) -> Result<Fetched, StageError> {
-        let mut got = self.get_unless(url, kind, (validators, of.unwrap_or(url))).await?;
+        let mut got = self.get_unless(url, kind, validators, validated).await?;
         if let CallEnd::Reply(reply) = &got.end
             && let Some(vendor) = self.interstitial_in(reply, &got.url).await?
         {
