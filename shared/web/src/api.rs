@@ -7,6 +7,8 @@ use crate::language::Language;
 use crate::page::{self, A_DAY, REVALIDATED, typed, waiting};
 use crate::params::{MAX_REACH, PAGE_SIZE, Params};
 use crate::quota::Allowance;
+use crate::site_list::SitePart;
+use crate::status::ForPrograms;
 use crate::text::clean;
 use crate::words::Search;
 use askama::Template;
@@ -19,8 +21,11 @@ use axum::response::{IntoResponse, Response};
 use curlew_catalog::results::{FindError, SearchHit, SearchResults, Start};
 use curlew_model::{MAX_QUERY_BYTES, Millis, QueryError};
 use curlew_ports::stage::StageError;
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// The media type of JSON (RFC 8259 §11).
@@ -100,13 +105,25 @@ impl IntoResponse for Refusal {
 /// of the API.
 pub(crate) fn problem(kind: Problem, detail: impl Into<String>) -> Response {
     let (status, name, title) = kind.parts();
-    let problem = json!({
-        "type": format!("{V1}/openapi.json#{name}"),
-        "title": title,
-        "status": status.as_u16(),
-        "detail": detail.into(),
-    });
-    (status, typed(PROBLEM_JSON, "no-store"), Json(problem)).into_response()
+    let kind = format!("{V1}/openapi.json#{name}");
+    let details = ProblemDetails { kind, title, status: status.as_u16(), detail: detail.into() };
+    (status, typed(PROBLEM_JSON, "no-store"), Json(details)).into_response()
+}
+
+/// A problem (RFC 9457).
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Problem")]
+struct ProblemDetails {
+    /// This description, and after its `#` the kind: bad_query, bad_cursor, not_found, no_address, wrong_method,
+    /// wrong_host, too_many_requests, unavailable, internal.
+    #[serde(rename = "type")]
+    #[schemars(extend("format" = "uri-reference"))]
+    kind: String,
+    title: &'static str,
+    /// The status code of the answer.
+    status: u16,
+    /// A sentence that says what to do.
+    detail: String,
 }
 
 /// `GET /api/v1/search?q=&limit=&offset=`, or `&cursor=` with `next` of the answer before
@@ -216,6 +233,8 @@ pub(crate) async fn preflight() -> Response {
 #[derive(Template)]
 #[template(path = "openapi.json", escape = "none")]
 struct Description {
+    /// Schemas of the answers, by their names.
+    schemas: Value,
     /// True if pages of every origin may read the answers.
     is_open: bool,
     max_query_bytes: usize,
@@ -228,6 +247,7 @@ struct Description {
 /// `GET /api/v1/openapi.json`: the description of the API for programs (OpenAPI 3.1).
 pub(crate) async fn description(State(app): State<Arc<App>>) -> Response {
     let description = Description {
+        schemas: schemas(),
         is_open: !app.has_own_names_only(),
         max_query_bytes: MAX_QUERY_BYTES,
         usual_limit: PAGE_SIZE,
@@ -236,6 +256,36 @@ pub(crate) async fn description(State(app): State<Arc<App>>) -> Response {
         max_depth: MAX_DEPTH,
     };
     page::text(StatusCode::OK, JSON, A_DAY, &description)
+}
+
+/// Returns the schemas of the answers as their types have them.
+fn schemas() -> Value {
+    let mut settings = SchemaSettings::draft2020_12().for_serialize().with_transform(RecursiveTransform(never_null));
+    settings.definitions_path = "/components/schemas".into();
+    let mut generator = settings.into_generator();
+    generator.subschema_for::<Answer>();
+    generator.subschema_for::<SitePart>();
+    generator.subschema_for::<ForPrograms>();
+    generator.subschema_for::<ProblemDetails>();
+    Value::Object(generator.take_definitions(true))
+}
+
+/// Takes `null` from the types of members that may be missing: a member without a value is left out.
+fn never_null(schema: &mut Schema) {
+    let required = schema.get("required").cloned().unwrap_or_default();
+    let is_required = |name: &str| required.as_array().is_some_and(|all| all.iter().any(|one| one == name));
+    let members = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for (_, member) in members.into_iter().flatten().filter(|(name, _)| !is_required(name)) {
+        if let Some(Value::Array(types)) = member.get_mut("type") {
+            types.retain(|kind| kind != "null");
+        }
+        let choices = member.get("anyOf").and_then(Value::as_array);
+        let only = choices.and_then(|all| all.iter().find(|one| one["type"] != "null")).cloned();
+        if let (Some(only), Some(member)) = (only, member.as_object_mut()) {
+            member.remove("anyOf");
+            member.extend(only.as_object().cloned().unwrap_or_default());
+        }
+    }
 }
 
 fn parse_request(params: &Params) -> Result<(&str, Start<'_>, usize), Refusal> {
@@ -260,7 +310,8 @@ pub(crate) fn limit(params: &Params, usual: usize) -> Result<usize, Refusal> {
 }
 
 /// Search results with notes as sentences, cleaned for programs.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Found")]
 pub(crate) struct Answer {
     #[serde(flatten)]
     found: SearchResults,

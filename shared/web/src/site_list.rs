@@ -17,6 +17,7 @@ use axum::response::Response;
 use curlew_catalog::results::SiteProfile;
 use curlew_model::Timestamp;
 use curlew_people::directory::SiteNotes;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -196,7 +197,8 @@ fn row(profile: &SiteProfile, notes: SiteNotes, language: Language, now: Timesta
 }
 
 /// A part of the list for programs.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Sites")]
 pub(crate) struct SitePart {
     /// Number of all sites that match the filter.
     total: usize,
@@ -207,7 +209,8 @@ pub(crate) struct SitePart {
 }
 
 /// A site for programs.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Site")]
 struct SiteForPrograms {
     host: String,
     /// The site's name, or else its host.
@@ -222,6 +225,7 @@ struct SiteForPrograms {
     /// Number of its pages in the index.
     pages: u64,
     /// Date of its newest page.
+    #[schemars(with = "String", extend("format" = "date-time"))]
     newest: Timestamp,
 }
 
