@@ -51,3 +51,4 @@ mod walls;
 mod warc;
 mod watches;
 mod websub;
+mod workflows;
