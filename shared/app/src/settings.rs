@@ -235,6 +235,7 @@ impl Settings {
             contact: self.contact.clone(),
             signatures: self.signatures.filter(|_| self.signature_agent().is_some()),
             calm_forms_per_hour: self.web.calm_forms_per_hour.unwrap_or(usual.calm_forms_per_hour),
+            mcp: self.web.mcp,
             rules: self.rules.clone(),
             ..usual
         }

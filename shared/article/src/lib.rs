@@ -8,22 +8,7 @@
 //! reports its findings, and `choose`, `title`, `dates`, `language`, `image` weigh them against each other. No rule is
 //! trusted alone.
 //!
-//! # Example
-//!
-//! ```
-//! use curlew_article::{Limits, decode, extract};
-//!
-//! let body = br#"<html lang="en"><title>Tea and toast - Notes</title><nav><a href="/">Home</a></nav>
-//!     <article><h1>Tea and toast</h1><time datetime="2026-03-01">1 March</time>
-//!     <p>Toast is best while the tea is still too hot to drink, which leaves four minutes for the butter, and for a
-//!     look out of the window at the rain, which has not stopped since the kettle was put on.</p></article></html>"#;
-//! let address = "https://notes.example/2026/tea".parse()?;
-//! let article = extract(&decode(body, Some("text/html; charset=utf-8")), &address, &Limits::default())?;
-//! assert_eq!(article.title.as_deref(), Some("Tea and toast"));
-//! assert!(article.text.starts_with("Toast is best") && !article.text.contains("Home"));
-//! assert_eq!(article.published.map(|at| at.to_string()).as_deref(), Some("2026-03-01T00:00:00Z"));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+#![doc = include_str!("../README.md")]
 
 mod candidates;
 mod choose;

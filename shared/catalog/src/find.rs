@@ -5,10 +5,11 @@ use crate::live_index::{LiveIndex, Unsearched};
 use crate::manifest::{manifest_key, parse_if_known, search_error};
 use crate::question::{Answered, Question, pages_at};
 use crate::remembered::Remembered;
-use crate::results::{FindError, SearchHit, SearchResults, SiteEntry, SiteProfile, Start};
+use crate::results::{FindError, PageText, SearchHit, SearchResults, SiteEntry, SiteProfile, Start};
 use crate::splits::{OpenSplit, ROUNDS, Splits, endless};
 use crate::thumbnails::has_thumbnail;
 use curlew_model::{Millis, QueryError, ThumbnailId, Timestamp, Year};
+use curlew_policy::page::offer::text_for_assistants;
 use curlew_ports::stage::StageError;
 use curlew_ports::{
     Blobs, Clock, CpuPool, CpuTask, Event, Events, InlinePool, PortError, RangeCache, SearchOutcome, Tag, compute,
@@ -146,6 +147,33 @@ impl Finder {
         self.run(text, Start::Offset(0), limit, true).await
     }
 
+    /// Returns the page at an address with as much of its text as may be given to an assistant; `None` if the index has
+    /// no such page.
+    ///
+    /// # Errors
+    /// The object store's error.
+    pub async fn page(&self, address: &str) -> Result<Option<PageText>, PortError> {
+        let question = Question {
+            text: address.to_owned(),
+            query: Query::default(),
+            after: None,
+            now: self.clock.now(),
+            offset: 0,
+            limit: 1,
+            explain: false,
+            with_records: true,
+        };
+        let found = self.at_address(&question).await.map_err(port_error)?;
+        let hit = found.and_then(|(_, ((results, _), _))| results.hits.into_iter().next());
+        let Some((mut hit, record)) = hit.and_then(|mut hit| hit.record.take().map(|record| (hit, record))) else {
+            return Ok(None);
+        };
+        // Copies are told of in lists alone.
+        hit.copies = 0;
+        let text = text_for_assistants(&record).map(str::to_owned);
+        Ok(Some(PageText { hit: self.with_thumbnail(hit).await?, text }))
+    }
+
     async fn run(&self, text: &str, start: Start<'_>, limit: usize, explain: bool) -> Result<SearchResults, FindError> {
         let (query, mut notes) = Query::read(text);
         if query.is_empty() {
@@ -161,7 +189,9 @@ impl Finder {
                 after = Some(cursor);
             }
         }
-        let question = Arc::new(Question { text: text.to_owned(), query, after, now, offset, limit, explain });
+        let text = text.to_owned();
+        let question = Question { text, query, after, now, offset, limit, explain, with_records: false };
+        let question = Arc::new(question);
         let at_address = self.at_address(&question).await.map_err(port_error)?;
         let (question, ((results, suggestion), unsearched)) = match at_address {
             Some(found) => found,
@@ -200,8 +230,9 @@ impl Finder {
             return Ok(None);
         }
         let query = Query { pages, ..Query::default() };
-        let Question { now, offset, limit, explain, .. } = *question;
-        let at = Arc::new(Question { text: question.text.clone(), query, after: None, now, offset, limit, explain });
+        let Question { now, offset, limit, explain, with_records, .. } = *question;
+        let text = question.text.clone();
+        let at = Arc::new(Question { text, query, after: None, now, offset, limit, explain, with_records });
         let found = self.ask(&at).await?;
         Ok((found.0.0.total > 0).then_some((at, found)))
     }

@@ -4,6 +4,7 @@ use crate::manifest::load_if_known;
 use curlew_model::{Timestamp, Year};
 use curlew_ports::Blobs;
 use curlew_ports::stage::StageError;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Prefix of the keys of manifests.
@@ -12,7 +13,7 @@ const MANIFESTS: &str = "manifests/";
 const YEARS: usize = 200;
 
 /// A year of the index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct IndexedYear {
     /// The year.
     pub year: Year,
@@ -22,6 +23,7 @@ pub struct IndexedYear {
     #[serde(skip_serializing)]
     pub splits: usize,
     /// Time at which one of its pages was last published.
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub published: Option<Timestamp>,
     /// True if a newer version of the program wrote its manifest: this version reads nothing else of it, and searches
     /// no page.

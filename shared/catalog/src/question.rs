@@ -37,6 +37,7 @@ pub(crate) struct Question {
     pub(crate) offset: usize,
     pub(crate) limit: usize,
     pub(crate) explain: bool,
+    pub(crate) with_records: bool,
 }
 
 /// Results, and the query that may have been meant.
@@ -45,9 +46,10 @@ pub(crate) type Answered = (Results, Option<String>);
 impl Question {
     /// Searches open splits.
     pub(crate) fn look(&self, splits: &[&Split], hidden: &Hidden) -> Result<Answered, SearchError> {
-        let Question { text, query, after, now, offset, limit, explain } = self;
+        let Question { text, query, after, now, offset, limit, explain, with_records } = self;
         let after = after.as_ref();
-        let request = Request { offset: *offset, after, explain: *explain, ..Request::new(query, *limit, *now) };
+        let (explain, with_records) = (*explain, *with_records);
+        let request = Request { offset: *offset, after, explain, with_records, ..Request::new(query, *limit, *now) };
         let results = search(splits, hidden, request)?;
         let suggestion = suggest(splits, hidden, text, query, &results, *now)?;
         Ok((results, suggestion))

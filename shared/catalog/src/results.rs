@@ -1,9 +1,11 @@
 //! Results of a query, for people and for programs.
 
 use curlew_model::{QueryError, ThumbnailId, Timestamp, Year};
+use curlew_policy::page::offer::Withheld;
 use curlew_ports::PortError;
 use curlew_search::Explanation;
 pub use curlew_search::{Query, SiteEntry, SiteProfile};
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -19,7 +21,7 @@ pub enum Start<'a> {
 }
 
 /// A page of results.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SearchResults {
     /// Number of pages that contain all words. Pages with the same content count as one, and only one of them is given.
     pub total: u64,
@@ -30,7 +32,7 @@ pub struct SearchResults {
     /// read. Their pages are missing from the hits and from all numbers.
     #[serde(skip_serializing_if = "is_zero")]
     pub unsearched: u64,
-    /// Years whose pages were not searched either, and are not counted in [`SearchResults::unsearched`], since this
+    /// Years whose pages were not searched either, and are not counted in `unsearched`, since this
     /// version cannot read the list of their splits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unsearched_years: Vec<Year>,
@@ -56,13 +58,16 @@ pub struct SearchResults {
     pub suggestion: Option<String>,
     /// Parts of the query that were left out, with the reason; one sentence each for programs.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_sentences")]
+    #[schemars(with = "Vec<String>")]
     pub notes: Vec<QueryError>,
 }
 
 /// A result of a search.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Hit")]
 pub struct SearchHit {
     /// The page's URL.
+    #[schemars(extend("format" = "uri"))]
     pub url: String,
     /// Title of the page.
     pub title: String,
@@ -72,6 +77,7 @@ pub struct SearchHit {
     #[serde(skip)]
     pub marks: Vec<Range<usize>>,
     /// The main image's URL.
+    #[schemars(extend("format" = "uri"))]
     pub image: Option<String>,
     /// The thumbnail, if one was made.
     #[serde(skip)]
@@ -88,6 +94,7 @@ pub struct SearchHit {
     #[serde(skip)]
     pub feed: Option<String>,
     /// Time of publication.
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub published: Option<Timestamp>,
     /// The date by which it is filtered and sorted: that of publication, or the time of the fetch if the page states
     /// none or a later one.
@@ -101,6 +108,7 @@ pub struct SearchHit {
     pub missing: Vec<String>,
     /// Explanation of its score, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     pub explanation: Option<Explanation>,
     /// Language of the page, as the page declares it.
     #[serde(skip)]
@@ -110,6 +118,15 @@ pub struct SearchHit {
     /// Number of later pages with the same content, which are not shown.
     #[serde(skip_serializing_if = "is_zero")]
     pub copies: u32,
+}
+
+/// An indexed page with its text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageText {
+    /// The page as a search finds it.
+    pub hit: SearchHit,
+    /// Its text, or the reason why its site withholds it.
+    pub text: Result<String, Withheld>,
 }
 
 /// Reasons why there are no results.

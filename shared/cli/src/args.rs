@@ -28,7 +28,7 @@ use std::path::PathBuf;
 
 /// The groups of commands that the help shows, with the names of their commands.
 const GROUPS: [(&str, &str); 6] = [
-    ("Everyday", "crawl poll demo serve search"),
+    ("Everyday", "crawl poll demo serve search mcp"),
     ("Look", "status sites feeds pages holds parked audit trace health doctor"),
     ("Act", "sample index block unblock hold unhold override watch redrive discard"),
     ("People", "messages owners admin"),
@@ -213,6 +213,8 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
+    /// Let an assistant search the published index: an MCP server over standard input and output
+    Mcp,
     /// Re-check indexed pages now; pages that are gone from the web leave the index
     Sample {
         /// Number of pages

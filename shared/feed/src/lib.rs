@@ -19,20 +19,7 @@
 //! Times are not checked here: a date may lie in the future or in the year 1. A caller that knows the current time
 //! clamps it.
 //!
-//! # Example
-//!
-//! ```
-//! use curlew_feed::{Limits, parse};
-//!
-//! let document = br#"<rss version="2.0"><channel><title>Notes</title>
-//!     <item><title>Tea &amp; toast</title><link>/2026/tea</link></item></channel></rss>"#;
-//! let address = "https://notes.example/feed".parse()?;
-//! let feed = parse(document, Some("text/xml"), &address, &Limits::default())?;
-//! assert_eq!(feed.title.as_deref(), Some("Notes"));
-//! assert_eq!(feed.entries[0].title.as_deref(), Some("Tea & toast"));
-//! assert_eq!(feed.entries[0].link.as_deref(), Some("https://notes.example/2026/tea"));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+#![doc = include_str!("../README.md")]
 
 mod byline;
 mod comments;

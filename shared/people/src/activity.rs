@@ -5,6 +5,7 @@ use curlew_catalog::object;
 use curlew_model::{Millis, Timestamp};
 use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, PortError};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Key of the object.
@@ -13,7 +14,7 @@ const KEY: &str = "activity.json";
 pub const DAYS: usize = 30;
 
 /// Counts of one day (UTC).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DayCounts {
     /// The day, as `2026-11-23`.
     pub day: String,

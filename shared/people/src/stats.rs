@@ -9,6 +9,7 @@ use curlew_policy::rules::Rules;
 use curlew_policy::skew;
 use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, Clock, Hosts, Pages, PortError, Sources};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,7 +51,7 @@ pub struct Counts {
 }
 
 /// Counts for the public status page.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PublicCounts {
     /// Sites that were named.
     pub sites: u64,
@@ -65,6 +66,7 @@ pub struct PublicCounts {
     /// Pages that were taken in and are gone again.
     pub gone: u64,
     /// Host keys that are held now, by the reason.
+    #[schemars(with = "BTreeMap<String, u64>")]
     pub held: BTreeMap<HoldReason, u64>,
 }
 

@@ -2,6 +2,7 @@
 
 pub mod dates;
 pub mod directives;
+pub mod offer;
 pub mod publication;
 pub mod sampling;
 pub mod signals;

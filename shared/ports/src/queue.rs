@@ -1,6 +1,7 @@
 use crate::PortError;
 use async_trait::async_trait;
 use curlew_model::{Job, Millis, QueueName, Timestamp};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -55,7 +56,7 @@ pub struct Dead {
 }
 
 /// Counts of one queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct QueueCount {
     /// Due now.
     pub ready: u64,

@@ -49,6 +49,8 @@ pub struct Hit {
     pub copies: u32,
     /// Explanation of the score, if requested.
     pub explanation: Option<Explanation>,
+    /// The whole record, if requested.
+    pub record: Option<Box<Record>>,
 }
 
 /// Explanation of a score, which is the sum of the words' shares times the factors.
@@ -94,5 +96,6 @@ pub(crate) fn hit(record: Record, many: usize, plan: &Plan, analyzers: &mut Anal
         missing: Vec::new(),
         copies: 0,
         explanation: None,
+        record: None,
     }
 }

@@ -45,6 +45,8 @@ pub struct Request<'a> {
     pub now: Timestamp,
     /// True to explain the score of each hit.
     pub explain: bool,
+    /// True to return the whole record of each hit.
+    pub with_records: bool,
     /// Bounds of what is read of the index.
     pub budget: ReadBudget,
 }
@@ -60,6 +62,7 @@ impl<'a> Request<'a> {
             after: None,
             now,
             explain: false,
+            with_records: false,
             budget: ReadBudget::default(),
         }
     }
@@ -174,11 +177,12 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     };
     let mut hits = Vec::with_capacity(shown.len());
     for ((group, record), explanation) in shown.into_iter().zip(records).zip(&mut explanations) {
+        let whole = request.with_records.then(|| Box::new(record.clone()));
         let hit = hit(record, pages.len(), &plan, &mut analyzers);
         if others.get(&group.first.site).is_some_and(|others| *others > 0) {
             more_of.insert(hit.host.clone());
         }
-        hits.push(Hit { explanation: explanation.take(), ..of_group(hit, group, &plan) });
+        hits.push(Hit { explanation: explanation.take(), record: whole, ..of_group(hit, group, &plan) });
     }
     let Counts { total, partial, copies } = counts;
     let too_common = plan.too_common;

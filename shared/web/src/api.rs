@@ -7,6 +7,8 @@ use crate::language::Language;
 use crate::page::{self, A_DAY, REVALIDATED, typed, waiting};
 use crate::params::{MAX_REACH, PAGE_SIZE, Params};
 use crate::quota::Allowance;
+use crate::site_list::SitePart;
+use crate::status::ForPrograms;
 use crate::text::clean;
 use crate::words::Search;
 use askama::Template;
@@ -19,14 +21,19 @@ use axum::response::{IntoResponse, Response};
 use curlew_catalog::results::{FindError, SearchHit, SearchResults, Start};
 use curlew_model::{MAX_QUERY_BYTES, Millis, QueryError};
 use curlew_ports::stage::StageError;
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// The media type of JSON (RFC 8259 §11).
 pub(crate) const JSON: &str = "application/json";
 /// The media type of a problem (RFC 9457 §6.1).
 const PROBLEM_JSON: &str = "application/problem+json";
+/// Path of the tools for assistants.
+pub(crate) const MCP: &str = "/mcp";
 /// Beginning of the paths of the API.
 pub(crate) const V1: &str = "/api/v1";
 /// Beginning of the paths that the API had before its versions.
@@ -68,64 +75,116 @@ impl Problem {
     }
 }
 
+/// The reason why a program gets no answer.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    kind: Problem,
+    /// A sentence that says what to do.
+    pub(crate) detail: String,
+    /// Time after which another try may help.
+    wait: Option<Millis>,
+}
+
+impl Refusal {
+    pub(crate) fn new(kind: Problem, detail: impl Into<String>) -> Refusal {
+        Refusal { kind, detail: detail.into(), wait: None }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let refused = problem(self.kind, self.detail);
+        match self.wait {
+            Some(wait) => waiting(refused, wait),
+            None => refused,
+        }
+    }
+}
+
 /// Returns the answer to a program that a request failed: a problem (RFC 9457), whose type is a part of the description
 /// of the API.
 pub(crate) fn problem(kind: Problem, detail: impl Into<String>) -> Response {
     let (status, name, title) = kind.parts();
-    let problem = json!({
-        "type": format!("{V1}/openapi.json#{name}"),
-        "title": title,
-        "status": status.as_u16(),
-        "detail": detail.into(),
-    });
-    (status, typed(PROBLEM_JSON, "no-store"), Json(problem)).into_response()
+    let kind = format!("{V1}/openapi.json#{name}");
+    let details = ProblemDetails { kind, title, status: status.as_u16(), detail: detail.into() };
+    (status, typed(PROBLEM_JSON, "no-store"), Json(details)).into_response()
+}
+
+/// A problem (RFC 9457).
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Problem")]
+struct ProblemDetails {
+    /// This description, and after its `#` the kind: bad_query, bad_cursor, not_found, no_address, wrong_method,
+    /// wrong_host, too_many_requests, unavailable, internal.
+    #[serde(rename = "type")]
+    #[schemars(extend("format" = "uri-reference"))]
+    kind: String,
+    title: &'static str,
+    /// The status code of the answer.
+    status: u16,
+    /// A sentence that says what to do.
+    detail: String,
 }
 
 /// `GET /api/v1/search?q=&limit=&offset=`, or `&cursor=` with `next` of the answer before
-pub(crate) async fn search(State(app): State<Arc<App>>, caller: CallerAddress, uri: Uri) -> Response {
-    let params = match Params::parse(&uri) {
-        Ok(params) => params,
-        // Programs are answered in one language.
-        Err(wrong) => return problem(Problem::BadQuery, wrong.message(Search::in_language(Language::English))),
-    };
-    let (query, start, limit) = match parse_request(&params) {
-        Ok(request) => request,
-        Err(sentence) => return problem(Problem::BadQuery, sentence),
-    };
-    if let Err(wait) = app.admit(Allowance::Search, caller) {
-        return too_many(wait);
-    }
-    match app.services.search.find(query, start, limit).await {
-        Ok(found) => (typed(JSON, REVALIDATED), Json(Answer::new(found))).into_response(),
-        Err(error) => not_found_out(error),
-    }
+pub(crate) async fn search(State(app): State<Arc<App>>, caller: CallerAddress, uri: Uri) -> Result<Response, Refusal> {
+    Ok(answer(find(&app, caller, &params(&uri)?).await?))
 }
 
-/// Returns the answer to a program whose search failed.
-pub(crate) fn not_found_out(error: FindError) -> Response {
+/// Returns the results that a program asks for.
+pub(crate) async fn find(app: &App, caller: CallerAddress, params: &Params) -> Result<Answer, Refusal> {
+    let (query, start, limit) = parse_request(params)?;
+    app.admit(Allowance::Search, caller).map_err(too_many)?;
+    app.services.search.find(query, start, limit).await.map(Answer::new).map_err(not_found_out)
+}
+
+/// Returns the parameters of a program's request.
+pub(crate) fn params(uri: &Uri) -> Result<Params, Refusal> {
+    // Programs are answered in one language.
+    Params::parse(uri).map_err(|wrong| bad_query(wrong.message(Search::in_language(Language::English))))
+}
+
+/// Returns an answer as JSON.
+pub(crate) fn answer(found: impl Serialize) -> Response {
+    (typed(JSON, REVALIDATED), Json(found)).into_response()
+}
+
+/// Returns the refusal of a query or another parameter that cannot be read.
+pub(crate) fn bad_query(sentence: impl Into<String>) -> Refusal {
+    Refusal::new(Problem::BadQuery, sentence)
+}
+
+/// Returns the refusal for a search that failed.
+pub(crate) fn not_found_out(error: FindError) -> Refusal {
     match error {
-        FindError::BadQuery(QueryError::Cursor) => problem(
+        FindError::BadQuery(QueryError::Cursor) => Refusal::new(
             Problem::BadCursor,
             "The cursor is not one that was given for this query, or it is too old; ask without it for the first results.",
         ),
-        FindError::BadQuery(wrong) => problem(Problem::BadQuery, wrong.to_string()),
+        FindError::BadQuery(wrong) => bad_query(wrong.to_string()),
         FindError::Port(error) => out_of_reach("find", &error.into()),
     }
 }
 
-/// Returns the answer to a program for an error of a stage, and logs the error.
-pub(crate) fn out_of_reach(tried: &'static str, error: &StageError) -> Response {
+/// Returns the refusal for an error of a stage, and logs the error.
+pub(crate) fn out_of_reach(tried: &'static str, error: &StageError) -> Refusal {
     match page::outcome(tried, error) {
-        (_, Some(wait)) => {
-            waiting(problem(Problem::Unavailable, "The index is out of reach at the moment; see Retry-After."), wait)
-        }
-        (_, None) => problem(Problem::Internal, "The log of this server says what it is."),
+        (_, Some(wait)) => later(Problem::Unavailable, "The index is out of reach at the moment", wait),
+        (_, None) => Refusal::new(Problem::Internal, "The log of this server says what it is."),
     }
 }
 
-/// Returns the answer to a program that has used up its allowance.
-pub(crate) fn too_many(wait: Millis) -> Response {
-    waiting(problem(Problem::TooManyRequests, "Too many searches from this address; see Retry-After."), wait)
+/// Returns the refusal for a caller that has used up its allowance.
+pub(crate) fn too_many(wait: Millis) -> Refusal {
+    later(Problem::TooManyRequests, "Too many searches from this address", wait)
+}
+
+/// Returns the refusal of a request that may be repeated after some time, which its sentence states.
+fn later(kind: Problem, reason: &str, wait: Millis) -> Refusal {
+    let seconds = wait.0.div_ceil(1_000).max(1);
+    let remedy =
+        if seconds == 1 { "try again in a second".to_owned() } else { format!("try again in {seconds} seconds") };
+    Refusal { wait: Some(wait), ..Refusal::new(kind, format!("{reason}; {remedy}.")) }
 }
 
 /// Returns the answer to a program for an unknown address.
@@ -135,7 +194,7 @@ pub(crate) fn no_such_address() -> Response {
 
 /// True if a path is for programs, which are answered in JSON whatever goes wrong.
 pub(crate) fn is_for_programs(path: &str) -> bool {
-    is_of_api(path) || path.starts_with("/feed/") || path == "/status.json" || path == "/healthz"
+    is_of_api(path) || path.starts_with("/feed/") || ["/status.json", "/healthz", MCP].contains(&path)
 }
 
 fn is_of_api(path: &str) -> bool {
@@ -174,6 +233,8 @@ pub(crate) async fn preflight() -> Response {
 #[derive(Template)]
 #[template(path = "openapi.json", escape = "none")]
 struct Description {
+    /// Schemas of the answers, by their names.
+    schemas: Value,
     /// True if pages of every origin may read the answers.
     is_open: bool,
     max_query_bytes: usize,
@@ -186,6 +247,7 @@ struct Description {
 /// `GET /api/v1/openapi.json`: the description of the API for programs (OpenAPI 3.1).
 pub(crate) async fn description(State(app): State<Arc<App>>) -> Response {
     let description = Description {
+        schemas: schemas(),
         is_open: !app.has_own_names_only(),
         max_query_bytes: MAX_QUERY_BYTES,
         usual_limit: PAGE_SIZE,
@@ -196,14 +258,44 @@ pub(crate) async fn description(State(app): State<Arc<App>>) -> Response {
     page::text(StatusCode::OK, JSON, A_DAY, &description)
 }
 
-fn parse_request(params: &Params) -> Result<(&str, Start<'_>, usize), String> {
-    let query = params.query_of_program()?;
+/// Returns the schemas of the answers as their types have them.
+fn schemas() -> Value {
+    let mut settings = SchemaSettings::draft2020_12().for_serialize().with_transform(RecursiveTransform(never_null));
+    settings.definitions_path = "/components/schemas".into();
+    let mut generator = settings.into_generator();
+    generator.subschema_for::<Answer>();
+    generator.subschema_for::<SitePart>();
+    generator.subschema_for::<ForPrograms>();
+    generator.subschema_for::<ProblemDetails>();
+    Value::Object(generator.take_definitions(true))
+}
+
+/// Takes `null` from the types of members that may be missing: a member without a value is left out.
+fn never_null(schema: &mut Schema) {
+    let required = schema.get("required").cloned().unwrap_or_default();
+    let is_required = |name: &str| required.as_array().is_some_and(|all| all.iter().any(|one| one == name));
+    let members = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for (_, member) in members.into_iter().flatten().filter(|(name, _)| !is_required(name)) {
+        if let Some(Value::Array(types)) = member.get_mut("type") {
+            types.retain(|kind| kind != "null");
+        }
+        let choices = member.get("anyOf").and_then(Value::as_array);
+        let only = choices.and_then(|all| all.iter().find(|one| one["type"] != "null")).cloned();
+        if let (Some(only), Some(member)) = (only, member.as_object_mut()) {
+            member.remove("anyOf");
+            member.extend(only.as_object().cloned().unwrap_or_default());
+        }
+    }
+}
+
+fn parse_request(params: &Params) -> Result<(&str, Start<'_>, usize), Refusal> {
+    let query = params.query_of_program().map_err(bad_query)?;
     let limit = limit(params, PAGE_SIZE)?;
     if let Some(cursor) = params.get("cursor").filter(|cursor| !cursor.is_empty()) {
         return Ok((query, Start::After(cursor), limit));
     }
     let offset = params.number("offset", 0).ok().filter(|offset| *offset < MAX_REACH);
-    let offset = offset.ok_or_else(|| format!("offset must be a number from 0 to {}.", MAX_REACH - 1))?;
+    let offset = offset.ok_or_else(|| bad_query(format!("offset must be a number from 0 to {}.", MAX_REACH - 1)))?;
     // Up to the maximum depth for anybody, and no further.
     Ok((query, Start::Offset(offset), limit.min(MAX_REACH - offset)))
 }
@@ -211,17 +303,19 @@ fn parse_request(params: &Params) -> Result<(&str, Start<'_>, usize), String> {
 /// Returns the number of results that a program asks for, or the usual one.
 ///
 /// # Errors
-/// A sentence, if it is no number or too large.
-pub(crate) fn limit(params: &Params, usual: usize) -> Result<usize, String> {
+/// A refusal, if it is no number or too large.
+pub(crate) fn limit(params: &Params, usual: usize) -> Result<usize, Refusal> {
     let limit = params.number("limit", usual).ok().filter(|n| (1..=MAX_REACH).contains(n));
-    limit.ok_or_else(|| format!("limit must be a number from 1 to {MAX_REACH}."))
+    limit.ok_or_else(|| bad_query(format!("limit must be a number from 1 to {MAX_REACH}.")))
 }
 
 /// Search results with notes as sentences, cleaned for programs.
-#[derive(Serialize)]
-struct Answer {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Found")]
+pub(crate) struct Answer {
     #[serde(flatten)]
     found: SearchResults,
+    /// Parts of the query that were left out or read in another way, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
 }
@@ -233,24 +327,27 @@ impl Answer {
     }
 }
 
+/// Removes from a hit what could mislead a program.
+pub(crate) fn cleaned(hit: SearchHit) -> SearchHit {
+    SearchHit {
+        title: clean(&hit.title),
+        snippet: clean(&hit.snippet),
+        site: clean(&hit.site),
+        author: hit.author.as_deref().map(clean),
+        categories: hit.categories.iter().map(|name| clean(name)).collect(),
+        image: hit.image.filter(|i| web_url(i).is_some()),
+        // JSON cannot express NaN or infinity.
+        score: if hit.score.is_finite() { hit.score } else { 0.0 },
+        ..hit
+    }
+}
+
 /// Removes content that could mislead a program: characters that XML forbids, and addresses that are no web URLs.
 fn fit_for_programs(mut found: SearchResults) -> SearchResults {
     let room = usize::try_from((MAX_DEPTH as u64).saturating_sub(found.before)).unwrap_or(MAX_DEPTH);
     let reached = found.before + found.hits.len() as u64;
     let hits =
-        std::mem::take(&mut found.hits).into_iter().take(room).filter(|h| web_url(&h.url).is_some()).map(|hit| {
-            SearchHit {
-                title: clean(&hit.title),
-                snippet: clean(&hit.snippet),
-                site: clean(&hit.site),
-                author: hit.author.as_deref().map(clean),
-                categories: hit.categories.iter().map(|name| clean(name)).collect(),
-                image: hit.image.filter(|i| web_url(i).is_some()),
-                // JSON cannot express NaN or infinity.
-                score: if hit.score.is_finite() { hit.score } else { 0.0 },
-                ..hit
-            }
-        });
+        std::mem::take(&mut found.hits).into_iter().take(room).filter(|h| web_url(&h.url).is_some()).map(cleaned);
     let hits: Vec<SearchHit> = hits.collect();
     SearchResults {
         hits,

@@ -1,12 +1,12 @@
 //! Searches as feeds, so that people can follow them in a feed reader: Atom (RFC 4287), RSS 2.0 and JSON Feed 1.1,
 //! newest pages first. Feeds need our own address, so without one there are none.
 
-use crate::api::{self, Problem};
+use crate::api::{self, Problem, Refusal};
 use crate::app::{App, CallerAddress};
 use crate::hit::web_url;
 use crate::language::Language;
 use crate::page::{REVALIDATED, typed};
-use crate::params::{NEWEST_FIRST, Params};
+use crate::params::NEWEST_FIRST;
 use crate::quota::Allowance;
 use crate::refine::query_string;
 use crate::text::{MAX_SITE, MAX_TITLE, clean, clipped};
@@ -122,36 +122,24 @@ pub(crate) async fn show(
     caller: CallerAddress,
     Path(form): Path<String>,
     uri: Uri,
-) -> Response {
-    let Some(form) = FeedFormat::named(&form) else { return api::no_such_address() };
-    let Some(origin) = app.origin.as_deref() else { return api::problem(Problem::NoAddress, NO_ADDRESS) };
+) -> Result<Response, Refusal> {
+    let Some(form) = FeedFormat::named(&form) else { return Ok(api::no_such_address()) };
+    let origin = app.origin.as_deref().ok_or_else(|| Refusal::new(Problem::NoAddress, NO_ADDRESS))?;
     // Feeds are read by programs, which are answered in one language.
     let t = Search::in_language(Language::English);
-    let refused = |sentence: String| api::problem(Problem::BadQuery, sentence);
-    let params = match Params::parse(&uri) {
-        Ok(params) => params,
-        Err(wrong) => return refused(wrong.message(t).to_owned()),
-    };
-    let query = match params.query_of_program() {
-        Ok(query) => query,
-        Err(sentence) => return refused(sentence),
-    };
+    let params = api::params(&uri)?;
+    let query = params.query_of_program().map_err(api::bad_query)?;
     if let Some(why) = unreadable(query) {
-        return api::not_found_out(FindError::BadQuery(why));
+        return Err(api::not_found_out(FindError::BadQuery(why)));
     }
-    if let Err(wait) = app.admit(Allowance::Search, caller) {
-        return api::too_many(wait);
-    }
-    match app.services.search.find(&newest_first(query), Start::Offset(0), ENTRIES).await {
-        Ok(found) => {
-            let not_searched = t.unsearched_parts(&found, Language::English);
-            let caching = if not_searched.is_some() { REVALIDATED } else { AS_OFTEN };
-            let notes: Vec<String> = found.notes.iter().map(t.misread).chain(not_searched).collect();
-            let note = (!notes.is_empty()).then(|| clean(&notes.join(" ")));
-            answer(form, caching, &Feed { note, ..Feed::new(&app.settings.title, origin, query, form, &found.hits) })
-        }
-        Err(error) => api::not_found_out(error),
-    }
+    app.admit(Allowance::Search, caller).map_err(api::too_many)?;
+    let found = app.services.search.find(&newest_first(query), Start::Offset(0), ENTRIES).await;
+    let found = found.map_err(api::not_found_out)?;
+    let not_searched = t.unsearched_parts(&found, Language::English);
+    let caching = if not_searched.is_some() { REVALIDATED } else { AS_OFTEN };
+    let notes: Vec<String> = found.notes.iter().map(t.misread).chain(not_searched).collect();
+    let note = (!notes.is_empty()).then(|| clean(&notes.join(" ")));
+    Ok(answer(form, caching, &Feed { note, ..Feed::new(&app.settings.title, origin, query, form, &found.hits) }))
 }
 
 fn answer(form: FeedFormat, caching: &'static str, feed: &Feed<'_>) -> Response {
@@ -185,7 +173,8 @@ fn unreadable(query: &str) -> Option<QueryError> {
     notes.into_iter().next().filter(|_| is_empty)
 }
 
-fn newest_first(query: &str) -> String {
+/// Returns a query with the newest pages first, unless it names an order itself.
+pub(crate) fn newest_first(query: &str) -> String {
     let is_sorted = query.split_whitespace().any(|word| word.starts_with("sort:"));
     if is_sorted { query.to_owned() } else { format!("{NEWEST_FIRST}{query}") }
 }

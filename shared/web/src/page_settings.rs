@@ -33,6 +33,8 @@ pub struct PageSettings {
     /// Maximum number of searches, page or API, that one address may make a minute. Calls from the loopback address are
     /// not counted while `base_url` names no address but this machine's: they are then its user's own.
     pub searches_per_minute: u32,
+    /// True to serve the tools for assistants (MCP) at `/mcp`.
+    pub mcp: bool,
     /// The requests that are signed once there is a key, if any, for the bot page.
     pub signatures: Option<SignatureMode>,
     /// The crawler's politeness rules, for the bot page.
@@ -60,6 +62,7 @@ impl PageSettings {
             forms_per_minute: FORMS_PER_MINUTE,
             calm_forms_per_hour: CALM_FORMS_PER_HOUR,
             searches_per_minute: SEARCHES_PER_MINUTE,
+            mcp: false,
             signatures: None,
             rules: Rules::default(),
         }

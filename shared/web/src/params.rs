@@ -62,6 +62,12 @@ impl Params {
         Ok(Params(pairs))
     }
 
+    /// Returns parameters that were given otherwise than in a URL.
+    pub(crate) fn of_pairs(pairs: impl IntoIterator<Item = (&'static str, Option<String>)>) -> Params {
+        let given = pairs.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        Params(given.collect())
+    }
+
     /// Returns the first value of a name.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())

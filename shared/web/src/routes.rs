@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::page_settings::PageSettings;
 use crate::services::Services;
 use crate::{
-    admin, api, compress, contact, fallback, feeds, files, headers, info, owner, random, search, site_list, sites,
+    admin, api, compress, contact, fallback, feeds, files, headers, info, mcp, owner, random, search, site_list, sites,
     status, suggest, thumb, validate, websub,
 };
 use axum::Router;
@@ -41,6 +41,7 @@ pub fn router(mut services: Services, settings: PageSettings) -> Router {
         .route("/status", get(status::show))
         .route("/status.json", get(status::json))
         .route("/healthz", get(status::health))
+        .merge(mcp::route(&outer))
         .route("/robots.txt", get(files::robots))
         .route("/.well-known/security.txt", get(files::security))
         .route(PATH, get(files::keys))

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use axum::http::HeaderName;
 use curlew_catalog::find::Finder;
 use curlew_catalog::library::Library;
-use curlew_catalog::results::{FindError, SearchResults, SiteEntry, SiteProfile, Start};
+use curlew_catalog::results::{FindError, PageText, SearchResults, SiteEntry, SiteProfile, Start};
 use curlew_crawl::feeds::websub_delivery::Pushes;
 use curlew_people::actions::Actions;
 use curlew_people::desk::Desk;
@@ -107,6 +107,12 @@ pub trait SearchIndex: Send + Sync {
     /// As [`Finder::find`].
     async fn find(&self, query: &str, start: Start<'_>, limit: usize) -> Result<SearchResults, FindError>;
 
+    /// Returns the page at an address with the text that may be given to an assistant.
+    ///
+    /// # Errors
+    /// As [`Finder::page`].
+    async fn page(&self, address: &str) -> Result<Option<PageText>, PortError>;
+
     /// Returns the sites that have pages in the index, in the order of their host names.
     ///
     /// # Errors
@@ -124,6 +130,10 @@ pub trait SearchIndex: Send + Sync {
 impl SearchIndex for Finder {
     async fn find(&self, query: &str, start: Start<'_>, limit: usize) -> Result<SearchResults, FindError> {
         Finder::find(self, query, start, limit).await
+    }
+
+    async fn page(&self, address: &str) -> Result<Option<PageText>, PortError> {
+        Finder::page(self, address).await
     }
 
     async fn sites(&self) -> Result<Arc<[SiteEntry]>, PortError> {

@@ -1,23 +1,23 @@
 //! The list of all sites that have pages in the index: a page for people, and the same for programs.
 
-use crate::api::{self, JSON, Problem};
+use crate::api::{self, Refusal};
 use crate::app::{App, CallerAddress};
 use crate::hit::{initial_of, site_page};
 use crate::language::Language;
-use crate::page::{self, REVALIDATED, Site, typed};
+use crate::page::{self, REVALIDATED, Site};
 use crate::params::{MAX_REACH, Params};
 use crate::quota::Allowance;
 use crate::text::{MAX_SITE, clean, clipped};
 use crate::words::{Search, Sites};
 use crate::{home, host};
 use askama::Template;
-use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use curlew_catalog::results::SiteProfile;
 use curlew_model::Timestamp;
 use curlew_people::directory::SiteNotes;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -121,8 +121,8 @@ impl<'a> Choice<'a> {
         Choice { filter: text("filter"), letter: text("letter"), order }
     }
 
-    /// Returns the sites that are chosen, in order.
-    fn select<'s>(&self, sites: &'s [SiteProfile]) -> Vec<&'s SiteProfile> {
+    /// Returns the sites that are chosen, in the order in which they are given.
+    fn chosen<'s>(&self, sites: &'s [SiteProfile]) -> Vec<&'s SiteProfile> {
         let filter = host::display_name(&self.filter.to_lowercase());
         let is_chosen = |site: &&SiteProfile| {
             let has_text = || {
@@ -133,7 +133,12 @@ impl<'a> Choice<'a> {
             (self.letter.is_empty() || initial_of(&shown_name(site)).as_deref() == Some(self.letter))
                 && (filter.is_empty() || has_text())
         };
-        let mut chosen: Vec<&SiteProfile> = sites.iter().filter(is_chosen).collect();
+        sites.iter().filter(is_chosen).collect()
+    }
+
+    /// Returns the sites that are chosen, in the order that is chosen.
+    fn select<'s>(&self, sites: &'s [SiteProfile]) -> Vec<&'s SiteProfile> {
+        let mut chosen = self.chosen(sites);
         match self.order {
             1 => chosen.sort_by_key(|site| Reverse(site.site.newest)),
             2 => chosen.sort_by_key(|site| Reverse(site.site.pages)),
@@ -192,9 +197,10 @@ fn row(profile: &SiteProfile, notes: SiteNotes, language: Language, now: Timesta
 }
 
 /// A part of the list for programs.
-#[derive(Serialize)]
-struct SitePart {
-    /// Number of all sites.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Sites")]
+pub(crate) struct SitePart {
+    /// Number of all sites that match the filter.
     total: usize,
     sites: Vec<SiteForPrograms>,
     /// The cursor of the next part, if there is one.
@@ -202,47 +208,50 @@ struct SitePart {
     next: Option<String>,
 }
 
-#[derive(Serialize)]
+/// A site for programs.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Site")]
 struct SiteForPrograms {
     host: String,
+    /// The site's name, or else its host.
     name: String,
+    /// The description that its feed states.
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
+    /// Language of its newest page.
     #[serde(skip_serializing_if = "Option::is_none")]
     language: Option<String>,
     feeds: Vec<String>,
+    /// Number of its pages in the index.
     pages: u64,
+    /// Date of its newest page.
+    #[schemars(with = "String", extend("format" = "date-time"))]
     newest: Timestamp,
 }
 
-/// `GET /api/v1/sites?limit=&cursor=`: the sites in the order of their hosts. A cursor is the host after which a part
-/// begins.
-pub(crate) async fn answer(State(app): State<Arc<App>>, caller: CallerAddress, uri: Uri) -> Response {
-    let params = match Params::parse(&uri) {
-        Ok(params) => params,
-        Err(wrong) => return api::problem(Problem::BadQuery, wrong.message(Search::in_language(Language::English))),
-    };
-    let limit = match api::limit(&params, MAX_REACH) {
-        Ok(limit) => limit,
-        Err(sentence) => return api::problem(Problem::BadQuery, sentence),
-    };
-    if let Err(wait) = app.admit(Allowance::Search, caller) {
-        return api::too_many(wait);
-    }
+/// `GET /api/v1/sites?filter=&limit=&cursor=`
+pub(crate) async fn answer(State(app): State<Arc<App>>, caller: CallerAddress, uri: Uri) -> Result<Response, Refusal> {
+    Ok(api::answer(part(&app, caller, &api::params(&uri)?).await?))
+}
+
+/// Returns a part of the sites that match a filter, in the order of their hosts. A cursor is the host after which the
+/// part begins.
+pub(crate) async fn part(app: &App, caller: CallerAddress, params: &Params) -> Result<SitePart, Refusal> {
+    let limit = api::limit(params, MAX_REACH)?;
+    app.admit(Allowance::Search, caller).map_err(api::too_many)?;
     let part = async {
         let sites = app.services.search.site_profiles().await?;
         let after = params.get("cursor").unwrap_or_default();
-        let first = sites.partition_point(|site| site.site.host.as_str() <= after);
-        let part: Vec<&SiteProfile> = sites.iter().skip(first).take(limit).collect();
+        let chosen =
+            Choice { filter: params.get("filter").unwrap_or_default().trim(), ..Choice::default() }.chosen(&sites);
+        let first = chosen.partition_point(|site| site.site.host.as_str() <= after);
+        let part: Vec<&SiteProfile> = chosen.iter().skip(first).take(limit).copied().collect();
         let notes = app.services.directory.notes_on(part.iter().map(|site| site.feed.clone()).collect()).await?;
-        let next = part.last().filter(|_| first + limit < sites.len()).map(|site| site.site.host.clone());
+        let next = part.last().filter(|_| first + limit < chosen.len()).map(|site| site.site.host.clone());
         let sites_of_part = part.into_iter().zip(notes).map(|(site, notes)| SiteForPrograms::new(site, notes));
-        Ok(SitePart { total: sites.len(), sites: sites_of_part.collect(), next })
+        Ok(SitePart { total: chosen.len(), sites: sites_of_part.collect(), next })
     };
-    match part.await {
-        Ok(part) => (typed(JSON, REVALIDATED), Json(part)).into_response(),
-        Err(error) => api::out_of_reach("sites", &error),
-    }
+    part.await.map_err(|error| api::out_of_reach("sites", &error))
 }
 
 impl SiteForPrograms {

@@ -14,6 +14,7 @@ use axum::response::{IntoResponse, Response};
 use curlew_model::{SourceKey, Timestamp};
 use curlew_people::activity::DayCounts;
 use curlew_people::stats::PublicCounts;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -76,8 +77,10 @@ struct Row {
     note: String,
 }
 
-#[derive(Serialize)]
-struct ForPrograms {
+/// The status for programs.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Status")]
+pub(crate) struct ForPrograms {
     status: Arc<SystemStatus>,
 }
 
@@ -96,7 +99,7 @@ pub(crate) async fn show(State(app): State<Arc<App>>, language: Language) -> Res
 pub(crate) async fn json(State(app): State<Arc<App>>) -> Response {
     match app.status.get().await {
         Ok(status) => (typed(JSON, "no-store"), Json(ForPrograms { status })).into_response(),
-        Err(error) => api::out_of_reach("status", &error),
+        Err(error) => api::out_of_reach("status", &error).into_response(),
     }
 }
 

@@ -5,10 +5,11 @@ use curlew_model::{QueueName, Timestamp};
 use curlew_people::activity::DayCounts;
 use curlew_people::stats::PublicCounts;
 use curlew_ports::QueueCount;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Public status: counts and times, and never a host, a page or a person.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SystemStatus {
     /// The index by year, newest first.
     pub index: Vec<IndexedYear>,
@@ -17,12 +18,14 @@ pub struct SystemStatus {
     pub counted: Option<PublicCounts>,
     /// Time at which they were counted, if not just now.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", extend("format" = "date-time"))]
     pub counted_at: Option<Timestamp>,
     /// Jobs by queue; empty if they are not counted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueStatus>,
     /// Due time of the job that has been due for longest, if any is.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", extend("format" = "date-time"))]
     pub due_since: Option<Timestamp>,
     /// Counts of the last days, the oldest first; empty if they are not kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -30,9 +33,10 @@ pub struct SystemStatus {
 }
 
 /// One queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct QueueStatus {
     /// The stage that takes its jobs.
+    #[schemars(with = "String")]
     pub stage: QueueName,
     /// Number of its jobs.
     #[serde(flatten)]

@@ -7,6 +7,7 @@
 )]
 
 mod alarms;
+mod assistants;
 mod aws_bad_input;
 mod aws_batch;
 mod aws_capacity;
@@ -50,3 +51,4 @@ mod walls;
 mod warc;
 mod watches;
 mod websub;
+mod workflows;

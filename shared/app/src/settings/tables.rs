@@ -189,6 +189,8 @@ pub struct Web {
     pub proof_over_http: bool,
     /// Forms an hour, of all callers together, before each has to be worked or waited for.
     pub calm_forms_per_hour: Option<usize>,
+    /// True to serve the tools for assistants (MCP) at `/mcp`.
+    pub mcp: bool,
     /// Proxies in front of the search page whose `X-Forwarded-For` says who calls.
     pub trusted_proxies: Vec<IpNet>,
     /// Secret by which the search page of a stack knows the CDN in front of it; nobody else is answered then.

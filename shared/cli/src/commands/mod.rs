@@ -14,6 +14,7 @@ pub(crate) mod health;
 mod key;
 mod list;
 pub(crate) mod manual;
+mod mcp;
 mod messages;
 mod model;
 mod named;
@@ -121,6 +122,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         Command::Search { query, limit, explain, output } => {
             search::run(&place.beside(config).await?, &query, limit, explain, output.json).await
         }
+        Command::Mcp => mcp::run(Arc::new(place.beside(config).await?)).await,
         Command::Sample { count, all, output } => match &place {
             Place::Here => publish::sample(place.alone(config).await?, count, all, output.json).await,
             Place::Stack(_) => {

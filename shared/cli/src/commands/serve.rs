@@ -14,7 +14,7 @@ use axum::http::HeaderName;
 use curlew_app::web_secret;
 use curlew_crawl::pages::sample::Sampled;
 use curlew_model::{Millis, Timestamp};
-use curlew_web::{AdminServices, Proxies, Services, ShownSetting, router};
+use curlew_web::{AdminServices, PageSettings, Proxies, Services, ShownSetting, router};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -79,13 +79,10 @@ pub(super) async fn pages(
     without_contact: Option<&str>,
 ) -> Result<()> {
     let addr = listener.local_addr()?;
-    let secret = web_secret(world.ports.blobs.as_ref()).await.context("the page's secret cannot be had")?;
-    world.library.finder.sign_cursors(secret);
-    let mut services =
-        Services::new(&world.library, &world.desk, world.crawler.pushes.clone(), Arc::new(LiveStatus(world.clone())));
+    let (mut services, settings) = services(&world).await?;
     services.admin = admin(&world, addr);
     let stopped = stopped(&world, stop);
-    let app = router(services, world.config.pages(secret));
+    let app = router(services, settings);
     let proxies = Proxies::new(world.config.web.trusted_proxies.clone());
     let limits = Limits::new(descriptors::connections(world.config.workers));
     output::line(&format!("Open http://{addr}/ in a browser; Ctrl-C stops."))?;
@@ -98,6 +95,15 @@ pub(super) async fn pages(
         std::io::Result::Ok(())
     };
     Ok(apart::run("curlew-pages", Builder::new_multi_thread(), serving)?.await??)
+}
+
+/// Returns what the pages call, and their settings.
+pub(super) async fn services(world: &Arc<World>) -> Result<(Services, PageSettings)> {
+    let secret = web_secret(world.ports.blobs.as_ref()).await.context("the page's secret cannot be had")?;
+    world.library.finder.sign_cursors(secret);
+    let status = Arc::new(LiveStatus(world.clone()));
+    let services = Services::new(&world.library, &world.desk, world.crawler.pushes.clone(), status);
+    Ok((services, world.config.pages(secret)))
 }
 
 /// Ends soon after `stop` is set.

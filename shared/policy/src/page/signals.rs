@@ -36,11 +36,16 @@ impl ContentSignals {
 
     /// Returns true for `search=yes`, false for `search=no`; `None` if neither is said.
     pub fn search(&self) -> Option<bool> {
-        match self.0.get("search").map(AsRef::as_ref) {
+        match self.get("search") {
             Some("yes") => Some(true),
             Some("no") => Some(false),
             _ => None,
         }
+    }
+
+    /// Returns the value of a signal, in lower case.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(AsRef::as_ref)
     }
 
     /// Combines two statements about one page: "no" wins.

@@ -7,19 +7,7 @@
 //!
 //! If the RFC leaves a choice, the code takes the one that fetches less, and a comment there says so.
 //!
-//! # Example
-//!
-//! ```
-//! use curlew_policy::robots::Robots;
-//!
-//! let robots = Robots::parse(b"User-agent: *\nDisallow: /drafts/\nAllow: /drafts/*.html$\nCrawl-delay: 2\n", "CurlewBot");
-//! let may_fetch = |address: &str| address.parse().map(|url| robots.check(&url).allowed);
-//! assert!(may_fetch("https://notes.example/")?);
-//! assert!(!may_fetch("https://notes.example/drafts/tea")?);
-//! assert!(may_fetch("https://notes.example/drafts/tea.html")?);
-//! assert_eq!(robots.crawl_delay().map(|delay| delay.0), Some(2_000));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+#![doc = include_str!("../../README.md")]
 
 pub mod license;
 mod parse;

@@ -1,5 +1,7 @@
 //! Preferences of sites about the use of their pages: content signals and licences.
 
+use curlew_model::{PageId, Record, SnippetLimit, StatedPreferences, Timestamp};
+use curlew_policy::page::offer::{Withheld, text_for_assistants};
 use curlew_policy::page::signals::ContentSignals;
 use curlew_policy::robots::Robots;
 use curlew_policy::robots::license::LicenseTerms;
@@ -141,4 +143,29 @@ fn p19_hostile_licences_are_bounded_and_what_came_whole_counts() {
     let long = format!("<prohibits>{} search</prohibits>", "x ".repeat(100_000));
     assert!(!prohibits(&rsl(&format!("<content><license>{long}</license></content>")), "/"));
     assert!(!prohibits("\u{0}\u{1}<<<>>>&&&", "/") && !prohibits("", "/"));
+}
+
+#[test]
+fn p06_assistants_are_given_no_text_that_a_page_or_its_site_withholds() {
+    let url = "https://reed.example/".to_owned();
+    let plain = || Record {
+        text: "A résumé of reeds".to_owned(),
+        ..Record::new(PageId::new(&"0".repeat(32)).unwrap(), url.clone(), Timestamp::EPOCH)
+    };
+    let stated = |signal: &str| {
+        let content_signal = Some(signal.to_owned());
+        Record { preferences: StatedPreferences { content_signal, ..StatedPreferences::default() }, ..plain() }
+    };
+    for (record, expected) in [
+        (plain(), Ok("A résumé of reeds")),
+        (stated("ai-input=yes, ai-train=no, search=yes"), Ok("A résumé of reeds")),
+        (stated("ai-input=no, search=yes"), Err(Withheld::NoInput)),
+        (stated("search=yes, use=reference"), Err(Withheld::ReferenceOnly)),
+        (Record { no_archive: true, ..plain() }, Err(Withheld::NoArchive)),
+        (Record { snippet_limit: SnippetLimit(Some(0)), ..plain() }, Ok("")),
+        (Record { snippet_limit: SnippetLimit(Some(8)), ..plain() }, Ok("A résumé")),
+        (Record { snippet_limit: SnippetLimit(Some(u32::MAX)), ..plain() }, Ok("A résumé of reeds")),
+    ] {
+        assert_eq!(text_for_assistants(&record), expected);
+    }
 }

@@ -146,6 +146,9 @@ async fn sites_are_listed_with_what_their_feeds_say() {
     );
     let second = world.get("/api/v1/sites?limit=2&cursor=tide.example").await.json();
     assert_eq!((&second["sites"][0]["host"], &second["next"]), (&json!("z.example"), &json!(null)));
+    let filtered = world.get("/api/v1/sites?filter=TIDE&limit=1").await.json();
+    assert_eq!((&filtered["total"], &filtered["sites"][0]["host"]), (&json!(1), &json!("tide.example")));
+    assert_eq!(filtered["next"], json!(null));
     must_be_problem(&world.get("/api/v1/sites?limit=101").await, "bad_query");
 
     assert_eq!(world.get("/sites").await.all(".about"), ["Notes from <the> flats"]);

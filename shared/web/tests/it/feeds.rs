@@ -6,6 +6,7 @@ use axum::http::{Request, StatusCode};
 use curlew_model::QueryError;
 use curlew_web::PageSettings;
 use quick_xml::events::Event;
+use serde_json::{Value, json};
 
 /// Returns the names of elements in order; fails if the XML is malformed.
 fn elements(xml: &str) -> Vec<String> {
@@ -287,6 +288,43 @@ async fn the_interface_for_programs_is_described_and_is_as_described() {
     always.sort_unstable();
     assert_eq!(ours, always);
     assert!(always.iter().chain(&["copies"]).all(|name| described["properties"][name].is_object()));
+    let schemas = &document["components"]["schemas"];
+    for (name, path) in [("Found", "/api/v1/search?q=curlew"), ("Sites", "/api/v1/sites"), ("Status", "/status.json")] {
+        must_fit(&world.get(path).await.json(), &schemas[name], schemas);
+    }
+    must_fit(&world.get("/api/v1/search").await.json(), &schemas["Problem"], schemas);
+    let members = |name: &str| schemas[name]["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let status = ["activity", "counted", "counted_at", "due_since", "index", "queues"];
+    assert_eq!(members("SystemStatus"), status);
+    assert_eq!(schemas["Hit"]["properties"]["author"]["type"], json!(["string"]), "left out, and never null");
+    assert_eq!(schemas["Hit"]["properties"]["published"]["type"], json!(["string", "null"]));
+    assert!(members("Found").contains(&"notes".to_owned()) && !members("Hit").contains(&"explanation".to_owned()));
+}
+
+/// Checks that each member of a value, at any depth, is described with its type, and that none is missing.
+fn must_fit(value: &Value, schema: &Value, schemas: &Value) {
+    if let Some(name) = schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/components/schemas/")) {
+        return must_fit(value, &schemas[name], schemas);
+    }
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let kinds = schema["type"].as_array().cloned().unwrap_or_else(|| vec![schema["type"].clone()]);
+    assert!(kinds.contains(&json!(kind)), "{value} is no {schema}");
+    for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        assert!(value.get(name).is_some(), "{name} is missing in {value}");
+    }
+    for (name, member) in value.as_object().into_iter().flatten() {
+        let described = schema["properties"].get(name).unwrap_or(&schema["additionalProperties"]);
+        must_fit(member, described, schemas);
+    }
+    value.as_array().into_iter().flatten().for_each(|item| must_fit(item, &schema["items"], schemas));
 }
 
 /// Returns a parameter of a path in the description.

@@ -16,6 +16,7 @@ mod files;
 mod hostile;
 mod keys;
 mod language;
+mod mcp;
 mod owner;
 mod search;
 mod suggest;

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use bytes::Bytes;
 use curlew_app::program::Program;
-use curlew_catalog::results::{FindError, SearchHit, SearchResults, SiteEntry, SiteProfile, Start};
+use curlew_catalog::results::{FindError, PageText, SearchHit, SearchResults, SiteEntry, SiteProfile, Start};
 use curlew_catalog::thumbnails::thumbnail_key;
 use curlew_crawl::feeds::websub::{Callback, Callbacks, WEB_SECRET};
 use curlew_crawl::politeness::access::Politeness;
@@ -17,6 +17,7 @@ use curlew_model::{
 };
 use curlew_people::messages::{MESSAGES_A_DAY, Message, Messages};
 use curlew_policy::address;
+use curlew_policy::page::offer::Withheld;
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::polling::subscription;
 use curlew_policy::site::exclusions::{Exclusions, Lists};
@@ -74,6 +75,8 @@ pub struct Backend {
     pub notes: Vec<QueryError>,
     /// True if a query of any length is searched for.
     pub reads_long: bool,
+    /// The text of each page, if it is not its snippet.
+    pub text: Option<Result<String, Withheld>>,
     /// A query, and the one that was meant.
     pub slip: Option<(&'static str, &'static str)>,
 }
@@ -129,6 +132,12 @@ impl SearchIndex for Backend {
             SiteProfile { site: site.clone(), name, language, feed }
         };
         Ok(sites.iter().map(profile).collect())
+    }
+
+    async fn page(&self, address: &str) -> Result<Option<PageText>, PortError> {
+        self.fails()?;
+        let hit = self.pages.iter().find(|hit| hit.url == address).cloned();
+        Ok(hit.map(|hit| PageText { text: self.text.clone().unwrap_or_else(|| Ok(hit.snippet.clone())), hit }))
     }
 
     async fn find(&self, query: &str, start: Start<'_>, limit: usize) -> Result<SearchResults, FindError> {
