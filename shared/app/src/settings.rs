@@ -179,6 +179,11 @@ impl Settings {
             let table = if table.is_empty() { String::new() } else { format!("[{table}] ") };
             return bad(format!("{table}{key} is for one machine: leave it out of the settings of a stack"));
         }
+        let is_file = |s: &Effective| s.table == "screen" && s.key == "persons" && s.value.is_str();
+        if self.effective.iter().any(is_file) {
+            return bad("[screen] persons names a file, which is for one machine: \
+                 write `persons = [{ name = \"…\" }]` into the settings of a stack");
+        }
         if matches!(self.image, ImageScreening::Onnx(_)) {
             return bad("[screen]: image = \"onnx\" is for one machine");
         }
