@@ -80,6 +80,7 @@ async fn a_page_whose_image_is_rejected_says_so_in_its_row() {
     assert!(because.contains("adult: 0.4") && because.contains("because of its image: one region"), "{because}");
     assert!(because.contains("% across"), "{because}");
     assert!(world.blobs.list("segments/", None, 9).await.unwrap().is_empty(), "nothing of it is kept");
+    assert!(why.picture.is_some_and(|picture| picture.starts_with("Qk")), "but a few blurred pixels of the picture");
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,6 +3,7 @@
 
 use crate::pages::body::{discard, unpack};
 use crate::pages::fingerprint;
+use crate::pages::image::blurred;
 use crate::pages::judge::Judge;
 use crate::pages::overrides;
 use crate::pages::variant::{content_hash, same_page};
@@ -311,7 +312,10 @@ impl Extract {
             Err(overrun) => return Ok(Err(Rejection::Limit(overrun.to_string()))),
         };
         if screening.verdict == Judged::Reject {
-            return Ok(Err(Rejection::Screened(Screened::new(screening.rejected_for(), screening.because()))));
+            let why = Screened::new(screening.rejected_for(), screening.because());
+            let jpeg = jpeg.filter(|_| screening.is_rejected_for_image());
+            let picture = jpeg.and_then(|jpeg| blurred(&jpeg));
+            return Ok(Err(Rejection::Screened(Screened { picture, ..why })));
         }
         let plausible = |stated: Timestamp| dates::plausible(stated, job.fetched_at);
         let page_date = article.published.and_then(plausible).zip(article.published_by);
