@@ -91,13 +91,8 @@ pub(super) fn paused(facts: &Facts) -> Vec<Finding> {
 /// Says what looks at pictures. Nothing is wrong without a model, so that is no warning.
 pub(super) fn pictures(facts: &Facts) -> Vec<Finding> {
     let judge = |image: &ImageScreening| {
-        let found = match without_a_model(image) {
-            _ if facts.is_stack && *image != ImageScreening::Off => {
-                "pictures are not really looked at: a stack has no model, and colours of skin count only with words"
-            }
-            Some(line) => line,
-            None => "a model looks at pictures, and one alone can have its page rejected",
-        };
+        let has_model = || "a model looks at pictures, and one alone can have its page rejected".to_owned();
+        let found = without_a_model(image, &facts.program).unwrap_or_else(has_model);
         Finding { see: Some("docs/reference/settings.md#content-policy"), ..Finding::ok(found) }
     };
     facts.stated().and_then(|stated| stated.pictures.as_ref()).map(judge).into_iter().collect()
