@@ -27,6 +27,8 @@ pub(crate) const FEATURES: &str = "curlew/aws,curlew/parquet";
 const ARCHITECTURE: &str = "x86_64";
 /// Maximum size of a function's zip, in bytes: a larger one takes longer to start.
 const MOST_BYTES: u64 = 12 * 1024 * 1024;
+/// The function that has the runtime of models, and the maximum size of its zip.
+const WITH_MODELS: (&str, u64) = ("extract", 14 * 1024 * 1024);
 
 /// Result of a build in the profile of the tests.
 pub(crate) struct Built {
@@ -92,12 +94,13 @@ pub(crate) fn release() -> Result<PathBuf> {
         zip(&stack.join(format!("{logical}Function/bootstrap")), &archive, 6)?;
         let bytes = fs::metadata(&archive)?.len();
         eprintln!("xtask: the zip of {name} has {bytes} bytes");
-        if bytes > MOST_BYTES {
-            too_large.push(name);
+        let most = if name == WITH_MODELS.0 { WITH_MODELS.1 } else { MOST_BYTES };
+        if bytes > most {
+            too_large.push(format!("{name} ({most})"));
         }
     }
     if !too_large.is_empty() {
-        bail!("a zip may have {MOST_BYTES} bytes, and these have more: {}", too_large.join(", "));
+        bail!("zips have more bytes than they may have: {}", too_large.join(", "));
     }
     Ok(stack)
 }

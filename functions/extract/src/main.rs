@@ -1,9 +1,8 @@
 //! Makes records of pages.
 
-use curlew_lambda::QueueName;
 use std::process::ExitCode;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    curlew_lambda::queue(QueueName::Extract).await
+    curlew_lambda::extract().await
 }

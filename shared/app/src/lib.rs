@@ -25,7 +25,8 @@ pub use keys::{KeyStore, KeyVersion};
 pub use screening::{ImageScreening, MODEL_FOLDER};
 pub use secret::{random_secret, web_secret};
 pub use settings::{
-    AdminPages, Effective, Flags, Limits, LogForm, MetricsAccess, Origin, STACK_SETTINGS, Settings, Web, with_paused,
+    AdminPages, Effective, Flags, Limits, LogForm, MetricsAccess, Origin, STACK_MODEL, STACK_SETTINGS, Settings, Web,
+    with_paused,
 };
 pub use tally::{Counts, Tally, status_class};
 pub use threads::{CpuThreads, PARSE_TIME};

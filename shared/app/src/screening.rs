@@ -1,7 +1,7 @@
 //! The settings of content screening, as the file has them, and the folder of further word lists.
 
 use crate::error::BadSettings;
-use curlew_screen::{Allowed, List, MAX_LIST_BYTES, Person, Screener, Settings, Topic, TopicRule};
+use curlew_screen::{Allowed, List, MAX_LIST_BYTES, MAX_PERSONS_BYTES, Person, Screener, Settings, Topic, TopicRule};
 use serde::Deserialize;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -27,11 +27,39 @@ pub(crate) struct Screen {
     drugs: Option<TopicRule>,
     /// A folder of further word lists.
     lists: Option<PathBuf>,
-    persons: Vec<Person>,
+    persons: Persons,
     allow: Vec<String>,
     image: Looks,
     /// The card of an ONNX model.
     model: Option<PathBuf>,
+}
+
+/// Persons to leave out, as the settings name them.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged, expecting = "persons are a file, or a list of { name = \"…\", aliases = [\"…\"] }")]
+enum Persons {
+    Listed(Vec<Person>),
+    /// A file of [`Person::read_list`].
+    File(PathBuf),
+}
+
+impl Default for Persons {
+    fn default() -> Persons {
+        Persons::Listed(Vec::new())
+    }
+}
+
+impl Persons {
+    fn read(&self) -> Result<Vec<Person>, BadSettings> {
+        match self {
+            Persons::Listed(persons) => Ok(persons.clone()),
+            Persons::File(path) => {
+                let bad = |why: &dyn std::fmt::Display| unreadable("persons", path, why);
+                let text = read_text(path, MAX_PERSONS_BYTES).map_err(|why| bad(&why))?;
+                Person::read_list(&text).map_err(|why| bad(&why))
+            }
+        }
+    }
 }
 
 /// Classifier of images, as the settings name it.
@@ -98,7 +126,7 @@ impl Screen {
             (Topic::Drugs, self.drugs),
         ];
         let topics = topics.into_iter().filter_map(|(topic, rule)| Some((topic, rule?))).collect();
-        let settings = Settings { topics, persons: self.persons.clone(), allow };
+        let settings = Settings { topics, persons: self.persons.read()?, allow };
         let lists = self.lists.as_deref().map_or_else(|| Ok(Vec::new()), read_lists)?;
         Screener::new(settings, &lists).map(|screener| Some(Arc::new(screener))).map_err(|e| bad(&e))
     }
@@ -106,9 +134,7 @@ impl Screen {
 
 /// Every `.txt` file of the folder, by name.
 fn read_lists(folder: &Path) -> Result<Vec<List>, BadSettings> {
-    let bad = |path: &Path, why: &dyn std::fmt::Display| {
-        BadSettings(format!("[screen] lists: {} cannot be read: {why}", path.display()))
-    };
+    let bad = |path: &Path, why: &dyn std::fmt::Display| unreadable("lists", path, why);
     let entries = std::fs::read_dir(folder).map_err(|e| bad(folder, &e))?;
     let mut paths = entries.map(|e| e.map(|e| e.path())).collect::<Result<Vec<_>, _>>().map_err(|e| bad(folder, &e))?;
     paths.retain(|p| p.extension().is_some_and(|e| e == "txt"));
@@ -117,14 +143,22 @@ fn read_lists(folder: &Path) -> Result<Vec<List>, BadSettings> {
         return Err(bad(folder, &format!("more than {MAX_LISTS} files")));
     }
     let read = |path: PathBuf| {
-        let mut text = String::new();
-        // One byte more than a list may have: so the list itself says that it is too long.
-        let file = std::fs::File::open(&path).map_err(|e| bad(&path, &e))?;
-        file.take(MAX_LIST_BYTES as u64 + 1).read_to_string(&mut text).map_err(|e| bad(&path, &e))?;
+        let text = read_text(&path, MAX_LIST_BYTES).map_err(|e| bad(&path, &e))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(List { name, text })
     };
     paths.into_iter().map(read).collect()
+}
+
+/// Reads one byte more of a file than it may have, so that whoever parses it says that it is too long.
+fn read_text(path: &Path, limit: usize) -> std::io::Result<String> {
+    let mut text = String::new();
+    std::fs::File::open(path)?.take(limit as u64 + 1).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn unreadable(setting: &str, path: &Path, why: &dyn std::fmt::Display) -> BadSettings {
+    BadSettings(format!("[screen] {setting}: {} cannot be read: {why}", path.display()))
 }
 
 #[cfg(test)]
@@ -139,9 +173,12 @@ mod tests {
         let lists = dir.path().join("lists");
         std::fs::create_dir(&lists).unwrap();
         std::fs::write(lists.join("adult.en.txt"), "frob\t10\nnicate\t10\nwobble\t10\ngrumble\t10\n").unwrap();
-        std::fs::write(lists.join("notes.md"), "no list").unwrap();
+        std::fs::write(lists.join("short.md"), "Zoe Alvarez\nAl").unwrap();
         let path = dir.path().join("curlew.toml");
-        std::fs::write(&path, table.replace("LISTS", lists.to_str().unwrap())).unwrap();
+        let persons = dir.path().join("persons.txt");
+        std::fs::write(&persons, "# Left out\nX Y Z; ZOE ALVAREZ\n").unwrap();
+        let table = table.replace("LISTS", lists.to_str().unwrap()).replace("PERSONS", persons.to_str().unwrap());
+        std::fs::write(&path, table).unwrap();
         let flags = Flags { file: Some(path), ..Flags::default() };
         let settings = Settings::load(&flags, std::iter::empty()).map_err(|e| e.to_string())?;
         Ok(settings.screener.as_deref().unwrap_or_else(|| Screener::standard()).screen(page))
@@ -156,6 +193,7 @@ mod tests {
         assert!(rejected("[screen]\nlists = \"LISTS\"\nadult = \"off\"").is_empty());
         assert!(rejected("[screen]\nlists = \"LISTS\"\nadult = 0.99\nself-harm = 0.4").is_empty());
         assert_eq!(rejected("[screen]\npersons = [{ name = \"X Y Z\", aliases = [\"Zoe Alvarez\"] }]"), ["person"]);
+        assert_eq!(rejected("[screen]\npersons = \"PERSONS\""), ["person"]);
         let host = Page { host: Some("www.a.example"), ..page };
         assert!(
             screened("[screen]\nlists = \"LISTS\"\nallow = [\"a.example\"]", &host).unwrap().rejected_for().is_empty()
@@ -195,6 +233,20 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_persons_is_no_setting_of_a_stack() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("persons.txt");
+        std::fs::write(&path, "Zoe Alvarez\n").unwrap();
+        let checked = |persons: &str| {
+            let set = [("CURLEW_SCREEN_PERSONS".to_owned(), persons.to_owned())];
+            Settings::load(&Flags::default(), set.into_iter()).unwrap().check_for_stack()
+        };
+        assert!(checked("[{ name = \"Zoe Alvarez\" }]").is_ok());
+        let refused = checked(&format!("{:?}", path.display().to_string())).unwrap_err().to_string();
+        assert!(refused.contains("names a file, which is for one machine"), "{refused}");
+    }
+
+    #[test]
     fn what_is_wrong_is_said() {
         for (table, says) in [
             ("[screen]\nadult = 7", "from 0 to 1"),
@@ -204,6 +256,9 @@ mod tests {
             ("[screen]\nmodel = \"card.toml\"", "is for image"),
             ("[screen]\nallow = [\"a b\"]", "names no host"),
             ("[screen]\npersons = [{ name = \"Al\" }]", "too short"),
+            ("[screen]\npersons = [\"Zoe Alvarez\"]", "persons are a file, or a list"),
+            ("[screen]\npersons = \"LISTS/short.md\"", "the name 'Al' is too short"),
+            ("[screen]\npersons = \"/nowhere/at/all\"", "[screen] persons: /nowhere/at/all cannot be read"),
             ("[screen]\nlists = \"/nowhere/at/all\"", "cannot be read"),
         ] {
             let error = screened(table, &Page::default()).unwrap_err();

@@ -47,6 +47,8 @@ const REFUSED_ENDPOINTS: [&str; 4] = ["127.0.0.1:9001", "127.0.0.1:2773", "local
 const OF_ONE_MACHINE: [(&str, &str); 4] = [("", "data"), ("", "log"), ("", "publish_every"), ("screen", "lists")];
 /// Key of the settings of a stack, in its bucket: the text of a settings file.
 pub const STACK_SETTINGS: &str = "config/curlew.toml";
+/// Prefix of the keys of the model that looks at pictures, in the bucket of a stack. Its files follow, by their names.
+pub const STACK_MODEL: &str = "model/";
 
 /// All settings.
 #[derive(Clone, Debug)]
@@ -179,6 +181,11 @@ impl Settings {
             let table = if table.is_empty() { String::new() } else { format!("[{table}] ") };
             return bad(format!("{table}{key} is for one machine: leave it out of the settings of a stack"));
         }
+        let is_file = |s: &Effective| s.table == "screen" && s.key == "persons" && s.value.is_str();
+        if self.effective.iter().any(is_file) {
+            return bad("[screen] persons names a file, which is for one machine: \
+                 write `persons = [{ name = \"…\" }]` into the settings of a stack");
+        }
         if matches!(self.image, ImageScreening::Onnx(_)) {
             return bad("[screen]: image = \"onnx\" is for one machine");
         }
@@ -205,8 +212,23 @@ impl Settings {
     /// Returns the settings with an image classifier that the driver has to build.
     #[must_use]
     pub fn with_eye(self, eye: Arc<dyn ImageClassifier>) -> Settings {
-        let judge = Judge::new(self.screener.clone(), Some(eye));
-        Settings { judge: Arc::new(judge.with_images_optional(self.judge.are_images_optional())), ..self }
+        Settings { judge: Arc::new(self.judge_with(eye)), ..self }
+    }
+
+    /// Returns the same of a process that alone judges images: its pages wait for images of other hosts.
+    #[must_use]
+    pub fn with_only_eye(self, eye: Arc<dyn ImageClassifier>) -> Settings {
+        Settings { judge: Arc::new(self.judge_with(eye).awaiting_images()), ..self }
+    }
+
+    fn judge_with(&self, eye: Arc<dyn ImageClassifier>) -> Judge {
+        Judge::new(self.screener.clone(), Some(eye)).with_images_optional(self.judge.are_images_optional())
+    }
+
+    /// Returns what `[screen] image` states, if that keeps a model that was added from being used.
+    pub fn image_in_place_of_model(&self) -> Option<String> {
+        let setting = self.effective.iter().find(|setting| setting.table == "screen" && setting.key == "image")?;
+        (setting.value.as_str() != Some("auto")).then(|| setting.value.to_string())
     }
 
     /// Our own origin as hubs are told it: over https, unless hubs and we live in a network of the operator's own.

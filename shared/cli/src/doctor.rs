@@ -25,13 +25,14 @@ const RIGHTS: &str = "rights";
 type NamedCheck = (&'static str, fn(&Facts) -> Vec<Finding>);
 
 /// All checks, in the order in which they are shown.
-const CHECKS: [NamedCheck; 19] = [
+const CHECKS: [NamedCheck; 20] = [
     ("store", checks::store),
     (RIGHTS, deployment::rights),
     ("settings", checks::settings),
     ("contact", checks::contact),
     ("paused", checks::paused),
     ("pictures", checks::pictures),
+    ("persons", checks::persons),
     ("version", deployment::version),
     ("functions", deployment::functions),
     ("mappings", deployment::mappings),

@@ -37,6 +37,18 @@ pub(crate) struct InForce {
     text: String,
 }
 
+impl InForce {
+    /// Returns the same with these settings.
+    pub(crate) fn with_settings(&self, settings: Settings) -> InForce {
+        InForce { settings, is_rejected: self.is_rejected, text: self.text.clone() }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn for_test(settings: Settings) -> InForce {
+        InForce { settings, is_rejected: false, text: String::new() }
+    }
+}
+
 /// Properties of this function that decide about settings.
 #[derive(Default)]
 pub(crate) struct Machine {

@@ -36,6 +36,7 @@ mod scheduled;
 mod serve;
 mod smoke;
 mod sqs_queue;
+mod stack_model;
 mod stack_version;
 mod stored_status;
 #[cfg(test)]
@@ -45,6 +46,6 @@ mod usage;
 mod web;
 
 pub use curlew_model::QueueName;
-pub use queue::{discover, queue};
+pub use queue::{discover, extract, queue};
 pub use scheduled::{dispatch, index, sample};
 pub use web::web;

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::refused::put_back_all;
 use crate::serve::{Answer, Call, serve};
 use crate::sqs_queue::SqsQueue;
+use crate::stack_model::StackModel;
 use curlew_app::Settings;
 use curlew_app::program::Program;
 use curlew_aws::put_back;
@@ -40,6 +41,20 @@ pub async fn discover() -> ExitCode {
     let stage = QueueName::Discover;
     let names = |settings: &Settings| -> Arc<dyn Names> { Arc::new(TxtRecords::new(settings.name_server)) };
     serve(stage.as_str(), move |call| handle(stage, call, names)).await
+}
+
+/// Runs the function that makes records; it is the only one that looks at pictures by a model.
+pub async fn extract() -> ExitCode {
+    let (stage, model) = (QueueName::Extract, Arc::new(StackModel::default()));
+    let act = move |call: Call| {
+        let model = model.clone();
+        async move {
+            let (blobs, now) = (call.cold.store.objects(), call.cold.clock.monotonic());
+            let in_force = model.over(blobs.as_ref(), now, call.in_force.clone()).await?;
+            handle(stage, Call { in_force, ..call }, no_names).await
+        }
+    };
+    serve(stage.as_str(), act).await
 }
 
 pub(crate) fn no_names(_: &Settings) -> Arc<dyn Names> {

@@ -262,6 +262,9 @@ pub struct Screened {
     /// [`Screened::MAX_BECAUSE`] bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
+    /// A few blurred pixels of the picture that it was rejected for, if a picture decided: a bitmap file, in base64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picture: Option<String>,
     /// True if the operator has allowed the page since, so that it is to be fetched once more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lifted: bool,
@@ -283,7 +286,7 @@ impl Screened {
             }
             text
         });
-        Screened { topics, because, lifted: false }
+        Screened { topics, because, picture: None, lifted: false }
     }
 
     /// True if only an override of the operator rejected the page.

@@ -20,6 +20,12 @@ pub struct Card {
     /// Path of the model, an `.onnx` file, relative to the folder of the card. It has one input of floats, one image at
     /// a time, and its first output has one float per label.
     pub file: PathBuf,
+    /// Size of the model in bytes, for whoever reads it from elsewhere than a folder.
+    #[serde(default)]
+    pub bytes: Option<u64>,
+    /// SHA-256 of the model in hexadecimal: another one is refused.
+    #[serde(default)]
+    pub sha256: Option<String>,
     /// Licence of the model, for people.
     #[serde(default)]
     pub licence: Option<String>,

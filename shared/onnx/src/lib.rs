@@ -18,7 +18,7 @@ mod wheel;
 
 pub use card::{Activation, Card, Channels, Layout, MAX_CARD_BYTES, MAX_LABELS, MAX_SIDE};
 pub use files::FileError;
-pub use known::{AddError, CARD_FILE, KNOWN, KnownFile, KnownModel, remove};
+pub use known::{AddError, CARD_FILE, KNOWN, KnownFile, KnownModel, LICENCE_FILE, MODEL_FILE, remove};
 pub use model::{MAX_MODEL_BYTES, Onnx, TIME_LIMIT};
 pub use wheel::MAX_WHEEL_BYTES;
 

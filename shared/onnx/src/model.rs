@@ -2,13 +2,14 @@
 
 use crate::Unusable;
 use crate::card::{Card, MAX_CARD_BYTES};
-use crate::files::read;
+use crate::files::{hexadecimal, read};
 use crate::preparation::prepared;
 use async_trait::async_trait;
 use curlew_screen::image::labels::detections;
 use curlew_screen::image::{Detection, ImageClassifier, ImageInput, NotClassified};
 use image::RgbImage;
 use rten::{Model, ModelOptions, OpRegistry, RunOptions, ThreadPool, Value, op_registry};
+use sha2::{Digest as _, Sha256};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -115,11 +116,22 @@ impl Onnx {
         let card = Card::read(&text).map_err(unusable)?;
         let file = path.parent().unwrap_or(Path::new("")).join(&card.file);
         let bytes = read(&file, MAX_MODEL_BYTES).map_err(|e| unusable(e.to_string()))?;
-        let model = ModelOptions::with_ops(operators()).load(bytes);
-        let model = model.map_err(|e| unusable(format!("{}: {}", file.display(), one_line(&e))))?;
+        Onnx::new(card, bytes).map_err(|why| unusable(format!("{}: {why}", file.display())))
+    }
+
+    /// Takes a model that was read, if it is the one of the card, and tries it out on an empty image.
+    ///
+    /// # Errors
+    /// One line that describes the mistake.
+    pub fn new(card: Card, model: Vec<u8>) -> Result<Onnx, String> {
+        let hash = hexadecimal(&Sha256::digest(&model));
+        if let Some(expected) = card.sha256.as_ref().filter(|expected| **expected != hash) {
+            return Err(format!("its SHA-256 is {hash}, and the card states {expected}"));
+        }
+        let model = ModelOptions::with_ops(operators()).load(model).map_err(|e| one_line(&e))?;
         let inner = Inner { card, model, threads: Arc::new(ThreadPool::with_num_threads(1)) };
         let empty = RgbImage::new(inner.card.width, inner.card.height);
-        inner.run(&empty).map_err(|why| unusable(format!("tried out on an empty image: {why}")))?;
+        inner.run(&empty).map_err(|why| format!("tried out on an empty image: {why}"))?;
         Ok(Onnx { inner: Arc::new(inner), turn: Arc::new(Semaphore::new(AT_ONCE)) })
     }
 

@@ -208,7 +208,7 @@ impl Overrides {
                 (PageState::Rejected { reason: Rejection::Screened(why) }, verdict)
                     if verdict == Some(Verdict::Pass) || (verdict.is_none() && why.is_operators()) =>
                 {
-                    let lifted = Screened { lifted: true, ..why.clone() };
+                    let lifted = Screened { lifted: true, picture: None, ..why.clone() };
                     if self.write(&page, PageState::Rejected { reason: Rejection::Screened(lifted) }).await? {
                         let purpose = Purpose::New { hints: EntryHints::default() };
                         let item = VisitItem { url: page.url, page: page.id, purpose };

@@ -260,7 +260,7 @@ fn is_mask(c: char) -> bool {
 
 /// True for characters that split a word for a program but not for a reader: the soft hyphen, zero-width blanks and
 /// joiners, direction marks and variation selectors.
-fn is_unseen(c: char) -> bool {
+pub(crate) fn is_unseen(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{2064}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }

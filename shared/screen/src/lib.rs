@@ -20,7 +20,7 @@ mod verdict;
 pub use lists::{BadList, LANGUAGES, List, MAX_LIST_BYTES};
 pub use overrides::{Override, Scope};
 pub use screener::{MAX_TEXT_BYTES, MAX_TITLE_BYTES, Page, Screener, Unusable};
-pub use settings::{Allowed, MAX_PERSONS, Person, REJECT_AT, Settings, TOGETHER_FROM, TopicRule};
+pub use settings::{Allowed, MAX_PERSONS, MAX_PERSONS_BYTES, Person, REJECT_AT, Settings, TOGETHER_FROM, TopicRule};
 pub use topic::{Topic, TopicScore, Verdict};
 pub use verdict::{Evidence, Finding, NamedPerson, Place, REPORT_AT, Screening};
 

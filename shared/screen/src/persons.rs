@@ -1,14 +1,22 @@
-//! Finds persons to leave out by their whole names, regardless of accents and blanks.
+//! Finds persons to leave out by their whole names, regardless of capitals, accents and blanks.
+//!
+//! Names of scripts whose marks are accents are looked for among folded words. All others are looked for in the text as
+//! it is written (`as_written`), since folding would take letters away from them, and many of these scripts write
+//! words without blanks.
+
+mod as_written;
 
 use crate::fold::{Folded, fold_plain};
 use crate::settings::Person;
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, BuildError};
+use as_written::AsWritten;
 
 /// Names to find.
 pub(crate) struct Persons {
     automaton: AhoCorasick,
     /// Names by the automaton's pattern.
     names: Vec<Name>,
+    as_written: AsWritten,
 }
 
 struct Name {
@@ -28,27 +36,36 @@ pub(crate) struct Named {
     pub(crate) to: usize,
 }
 
+/// Returns true if a name has enough letters to be looked for.
+pub(crate) fn is_long_enough(name: &str) -> bool {
+    if as_written::is_meant(name) {
+        as_written::is_long_enough(name)
+    } else {
+        fold_plain(name).chars().filter(|c| *c != ' ').count() >= Person::MIN_NAME
+    }
+}
+
 impl Persons {
     /// # Errors
     /// If there are too many names for one automaton.
-    pub(crate) fn new(persons: &[Person]) -> Result<Persons, aho_corasick::BuildError> {
+    pub(crate) fn new(persons: &[Person]) -> Result<Persons, BuildError> {
         let mut patterns = Vec::new();
         let mut names = Vec::new();
-        for person in persons {
-            for name in person.names() {
-                // Blanks on both sides restrict matches to whole words.
-                patterns.push(format!(" {} ", fold_plain(name)));
-                let words = name.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty());
-                let capitals = words.map(|w| w.chars().next().is_some_and(char::is_uppercase)).collect();
-                names.push(Name { person: person.name.clone(), capitals });
-            }
+        let all = || persons.iter().flat_map(|person| person.names().map(|name| (person.name.as_str(), name)));
+        for (person, name) in all().filter(|(_, name)| !as_written::is_meant(name)) {
+            // Blanks on both sides restrict matches to whole words.
+            patterns.push(format!(" {} ", fold_plain(name)));
+            let words = name.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty());
+            let capitals = words.map(|w| w.chars().next().is_some_and(char::is_uppercase)).collect();
+            names.push(Name { person: person.to_owned(), capitals });
         }
-        Ok(Persons { automaton: AhoCorasick::new(&patterns)?, names })
+        let as_written = AsWritten::new(all().filter(|(_, name)| as_written::is_meant(name)))?;
+        Ok(Persons { automaton: AhoCorasick::new(&patterns)?, names, as_written })
     }
 
-    /// Returns the first occurrence of each name.
+    /// Returns the first occurrence of each person.
     pub(crate) fn find(&self, text: &str, folded: &Folded) -> Vec<Named> {
-        let mut found: Vec<Named> = Vec::new();
+        let mut found = self.as_written.find(text);
         if self.names.is_empty() {
             return found;
         }
@@ -98,6 +115,22 @@ mod tests {
         assert_eq!(found("Ludwig Von Tal und Ludwig von Tal"), ["Ludwig von Tal=Ludwig Von Tal"]);
         for other in ["una rosa bianca", "Rosa Biancardi", "Marosa Bianca", "Rosa e Bianca", ""] {
             assert!(found(other).is_empty(), "{other}");
+        }
+    }
+
+    #[test]
+    fn names_of_all_scripts_in_one_list() {
+        let person = Person {
+            name: "Zoe Álvarez".into(), aliases: vec!["佐伊 阿尔瓦".into(), "Зоя Альварес".into()]
+        };
+        let persons = Persons::new(&[person]).unwrap();
+        for text in ["zoe and Zoe Alvarez", "昨天佐伊阿尔瓦说", "пела ЗОЯ АЛЬВАРЕС."] {
+            assert_eq!(persons.find(text, &fold(text, |_| false)).len(), 1, "{text}");
+        }
+        for (name, is_long) in
+            [("Al", false), ("Ann", true), ("Ли", false), ("李", false), ("李娜", true), ("राम", true)]
+        {
+            assert_eq!(is_long_enough(name), is_long, "{name}");
         }
     }
 }

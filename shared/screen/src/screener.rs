@@ -104,6 +104,11 @@ impl Screener {
         &STANDARD
     }
 
+    /// Returns the number of persons that are left out.
+    pub fn persons(&self) -> usize {
+        self.settings.persons.len()
+    }
+
     /// Screens a page. Takes time in proportion to its text, of which [`MAX_TEXT_BYTES`] are read.
     pub fn screen(&self, page: &Page<'_>) -> Screening {
         self.screen_with(page, &[])

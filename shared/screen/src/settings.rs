@@ -11,6 +11,8 @@ pub const REJECT_AT: f32 = 0.5;
 pub const TOGETHER_FROM: f32 = 0.75;
 /// Maximum number of persons.
 pub const MAX_PERSONS: usize = 10_000;
+/// Maximum number of bytes of a list of persons.
+pub const MAX_PERSONS_BYTES: usize = 2 * 1024 * 1024;
 
 /// The settings of screening.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,7 +46,7 @@ impl Settings {
             return Err(format!("more than {MAX_PERSONS} persons"));
         }
         let names = self.persons.iter().flat_map(Person::names);
-        match names.into_iter().find(|n| crate::fold::fold_plain(n).len() < Person::MIN_NAME) {
+        match names.into_iter().find(|name| !crate::persons::is_long_enough(name)) {
             Some(short) => Err(format!("the name '{short}' is too short to be looked for")),
             None => Ok(()),
         }
@@ -102,7 +104,27 @@ pub struct Person {
 
 impl Person {
     /// Minimum number of letters in a name; two letters occur everywhere.
-    const MIN_NAME: usize = 3;
+    pub(crate) const MIN_NAME: usize = 3;
+
+    /// Reads a list: a person a line, the name first and then other names, with `;` between them. Empty lines and those
+    /// that begin with `#` are left out.
+    ///
+    /// # Errors
+    /// If it is longer than [`MAX_PERSONS_BYTES`].
+    pub fn read_list(text: &str) -> Result<Vec<Person>, String> {
+        if text.len() > MAX_PERSONS_BYTES {
+            return Err(format!("it has more than {MAX_PERSONS_BYTES} bytes"));
+        }
+        let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let person = |line: &str| {
+            let mut names = line.split(';').map(|name| name.trim().to_owned());
+            let name = names.next().unwrap_or_default();
+            Person { name, aliases: names.filter(|name| !name.is_empty()).collect() }
+        };
+        // One more than there may be, so that the check of the settings says so.
+        Ok(lines.take(MAX_PERSONS + 1).map(person).collect())
+    }
 
     /// Returns the name and the aliases.
     pub fn names(&self) -> impl Iterator<Item = &str> {
@@ -175,6 +197,19 @@ mod tests {
         assert!(!lets(Some("notmuseum.example"), Topic::Adult) && !lets(None, Topic::Adult));
         assert!(lets(Some("news.example"), Topic::SelfHarm) && !lets(Some("news.example"), Topic::Adult));
         assert!("a b".parse::<Allowed>().is_err() && "a.example: cats".parse::<Allowed>().is_err());
+    }
+
+    #[test]
+    fn a_list_has_a_person_a_line() {
+        let read = Person::read_list("\u{feff}# Left out\n\n Zoe Álvarez ; Z. Álvarez;\r\n张伟\n").unwrap();
+        let person = |name: &str, aliases: &[&str]| Person {
+            name: name.to_owned(),
+            aliases: aliases.iter().map(|alias| (*alias).to_owned()).collect(),
+        };
+        assert_eq!(read, [person("Zoe Álvarez", &["Z. Álvarez"]), person("张伟", &[])]);
+        assert!(Person::read_list(&"x".repeat(MAX_PERSONS_BYTES + 1)).unwrap_err().contains("more than 2097152 bytes"));
+        let persons = Person::read_list(&"Zoe Álvarez\n".repeat(MAX_PERSONS + 7)).unwrap();
+        assert!(Settings { persons, ..Settings::default() }.check().unwrap_err().contains("more than 10000"));
     }
 
     #[test]

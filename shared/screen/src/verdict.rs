@@ -140,6 +140,11 @@ impl Screening {
         reasons
     }
 
+    /// Returns true if the page's image has a part in its rejection.
+    pub fn is_rejected_for_image(&self) -> bool {
+        self.verdict == Verdict::Reject && self.topics.iter().any(|topic| topic.rejects && topic.image.is_some())
+    }
+
     /// Explains the rejection in sentences as [`Screening::explain`] does; `None` if the page passes.
     pub fn because(&self) -> Option<String> {
         if self.verdict == Verdict::Pass {

@@ -9,6 +9,11 @@ use axum::response::Response;
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
+/// The same with pictures that are part of their page, for operators.
+pub(crate) const POLICY_WITH_PICTURES: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; \
+     frame-ancestors 'none'",
+);
 /// Browser features that no page of ours needs.
 const PERMISSIONS: &str = "camera=(), microphone=(), geolocation=(), payment=(), usb=(), browsing-topics=()";
 /// Default for answers without a caching header: they must not be stored.

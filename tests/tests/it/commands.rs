@@ -206,8 +206,8 @@ fn lists(steps: &mut Steps, store: &Store, accepted: usize) {
         };
         assert_eq!((&report["ok"], of("warning"), of("failed")), (&json!(true), vec!["contact"], vec![]), "{report}");
         let checks = [
-            "store", "settings", "paused", "pictures", "sites", "clock", "schedule", "backlog", "given_up", "index",
-            "messages", "holds",
+            "store", "settings", "paused", "pictures", "persons", "sites", "clock", "schedule", "backlog", "given_up",
+            "index", "messages", "holds",
         ];
         assert_eq!(of("ok"), checks);
         let said = store.run(&["doctor"]).ok().stdout;

@@ -102,7 +102,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: LAMBDA,
-        knows: &[MODEL, POLICY, SCREEN, PORTS, CATALOG, CRAWL, PEOPLE, FETCHER, APP, AWS, WEB],
+        knows: &[MODEL, POLICY, SCREEN, PORTS, CATALOG, CRAWL, PEOPLE, FETCHER, ONNX, APP, AWS, WEB],
         kind: Kind::Function,
     },
     Rule { name: "curlew-fn-dispatch", knows: &[LAMBDA], kind: Kind::Function },

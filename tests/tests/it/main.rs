@@ -13,6 +13,7 @@ mod aws_batch;
 mod aws_capacity;
 mod aws_crawl;
 mod aws_faults;
+mod aws_pictures;
 mod aws_poison;
 mod aws_release;
 mod aws_rest;

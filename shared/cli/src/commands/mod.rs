@@ -16,7 +16,7 @@ mod list;
 pub(crate) mod manual;
 mod mcp;
 mod messages;
-mod model;
+pub(crate) mod model;
 mod named;
 mod opml;
 mod overrides;
@@ -145,10 +145,10 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         Command::Hold { host, length } => blocks::hold(&place.beside(config).await?, &host, length).await,
         Command::Unhold { host } => blocks::unhold(&place.beside(config).await?, &host).await,
         Command::Override(args) => overrides::run(&place.beside(config).await?, args).await,
-        Command::Model(args) => {
-            place.here("model")?;
-            model::run(args, &config).await
-        }
+        Command::Model(args) => match &place {
+            Place::Here => model::run(args, &config).await,
+            Place::Stack(name) => Box::pin(model::on_stack(args, &config, name)).await,
+        },
         Command::Messages(args) => messages::run(&place.beside(config).await?, args).await,
         Command::Owners(args) => owners::run(&place.beside(config).await?, &args).await,
         Command::Admin { what } => {

@@ -1,39 +1,82 @@
-//! `curlew model`: the model that looks at pictures, in the data folder. No model is part of the program: the operator
-//! fetches it, and its card and hash are known.
+//! `curlew model`: the model that looks at pictures, in the data folder or in the bucket of a stack. No model is part
+//! of the program: the operator fetches it, and its card and hash are known.
 
 use crate::args::{ModelArgs, ModelWhat};
 use crate::failure::usage;
-use crate::output;
+use crate::world::stack_settings;
+use crate::{optional, output};
 use anyhow::{Context, Result};
-use curlew_app::{MODEL_FOLDER, Settings as Config, SystemClock};
-use curlew_onnx::{AddError, CARD_FILE, KNOWN, KnownModel, Onnx};
-use curlew_ports::Clock as _;
+use curlew_app::{MODEL_FOLDER, STACK_MODEL, STACK_SETTINGS, Settings as Config, SystemClock};
+use curlew_onnx::{AddError, CARD_FILE, KNOWN, KnownModel, LICENCE_FILE, MODEL_FILE, Onnx};
+use curlew_ports::{Blobs, Clock as _, PortError};
 use curlew_screen::image::{ImageClassifier as _, ImageInput, Rgb};
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Side of the grey picture on which a model is tried out, in pixels.
 const TRIAL_SIDE: usize = 224;
 /// Grey of that picture.
 const GREY: u8 = 128;
+/// When a change is followed.
+const FOLLOWS: &str = "A running `curlew serve` follows when it is started again, a stack within a minute.";
 
 pub(super) async fn run(args: ModelArgs, config: &Config) -> Result<()> {
     let folder = config.data.join(MODEL_FOLDER);
     match args.what {
-        ModelWhat::Add { name, file } => add(known(&name)?, &file, &folder, config, args.json).await,
-        ModelWhat::List => list(&folder, config, args.json),
+        ModelWhat::Add { name, file } => {
+            let place = folder.display().to_string();
+            add(known(&name)?, &file, &folder).await?.say(&place, config, args.json)
+        }
+        ModelWhat::List => list(folder.join(CARD_FILE).is_file(), config, args.json),
         ModelWhat::Remove { name } => {
             known(&name)?;
             let is_removed = curlew_onnx::remove(&folder)?;
-            if args.json {
-                return Ok(output::json(&json!({"name": name, "removed": is_removed}))?);
-            }
-            Ok(output::line(&match is_removed {
-                true => format!("{name} is removed. A running `curlew serve` keeps it until it is started again."),
-                false => format!("{name} is not in {}.", folder.display()),
-            })?)
+            say_removed(&name, is_removed, &folder.display().to_string(), args.json)
         }
     }
+}
+
+/// Runs the command on the bucket of a stack.
+pub(super) async fn on_stack(args: ModelArgs, config: &Config, stack: &str) -> Result<()> {
+    let (blobs, json) = (optional::stack(stack).await?.blobs, args.json);
+    let config = &config.over_text(STACK_SETTINGS, &stack_settings(blobs.as_ref()).await?.0)?;
+    let place = format!("the bucket of {stack}");
+    match args.what {
+        ModelWhat::Add { name, file } => {
+            let folder = std::env::temp_dir().join(format!("curlew-model-{}", std::process::id()));
+            let added = add(known(&name)?, &file, &folder).await?;
+            // The card comes last: it has functions read the model.
+            for name in [MODEL_FILE, LICENCE_FILE, CARD_FILE] {
+                blobs.put(&format!("{STACK_MODEL}{name}"), std::fs::read(folder.join(name))?.into()).await?;
+            }
+            curlew_onnx::remove(&folder)?;
+            added.say(&place, config, json)
+        }
+        ModelWhat::List => list(has_model(blobs.as_ref()).await?, config, json),
+        ModelWhat::Remove { name } => {
+            known(&name)?;
+            let is_removed = has_model(blobs.as_ref()).await?;
+            for name in [CARD_FILE, MODEL_FILE, LICENCE_FILE] {
+                blobs.delete(&format!("{STACK_MODEL}{name}")).await?;
+            }
+            say_removed(&name, is_removed, &place, json)
+        }
+    }
+}
+
+/// True if there is a model in the bucket of a stack.
+pub(crate) async fn has_model(blobs: &dyn Blobs) -> Result<bool, PortError> {
+    Ok(blobs.get(&format!("{STACK_MODEL}{CARD_FILE}")).await?.is_some())
+}
+
+fn say_removed(name: &str, is_removed: bool, place: &str, json: bool) -> Result<()> {
+    if json {
+        return Ok(output::json(&json!({"name": name, "removed": is_removed}))?);
+    }
+    Ok(output::line(&match is_removed {
+        true => format!("{name} is removed. {FOLLOWS}"),
+        false => format!("{name} is not in {place}."),
+    })?)
 }
 
 fn known(name: &str) -> Result<&'static KnownModel> {
@@ -41,7 +84,15 @@ fn known(name: &str) -> Result<&'static KnownModel> {
     KnownModel::named(name).ok_or_else(|| usage(format!("there is no model '{name}'; known: {}", names())))
 }
 
-async fn add(model: &KnownModel, file: &Path, folder: &Path, config: &Config, json: bool) -> Result<()> {
+/// A model that was added.
+struct Added {
+    model: &'static KnownModel,
+    /// Its name in explanations.
+    name: String,
+    millis: u64,
+}
+
+async fn add(model: &'static KnownModel, file: &Path, folder: &Path) -> Result<Added> {
     let onnx = model.add(file, folder).map_err(|error| explained(model, error))?;
     let millis = match tried_out(&onnx).await {
         Ok(millis) => millis,
@@ -51,26 +102,32 @@ async fn add(model: &KnownModel, file: &Path, folder: &Path, config: &Config, js
             return Err(why.context(format!("{} is not added, since it cannot be used on this machine", model.name)));
         }
     };
-    let setting = overriding(config);
-    if json {
-        return Ok(output::json(&json!({
-            "name": model.name,
-            "model": onnx.name(),
-            "licence": model.licence,
-            "folder": folder,
-            "milliseconds_an_image": millis,
-            "in_use": setting.is_none(),
-        }))?);
-    }
-    output::line(&format!("{} is in {} ({}).", onnx.name(), folder.display(), model.licence))?;
-    output::line(&format!("It was tried out: a picture takes {millis} ms."))?;
-    Ok(output::line(&match setting {
-        None => "It looks at the pictures of all pages from now on; a running `curlew serve` must be started again."
-            .to_owned(),
-        Some(value) => {
-            format!("It is not used: the settings state [screen] image = {value}. State \"auto\", or remove that.")
+    Ok(Added { model, name: onnx.name().to_owned(), millis })
+}
+
+impl Added {
+    fn say(&self, place: &str, config: &Config, json: bool) -> Result<()> {
+        let Added { model, name, millis } = self;
+        let setting = config.image_in_place_of_model();
+        if json {
+            return Ok(output::json(&json!({
+                "name": model.name,
+                "model": name,
+                "licence": model.licence,
+                "folder": place,
+                "milliseconds_an_image": millis,
+                "in_use": setting.is_none(),
+            }))?);
         }
-    })?)
+        output::line(&format!("{name} is in {place} ({}).", model.licence))?;
+        output::line(&format!("It was tried out: a picture takes {millis} ms."))?;
+        Ok(output::line(&match setting {
+            None => format!("It looks at the pictures of all pages from now on. {FOLLOWS}"),
+            Some(value) => {
+                format!("It is not used: the settings state [screen] image = {value}. State \"auto\", or remove that.")
+            }
+        })?)
+    }
 }
 
 /// Returns the error with the way to the file that is known, if it was another.
@@ -98,17 +155,9 @@ async fn tried_out(onnx: &Onnx) -> Result<u64> {
     Ok(clock.monotonic().saturating_sub(began).0)
 }
 
-/// Returns the setting that keeps a model in the data folder from being used.
-fn overriding(config: &Config) -> Option<String> {
-    let setting = config.effective.iter().find(|setting| setting.table == "screen" && setting.key == "image")?;
-    (setting.value.as_str() != Some("auto")).then(|| setting.value.to_string())
-}
-
-fn list(folder: &Path, config: &Config, json: bool) -> Result<()> {
-    let card: PathBuf = folder.join(CARD_FILE);
+fn list(is_added: bool, config: &Config, json: bool) -> Result<()> {
     for model in &KNOWN {
-        let is_added = card.is_file();
-        let is_used = is_added && overriding(config).is_none();
+        let is_used = is_added && config.image_in_place_of_model().is_none();
         let packages: Vec<&str> = model.files.iter().map(|file| file.package).collect();
         if json {
             output::json(&json!({

@@ -1,6 +1,6 @@
 //! Checks of any store: on one machine and of a stack.
 
-use super::facts::{Fact, Facts, HoldCount, IndexFacts, PausedBy};
+use super::facts::{Fact, Facts, HoldCount, IndexFacts, PausedBy, StatedSettings};
 use super::finding::{Finding, Level};
 use crate::output::{count, count_are, length};
 use crate::pictures::without_a_model;
@@ -91,16 +91,23 @@ pub(super) fn paused(facts: &Facts) -> Vec<Finding> {
 /// Says what looks at pictures. Nothing is wrong without a model, so that is no warning.
 pub(super) fn pictures(facts: &Facts) -> Vec<Finding> {
     let judge = |image: &ImageScreening| {
-        let found = match without_a_model(image) {
-            _ if facts.is_stack && *image != ImageScreening::Off => {
-                "pictures are not really looked at: a stack has no model, and colours of skin count only with words"
-            }
-            Some(line) => line,
-            None => "a model looks at pictures, and one alone can have its page rejected",
-        };
+        let has_model = || "a model looks at pictures, and one alone can have its page rejected".to_owned();
+        let found = without_a_model(image, &facts.program).unwrap_or_else(has_model);
         Finding { see: Some("docs/reference/settings.md#content-policy"), ..Finding::ok(found) }
     };
     facts.stated().and_then(|stated| stated.pictures.as_ref()).map(judge).into_iter().collect()
+}
+
+/// Says whether there are persons whose pages are left out. Few have such a list, so an empty one is no warning.
+pub(super) fn persons(facts: &Facts) -> Vec<Finding> {
+    let judge = |stated: &StatedSettings| {
+        let found = match stated.persons {
+            0 => "no person is left out: [screen] persons names none".to_owned(),
+            persons => format!("pages that name {} are rejected", count(persons as u64, "person")),
+        };
+        Finding { see: Some("docs/reference/settings.md#content-policy"), ..Finding::ok(found) }
+    };
+    facts.stated().map(judge).into_iter().collect()
 }
 
 /// Says whether there is anything to crawl.

@@ -93,6 +93,8 @@ pub(crate) struct StatedSettings {
     pub(crate) paused: Option<PausedBy>,
     /// What looks at pictures; `None` if that is not known.
     pub(crate) pictures: Option<ImageScreening>,
+    /// Number of persons whose pages are left out.
+    pub(crate) persons: usize,
 }
 
 /// Layer of the settings that has paused crawling.

@@ -33,7 +33,12 @@ pub(crate) fn stated(config: &Config) -> StatedSettings {
     let by = |origin| if origin == Origin::File { PausedBy::File } else { PausedBy::Environment };
     let setting = config.effective.iter().find(|setting| setting.table.is_empty() && setting.key == "paused");
     let paused = config.paused.then(|| by(setting.map_or(Origin::File, |setting| setting.origin)));
-    StatedSettings { contact: Ok(config.contact.clone()), paused, pictures: Some(config.image.clone()) }
+    StatedSettings {
+        contact: Ok(config.contact.clone()),
+        paused,
+        pictures: Some(config.image.clone()),
+        persons: config.screener.as_ref().map_or(0, |screener| screener.persons()),
+    }
 }
 
 /// Gathers the facts about the store that need no object.

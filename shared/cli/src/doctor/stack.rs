@@ -5,10 +5,11 @@ use super::facts::{
     StatedSettings,
 };
 use super::over_ports::{fact, objects, rows, stated};
+use crate::commands::model::has_model;
 use crate::optional;
 use crate::world::{World, stack_settings};
 use anyhow::Result;
-use curlew_app::{Flags, STACK_SETTINGS, Settings as Config};
+use curlew_app::{Flags, ImageScreening, STACK_MODEL, STACK_SETTINGS, Settings as Config};
 use curlew_aws::{Connection, DeployedFunction, Functions, MAPPINGS, Mappings, Names, Store, mapping_ids};
 use curlew_model::{PageId, QueueName, SourceKey, Timestamp};
 use curlew_ports::stage::with_causes;
@@ -111,10 +112,18 @@ async fn settings(
     let base = Config::load(&Flags::default(), variables);
     let config = base.and_then(|base| base.over_text(STACK_SETTINGS, &text));
     let config = config.and_then(|config| config.check_for_stack().map(|()| config));
+    let has_model = fact(has_model(blobs).await, "s3:GetObject")?;
     Ok(match config {
         Err(wrong) => Err(with_causes(&wrong)),
         Ok(config) => {
-            let stated = stated(&config);
+            let pictures = match &config.image {
+                ImageScreening::Off => ImageScreening::Off,
+                _ if has_model && config.image_in_place_of_model().is_none() => {
+                    ImageScreening::Installed(STACK_MODEL.into())
+                }
+                _ => ImageScreening::Skin,
+            };
+            let stated = StatedSettings { pictures: Some(pictures), ..stated(&config) };
             let is_known = environment.is_some() || config.contact.is_some();
             let unknown =
                 || MissingFact::Failed("the environment of dispatch cannot be read, which states it".to_owned());

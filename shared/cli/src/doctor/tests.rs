@@ -22,7 +22,12 @@ fn machine() -> Facts {
     let published = Some(NOW - Millis::from_hours(2));
     let held = [(HoldReason::Forbidden, 2)].into();
     Facts {
-        settings: Some(Ok(Ok(StatedSettings { contact, paused: None, pictures: Some(ImageScreening::Skin) }))),
+        settings: Some(Ok(Ok(StatedSettings {
+            contact,
+            paused: None,
+            pictures: Some(ImageScreening::Skin),
+            persons: 0,
+        }))),
         free_bytes: Some(50 << 30),
         has_sources: Some(Ok(true)),
         sent_until: Some(Ok(Some(NOW - Millis::from_mins(2)))),
@@ -123,8 +128,8 @@ fn is_in_docs(see: &str) -> bool {
 fn what_is_well_is_said_by_each_check() {
     let said = |facts: Facts| examine(&facts).iter().map(|f| (f.check, f.level)).collect::<Vec<_>>();
     let here = [
-        "store", "settings", "contact", "paused", "pictures", "sites", "clock", "schedule", "backlog", "given_up",
-        "index", "messages", "holds",
+        "store", "settings", "contact", "paused", "pictures", "persons", "sites", "clock", "schedule", "backlog",
+        "given_up", "index", "messages", "holds",
     ];
     assert_eq!(said(machine()), here.map(|check| (check, Level::Ok)));
     let there: Vec<_> = super::CHECKS
@@ -154,7 +159,8 @@ fn settings_contact_and_pause() {
         assert!(wrong.len() == 1 && wrong[0].line().contains("line 2"), "{wrong:?}");
         assert!(wrong[0].check == "settings" && wrong[0].level == Level::Failed && wrong[0].line().contains(remedy));
     }
-    let stated = |contact, paused| Ok(Ok(StatedSettings { contact, paused, pictures: Some(ImageScreening::Skin) }));
+    let stated =
+        |contact, paused| Ok(Ok(StatedSettings { contact, paused, pictures: Some(ImageScreening::Skin), persons: 0 }));
     let contact = || Ok(Some("a@b.example".to_owned()));
     let none = |facts: &mut Facts| settings(facts, stated(Ok(None), None));
     judge(machine(), ("contact", Level::Warning), &["--contact"], none);
@@ -369,6 +375,7 @@ fn what_waits_to_be_published() {
             contact,
             paused: Some(PausedBy::Environment),
             pictures: Some(ImageScreening::Skin),
+            persons: 0,
         })));
     });
     assert!(paused.iter().all(|finding| finding.level == Level::Warning), "{paused:?}");

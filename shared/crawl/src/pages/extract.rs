@@ -3,6 +3,7 @@
 
 use crate::pages::body::{discard, unpack};
 use crate::pages::fingerprint;
+use crate::pages::image::blurred;
 use crate::pages::judge::Judge;
 use crate::pages::overrides;
 use crate::pages::variant::{content_hash, same_page};
@@ -36,6 +37,9 @@ use std::sync::Arc;
 use tracing::{Instrument, Span};
 use url::Url;
 
+/// Time for which a page waits for an image of another host, if nobody judges the image later, and the number of times.
+const IMAGE_WAIT: Millis = Millis::from_mins(5);
+const IMAGE_WAITS: u32 = 3;
 /// Number of attempts to write the row of a page while others write it.
 const ROW_TRIES: u32 = 4;
 
@@ -135,6 +139,7 @@ impl Extract {
         let mut batch = BatchCache::default();
         let mut verdicts: Vec<Option<Result<Verdict, StageError>>> = Vec::with_capacity(jobs.len());
         let mut kept: Vec<NewRecord<'_>> = Vec::new();
+        let mut waiting: Vec<NewRecord<'_>> = Vec::new();
         for (number, job) in jobs.iter().enumerate() {
             let span = job_span(ExtractJob::NAME, &trace::of_extraction(job));
             verdicts.push(match self.make(&job.work, &mut batch).instrument(span.clone()).await {
@@ -142,11 +147,25 @@ impl Extract {
                 Ok((seen, Extraction::Rejected(why))) => Some(self.rejected(job, seen, why).instrument(span).await),
                 Ok((seen, Extraction::Same(of))) => Some(self.same(job, seen, of).instrument(span).await),
                 Ok((seen, Extraction::Record(draft, content_hash))) => {
-                    kept.push(NewRecord { number, job, span, seen, draft: *draft, content_hash });
-                    None
+                    let new = NewRecord { number, job, span, seen, draft: *draft, content_hash };
+                    match self.awaits_image(job, &new.draft, &mut batch.pictures).await {
+                        Ok(true) => {
+                            waiting.push(new);
+                            Some(Ok(Verdict::Defer(self.clock.now() + IMAGE_WAIT)))
+                        }
+                        Ok(false) => {
+                            kept.push(new);
+                            None
+                        }
+                        Err(error) => Some(Err(error)),
+                    }
                 }
                 Err(error) => Some(Err(error)),
             });
+        }
+        if let Err(error) = self.image_visits(&waiting, &mut batch.pictures).await {
+            // A page without a visit to its image waits as long, and is then judged by its words.
+            tracing::warn!(%error, "images of other hosts were not asked for");
         }
         match self.store(&kept, &mut batch.pictures).await {
             Ok(locations) => {
@@ -169,6 +188,15 @@ impl Extract {
             }
         }
         verdicts.into_iter().map(|v| v.unwrap_or(Ok(Verdict::Done))).collect()
+    }
+
+    /// True if a page has to wait for its image, which has a visit of its own and would not be judged later.
+    async fn awaits_image(&self, job: &PageJob, draft: &Draft, pictures: &mut Pictures) -> Result<bool, StageError> {
+        let Some(ThumbnailId::Object(image)) = &draft.record.thumbnail else { return Ok(false) };
+        // A second choice is called a day later.
+        let is_called = job.work.calls_left > 0 && job.work.image.is_none();
+        let may_wait = self.judge.awaits_images() && is_called && job.deferrals < IMAGE_WAITS;
+        Ok(may_wait && pictures.get(self.blobs.as_ref(), image).await?.is_none())
     }
 
     /// Writes the segment and sends the visits to images, before any row says that its page is done.
@@ -311,7 +339,10 @@ impl Extract {
             Err(overrun) => return Ok(Err(Rejection::Limit(overrun.to_string()))),
         };
         if screening.verdict == Judged::Reject {
-            return Ok(Err(Rejection::Screened(Screened::new(screening.rejected_for(), screening.because()))));
+            let why = Screened::new(screening.rejected_for(), screening.because());
+            let jpeg = jpeg.filter(|_| screening.is_rejected_for_image());
+            let picture = jpeg.and_then(|jpeg| blurred(&jpeg));
+            return Ok(Err(Rejection::Screened(Screened { picture, ..why })));
         }
         let plausible = |stated: Timestamp| dates::plausible(stated, job.fetched_at);
         let page_date = article.published.and_then(plausible).zip(article.published_by);

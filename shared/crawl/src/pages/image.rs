@@ -3,6 +3,8 @@
 mod footprint;
 
 use crate::parsing::{parsed, within};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use curlew_ports::stage::StageError;
 use curlew_ports::{CpuPool, CpuTask};
@@ -26,6 +28,8 @@ const MAX_THUMBNAIL: u64 = 1024 * 1024;
 const LARGE: u64 = 16 * 1024 * 1024;
 /// Images with a shorter side are icons or pixels and give no thumbnail.
 const MIN_SIDE: u32 = 48;
+/// Width and greatest height of the rendering that is kept with a rejection, in pixels.
+const BLURRED_SIDE: u32 = 16;
 /// Quality of the JPEG, of 100.
 const QUALITY: u8 = 78;
 /// First bytes of a PNG (ISO/IEC 15948 §5.2).
@@ -201,6 +205,26 @@ pub fn opened(jpeg: &[u8]) -> Option<RgbImage> {
     Some(reader.decode().ok()?.into_rgb8())
 }
 
+/// Returns a bitmap file (`BITMAPINFOHEADER`, 24 bits a pixel) in base64 of a thumbnail that is scaled down until only
+/// colours and large shapes can be made out.
+pub(crate) fn blurred(jpeg: &[u8]) -> Option<String> {
+    const HEADERS: u32 = 14 + 40;
+    let picture = DynamicImage::ImageRgb8(opened(jpeg)?);
+    let height = (BLURRED_SIDE * picture.height() / picture.width().max(1)).clamp(1, BLURRED_SIDE);
+    let pixels = picture.thumbnail_exact(BLURRED_SIDE, height).into_rgb8();
+    let bytes = pixels.len() as u32;
+    let mut file = b"BM".to_vec();
+    let (size, planes_and_bits) = (40, 1 | 24 << 16);
+    for number in [HEADERS + bytes, 0, HEADERS, size, BLURRED_SIDE, height, planes_and_bits, 0, bytes, 0, 0, 0, 0] {
+        file.extend_from_slice(&number.to_le_bytes());
+    }
+    // From the bottom up, blue first. A row of 16 pixels has a multiple of four bytes, as it must.
+    for row in pixels.rows().rev() {
+        file.extend(row.flat_map(|image::Rgb([red, green, blue])| [*blue, *green, *red]));
+    }
+    Some(STANDARD.encode(file))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,6 +243,17 @@ mod tests {
             let read = image::load_from_memory(&jpeg).unwrap_or_default();
             assert_eq!((read.width(), read.height()), scaled);
         }
+    }
+
+    #[test]
+    fn a_thumbnail_becomes_a_few_blurred_pixels() {
+        for ((width, height), rows) in [((640, 360), 9), ((48, 640), 16), ((640, 50), 1)] {
+            let jpeg = scaled_down(&png(width, height), DECODED_BYTES).unwrap_or_default();
+            let file = blurred(&jpeg).and_then(|text| STANDARD.decode(text).ok()).unwrap_or_default();
+            assert_eq!(file.len(), 54 + rows * 48, "{width}x{height}");
+            assert!(file.starts_with(b"BM") && file[18..26] == [16, 0, 0, 0, rows as u8, 0, 0, 0], "{file:?}");
+        }
+        assert_eq!(blurred(b"no picture"), None);
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub(crate) const REMEMBERED_IMAGES: NonZeroUsize = NonZeroUsize::MIN.saturating_
 pub struct Judge {
     /// True if a page is worth keeping without an image.
     images_are_optional: bool,
+    /// True if nobody judges an image that comes after its page, so that the page waits for it.
+    awaits_images: bool,
     /// The screener; the built-in one if there is none.
     screener: Option<Arc<Screener>>,
     /// Images are not looked at if there is none.
@@ -47,6 +49,7 @@ impl Judge {
     pub fn new(screener: Option<Arc<Screener>>, eye: Option<Arc<dyn ImageClassifier>>) -> Judge {
         Judge {
             images_are_optional: false,
+            awaits_images: false,
             screener,
             eye,
             detections: Mutex::new(LruCache::sparse(REMEMBERED_IMAGES)),
@@ -58,6 +61,17 @@ impl Judge {
     #[must_use]
     pub fn with_images_optional(self, are_optional: bool) -> Judge {
         Judge { images_are_optional: are_optional, ..self }
+    }
+
+    /// Returns the same judge, for a process that alone judges images: pages wait for images of other hosts.
+    #[must_use]
+    pub fn awaiting_images(self) -> Judge {
+        Judge { awaits_images: true, ..self }
+    }
+
+    /// True if a page waits until an image that has a visit of its own has come.
+    pub(crate) fn awaits_images(&self) -> bool {
+        self.awaits_images && self.may_reject_by_image()
     }
 
     /// True if a page is taken without an image.

@@ -48,6 +48,17 @@ async fn classified(onnx: &Onnx, colour: [u8; 3], (width, height): (usize, usize
     onnx.classify(&ImageInput { rgb, jpeg: &[] }).await.unwrap()
 }
 
+#[test]
+fn a_model_with_another_hash_is_refused() {
+    let card = |hash: &str| format!("sha256 = \"{hash}\"\n{CARD}");
+    let (_folder, path) = written(&card("00"), &tiny::of_colours(8, &WEIGHTS));
+    let error = Onnx::load(&path).unwrap_err().to_string();
+    assert!(error.contains("and the card states 00"), "{error}");
+    let hash = error.split("its SHA-256 is ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
+    std::fs::write(&path, card(hash)).unwrap();
+    assert!(Onnx::load(&path).is_ok());
+}
+
 #[tokio::test]
 async fn a_model_says_what_its_card_makes_of_it() {
     let (_folder, card) = written(CARD, &tiny::of_colours(8, &WEIGHTS));

@@ -28,7 +28,8 @@ pub(super) async fn rejected<'a>(
     let item = |ScreenedPage { url, at, why }: &ScreenedPage| {
         let because = why.because.clone().unwrap_or_default();
         let allow = Button::new(admin, operator, "allow", url, "Allow");
-        Item::new(url, [why.topics.join(", "), because, moment(*at)]).linked(site_page(url)).with([allow])
+        let item = Item::new(url, [why.topics.join(", "), because, moment(*at)]).linked(site_page(url));
+        Item { picture: why.picture.clone(), ..item }.with([allow])
     };
     let items = part.rows.iter().map(item).collect();
     page.add_list(path, (heading, items), part.next.as_ref().map(PageId::as_str), "There is none.");

@@ -4,12 +4,14 @@
 use super::access::Operator;
 use super::{Admin, ENGLISH};
 use crate::form::{self, Notice};
+use crate::headers::POLICY_WITH_PICTURES;
 use crate::page::{self, Site};
 use crate::params::Params;
 use crate::text::clipped;
 use crate::token;
 use askama::Template;
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::Response;
 use curlew_model::Timestamp;
 use curlew_people::lookup::typed_host;
@@ -102,6 +104,8 @@ pub(super) struct Item {
     /// Address of a page of ours about it.
     pub(super) link: Option<String>,
     pub(super) lines: Vec<String>,
+    /// A bitmap file in base64, shown when somebody opens it.
+    pub(super) picture: Option<String>,
     pub(super) buttons: Vec<Button>,
 }
 
@@ -296,5 +300,7 @@ pub(super) fn count(number: u64, one: &str, many: &str) -> String {
 
 /// Returns the answer with a page.
 pub(super) fn answer(status: StatusCode, page: &AdminPage<'_>) -> Response {
-    form::with_form(page::html(ENGLISH, status, "no-store", page))
+    let mut response = form::with_form(page::html(ENGLISH, status, "no-store", page));
+    response.headers_mut().insert(CONTENT_SECURITY_POLICY, POLICY_WITH_PICTURES);
+    response
 }

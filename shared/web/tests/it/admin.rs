@@ -334,6 +334,7 @@ fn busy() -> World {
     let url = "https://example.org/<b>offer</b>?a=1&b=2".parse().unwrap();
     let id: PageId = address::page_id(&url);
     let why = Screened::new(vec!["gambling".into()], Some("gambling 0.97: \"free spins\", <jackpot>".into()));
+    let why = Screened { picture: Some("Qk0=".into()), ..why };
     let state = PageState::Rejected { reason: Rejection::Screened(why) };
     let host = HostKey::new("example.org").unwrap();
     let page = Page::new(id, url.to_string(), host, state, Timestamp::from_millis(1_795_000_000_000));
@@ -368,6 +369,9 @@ async fn every_page_shows_what_there_is_and_gives_no_text_of_others_a_meaning() 
     let text = async |path: &str| open(&world, path, &ana).await.text("main");
     assert!(text("/admin/dead").await.contains("out of reach: connection refused: os error 111"));
     assert!(text("/admin/screening").await.contains("\"free spins\", <jackpot>"));
+    let rejected = open(&world, "/admin/screening", &ana).await;
+    assert!(rejected.body.contains("<img src=\"data:image/bmp;base64,Qk0=\""), "{}", rejected.body);
+    assert!(rejected.header("content-security-policy").contains("img-src 'self' data:;"));
     assert!(text("/admin/messages").await.contains("<script>alert(1)</script>"));
     assert!(text("/admin/site/example.org").await.contains("https://example.org/feed"));
     assert!(text("/admin/settings").await.contains("\"<Notes>\" (file)"));
@@ -398,6 +402,8 @@ async fn each_act_is_done_logged_and_undone_and_a_second_undo_says_that_it_chang
     let url = "https://example.org/%3Cb%3Eoffer%3C/b%3E?a=1&b=2";
     let allowed = act(&world, &screening, &ana, ("allow", url), &[]).await;
     assert!(allowed.text(".notice").contains("1 will be fetched once more"), "{}", allowed.body);
+    let row = ready(world.ports.pages.get(&address::page_id(&url.parse().unwrap()))).unwrap().unwrap().0;
+    assert!(!serde_json::to_string(&row).unwrap().contains("picture"), "nothing is kept of its picture");
     assert!(open(&world, "/admin/screening", &ana).await.text("main").contains("There is none."));
     assert!(open(&world, "/admin/overrides", &ana).await.text(".kept").contains("allowed"));
     let taken_back = act(&world, &allowed, &ana, ("take_back", url), &[]).await;
