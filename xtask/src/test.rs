@@ -52,6 +52,7 @@ fn run_tests(built: &Built, args: &[String], packages: Option<&Path>) -> Result<
         .env("CHROMEDRIVER", chromedriver)
         .env("CURLEW_AXE", axe)
         .env("CURLEW_DUCKDB_PYTHON", tools::duckdb()?)
+        .env("CURLEW_OSMEM", tools::osmem()?)
         .env("WARCIO", tools::warcio()?)
         .env("CURLEW_OPEN_NSFW_PYTHON", tools::open_nsfw_python()?)
         .env("CURLEW_OPEN_NSFW_WHEEL", tools::open_nsfw_wheel()?)

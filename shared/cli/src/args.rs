@@ -13,7 +13,7 @@ pub(crate) use crawl::{CrawlArgs, DemoArgs, Until};
 pub(crate) use model::{ModelArgs, ModelWhat};
 pub(crate) use operator::{MessagesArgs, MessagesWhat, OverrideArgs, OverrideWhat, WatchArgs, WatchWhat};
 pub(crate) use settings::{AdminWhat, ConfigWhat, InitArgs, KeyArgs, KeyWhat, Preset};
-pub(crate) use transfer::{Export, Import, RecordsArgs, ReextractArgs, WarcArgs};
+pub(crate) use transfer::{BulkArgs, Export, Import, RecordsArgs, ReextractArgs, WarcArgs};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand};
