@@ -1,4 +1,4 @@
-//! Exports, imports and re-extraction.
+//! Exports, imports, backups and re-extraction.
 
 use super::{Output, date};
 use crate::export::ExportFormat;
@@ -116,6 +116,14 @@ pub(crate) struct ReextractArgs {
     /// Remove pages that the content policy or their own directives now exclude
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) remove: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BackupArgs {
+    /// The folder to write; it must not exist, or be empty
+    pub(crate) dir: PathBuf,
     #[command(flatten)]
     pub(crate) output: Output,
 }
