@@ -129,10 +129,11 @@ impl Export<'_> {
             cursor.removals = Cursor::since(snapshot.now).removals;
         }
         self.hosts_changed(&snapshot, &mut cursor, &mut write).await?;
+        // Before the segments, which are passed on without these pages: the cursor behind them has to say so.
+        self.pages_expired(&snapshot, &mut cursor, &mut write).await?;
         self.segments_published(&snapshot, &mut cursor, &mut write).await?;
         // Removals come last: they are also those of records that were read before.
         self.pages_removed(&snapshot, &mut cursor, &mut write).await?;
-        self.pages_expired(&snapshot, &mut cursor, &mut write).await?;
         Ok(cursor)
     }
 
