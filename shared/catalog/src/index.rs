@@ -6,6 +6,7 @@ pub use report::PublishReport;
 
 use crate::listing::all_keys;
 use crate::manifest::{change_manifest, load_manifest, search_error, unlisted_segments};
+use crate::removal::REPLACED_IN_A_ROW;
 use crate::segment;
 use bytes::Bytes;
 use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp, TraceId, Year};
@@ -260,9 +261,11 @@ impl Index {
             }
         }
         for (page, old) in replaced {
-            self.erase_replaced(&page, &old).await?;
-            let year = segment::segment_year(&old).unwrap_or_default();
-            batch.revised.entry(year).or_default().insert(page);
+            let mut years = self.erase_replaced(&page, &old).await?;
+            years.insert(segment::segment_year(&old).unwrap_or_default());
+            for year in years {
+                batch.revised.entry(year).or_default().insert(page.clone());
+            }
         }
         if !orphans.is_empty() {
             segment::erase(self.blobs.as_ref(), &key, &orphans).await?;
@@ -274,15 +277,29 @@ impl Index {
         Ok(batch)
     }
 
-    /// Erases the record of a page whose row points to a newer one.
-    async fn erase_replaced(&self, page: &PageId, at: &Location) -> Result<(), StageError> {
+    /// Erases the record of a page whose row points to a newer one, and those that it replaces in its turn: once it is
+    /// erased, nothing leads to them. Returns the years of those. The oldest go first, so that the next run finds what a
+    /// crash left.
+    async fn erase_replaced(&self, page: &PageId, at: &Location) -> Result<BTreeSet<Year>, StageError> {
         let blobs = self.blobs.as_ref();
-        match segment::RecordReader(blobs).read(at).await {
-            Ok(Some(record)) if record.id == *page => segment::erase(blobs, &at.segment, &[(at.clone(), record)]).await,
-            // Fsck finds a segment that is damaged; its repair keeps no record that a newer one has replaced.
-            Ok(_) | Err(StageError::Port(PortError::NotFound(_) | PortError::Corrupt { .. })) => Ok(()),
-            Err(error) => Err(error),
+        let (mut records, mut next) = (Vec::new(), Some(at.clone()));
+        while let Some(at) = next.take().filter(|_| records.len() < REPLACED_IN_A_ROW) {
+            match segment::RecordReader(blobs).read(&at).await {
+                Ok(Some(record)) if record.id == *page => {
+                    next.clone_from(&record.replaces);
+                    records.push((at, record));
+                }
+                // Fsck finds a segment that is damaged; its repair keeps no record that a newer one has replaced.
+                Ok(_) | Err(StageError::Port(PortError::NotFound(_) | PortError::Corrupt { .. })) => {}
+                Err(error) => return Err(error),
+            }
         }
+        let years = records.iter().filter_map(|(at, _)| segment::segment_year(at)).collect();
+        for (at, record) in records.into_iter().rev() {
+            let segment = at.segment.clone();
+            segment::erase(blobs, &segment, &[(at, record)]).await?;
+        }
+        Ok(years)
     }
 
     /// Publishes a portion whose rows were read from `began` on, after the manifest of this generation, in the name of

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Prefix of the keys of audit lines.
 pub const AUDIT_PREFIX: &str = "audit/";
 /// Number of records of one page that replaced each other and are erased together; publishing erases all but the last.
-const REPLACED_IN_A_ROW: usize = 16;
+pub(crate) const REPLACED_IN_A_ROW: usize = 16;
 /// Number of attempts to write the row of a page while others write it.
 const ROW_TRIES: u32 = 4;
 /// Reason why a job is dropped.

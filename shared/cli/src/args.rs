@@ -11,9 +11,9 @@ mod transfer;
 pub(crate) use check::{Check, Document};
 pub(crate) use crawl::{CrawlArgs, DemoArgs, Until};
 pub(crate) use model::{ModelArgs, ModelWhat};
-pub(crate) use operator::{MessagesArgs, MessagesWhat, OverrideArgs, OverrideWhat, WatchArgs, WatchWhat};
+pub(crate) use operator::{MessagesArgs, MessagesWhat, OverrideArgs, OverrideWhat, TickArgs, WatchArgs, WatchWhat};
 pub(crate) use settings::{AdminWhat, ConfigWhat, InitArgs, KeyArgs, KeyWhat, Preset};
-pub(crate) use transfer::{Export, Import, RecordsArgs, ReextractArgs, WarcArgs};
+pub(crate) use transfer::{BackupArgs, BulkArgs, Export, Import, RecordsArgs, ReextractArgs, WarcArgs};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand};
@@ -320,6 +320,8 @@ pub(crate) enum Command {
     Key(KeyArgs),
     /// Post new pages that match a query to a webhook
     Watch(WatchArgs),
+    /// Do now what the schedules of a stack do: for emulators of AWS that fire none
+    Tick(TickArgs),
     /// Put jobs that were given up back into their queues
     Redrive {
         /// Names of jobs, as `curlew parked` lists them [default: all]
@@ -332,12 +334,7 @@ pub(crate) enum Command {
         names: Vec<String>,
     },
     /// Write a copy of the store into a new folder, also while another process crawls or serves
-    Backup {
-        /// The folder to write; it must not exist, or be empty
-        dir: PathBuf,
-        #[command(flatten)]
-        output: Output,
-    },
+    Backup(BackupArgs),
     /// Restore a backup into a store, after checking all of its files
     Restore {
         /// The folder of the backup

@@ -17,6 +17,14 @@ pub(crate) async fn stack(name: &str) -> Result<Ports> {
     Ok(ports(&store))
 }
 
+/// Has a function of a stack work on an event until it is done.
+#[cfg(feature = "aws")]
+pub(crate) async fn invoke(stack: &str, function: &str, event: &str) -> Result<()> {
+    let connection = curlew_aws::Connection::from_environment().await;
+    curlew_aws::Functions::new(&connection, stack).invoke(function, event.as_bytes()).await?;
+    Ok(())
+}
+
 /// Returns the ports to the store of a stack.
 #[cfg(feature = "aws")]
 pub(crate) fn ports(store: &curlew_aws::Store) -> Ports {
@@ -53,6 +61,13 @@ pub(crate) fn missing_right(_: &PortError, _: &str) -> Option<String> {
 #[cfg(not(feature = "aws"))]
 #[expect(clippy::unused_async, reason = "the build that has the feature waits for the stack")]
 pub(crate) async fn stack(_: &str) -> Result<Ports> {
+    Err(missing("--aws", "aws"))
+}
+
+/// Refuses an invocation: this build knows no functions.
+#[cfg(not(feature = "aws"))]
+#[expect(clippy::unused_async, reason = "the build that has the feature waits for the function")]
+pub(crate) async fn invoke(_: &str, _: &str, _: &str) -> Result<()> {
     Err(missing("--aws", "aws"))
 }
 

@@ -96,6 +96,7 @@ impl ByteLimits {
             CallKind::Home | CallKind::Page => self.page,
             CallKind::Feed => self.feed,
             CallKind::Sitemap => self.sitemap,
+            CallKind::Engine => ENGINE_BYTES,
             CallKind::Image => self.image,
         }
     }
@@ -105,6 +106,9 @@ impl ByteLimits {
 const BODIES_BYTES: usize = 128 << 20;
 /// Maximum length of a file that holds a proof, or of the echo of a challenge, in bytes: a few lines.
 const PROOF_BYTES: usize = 4 << 10;
+
+/// Maximum length of an engine's answer, in bytes: a few hundred for each action of a batch.
+const ENGINE_BYTES: usize = 8 << 20;
 
 /// A configuration that no fetcher can be built from.
 #[derive(Debug, thiserror::Error)]

@@ -167,7 +167,8 @@ impl Fetch for HttpFetcher {
             // Judged by what the server wrote, also where that is too long to be kept.
             let content_type =
                 response.headers().get(CONTENT_TYPE).map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned());
-            reply.body_skipped = call.post.is_some() || !media::is_wanted(call.kind, content_type.as_deref());
+            let is_unread = call.post.is_some() && call.kind != CallKind::Engine;
+            reply.body_skipped = is_unread || !media::is_wanted(call.kind, content_type.as_deref());
             let skipped = reply.body_skipped || status == 204;
             if !skipped {
                 let begins_well = |start: &[u8]| media::may_begin(call.kind, content_type.as_deref(), start);

@@ -20,6 +20,7 @@ pub(crate) fn accept(kind: CallKind) -> &'static str {
         }
         CallKind::Sitemap => "application/xml, text/xml, text/plain;q=0.8, application/gzip;q=0.8, */*;q=0.1",
         CallKind::Hub | CallKind::Receiver => "*/*",
+        CallKind::Engine => "application/json",
         CallKind::Image => "image/jpeg, image/png, image/webp, image/gif, image/*;q=0.1, */*;q=0.1",
     }
 }
@@ -38,7 +39,7 @@ pub(crate) fn is_wanted(kind: CallKind, content_type: Option<&str>) -> bool {
         // Somebody may have named a feed where a site was asked for.
         (CallKind::Home, Some(e)) => is_html(e) || is_feed(e) || says_nothing(Some(e)),
         (CallKind::Image, e) => family == Some("image") && e != Some("image/svg+xml") || says_nothing(e),
-        (CallKind::Receiver, _) => true,
+        (CallKind::Receiver | CallKind::Engine, _) => true,
         // A hub's answer is for people, except for its status.
         (CallKind::Hub, _) => false,
         (CallKind::Feed | CallKind::Sitemap | CallKind::Robots | CallKind::Proof, _) => {

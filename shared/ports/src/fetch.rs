@@ -38,13 +38,15 @@ pub enum CallKind {
     Hub,
     /// A receiver of the matches of a watch: a POST that brings them.
     Receiver,
+    /// A search engine that is told which pages to index and to delete, by a POST whose answer is read.
+    Engine,
     /// An image; a body that is no image is not read.
     Image,
 }
 
 impl CallKind {
     /// All kinds.
-    pub const ALL: [CallKind; 9] = [
+    pub const ALL: [CallKind; 10] = [
         CallKind::Robots,
         CallKind::Home,
         CallKind::Proof,
@@ -53,6 +55,7 @@ impl CallKind {
         CallKind::Page,
         CallKind::Hub,
         CallKind::Receiver,
+        CallKind::Engine,
         CallKind::Image,
     ];
 
@@ -67,6 +70,7 @@ impl CallKind {
             CallKind::Page => "page",
             CallKind::Hub => "hub",
             CallKind::Receiver => "receiver",
+            CallKind::Engine => "engine",
             CallKind::Image => "image",
         }
     }
@@ -81,7 +85,7 @@ pub struct Call {
     pub kind: CallKind,
     /// Sent byte for byte as `If-None-Match` and `If-Modified-Since`.
     pub validators: Validators,
-    /// Content to POST, whose answer's body is not read; without it the call is a GET.
+    /// Content to POST; the body of the answer is read from an engine alone. Without it the call is a GET.
     pub post: Option<Post>,
     /// Sent as they are, with a call that is signed.
     pub signature: Option<SignatureHeaders>,

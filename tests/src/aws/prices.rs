@@ -60,6 +60,33 @@ const fn price(unit: Unit, dollars_per_million: f64, page: &'static str) -> Pric
 /// Price of a GB sent to the internet, in dollars, beyond the 100 GB a month that are free (EC2 pricing, data
 /// transfer).
 pub const TRAFFIC_A_GB: f64 = 0.09;
+/// Bytes of that free traffic.
+pub const FREE_TRAFFIC: f64 = 100e9;
+/// Price of a GB of a table for which point-in-time recovery is on, in dollars a month (DynamoDB pricing, backup).
+pub const TABLE_COPY_GB: f64 = 0.20;
+/// Price of a metric that an alarm looks at, in dollars a month (CloudWatch pricing).
+pub const ALARM_METRIC: f64 = 0.10;
+/// Metrics of alarms that are free for good.
+pub const FREE_ALARM_METRICS: f64 = 10.0;
+/// Price of a metric of one's own that is written all month, in dollars (CloudWatch pricing).
+pub const CUSTOM_METRIC: f64 = 0.30;
+/// Metrics of one's own that are free for good.
+pub const FREE_CUSTOM_METRICS: f64 = 10.0;
+
+/// Returns how many units a month are free for an account, not only in its first year. Request units of DynamoDB are
+/// not: its 25 units a second are of provisioned capacity.
+pub fn lasting_free(unit: Unit) -> f64 {
+    match unit {
+        Unit::SqsRequest | Unit::LambdaRequest => 1e6,
+        // One allowance for both architectures, of which a stack has one.
+        Unit::GbSecondArm64 => 400_000.0,
+        Unit::Schedule => 14e6,
+        Unit::LogByte => 5e9,
+        Unit::TableByteMonth => 25e9,
+        _ => 0.0,
+    }
+}
+
 /// Part of provisioned capacity that auto scaling aims at.
 pub const PROVISIONED_USE: f64 = 0.7;
 /// Price of an hour of a write and of a read unit of provisioned capacity, in dollars (DynamoDB pricing, provisioned).

@@ -1,12 +1,24 @@
 //! Releases of a stack: whatever invokes a function names the alias of its version deployed last, and a smoke test
 //! shows that this version works.
 
+use crate::documents::block;
 use crate::profiles::profiles;
-use curlew_tests::Web;
 use curlew_tests::aws::api::Api;
 use curlew_tests::aws::emulator::Emulator;
 use curlew_tests::aws::stack::{FUNCTIONS, Stack};
+use curlew_tests::{Child, Ran, Web, binary, named};
 use serde_json::{Value, json};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The page whose commands are run.
+const PAGE: &str = "docs/aws.md";
+/// Maximum time of the commands of a block.
+const BLOCK: Duration = Duration::from_secs(240);
+/// Time within which the page promises that all pages are there, on a busy machine.
+const CRAWL: Duration = Duration::from_secs(300);
 
 #[test]
 fn a_deployment_moves_the_alias_and_every_function_answers_its_smoke_test() {
@@ -65,6 +77,72 @@ fn each_profile_is_deployed_as_it_stands_but_for_its_endpoint() {
         let table = stack.api().call("DynamoDB_20120810.DescribeTable", &table);
         assert_eq!(table["Table"]["DeletionProtectionEnabled"], profile == "prod", "{profile}: {table}");
     }
+}
+
+/// A folder as a new user has it after `sam build`, and what its commands talk to.
+struct CleanFolder {
+    folder: TempDir,
+    endpoint: String,
+    web: String,
+}
+
+impl CleanFolder {
+    fn new(emulator: &Emulator, web: &Web) -> CleanFolder {
+        let clean = CleanFolder {
+            folder: TempDir::with_prefix("curlew-page-").unwrap(),
+            endpoint: emulator.url(),
+            web: web.resolve(),
+        };
+        let profiles = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samconfig.toml");
+        let profiles = clean.with_addresses(&std::fs::read_to_string(profiles).unwrap());
+        std::fs::write(clean.folder.path().join("samconfig.toml"), profiles).unwrap();
+        std::fs::create_dir(clean.folder.path().join(".aws-sam")).unwrap();
+        let built = named("CURLEW_FUNCTIONS", "target/stack").canonicalize().unwrap();
+        std::os::unix::fs::symlink(built, clean.folder.path().join(".aws-sam/build")).unwrap();
+        clean
+    }
+
+    fn with_addresses(&self, text: &str) -> String {
+        text.replace("http://127.0.0.1:4566", &self.endpoint).replace("*.test=127.0.0.1:7000", &self.web)
+    }
+
+    /// Runs commands of the page, without those that compile, and after the first line of its block on the emulator,
+    /// which says where that is.
+    #[track_caller]
+    fn run(&self, commands: &str) -> Ran {
+        let exports = block(PAGE, "export AWS_ENDPOINT_URL=");
+        let lines = exports.lines().take(1).chain(commands.lines());
+        let compiles = |line: &&str| line.starts_with("sam build ") || line.starts_with("cargo build ");
+        let script: Vec<&str> = lines.filter(|line| !compiles(line)).collect();
+        let script = self.with_addresses(&script.join("\n"));
+        let script = script.replace("target/release/curlew", binary().to_str().unwrap());
+        let sam = named("CURLEW_SAM", ".tools/aws-sam-cli/bin/sam").canonicalize().unwrap();
+        let path = format!("{}:{}", sam.parent().unwrap().display(), std::env::var("PATH").unwrap());
+        let mut shell = Command::new("bash");
+        shell.args(["-euc", &script]).current_dir(self.folder.path()).stdin(Stdio::null());
+        shell.env("HOME", self.folder.path()).env("PATH", path).env("SAM_CLI_TELEMETRY", "0");
+        Child::spawn(shell).wait(BLOCK).ok()
+    }
+}
+
+#[test]
+fn the_commands_of_the_page_lead_from_a_clean_folder_to_the_first_hit() {
+    let (web, emulator) = (Web::demo(), Emulator::start());
+    let clean = CleanFolder::new(&emulator, &web);
+    let deployed = clean.run(&block(PAGE, "export AWS_ENDPOINT_URL="));
+    assert!(deployed.stdout.contains("Successfully created/updated stack"), "{}", deployed.stdout);
+    assert!(deployed.stdout.contains("\nsites "), "{}", deployed.stdout);
+    clean.run(&block(PAGE, "sam deploy --config-env local --parameter-overrides"));
+    let curlew = "target/release/curlew --aws --stack curlew-local";
+    let began = Instant::now();
+    // As the page says.
+    while clean.run(&format!("{curlew} status --json")).json()["pages"]["accepted"] != 19 {
+        assert!(began.elapsed() < CRAWL, "{}", clean.run(&format!("{curlew} status")).stdout);
+        clean.run(&format!("{curlew} tick"));
+        std::thread::sleep(Duration::from_secs(2));
+    }
+    let found = clean.run(&format!("{curlew} tick --publish\n{curlew} search harbour"));
+    assert!(found.stdout.contains("harbour-lantern.test/"), "{}", found.stdout);
 }
 
 /// Returns what the mappings of the stack's queues invoke.

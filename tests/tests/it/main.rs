@@ -22,6 +22,7 @@ mod backup;
 mod browser;
 mod browser_admin;
 mod browser_pages;
+mod bulk;
 mod checks;
 mod commands;
 mod commands_failing;

@@ -116,6 +116,39 @@ fn every_right_of_a_role_has_its_reason() {
     );
 }
 
+/// Returns the text of a resource of the template.
+fn resource_named<'a>(template: &'a str, name: &str) -> &'a str {
+    let text = template.split_once(&format!("\n  {name}:\n")).unwrap_or_else(|| panic!("no {name}")).1;
+    text.split("\n\n").next().unwrap_or(text)
+}
+
+#[test]
+fn the_bucket_and_every_queue_want_tls_and_the_secret_is_never_replaced() {
+    let template = read("template.yaml");
+    let policy = resource_named(&template, "QueuesPolicy");
+    let queues: Vec<&str> = template
+        .match_indices(":\n    Type: AWS::SQS::Queue\n")
+        .map(|(at, _)| template[..at].rsplit(' ').next().unwrap_or_default())
+        .collect();
+    assert_eq!(queues.len(), 11, "{queues:?}");
+    for queue in queues {
+        assert!(policy.contains(&format!("- !Ref {queue}\n")), "{queue} takes messages without TLS");
+    }
+    let bucket = template.split_once("\n  DataBucketPolicy:\n").unwrap().1.split_once("# ---- Logs").unwrap().0;
+    for policy in [policy, bucket] {
+        assert!(policy.contains("Condition: {Bool: {\"aws:SecureTransport\": \"false\"}}"), "{policy}");
+    }
+    let secret = bucket.split_once("Sid: OnlyFirstSecret").unwrap().1;
+    assert!(
+        secret.contains("web-secret\"\n            Condition: {\"Null\": {\"s3:if-none-match\": \"true\"}}"),
+        "{secret}"
+    );
+    // Only the search page may write it at all, and reads no more of the settings than there is.
+    let granted = granted(&template);
+    assert_eq!(writers(&granted, "web-secret"), BTreeSet::from(["web".to_owned()]));
+    assert!(!granted.contains(&("web".to_owned(), "s3:GetObject".into(), "DataBucket/config/*".into())));
+}
+
 /// Objects that make up the index and what is kept of pages and claims, with the roles that may write or delete them,
 /// but for operators.
 const WRITERS: [(&str, &[&str]); 8] = [

@@ -4,6 +4,7 @@
 
 mod backfill;
 mod bulk;
+mod changes;
 mod conditional;
 mod costs;
 mod discovery;

@@ -94,3 +94,13 @@ pub(crate) enum OverrideWhat {
         target: String,
     },
 }
+
+#[derive(Debug, Args)]
+pub(crate) struct TickArgs {
+    /// Choose pages to re-check, too, as once a day
+    #[arg(long)]
+    pub(crate) sample: bool,
+    /// Publish, too, as three times a day
+    #[arg(long)]
+    pub(crate) publish: bool,
+}

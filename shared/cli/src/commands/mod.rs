@@ -30,13 +30,14 @@ mod serve;
 mod site;
 mod status;
 mod summary;
+mod tick;
 mod trace;
 mod transfer;
 mod warc;
 mod watch;
 
 use crate::apart;
-use crate::args::{Command, Import, KeyWhat, Shared};
+use crate::args::{BackupArgs, Command, Import, KeyWhat, Shared};
 use crate::failure::usage;
 use crate::world::World;
 use anyhow::Result;
@@ -161,9 +162,15 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         }
         Command::Key(args) => key::run(&place.beside(config).await?, &args).await,
         Command::Watch(args) => watch::run(&place.beside(config).await?, args).await,
+        Command::Tick(args) => match &place {
+            Place::Here => {
+                Err(usage("`curlew tick` is for stacks: give --aws; `curlew serve` has schedules of its own"))
+            }
+            Place::Stack(stack) => Box::pin(tick::run(stack, &args)).await,
+        },
         Command::Redrive { names } => blocks::redrive(&place.beside(config).await?, &names).await,
         Command::Discard { names } => blocks::discard(&place.beside(config).await?, &names).await,
-        Command::Backup { dir, output } => {
+        Command::Backup(BackupArgs { dir, output }) => {
             place.here("backup")?;
             backup::take(&config, dir, output.json).await
         }

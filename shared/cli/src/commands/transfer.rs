@@ -20,6 +20,7 @@ const INTERNAL: [&str; 4] = ["slot", "seen", "validators", "polling"];
 pub(super) async fn export(world: &World, what: Export) -> Result<()> {
     match what {
         Export::Records(args) => records(world, args).await,
+        Export::Bulk(args) => crate::export::bulk::bulk(world, args).await,
         Export::Feeds { since } => each_feed(world, since, |feed| Ok(output::json(&exported(&feed))?)).await,
         Export::Opml { since } => opml(world, since).await,
         Export::Warc(args) => super::warc::export(world, args).await,

@@ -1,10 +1,13 @@
-//! `curlew export records`: all current records, streamed from the segments into one file.
+//! `curlew export records`: all current records, streamed from the segments into one file. `curlew export bulk` is in
+//! [`bulk`].
 //!
 //! Segments are read and encoded on threads of the pool. A thread of its own does the writing, so that a slow disk or
 //! reader of a pipe holds back the reading, and nothing else.
 
+pub(crate) mod bulk;
 pub(crate) mod columns;
 pub(crate) mod destination;
+mod engine;
 mod lines;
 #[cfg(feature = "parquet")]
 mod parquet;

@@ -574,7 +574,7 @@ fn role(kind: CallKind) -> Role {
         CallKind::Robots => Role::Robots,
         CallKind::Image => Role::Image,
         CallKind::Hub => Role::Hub,
-        CallKind::Receiver => Role::Receiver,
+        CallKind::Receiver | CallKind::Engine => Role::Receiver,
         CallKind::Home | CallKind::Proof | CallKind::Feed | CallKind::Sitemap | CallKind::Page => Role::Document,
     }
 }

@@ -170,6 +170,7 @@ impl Web {
             | CallKind::Proof
             | CallKind::Hub
             | CallKind::Receiver
+            | CallKind::Engine
             | CallKind::Sitemap
             | CallKind::Image => Ok(status(404)),
         }

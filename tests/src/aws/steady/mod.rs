@@ -33,6 +33,6 @@ mod tables;
 mod template;
 
 pub use history::Load;
-pub use run::{Measured, measure};
+pub use run::{Measured, Stored, measure};
 pub use sites::Traffic;
 pub use template::dispatch_every;

@@ -87,8 +87,19 @@ pub struct Measured {
     pub rechecked: (u64, Metered),
     /// Calls meanwhile.
     pub recheck_traffic: Traffic,
-    /// Bytes of all rows at the end.
-    pub table_bytes: usize,
+    /// All rows at the end.
+    pub rows: Stored,
+    /// The rows of pages among them.
+    pub page_rows: Stored,
+}
+
+/// What tables hold.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stored {
+    /// Number of rows.
+    pub rows: usize,
+    /// Their bytes, as DynamoDB counts.
+    pub bytes: usize,
 }
 
 /// Simulates a load. Once in a process: its clock is the process's own.
@@ -253,7 +264,8 @@ impl SimulatedStack {
             idle_index,
             rechecked,
             recheck_traffic: self.sites.take_traffic(),
-            table_bytes: lock(&self.cloud.tables).bytes(),
+            rows: lock(&self.cloud.tables).stored(""),
+            page_rows: lock(&self.cloud.tables).stored("-pages"),
         }
     }
 

@@ -2,6 +2,7 @@
 //! here panics, so that nothing is counted wrongly in silence.
 
 use super::access::list;
+use super::run::Stored;
 use crate::aws::item::size;
 use crate::aws::unit::{READ_STEP, WRITE_STEP, steps};
 use serde_json::{Map, Value, json};
@@ -24,9 +25,10 @@ impl Tables {
         self.0.remove(table);
     }
 
-    /// Returns the bytes of all rows, as DynamoDB counts.
-    pub(super) fn bytes(&self) -> usize {
-        self.0.values().flat_map(BTreeMap::values).map(size).sum()
+    /// Returns the number of rows of the tables whose names end so, and their bytes as DynamoDB counts.
+    pub(super) fn stored(&self, end: &str) -> Stored {
+        let rows = self.0.iter().filter(|(table, _)| table.ends_with(end)).flat_map(|(_, rows)| rows.values());
+        rows.fold(Stored::default(), |sum, row| Stored { rows: sum.rows + 1, bytes: sum.bytes + size(row) })
     }
 
     /// Answers a request; returns status and answer.

@@ -4,6 +4,7 @@
 
 mod report;
 mod steady;
+mod whole;
 
 use anyhow::{Context, Result, bail};
 use curlew_fixtureweb::Kind;

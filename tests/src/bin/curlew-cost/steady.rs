@@ -1,6 +1,7 @@
 //! Everyday use of a stack, in simulated time: what a month costs (`--steady`).
 
 use crate::report::print_services;
+use crate::whole::{self, Beside};
 use anyhow::{Context, Result, bail};
 use curlew_policy::politeness::robots_notes::WRITTEN_AGAIN;
 use curlew_tests::aws::bill::Bill;
@@ -177,7 +178,7 @@ impl Month {
         let objects = (measured.everyday.1.object_bytes as f64 * scale
             + measured.indexed.1.object_bytes as f64 * options.load.pages / measured.indexed.0.max(1) as f64)
             .max(0.0);
-        let rows = measured.table_bytes as f64 / measured.feeds.max(1) as f64 * options.load.feeds as f64;
+        let rows = measured.rows.bytes as f64 / measured.feeds.max(1) as f64 * options.load.feeds as f64;
         println!("\n## Beside the figure\n\n| what | a month | dollars |\n|---|---:|---:|");
         println!(
             "| traffic to sites; the first 100 GB of an account are free | {:.1} GB | {:.2} |",
@@ -193,6 +194,22 @@ impl Month {
             "| rows of the feeds, their hosts and a few days' pages | {:.2} GB | {:.2} |",
             rows / GB,
             dollars(Unit::TableByteMonth, rows)
+        );
+        // Pages of the windows are few beside the stored ones, whose rows and records are as large.
+        let kept = options.stored + options.load.pages;
+        let a_page = measured.page_rows.bytes as f64 / measured.page_rows.rows.max(1) as f64;
+        let others = (measured.rows.bytes - measured.page_rows.bytes) as f64 / measured.feeds.max(1) as f64;
+        let stored = Beside {
+            table_bytes: others * options.load.feeds as f64 + a_page * kept,
+            object_bytes: objects / options.load.pages.max(1.0) * kept,
+            traffic: out,
+            is_busy: true,
+        };
+        println!(
+            "\n## All of it: {kept:.0} pages stored, {:.2} GB of rows, {:.1} GB of objects\n\n{}",
+            stored.table_bytes / GB,
+            stored.object_bytes / GB,
+            whole::table(&self.all(), &stored, &self.idle)
         );
     }
 

@@ -1,0 +1,301 @@
+//! Changes: the pages that another engine has to index, and those that it has to delete, to find what a search here
+//! finds. docs/decisions/0097 says why nothing is lost between two runs.
+
+use super::{CLOCKS_DIFFER, Export, ROWS_AT_ONCE, RecordFilter, Snapshot, without_copy};
+use crate::hidden::{hidden_hosts, is_hidden};
+use crate::listing::all_keys;
+use crate::manifest::load_manifest;
+use crate::removal::AUDIT_PREFIX;
+use crate::segment::{RecordReader, SEGMENTS, key_day};
+use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp};
+use curlew_ports::PortError;
+use curlew_ports::stage::StageError;
+use futures::stream::{self, StreamExt, TryStreamExt};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Version of the cursor that is written and read.
+const VERSION: u32 = 1;
+/// Maximum number of segments that are read at once.
+const SEGMENTS_AT_ONCE: usize = 8;
+/// Maximum number of pages that are passed on together, unless they share a segment.
+const PAGES_AT_ONCE: usize = 1_000;
+/// Time after the end of a day until which objects of that day may still be written.
+const DAY_IS_COMPLETE_AFTER: Millis = Millis::from_hours(25);
+/// First character of the names of dated objects; the acts of operators, which lie beside removals, begin otherwise.
+const CENTURY: &str = "2";
+
+/// What another engine has to do with one page.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Index this record in place of an earlier one of its page.
+    Index(Box<Record>),
+    /// Delete this page, which it may not have.
+    Delete(PageId),
+}
+
+/// How far another engine has been told of changes. The default is that of an empty engine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cursor {
+    version: u32,
+    /// The segments whose records were passed on.
+    segments: DoneObjects,
+    /// The audit lines of the removals that were passed on.
+    removals: DoneObjects,
+    /// The hosts that were blocked.
+    hidden: BTreeSet<String>,
+    /// The pages whose time was over, and that were not removed yet.
+    expired: BTreeSet<PageId>,
+}
+
+impl Default for Cursor {
+    fn default() -> Cursor {
+        let (segments, removals) = (DoneObjects::default(), DoneObjects::default());
+        Cursor { version: VERSION, segments, removals, hidden: BTreeSet::new(), expired: BTreeSet::new() }
+    }
+}
+
+impl Cursor {
+    /// Returns the cursor of an engine that knows all changes until an instant.
+    pub fn since(at: Timestamp) -> Cursor {
+        let before = DoneObjects::through_day(at - DAY_IS_COMPLETE_AFTER - CLOCKS_DIFFER);
+        Cursor { segments: before.clone(), removals: before, ..Cursor::default() }
+    }
+
+    /// True if this version of the program wrote the cursor, or can go on from it.
+    pub fn is_known(&self) -> bool {
+        self.version == VERSION
+    }
+}
+
+/// The dated objects that are done, by their names behind the common prefix, such as `2026/11/28/0123.json`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct DoneObjects {
+    /// All names up to this one, in their order, are done.
+    through: String,
+    /// Later names that are done.
+    later: BTreeSet<String>,
+}
+
+impl DoneObjects {
+    fn through_day(at: Timestamp) -> DoneObjects {
+        DoneObjects { through: end_of_day(at), later: BTreeSet::new() }
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        name <= self.through.as_str() || self.later.contains(name)
+    }
+
+    /// Adds a name. If no name before it can be added any more, it stands for all of these.
+    fn add(&mut self, name: &str, is_first_open: bool) {
+        if is_first_open && name > self.through.as_str() {
+            name.clone_into(&mut self.through);
+            self.later = self.later.split_off(name);
+        }
+        if name > self.through.as_str() {
+            self.later.insert(name.to_owned());
+        } else {
+            self.later.remove(name);
+        }
+    }
+}
+
+/// Returns a name after those of all objects of a day and before those of the next.
+fn end_of_day(at: Timestamp) -> String {
+    format!("{}/~", key_day(at))
+}
+
+/// The part of an audit line that says which page was removed.
+#[derive(Deserialize)]
+struct RemovedPage {
+    page: PageId,
+}
+
+impl Export<'_> {
+    /// Passes all changes since a cursor to `write`, with the cursor behind them; returns the last one. A page may come
+    /// more than once; the last change of it counts. A record whose page asks for `noarchive` has no text.
+    ///
+    /// # Errors
+    /// Any error of the ports, of `write`, or that a segment is damaged. The changes since a cursor that was passed on
+    /// come again if the next call is given it.
+    pub async fn changes<E: From<StageError>>(
+        &self,
+        mut cursor: Cursor,
+        mut write: impl AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>,
+    ) -> Result<Cursor, E> {
+        let snapshot = self.published().await?;
+        if cursor.removals == DoneObjects::default() {
+            // An engine that has no page needs no removals from before.
+            cursor.removals = Cursor::since(snapshot.now).removals;
+        }
+        self.hosts_changed(&snapshot, &mut cursor, &mut write).await?;
+        // Before the segments, which are passed on without these pages: the cursor behind them has to say so.
+        self.pages_expired(&snapshot, &mut cursor, &mut write).await?;
+        self.segments_published(&snapshot, &mut cursor, &mut write).await?;
+        // Removals come last: they are also those of records that were read before.
+        self.pages_removed(&snapshot, &mut cursor, &mut write).await?;
+        Ok(cursor)
+    }
+
+    /// Reads the manifests, and the hosts that are blocked.
+    async fn published(&self) -> Result<Snapshot, StageError> {
+        let blobs = self.0.blobs.as_ref();
+        let mut manifests = BTreeMap::new();
+        for year in self.0.years().await? {
+            manifests.insert(year, load_manifest(blobs, year).await?.0);
+        }
+        let (now, blocked) = (self.0.clock.now(), hidden_hosts(blobs).await?);
+        let (filter, new, revised) = (RecordFilter::default(), BTreeSet::new(), HashMap::new());
+        Ok(Snapshot { filter, now, blocked, manifests, new, revised })
+    }
+
+    /// Passes on the pages of hosts that were blocked, or are no longer. It reads all segments that were passed on
+    /// before, since no index of pages by host is kept.
+    async fn hosts_changed<E: From<StageError>>(
+        &self,
+        snapshot: &Snapshot,
+        cursor: &mut Cursor,
+        write: &mut impl AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let changed: BTreeSet<String> = cursor.hidden.symmetric_difference(&snapshot.blocked).cloned().collect();
+        if !changed.is_empty() {
+            let mut names = self.names(SEGMENTS, None).await?;
+            names.retain(|name| cursor.segments.contains(name));
+            let mut segments = Box::pin(stream::iter(&names).map(|name| self.segment(name)).buffered(SEGMENTS_AT_ONCE));
+            while let Some((_, mut records)) = segments.try_next().await? {
+                records.retain(|(_, record)| is_hidden(&changed, &record.url));
+                let changes = records.into_iter().map(|(at, record)| snapshot.change(&at, record)).collect();
+                pass_on(changes, cursor, write).await?;
+            }
+        }
+        cursor.hidden.clone_from(&snapshot.blocked);
+        Ok(())
+    }
+
+    /// Passes on the records of the segments that were published. Publishing has erased the records that do not count.
+    async fn segments_published<E: From<StageError>>(
+        &self,
+        snapshot: &Snapshot,
+        cursor: &mut Cursor,
+        write: &mut impl AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let complete = end_of_day(snapshot.now - DAY_IS_COMPLETE_AFTER);
+        let names = self.names(SEGMENTS, Some(&cursor.segments)).await?;
+        let (published, waiting): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| snapshot.has_published(name));
+        // From the first segment on that is not published, each one is listed again the next time.
+        let open = waiting.into_iter().next().map_or(complete.clone(), |first| first.min(complete));
+        let (known, new): (Vec<_>, Vec<_>) = published.into_iter().partition(|name| cursor.segments.contains(name));
+        let mut known = known.into_iter().peekable();
+        let mut segments = Box::pin(stream::iter(&new).map(|name| self.segment(name)).buffered(SEGMENTS_AT_ONCE));
+        while let Some((name, records)) = segments.try_next().await? {
+            while let Some(before) = known.next_if(|known| *known < name) {
+                cursor.segments.add(&before, before < open);
+            }
+            cursor.segments.add(&name, name < open);
+            // What is hidden is deleted: a run whose cursor was not kept may have passed it on.
+            let changes = records.into_iter().map(|(at, record)| snapshot.change(&at, record)).collect();
+            pass_on(changes, cursor, write).await?;
+        }
+        known.for_each(|name| cursor.segments.add(&name, name < open));
+        Ok(())
+    }
+
+    /// Passes on the pages of the removals that were audited.
+    async fn pages_removed<E: From<StageError>>(
+        &self,
+        snapshot: &Snapshot,
+        cursor: &mut Cursor,
+        write: &mut impl AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let complete = end_of_day(snapshot.now - DAY_IS_COMPLETE_AFTER);
+        let lines = self.names(AUDIT_PREFIX, Some(&cursor.removals)).await?;
+        for lines in lines.chunks(PAGES_AT_ONCE) {
+            let new = lines.iter().filter(|line| !cursor.removals.contains(line));
+            let pages = stream::iter(new).map(|line| self.removed_page(line)).buffered(ROWS_AT_ONCE);
+            let pages: BTreeSet<PageId> = pages.try_filter_map(async |page| Ok(page)).try_collect().await?;
+            let changes = self.changes_of(snapshot, &pages).await?;
+            lines.iter().for_each(|line| cursor.removals.add(line, *line < complete));
+            pass_on(changes, cursor, write).await?;
+        }
+        Ok(())
+    }
+
+    /// Passes on the pages whose time is over since the last run, and those that were given more time.
+    async fn pages_expired<E: From<StageError>>(
+        &self,
+        snapshot: &Snapshot,
+        cursor: &mut Cursor,
+        write: &mut impl AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut expired = BTreeSet::new();
+        for year in snapshot.manifests.keys() {
+            expired.extend(self.0.expired(*year).await?);
+        }
+        let pages = cursor.expired.symmetric_difference(&expired).cloned().collect();
+        let changes = self.changes_of(snapshot, &pages).await?;
+        cursor.expired = expired;
+        pass_on(changes, cursor, write).await
+    }
+
+    /// Returns the names of the dated objects below a prefix, in order; without those that are surely done.
+    async fn names(&self, prefix: &str, done: Option<&DoneObjects>) -> Result<Vec<String>, StageError> {
+        let after = done.map(|done| format!("{prefix}{}", done.through));
+        let keys = all_keys(self.0.blobs.as_ref(), &format!("{prefix}{CENTURY}"), after).await?;
+        Ok(keys.iter().filter_map(|key| key.strip_prefix(prefix)).map(ToOwned::to_owned).collect())
+    }
+
+    /// Returns the name of a segment with its records.
+    async fn segment(&self, name: &str) -> Result<(String, Vec<(Location, Record)>), StageError> {
+        let Ok(key) = SegmentKey::new(&format!("{SEGMENTS}{name}")) else { return Ok((name.to_owned(), vec![])) };
+        Ok((name.to_owned(), self.records(&key).await?))
+    }
+
+    /// Returns the page of an audit line; `None` if the line is not there any more.
+    async fn removed_page(&self, line: &str) -> Result<Option<PageId>, StageError> {
+        let key = format!("{AUDIT_PREFIX}{line}");
+        let Some(blob) = self.0.blobs.get(&key).await? else { return Ok(None) };
+        let removed: RemovedPage =
+            serde_json::from_slice(&blob.bytes).map_err(|e| PortError::Corrupt { what: key, why: e.to_string() })?;
+        Ok(Some(removed.page))
+    }
+
+    /// Returns the changes of pages by their rows: an audit line is older than the row of its page, which may have been
+    /// accepted anew since.
+    async fn changes_of(&self, snapshot: &Snapshot, pages: &BTreeSet<PageId>) -> Result<Vec<Change>, StageError> {
+        let changes = stream::iter(pages).map(|id| self.change_of(snapshot, id)).buffered(ROWS_AT_ONCE);
+        changes.try_collect().await
+    }
+
+    async fn change_of(&self, snapshot: &Snapshot, id: &PageId) -> Result<Change, StageError> {
+        let row = self.0.pages.get(id).await?;
+        let Some(PageState::Accepted { location, .. }) = row.map(|(page, _)| page.state) else {
+            return Ok(Change::Delete(id.clone()));
+        };
+        match RecordReader(self.0.blobs.as_ref()).read(&location).await {
+            Ok(Some(record)) => Ok(snapshot.change(&location, record)),
+            Ok(None) | Err(StageError::Port(PortError::NotFound(_))) => Ok(Change::Delete(id.clone())),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Snapshot {
+    fn has_published(&self, name: &str) -> bool {
+        let Ok(key) = SegmentKey::new(&format!("{SEGMENTS}{name}")) else { return true };
+        self.manifest_of(&key).is_some_and(|manifest| manifest.is_indexed(&key))
+    }
+
+    /// Returns what to do with the page of a current record.
+    fn change(&self, at: &Location, record: Record) -> Change {
+        if self.takes(at, &record) { Change::Index(Box::new(without_copy(record))) } else { Change::Delete(record.id) }
+    }
+}
+
+/// Passes changes on, unless there are none.
+async fn pass_on<E>(
+    changes: Vec<Change>,
+    cursor: &Cursor,
+    write: &mut impl AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>,
+) -> Result<(), E> {
+    if changes.is_empty() { Ok(()) } else { write(changes, cursor).await }
+}

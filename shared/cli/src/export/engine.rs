@@ -1,0 +1,301 @@
+//! An engine that takes the `_bulk` form: batches of actions are posted to it, and again where it was busy.
+
+use anyhow::{Context, Result, anyhow, bail};
+use curlew_fetcher::{Config as FetcherConfig, Guard, HttpFetcher};
+use curlew_model::{Millis, Validators};
+use curlew_ports::{Call, CallKind, Clock, Fetch, FetchError, Post};
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use url::Url;
+
+/// Media type of a batch.
+const NDJSON: &str = "application/x-ndjson";
+/// User agent of the calls.
+const AGENT: &str = concat!("Curlew/", env!("CARGO_PKG_VERSION"));
+/// Longest time that an engine may take for a batch.
+const BATCH_TIME: Millis = Millis::from_secs(120);
+/// Maximum number of times that a batch is posted.
+const TRIES: u32 = 6;
+/// Wait before the second try; each further one is twice as long.
+const FIRST_WAIT: Millis = Millis::from_secs(1);
+/// Maximum length of an engine's words in a message, in characters.
+const WORDS: usize = 200;
+
+/// An action of the `_bulk` form: its line, and that of its document, if it has one.
+pub(super) type Action = Vec<u8>;
+
+/// An engine.
+pub(super) struct Engine {
+    url: String,
+    headers: Vec<(&'static str, String)>,
+    fetch: Arc<dyn Fetch>,
+    clock: Arc<dyn Clock>,
+}
+
+/// An engine's answer to a batch.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Answer {
+    errors: bool,
+    /// Words of an engine that gave up midway, although it says 200.
+    error: Option<Value>,
+    /// For each action its name with its outcome, in their order; some engines leave them out if all went well.
+    items: Vec<BTreeMap<String, Outcome>>,
+}
+
+/// Outcome of one action.
+#[derive(Debug, Deserialize)]
+struct Outcome {
+    #[serde(default, rename = "_id")]
+    id: String,
+    status: u16,
+    error: Option<Value>,
+}
+
+/// The part of a batch that is left after a call.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Judgement {
+    /// Number of actions at the beginning of the batch that are done, or refused for good.
+    settled: usize,
+    /// Documents that the engine will never take, each with its reason.
+    refused: Vec<String>,
+    /// Reason why the others are posted again.
+    busy: String,
+}
+
+impl Engine {
+    /// Returns the engine whose form `_bulk` lies below an address; `authorization` names a file with the value of the
+    /// header of this name. The operator names the address, so it may be a private one.
+    ///
+    /// # Errors
+    /// The address or the file cannot be used.
+    pub(super) fn new(to: &Url, authorization: Option<&Path>, guard: &Guard, clock: Arc<dyn Clock>) -> Result<Engine> {
+        let mut url = to.clone();
+        url.path_segments_mut().map_err(|()| anyhow!("'{to}' has no path"))?.pop_if_empty().push("_bulk");
+        let mut headers = Vec::new();
+        if let Some(path) = authorization {
+            let value = fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+            headers.push(("authorization", value.trim().to_owned()));
+        }
+        let mut config = FetcherConfig::new(AGENT, AGENT);
+        (config.read_timeout, config.call_timeout) = (BATCH_TIME, BATCH_TIME);
+        config.guard.resolve.clone_from(&guard.resolve);
+        config.guard.ports.extend(url.port_or_known_default());
+        config.guard.allow_nets = vec![IpNet::V4(Ipv4Net::default()), IpNet::V6(Ipv6Net::default())];
+        let fetch = Arc::new(HttpFetcher::new(config)?);
+        fetch.vet(url.as_str()).map_err(|why| anyhow!("'{to}' cannot be called: {why}"))?;
+        Ok(Engine { url: url.into(), headers, fetch, clock })
+    }
+
+    /// Posts actions until each is done or refused; returns the reasons of those that are refused. From the first one
+    /// on for which the engine was busy, all are posted again, so that they are done in order.
+    ///
+    /// # Errors
+    /// The engine refuses everything, or cannot be reached.
+    pub(super) async fn take(&self, actions: &[Action]) -> Result<Vec<String>> {
+        let (mut left, mut refused) = (actions, Vec::new());
+        let mut wait = FIRST_WAIT;
+        let mut why = String::new();
+        for tried in 1..=TRIES {
+            let judgement = self.post(left).await?;
+            refused.extend(judgement.refused);
+            left = left.get(judgement.settled..).unwrap_or_default();
+            if left.is_empty() {
+                if refused.len() == actions.len() && refused.len() > 1 {
+                    bail!("{} takes none of {} documents, such as {}", self.url, refused.len(), refused[0]);
+                }
+                return Ok(refused);
+            }
+            why = judgement.busy;
+            if tried < TRIES {
+                self.clock.sleep(wait).await;
+                wait = Millis(wait.0 * 2);
+            }
+        }
+        bail!("{} was busy {TRIES} times: {why}", self.url)
+    }
+
+    /// Posts actions once.
+    async fn post(&self, actions: &[Action]) -> Result<Judgement> {
+        let post = Post { content_type: NDJSON, body: actions.concat().into(), headers: self.headers.clone() };
+        let call = Call {
+            url: self.url.clone(),
+            kind: CallKind::Engine,
+            validators: Validators::default(),
+            post: Some(post),
+            signature: None,
+            time: BATCH_TIME,
+        };
+        let busy = |why: String| Ok(Judgement { busy: why, ..Judgement::default() });
+        match self.fetch.call(&call).await {
+            Ok(reply) if (200..300).contains(&reply.status) => {
+                let answer = serde_json::from_slice(&reply.body);
+                judge(&answer.with_context(|| format!("{} does not answer as `_bulk` does", self.url))?, actions.len())
+            }
+            Ok(reply) if matches!(reply.status, 429 | 500..) => busy(format!("it answered {}", reply.status)),
+            Ok(reply) => bail!("{} answered {}", self.url, reply.status),
+            Err(FetchError::Refused(why) | FetchError::Limit(why) | FetchError::Protocol(why)) => {
+                bail!("{}: {why}", self.url)
+            }
+            Err(error) => busy(error.to_string()),
+        }
+    }
+}
+
+/// Judges an engine's answer to a number of actions.
+///
+/// # Errors
+/// An action failed, and neither its document nor a passing state of the engine is the reason.
+fn judge(answer: &Answer, actions: usize) -> Result<Judgement> {
+    if let Some(error) = &answer.error {
+        bail!("the engine gave up: {}", words(error));
+    }
+    if !answer.errors {
+        return Ok(Judgement { settled: actions, ..Judgement::default() });
+    }
+    if answer.items.len() != actions {
+        bail!("the engine reports {} outcomes of {actions} actions", answer.items.len());
+    }
+    let mut judgement = Judgement::default();
+    for (action, outcome) in answer.items.iter().flatten() {
+        let why = || outcome.error.as_ref().map_or_else(|| format!("status {}", outcome.status), words);
+        match outcome.status {
+            200..300 => {}
+            404 if action == "delete" => {}
+            // The document is what is wrong, as when a field has another type in the engine's mapping.
+            400 if action != "delete" => judgement.refused.push(format!("{}: {}", outcome.id, why())),
+            429 | 500.. => {
+                judgement.busy = why();
+                break;
+            }
+            status => bail!("the engine answers {status} to '{action}' of {}: {}", outcome.id, why()),
+        }
+        judgement.settled += 1;
+    }
+    Ok(judgement)
+}
+
+/// Returns an engine's words about an error, in one line of bounded length.
+fn words(error: &Value) -> String {
+    let field = |name: &str| error.get(name).and_then(Value::as_str);
+    let text = match (field("type"), field("reason")) {
+        (Some(kind), Some(reason)) => format!("{kind}: {reason}"),
+        _ => error.as_str().map_or_else(|| error.to_string(), ToOwned::to_owned),
+    };
+    crate::output::printable(&text, WORDS)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+    use async_trait::async_trait;
+    use curlew_model::Timestamp;
+    use curlew_ports::Reply;
+    use std::sync::Mutex;
+
+    /// An engine that gives these answers in turn, and keeps what was posted.
+    struct Scripted {
+        answers: Mutex<Vec<(u16, &'static str)>>,
+        posted: Mutex<Vec<String>>,
+        slept: Mutex<Vec<Millis>>,
+    }
+
+    #[async_trait]
+    impl Fetch for Scripted {
+        async fn call(&self, call: &Call) -> Result<Reply, FetchError> {
+            let body = call.post.as_ref().unwrap().body.to_vec();
+            self.posted.lock().unwrap().push(String::from_utf8(body).unwrap());
+            let (status, body) = self.answers.lock().unwrap().remove(0);
+            Ok(Reply { status, body: body.into(), ..Reply::default() })
+        }
+
+        fn vet(&self, _: &str) -> Result<(), String> {
+            Ok(())
+        }
+    }
+
+    #[async_trait]
+    impl Clock for Scripted {
+        fn now(&self) -> Timestamp {
+            Timestamp::EPOCH
+        }
+
+        fn monotonic(&self) -> Millis {
+            Millis(0)
+        }
+
+        async fn sleep(&self, time: Millis) {
+            self.slept.lock().unwrap().push(time);
+        }
+    }
+
+    const DONE: &str = r#"{"took":1,"errors":false}"#;
+
+    async fn take(answers: &[(u16, &'static str)]) -> (Result<Vec<String>>, Arc<Scripted>) {
+        let answers = Mutex::new(answers.to_vec());
+        let script = Arc::new(Scripted { answers, posted: Mutex::default(), slept: Mutex::default() });
+        let engine =
+            Engine { url: "http://e/_bulk".into(), headers: vec![], fetch: script.clone(), clock: script.clone() };
+        (engine.take(&["a\n", "b\n", "c\n"].map(|text| text.as_bytes().to_vec())).await, script)
+    }
+
+    #[tokio::test]
+    async fn a_busy_engine_gets_the_rest_again_in_order() {
+        const BUSY: &str = r#"{"errors":true,"items":[{"index":{"_id":"a","status":201}},
+            {"index":{"_id":"b","status":429,"error":{"type":"es_rejected","reason":"full"}}},
+            {"delete":{"_id":"c","status":200}}]}"#;
+        let (taken, script) = take(&[(503, ""), (200, BUSY), (200, DONE)]).await;
+        assert_eq!(taken.unwrap(), Vec::<String>::new());
+        assert_eq!(*script.posted.lock().unwrap(), ["a\nb\nc\n", "a\nb\nc\n", "b\nc\n"]);
+        assert_eq!(*script.slept.lock().unwrap(), [Millis::from_secs(1), Millis::from_secs(2)]);
+
+        let (taken, script) = take(&[(429, ""); 9]).await;
+        assert!(taken.unwrap_err().to_string().contains("was busy 6 times: it answered 429"));
+        assert_eq!(script.posted.lock().unwrap().len(), 6);
+    }
+
+    #[tokio::test]
+    async fn a_document_that_is_refused_keeps_no_other_back_but_other_errors_do() {
+        let items = |first: &'static str| (200, first);
+        let (taken, _) = take(&[items(
+            r#"{"errors":true,"items":[{"index":{"_id":"a","status":400,"error":{"type":"mapper_parsing_exception",
+            "reason":"no date"}}},{"index":{"_id":"b","status":201}},{"delete":{"_id":"c","status":404}}]}"#,
+        )])
+        .await;
+        assert_eq!(taken.unwrap(), ["a: mapper_parsing_exception: no date"]);
+        for (answer, why) in [
+            ((401, ""), "answered 401"),
+            ((200, "<html>"), "does not answer as `_bulk` does"),
+            (
+                (200, r#"{"errors":false,"error":"bulk index data format error","items":[]}"#),
+                "gave up: bulk index data",
+            ),
+            ((200, r#"{"errors":true,"items":[]}"#), "0 outcomes of 3 actions"),
+            (
+                (
+                    200,
+                    r#"{"errors":true,"items":[{"index":{"_id":"a","status":403,
+                    "error":{"type":"cluster_block_exception","reason":"read-only"}}},{"index":{"_id":"b","status":201}},{"index":{"_id":"c","status":201}}]}"#,
+                ),
+                "403 to 'index' of a: cluster_block_exception: read-only",
+            ),
+            (
+                (
+                    200,
+                    r#"{"errors":true,"items":[{"index":{"_id":"a","status":400}},{"index":{"_id":"b","status":400}},
+                    {"index":{"_id":"c","status":400}}]}"#,
+                ),
+                "takes none of 3 documents, such as a: status 400",
+            ),
+        ] {
+            let said = take(&[answer]).await.0.unwrap_err().to_string();
+            assert!(said.contains(why), "{said}");
+        }
+    }
+}
