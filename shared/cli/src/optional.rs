@@ -66,7 +66,6 @@ pub(crate) async fn stack(_: &str) -> Result<Ports> {
 
 /// Refuses an invocation: this build knows no functions.
 #[cfg(not(feature = "aws"))]
-#[expect(clippy::unused_async, reason = "the build that has the feature waits for the function")]
 pub(crate) async fn invoke(_: &str, _: &str, _: &str) -> Result<()> {
     Err(missing("--aws", "aws"))
 }
