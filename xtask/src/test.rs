@@ -23,6 +23,9 @@ pub(crate) fn test(args: &[String]) -> Result<()> {
     run_tests(&functions::build()?, args, None)
 }
 
+/// Seeds of the simulator that are tried at night.
+const NIGHTLY_SEEDS: &str = "5000";
+
 /// Runs what proves a thing a second time: the tests of the profile `nightly`, publishing of the libraries without the
 /// upload, and each fuzz target for a minute.
 pub(crate) fn nightly() -> Result<()> {
@@ -45,6 +48,7 @@ fn run_tests(built: &Built, args: &[String], packages: Option<&Path>) -> Result<
         .env("CURLEW_BIN", built.programs.join("curlew"))
         .env("CURLEW_FIXTUREWEB_BIN", built.programs.join("curlew-fixtureweb"))
         .envs(packages.map(|packages| ("CURLEW_PACKAGES", packages)))
+        .envs(packages.map(|_| ("CURLEW_SIM_SEEDS", NIGHTLY_SEEDS)))
         .env("SYSTEMD_ANALYZE", tools::systemd_analyze()?)
         .env("NGINX", tools::nginx()?)
         .env("CADDY", tools::caddy()?)

@@ -30,7 +30,7 @@ use std::path::PathBuf;
 const GROUPS: [(&str, &str); 6] = [
     ("Everyday", "crawl poll demo serve search mcp"),
     ("Look", "status sites feeds pages holds parked audit trace health doctor"),
-    ("Act", "sample index block unblock hold unhold override watch redrive discard"),
+    ("Act", "sample index tick block unblock hold unhold override watch redrive discard"),
     ("People", "messages owners admin"),
     ("Data", "backup restore fsck reextract export import"),
     ("Setup", "init config model key check completions man"),

@@ -46,12 +46,23 @@ pub struct Cursor {
     hidden: BTreeSet<String>,
     /// The pages whose time was over, and that were not removed yet.
     expired: BTreeSet<PageId>,
+    /// What a run has begun to tell the engine anew, which it may know or not if the run was cut off.
+    #[serde(default)]
+    in_doubt: InDoubt,
+}
+
+/// Hosts and pages of which an engine may have been told, although the cursor does not say so.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct InDoubt {
+    hosts: BTreeSet<String>,
+    pages: BTreeSet<PageId>,
 }
 
 impl Default for Cursor {
     fn default() -> Cursor {
         let (segments, removals) = (DoneObjects::default(), DoneObjects::default());
-        Cursor { version: VERSION, segments, removals, hidden: BTreeSet::new(), expired: BTreeSet::new() }
+        let (hidden, expired, in_doubt) = (BTreeSet::new(), BTreeSet::new(), InDoubt::default());
+        Cursor { version: VERSION, segments, removals, hidden, expired, in_doubt }
     }
 }
 
@@ -112,8 +123,9 @@ struct RemovedPage {
 }
 
 impl Export<'_> {
-    /// Passes all changes since a cursor to `write`, with the cursor behind them; returns the last one. A page may come
-    /// more than once; the last change of it counts. A record whose page asks for `noarchive` has no text.
+    /// Passes all changes since a cursor to `write`, with the cursor to keep once the engine knows them; returns the
+    /// last one. A part may be empty: its cursor is to be kept all the same. A page may come more than once; the last
+    /// change of it counts. A record whose page asks for `noarchive` has no text.
     ///
     /// # Errors
     /// Any error of the ports, of `write`, or that a segment is damaged. The changes since a cursor that was passed on
@@ -157,8 +169,12 @@ impl Export<'_> {
         cursor: &mut Cursor,
         write: &mut impl AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>,
     ) -> Result<(), E> {
-        let changed: BTreeSet<String> = cursor.hidden.symmetric_difference(&snapshot.blocked).cloned().collect();
+        let mut changed: BTreeSet<String> = cursor.hidden.symmetric_difference(&snapshot.blocked).cloned().collect();
+        changed.extend(cursor.in_doubt.hosts.iter().cloned());
         if !changed.is_empty() {
+            // Should this be cut off, the next run tells of these hosts even if none is blocked or unblocked then.
+            cursor.in_doubt.hosts.clone_from(&changed);
+            write(Vec::new(), cursor).await?;
             let mut names = self.names(SEGMENTS, None).await?;
             names.retain(|name| cursor.segments.contains(name));
             let mut segments = Box::pin(stream::iter(&names).map(|name| self.segment(name)).buffered(SEGMENTS_AT_ONCE));
@@ -169,6 +185,7 @@ impl Export<'_> {
             }
         }
         cursor.hidden.clone_from(&snapshot.blocked);
+        cursor.in_doubt.hosts.clear();
         Ok(())
     }
 
@@ -231,9 +248,17 @@ impl Export<'_> {
         for year in snapshot.manifests.keys() {
             expired.extend(self.0.expired(*year).await?);
         }
-        let pages = cursor.expired.symmetric_difference(&expired).cloned().collect();
+        let mut pages: BTreeSet<PageId> = cursor.expired.symmetric_difference(&expired).cloned().collect();
+        pages.extend(cursor.in_doubt.pages.iter().cloned());
+        if pages.is_empty() {
+            return Ok(());
+        }
+        // As for hosts: a page may be given more time before the next run.
+        cursor.in_doubt.pages.clone_from(&pages);
+        write(Vec::new(), cursor).await?;
         let changes = self.changes_of(snapshot, &pages).await?;
         cursor.expired = expired;
+        cursor.in_doubt.pages.clear();
         pass_on(changes, cursor, write).await
     }
 

@@ -54,10 +54,12 @@ pub(crate) async fn bulk(world: &World, args: BulkArgs) -> Result<()> {
     };
     let export = world.library.export();
     let write = async |changes: Vec<Change>, cursor: &Cursor| -> Result<()> {
+        // A part without changes is there for its cursor.
+        let is_due = changes.is_empty();
         for change in changes {
             bulk.add(action(change, &columns, &args.index)?).await?;
         }
-        if bulk.is_posting() && bulk.is_half_full() {
+        if bulk.is_posting() && (is_due || bulk.is_half_full()) {
             bulk.send().await?;
             keep_cursor(args.cursor.as_deref(), cursor)?;
         }
