@@ -277,9 +277,9 @@ impl Index {
         Ok(batch)
     }
 
-    /// Erases the record of a page whose row points to a newer one, and those that it replaces in its turn: once it is
-    /// erased, nothing leads to them. Returns the years of those. The oldest go first, so that the next run finds what a
-    /// crash left.
+    /// Erases the record of a page whose row points to a newer one, and the records that it replaced: once it is erased,
+    /// nothing leads to them. Returns the years of all of them. The oldest record goes first, so that the next run finds
+    /// what a crash has left.
     async fn erase_replaced(&self, page: &PageId, at: &Location) -> Result<BTreeSet<Year>, StageError> {
         let blobs = self.blobs.as_ref();
         let (mut records, mut next) = (Vec::new(), Some(at.clone()));

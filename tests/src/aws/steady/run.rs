@@ -429,8 +429,8 @@ mod tests {
         assert!(asked(&unused) > 20 * 60, "five pollers of four queues ask three times a minute: {}", asked(&unused));
         assert_eq!(asked(&idle), 0);
         let counted = idle.calls_where(|line| line.operation == "GetQueueAttributes");
-        // At each tick, whether anything waits. Each half hour, what every queue and its dead letters hold, and the dead
-        // events.
+        // At each tick, whether anything waits. Each half hour, what every queue and its dead letters hold, and the
+        // dead events.
         let queues = QUEUES.len() as u64;
         assert_eq!(counted, minutes / every * queues + minutes.div_ceil(30) * (2 * queues + 1));
     }
