@@ -1,4 +1,5 @@
-//! Index: publishes new segments as splits, and merges the splits of a year without the pages that are gone.
+//! Index: publishes new segments as splits, and merges the splits of a year without the pages that are gone. It is long
+//! since publishing is one path: list, read, settle replaced records, build, swap the manifest.
 
 mod report;
 

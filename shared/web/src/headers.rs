@@ -9,7 +9,7 @@ use axum::response::Response;
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
-/// The same with pictures that are part of their page, for operators.
+/// Policy of the pages for operators, which may show pictures that are part of the page itself.
 pub(crate) const POLICY_WITH_PICTURES: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; \
      frame-ancestors 'none'",

@@ -25,7 +25,7 @@ const DAY_IS_COMPLETE_AFTER: Millis = Millis::from_hours(25);
 /// First character of the names of dated objects; the acts of operators, which lie beside removals, begin otherwise.
 const CENTURY: &str = "2";
 
-/// What another engine has to do with one page.
+/// An action of another engine on one page.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// Index this record in place of an earlier one of its page.
@@ -46,7 +46,7 @@ pub struct Cursor {
     hidden: BTreeSet<String>,
     /// The pages whose time was over, and that were not removed yet.
     expired: BTreeSet<PageId>,
-    /// What a run has begun to tell the engine anew, which it may know or not if the run was cut off.
+    /// Hosts and pages that a run has begun to tell the engine of; it may know them or not if the run was cut off.
     #[serde(default)]
     in_doubt: InDoubt,
 }
@@ -180,8 +180,7 @@ impl Export<'_> {
             let mut segments = Box::pin(stream::iter(&names).map(|name| self.segment(name)).buffered(SEGMENTS_AT_ONCE));
             while let Some((_, mut records)) = segments.try_next().await? {
                 records.retain(|(_, record)| is_hidden(&changed, &record.url));
-                let changes = records.into_iter().map(|(at, record)| snapshot.change(&at, record)).collect();
-                pass_on(changes, cursor, write).await?;
+                pass_on(snapshot.changes(records), cursor, write).await?;
             }
         }
         cursor.hidden.clone_from(&snapshot.blocked);
@@ -210,8 +209,7 @@ impl Export<'_> {
             }
             cursor.segments.add(&name, name < open);
             // What is hidden is deleted: a run whose cursor was not kept may have passed it on.
-            let changes = records.into_iter().map(|(at, record)| snapshot.change(&at, record)).collect();
-            pass_on(changes, cursor, write).await?;
+            pass_on(snapshot.changes(records), cursor, write).await?;
         }
         known.for_each(|name| cursor.segments.add(&name, name < open));
         Ok(())
@@ -308,6 +306,11 @@ impl Snapshot {
     fn has_published(&self, name: &str) -> bool {
         let Ok(key) = SegmentKey::new(&format!("{SEGMENTS}{name}")) else { return true };
         self.manifest_of(&key).is_some_and(|manifest| manifest.is_indexed(&key))
+    }
+
+    /// Returns what to do with the pages of current records.
+    fn changes(&self, records: Vec<(Location, Record)>) -> Vec<Change> {
+        records.into_iter().map(|(at, record)| self.change(&at, record)).collect()
     }
 
     /// Returns what to do with the page of a current record.

@@ -70,7 +70,7 @@ pub(crate) struct ReadFeed<'a> {
     pub(crate) parsed: &'a Feed,
     pub(crate) reply: &'a Reply,
     pub(crate) got: &'a Fetched,
-    /// How many times something new has come since the last one.
+    /// Number of times that something new has come since the last answer.
     pub(crate) arrivals: u64,
     /// True if it was asked for unconditionally, to look into the 304s that came before.
     pub(crate) is_check: bool,

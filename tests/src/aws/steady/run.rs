@@ -93,7 +93,7 @@ pub struct Measured {
     pub page_rows: Stored,
 }
 
-/// What tables hold.
+/// Content of the tables.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stored {
     /// Number of rows.

@@ -26,7 +26,7 @@ const METERED: [(&str, &[Unit]); 6] = [
     ("log lines", &[Unit::LogByte]),
 ];
 
-/// What a month costs beside the calls that are metered.
+/// Costs of a month beside the calls that are metered.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Beside {
     /// Bytes of all rows.
