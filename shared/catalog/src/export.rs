@@ -8,7 +8,7 @@ use crate::index::Index;
 use crate::manifest::load_manifest;
 use crate::segment::{SEGMENTS, decode_all, key_day, segment_day, year_prefix};
 use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp, Year, is_at_or_below};
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{CpuTask, PortError, compute};
 use curlew_search::Manifest;
 use futures::stream::{FuturesOrdered, StreamExt};
@@ -143,7 +143,7 @@ impl Export<'_> {
 
     /// Reads the manifests first, then lists the new segments, then asks the rows of the pages that are revised in
     /// them.
-    async fn snapshot(&self, filter: RecordFilter) -> Result<Snapshot, StageError> {
+    async fn snapshot(&self, filter: RecordFilter) -> Result<Snapshot> {
         let blobs = self.0.blobs.as_ref();
         let first = filter.first_day();
         let first_year: Option<Year> = first.as_ref().and_then(|day| day.get(..4)?.parse().ok());
@@ -168,7 +168,7 @@ impl Export<'_> {
     }
 
     /// Lists the segments that the manifests of a snapshot do not list as indexed.
-    async fn new_segments(&self, snapshot: &Snapshot) -> Result<BTreeSet<SegmentKey>, StageError> {
+    async fn new_segments(&self, snapshot: &Snapshot) -> Result<BTreeSet<SegmentKey>> {
         let first = snapshot.filter.first_day();
         let mut new = BTreeSet::new();
         for (year, manifest) in &snapshot.manifests {
@@ -179,14 +179,14 @@ impl Export<'_> {
     }
 
     /// Reads the records of a segment; none if it is not there.
-    async fn records(&self, key: &SegmentKey) -> Result<Vec<(Location, Record)>, StageError> {
+    async fn records(&self, key: &SegmentKey) -> Result<Vec<(Location, Record)>> {
         let Some(blob) = self.0.blobs.get(key.as_str()).await? else { return Ok(vec![]) };
         let key = key.clone();
         self.computed(move || decode_all(&key, &blob.bytes)).await?
     }
 
     /// Asks the rows of pages where their records are; `None` for a page that is not accepted.
-    async fn current(&self, pages: impl Iterator<Item = &PageId>) -> Result<Vec<Option<Location>>, StageError> {
+    async fn current(&self, pages: impl Iterator<Item = &PageId>) -> Result<Vec<Option<Location>>> {
         let rows = pages.map(|id| self.0.pages.get(id));
         let mut rows = futures::stream::iter(rows).buffered(ROWS_AT_ONCE);
         let mut current = Vec::new();
@@ -205,13 +205,13 @@ impl Export<'_> {
         segment: SegmentKey,
         snapshot: Arc<Snapshot>,
         encode: Arc<impl Fn(Vec<Record>) -> T + Send + Sync + 'static>,
-    ) -> Result<SegmentPart<T>, StageError> {
+    ) -> Result<SegmentPart<T>> {
         let Some(blob) = self.0.blobs.get(segment.as_str()).await? else {
             return Ok(SegmentPart { segment, offsets: vec![], output: None, bytes: 0 });
         };
         let bytes = blob.bytes.len();
         let (chosen, key) = (snapshot.clone(), segment.clone());
-        let choose = move || -> Result<_, StageError> {
+        let choose = move || -> Result<_> {
             let mut records = decode_all(&key, &blob.bytes)?;
             records.retain(|(at, record)| chosen.takes(at, record) && chosen.is_current(at, record) != Some(false));
             Ok(records)
@@ -236,7 +236,7 @@ impl Export<'_> {
         &self,
         records: Vec<(Location, Record)>,
         snapshot: &Snapshot,
-    ) -> Result<Vec<(Location, Record)>, StageError> {
+    ) -> Result<Vec<(Location, Record)>> {
         let is_open = |(at, record): &&(Location, Record)| snapshot.is_current(at, record).is_none();
         let mut rows = self.current(records.iter().filter(is_open).map(|(_, record)| &record.id)).await?.into_iter();
         let counts = |(at, record): &(Location, Record)| {
@@ -251,7 +251,7 @@ impl Export<'_> {
         &self,
         snapshot: &Snapshot,
         written: &HashMap<SegmentKey, Vec<u32>>,
-    ) -> Result<Vec<Record>, StageError> {
+    ) -> Result<Vec<Record>> {
         let was_written = |at: &Location| {
             let offsets = written.get(&at.segment);
             offsets.is_some_and(|offsets| u32::try_from(at.offset).is_ok_and(|at| offsets.binary_search(&at).is_ok()))
@@ -270,7 +270,7 @@ impl Export<'_> {
     }
 
     /// Runs work in the pool. A segment takes a small part of the processor time that a document may take.
-    async fn computed<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, StageError> {
+    async fn computed<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
         Ok(compute(self.0.pool.as_ref(), CpuTask::Document, work).await.map_err(PortError::from)?)
     }
 }
@@ -300,7 +300,7 @@ impl Keys {
     }
 
     /// Returns the next segment; those that came to be after the snapshot are left out.
-    async fn next(&mut self, index: &Index, snapshot: &Snapshot) -> Result<Option<SegmentKey>, StageError> {
+    async fn next(&mut self, index: &Index, snapshot: &Snapshot) -> Result<Option<SegmentKey>> {
         loop {
             for key in self.listed.by_ref().filter_map(|key| SegmentKey::new(&key).ok()) {
                 let is_indexed = snapshot.manifest_of(&key).is_some_and(|manifest| manifest.is_indexed(&key));

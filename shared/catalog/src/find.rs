@@ -10,7 +10,7 @@ use crate::splits::{OpenSplit, ROUNDS, Splits, endless};
 use crate::thumbnails::has_thumbnail;
 use curlew_model::{Millis, QueryError, ThumbnailId, Timestamp, Year};
 use curlew_policy::page::offer::text_for_assistants;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{
     Blobs, Clock, CpuPool, CpuTask, Event, Events, InlinePool, PortError, RangeCache, SearchOutcome, Tag, compute,
 };
@@ -140,18 +140,12 @@ impl Finder {
     }
 
     /// Returns the first hits of a query, each with an explanation of its score.
-    ///
-    /// # Errors
-    /// As [`Finder::find`].
     pub async fn explain(&self, text: &str, limit: usize) -> Result<SearchResults, FindError> {
         self.run(text, Start::Offset(0), limit, true).await
     }
 
     /// Returns the page at an address with as much of its text as may be given to an assistant; `None` if the index has
     /// no such page.
-    ///
-    /// # Errors
-    /// The object store's error.
     pub async fn page(&self, address: &str) -> Result<Option<PageText>, PortError> {
         let question = Question {
             text: address.to_owned(),
@@ -221,10 +215,7 @@ impl Finder {
 
     /// Returns the page whose address is the text of a question, with the question for it; `None` if the text is no
     /// address, or if the index has no such page.
-    async fn at_address(
-        &self,
-        question: &Question,
-    ) -> Result<Option<(Arc<Question>, (Answered, Unsearched))>, StageError> {
+    async fn at_address(&self, question: &Question) -> Result<Option<(Arc<Question>, (Answered, Unsearched))>> {
         let pages = pages_at(&question.text);
         if pages.is_empty() {
             return Ok(None);
@@ -238,7 +229,7 @@ impl Finder {
     }
 
     /// Searches the published splits that may match a question. Returns the results, and what was not searched.
-    async fn ask(&self, question: &Arc<Question>) -> Result<(Answered, Unsearched), StageError> {
+    async fn ask(&self, question: &Arc<Question>) -> Result<(Answered, Unsearched)> {
         let asked = question.clone();
         let may_match = |split: &SplitEntry| split.may_match(&question.query);
         let (opened, answer) = self.look_at(may_match, move |splits, hidden| asked.look(splits, hidden)).await?;
@@ -247,18 +238,12 @@ impl Finder {
 
     /// Returns the sites that have pages in the index, in the order of their host names. They are counted anew only if
     /// the index or the list of blocked hosts has changed.
-    ///
-    /// # Errors
-    /// The object store's error.
     pub async fn sites(&self) -> Result<Arc<[SiteEntry]>, PortError> {
         self.listed(&self.counted, sites).await
     }
 
     /// Returns the sites that have pages in the index with their profiles, in the order of their host names. They are
     /// read anew only if the index or the list of blocked hosts has changed.
-    ///
-    /// # Errors
-    /// The object store's error.
     pub async fn site_profiles(&self) -> Result<Arc<[SiteProfile]>, PortError> {
         self.listed(&self.profiles, |splits, hidden| site_profiles(splits, hidden, PROFILES)).await
     }
@@ -285,7 +270,7 @@ impl Finder {
 
     /// Runs a function over the published splits that may match, and once more if some of them are merged away
     /// meanwhile.
-    async fn look_at<T, F>(&self, may_match: impl Fn(&SplitEntry) -> bool, look: F) -> Result<(Opened, T), StageError>
+    async fn look_at<T, F>(&self, may_match: impl Fn(&SplitEntry) -> bool, look: F) -> Result<(Opened, T)>
     where
         T: Send + 'static,
         F: Fn(&[&Split], &Hidden) -> Result<T, SearchError> + Clone + Send + 'static,
@@ -308,7 +293,7 @@ impl Finder {
     }
 
     /// Runs a function over open splits, and reads the parts that a round lacks before the next one.
-    async fn look_in<T, F>(&self, opened: &Opened, look: &F) -> Result<T, StageError>
+    async fn look_in<T, F>(&self, opened: &Opened, look: &F) -> Result<T>
     where
         T: Send + 'static,
         F: Fn(&[&Split], &Hidden) -> Result<T, SearchError> + Clone + Send + 'static,
@@ -331,12 +316,7 @@ impl Finder {
     }
 
     /// Opens some of the published splits.
-    async fn open(
-        &self,
-        index: Arc<LiveIndex>,
-        hosts: &BTreeSet<String>,
-        wanted: &[usize],
-    ) -> Result<Opened, StageError> {
+    async fn open(&self, index: Arc<LiveIndex>, hosts: &BTreeSet<String>, wanted: &[usize]) -> Result<Opened> {
         let splits = self.splits.wanted(&index.splits, wanted).await?;
         for (opened, at) in splits.iter().zip(wanted) {
             opened.split.set_outdated(index.outdated[*at].clone());
@@ -346,18 +326,18 @@ impl Finder {
     }
 
     /// Returns what is published, and the blocked hosts.
-    async fn published(&self) -> Result<(Arc<LiveIndex>, Arc<BTreeSet<String>>), StageError> {
+    async fn published(&self) -> Result<(Arc<LiveIndex>, Arc<BTreeSet<String>>)> {
         let manifests = async { self.manifests(self.clock.now(), self.years().await?).await };
         try_join(manifests, self.hidden_hosts()).await
     }
 
-    async fn hidden_hosts(&self) -> Result<Arc<BTreeSet<String>>, StageError> {
+    async fn hidden_hosts(&self) -> Result<Arc<BTreeSet<String>>> {
         let parse = |bytes: Option<&[u8]>| bytes.map_or_else(|| Ok(BTreeSet::new()), |b| Ok(hidden::parse(b)?.hosts));
         let (hosts, _) = self.hidden.load(self.blobs.as_ref(), HIDDEN_KEY, parse).await?;
         Ok(hosts)
     }
 
-    async fn manifests(&self, now: Timestamp, years: BTreeSet<Year>) -> Result<Arc<LiveIndex>, StageError> {
+    async fn manifests(&self, now: Timestamp, years: BTreeSet<Year>) -> Result<Arc<LiveIndex>> {
         let remembered: Vec<(Year, Arc<Remembered<Option<Manifest>>>)> = {
             let mut known = self.manifests.lock().unwrap_or_else(PoisonError::into_inner);
             years.into_iter().map(|year| (year, known.entry(year).or_default().clone())).collect()
@@ -384,7 +364,7 @@ impl Finder {
     }
 
     /// Returns the years whose manifests are read. Listing costs more than reading, so the list is cached.
-    async fn years(&self) -> Result<BTreeSet<Year>, StageError> {
+    async fn years(&self) -> Result<BTreeSet<Year>> {
         let known = self.years.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let now = self.clock.monotonic();
         let is_new = |at: Millis| now.saturating_sub(at) < YEARS_KNOWN_FOR;

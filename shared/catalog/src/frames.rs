@@ -1,7 +1,7 @@
 //! Frames of zstd. A thread uses one context again and again, since to make one means to clear tables of some hundred
 //! kilobytes.
 
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::{Result, StageError};
 use std::cell::RefCell;
 use zstd::bulk::Compressor;
 
@@ -14,10 +14,7 @@ thread_local! {
 
 /// Returns a frame with these bytes and their checksum, which every reader of zstd verifies. The same bytes always give
 /// the same frame.
-///
-/// # Errors
-/// If there is no memory for the context.
-pub fn compressed(bytes: &[u8]) -> Result<Vec<u8>, StageError> {
+pub fn compressed(bytes: &[u8]) -> Result<Vec<u8>> {
     let failed = |e: std::io::Error| StageError::Job(format!("cannot compress: {e}"));
     COMPRESSOR.with_borrow_mut(|compressor| {
         let compressor = match compressor {

@@ -1,7 +1,7 @@
 //! Blocked hosts: no search finds their pages, and no visit calls them.
 
 use curlew_model::is_at_or_below;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{Blobs, PortError};
 use futures::lock::Mutex;
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ pub struct HiddenHosts {
 
 impl HiddenHosts {
     /// Returns the hosts that are blocked now.
-    pub async fn now(&self, blobs: &dyn Blobs) -> Result<Arc<BTreeSet<String>>, StageError> {
+    pub async fn now(&self, blobs: &dyn Blobs) -> Result<Arc<BTreeSet<String>>> {
         let next = || self.order.fetch_add(1, Ordering::Relaxed) + 1;
         let asked = next();
         let mut last = self.last.lock().await;
@@ -58,17 +58,17 @@ impl HiddenHosts {
 }
 
 /// Returns the hosts whose pages are not found.
-pub async fn hidden_hosts(blobs: &dyn Blobs) -> Result<BTreeSet<String>, StageError> {
+pub async fn hidden_hosts(blobs: &dyn Blobs) -> Result<BTreeSet<String>> {
     Ok(hidden(blobs).await?.hosts)
 }
 
 /// Returns the whole list.
-pub async fn hidden(blobs: &dyn Blobs) -> Result<Hidden, StageError> {
+pub async fn hidden(blobs: &dyn Blobs) -> Result<Hidden> {
     blobs.get(HIDDEN_KEY).await?.map_or_else(|| Ok(Hidden::default()), |blob| parse(&blob.bytes))
 }
 
 /// Reads the list from its object.
-pub fn parse(bytes: &[u8]) -> Result<Hidden, StageError> {
+pub fn parse(bytes: &[u8]) -> Result<Hidden> {
     serde_json::from_slice(bytes).map_err(|e| PortError::Corrupt { what: HIDDEN_KEY.into(), why: e.to_string() }.into())
 }
 

@@ -11,7 +11,7 @@ use crate::removal::REPLACED_IN_A_ROW;
 use crate::segment;
 use bytes::Bytes;
 use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp, TraceId, Year};
-use curlew_ports::stage::{StageError, job_span, with_causes};
+use curlew_ports::stage::{Result, StageError, job_span, with_causes};
 use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Pages, PortError, compute};
 use curlew_search::{
     BuildBudget, FORM, Manifest, SearchError, Split, SplitBuilt, SplitEntry, Tier, build_split, chunks, due,
@@ -101,10 +101,7 @@ impl Index {
     ///
     /// New pages are divided into portions that are built side by side. Each is listed as soon as it is built, so what
     /// an indexer has done when it dies is done, and the next one takes up the rest.
-    ///
-    /// # Errors
-    /// Any error of the ports, or that the index is damaged.
-    pub async fn publish(&self, year: Year) -> Result<PublishReport, StageError> {
+    pub async fn publish(&self, year: Year) -> Result<PublishReport> {
         let mut done = PublishReport::default();
         let mut races = 0;
         while let Err(error) = self.publish_new(year, &mut done).await {
@@ -128,7 +125,7 @@ impl Index {
         Ok(done)
     }
 
-    async fn publish_new(&self, year: Year, done: &mut PublishReport) -> Result<(), StageError> {
+    async fn publish_new(&self, year: Year, done: &mut PublishReport) -> Result<()> {
         let (mut manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
         if let Some(found) = manifest.later_form() {
             return Err(search_error(SearchError::UnknownForm { what: "split", found }));
@@ -167,10 +164,7 @@ impl Index {
 
     /// Publishes the new segments of a year, then merges all its splits without the pages that are gone: into one
     /// split, or into a few if they are large.
-    ///
-    /// # Errors
-    /// Any error of the ports, or that the index is damaged.
-    pub async fn refresh(&self, year: Year) -> Result<PublishReport, StageError> {
+    pub async fn refresh(&self, year: Year) -> Result<PublishReport> {
         let mut done = self.publish(year).await?;
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
         let splits: Vec<&SplitEntry> = manifest.splits.iter().collect();
@@ -185,12 +179,12 @@ impl Index {
     }
 
     /// Lists the segments of a year that its manifest does not list as indexed.
-    pub(super) async fn new_segments(&self, year: Year, manifest: &Manifest) -> Result<Vec<SegmentKey>, StageError> {
+    pub(super) async fn new_segments(&self, year: Year, manifest: &Manifest) -> Result<Vec<SegmentKey>> {
         Ok(unlisted_segments(self.blobs.as_ref(), &segment::year_prefix(year), manifest).await?)
     }
 
     /// Reads segments, some at once, and divides what they hold into portions. After an error there is no more.
-    fn portions(&self, segments: Vec<SegmentKey>) -> impl Stream<Item = Result<NewRecords, StageError>> + '_ {
+    fn portions(&self, segments: Vec<SegmentKey>) -> impl Stream<Item = Result<NewRecords>> + '_ {
         let reads = stream::iter(segments).map(|key| self.read(key)).buffered(SEGMENTS_AT_ONCE);
         stream::unfold(Some(Box::pin(reads)), async |reads| {
             let (mut reads, mut portion) = (reads?, NewRecords::default());
@@ -210,7 +204,7 @@ impl Index {
     /// Reads a segment; gives nothing of one that is left to the next run. A record counts only if its page's row
     /// points to it, so that a record which a repeated batch wrote twice is indexed once. A record that no row will
     /// ever point to is erased: nothing would erase it when its page is removed.
-    async fn read(&self, key: SegmentKey) -> Result<NewRecords, StageError> {
+    async fn read(&self, key: SegmentKey) -> Result<NewRecords> {
         let mut batch = NewRecords::default();
         let Some(blob) = self.blobs.get(key.as_str()).await? else {
             batch.segments.push(key);
@@ -281,7 +275,7 @@ impl Index {
     /// Erases the record of a page whose row points to a newer one, and the records that it replaced: once it is erased,
     /// nothing leads to them. Returns the years of all of them. The oldest record goes first, so that the next run finds
     /// what a crash has left.
-    async fn erase_replaced(&self, page: &PageId, at: &Location) -> Result<BTreeSet<Year>, StageError> {
+    async fn erase_replaced(&self, page: &PageId, at: &Location) -> Result<BTreeSet<Year>> {
         let blobs = self.blobs.as_ref();
         let (mut records, mut next) = (Vec::new(), Some(at.clone()));
         while let Some(at) = next.take().filter(|_| records.len() < REPLACED_IN_A_ROW) {
@@ -308,10 +302,10 @@ impl Index {
     async fn add(
         &self,
         year: Year,
-        portion: Result<NewRecords, StageError>,
+        portion: Result<NewRecords>,
         began: Timestamp,
         generation: u64,
-    ) -> Result<PublishedPortion, StageError> {
+    ) -> Result<PublishedPortion> {
         let batch = portion?;
         if batch.segments.is_empty() {
             return Ok(PublishedPortion::default());
@@ -330,7 +324,7 @@ impl Index {
         batch: NewRecords,
         began: Timestamp,
         generation: u64,
-    ) -> Result<PublishedPortion, StageError> {
+    ) -> Result<PublishedPortion> {
         let NewRecords { segments, damaged, records, revised, .. } = batch;
         let blobs = self.blobs.as_ref();
         for (other, pages) in revised.iter().filter(|(other, _)| **other != year) {
@@ -362,7 +356,7 @@ impl Index {
         entry: SplitEntry,
         bytes: Bytes,
         change: impl Fn(&Manifest, SplitEntry) -> Result<Manifest, SearchError>,
-    ) -> Result<(), StageError> {
+    ) -> Result<()> {
         let is_new = self.blobs.put_if_absent(&entry.key, bytes.clone()).await?;
         change_manifest(self.blobs.as_ref(), year, |m| change(m, entry.clone())).await?;
         if !is_new {
@@ -374,7 +368,7 @@ impl Index {
 
     /// Makes some merges of different splits, as many side by side as portions are built but one: a merge needs more
     /// memory than a portion.
-    async fn merge_all(&self, year: Year, merges: Vec<Merge>, done: &mut PublishReport) -> Result<(), StageError> {
+    async fn merge_all(&self, year: Year, merges: Vec<Merge>, done: &mut PublishReport) -> Result<()> {
         let at_once = self.portions_at_once.saturating_sub(1).max(1);
         let merges = stream::iter(merges).map(|(keys, tier)| self.merge(year, keys, tier));
         let mut merges = std::pin::pin!(merges.buffer_unordered(at_once));
@@ -388,7 +382,7 @@ impl Index {
 
     /// Merges some splits of a year into one of a tier, or rewrites one without the pages that are gone, which then
     /// keeps its tier. Does nothing if another indexer was faster.
-    async fn merge(&self, year: Year, keys: Vec<String>, tier: Option<Tier>) -> Result<Merged, StageError> {
+    async fn merge(&self, year: Year, keys: Vec<String>, tier: Option<Tier>) -> Result<Merged> {
         let began = self.clock.now();
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
         let listed: Vec<&SplitEntry> = manifest.splits.iter().filter(|split| keys.contains(&split.key)).collect();
@@ -453,7 +447,7 @@ impl Index {
 
     /// Deletes objects that have not been listed for [`RETIRED_FOR`]: splits that were merged, and splits of a program
     /// that died before it could list them.
-    async fn sweep(&self, year: Year) -> Result<(), StageError> {
+    async fn sweep(&self, year: Year) -> Result<()> {
         let there = all_keys(self.blobs.as_ref(), &format!("splits/{year:04}/"), None).await?;
         let now = self.clock.now();
         let until = now - RETIRED_FOR;
@@ -498,7 +492,7 @@ fn is_race(error: &StageError) -> bool {
     matches!(error, StageError::Port(PortError::Conflict))
 }
 
-fn holds_any<'a>(split: &Split, ids: impl IntoIterator<Item = &'a PageId>) -> Result<bool, StageError> {
+fn holds_any<'a>(split: &Split, ids: impl IntoIterator<Item = &'a PageId>) -> Result<bool> {
     for id in ids {
         if split.holds(id).map_err(search_error)? {
             return Ok(true);

@@ -3,7 +3,7 @@
 use crate::manifest::load_if_known;
 use curlew_model::{Timestamp, Year};
 use curlew_ports::Blobs;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -34,10 +34,7 @@ pub struct IndexedYear {
 /// Returns the years of the index, newest first, with one listing and one read for each. A year without a split has no
 /// page and is left out: all of them are gone, or none was published. Pages whose `unavailable_after` has passed count
 /// until they are removed.
-///
-/// # Errors
-/// The object store's error, or that the index is damaged.
-pub async fn indexed_years(blobs: &dyn Blobs) -> Result<Vec<IndexedYear>, StageError> {
+pub async fn indexed_years(blobs: &dyn Blobs) -> Result<Vec<IndexedYear>> {
     let keys = blobs.list(MANIFESTS, None, YEARS).await?;
     let mut years = Vec::with_capacity(keys.len());
     for key in keys.iter().rev() {

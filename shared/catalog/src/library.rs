@@ -6,7 +6,7 @@ use crate::index::{Index, PAGES_PER_SPLIT, PORTIONS_AT_ONCE, PublishReport};
 use crate::raw::RawPages;
 use crate::removal::Removal;
 use curlew_model::{Gone, Millis, Year};
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{Clock, CpuPool, Events, Ports};
 use std::sync::Arc;
 
@@ -52,20 +52,14 @@ impl Library {
     }
 
     /// True if there is something new to publish. Nothing is written for the answer.
-    ///
-    /// # Errors
-    /// The errors of the ports.
-    pub async fn has_unpublished(&self) -> Result<bool, StageError> {
+    pub async fn has_unpublished(&self) -> Result<bool> {
         let this = self.this_year();
         Ok(self.index.has_unpublished(this).await? || self.index.has_unpublished(this - 1).await?)
     }
 
     /// Publishes new records: soon after they have come, or a few times a day. Last year's too, since those of its last
     /// hours are published in the first of the next; and once, older years that another version has written.
-    ///
-    /// # Errors
-    /// The errors of the ports; the next call tries again.
-    pub async fn publish(&self) -> Result<Vec<(Year, PublishReport)>, StageError> {
+    pub async fn publish(&self) -> Result<Vec<(Year, PublishReport)>> {
         let this = self.this_year();
         let mut done = Vec::new();
         for year in self.index.years().await? {
@@ -77,10 +71,7 @@ impl Library {
     }
 
     /// Monthly: merges the indexes of older years, so that what is gone leaves them for good.
-    ///
-    /// # Errors
-    /// The errors of the ports; the next call tries again.
-    pub async fn archive(&self) -> Result<Vec<(Year, PublishReport)>, StageError> {
+    pub async fn archive(&self) -> Result<Vec<(Year, PublishReport)>> {
         let this = self.this_year();
         let mut done = Vec::new();
         for older in self.index.years().await?.into_iter().filter(|y| *y != this) {
@@ -90,19 +81,13 @@ impl Library {
     }
 
     /// Refreshes the index of one year by hand.
-    ///
-    /// # Errors
-    /// The errors of the ports.
-    pub async fn refresh(&self, year: Year) -> Result<PublishReport, StageError> {
+    pub async fn refresh(&self, year: Year) -> Result<PublishReport> {
         self.remove_expired(year).await?;
         self.index.refresh(year).await
     }
 
     /// Removes the pages of a year whose `unavailable_after` has passed; returns their number.
-    ///
-    /// # Errors
-    /// The errors of the ports.
-    pub async fn remove_expired(&self, year: Year) -> Result<usize, StageError> {
+    pub async fn remove_expired(&self, year: Year) -> Result<usize> {
         let expired = self.index.expired(year).await?;
         for id in &expired {
             self.removal.remove(id, Gone::Expired).await?;

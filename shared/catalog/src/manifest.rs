@@ -4,7 +4,7 @@ use crate::listing::all_keys;
 use crate::object;
 use crate::segment::SEGMENTS;
 use curlew_model::{SegmentKey, Year};
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{Blobs, PortError, Tag};
 use curlew_search::{Manifest, SearchError};
 
@@ -14,19 +14,19 @@ pub fn manifest_key(year: Year) -> String {
 }
 
 /// Loads the manifest of a year; an empty one if there is none.
-pub async fn load_manifest(blobs: &dyn Blobs, year: Year) -> Result<(Manifest, Option<Tag>), StageError> {
+pub async fn load_manifest(blobs: &dyn Blobs, year: Year) -> Result<(Manifest, Option<Tag>)> {
     let blob = blobs.get(&manifest_key(year)).await?;
     let manifest = parse_manifest(year, blob.as_ref().map(|blob| blob.bytes.as_ref()))?;
     Ok((manifest, blob.map(|blob| blob.tag)))
 }
 
 /// Reads the manifest of a year from its object; an empty one if there is none.
-pub(crate) fn parse_manifest(year: Year, bytes: Option<&[u8]>) -> Result<Manifest, StageError> {
+pub(crate) fn parse_manifest(year: Year, bytes: Option<&[u8]>) -> Result<Manifest> {
     bytes.map_or_else(|| Ok(Manifest::new(year)), Manifest::from_json).map_err(search_error)
 }
 
 /// Reads the manifest of a year as [`parse_manifest`] does; `None` if another version has written it, which is logged.
-pub(crate) fn parse_if_known(year: Year, bytes: Option<&[u8]>) -> Result<Option<Manifest>, StageError> {
+pub(crate) fn parse_if_known(year: Year, bytes: Option<&[u8]>) -> Result<Option<Manifest>> {
     match bytes.map(Manifest::from_json) {
         None => Ok(Some(Manifest::new(year))),
         Some(Err(SearchError::UnknownForm { found, .. })) => {
@@ -42,7 +42,7 @@ pub(crate) fn parse_if_known(year: Year, bytes: Option<&[u8]>) -> Result<Option<
 }
 
 /// Loads the manifest of a year as [`load_manifest`] does; `None` if another version has written it, which is logged.
-pub(crate) async fn load_if_known(blobs: &dyn Blobs, year: Year) -> Result<Option<Manifest>, StageError> {
+pub(crate) async fn load_if_known(blobs: &dyn Blobs, year: Year) -> Result<Option<Manifest>> {
     let blob = blobs.get(&manifest_key(year)).await?;
     parse_if_known(year, blob.as_ref().map(|blob| blob.bytes.as_ref()))
 }
@@ -53,7 +53,7 @@ pub async fn change_manifest(
     blobs: &dyn Blobs,
     year: Year,
     change: impl Fn(&Manifest) -> Result<Manifest, SearchError>,
-) -> Result<Manifest, StageError> {
+) -> Result<Manifest> {
     object::change(blobs, &manifest_key(year), |bytes| {
         let manifest = parse_manifest(year, bytes)?;
         let next = change(&manifest).map_err(search_error)?;

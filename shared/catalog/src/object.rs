@@ -1,6 +1,6 @@
 //! Small objects with many writers: read, decide, compare-and-swap, and retry on a conflict.
 
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{Blobs, PortError};
 use serde::Serialize;
 
@@ -12,8 +12,8 @@ const TRIES: u32 = 16;
 pub async fn change<A>(
     blobs: &dyn Blobs,
     key: &str,
-    decide: impl Fn(Option<&[u8]>) -> Result<(Option<Vec<u8>>, A), StageError>,
-) -> Result<A, StageError> {
+    decide: impl Fn(Option<&[u8]>) -> Result<(Option<Vec<u8>>, A)>,
+) -> Result<A> {
     for _ in 0..TRIES {
         let blob = blobs.get(key).await?;
         let (next, answer) = decide(blob.as_ref().map(|blob| blob.bytes.as_ref()))?;
@@ -28,6 +28,6 @@ pub async fn change<A>(
 }
 
 /// Returns the JSON of a value as it is stored in an object.
-pub fn json(value: &impl Serialize) -> Result<Vec<u8>, StageError> {
+pub fn json(value: &impl Serialize) -> Result<Vec<u8>> {
     serde_json::to_vec(value).map_err(|e| StageError::Job(e.to_string()))
 }

@@ -10,7 +10,7 @@ use crate::listing::all_keys;
 use crate::segment::{self, SEGMENTS, key_day};
 use bytes::Bytes;
 use curlew_model::{Exchange, ExtractJob, Location, Millis, Page, PageBody, PageState, Record, SegmentKey, Timestamp};
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{Blobs, Clock, Pages};
 use curlew_warc::http;
 use curlew_warc::reader::WarcReader;
@@ -56,7 +56,7 @@ impl RawPage {
 }
 
 /// Returns the frame of a page.
-pub fn pack(job: &ExtractJob, exchange: &Exchange, body: &[u8]) -> Result<Bytes, StageError> {
+pub fn pack(job: &ExtractJob, exchange: &Exchange, body: &[u8]) -> Result<Bytes> {
     let mut bytes = Vec::with_capacity(body.len() + (4 << 10));
     write_request(&mut bytes, job, exchange);
     write_response(&mut bytes, job, exchange, body);
@@ -170,7 +170,7 @@ impl RawPages {
     ///
     /// # Errors
     /// The object store's error; the next call goes on.
-    pub async fn expire(&self) -> Result<usize, StageError> {
+    pub async fn expire(&self) -> Result<usize> {
         let blobs = self.blobs.as_ref();
         let keys = all_keys(blobs, RAW_PREFIX, None).await?;
         let now = self.clock.now();
@@ -189,10 +189,7 @@ impl RawPages {
 
     /// Returns the objects of raw pages whose segments exist, from a day on and in order of days: the key of each and
     /// its segment.
-    ///
-    /// # Errors
-    /// The object store's error.
-    pub async fn objects(&self, since: Timestamp) -> Result<Vec<(String, SegmentKey)>, StageError> {
+    pub async fn objects(&self, since: Timestamp) -> Result<Vec<(String, SegmentKey)>> {
         let (blobs, first) = (self.blobs.as_ref(), key_day(since));
         let keys = all_keys(blobs, RAW_PREFIX, Some(format!("{RAW_PREFIX}{first}"))).await?;
         let Some(first) = keys.first().map(|key| raw_day(key)) else { return Ok(Vec::new()) };
@@ -203,10 +200,7 @@ impl RawPages {
     }
 
     /// Returns the pages of one object whose records stand in its segment. Rows may say that a record is outdated.
-    ///
-    /// # Errors
-    /// The object store's error, or that the segment is damaged.
-    pub async fn pages(&self, key: &str, segment: &SegmentKey) -> Result<Vec<RawEntry>, StageError> {
+    pub async fn pages(&self, key: &str, segment: &SegmentKey) -> Result<Vec<RawEntry>> {
         let blobs = self.blobs.as_ref();
         let (Some(raw), Some(blob)) = (blobs.get(key).await?, blobs.get(segment.as_str()).await?) else {
             return Ok(Vec::new());
@@ -227,15 +221,7 @@ impl RawPages {
 
     /// Returns those of the pages of one object that a search may show: the rows point to their records, and no block
     /// hides them.
-    ///
-    /// # Errors
-    /// The errors of the ports, or that the segment is damaged.
-    pub async fn entries_of_segment(
-        &self,
-        key: &str,
-        segment: &SegmentKey,
-        rows: &dyn Pages,
-    ) -> Result<Vec<RawEntry>, StageError> {
+    pub async fn entries_of_segment(&self, key: &str, segment: &SegmentKey, rows: &dyn Pages) -> Result<Vec<RawEntry>> {
         let hidden = hidden_hosts(self.blobs.as_ref()).await?;
         let mut shown = Vec::new();
         for page in self.pages(key, segment).await? {
@@ -248,7 +234,7 @@ impl RawPages {
         Ok(shown)
     }
 
-    async fn delete(&self, keys: &[&String]) -> Result<usize, StageError> {
+    async fn delete(&self, keys: &[&String]) -> Result<usize> {
         for some in keys.chunks(DELETED_AT_ONCE) {
             try_join_all(some.iter().map(|key| self.blobs.delete(key))).await?;
         }

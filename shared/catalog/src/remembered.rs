@@ -1,6 +1,6 @@
 //! Objects that every query reads, kept as they were parsed for as long as they stay the same.
 
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{Blobs, Seen, Tag};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,8 +26,8 @@ impl<T> Remembered<T> {
         &self,
         blobs: &dyn Blobs,
         key: &str,
-        parse: impl Fn(Option<&[u8]>) -> Result<T, StageError>,
-    ) -> Result<(Arc<T>, Option<Tag>), StageError> {
+        parse: impl Fn(Option<&[u8]>) -> Result<T>,
+    ) -> Result<(Arc<T>, Option<Tag>)> {
         let known = {
             let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             known.as_ref().map(|content| (content.value.clone(), content.tag.clone()))

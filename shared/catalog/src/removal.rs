@@ -10,7 +10,7 @@ use curlew_model::{
 };
 use curlew_policy::address::hash_hex;
 use curlew_policy::page::sampling;
-use curlew_ports::stage::{StageError, Verdict};
+use curlew_ports::stage::{Result, StageError, Verdict};
 use curlew_ports::{Blobs, Clock, Event, Events, Pages, PortError, Version};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,7 +65,7 @@ impl Removal {
     ///
     /// # Errors
     /// Any error of the ports; the call may then be repeated.
-    pub async fn remove(&self, id: &PageId, reason: Gone) -> Result<(), StageError> {
+    pub async fn remove(&self, id: &PageId, reason: Gone) -> Result<()> {
         self.remove_all(vec![id.clone()], reason, false).await
     }
 
@@ -75,12 +75,7 @@ impl Removal {
     /// # Errors
     /// Any error of the ports; the call may then be repeated. A page whose record is damaged keeps no other one from
     /// being removed.
-    pub async fn remove_all(
-        &self,
-        mut ids: Vec<PageId>,
-        reason: Gone,
-        with_site_images: bool,
-    ) -> Result<(), StageError> {
+    pub async fn remove_all(&self, mut ids: Vec<PageId>, reason: Gone, with_site_images: bool) -> Result<()> {
         for _ in 0..ROW_TRIES {
             ids = self.try_to_remove(ids, reason, with_site_images).await?;
             if ids.is_empty() {
@@ -91,12 +86,7 @@ impl Removal {
     }
 
     /// Removes pages as their rows say; returns those whose rows somebody else has written meanwhile.
-    async fn try_to_remove(
-        &self,
-        ids: Vec<PageId>,
-        reason: Gone,
-        with_site_images: bool,
-    ) -> Result<Vec<PageId>, StageError> {
+    async fn try_to_remove(&self, ids: Vec<PageId>, reason: Gone, with_site_images: bool) -> Result<Vec<PageId>> {
         let blobs = self.blobs.as_ref();
         let (mut removals, mut years, mut damaged) = (Vec::new(), BTreeMap::<Year, BTreeSet<PageId>>::new(), Ok(()));
         for id in ids {
@@ -156,7 +146,7 @@ impl Removal {
     }
 
     /// Returns true if a removal of the page was cut off: its tombstone is there, or its record is erased.
-    async fn has_begun(&self, id: &PageId, year: Year, location: &Location) -> Result<bool, StageError> {
+    async fn has_begun(&self, id: &PageId, year: Year, location: &Location) -> Result<bool> {
         let (manifest, _) = manifest::load_manifest(self.blobs.as_ref(), year).await?;
         Ok(manifest.tombstones.contains(id) || self.records(location).await?.is_empty())
     }
@@ -168,7 +158,7 @@ impl Removal {
         job: &RemovalJob,
         at: Option<Timestamp>,
         validators: Option<&Validators>,
-    ) -> Result<Verdict, StageError> {
+    ) -> Result<Verdict> {
         for _ in 0..ROW_TRIES {
             let Some((page, seen)) = self.pages.get(&job.page).await? else { return Ok(Verdict::Done) };
             let PageState::Accepted { year, .. } = page.state else { return Ok(Verdict::Done) };
@@ -192,7 +182,7 @@ impl Removal {
     }
 
     /// Writes a row; returns false if somebody else has written it meanwhile.
-    async fn write(&self, seen: Version, page: &Page) -> Result<bool, StageError> {
+    async fn write(&self, seen: Version, page: &Page) -> Result<bool> {
         match self.pages.swap(seen, page).await {
             Ok(_) => Ok(true),
             Err(PortError::Conflict) => Ok(false),
@@ -201,7 +191,7 @@ impl Removal {
     }
 
     /// Returns the record at a location, and the earlier ones that it replaces and that still exist.
-    async fn records(&self, at: &Location) -> Result<Vec<(Location, Record)>, StageError> {
+    async fn records(&self, at: &Location) -> Result<Vec<(Location, Record)>> {
         let mut records: Vec<(Location, Record)> = Vec::new();
         let mut next = Some(at.clone());
         while let Some(at) = next.take().filter(|_| records.len() < REPLACED_IN_A_ROW) {
@@ -218,13 +208,7 @@ impl Removal {
         Ok(records)
     }
 
-    async fn audit(
-        &self,
-        page: &Page,
-        reason: Gone,
-        thumbnail: Option<&ImageId>,
-        now: Timestamp,
-    ) -> Result<(), StageError> {
+    async fn audit(&self, page: &Page, reason: Gone, thumbnail: Option<&ImageId>, now: Timestamp) -> Result<()> {
         let line = AuditLine {
             at: now,
             what: "removed",
@@ -245,10 +229,7 @@ impl Removal {
 
 impl Removal {
     /// Does the job, which may have been done before.
-    ///
-    /// # Errors
-    /// The errors of the ports; the job is tried again.
-    pub async fn run(&self, job: &RemovalJob) -> Result<Verdict, StageError> {
+    pub async fn run(&self, job: &RemovalJob) -> Result<Verdict> {
         match &job.change {
             IndexChange::Expire { at, validators } => self.expire(job, *at, validators.as_ref()).await,
             IndexChange::Remove { reason } => {

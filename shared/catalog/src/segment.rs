@@ -6,7 +6,7 @@ use crate::frames::compressed;
 use bytes::Bytes;
 use curlew_model::{Location, RawFrame, Record, SegmentKey, ThumbnailId, Timestamp, Year};
 use curlew_policy::address::hash_hex;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{Blobs, PortError};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -61,14 +61,11 @@ pub struct Draft {
 
 /// Writes records as one segment, and before it the object of their raw pages, if some are kept; returns the locations
 /// of the records, in order. The raw pages are kept from the day that a record names already, else from now on.
-///
-/// # Errors
-/// The object store's error, or that a record cannot be encoded.
 pub async fn write(
     blobs: &dyn Blobs,
     drafts: impl IntoIterator<Item = &Draft>,
     now: Timestamp,
-) -> Result<Vec<Location>, StageError> {
+) -> Result<Vec<Location>> {
     let today = key_day(now);
     let mut bytes = Vec::new();
     let mut frames = Vec::new();
@@ -141,17 +138,14 @@ pub struct RecordReader<'a>(pub &'a dyn Blobs);
 
 impl RecordReader<'_> {
     /// Returns the record at a location; `None` if it has been erased.
-    ///
-    /// # Errors
-    /// The object store's error, or that the record cannot be decoded.
-    pub async fn read(&self, at: &Location) -> Result<Option<Record>, StageError> {
+    pub async fn read(&self, at: &Location) -> Result<Option<Record>> {
         let frame = self.0.get_range(at.segment.as_str(), at.offset, at.length).await?;
         decode(&frame, at)
     }
 }
 
 /// Returns all records of a segment with their locations; erased ones are left out.
-pub fn decode_all(segment: &SegmentKey, bytes: &Bytes) -> Result<Vec<(Location, Record)>, StageError> {
+pub fn decode_all(segment: &SegmentKey, bytes: &Bytes) -> Result<Vec<(Location, Record)>> {
     let mut records = Vec::new();
     for frame in frames(segment.as_str(), bytes)? {
         let location = Location { segment: segment.clone(), offset: frame.start, length: frame.end - frame.start };
@@ -163,7 +157,7 @@ pub fn decode_all(segment: &SegmentKey, bytes: &Bytes) -> Result<Vec<(Location, 
 }
 
 /// Returns the places of all frames of an object that zstd tools do not skip.
-pub fn frames(key: &str, bytes: &[u8]) -> Result<Vec<Range<u64>>, StageError> {
+pub fn frames(key: &str, bytes: &[u8]) -> Result<Vec<Range<u64>>> {
     let (mut frames, mut at) = (Vec::new(), 0usize);
     while at < bytes.len() {
         let length = frame_length(&bytes[at..]).ok_or_else(|| corrupt(key, "a frame is cut short"))?;
@@ -187,7 +181,7 @@ fn frame_length(bytes: &[u8]) -> Option<usize> {
     (length > 0 && length <= bytes.len()).then_some(length)
 }
 
-fn decode(frame: &[u8], at: &Location) -> Result<Option<Record>, StageError> {
+fn decode(frame: &[u8], at: &Location) -> Result<Option<Record>> {
     let magic = frame.first_chunk().map(|magic| u32::from_le_bytes(*magic));
     if magic.is_some_and(|magic| SKIPPABLE.contains(&magic)) {
         return Ok(None);
@@ -208,7 +202,7 @@ fn corrupt(segment: &str, why: &str) -> StageError {
 /// Overwrites records and their thumbnails with skippable frames of the same length, and their raw pages before:
 /// through a record they are found. The frames of an object disappear in one write, every other offset stays right, and
 /// zstd tools skip them.
-pub async fn erase(blobs: &dyn Blobs, segment: &SegmentKey, records: &[(Location, Record)]) -> Result<(), StageError> {
+pub async fn erase(blobs: &dyn Blobs, segment: &SegmentKey, records: &[(Location, Record)]) -> Result<()> {
     let mut raw_pages: BTreeMap<String, Vec<Range<u64>>> = BTreeMap::new();
     for raw in records.iter().filter_map(|(_, record)| record.raw.as_ref()) {
         raw_pages.entry(raw.key(segment)).or_default().push(raw.offset..raw.offset.saturating_add(raw.length));
@@ -222,7 +216,7 @@ pub async fn erase(blobs: &dyn Blobs, segment: &SegmentKey, records: &[(Location
 }
 
 /// Overwrites frames of an object, if it is there, with skippable frames of the same length.
-pub async fn erase_frames(blobs: &dyn Blobs, key: &str, frames: &[Range<u64>]) -> Result<(), StageError> {
+pub async fn erase_frames(blobs: &dyn Blobs, key: &str, frames: &[Range<u64>]) -> Result<()> {
     for _ in 0..ERASE_TRIES {
         let Some(blob) = blobs.get(key).await? else { return Ok(()) };
         let mut bytes = blob.bytes.to_vec();
@@ -243,7 +237,7 @@ pub async fn erase_frames(blobs: &dyn Blobs, key: &str, frames: &[Range<u64>]) -
 
 /// Writes a damaged segment anew with these of its records alone, each with its thumbnail and at its place; all else
 /// becomes frames that zstd tools skip.
-pub async fn salvage(blobs: &dyn Blobs, segment: &SegmentKey, good: &[(Location, Record)]) -> Result<(), StageError> {
+pub async fn salvage(blobs: &dyn Blobs, segment: &SegmentKey, good: &[(Location, Record)]) -> Result<()> {
     let key = segment.as_str();
     let Some(blob) = blobs.get(key).await? else { return Ok(()) };
     let span = |(at, record): &(Location, Record)| {
@@ -265,7 +259,7 @@ pub async fn salvage(blobs: &dyn Blobs, segment: &SegmentKey, good: &[(Location,
     Ok(())
 }
 
-fn overwrite(bytes: &mut [u8], key: &str, at: &Range<u64>) -> Result<(), StageError> {
+fn overwrite(bytes: &mut [u8], key: &str, at: &Range<u64>) -> Result<()> {
     let frame = bytes.get_mut(at.start as usize..at.end as usize).filter(|f| f.len() >= SKIPPABLE_HEADER);
     let frame = frame.ok_or_else(|| corrupt(key, "a location lies outside of it"))?;
     let content = u32::try_from(frame.len() - SKIPPABLE_HEADER).map_err(|e| corrupt(key, &e.to_string()))?;

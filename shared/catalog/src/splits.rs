@@ -3,7 +3,7 @@
 
 use crate::manifest::search_error;
 use bytes::Bytes;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{Blobs, PortError, RangeCache};
 use curlew_search::{CHUNK_BYTES, SearchError, Split, SplitEntry, joined};
 use futures::future::try_join_all;
@@ -58,7 +58,7 @@ impl Splits {
     }
 
     /// Returns those of the listed splits that a query wants, in their order; closes splits that are not listed.
-    pub(crate) async fn wanted(&self, listed: &[ListedSplit], wanted: &[usize]) -> Result<Vec<OpenSplit>, StageError> {
+    pub(crate) async fn wanted(&self, listed: &[ListedSplit], wanted: &[usize]) -> Result<Vec<OpenSplit>> {
         let wanted: Vec<&ListedSplit> = wanted.iter().filter_map(|at| listed.get(*at)).collect();
         let known: Vec<Option<OpenSplit>> = {
             let open = self.open();
@@ -84,7 +84,7 @@ impl Splits {
         Ok(splits)
     }
 
-    async fn open_one(&self, listed: &ListedSplit) -> Result<OpenSplit, StageError> {
+    async fn open_one(&self, listed: &ListedSplit) -> Result<OpenSplit> {
         let ListedSplit { key, bytes, tail } = listed;
         let opened = |split| OpenSplit { key: key.as_str().into(), split: Arc::new(split) };
         let mut length = FIRST_READ.max(*tail).min(*bytes);
@@ -107,14 +107,14 @@ impl Splits {
     }
 
     /// Reads the wanted chunks of some splits concurrently; returns true if there were any.
-    pub(crate) async fn fetch(&self, splits: &[OpenSplit]) -> Result<bool, StageError> {
+    pub(crate) async fn fetch(&self, splits: &[OpenSplit]) -> Result<bool> {
         let wanted =
             splits.iter().map(|opened| (opened, opened.split.wanted())).filter(|(_, chunks)| !chunks.is_empty());
         let reads = wanted.map(async |(opened, chunks)| self.supply(opened, chunks).await);
         Ok(!try_join_all(reads).await?.is_empty())
     }
 
-    async fn supply(&self, opened: &OpenSplit, chunks: Vec<Range<u64>>) -> Result<(), StageError> {
+    async fn supply(&self, opened: &OpenSplit, chunks: Vec<Range<u64>>) -> Result<()> {
         let OpenSplit { key, split } = opened;
         let near = self.near(key, &chunks).await;
         // A damaged cached piece is treated as missing, and replaced.

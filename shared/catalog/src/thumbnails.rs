@@ -4,7 +4,7 @@
 use crate::segment;
 use bytes::Bytes;
 use curlew_model::{ImageId, ThumbnailId};
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{Blobs, PortError};
 use std::collections::HashMap;
 
@@ -12,9 +12,6 @@ use std::collections::HashMap;
 pub const THUMBNAIL_PREFIX: &str = "thumbnails/";
 
 /// Returns a thumbnail's JPEG bytes, if it exists.
-///
-/// # Errors
-/// The object store's error.
 pub async fn thumbnail(blobs: &dyn Blobs, id: &ThumbnailId) -> Result<Option<Bytes>, PortError> {
     match id {
         ThumbnailId::Frame(at) => segment::thumbnail(blobs, at).await,
@@ -45,7 +42,7 @@ pub async fn tried(blobs: &dyn Blobs, image: &ImageId) -> Result<Option<Option<B
 }
 
 /// Stores the thumbnail of an image that had a visit of its own, or that it yields none.
-pub async fn keep(blobs: &dyn Blobs, image: &ImageId, thumbnail: Option<Bytes>) -> Result<(), StageError> {
+pub async fn keep(blobs: &dyn Blobs, image: &ImageId, thumbnail: Option<Bytes>) -> Result<()> {
     Ok(blobs.put(&thumbnail_key(image), thumbnail.unwrap_or_default()).await?)
 }
 

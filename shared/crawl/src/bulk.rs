@@ -19,18 +19,12 @@ impl<'a> Bulk<'a> {
     }
 
     /// Adds a job, to be delivered no earlier than `due`; sends as soon as there are enough.
-    ///
-    /// # Errors
-    /// As for [`Queue::send`].
     pub async fn push(&mut self, job: Job, due: Timestamp) -> Result<(), PortError> {
         self.jobs.push((job, due));
         if self.jobs.len() >= TOGETHER { self.send().await } else { Ok(()) }
     }
 
     /// Sends what is left.
-    ///
-    /// # Errors
-    /// As for [`Queue::send`].
     pub async fn send(&mut self) -> Result<(), PortError> {
         let jobs = std::mem::take(&mut self.jobs);
         if jobs.is_empty() { Ok(()) } else { self.queue.send(&jobs).await }

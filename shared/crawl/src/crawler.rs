@@ -19,7 +19,7 @@ use curlew_catalog::index::Index;
 use curlew_model::{Gone, Job, PageState, RemovalJob, Year};
 use curlew_policy::page::sampling;
 use curlew_policy::politeness::visit::{LOOK_EVERY, LOOK_SELDOM};
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{Clock, Fetch as FetchPort, InlinePool, Ports, Seeds};
 use std::sync::Arc;
 
@@ -166,10 +166,7 @@ impl Crawler {
     /// Daily: sends the removal of the pages of `index` whose `unavailable_after` has passed, and re-checks of others;
     /// returns the number of re-checks. Without a `count` as many are re-checked as let every page have its turn at
     /// least twice a year, and at least a thousand.
-    ///
-    /// # Errors
-    /// The errors of the ports; the next call tries again.
-    pub async fn recheck(&self, index: &Index, count: Option<usize>) -> Result<Sampled, StageError> {
+    pub async fn recheck(&self, index: &Index, count: Option<usize>) -> Result<Sampled> {
         let mut indexed = 0;
         for year in index.years().await? {
             self.send_expired(index, year).await?;
@@ -180,7 +177,7 @@ impl Crawler {
     }
 
     /// Sends the removal of the pages of a year whose `unavailable_after` has passed.
-    async fn send_expired(&self, index: &Index, year: Year) -> Result<(), StageError> {
+    async fn send_expired(&self, index: &Index, year: Year) -> Result<()> {
         let Sample { pages, queue, politeness } = &self.sample;
         let now = politeness.clock.now();
         let mut jobs = Bulk::new(queue.as_ref());

@@ -1,6 +1,6 @@
 //! Reading documents that strangers wrote: in the pool, under a limit of processor time.
 
-use curlew_ports::stage::{StageError, panic_message};
+use curlew_ports::stage::{Result, panic_message};
 use curlew_ports::{CpuError, CpuPool, CpuTask, compute};
 use futures::FutureExt;
 use std::fmt;
@@ -28,7 +28,7 @@ pub async fn parsed<T: Send + 'static>(
     pool: &dyn CpuPool,
     bytes: usize,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<Result<T, Overrun>, StageError> {
+) -> Result<Result<T, Overrun>> {
     within(pool, CpuTask::document(bytes), work).await
 }
 
@@ -37,7 +37,7 @@ pub(crate) async fn within<T: Send + 'static>(
     pool: &dyn CpuPool,
     kind: CpuTask,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<Result<T, Overrun>, StageError> {
+) -> Result<Result<T, Overrun>> {
     let read = AssertUnwindSafe(compute(pool, kind, work)).catch_unwind().await;
     read.map_or_else(
         |panic| {
@@ -50,7 +50,7 @@ pub(crate) async fn within<T: Send + 'static>(
 }
 
 /// Distinguishes a document that overran, which is a result, from one that could not be read now.
-pub(crate) fn overrun_apart<T>(read: Result<T, CpuError>) -> Result<Result<T, Overrun>, StageError> {
+pub(crate) fn overrun_apart<T>(read: Result<T, CpuError>) -> Result<Result<T, Overrun>> {
     match read {
         Ok(value) => Ok(Ok(value)),
         Err(CpuError::Unavailable(error)) => Err(error.into()),

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use curlew_model::{Envelope, ExtractJob, Job, JobFailure, QueueName, Timestamp, Work};
 use curlew_policy::delivery::{AfterFailure, after_failure, never_ends};
 use curlew_policy::trace;
-use curlew_ports::stage::{StageError, Verdict, job_span, panic_message, settlement_span, with_causes};
+use curlew_ports::stage::{Result, Verdict, job_span, panic_message, settlement_span, with_causes};
 use curlew_ports::{Clock, Delivery, Inbox, PortError, Queue, Receipt};
 use futures::FutureExt;
 use futures::future::join_all;
@@ -25,9 +25,9 @@ pub type PageJob = Envelope<Box<ExtractJob>>;
 #[async_trait]
 pub trait Stages: Send + Sync {
     /// Gives a job to its stage.
-    async fn run(&self, job: &Job) -> Result<Verdict, StageError>;
+    async fn run(&self, job: &Job) -> Result<Verdict>;
     /// Makes the records of several pages, which then share a segment; one verdict for each, in order.
-    async fn run_batch(&self, jobs: &[PageJob]) -> Vec<Result<Verdict, StageError>>;
+    async fn run_batch(&self, jobs: &[PageJob]) -> Vec<Result<Verdict>>;
 }
 
 /// A queue, as a worker settles jobs with it.
@@ -158,7 +158,7 @@ impl<S: Settlement> Worker<'_, S> {
         handle: &S::Handle,
         receives: u32,
         job: &Job,
-        outcome: Result<Verdict, StageError>,
+        outcome: Result<Verdict>,
     ) -> Result<(), PortError> {
         match outcome {
             Ok(Verdict::Done) => self.queue.done(handle).await,
@@ -216,9 +216,6 @@ pub async fn settle_failure<S: Settlement>(
 impl<S: Settlement<Handle = Receipt>> Worker<'_, S> {
     /// Runs what an inbox handed out of one stage: pages are extracted together, unless one of them failed before;
     /// other jobs run one after the other.
-    ///
-    /// # Errors
-    /// As for [`Worker::run`].
     pub async fn deliver(&self, stage: QueueName, deliveries: Vec<Delivery>) -> Result<(), PortError> {
         let together =
             stage == QueueName::Extract && deliveries.len() > 1 && deliveries.iter().all(|d| d.receives == 1);

@@ -48,3 +48,12 @@ impl PortError {
         matches!(self, PortError::Conflict | PortError::Throttled { .. } | PortError::Unavailable { .. })
     }
 }
+
+/// Returns whether a compare-and-swap wrote; false if somebody else swapped first.
+pub fn swapped<T>(written: Result<T, PortError>) -> Result<bool, PortError> {
+    match written {
+        Ok(_) => Ok(true),
+        Err(PortError::Conflict) => Ok(false),
+        Err(other) => Err(other),
+    }
+}

@@ -22,7 +22,7 @@ pub use all::Ports;
 pub use blobs::{Blob, Blobs, Seen, Tag};
 pub use clock::{Clock, Seeds};
 pub use cpu::{CpuError, CpuPool, CpuTask, InlinePool, LARGE_DOCUMENT, compute};
-pub use error::PortError;
+pub use error::{PortError, swapped};
 pub use events::{Event, Events, SearchOutcome, WaitReason};
 pub use fetch::{Call, CallKind, Fetch, FetchError, Post, Reply, ReplyHeaders};
 pub use ledger::{

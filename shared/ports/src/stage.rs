@@ -29,6 +29,9 @@ pub enum Verdict {
     Drop(String),
 }
 
+/// Result of the work of a stage.
+pub type Result<T, E = StageError> = std::result::Result<T, E>;
+
 /// Error of a job that did not come to a verdict: it is tried again a few times, then given up with this error.
 #[derive(Debug, thiserror::Error)]
 pub enum StageError {

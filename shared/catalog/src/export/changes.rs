@@ -9,7 +9,7 @@ use crate::removal::AUDIT_PREFIX;
 use crate::segment::{RecordReader, SEGMENTS, key_day};
 use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp};
 use curlew_ports::PortError;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::{Result, StageError};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -150,7 +150,7 @@ impl Export<'_> {
     }
 
     /// Reads the manifests, and the hosts that are blocked.
-    async fn published(&self) -> Result<Snapshot, StageError> {
+    async fn published(&self) -> Result<Snapshot> {
         let blobs = self.0.blobs.as_ref();
         let mut manifests = BTreeMap::new();
         for year in self.0.years().await? {
@@ -261,20 +261,20 @@ impl Export<'_> {
     }
 
     /// Returns the names of the dated objects below a prefix, in order; without those that are surely done.
-    async fn names(&self, prefix: &str, done: Option<&DoneObjects>) -> Result<Vec<String>, StageError> {
+    async fn names(&self, prefix: &str, done: Option<&DoneObjects>) -> Result<Vec<String>> {
         let after = done.map(|done| format!("{prefix}{}", done.through));
         let keys = all_keys(self.0.blobs.as_ref(), &format!("{prefix}{CENTURY}"), after).await?;
         Ok(keys.iter().filter_map(|key| key.strip_prefix(prefix)).map(ToOwned::to_owned).collect())
     }
 
     /// Returns the name of a segment with its records.
-    async fn segment(&self, name: &str) -> Result<(String, Vec<(Location, Record)>), StageError> {
+    async fn segment(&self, name: &str) -> Result<(String, Vec<(Location, Record)>)> {
         let Ok(key) = SegmentKey::new(&format!("{SEGMENTS}{name}")) else { return Ok((name.to_owned(), vec![])) };
         Ok((name.to_owned(), self.records(&key).await?))
     }
 
     /// Returns the page of an audit line; `None` if the line is not there any more.
-    async fn removed_page(&self, line: &str) -> Result<Option<PageId>, StageError> {
+    async fn removed_page(&self, line: &str) -> Result<Option<PageId>> {
         let key = format!("{AUDIT_PREFIX}{line}");
         let Some(blob) = self.0.blobs.get(&key).await? else { return Ok(None) };
         let removed: RemovedPage =
@@ -284,12 +284,12 @@ impl Export<'_> {
 
     /// Returns the changes of pages by their rows: an audit line is older than the row of its page, which may have been
     /// accepted anew since.
-    async fn changes_of(&self, snapshot: &Snapshot, pages: &BTreeSet<PageId>) -> Result<Vec<Change>, StageError> {
+    async fn changes_of(&self, snapshot: &Snapshot, pages: &BTreeSet<PageId>) -> Result<Vec<Change>> {
         let changes = stream::iter(pages).map(|id| self.change_of(snapshot, id)).buffered(ROWS_AT_ONCE);
         changes.try_collect().await
     }
 
-    async fn change_of(&self, snapshot: &Snapshot, id: &PageId) -> Result<Change, StageError> {
+    async fn change_of(&self, snapshot: &Snapshot, id: &PageId) -> Result<Change> {
         let row = self.0.pages.get(id).await?;
         let Some(PageState::Accepted { location, .. }) = row.map(|(page, _)| page.state) else {
             return Ok(Change::Delete(id.clone()));

@@ -4,7 +4,7 @@ use super::Index;
 use crate::manifest::{load_if_known, load_manifest, search_error};
 use crate::segment::SEGMENTS;
 use curlew_model::{PageId, Year};
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_search::{Hidden, Split, SplitEntry};
 
 /// Counts of one run of publishing.
@@ -33,19 +33,13 @@ impl PublishReport {
 
 impl Index {
     /// True if another version wrote a year's index, so that publishing rebuilds it.
-    ///
-    /// # Errors
-    /// The object store's error, or that the manifest is damaged.
-    pub async fn is_outdated(&self, year: Year) -> Result<bool, StageError> {
+    pub async fn is_outdated(&self, year: Year) -> Result<bool> {
         Ok(load_manifest(self.blobs.as_ref(), year).await?.0.is_outdated())
     }
 
     /// Returns the indexed pages of a year whose `unavailable_after` has passed. No query finds them any more; their
     /// records still exist.
-    ///
-    /// # Errors
-    /// The object store's error, or that the index is damaged.
-    pub async fn expired(&self, year: Year) -> Result<Vec<PageId>, StageError> {
+    pub async fn expired(&self, year: Year) -> Result<Vec<PageId>> {
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
         let now = self.clock.now();
         let mut expired: Vec<PageId> = manifest.expired(now).cloned().collect();
@@ -65,19 +59,13 @@ impl Index {
 
     /// Returns the number of pages of a year that can be found, without opening a split. Pages whose
     /// `unavailable_after` has passed count until they are removed.
-    ///
-    /// # Errors
-    /// The object store's error, or that the index is damaged.
-    pub async fn indexed(&self, year: Year) -> Result<u64, StageError> {
+    pub async fn indexed(&self, year: Year) -> Result<u64> {
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
         Ok(manifest.findable())
     }
 
     /// Returns the years that have an index or records.
-    ///
-    /// # Errors
-    /// The object store's error.
-    pub async fn years(&self) -> Result<Vec<Year>, StageError> {
+    pub async fn years(&self) -> Result<Vec<Year>> {
         let mut years: Vec<Year> = Vec::new();
         let mut after = None;
         // One listing for each year instead of one for each segment: each step jumps behind the year found.
@@ -92,10 +80,7 @@ impl Index {
 
     /// True if a year has segments that are not published. Reads the manifest and lists the segments of three days at
     /// most. False of a year whose manifest a newer version has written: this version publishes nothing there.
-    ///
-    /// # Errors
-    /// The object store's error, or that the index is damaged.
-    pub async fn has_unpublished(&self, year: Year) -> Result<bool, StageError> {
+    pub async fn has_unpublished(&self, year: Year) -> Result<bool> {
         let Some(manifest) = load_if_known(self.blobs.as_ref(), year).await? else { return Ok(false) };
         Ok(!self.new_segments(year, &manifest).await?.is_empty())
     }

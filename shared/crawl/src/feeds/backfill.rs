@@ -20,7 +20,7 @@ use curlew_policy::polling::backfill::{self, Setback, Work};
 use curlew_policy::robots::sitemaps;
 use curlew_policy::rules::{BACKFILL_PORTION, BUSY_RETRY};
 use curlew_policy::trace;
-use curlew_ports::stage::{StageError, Verdict};
+use curlew_ports::stage::{Result, StageError, Verdict};
 use curlew_ports::{Version, update_host};
 use lists::PageAddress;
 use std::collections::BTreeMap;
@@ -64,10 +64,7 @@ enum Turn {
 
 impl Backfills {
     /// Does the job, which may have been done before.
-    ///
-    /// # Errors
-    /// The errors of the ports; the job is tried again.
-    pub async fn run(&self, job: &BackfillJob) -> Result<Verdict, StageError> {
+    pub async fn run(&self, job: &BackfillJob) -> Result<Verdict> {
         let Some((Source::Backfill(row), seen)) = self.intake.sources.get(&job.backfill).await? else {
             self.erase_lists(&job.backfill).await?;
             return Ok(Verdict::Drop("the backfill is not known".into()));
@@ -111,10 +108,7 @@ impl Backfills {
 
     /// Begins to read the back catalogue of a known site or feed, or goes on with it; a backfill that has ended begins
     /// anew. Returns whether there is such a site or feed.
-    ///
-    /// # Errors
-    /// The errors of the ports.
-    pub async fn begin(&self, of: &SourceKey, request: BackfillRequest) -> Result<bool, StageError> {
+    pub async fn begin(&self, of: &SourceKey, request: BackfillRequest) -> Result<bool> {
         let Some((row, _)) = self.intake.sources.get(of).await? else { return Ok(false) };
         if !matches!(row, Source::Site(_) | Source::Feed(_)) {
             return Ok(false);
@@ -147,7 +141,7 @@ impl Backfills {
     }
 
     /// Begins a backfill if the settings say so for every site and feed that becomes known.
-    pub(crate) async fn begin_by_rule(&self, of: &SourceKey) -> Result<(), StageError> {
+    pub(crate) async fn begin_by_rule(&self, of: &SourceKey) -> Result<()> {
         if self.intake.politeness.rules.backfill {
             self.begin(of, BackfillRequest::default()).await?;
         }
@@ -155,10 +149,7 @@ impl Backfills {
     }
 
     /// Ends a backfill, and erases what is listed of it.
-    ///
-    /// # Errors
-    /// The errors of the ports.
-    pub async fn erase(&self, key: &SourceKey, why: &str) -> Result<(), StageError> {
+    pub async fn erase(&self, key: &SourceKey, why: &str) -> Result<()> {
         let Some((Source::Backfill(row), seen)) = self.intake.sources.get(key).await? else {
             return self.erase_lists(key).await;
         };
@@ -168,7 +159,7 @@ impl Backfills {
     }
 
     /// Writes the row once the job of the next step is in the queue, and erases the lists that are used up.
-    async fn keep(&self, mut row: Backfill, seen: Version, before: &[String]) -> Result<(), StageError> {
+    async fn keep(&self, mut row: Backfill, seen: Version, before: &[String]) -> Result<()> {
         row.step = row.step.saturating_add(1);
         if row.state == BackfillState::Running {
             self.intake.queue.send(&[job(&row)]).await?;
@@ -188,7 +179,7 @@ impl Backfills {
     }
 
     /// Does one step; the error is the time of the next attempt.
-    async fn step(&self, mut row: Backfill) -> Result<Result<Backfill, Timestamp>, StageError> {
+    async fn step(&self, mut row: Backfill) -> Result<Result<Backfill, Timestamp>> {
         let politeness = self.intake.politeness.as_ref();
         let home = address::parse(&row.url, None).map_err(|e| StageError::Job(e.to_string()))?;
         let host = politeness.key_of(&home).map_err(|e| StageError::Job(e.to_string()))?;
@@ -231,7 +222,7 @@ impl Backfills {
     }
 
     /// Finds out which feeds the site has.
-    async fn feeds(&self, row: Backfill) -> Result<Turn, StageError> {
+    async fn feeds(&self, row: Backfill) -> Result<Turn> {
         let feeds = match self.intake.sources.get(&row.of).await? {
             Some((Source::Feed(feed), _)) => vec![feed.key],
             Some((Source::Site(site), _)) => match site.state {
@@ -252,7 +243,7 @@ impl Backfills {
     }
 
     /// Begins with the archive of a feed.
-    async fn feed(&self, mut row: Backfill, key: &SourceKey) -> Result<Backfill, StageError> {
+    async fn feed(&self, mut row: Backfill, key: &SourceKey) -> Result<Backfill> {
         if let BackfillPhase::Feeds(feeds) = &mut row.phase {
             feeds.retain(|feed| feed != key);
         }
@@ -262,7 +253,7 @@ impl Backfills {
     }
 
     /// The row of a feed, or of the one that it has become.
-    async fn feed_row(&self, key: &SourceKey) -> Result<Option<FeedSource>, StageError> {
+    async fn feed_row(&self, key: &SourceKey) -> Result<Option<FeedSource>> {
         let Some((Source::Feed(feed), _)) = self.intake.sources.get(key).await? else { return Ok(None) };
         let heir = feed.moved.as_ref().filter(|_| feed.gone).and_then(|(to, _)| Url::parse(to).ok());
         let Some(heir) = heir else { return Ok(Some(feed).filter(|feed| !feed.gone)) };
@@ -271,7 +262,7 @@ impl Backfills {
     }
 
     /// Finds out which sitemaps the site has: those that its robots.txt names, or those at the usual addresses.
-    async fn sitemaps(&self, row: Backfill, home: &Url, host: &HostKey) -> Result<Turn, StageError> {
+    async fn sitemaps(&self, row: Backfill, home: &Url, host: &HostKey) -> Result<Turn> {
         let politeness = self.intake.politeness.as_ref();
         let mut visit = match self.open(&row, host, host, home.as_str()).await? {
             Ok(visit) => visit,
@@ -307,7 +298,7 @@ impl Backfills {
         home: &HostKey,
         host: &HostKey,
         url: &str,
-    ) -> Result<Result<Box<Visit<'_>>, Turn>, StageError> {
+    ) -> Result<Result<Box<Visit<'_>>, Turn>> {
         let set_back = |why| Turn::End(backfill::set_back(row.clone(), why, self.now()));
         Ok(Err(match self.intake.politeness.open(host, &format!("backfill {}", row.key)).await? {
             LeaseOutcome::Granted(visit) => return Ok(Ok(visit)),
@@ -327,12 +318,7 @@ impl Backfills {
     }
 
     /// Takes the next portion of a list.
-    async fn addresses(
-        &self,
-        mut row: Backfill,
-        list: curlew_model::AddressList,
-        hidden: &Hidden,
-    ) -> Result<Turn, StageError> {
+    async fn addresses(&self, mut row: Backfill, list: curlew_model::AddressList, hidden: &Hidden) -> Result<Turn> {
         let Some(left) = self.listed(&list).await? else {
             row.lists.pop();
             let (next, outcome) = (list.then, Some("a list of its addresses is lost".to_owned()));
@@ -362,7 +348,7 @@ impl Backfills {
     }
 
     /// The feed that names pages, or what stands for it.
-    async fn source(&self, row: &Backfill, feed: Option<&SourceKey>) -> Result<FeedSource, StageError> {
+    async fn source(&self, row: &Backfill, feed: Option<&SourceKey>) -> Result<FeedSource> {
         let feed = match feed {
             Some(key) => self.feed_row(key).await?,
             None => None,
@@ -384,7 +370,7 @@ impl Backfills {
         source: &FeedSource,
         pages: &[PageAddress],
         hidden: &Hidden,
-    ) -> Result<Portion, StageError> {
+    ) -> Result<Portion> {
         let (politeness, now) = (self.intake.politeness.as_ref(), self.now());
         let room =
             row.limit.map_or(usize::MAX, |limit| usize::try_from(limit.saturating_sub(row.sent)).unwrap_or(usize::MAX));
@@ -475,10 +461,7 @@ fn waits(end: &CallEnd) -> Option<(Timestamp, String)> {
 }
 
 /// The key of the backfill of a site or feed.
-///
-/// # Errors
-/// Never: a hash is a key.
-pub fn key_of(of: &SourceKey) -> Result<SourceKey, StageError> {
+pub fn key_of(of: &SourceKey) -> Result<SourceKey> {
     let hash = address::hash_hex(format!("backfill {of}").as_bytes());
     SourceKey::new(&hash[..32]).map_err(|e| StageError::Job(e.to_string()))
 }

@@ -22,7 +22,7 @@ use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::deferral;
 use curlew_policy::skew::unless_ahead;
 use curlew_policy::trace;
-use curlew_ports::stage::{StageError, Verdict, with_causes};
+use curlew_ports::stage::{Result, StageError, Verdict, with_causes};
 use curlew_ports::{Event, Version};
 use feed_search::{FeedSearch, FoundFeed, Step};
 use rest::Rest;
@@ -39,12 +39,7 @@ pub struct Discover {
 
 impl Discover {
     /// Feeds that there was no time for become sources of their own and are polled as such.
-    async fn leave_to_poll(
-        &self,
-        site: &SiteSource,
-        urls: &[Url],
-        at: Timestamp,
-    ) -> Result<Vec<SourceKey>, StageError> {
+    async fn leave_to_poll(&self, site: &SiteSource, urls: &[Url], at: Timestamp) -> Result<Vec<SourceKey>> {
         let mut keys = Vec::new();
         for url in urls {
             let feed = new_feed(url, Some(site));
@@ -58,7 +53,7 @@ impl Discover {
     }
 
     /// Sends the visits of feeds that were found, and writes their rows.
-    async fn keep(&self, found: Vec<FoundFeed>, pages: FirstPages, fetch: Option<&Fetch>) -> Result<(), StageError> {
+    async fn keep(&self, found: Vec<FoundFeed>, pages: FirstPages, fetch: Option<&Fetch>) -> Result<()> {
         pages.send(fetch, &self.intake).await?;
         for feed in found {
             feed.write(&self.intake).await?;
@@ -72,7 +67,7 @@ impl Discover {
         seen: Version,
         step: Step,
         job: &Envelope<DiscoverJob>,
-    ) -> Result<Verdict, StageError> {
+    ) -> Result<Verdict> {
         let now = self.intake.politeness.clock.now();
         let rules = &self.intake.politeness.rules;
         if matches!(step, Step::Found { .. } | Step::None(_)) {
@@ -142,10 +137,7 @@ pub fn new_feed(url: &Url, site: Option<&SiteSource>) -> FeedSource {
 
 impl Discover {
     /// Does the job, which may have been done before.
-    ///
-    /// # Errors
-    /// The errors of the ports; the job is tried again.
-    pub async fn run(&self, job: &Envelope<DiscoverJob>) -> Result<Verdict, StageError> {
+    pub async fn run(&self, job: &Envelope<DiscoverJob>) -> Result<Verdict> {
         let Some((Source::Site(mut site), seen)) = self.intake.sources.get(&job.work.site).await? else {
             return Ok(Verdict::Drop("the site is not known".into()));
         };

@@ -10,7 +10,7 @@ use curlew_policy::polling::backfill;
 use curlew_policy::polling::schedule::{DueSlot, feed_is_due, postponed, site_is_due, slots_due};
 use curlew_policy::rules::Rules;
 use curlew_policy::skew::unless_ahead;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{Clock, Marks, PortError, Queue, Sources, Version};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use std::sync::Arc;
@@ -86,18 +86,12 @@ pub struct Dispatched {
 
 impl Dispatch {
     /// Returns the time until which all that is due was sent; `None` if nothing ever was.
-    ///
-    /// # Errors
-    /// The error of the port.
-    pub async fn sent_until(&self) -> Result<Option<Timestamp>, StageError> {
+    pub async fn sent_until(&self) -> Result<Option<Timestamp>> {
         Ok(self.marks.load(MARK).await?.0)
     }
 
     /// Sends all that is due. A tick that fires twice does nothing; one that was missed is caught up by the next.
-    ///
-    /// # Errors
-    /// The errors of the ports; the next tick goes on where this one stopped.
-    pub async fn tick(&self) -> Result<Dispatched, StageError> {
+    pub async fn tick(&self) -> Result<Dispatched> {
         let mut all = Dispatched { is_behind: true, ..Dispatched::default() };
         while all.is_behind {
             let sent = self.tick_within(TickLimits::until(Millis(u64::MAX))).await?;
@@ -114,20 +108,13 @@ impl Dispatch {
 
     /// Releases parked jobs, which have waited longest, and only then sends what is due, whatever becomes of the
     /// release. Returns the outcomes of the two.
-    pub async fn tick_after<T>(
-        &self,
-        release: impl Future<Output = T>,
-        limits: TickLimits,
-    ) -> (T, Result<Dispatched, StageError>) {
+    pub async fn tick_after<T>(&self, release: impl Future<Output = T>, limits: TickLimits) -> (T, Result<Dispatched>) {
         let released = release.await;
         (released, self.tick_within(limits).await)
     }
 
     /// Sends what is due, as far as the limits allow.
-    ///
-    /// # Errors
-    /// As for [`Dispatch::tick`].
-    pub async fn tick_within(&self, limits: TickLimits) -> Result<Dispatched, StageError> {
+    pub async fn tick_within(&self, limits: TickLimits) -> Result<Dispatched> {
         let now = self.clock.now();
         let (done, seen) = self.marks.load(MARK).await?;
         let mut due = slots_due(done, None, now);
@@ -156,7 +143,7 @@ impl Dispatch {
 
     /// Returns rows in their order, with feeds in place of the further slots that list them. A feed that does not exist
     /// any more is left out.
-    async fn themselves(&self, rows: Vec<Source>) -> Result<Vec<Source>, StageError> {
+    async fn themselves(&self, rows: Vec<Source>) -> Result<Vec<Source>> {
         let reads = stream::iter(rows).map(|row| self.itself(row)).buffered(ROWS_AT_ONCE);
         let rows: Vec<Option<Source>> = reads.try_collect().await?;
         Ok(rows.into_iter().flatten().collect())
@@ -164,7 +151,7 @@ impl Dispatch {
 
     /// Returns the row of the feed that a further slot lists; any other row is itself. Only feeds that are, or once
     /// were, polled more than once a cycle cost this read.
-    async fn itself(&self, row: Source) -> Result<Option<Source>, StageError> {
+    async fn itself(&self, row: Source) -> Result<Option<Source>> {
         match row {
             Source::Extra(extra) => Ok(self.sources.get(&extra.feed).await?.map(|(row, _)| row)),
             other => Ok(Some(other)),
@@ -212,7 +199,7 @@ struct Tick<'a> {
 }
 
 impl Tick<'_> {
-    async fn run(&mut self, due: &[DueSlot]) -> Result<(), StageError> {
+    async fn run(&mut self, due: &[DueSlot]) -> Result<()> {
         for (n, slot) in due.iter().enumerate() {
             if !self.slot(slot).await? {
                 return Ok(());
@@ -233,7 +220,7 @@ impl Tick<'_> {
     }
 
     /// Looks at a slot from its place on; says whether it came to its end.
-    async fn slot(&mut self, slot: &DueSlot) -> Result<bool, StageError> {
+    async fn slot(&mut self, slot: &DueSlot) -> Result<bool> {
         let (mut after, mut kept) = (slot.after(), slot.from);
         loop {
             let rows = self.stage.sources.in_slot(slot.slot, after.as_ref(), LIST).await?;
@@ -272,7 +259,7 @@ impl Tick<'_> {
     }
 
     /// Adds a poll to those that are sent together, or sends it as a job of its own.
-    async fn poll(&mut self, poll: PollJob) -> Result<(), StageError> {
+    async fn poll(&mut self, poll: PollJob) -> Result<()> {
         if !self.stage.sends_together {
             return Ok(self.jobs.push(Job::new(poll), self.now).await?);
         }
@@ -286,7 +273,7 @@ impl Tick<'_> {
 
     /// Sends the polls that were gathered. A feed may come first in several messages of a tick, so each of them has
     /// another instant.
-    async fn send_polls(&mut self) -> Result<(), StageError> {
+    async fn send_polls(&mut self) -> Result<()> {
         self.addresses = 0;
         let polls = std::mem::take(&mut self.polls);
         if polls.is_empty() {
@@ -298,7 +285,7 @@ impl Tick<'_> {
     }
 
     /// Sends what is left and then moves the mark: a crash before this may send jobs twice but never loses one.
-    async fn mark(&mut self, at: Timestamp) -> Result<(), StageError> {
+    async fn mark(&mut self, at: Timestamp) -> Result<()> {
         self.send_polls().await?;
         self.jobs.send().await?;
         self.seen = self.stage.marks.swap(MARK, self.seen, at).await?;
@@ -307,7 +294,7 @@ impl Tick<'_> {
     }
 
     /// Sends what is left and then moves the mark within a slot to a place; see [`Tick::mark`].
-    async fn keep_place(&mut self, at: Timestamp) -> Result<(), StageError> {
+    async fn keep_place(&mut self, at: Timestamp) -> Result<()> {
         self.send_polls().await?;
         self.jobs.send().await?;
         let (_, seen) = self.stage.marks.load(WITHIN).await?;

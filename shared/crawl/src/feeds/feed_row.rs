@@ -10,7 +10,7 @@ use curlew_policy::polling::failure::{self, AfterFailedPoll, Wrong};
 use curlew_policy::polling::schedule::{self, Inputs};
 use curlew_policy::polling::{conditional, subscription, websub};
 use curlew_policy::rules::Rules;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{CpuPool, Reply, ReplyHeaders};
 use url::Url;
 
@@ -22,7 +22,7 @@ const STEADY: u64 = 8;
 ///
 /// # Errors
 /// The inner error if it is no feed or cannot be read, the outer one if it could not be parsed now.
-pub(crate) async fn parse(pool: &dyn CpuPool, reply: &Reply, url: &Url) -> Result<Result<Feed, FeedError>, StageError> {
+pub(crate) async fn parse(pool: &dyn CpuPool, reply: &Reply, url: &Url) -> Result<Result<Feed, FeedError>> {
     let (body, media, url) = (reply.body.clone(), reply.headers.content_type.clone(), url.clone());
     let read = move || curlew_feed::parse(&body, media.as_deref(), &url, &curlew_feed::Limits::default());
     let read = parsed(pool, reply.body.len(), read).await?;

@@ -4,7 +4,7 @@ use crate::feeds::intake::Intake;
 use crate::pages::fetch::{Fetch, VisitRest};
 use crate::politeness::visit::Visit;
 use curlew_model::{Envelope, PageId, Purpose, VisitItem, VisitJob};
-use curlew_ports::stage::{StageError, with_causes};
+use curlew_ports::stage::{Result, with_causes};
 use std::collections::BTreeSet;
 
 /// Number of new pages of a feed's own host key that are fetched under the lease that its reading has.
@@ -57,7 +57,7 @@ impl FirstPages {
     }
 
     /// Sends what is left, once the lease is given back.
-    pub(crate) async fn send(self, fetch: Option<&Fetch>, intake: &Intake) -> Result<(), StageError> {
+    pub(crate) async fn send(self, fetch: Option<&Fetch>, intake: &Intake) -> Result<()> {
         if let Some(fetch) = fetch {
             for (job, left) in self.made {
                 fetch.leave(&job, left).await?;

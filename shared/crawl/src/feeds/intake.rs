@@ -12,7 +12,7 @@ use curlew_policy::address;
 use curlew_policy::page::{dates, sampling};
 use curlew_policy::polling::schedule;
 use curlew_policy::polling::subscription::{self, HubRequest};
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{Event, Pages, Queue, Sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -76,7 +76,7 @@ impl Intake {
     }
 
     /// Sends such a job.
-    pub(crate) async fn send_to_hub(&self, job: Option<Job>) -> Result<(), StageError> {
+    pub(crate) async fn send_to_hub(&self, job: Option<Job>) -> Result<()> {
         let Some(job) = job else { return Ok(()) };
         Ok(self.queue.send(&[(job, self.politeness.clock.now())]).await?)
     }
@@ -96,7 +96,7 @@ impl Intake {
         feed: &Feed,
         unvisited: Option<&HostKey>,
         trace: Option<&TraceId>,
-    ) -> Result<Taken, StageError> {
+    ) -> Result<Taken> {
         let now = self.politeness.clock.now();
         let rules = &self.politeness.rules;
         let seen: BTreeSet<u64> = source.seen.iter().copied().collect();
@@ -156,7 +156,7 @@ impl Intake {
     }
 
     /// Sends visits.
-    pub(crate) async fn send(&self, visits: Vec<Envelope<VisitJob>>) -> Result<(), StageError> {
+    pub(crate) async fn send(&self, visits: Vec<Envelope<VisitJob>>) -> Result<()> {
         let now = self.politeness.clock.now();
         let jobs: Vec<(Job, Timestamp)> = visits.into_iter().map(|visit| (visit.into_job(), now)).collect();
         if jobs.is_empty() {
@@ -174,7 +174,7 @@ impl Intake {
         known: usize,
         stamps: &mut BTreeMap<u64, u16>,
         visits: &mut BTreeMap<HostKey, Vec<VisitItem>>,
-    ) -> Result<(), StageError> {
+    ) -> Result<()> {
         let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
         let budget = sampling::to_look_into(changed.len(), known);
         if budget == 0 {
@@ -213,12 +213,7 @@ impl Intake {
     /// Sends the removal of the pages of entries that the feed has taken back (RFC 6721), as far as they are the feed's
     /// to remove: on its own host key. A feed speaks for no other site. Gives the keys by which the feed remembers that
     /// it was done.
-    async fn remove(
-        &self,
-        source: &FeedSource,
-        deleted: &[DeletedEntry],
-        trace: Option<&TraceId>,
-    ) -> Result<Vec<u64>, StageError> {
+    async fn remove(&self, source: &FeedSource, deleted: &[DeletedEntry], trace: Option<&TraceId>) -> Result<Vec<u64>> {
         let now = self.politeness.clock.now();
         let own = Url::parse(&source.url).ok().and_then(|url| self.politeness.key_of(&url).ok());
         let (mut done, mut removals) = (vec![], vec![]);
@@ -248,7 +243,7 @@ impl Intake {
     }
 
     /// The row of a page, or of the page that it is another address of.
-    async fn page_itself(&self, id: &PageId) -> Result<Option<Page>, StageError> {
+    async fn page_itself(&self, id: &PageId) -> Result<Option<Page>> {
         let Some((page, _)) = self.pages.load_eventual(id).await? else { return Ok(None) };
         let PageState::Alias { of } = &page.state else { return Ok(Some(page)) };
         Ok(self.pages.load_eventual(of).await?.map(|(page, _)| page))
@@ -261,7 +256,7 @@ impl Intake {
         entry: &Entry,
         unvisited: Option<&HostKey>,
         now: Timestamp,
-    ) -> Result<Option<(HostKey, VisitItem)>, StageError> {
+    ) -> Result<Option<(HostKey, VisitItem)>> {
         let linked = match entry.link.as_deref() {
             None => Err("the entry has no usable link".to_owned()),
             Some(link) => address::parse(link, Url::parse(&source.url).ok().as_ref()).map_err(|e| e.to_string()),
@@ -295,7 +290,7 @@ impl Intake {
     }
 
     /// An entry without a usable link has no page, but nothing vanishes: it gets a row that says why.
-    async fn no_link(&self, source: &FeedSource, entry: &Entry, why: String, now: Timestamp) -> Result<(), StageError> {
+    async fn no_link(&self, source: &FeedSource, entry: &Entry, why: String, now: Timestamp) -> Result<()> {
         let Ok(mut url) = Url::parse(&source.url) else { return Ok(()) };
         let Ok(host) = self.politeness.key_of(&url) else { return Ok(()) };
         url.set_fragment(Some(&format!("entry-{:016x}", entry.key())));
@@ -311,7 +306,7 @@ impl Intake {
         url: Url,
         reason: Rejection,
         now: Timestamp,
-    ) -> Result<(), StageError> {
+    ) -> Result<()> {
         let state = PageState::Rejected { reason: reason.clone() };
         let page = Page { feed: Some(source.key.clone()), ..Page::new(id, url.into(), host, state, now) };
         if self.pages.insert(&page).await? {

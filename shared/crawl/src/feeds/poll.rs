@@ -23,7 +23,7 @@ use curlew_policy::polling::decision::{
 use curlew_policy::polling::failure::{self, Wrong};
 use curlew_policy::polling::{conditional, schedule};
 use curlew_policy::rules::BUSY_RETRY;
-use curlew_ports::stage::{StageError, Verdict};
+use curlew_ports::stage::{Result, StageError, Verdict};
 use curlew_ports::{CallKind, CpuPool, Event, Marks, Reply, Version};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -126,7 +126,7 @@ impl Poll {
         mut feed: FeedSource,
         seen: Version,
         put_off: &PutOff,
-    ) -> Result<Verdict, StageError> {
+    ) -> Result<Verdict> {
         self.intake.politeness.events.note(&Event::PutOff);
         if put_off.parks {
             let due = job.work.due.map(|_| put_off.until);
@@ -139,11 +139,7 @@ impl Poll {
     }
 
     /// Decides what becomes of the feed's row, and takes in what is new.
-    async fn taken(
-        &self,
-        due: &DueFeed<'_>,
-        outcome: &PollOutcome<'_>,
-    ) -> Result<(NextRow, Vec<Envelope<VisitJob>>), StageError> {
+    async fn taken(&self, due: &DueFeed<'_>, outcome: &PollOutcome<'_>) -> Result<(NextRow, Vec<Envelope<VisitJob>>)> {
         let PollOutcome { got, response, .. } = outcome;
         // The block covers the feed's own name, but not all of its host key.
         if got.hops == 0 && matches!(got.end, CallEnd::Rejected(Rejection::Blocked)) {
@@ -178,7 +174,7 @@ impl Poll {
         before: FeedSource,
         mut next: FeedSource,
         seen: Version,
-    ) -> Result<Verdict, StageError> {
+    ) -> Result<Verdict> {
         let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
         if let Some(subscription) = &mut next.polling.subscription {
             // The poll that its news asked for has taken place.
@@ -205,7 +201,7 @@ impl Poll {
     }
 
     /// Ends polling; only the feed's hub is told to be silent.
-    async fn blocked(&self, mut feed: FeedSource, seen: Version) -> Result<Verdict, StageError> {
+    async fn blocked(&self, mut feed: FeedSource, seen: Version) -> Result<Verdict> {
         if let Some(job) = self.intake.for_the_hub(&mut feed, true) {
             self.intake.sources.swap(seen, &Source::Feed(feed)).await?;
             self.intake.send_to_hub(Some(job)).await?;
@@ -214,7 +210,7 @@ impl Poll {
     }
 
     /// Lists a feed under further slots, if its interval is shorter than the cycle. Rows that are there stay.
-    async fn list_often(&self, feed: &mut FeedSource) -> Result<(), StageError> {
+    async fn list_often(&self, feed: &mut FeedSource) -> Result<()> {
         let times = schedule::times_a_cycle(feed.interval, &self.intake.politeness.rules);
         if times <= u16::from(feed.polling.extra_slots) + 1 {
             return Ok(());
@@ -235,7 +231,7 @@ impl Poll {
         response: &FeedResponse<'_>,
         trace: Option<&TraceId>,
         visits: &mut Vec<Envelope<VisitJob>>,
-    ) -> Result<FeedSource, StageError> {
+    ) -> Result<FeedSource> {
         let PollOutcome { request, got, .. } = outcome;
         let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
         let reply = response.reply;
@@ -266,7 +262,7 @@ impl Poll {
         wrong: Wrong,
         words: &str,
         retry_after: Option<&str>,
-    ) -> Result<FeedSource, StageError> {
+    ) -> Result<FeedSource> {
         let politeness = self.intake.politeness.as_ref();
         let (now, seed) = (politeness.clock.now(), politeness.seeds.next());
         if feed_row::failed(&mut feed, wrong, words, retry_after, &politeness.rules, now, seed) {
@@ -276,7 +272,7 @@ impl Poll {
     }
 
     /// Counts a permanent redirect, and believes it in the end.
-    async fn moved(&self, mut feed: FeedSource, got: &Fetched) -> Result<FeedSource, StageError> {
+    async fn moved(&self, mut feed: FeedSource, got: &Fetched) -> Result<FeedSource> {
         let now = self.intake.politeness.clock.now();
         let (sightings, is_believed) = failure::moved(&feed, &got.url, got.moved_for_good, now);
         (feed.moved, feed.polling.moved_at) = sightings;
@@ -295,7 +291,7 @@ struct FeedResponse<'a> {
 }
 
 impl FeedResponse<'_> {
-    async fn of<'a>(pool: &dyn CpuPool, got: &'a Fetched) -> Result<Option<FeedResponse<'a>>, StageError> {
+    async fn of<'a>(pool: &dyn CpuPool, got: &'a Fetched) -> Result<Option<FeedResponse<'a>>> {
         let CallEnd::Reply(reply) = &got.end else { return Ok(None) };
         let feed = if reply.status == 200 { Some(parse(pool, reply, &got.url).await?) } else { None };
         Ok(Some(FeedResponse { reply, feed }))
@@ -323,7 +319,7 @@ impl FeedResponse<'_> {
 
 impl Poll {
     /// Reads the row of a job's feed; returns the verdict if it is not polled now.
-    pub(crate) async fn due<'j>(&self, job: &'j Envelope<PollJob>) -> Result<Result<DueFeed<'j>, Verdict>, StageError> {
+    pub(crate) async fn due<'j>(&self, job: &'j Envelope<PollJob>) -> Result<Result<DueFeed<'j>, Verdict>> {
         let politeness = self.intake.politeness.as_ref();
         let now = politeness.clock.now();
         let found = match self.rows.take(&job.work.feed, now) {
@@ -346,14 +342,7 @@ impl Poll {
     }
 
     /// Polls a feed under a visit that polls others of its host key, too, and settles it. The visit goes on.
-    ///
-    /// # Errors
-    /// The errors of the ports.
-    pub(crate) async fn run_under(
-        &self,
-        visit: &mut Visit<'_>,
-        job: &Envelope<PollJob>,
-    ) -> Result<Verdict, StageError> {
+    pub(crate) async fn run_under(&self, visit: &mut Visit<'_>, job: &Envelope<PollJob>) -> Result<Verdict> {
         let due = match self.due(job).await? {
             Ok(due) => due,
             Err(verdict) => return Ok(verdict),
@@ -367,7 +356,7 @@ impl Poll {
     }
 
     /// Asks for a feed, takes in the answer, and fetches the first new pages.
-    async fn poll(&self, visit: &mut Visit<'_>, due: &DueFeed<'_>) -> Result<Polled, StageError> {
+    async fn poll(&self, visit: &mut Visit<'_>, due: &DueFeed<'_>) -> Result<Polled> {
         let politeness = self.intake.politeness.as_ref();
         let feed = &due.row.0;
         politeness.events.note(&Event::Polled { late: due.job.work.due.map(|due| politeness.clock.now().since(due)) });
@@ -404,7 +393,7 @@ impl Poll {
     }
 
     /// Sends what follows from a poll, and then writes the feed's row.
-    async fn settle(&self, due: DueFeed<'_>, polled: Polled) -> Result<Verdict, StageError> {
+    async fn settle(&self, due: DueFeed<'_>, polled: Polled) -> Result<Verdict> {
         let (feed, seen) = due.row;
         match polled.next {
             NextRow::Wait(until) => Ok(Verdict::Defer(until)),
@@ -420,10 +409,7 @@ impl Poll {
 
 impl Poll {
     /// Does the job, which may have been done before.
-    ///
-    /// # Errors
-    /// The errors of the ports; the job is tried again.
-    pub async fn run(&self, job: &Envelope<PollJob>) -> Result<Verdict, StageError> {
+    pub async fn run(&self, job: &Envelope<PollJob>) -> Result<Verdict> {
         let politeness = self.intake.politeness.as_ref();
         let due = match self.due(job).await? {
             Ok(due) => due,

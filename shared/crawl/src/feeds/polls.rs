@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use curlew_model::{Envelope, HostKey, Job, Millis, PollJob, PollsJob, SourceKey, Timestamp, Work};
 use curlew_policy::address;
 use curlew_policy::politeness::admission::NotNow;
-use curlew_ports::stage::{StageError, Verdict, with_causes};
+use curlew_ports::stage::{Result, Verdict, with_causes};
 use curlew_ports::{Clock, PortError, Queue};
 use futures::{StreamExt, TryStreamExt};
 use std::cmp::Reverse;
@@ -43,9 +43,6 @@ struct Left<'a> {
 
 impl Left<'_> {
     /// Sends them.
-    ///
-    /// # Errors
-    /// The errors of the queue.
     async fn send(self, queue: &dyn Queue) -> Result<(), PortError> {
         let (mut together, mut from, mut sent) = (Vec::new(), Timestamp::MIN, Vec::new());
         let jobs = std::mem::take(&mut *self.jobs.lock().unwrap_or_else(PoisonError::into_inner));
@@ -136,7 +133,7 @@ impl UnderVisit<'_> {
 
 #[async_trait]
 impl Stages for UnderVisit<'_> {
-    async fn run(&self, job: &Job) -> Result<Verdict, StageError> {
+    async fn run(&self, job: &Job) -> Result<Verdict> {
         let Work::Poll(poll) = &job.work else { return Ok(Verdict::Drop("it is no poll".into())) };
         let mut visit = self.visit.lock().await;
         // A panic leaves it so.
@@ -146,7 +143,7 @@ impl Stages for UnderVisit<'_> {
         Ok(verdict)
     }
 
-    async fn run_batch(&self, _: &[PageJob]) -> Vec<Result<Verdict, StageError>> {
+    async fn run_batch(&self, _: &[PageJob]) -> Vec<Result<Verdict>> {
         Vec::new()
     }
 }
@@ -158,7 +155,7 @@ impl Poll {
     ///
     /// # Errors
     /// The errors of the ports. The job is then handed out again.
-    pub async fn run_all(&self, stages: &dyn Stages, job: &Envelope<PollsJob>) -> Result<Verdict, StageError> {
+    pub async fn run_all(&self, stages: &dyn Stages, job: &Envelope<PollsJob>) -> Result<Verdict> {
         let PollsJob { made_at, polls } = &job.work;
         let Some(first) = polls.first() else { return Ok(Verdict::Done) };
         let mark = format!("{MARK}{}", first.feed);
@@ -184,10 +181,7 @@ impl Poll {
     }
 
     /// Runs polls, and sends on what is left of them.
-    ///
-    /// # Errors
-    /// The errors of the ports.
-    async fn run_lanes(&self, stages: &dyn Stages, job: &PollsJob) -> Result<(), StageError> {
+    async fn run_lanes(&self, stages: &dyn Stages, job: &PollsJob) -> Result<()> {
         let PollsJob { made_at, polls } = job;
         let Politeness { clock, rules, .. } = self.intake.politeness.as_ref();
         let left = Left { clock: clock.as_ref(), after: *made_at, jobs: Mutex::default() };
@@ -215,9 +209,6 @@ impl Poll {
     }
 
     /// Runs the polls of a host key, those that can begin in time before this instant.
-    ///
-    /// # Errors
-    /// The errors of settling a job; here it never fails.
     async fn run_lane(
         &self,
         stages: &dyn Stages,

@@ -3,12 +3,12 @@
 use curlew_model::{FeedSource, Polling, SiteSource, SiteState, Source, SourceKey, Timestamp, Validators};
 use curlew_policy::address;
 use curlew_ports::Sources;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use url::Url;
 
 /// A feed lives on under a new address: a row of its own, found by that address, takes over all that is known; what is
 /// left of the old row is given back, and still has to be written. May run twice.
-pub(crate) async fn relocate(sources: &dyn Sources, feed: FeedSource, to: &Url) -> Result<FeedSource, StageError> {
+pub(crate) async fn relocate(sources: &dyn Sources, feed: FeedSource, to: &Url) -> Result<FeedSource> {
     tracing::info!(from = %feed.url, %to, "the feed has moved for good");
     let key = address::source_key(to);
     let heir = Source::Feed(FeedSource {
@@ -46,12 +46,7 @@ pub(crate) async fn relocate(sources: &dyn Sources, feed: FeedSource, to: &Url) 
 }
 
 /// The site goes on to list its feed, so that it is known to have one.
-async fn rename_in_site(
-    sources: &dyn Sources,
-    site: &SourceKey,
-    old: &SourceKey,
-    new: &SourceKey,
-) -> Result<(), StageError> {
+async fn rename_in_site(sources: &dyn Sources, site: &SourceKey, old: &SourceKey, new: &SourceKey) -> Result<()> {
     let Some((Source::Site(mut site), seen)) = sources.get(site).await? else { return Ok(()) };
     let SiteState::Working { feeds } = &mut site.state else { return Ok(()) };
     let Some(place) = feeds.iter().position(|key| key == old) else { return Ok(()) };
@@ -66,11 +61,7 @@ async fn rename_in_site(
 
 /// A feed was retired: if its site has no other that works, discovery may look at the site once more. Once for each
 /// feed, or a site that keeps naming a dead feed would be scanned again and again.
-pub(crate) async fn reopen_site(
-    sources: &dyn Sources,
-    feed: &mut FeedSource,
-    now: Timestamp,
-) -> Result<(), StageError> {
+pub(crate) async fn reopen_site(sources: &dyn Sources, feed: &mut FeedSource, now: Timestamp) -> Result<()> {
     let Some(site) = feed.site.clone().filter(|_| !feed.polling.reopened) else { return Ok(()) };
     let Some((Source::Site(site), seen)) = sources.get(&site).await? else { return Ok(()) };
     let SiteState::Working { feeds } = &site.state else { return Ok(()) };
@@ -86,7 +77,7 @@ pub(crate) async fn reopen_site(
     Ok(())
 }
 
-async fn lives(sources: &dyn Sources, key: &SourceKey) -> Result<bool, StageError> {
+async fn lives(sources: &dyn Sources, key: &SourceKey) -> Result<bool> {
     Ok(matches!(sources.get(key).await?, Some((Source::Feed(feed), _)) if !feed.gone))
 }
 

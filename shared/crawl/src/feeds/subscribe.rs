@@ -9,7 +9,7 @@ use curlew_model::{Envelope, FeedSource, Source, SourceKey, SubscribeJob, Subscr
 use curlew_policy::address;
 use curlew_policy::politeness::deferral;
 use curlew_policy::polling::subscription::{self, is_private_enough};
-use curlew_ports::stage::{StageError, Verdict};
+use curlew_ports::stage::{Result, StageError, Verdict};
 use curlew_ports::{PortError, Queue, Sources, Version};
 use std::sync::Arc;
 use url::form_urlencoded::Serializer;
@@ -28,10 +28,7 @@ pub struct Subscribe {
 
 impl Subscribe {
     /// Does the job, which may have been done before.
-    ///
-    /// # Errors
-    /// The errors of the ports; the job is tried again.
-    pub async fn run(&self, job: &Envelope<SubscribeJob>) -> Result<Verdict, StageError> {
+    pub async fn run(&self, job: &Envelope<SubscribeJob>) -> Result<Verdict> {
         let (rules, drop) = (&self.politeness.rules, |why: &str| Ok(Verdict::Drop(why.into())));
         let Some((feed, known, seen)) = self.row(&job.work.feed).await? else {
             return drop("the feed is not known, or names another hub by now");
@@ -81,7 +78,7 @@ impl Subscribe {
         self.politeness.clock.now()
     }
 
-    async fn row(&self, key: &SourceKey) -> Result<Option<(FeedSource, Subscription, Version)>, StageError> {
+    async fn row(&self, key: &SourceKey) -> Result<Option<(FeedSource, Subscription, Version)>> {
         let Some((Source::Feed(feed), seen)) = self.sources.get(key).await? else { return Ok(None) };
         Ok(subscription::current(&feed).copied().map(|known| (feed, known, seen)))
     }
@@ -99,7 +96,7 @@ impl Subscribe {
         form.finish()
     }
 
-    async fn keep(&self, mut feed: FeedSource, next: Subscription, seen: Version) -> Result<(), StageError> {
+    async fn keep(&self, mut feed: FeedSource, next: Subscription, seen: Version) -> Result<()> {
         feed.polling.subscription = Some(next);
         self.sources.swap(seen, &Source::Feed(feed)).await?;
         Ok(())
@@ -107,7 +104,7 @@ impl Subscribe {
 
     /// The hub is left alone for long, and polls go on. One that is to be silent and does not hear it learns it when it
     /// tells of news the next time (410).
-    async fn refused(&self, job: &Envelope<SubscribeJob>, why: &str) -> Result<Verdict, StageError> {
+    async fn refused(&self, job: &Envelope<SubscribeJob>, why: &str) -> Result<Verdict> {
         tracing::info!(feed = %job.work.feed, hub = %job.work.url, reason = why, "a hub could not be asked");
         let Some((feed, known, seen)) = self.row(&job.work.feed).await?.filter(|_| !job.work.end) else {
             return Ok(Verdict::Drop(format!("the hub could not be asked: {why}")));
@@ -121,7 +118,7 @@ impl Subscribe {
         }
     }
 
-    async fn put_off(&self, job: &Envelope<SubscribeJob>, until: Timestamp) -> Result<Verdict, StageError> {
+    async fn put_off(&self, job: &Envelope<SubscribeJob>, until: Timestamp) -> Result<Verdict> {
         if deferral::is_given_up(job.deferrals, &self.politeness.rules) {
             return self.refused(job, "its host is left alone").await;
         }

@@ -3,7 +3,7 @@
 //! store.
 
 use curlew_model::{SourceKey, Timestamp, hex, unhex};
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{Blobs, PortError};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -43,10 +43,7 @@ impl Callbacks {
     }
 
     /// The address and the secret of a subscription, for its hub; `None` if nobody listens.
-    ///
-    /// # Errors
-    /// The errors of the object store.
-    pub async fn for_feed(&self, feed: &SourceKey, begun: Timestamp) -> Result<Option<Callback>, StageError> {
+    pub async fn for_feed(&self, feed: &SourceKey, begun: Timestamp) -> Result<Option<Callback>> {
         let (Some(base), Some(secret)) = (&self.base, self.secret().await?) else { return Ok(None) };
         let url = format!("{base}{PATH}{}", name(&secret, feed, begun));
         Ok(Some(Callback { url, secret: signing_key(&secret, feed, begun) }))

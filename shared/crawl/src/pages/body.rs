@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use curlew_catalog::frames::compressed;
 use curlew_model::{PageBody, PageId, Timestamp};
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{Blobs, PortError};
 
 /// The most compressed bytes that travel inside a message, the thumbnail included. A third more as base64 still fits a
@@ -13,16 +13,7 @@ pub const INLINE_LIMIT: usize = 256 * 1024;
 const UNPACK_LIMIT: usize = 16 * 1024 * 1024;
 
 /// Packs a document for its journey, in a message that carries this number of bytes besides.
-///
-/// # Errors
-/// If the object store does not take it.
-pub async fn pack(
-    blobs: &dyn Blobs,
-    page: &PageId,
-    html: &[u8],
-    besides: usize,
-    now: Timestamp,
-) -> Result<PageBody, StageError> {
+pub async fn pack(blobs: &dyn Blobs, page: &PageId, html: &[u8], besides: usize, now: Timestamp) -> Result<PageBody> {
     let packed = compressed(html)?;
     if packed.len().saturating_add(besides) <= INLINE_LIMIT {
         return Ok(PageBody::Inline(packed.into()));
@@ -36,7 +27,7 @@ pub async fn pack(
 ///
 /// # Errors
 /// [`PortError::NotFound`] if it was stored and is no longer there; a job error if it is missing or no zstd.
-pub async fn unpack(blobs: &dyn Blobs, body: &PageBody) -> Result<Bytes, StageError> {
+pub async fn unpack(blobs: &dyn Blobs, body: &PageBody) -> Result<Bytes> {
     let packed = match body {
         PageBody::Inline(bytes) => bytes.clone(),
         PageBody::Stored(key) => {
@@ -54,7 +45,7 @@ pub async fn unpack(blobs: &dyn Blobs, body: &PageBody) -> Result<Bytes, StageEr
 }
 
 /// Removes a document that has arrived, if it was stored beside its message.
-pub(crate) async fn discard(blobs: &dyn Blobs, body: &PageBody) -> Result<(), StageError> {
+pub(crate) async fn discard(blobs: &dyn Blobs, body: &PageBody) -> Result<()> {
     if let PageBody::Stored(key) = body {
         blobs.delete(key).await?;
     }

@@ -28,7 +28,7 @@ use curlew_policy::page::sampling;
 use curlew_policy::page::soft404::{PageText, is_in_place_of};
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::trace;
-use curlew_ports::stage::{StageError, Verdict, job_span};
+use curlew_ports::stage::{Result, StageError, Verdict, job_span};
 use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Event, Events, Pages, PortError, Queue, Sources, Version, compute};
 use curlew_screen::{Override, Screening, Verdict as Judged};
 use futures::future::join_all;
@@ -135,9 +135,9 @@ struct NewRecord<'j> {
 
 impl Extract {
     /// Does a batch of jobs; their records share one segment. One verdict for each job, in order.
-    pub async fn run_batch(&self, jobs: &[PageJob]) -> Vec<Result<Verdict, StageError>> {
+    pub async fn run_batch(&self, jobs: &[PageJob]) -> Vec<Result<Verdict>> {
         let mut batch = BatchCache::default();
-        let mut verdicts: Vec<Option<Result<Verdict, StageError>>> = Vec::with_capacity(jobs.len());
+        let mut verdicts: Vec<Option<Result<Verdict>>> = Vec::with_capacity(jobs.len());
         let mut kept: Vec<NewRecord<'_>> = Vec::new();
         let mut waiting: Vec<NewRecord<'_>> = Vec::new();
         for (number, job) in jobs.iter().enumerate() {
@@ -191,7 +191,7 @@ impl Extract {
     }
 
     /// True if a page has to wait for its image, which has a visit of its own and would not be judged later.
-    async fn awaits_image(&self, job: &PageJob, draft: &Draft, pictures: &mut Pictures) -> Result<bool, StageError> {
+    async fn awaits_image(&self, job: &PageJob, draft: &Draft, pictures: &mut Pictures) -> Result<bool> {
         let Some(ThumbnailId::Object(image)) = &draft.record.thumbnail else { return Ok(false) };
         // A second choice is called a day later.
         let is_called = job.work.calls_left > 0 && job.work.image.is_none();
@@ -200,7 +200,7 @@ impl Extract {
     }
 
     /// Writes the segment and sends the visits to images, before any row says that its page is done.
-    async fn store(&self, kept: &[NewRecord<'_>], pictures: &mut Pictures) -> Result<Vec<Location>, StageError> {
+    async fn store(&self, kept: &[NewRecord<'_>], pictures: &mut Pictures) -> Result<Vec<Location>> {
         if kept.is_empty() {
             return Ok(vec![]);
         }
@@ -211,7 +211,7 @@ impl Extract {
     }
 
     /// Extracts the page of a job; returns it with the version of the page's row that it is made over.
-    async fn make(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<(PendingRow, Extraction), StageError> {
+    async fn make(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<(PendingRow, Extraction)> {
         // The new row is swapped against this one: if it is too old to be true, the row is read again. A page that had
         // no row is not looked up: the same job twice is rare, and makes a record that no row points to. But a stored
         // body is gone by then.
@@ -241,7 +241,7 @@ impl Extract {
     }
 
     /// True if the page's owner has had everything removed since it was fetched, or the operator has blocked it.
-    async fn is_blocked(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<bool, StageError> {
+    async fn is_blocked(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<bool> {
         let blocked = match &mut batch.blocked {
             Some(blocked) => blocked,
             unread => unread.insert(hidden_hosts(self.blobs.as_ref()).await?),
@@ -255,7 +255,7 @@ impl Extract {
         job: &ExtractJob,
         body: Bytes,
         batch: &mut BatchCache,
-    ) -> Result<Result<Draft, Rejection>, StageError> {
+    ) -> Result<Result<Draft, Rejection>> {
         let base = Url::parse(&job.final_url).map_err(|e| StageError::Job(e.to_string()))?;
         let article = match self.article(body, job.content_type.clone(), base.clone()).await? {
             Ok(article) => article,
@@ -266,7 +266,7 @@ impl Extract {
     }
 
     /// The frame of a page that is kept raw. One that asks not to be archived is not.
-    async fn raw(&self, job: &ExtractJob, body: Bytes, record: &Record) -> Result<Option<Bytes>, StageError> {
+    async fn raw(&self, job: &ExtractJob, body: Bytes, record: &Record) -> Result<Option<Bytes>> {
         let Some(exchange) = job.exchange.clone().filter(|_| !record.no_archive) else { return Ok(None) };
         let (bytes, job) = (body.len(), job.clone());
         match parsed(self.pool.as_ref(), bytes, move || raw::pack(&job, &exchange, &body)).await? {
@@ -280,7 +280,7 @@ impl Extract {
         body: Bytes,
         content_type: Option<String>,
         base: Url,
-    ) -> Result<Result<Article, Rejection>, StageError> {
+    ) -> Result<Result<Article, Rejection>> {
         let bytes = body.len();
         let read = move || extract(&decode(&body, content_type.as_deref()), &base, &Limits::default());
         // A panic fails the job: it holds no lease, and among the dead ones the page waits for a program that can read
@@ -299,7 +299,7 @@ impl Extract {
         article: Article,
         feed: Option<NamedBy>,
         pictures: &mut Pictures,
-    ) -> Result<Result<Draft, Rejection>, StageError> {
+    ) -> Result<Result<Draft, Rejection>> {
         let directives = self.scope.directives(answered, &article.robots_meta, &job.robots_tags, &self.token);
         if directives.noindex || directives.expired(job.fetched_at) {
             return Ok(Err(Rejection::Noindex));
@@ -385,7 +385,7 @@ impl Extract {
         job: &ExtractJob,
         choices: Vec<String>,
         pictures: &mut Pictures,
-    ) -> Result<Option<String>, StageError> {
+    ) -> Result<Option<String>> {
         let came = job.image.as_ref().filter(|image| image.thumbnail.is_some());
         for url in &choices {
             let Some(id) = image_id_of(url) else { continue };
@@ -406,7 +406,7 @@ impl Extract {
         &self,
         job: &ExtractJob,
         known: &mut HashMap<SourceKey, Option<NamedBy>>,
-    ) -> Result<Option<NamedBy>, StageError> {
+    ) -> Result<Option<NamedBy>> {
         let Some(key) = &job.feed else { return Ok(None) };
         if let Some(told) = job.named_by.as_ref() {
             return Ok(Some(told.clone()));
@@ -429,7 +429,7 @@ impl Extract {
     }
 
     /// The title of the first feed of a site that is not one of comments.
-    async fn title_of_site(&self, feed: &FeedSource) -> Result<Option<String>, StageError> {
+    async fn title_of_site(&self, feed: &FeedSource) -> Result<Option<String>> {
         let Some(site) = &feed.site else { return Ok(None) };
         let Some((Source::Site(SiteSource { state: SiteState::Working { feeds }, .. }), _)) =
             self.sources.get(site).await?
@@ -447,7 +447,7 @@ impl Extract {
         Ok(None)
     }
 
-    async fn rejected(&self, job: &PageJob, seen: PendingRow, reason: Rejection) -> Result<Verdict, StageError> {
+    async fn rejected(&self, job: &PageJob, seen: PendingRow, reason: Rejection) -> Result<Verdict> {
         if job.work.replaces.is_some() {
             tracing::info!(url = %job.work.url, %reason, "an indexed page that has changed stays as it was");
         } else if self.write(job, seen, PageState::Rejected { reason: reason.clone() }).await? {
@@ -458,13 +458,13 @@ impl Extract {
         Ok(Verdict::Done)
     }
 
-    async fn same(&self, job: &PageJob, seen: PendingRow, of: PageId) -> Result<Verdict, StageError> {
+    async fn same(&self, job: &PageJob, seen: PendingRow, of: PageId) -> Result<Verdict> {
         self.write(job, seen, PageState::Alias { of }).await?;
         discard(self.blobs.as_ref(), &job.work.body).await?;
         Ok(Verdict::Done)
     }
 
-    async fn accepted(&self, kept: &NewRecord<'_>, location: Location) -> Result<Verdict, StageError> {
+    async fn accepted(&self, kept: &NewRecord<'_>, location: Location) -> Result<Verdict> {
         let year = segment_year(&location).unwrap_or_default();
         let content_hash = kept.content_hash.clone();
         if self.write(kept.job, kept.seen, PageState::Accepted { year, location, content_hash }).await? {
@@ -478,7 +478,7 @@ impl Extract {
     /// Images that were not asked for with their pages get visits of their own: those on other host keys, those of
     /// sites, and those that only the text shows. One visit a host key and batch; pages of one site often share an
     /// image.
-    async fn image_visits(&self, kept: &[NewRecord<'_>], pictures: &mut Pictures) -> Result<(), StageError> {
+    async fn image_visits(&self, kept: &[NewRecord<'_>], pictures: &mut Pictures) -> Result<()> {
         let mut images = HashSet::new();
         let now = self.clock.now();
         let mut visits: BTreeMap<(Timestamp, HostKey), Vec<VisitItem>> = BTreeMap::new();
@@ -517,7 +517,7 @@ impl Extract {
 
     /// Writes the row of a page that is still pending, or has none, or whose record is replaced; says whether it was
     /// written. The first writer decides.
-    async fn write(&self, job: &PageJob, mut seen: PendingRow, state: PageState) -> Result<bool, StageError> {
+    async fn write(&self, job: &PageJob, mut seen: PendingRow, state: PageState) -> Result<bool> {
         let (job, trace) = (job.work.as_ref(), job.trace.clone());
         let is_accepted = matches!(state, PageState::Accepted { .. });
         let mut row = Page {
@@ -620,10 +620,7 @@ fn is_decided(job: &ExtractJob, page: &Page) -> bool {
 
 impl Extract {
     /// Does the job, which may have been done before.
-    ///
-    /// # Errors
-    /// The errors of the ports; the job is tried again.
-    pub async fn run(&self, job: &PageJob) -> Result<Verdict, StageError> {
+    pub async fn run(&self, job: &PageJob) -> Result<Verdict> {
         self.run_batch(std::slice::from_ref(job)).await.pop().unwrap_or(Ok(Verdict::Done))
     }
 }

@@ -31,7 +31,7 @@ use curlew_policy::page::soft404::is_one_article;
 use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::deferral::{ItemWait, Remainder};
 use curlew_policy::polling::conditional;
-use curlew_ports::stage::{StageError, Verdict};
+use curlew_ports::stage::{Result, Verdict};
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
 use curlew_screen::Override;
 use ending::page_row;
@@ -174,7 +174,7 @@ impl Fetch {
     ///
     /// # Errors
     /// The errors of the ports. Items that were done then are found to be, when the job is run again.
-    pub(crate) async fn under(&self, visit: &mut Visit<'_>, job: &Envelope<VisitJob>) -> Result<VisitRest, StageError> {
+    pub(crate) async fn under(&self, visit: &mut Visit<'_>, job: &Envelope<VisitJob>) -> Result<VisitRest> {
         let calls_before = visit.state.calls;
         let (apart, suspects) = (BTreeMap::new(), Vec::new());
         let mut round = VisitRun { job, visit, apart, suspects, canonical: None, sent: SentDocuments::default() };
@@ -218,7 +218,7 @@ impl Fetch {
         Ok(VisitRest { apart, rest })
     }
 
-    async fn item(&self, round: &mut VisitRun<'_, '_>, item: &VisitItem) -> Result<Item, StageError> {
+    async fn item(&self, round: &mut VisitRun<'_, '_>, item: &VisitItem) -> Result<Item> {
         let Ok(url) = address::parse(&item.url, None) else { return Ok(Item::Done) };
         match &item.purpose {
             Purpose::New { hints } => self.new_page(round, item, &url, hints).await,
@@ -233,7 +233,7 @@ impl Fetch {
         item: &VisitItem,
         url: &Url,
         hints: &EntryHints,
-    ) -> Result<Item, StageError> {
+    ) -> Result<Item> {
         let before = self.row_of(round.visit, &item.page, url).await?;
         if before == Row::Decided {
             return Ok(Item::Done);
@@ -279,7 +279,7 @@ impl Fetch {
         got: &Fetched,
         calls_left: u32,
         seen: Result<ScannedPage, Rejection>,
-    ) -> Result<Item, StageError> {
+    ) -> Result<Item> {
         let (CallEnd::Reply(reply), Purpose::New { hints }) = (&got.end, &item.purpose) else { return Ok(Item::Done) };
         let seen = match seen {
             Ok(seen) => seen,
@@ -323,7 +323,7 @@ impl Fetch {
     }
 
     /// Reads a page's row before the page is called.
-    async fn row_of(&self, visit: &Visit<'_>, page: &PageId, url: &Url) -> Result<Row, StageError> {
+    async fn row_of(&self, visit: &Visit<'_>, page: &PageId, url: &Url) -> Result<Row> {
         let is_own = || self.politeness.key_of(url).is_ok_and(|key| key == visit.state.host);
         let row = match self.remembered {
             0 => self.pages.get(page).await?,
@@ -344,7 +344,7 @@ impl Fetch {
     }
 
     /// Looks at an answer just closely enough to know whether it may be kept.
-    async fn look(&self, reply: &Reply, url: &Url) -> Result<Result<ScannedPage, Rejection>, StageError> {
+    async fn look(&self, reply: &Reply, url: &Url) -> Result<Result<ScannedPage, Rejection>> {
         if reply.status != 200 {
             return Ok(Err(Rejection::Status(reply.status)));
         }
@@ -378,7 +378,7 @@ impl Fetch {
     }
 
     /// Returns the operator's override for a page.
-    async fn override_of(&self, url: &str) -> Result<Option<Override>, StageError> {
+    async fn override_of(&self, url: &str) -> Result<Option<Override>> {
         let rules = self.judge.rules(self.blobs.as_ref(), self.politeness.clock.as_ref()).await?;
         Ok(overrides::about(&rules, url).cloned())
     }
@@ -404,7 +404,7 @@ impl Fetch {
         called: &str,
         got: &Fetched,
         seen: &ScannedPage,
-    ) -> Result<Url, StageError> {
+    ) -> Result<Url> {
         let answered = address::canonical(&got.url);
         let link = canonical_link(&self.politeness, &answered, seen.glance.canonical.as_ref());
         let Some(link) = link else { return Ok(answered) };
@@ -431,7 +431,7 @@ impl Fetch {
         link: &Url,
         got: &Fetched,
         seen: &ScannedPage,
-    ) -> Result<bool, StageError> {
+    ) -> Result<bool> {
         if round.canonical.as_ref().is_none_or(|(known, _)| known != link) {
             let page = address::page_id(link);
             let row = self.pages.load_eventual(&page).await?.map(|(row, _)| row.state);
@@ -455,7 +455,7 @@ impl Fetch {
     }
 
     /// Returns the article that an answer shows, if it shows one.
-    async fn shown_article(&self, answer: &Fetched) -> Result<Option<Article>, StageError> {
+    async fn shown_article(&self, answer: &Fetched) -> Result<Option<Article>> {
         let CallEnd::Reply(reply) = &answer.end else { return Ok(None) };
         if reply.status != 200 || reply.body_skipped {
             return Ok(None);
@@ -478,7 +478,7 @@ impl Fetch {
         host: &HostKey,
         hints: &EntryHints,
         is_without_row: bool,
-    ) -> Result<(), StageError> {
+    ) -> Result<()> {
         let page = address::page_id(known_as);
         let job = self.extract_job(found, page, known_as.as_str(), host).await?;
         let VisitJob { feed, named_by, site_image, .. } = &round.job.work;
@@ -489,13 +489,7 @@ impl Fetch {
     }
 
     /// Returns the extraction job of a page.
-    async fn extract_job(
-        &self,
-        found: PageFacts<'_>,
-        page: PageId,
-        url: &str,
-        host: &HostKey,
-    ) -> Result<ExtractJob, StageError> {
+    async fn extract_job(&self, found: PageFacts<'_>, page: PageId, url: &str, host: &HostKey) -> Result<ExtractJob> {
         let now = self.politeness.clock.now();
         let PageFacts { got, reply, seen, preferences, image, calls_left } = found;
         let exchange = reply.exchange.clone().filter(|_| !seen.directives.noarchive);
@@ -579,10 +573,7 @@ fn waits(end: &CallEnd) -> Option<Item> {
 
 impl Fetch {
     /// Does the job, which may have been done before.
-    ///
-    /// # Errors
-    /// The errors of the ports; the job is tried again.
-    pub async fn run(&self, job: &Envelope<VisitJob>) -> Result<Verdict, StageError> {
+    pub async fn run(&self, job: &Envelope<VisitJob>) -> Result<Verdict> {
         let owner = match job.work.items.first() {
             Some(item) => format!("fetch {}", item.page),
             None => return Ok(Verdict::Done),

@@ -6,7 +6,7 @@ use crate::parsing::{parsed, within};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{CpuPool, CpuTask};
 use footprint::ImageHeader;
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits, RgbImage};
@@ -41,11 +41,7 @@ const PNG_PIXELS: [&[u8]; 5] = [b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND"];
 ///
 /// # Errors
 /// The inner error is one line that says why the image gives none; the outer one if it could not be decoded now.
-pub(crate) async fn scaled_down_in(
-    pool: &dyn CpuPool,
-    image: Bytes,
-    memory: u64,
-) -> Result<Result<Bytes, String>, StageError> {
+pub(crate) async fn scaled_down_in(pool: &dyn CpuPool, image: Bytes, memory: u64) -> Result<Result<Bytes, String>> {
     let small = image.clone();
     let scale_small = move || match opened_for(&small, memory) {
         Ok((_, footprint)) if footprint > LARGE => None,

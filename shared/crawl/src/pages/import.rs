@@ -17,7 +17,7 @@ use curlew_policy::address;
 use curlew_policy::page::directives::robots_tag_lines;
 use curlew_policy::polling::conditional;
 use curlew_policy::robots::license::{LicenseTerms, linked};
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::update_host;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -78,7 +78,7 @@ impl ForeignPages<'_> {
     ///
     /// # Errors
     /// Any error of the ports. Pages that were taken before stay.
-    pub async fn take(&self, pages: Vec<ForeignPage>) -> Result<Vec<ImportOutcome>, StageError> {
+    pub async fn take(&self, pages: Vec<ForeignPage>) -> Result<Vec<ImportOutcome>> {
         let blocked = hidden_hosts(self.extract.blobs.as_ref()).await?;
         let (mut outcomes, mut jobs, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
         for page in pages {
@@ -111,17 +111,13 @@ impl ForeignPages<'_> {
         Ok(outcomes)
     }
 
-    async fn is_known(&self, page: &PageId) -> Result<bool, StageError> {
+    async fn is_known(&self, page: &PageId) -> Result<bool> {
         let row = self.extract.pages.get(page).await?;
         Ok(row.is_some_and(|(row, _)| !row.state.may_be_taken_up()))
     }
 
     /// The job of a page's extraction, or why it is not taken: what fetching would have found before it.
-    async fn job(
-        &self,
-        page: &ForeignPage,
-        blocked: &BTreeSet<String>,
-    ) -> Result<Result<ExtractJob, Rejection>, StageError> {
+    async fn job(&self, page: &ForeignPage, blocked: &BTreeSet<String>) -> Result<Result<ExtractJob, Rejection>> {
         let politeness = self.politeness;
         let url = match address::parse(&page.url, None) {
             Ok(url) => url,

@@ -106,9 +106,6 @@ impl Judge {
     }
 
     /// The operator's overrides, as they are now or were a minute ago: they are read once a minute at most.
-    ///
-    /// # Errors
-    /// The errors of the object store.
     pub async fn rules(&self, blobs: &dyn Blobs, clock: &dyn Clock) -> Result<Arc<Vec<Override>>, PortError> {
         let now = clock.monotonic();
         let known = self.rules.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -45,9 +45,6 @@ pub struct OverrideList {
 }
 
 /// Returns all overrides there are, oldest first.
-///
-/// # Errors
-/// The errors of the ports; or the object is damaged.
 pub async fn all(blobs: &dyn Blobs) -> Result<Vec<StoredOverride>, PortError> {
     blobs.get(KEY).await?.map_or_else(|| Ok(vec![]), |blob| parse(&blob.bytes).map(|all| all.overrides))
 }
@@ -58,9 +55,6 @@ pub fn about<'a>(rules: &'a [Override], url: &str) -> Option<&'a Override> {
 }
 
 /// Reads the overrides from the bytes of their object.
-///
-/// # Errors
-/// If the object is damaged.
 pub fn parse(bytes: &[u8]) -> Result<OverrideList, PortError> {
     serde_json::from_slice(bytes).map_err(|e| PortError::Corrupt { what: KEY.into(), why: e.to_string() })
 }

@@ -2,13 +2,13 @@
 
 use curlew_model::{Page, PageState, Rejection};
 use curlew_policy::page::sampling;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{Pages, PortError};
 
 /// Writes a row if there is none, or one that [may be taken up](PageState::may_be_taken_up) or [looked at
 /// again](sampling::may_look_again); says whether it was written. The second look at a page whose host cannot be
 /// reached leaves the reason of its rejection.
-pub(crate) async fn write(pages: &dyn Pages, row: &Page) -> Result<bool, StageError> {
+pub(crate) async fn write(pages: &dyn Pages, row: &Page) -> Result<bool> {
     if pages.insert(row).await? {
         return Ok(true);
     }

@@ -11,7 +11,7 @@ use curlew_catalog::removal::Removal;
 use curlew_catalog::segment::{self, Draft, segment_year};
 use curlew_model::{Gone, Location, MainImage, Page, PageState, RawFrame, Record, Rejection, ThumbnailId, Timestamp};
 use curlew_ports::PortError;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use futures::future::try_join_all;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -82,10 +82,7 @@ enum Reextraction {
 
 impl Reextract<'_> {
     /// Extracts the pages that are kept raw, some dozens at a time. May run twice, also after it was cut off.
-    ///
-    /// # Errors
-    /// Any error of the ports.
-    pub async fn run(&self, request: &ReextractRequest) -> Result<ReextractReport, StageError> {
+    pub async fn run(&self, request: &ReextractRequest) -> Result<ReextractReport> {
         let mut report = ReextractReport::default();
         let mut chunk: Vec<RawEntry> = Vec::new();
         for (key, segment) in self.raw.objects(request.since).await? {
@@ -114,7 +111,7 @@ impl Reextract<'_> {
         chunk: Vec<RawEntry>,
         request: &ReextractRequest,
         report: &mut ReextractReport,
-    ) -> Result<(), StageError> {
+    ) -> Result<()> {
         let mut lanes: Vec<Vec<RawEntry>> = (0..LANES).map(|_| Vec::new()).collect();
         for (n, page) in chunk.into_iter().enumerate() {
             lanes[n % LANES].push(page);
@@ -154,7 +151,7 @@ impl Reextract<'_> {
         Ok(())
     }
 
-    async fn lane(&self, pages: Vec<RawEntry>) -> Result<Vec<(RawEntry, Reextraction)>, StageError> {
+    async fn lane(&self, pages: Vec<RawEntry>) -> Result<Vec<(RawEntry, Reextraction)>> {
         let mut cache = BatchCache::default();
         let mut outcomes = Vec::with_capacity(pages.len());
         for page in pages {
@@ -164,7 +161,7 @@ impl Reextract<'_> {
         Ok(outcomes)
     }
 
-    async fn page(&self, page: &RawEntry, cache: &mut BatchCache) -> Result<Reextraction, StageError> {
+    async fn page(&self, page: &RawEntry, cache: &mut BatchCache) -> Result<Reextraction> {
         let kept = page.clone();
         let unpacked = parsed(self.extract.pool.as_ref(), page.frame().len(), move || kept.unpack()).await?;
         let Ok(Some(raw)) = unpacked else { return Ok(Reextraction::Unreadable) };
@@ -203,7 +200,7 @@ impl Reextract<'_> {
 
     /// Points a page's row to its new record, unless it points elsewhere by now. When it was accepted and checked
     /// stays.
-    async fn point(&self, old: &RawEntry, location: Location, content_hash: String) -> Result<(), StageError> {
+    async fn point(&self, old: &RawEntry, location: Location, content_hash: String) -> Result<()> {
         let year = segment_year(&location).unwrap_or_default();
         let state = PageState::Accepted { year, location, content_hash };
         for _ in 0..ROW_TRIES {

@@ -9,7 +9,7 @@ use curlew_model::{
 };
 use curlew_policy::page::sampling;
 use curlew_policy::trace;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{Pages, Queue};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -74,10 +74,7 @@ impl Sampled {
 
 impl Sample {
     /// Chooses pages and sends their visits; returns how many.
-    ///
-    /// # Errors
-    /// The errors of the ports.
-    pub async fn run(&self, how_many: HowMany) -> Result<Sampled, StageError> {
+    pub async fn run(&self, how_many: HowMany) -> Result<Sampled> {
         let (pages, now) = (self.pages.as_ref(), self.politeness.clock.now());
         let chosen = match how_many {
             HowMany::AtMost(count) => return self.some(count, false).await,
@@ -92,7 +89,7 @@ impl Sample {
     }
 
     /// Sends visits that re-check these pages, or look at rejected ones again as at new ones of their feeds.
-    pub async fn send(&self, chosen: &[Page]) -> Result<(), StageError> {
+    pub async fn send(&self, chosen: &[Page]) -> Result<()> {
         let now = self.politeness.clock.now();
         let mut visits: BTreeMap<(&HostKey, Option<&SourceKey>), Vec<VisitItem>> = BTreeMap::new();
         for page in chosen {
@@ -120,7 +117,7 @@ impl Sample {
     /// Samples go round through all rows, each from where the last one ended: of the candidates that it comes by, which
     /// are more than are asked for, those are chosen that need it most. So a sample reads a small part of the rows, and
     /// yet each page has its turn. Says how many were chosen.
-    async fn some(&self, count: usize, all_due: bool) -> Result<Sampled, StageError> {
+    async fn some(&self, count: usize, all_due: bool) -> Result<Sampled> {
         let (now, rules) = (self.politeness.clock.now(), &self.politeness.rules);
         let begin = self.place().await?;
         let mut round = RowScan { after: begin.clone(), begin, is_around: false, is_over: false };
@@ -145,7 +142,7 @@ impl Sample {
         Ok(sent)
     }
 
-    async fn place(&self) -> Result<Option<PageId>, StageError> {
+    async fn place(&self) -> Result<Option<PageId>> {
         let Some(blob) = self.politeness.blobs.get(PLACE).await? else { return Ok(None) };
         // A place that cannot be read is as good as none.
         Ok(serde_json::from_slice::<Place>(&blob.bytes).ok().and_then(|place| place.after))
@@ -166,7 +163,7 @@ struct RowScan {
 
 impl RowScan {
     /// The next rows.
-    async fn rows(&mut self, pages: &dyn Pages) -> Result<Vec<Page>, StageError> {
+    async fn rows(&mut self, pages: &dyn Pages) -> Result<Vec<Page>> {
         let mut rows = pages.list(self.after.as_ref(), LIST).await?;
         self.after = rows.last().map(|last| last.id.clone());
         if rows.is_empty() {

@@ -7,7 +7,7 @@
 
 use curlew_model::{ExtractJob, Page, PageId, PageState, Record, Timestamp};
 use curlew_policy::address::{self, hash_hex};
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{Pages, PortError};
 use url::Url;
 
@@ -30,7 +30,7 @@ pub(crate) async fn same_page(
     job: &ExtractJob,
     content_hash: &str,
     now: Timestamp,
-) -> Result<Option<PageId>, StageError> {
+) -> Result<Option<PageId>> {
     let Some(mut url) = Url::parse(&job.url).ok().filter(|url| url.query().is_some()) else { return Ok(None) };
     url.set_query(None);
     let bare = address::page_id(&address::canonical(&url));

@@ -10,7 +10,7 @@ use curlew_policy::politeness::outage::{Fault, OutageDetector};
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::rules::Rules;
 use curlew_policy::skew::unless_ahead;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{Blobs, Clock, CpuPool, Events, Fetch, HostLedger, RobotsCopy, RobotsStore, Seeds, update_host};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -123,10 +123,7 @@ impl Politeness {
     }
 
     /// Ends the lease of a visit that is known to be dead.
-    ///
-    /// # Errors
-    /// The errors of the ledger.
-    pub async fn break_lease(&self, host: &HostKey) -> Result<(), StageError> {
+    pub async fn break_lease(&self, host: &HostKey) -> Result<()> {
         let (now, seed) = (self.clock.now(), self.seeds.next());
         update_host(self.ledger.as_ref(), host, |s| (admission::break_lease(s, &self.rules, now, seed), ())).await?;
         Ok(())

@@ -71,9 +71,6 @@ impl Signer {
     }
 
     /// Signs the directory anew if it has to be, and stores it. Cheap while there is no key.
-    ///
-    /// # Errors
-    /// The errors of the object store.
     pub async fn publish(&self, blobs: &dyn Blobs, now: Timestamp, unique: u64) -> Result<(), PortError> {
         let Some(ring) = self.ring(now).await else { return Ok(()) };
         let authority = authority(&self.agent);
@@ -86,9 +83,6 @@ impl Signer {
     }
 
     /// Publishes it as above, once an hour for each process, whether it fails or not.
-    ///
-    /// # Errors
-    /// The errors of the object store.
     pub async fn publish_hourly(&self, blobs: &dyn Blobs, now: Timestamp, unique: u64) -> Result<(), PortError> {
         let is_due = {
             let mut last = self.known.published.lock().unwrap_or_else(PoisonError::into_inner);
@@ -125,9 +119,6 @@ impl Signer {
 }
 
 /// The directory as it was signed last, if its signatures are valid.
-///
-/// # Errors
-/// The errors of the object store.
 pub async fn directory(blobs: &dyn Blobs, now: Timestamp) -> Result<Option<SignedDirectory>, PortError> {
     Ok(stored(blobs).await?.filter(|directory| now.since(directory.signed_at) < LIFETIME))
 }

@@ -12,7 +12,7 @@ use curlew_policy::politeness::deferral::ItemWait;
 use curlew_policy::politeness::visit::Permission;
 use curlew_policy::robots::license::{self, LicenseTerms};
 use curlew_policy::robots::{LicenseAnswer, MAX_AGE, Robots, WhileUnreachable, classify_license, while_unreachable};
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{CallKind, Reply, RobotsCopy};
 use std::sync::Arc;
 use url::Url;
@@ -37,7 +37,7 @@ type LicenseCopy = Result<RobotsCopy, CallEnd>;
 
 impl Visit<'_> {
     /// Asks for the site's licence, which is read before its pages. Returns why it could not be asked for now.
-    pub(crate) async fn ask_site_files(&mut self, url: &Url) -> Result<Option<CallEnd>, StageError> {
+    pub(crate) async fn ask_site_files(&mut self, url: &Url) -> Result<Option<CallEnd>> {
         // A page would be called in vain where the licence that it names can only be asked by the visit after.
         let is_slow = self.state.learned.crawl_delay >= self.politeness.rules.slice;
         if let Ok(permission) = self.permission(url).await? {
@@ -52,12 +52,7 @@ impl Visit<'_> {
 
     /// Returns what is stated about a page: by its site's files, by the answer, by the page itself, of which nothing is
     /// known after a 304. A refusal anywhere is heeded.
-    pub(crate) async fn stated(
-        &mut self,
-        url: &Url,
-        reply: &Reply,
-        page: Option<&HeadScan>,
-    ) -> Result<StatedUsage, StageError> {
+    pub(crate) async fn stated(&mut self, url: &Url, reply: &Reply, page: Option<&HeadScan>) -> Result<StatedUsage> {
         let robots = self.robots_at_hand(url).await?;
         let signals = robots.signals(url);
         if signals.search() == Some(false) {
@@ -93,7 +88,7 @@ impl Visit<'_> {
         url: &Url,
         robots: &Robots,
         named: Option<&Url>,
-    ) -> Result<Result<Option<SiteLicense>, CallEnd>, StageError> {
+    ) -> Result<Result<Option<SiteLicense>, CallEnd>> {
         let wanted = robots.license().and_then(|address| address::parse(address, None).ok());
         let is_slow = self.state.learned.crawl_delay >= self.politeness.rules.slice;
         let (Ok(origin), Some(key)) = (address::origin(url), license_key(url)) else { return Ok(Ok(None)) };
@@ -133,7 +128,7 @@ impl Visit<'_> {
     }
 
     /// Reads a licence. One that takes too long says nothing.
-    async fn terms(&self, document: Bytes) -> Result<LicenseTerms, StageError> {
+    async fn terms(&self, document: Bytes) -> Result<LicenseTerms> {
         let read =
             parsed(self.politeness.pool.as_ref(), document.len(), move || LicenseTerms::parse(&document)).await?;
         Ok(read.unwrap_or_default())
@@ -148,7 +143,7 @@ impl Visit<'_> {
         file: &Url,
         standing: String,
         old: Option<RobotsCopy>,
-    ) -> Result<LicenseCopy, StageError> {
+    ) -> Result<LicenseCopy> {
         let now = self.politeness.clock.now();
         if let Some(copy) = old.clone().filter(|copy| self.politeness.is_fresh(copy)) {
             return Ok(readable(copy, now));

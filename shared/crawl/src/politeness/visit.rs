@@ -22,7 +22,7 @@ use curlew_policy::politeness::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::politeness::visit::{self, Answer, Attempt, Grant, Permission, Step, VisitState};
 use curlew_policy::robots::Robots;
 use curlew_policy::robots::license::LicenseTerms;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{
     Call, CallKind, Event, FetchError, Post, Reply, Version, WaitReason, update_host, update_host_from,
 };
@@ -88,22 +88,16 @@ pub struct Fetched {
 
 impl Politeness {
     /// Asks for the lease of a host key.
-    ///
-    /// # Errors
-    /// The errors of the ledger.
-    pub async fn open(&self, host: &HostKey, owner: &str) -> Result<LeaseOutcome<'_>, StageError> {
+    pub async fn open(&self, host: &HostKey, owner: &str) -> Result<LeaseOutcome<'_>> {
         self.open_for(host, owner, self.rules.lease_length()).await
     }
 
     /// Asks for a brief lease for a poll, which is made longer if it turns out to be too short.
-    ///
-    /// # Errors
-    /// The errors of the ledger.
-    pub(crate) async fn open_for_poll(&self, host: &HostKey, owner: &str) -> Result<LeaseOutcome<'_>, StageError> {
+    pub(crate) async fn open_for_poll(&self, host: &HostKey, owner: &str) -> Result<LeaseOutcome<'_>> {
         self.open_for(host, owner, self.rules.brief_length()).await
     }
 
-    async fn open_for(&self, host: &HostKey, owner: &str, length: Millis) -> Result<LeaseOutcome<'_>, StageError> {
+    async fn open_for(&self, host: &HostKey, owner: &str, length: Millis) -> Result<LeaseOutcome<'_>> {
         // Taken before the lease is, so that the visit ends before the ledger thinks so.
         let opened = self.clock.monotonic();
         let now = self.clock.now();
@@ -151,7 +145,7 @@ impl Politeness {
 
     /// True if a host key that was never called lies below a name that is blocked, such as a public suffix. The block
     /// is then written into its own state, where the next call finds it.
-    async fn is_blocked_from_above(&self, host: &HostKey) -> Result<bool, StageError> {
+    async fn is_blocked_from_above(&self, host: &HostKey) -> Result<bool> {
         let hidden = self.hidden.now(self.blobs.as_ref()).await?;
         let Some(name) = covering(&hidden, host.as_str()) else { return Ok(false) };
         let blocked = |state| (HostState { lease: None, ..admission::block(state, name) }, ());
@@ -187,10 +181,7 @@ impl<'a> Visit<'a> {
     }
 
     /// Gets a URL: robots.txt is asked, the pause is kept, and redirects are followed, for each hop anew.
-    ///
-    /// # Errors
-    /// The errors of the ports.
-    pub async fn get(&mut self, url: &Url, kind: CallKind, validators: &Validators) -> Result<Fetched, StageError> {
+    pub async fn get(&mut self, url: &Url, kind: CallKind, validators: &Validators) -> Result<Fetched> {
         self.get_unless(url, kind, validators, url).await
     }
 
@@ -202,7 +193,7 @@ impl<'a> Visit<'a> {
         kind: CallKind,
         validators: &Validators,
         validated: &Url,
-    ) -> Result<Fetched, StageError> {
+    ) -> Result<Fetched> {
         let now = self.politeness.clock.now();
         let mut chain = self.state.chain(url, self.politeness.rules.page_redirects, now);
         let fetched = self.follow(&mut chain, kind, validators, validated).await?;
@@ -213,16 +204,13 @@ impl<'a> Visit<'a> {
 
     /// Gets the URL of a chain of redirects, and those that it leads to. The validators are sent to the URL that gave
     /// them, `validated`, alone.
-    ///
-    /// # Errors
-    /// The errors of the ports.
     pub(crate) async fn follow(
         &mut self,
         chain: &mut Chain,
         kind: CallKind,
         validators: &Validators,
         validated: &Url,
-    ) -> Result<Fetched, StageError> {
+    ) -> Result<Fetched> {
         // Validators go only to the server that gave them, and never from https to http.
         let (mut leaves_tls, none) =
             (chain.start().scheme() == "https" && chain.current().scheme() == "http", Validators::default());
@@ -269,10 +257,7 @@ impl<'a> Visit<'a> {
 
     /// Posts a form to a hub: with robots.txt, pause and guard as for every call. A hub may say that it lives elsewhere
     /// (307 and 308, WebSub §5.2), and no other redirect repeats a POST (RFC 9110 §15.4).
-    ///
-    /// # Errors
-    /// The errors of the ports.
-    pub(crate) async fn post(&mut self, hub: &Url, form: String) -> Result<CallEnd, StageError> {
+    pub(crate) async fn post(&mut self, hub: &Url, form: String) -> Result<CallEnd> {
         self.post = Some(Post::form(form));
         let mut chain = Chain::new(hub.clone(), self.politeness.rules.page_redirects);
         loop {
@@ -296,10 +281,7 @@ impl<'a> Visit<'a> {
     /// Makes the one call to a receiver of matches: the POST of these. Its operator has asked for the call, so its
     /// robots.txt is not asked; guard, pause and holds stand before it as before every call. No redirect is followed:
     /// the receiver is where somebody said that it is.
-    ///
-    /// # Errors
-    /// The errors of the ports.
-    pub async fn tell(&mut self, receiver: &Url, post: Post) -> Result<CallEnd, StageError> {
+    pub async fn tell(&mut self, receiver: &Url, post: Post) -> Result<CallEnd> {
         self.post = Some(post);
         self.hop(receiver, CallKind::Receiver, &Validators::default(), Some(Permission::Allowed)).await
     }
@@ -312,7 +294,7 @@ impl<'a> Visit<'a> {
         kind: CallKind,
         validators: &'b Validators,
         permission: Option<Permission>,
-    ) -> Pin<Box<dyn Future<Output = Result<CallEnd, StageError>> + Send + 'b>> {
+    ) -> Pin<Box<dyn Future<Output = Result<CallEnd>> + Send + 'b>> {
         Box::pin(async move {
             let mut attempt = Attempt { permission, ..self.attempt(url, kind) };
             loop {
@@ -360,7 +342,7 @@ impl<'a> Visit<'a> {
     /// True if the ledger's row is as this visit has read or written it. Others are kept away by the lease's own
     /// length, so this is only to hear of blocks and holds, for which an eventually consistent read does, at half the
     /// price: it lags by less than a second.
-    async fn is_unchanged(&self) -> Result<bool, StageError> {
+    async fn is_unchanged(&self) -> Result<bool> {
         Ok(self.politeness.ledger.load_eventual(&self.state.host).await?.1 == self.ledger_row.1)
     }
 
@@ -390,7 +372,7 @@ impl<'a> Visit<'a> {
         kind: CallKind,
         validators: &Validators,
         permission: Option<Permission>,
-    ) -> Result<CallEnd, StageError> {
+    ) -> Result<CallEnd> {
         match self.politeness.open(key, self.state.owner()).await? {
             LeaseOutcome::Granted(mut guest) => {
                 guest.post.clone_from(&self.post);
@@ -518,7 +500,7 @@ impl<'a> Visit<'a> {
     }
 
     /// Makes a brief lease as long as others are. A lease that was lost stays as it is.
-    async fn lengthen(&mut self) -> Result<(), StageError> {
+    async fn lengthen(&mut self) -> Result<()> {
         let rules = self.politeness.rules_for(&self.state.host);
         let (by, token) = (self.state.missing_length(&rules), self.state.token());
         let now = self.politeness.clock.now();
@@ -533,7 +515,7 @@ impl<'a> Visit<'a> {
     ///
     /// # Errors
     /// The errors of the ledger; the lease then expires by itself.
-    pub(crate) async fn close_or_leave(self) -> Result<(), StageError> {
+    pub(crate) async fn close_or_leave(self) -> Result<()> {
         if self.state.may_run_out(&self.politeness.rules) { Ok(()) } else { self.close().await }
     }
 
@@ -550,7 +532,7 @@ impl<'a> Visit<'a> {
     ///
     /// # Errors
     /// The errors of the ledger; the lease then expires by itself.
-    pub async fn close(self) -> Result<(), StageError> {
+    pub async fn close(self) -> Result<()> {
         let token = self.state.token();
         let mut tried = 0;
         loop {

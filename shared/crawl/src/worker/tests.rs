@@ -5,14 +5,15 @@ use curlew_model::{
     EntryHints, Envelope, HostKey, Millis, PageBody, PageId, SourceKey, StatedPreferences, Validators, Work,
 };
 use curlew_policy::delivery::{MAX_HANDOUTS, MAX_RECEIVES, RETRY};
+use curlew_ports::stage::StageError;
 use curlew_testkit::memory::{MemoryJobs, TokioClock};
 use std::sync::Mutex;
 
 /// Stages that answer each job with what is said of its URL, and panic if nothing is.
-struct Script(fn(&str) -> Option<Result<Verdict, StageError>>, Mutex<Vec<usize>>);
+struct Script(fn(&str) -> Option<Result<Verdict>>, Mutex<Vec<usize>>);
 
 impl Script {
-    fn of(answer: fn(&str) -> Option<Result<Verdict, StageError>>) -> Script {
+    fn of(answer: fn(&str) -> Option<Result<Verdict>>) -> Script {
         Script(answer, Mutex::default())
     }
 }
@@ -27,11 +28,11 @@ fn url_of(job: &Job) -> &str {
 
 #[async_trait]
 impl Stages for Script {
-    async fn run(&self, job: &Job) -> Result<Verdict, StageError> {
+    async fn run(&self, job: &Job) -> Result<Verdict> {
         self.0(url_of(job)).unwrap_or_else(|| panic!("no answer to {}", url_of(job)))
     }
 
-    async fn run_batch(&self, jobs: &[PageJob]) -> Vec<Result<Verdict, StageError>> {
+    async fn run_batch(&self, jobs: &[PageJob]) -> Vec<Result<Verdict>> {
         self.1.lock().unwrap().push(jobs.len());
         jobs.iter()
             .map(|job| self.0(&job.work.url).unwrap_or_else(|| panic!("no answer to {}", job.work.url)))

@@ -12,7 +12,7 @@ use curlew_feed::{Entry, Feed};
 use curlew_model::{Backfill, BackfillDocument, DocumentKind, HostKey, Listed, SourceKey, Timestamp, Validators};
 use curlew_policy::address;
 use curlew_policy::polling::backfill::{self, FeedFacts, Setback};
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{CallKind, Reply, update_host};
 use std::collections::BTreeSet;
 use url::Url;
@@ -34,7 +34,7 @@ impl Backfills {
         home: &Url,
         host: &HostKey,
         hidden: &Hidden,
-    ) -> Result<Turn, StageError> {
+    ) -> Result<Turn> {
         let politeness = self.intake.politeness.as_ref();
         let left_out = |row, why: String| {
             Turn::End(backfill::left_out(row, format!("{}: {why}", document.url), politeness.clock.now()))
@@ -110,7 +110,7 @@ impl Backfills {
         got: &Fetched,
         reply: &Reply,
         hidden: &Hidden,
-    ) -> Result<Turn, StageError> {
+    ) -> Result<Turn> {
         let (now, FeedDocument { url, kind, feed: key }) = (self.now(), *document);
         let feed = match feed_row::parse(self.intake.politeness.pool.as_ref(), reply, &got.url).await? {
             Ok(feed) => feed,
@@ -156,7 +156,7 @@ impl Backfills {
         got: &Fetched,
         reply: &Reply,
         home: &Url,
-    ) -> Result<Turn, StageError> {
+    ) -> Result<Turn> {
         let (body, media, base) = (reply.body.clone(), reply.headers.content_type.clone(), got.url.clone());
         let read = move || sitemap::parse(&body, media.as_deref(), &base, &SitemapLimits::default());
         let read = parsed(self.intake.politeness.pool.as_ref(), reply.body.len(), read).await?;

@@ -6,7 +6,7 @@ use curlew_catalog::object::json;
 use curlew_feed::Entry;
 use curlew_model::{AddressList, Backfill, BackfillDocument, Listed, SourceKey, Timestamp};
 use curlew_policy::address;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use serde::{Deserialize, Serialize};
 
 /// Prefix of the keys of lists; the key of the backfill follows.
@@ -59,7 +59,7 @@ impl Backfills {
         mut addresses: Vec<PageAddress>,
         of: &Listed,
         then: Option<BackfillDocument>,
-    ) -> Result<Backfill, StageError> {
+    ) -> Result<Backfill> {
         if addresses.is_empty() {
             row.next = then;
             return Ok(row);
@@ -85,7 +85,7 @@ impl Backfills {
     }
 
     /// Erases all lists of a backfill that has ended, those of steps that came too late among them.
-    pub(super) async fn erase_lists(&self, key: &SourceKey) -> Result<(), StageError> {
+    pub(super) async fn erase_lists(&self, key: &SourceKey) -> Result<()> {
         let (blobs, prefix) = (self.intake.politeness.blobs.as_ref(), format!("{PREFIX}{key}/"));
         loop {
             let objects = blobs.list(&prefix, None, AT_ONCE).await?;
@@ -99,7 +99,7 @@ impl Backfills {
     }
 
     /// Reads what is left of a list; `None` if its object is lost.
-    pub(super) async fn listed(&self, list: &AddressList) -> Result<Option<Vec<PageAddress>>, StageError> {
+    pub(super) async fn listed(&self, list: &AddressList) -> Result<Option<Vec<PageAddress>>> {
         let Some(blob) = self.intake.politeness.blobs.get(&list.object).await? else { return Ok(None) };
         let all = zstd::bulk::decompress(&blob.bytes, UNPACK_LIMIT).ok();
         let all: Option<Vec<PageAddress>> = all.and_then(|json| serde_json::from_slice(&json).ok());

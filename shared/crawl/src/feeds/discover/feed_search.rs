@@ -19,7 +19,7 @@ use curlew_policy::politeness::deferral;
 use curlew_policy::polling::failure::may_try_again;
 use curlew_policy::rules::MOST_USUAL_ADDRESSES;
 use curlew_policy::trace;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{CallKind, Event, Reply, Version};
 use std::collections::HashMap;
 use url::Url;
@@ -109,7 +109,7 @@ pub(super) struct FoundFeed {
 
 impl FoundFeed {
     /// Writes its row, and asks its hub.
-    pub(super) async fn write(self, intake: &Intake) -> Result<(), StageError> {
+    pub(super) async fn write(self, intake: &Intake) -> Result<()> {
         let row = Source::Feed(self.feed);
         let is_new = match self.seen {
             Some(seen) => intake.sources.swap(seen, &row).await.map(|_| true)?,
@@ -142,12 +142,12 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
 
     /// Goes on with what is left of the search. Returns how far it came, and the feeds that are new, also if it failed
     /// after them.
-    pub(super) async fn run(mut self, start: &Url, rest: Rest) -> (Result<Step, StageError>, Vec<FoundFeed>) {
+    pub(super) async fn run(mut self, start: &Url, rest: Rest) -> (Result<Step>, Vec<FoundFeed>) {
         let step = self.look(start, rest).await;
         (step, self.found)
     }
 
-    async fn look(&mut self, start: &Url, mut rest: Rest) -> Result<Step, StageError> {
+    async fn look(&mut self, start: &Url, mut rest: Rest) -> Result<Step> {
         let home = match rest.home.clone() {
             Some(home) => home,
             None => match self.home(start).await? {
@@ -171,7 +171,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
     }
 
     /// Calls the home page: the one time in a site's discovery.
-    async fn home(&mut self, start: &Url) -> Result<Home, StageError> {
+    async fn home(&mut self, start: &Url) -> Result<Home> {
         let nothing = Rest { home: None, links: vec![], next_guess: None };
         let got = self.visit.get(start, CallKind::Home, &Validators::default()).await?;
         let reply = match &got.end {
@@ -237,7 +237,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
     }
 
     /// Validates the feeds that the home page names; the first poll and the validation are one call.
-    async fn try_links(&mut self, rest: &Rest) -> Result<Step, StageError> {
+    async fn try_links(&mut self, rest: &Rest) -> Result<Step> {
         let mut working: Vec<Working> = Vec::new();
         let mut waiting: Vec<(Timestamp, Url)> = Vec::new();
         for (n, link) in rest.links.iter().enumerate() {
@@ -265,7 +265,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         })
     }
 
-    async fn guess(&mut self, home: &Url, rest: Rest) -> Result<Step, StageError> {
+    async fn guess(&mut self, home: &Url, rest: Rest) -> Result<Step> {
         let guesses = GUESSES.iter().take(self.intake.politeness.rules.usual_addresses).enumerate();
         for (n, guess) in guesses.skip(usize::from(rest.next_guess.unwrap_or(0))) {
             // A link that does not work is not called again.
@@ -291,7 +291,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
     }
 
     /// Fetches a candidate and keeps it if it is a feed that is not known yet.
-    async fn validate(&mut self, url: &Url, found: &[Working]) -> Result<Tried, StageError> {
+    async fn validate(&mut self, url: &Url, found: &[Working]) -> Result<Tried> {
         let key = address::source_key(url);
         if found.iter().any(|feed| feed.is_at(&key)) {
             return Ok(Tried::Useless);
@@ -342,7 +342,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         reply: &Reply,
         feed: Feed,
         found: &[Working],
-    ) -> Result<Tried, StageError> {
+    ) -> Result<Tried> {
         let answered = address::source_key(&got.url);
         if found.iter().any(|known| known.is_at(&answered)) {
             return Ok(Tried::Useless);
@@ -368,7 +368,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
     }
 
     /// The feed that is kept for this address, if it is polled.
-    async fn known(&mut self, url: &Url) -> Result<Option<Working>, StageError> {
+    async fn known(&mut self, url: &Url) -> Result<Option<Working>> {
         let Some((mut feed, _)) = self.row(&address::source_key(url)).await? else { return Ok(None) };
         let heir = feed.moved.as_ref().and_then(|(to, _)| Url::parse(to).ok());
         if let Some(to) = heir.filter(|_| feed.gone) {
@@ -382,7 +382,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
     }
 
     /// The row of a feed, which is read once.
-    async fn row(&mut self, key: &SourceKey) -> Result<Option<(FeedSource, Version)>, StageError> {
+    async fn row(&mut self, key: &SourceKey) -> Result<Option<(FeedSource, Version)>> {
         if let Some(row) = self.rows.get(key) {
             return Ok(row.clone());
         }
@@ -395,7 +395,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
     }
 
     /// Keeps a working feed and takes in its entries. One that was retired and works again is polled again.
-    async fn keep(&mut self, url: &Url, parsed: &Feed, reply: &Reply, got: &Fetched) -> Result<SourceKey, StageError> {
+    async fn keep(&mut self, url: &Url, parsed: &Feed, reply: &Reply, got: &Fetched) -> Result<SourceKey> {
         let now = self.intake.politeness.clock.now();
         let (mut feed, seen) = match self.row(&address::source_key(url)).await? {
             Some((feed, seen)) => (revived(feed), Some(seen)),

@@ -6,16 +6,11 @@ use curlew_model::{Envelope, HostKey, Page, PageId, PageState, Purpose, Rejectio
 use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::deferral::{self, Deferral};
 use curlew_ports::Event;
-use curlew_ports::stage::{StageError, Verdict};
+use curlew_ports::stage::{Result, Verdict};
 use url::Url;
 
 impl Fetch {
-    pub(super) async fn reject(
-        &self,
-        round: &VisitRun<'_, '_>,
-        item: &VisitItem,
-        why: Rejection,
-    ) -> Result<Item, StageError> {
+    pub(super) async fn reject(&self, round: &VisitRun<'_, '_>, item: &VisitItem, why: Rejection) -> Result<Item> {
         self.write_rejection(round.job, item, why).await?;
         Ok(Item::Done)
     }
@@ -25,7 +20,7 @@ impl Fetch {
         job: &Envelope<VisitJob>,
         item: &VisitItem,
         why: Rejection,
-    ) -> Result<(), StageError> {
+    ) -> Result<()> {
         let Ok(url) = Url::parse(&item.url) else { return Ok(()) };
         let state = PageState::Rejected { reason: why.clone() };
         let row = page_row(&item.page, &url, &job.work.host, job, state, self.politeness.clock.now());
@@ -36,7 +31,7 @@ impl Fetch {
         Ok(())
     }
 
-    pub(super) async fn alias(&self, round: &VisitRun<'_, '_>, item: &VisitItem, of: PageId) -> Result<(), StageError> {
+    pub(super) async fn alias(&self, round: &VisitRun<'_, '_>, item: &VisitItem, of: PageId) -> Result<()> {
         let Ok(url) = Url::parse(&item.url) else { return Ok(()) };
         let now = self.politeness.clock.now();
         let row = page_row(&item.page, &url, &round.job.work.host, round.job, PageState::Alias { of }, now);
@@ -47,7 +42,7 @@ impl Fetch {
     }
 
     /// Defers the whole job; or, if its host was held too often, gives its pages up with the reason.
-    pub(super) async fn put_off(&self, job: &Envelope<VisitJob>, not_now: NotNow) -> Result<Verdict, StageError> {
+    pub(super) async fn put_off(&self, job: &Envelope<VisitJob>, not_now: NotNow) -> Result<Verdict> {
         let NotNow { until, why: Some(why) } = not_now else {
             let again = deferral::of_busy_host(job.waits, not_now.until, self.politeness.clock.now());
             return Ok(Verdict::Defer(again));
@@ -58,10 +53,7 @@ impl Fetch {
     }
 
     /// Sends on what is left of a visit, before the job is acknowledged; or gives it up.
-    ///
-    /// # Errors
-    /// The errors of the ports.
-    pub(crate) async fn leave(&self, job: &Envelope<VisitJob>, left: VisitRest) -> Result<(), StageError> {
+    pub(crate) async fn leave(&self, job: &Envelope<VisitJob>, left: VisitRest) -> Result<()> {
         let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
         for ((until, wait), items) in left.apart {
             let after = deferral::of_items_apart(wait, job.deferrals, until, rules, now);
@@ -72,13 +64,7 @@ impl Fetch {
         self.defer(job, &job.work.items[rest.done..], after, "repeatedly on hold or out of time").await
     }
 
-    async fn defer(
-        &self,
-        job: &Envelope<VisitJob>,
-        items: &[VisitItem],
-        after: Deferral,
-        why: &str,
-    ) -> Result<(), StageError> {
+    async fn defer(&self, job: &Envelope<VisitJob>, items: &[VisitItem], after: Deferral, why: &str) -> Result<()> {
         match after {
             Deferral::GivenUp => {
                 for item in items {

@@ -10,7 +10,7 @@ use curlew_catalog::thumbnails::{keep, tried};
 use curlew_model::{Gone, ImageId, Kind, MainImage, Millis, PageId, PageState, Validators, VisitItem, VisitJob};
 use curlew_policy::address;
 use curlew_policy::politeness::deferral::ItemWait;
-use curlew_ports::stage::{StageError, job_span};
+use curlew_ports::stage::{Result, job_span};
 use curlew_ports::{CallKind, Event, Reply};
 use curlew_screen::Verdict as Judged;
 use std::sync::PoisonError;
@@ -70,7 +70,7 @@ impl Fetch {
     }
 
     /// The thumbnail of an image, if it gives one.
-    async fn thumbnail(&self, url: &Url, reply: &Reply) -> Result<Option<Bytes>, StageError> {
+    async fn thumbnail(&self, url: &Url, reply: &Reply) -> Result<Option<Bytes>> {
         if reply.status != 200 || reply.body_skipped {
             return Ok(None);
         }
@@ -94,7 +94,7 @@ impl Fetch {
         item: &VisitItem,
         url: &Url,
         id: &ImageId,
-    ) -> Result<Item, StageError> {
+    ) -> Result<Item> {
         let another = item.purpose.trace().filter(|trace| Some(*trace) != round.job.trace.as_ref());
         let span = another.map_or_else(Span::none, |trace| job_span(VisitJob::NAME, trace));
         self.later_image(round, item, url, id).instrument(span).await
@@ -107,7 +107,7 @@ impl Fetch {
         item: &VisitItem,
         url: &Url,
         id: &ImageId,
-    ) -> Result<Item, StageError> {
+    ) -> Result<Item> {
         if let Some(known) = tried(self.blobs.as_ref(), id).await? {
             return self.judge_image(round, &item.page, known).await;
         }
@@ -122,12 +122,7 @@ impl Fetch {
     }
 
     /// Removes a page that was accepted by its words, if the image that came after them keeps it out.
-    async fn judge_image(
-        &self,
-        round: &VisitRun<'_, '_>,
-        page: &PageId,
-        thumbnail: Option<Bytes>,
-    ) -> Result<Item, StageError> {
+    async fn judge_image(&self, round: &VisitRun<'_, '_>, page: &PageId, thumbnail: Option<Bytes>) -> Result<Item> {
         let Some(jpeg) = thumbnail else { return Ok(Item::Done) };
         let rejects = async |host: Option<&str>| {
             let judged = self.judge.image(host, &jpeg).await;

@@ -11,7 +11,7 @@ use curlew_policy::politeness::outcome::is_refusal;
 use curlew_policy::politeness::redirect::Chain;
 use curlew_policy::politeness::{interstitial, marks};
 use curlew_ports::CallKind;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use url::Url;
 
 /// Number of pages of one visit that wait for its end, where other pages may have shown the same text by then.
@@ -61,7 +61,7 @@ impl Fetch {
         hints: &EntryHints,
         got: &Fetched,
         seen: &Result<ScannedPage, Rejection>,
-    ) -> Result<Sight, StageError> {
+    ) -> Result<Sight> {
         let CallEnd::Reply(reply) = &got.end else { return Ok(Sight::Itself) };
         if reply.status == 200
             && let Some(vendor) = marks::by_address(&got.url)
@@ -146,7 +146,7 @@ impl Fetch {
 
     /// At the end of a visit: pages whose text has turned out to be an interstitial's wait with the host; those of
     /// which it is not known yet are looked at again; the others are what they seem to be.
-    pub(super) async fn resolve(&self, round: &mut VisitRun<'_, '_>, suspect: Suspect) -> Result<Item, StageError> {
+    pub(super) async fn resolve(&self, round: &mut VisitRun<'_, '_>, suspect: Suspect) -> Result<Item> {
         let hold = round.visit.state.learned.hold.as_ref();
         let walled = hold.filter(|hold| hold.reason == HoldReason::Interstitial).map(|hold| hold.until);
         match walled {
@@ -184,7 +184,7 @@ impl Fetch {
         page: &Page,
         got: &Fetched,
         text: u32,
-    ) -> Result<Option<Item>, StageError> {
+    ) -> Result<Option<Item>> {
         let Ok(url) = Url::parse(&page.url) else { return Ok(None) };
         let redirects = self.politeness.rules.page_redirects;
         match self.home_shows(round, &url, &got.url, text, redirects).await? {
@@ -207,7 +207,7 @@ impl Fetch {
         answered: &Url,
         text: u32,
         redirects: u32,
-    ) -> Result<Result<bool, Item>, StageError> {
+    ) -> Result<Result<bool, Item>> {
         let home = url.join("/").ok().filter(|home| home != answered && home != url);
         let Some(home) = home else { return Ok(Ok(false)) };
         if let Some(look) = round.visit.home_look(&home) {

@@ -5,18 +5,12 @@
 use super::{Fetch, VisitRun};
 use curlew_model::{Gone, IndexChange, Job, Page, PageId, PageState, RemovalJob, TraceId, Validators, VisitItem};
 use curlew_policy::page::directives::Directives;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{Event, PortError, Version};
 
 impl Fetch {
     /// Sends the removal of a page that is gone or must not be found.
-    pub(super) async fn remove(
-        &self,
-        round: &VisitRun<'_, '_>,
-        page: &PageId,
-        url: &str,
-        reason: Gone,
-    ) -> Result<(), StageError> {
+    pub(super) async fn remove(&self, round: &VisitRun<'_, '_>, page: &PageId, url: &str, reason: Gone) -> Result<()> {
         let job = RemovalJob::remove(page.clone(), url.to_owned(), reason, self.politeness.clock.now());
         self.send_change(round, job).await
     }
@@ -26,7 +20,7 @@ impl Fetch {
         &self,
         items: impl Iterator<Item = &VisitItem>,
         trace: Option<&TraceId>,
-    ) -> Result<(), StageError> {
+    ) -> Result<()> {
         let now = self.politeness.clock.now();
         let removal = |item: &VisitItem| RemovalJob::remove(item.page.clone(), item.url.clone(), Gone::Blocked, now);
         let jobs: Vec<_> = items.map(|item| (Job::new(removal(item)).traced(trace.cloned()), now)).collect();
@@ -42,7 +36,7 @@ impl Fetch {
         id: &PageId,
         directives: Option<&Directives>,
         validators: Option<Validators>,
-    ) -> Result<(), StageError> {
+    ) -> Result<()> {
         let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
         if !matches!(page.state, PageState::Accepted { .. }) {
             return Ok(());
@@ -61,7 +55,7 @@ impl Fetch {
     }
 
     /// Marks a page as doubtful, since its URL now serves something else; the next re-check decides.
-    pub(super) async fn doubt(&self, id: &PageId) -> Result<(), StageError> {
+    pub(super) async fn doubt(&self, id: &PageId) -> Result<()> {
         let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
         if !matches!(page.state, PageState::Accepted { .. }) {
             return Ok(());
@@ -71,7 +65,7 @@ impl Fetch {
     }
 
     /// Clears the doubt about a page: the same interstitial covers its whole host.
-    pub(super) async fn trust(&self, id: &PageId) -> Result<(), StageError> {
+    pub(super) async fn trust(&self, id: &PageId) -> Result<()> {
         let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
         if page.doubted_at.is_none() {
             return Ok(());
@@ -79,12 +73,12 @@ impl Fetch {
         self.write(seen, &Page { doubted_at: None, ..page }).await
     }
 
-    async fn send_change(&self, round: &VisitRun<'_, '_>, job: RemovalJob) -> Result<(), StageError> {
+    async fn send_change(&self, round: &VisitRun<'_, '_>, job: RemovalJob) -> Result<()> {
         let due = job.judged_at;
         Ok(self.queue.send(&[(Job::new(job).traced(round.job.trace.clone()), due)]).await?)
     }
 
-    async fn write(&self, seen: Version, page: &Page) -> Result<(), StageError> {
+    async fn write(&self, seen: Version, page: &Page) -> Result<()> {
         match self.pages.swap(seen, page).await {
             Ok(_) => Ok(()),
             // Somebody else re-checked or removed it at the same time, and knows as much.

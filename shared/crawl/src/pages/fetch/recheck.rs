@@ -15,7 +15,7 @@ use curlew_policy::page::sampling::{self, Recheck, by_doubt, by_status};
 use curlew_policy::page::soft404::{PageText, is_same_page};
 use curlew_policy::politeness::{interstitial, marks};
 use curlew_policy::polling::conditional;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{CallKind, PortError, Reply};
 use curlew_screen::Verdict as Judged;
 use url::Url;
@@ -35,12 +35,7 @@ enum Comparison {
 }
 
 impl Fetch {
-    pub(super) async fn recheck(
-        &self,
-        round: &mut VisitRun<'_, '_>,
-        item: &VisitItem,
-        url: &Url,
-    ) -> Result<Item, StageError> {
+    pub(super) async fn recheck(&self, round: &mut VisitRun<'_, '_>, item: &VisitItem, url: &Url) -> Result<Item> {
         // A page that the operator keeps out need not be fetched.
         if self.override_of(url.as_str()).await?.is_some_and(|rule| rule.verdict == Judged::Reject) {
             self.remove(round, &item.page, &item.url, Gone::Screened).await?;
@@ -66,13 +61,7 @@ impl Fetch {
 
     /// Applies what was found where the page's address leads to. The answer of another address, even that it may not be
     /// called, is not final: a server that asks for a login, or for patience, sends all that come there.
-    async fn settle(
-        &self,
-        round: &mut VisitRun<'_, '_>,
-        page: &Page,
-        got: &Fetched,
-        found: Recheck,
-    ) -> Result<Item, StageError> {
+    async fn settle(&self, round: &mut VisitRun<'_, '_>, page: &Page, got: &Fetched, found: Recheck) -> Result<Item> {
         match found {
             Recheck::Gone(reason) if got.hops > 0 => {
                 let led_to = interstitial::text_key(got.url.host_str().unwrap_or_default(), got.url.path());
@@ -85,13 +74,7 @@ impl Fetch {
         }
     }
 
-    async fn answered(
-        &self,
-        round: &mut VisitRun<'_, '_>,
-        page: &Page,
-        reply: &Reply,
-        got: &Fetched,
-    ) -> Result<Item, StageError> {
+    async fn answered(&self, round: &mut VisitRun<'_, '_>, page: &Page, reply: &Reply, got: &Fetched) -> Result<Item> {
         let found = match by_status(reply.status) {
             Recheck::Present if reply.status == 304 => match round.visit.stated(&got.url, reply, None).await? {
                 StatedUsage::Refused(_) => Recheck::Gone(Gone::Preference),
@@ -131,12 +114,7 @@ impl Fetch {
     }
 
     /// A page that may be found answered: it is itself, or the server leads to another one or shows something else.
-    async fn readable(
-        &self,
-        round: &mut VisitRun<'_, '_>,
-        page: &Page,
-        found: PageFacts<'_>,
-    ) -> Result<Item, StageError> {
+    async fn readable(&self, round: &mut VisitRun<'_, '_>, page: &Page, found: PageFacts<'_>) -> Result<Item> {
         let PageFacts { got, seen, reply, .. } = found;
         let shown = self.compare(page, seen.html.to_string(), &got.url).await?;
         if got.hops > 0 {
@@ -174,7 +152,7 @@ impl Fetch {
         got: &Fetched,
         shown: Comparison,
         known_as: &Url,
-    ) -> Result<Item, StageError> {
+    ) -> Result<Item> {
         match shown {
             Comparison::Walled(vendor) => return Ok(self.hold(round, &got.url, vendor)),
             Comparison::Other(key) => {
@@ -199,7 +177,7 @@ impl Fetch {
         got: &Fetched,
         shown: Comparison,
         reason: Gone,
-    ) -> Result<Item, StageError> {
+    ) -> Result<Item> {
         let mut found = by_doubt(page.doubted_at, reason, &self.politeness.rules, self.politeness.clock.now());
         if let Comparison::Walled(vendor) = shown {
             let waits = self.hold(round, &got.url, vendor);
@@ -242,7 +220,7 @@ impl Fetch {
     }
 
     /// Compares what the server shows with what it showed before, allowing for changes.
-    async fn compare(&self, page: &Page, html: String, url: &Url) -> Result<Comparison, StageError> {
+    async fn compare(&self, page: &Page, html: String, url: &Url) -> Result<Comparison> {
         // A page that cannot be read is no evidence.
         let read = read_article(self.politeness.pool.as_ref(), html, url).await?;
         let Some((html, article)) = read else { return Ok(Comparison::Own) };
@@ -272,7 +250,7 @@ impl Fetch {
     }
 
     /// A page that has moved is taken in under its new address, if that is on the same host key.
-    async fn follow(&self, page: &Page, to: &Url, trace: Option<&TraceId>) -> Result<(), StageError> {
+    async fn follow(&self, page: &Page, to: &Url, trace: Option<&TraceId>) -> Result<()> {
         if self.politeness.key_of(to).ok().as_ref() != Some(&page.host) {
             return Ok(());
         }
@@ -281,7 +259,7 @@ impl Fetch {
         self.send_visit(page, item, self.politeness.clock.now(), trace).await
     }
 
-    async fn apply(&self, round: &VisitRun<'_, '_>, page: &Page, found: Recheck) -> Result<(), StageError> {
+    async fn apply(&self, round: &VisitRun<'_, '_>, page: &Page, found: Recheck) -> Result<()> {
         match found {
             Recheck::Gone(reason) => self.remove(round, &page.id, &page.url, reason).await,
             Recheck::Doubtful { is_new: false, .. } => Ok(()),
@@ -296,13 +274,7 @@ impl Fetch {
         }
     }
 
-    async fn send_visit(
-        &self,
-        page: &Page,
-        item: VisitItem,
-        at: Timestamp,
-        trace: Option<&TraceId>,
-    ) -> Result<(), StageError> {
+    async fn send_visit(&self, page: &Page, item: VisitItem, at: Timestamp, trace: Option<&TraceId>) -> Result<()> {
         let visit = VisitJob { feed: page.feed.clone(), ..VisitJob::new(page.host.clone(), vec![item]) };
         self.queue.send(&[(Job::new(visit).traced(trace.cloned()), at)]).await?;
         Ok(())

@@ -6,7 +6,7 @@ use crate::parsing::overrun_apart;
 use curlew_article::Article;
 use curlew_catalog::segment::thumbnail;
 use curlew_model::{EntryHints, ExtractJob, Gone, Job, MainImage, Page, PageState, Record, ThumbnailId};
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_screen::Verdict as Judged;
 use url::Url;
 
@@ -20,7 +20,7 @@ impl Fetch {
         article: &Article,
         record: &Record,
         found: PageFacts<'_>,
-    ) -> Result<Item, StageError> {
+    ) -> Result<Item> {
         let PageState::Accepted { location, .. } = &page.state else { return Ok(Item::Done) };
         let directives = &found.seen.directives;
         let any_image = article.image.as_ref().map(Url::as_str).or(record.image.as_deref());
@@ -62,7 +62,7 @@ impl Fetch {
 
     /// The image that a page had, if it has the same one now: it is not asked for again. `None` if it is to be asked
     /// for.
-    async fn image_of(&self, record: &Record, now: Option<&Url>) -> Result<Option<Option<MainImage>>, StageError> {
+    async fn image_of(&self, record: &Record, now: Option<&Url>) -> Result<Option<Option<MainImage>>> {
         let same = record.image.as_deref().filter(|image| now.map(Url::as_str) == Some(*image));
         let Some(id) = same.and_then(image_id_of) else { return Ok(None) };
         Ok(match &record.thumbnail {
@@ -76,12 +76,7 @@ impl Fetch {
         })
     }
 
-    async fn is_screened_out(
-        &self,
-        page: &Page,
-        article: &Article,
-        image: Option<&MainImage>,
-    ) -> Result<bool, StageError> {
+    async fn is_screened_out(&self, page: &Page, article: &Article, image: Option<&MainImage>) -> Result<bool> {
         let host = Url::parse(&page.url).ok().and_then(|url| url.host_str().map(str::to_owned));
         let said = curlew_screen::Page {
             title: article.title.as_deref().unwrap_or_default(),

@@ -7,7 +7,7 @@ use curlew_article::{Article, Limits, decode, extract};
 use curlew_model::{HoldReason, HomeLook, HostState, PageId, Timestamp, Validators};
 use curlew_policy::politeness::outcome::{CallTarget, Role, url_held};
 use curlew_policy::politeness::{interstitial, marks};
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{CallKind, CpuPool, Event, Reply};
 use url::Url;
 
@@ -20,7 +20,7 @@ const TELLING_BYTES: usize = 512;
 impl Visit<'_> {
     /// The vendor of the interstitial that was sent in place of a robots.txt, a feed or a home page; empty if no mark
     /// names one. It is one if it carries a mark, or says what stood in place of a page of this host lately.
-    pub(crate) async fn interstitial_in(&self, reply: &Reply, url: &Url) -> Result<Option<&'static str>, StageError> {
+    pub(crate) async fn interstitial_in(&self, reply: &Reply, url: &Url) -> Result<Option<&'static str>> {
         if reply.status != 200 || reply.body_skipped {
             return Ok(None);
         }
@@ -44,7 +44,7 @@ impl Visit<'_> {
         kind: CallKind,
         validators: &Validators,
         validated: &Url,
-    ) -> Result<Fetched, StageError> {
+    ) -> Result<Fetched> {
         let mut got = self.get_unless(url, kind, validators, validated).await?;
         if let CallEnd::Reply(reply) = &got.end
             && let Some(vendor) = self.interstitial_in(reply, &got.url).await?
@@ -151,11 +151,7 @@ impl Visit<'_> {
 }
 
 /// Returns a document together with its article, if it can be read.
-pub(crate) async fn read_article(
-    pool: &dyn CpuPool,
-    html: String,
-    url: &Url,
-) -> Result<Option<(String, Article)>, StageError> {
+pub(crate) async fn read_article(pool: &dyn CpuPool, html: String, url: &Url) -> Result<Option<(String, Article)>> {
     let (bytes, base) = (html.len(), url.clone());
     let read = move || extract(&html, &base, &Limits::default()).ok().map(|article| (html, article));
     Ok(parsed(pool, bytes, read).await?.ok().flatten())

@@ -5,7 +5,7 @@ use crate::politeness::visit::Visit;
 use crate::politeness::visit::interstitial::is_html;
 use curlew_article::{Limits, Refresh, decode, scan_head};
 use curlew_policy::politeness::{marks, redirect};
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{CallKind, Reply};
 use url::Url;
 
@@ -15,7 +15,7 @@ const HEAD_BYTES: usize = 16 * 1024;
 impl Visit<'_> {
     /// Returns the target of a refresh that stands for a redirect, in the document or the header of an answer. The
     /// refresh of a bot wall leads behind its challenge and is none.
-    pub(super) async fn refresh_of(&self, reply: &Reply, url: &Url, kind: CallKind) -> Result<Option<Url>, StageError> {
+    pub(super) async fn refresh_of(&self, reply: &Reply, url: &Url, kind: CallKind) -> Result<Option<Url>> {
         if reply.status != 200 || !matches!(kind, CallKind::Home | CallKind::Feed | CallKind::Page) {
             return Ok(None);
         }

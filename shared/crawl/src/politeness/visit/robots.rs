@@ -11,7 +11,7 @@ use curlew_policy::politeness::redirect::{NotFollowed, is_redirect};
 use curlew_policy::politeness::robots_notes;
 use curlew_policy::politeness::visit::Permission;
 use curlew_policy::robots::{self, Fetched, MAX_AGE, Robots, Standing, WhileUnreachable};
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{CallKind, CpuPool, Reply, RobotsCopy};
 use std::sync::Arc;
 use url::Url;
@@ -28,7 +28,7 @@ enum RobotsFetch {
 impl Visit<'_> {
     /// Returns whether robots.txt allows a URL of this host key. The inner error is why the file could not be fetched
     /// now.
-    pub(crate) async fn permission(&mut self, url: &Url) -> Result<Result<Permission, CallEnd>, StageError> {
+    pub(crate) async fn permission(&mut self, url: &Url) -> Result<Result<Permission, CallEnd>> {
         let origin = match address::origin(url) {
             Ok(origin) => origin,
             Err(why) => return Ok(Err(CallEnd::Rejected(Rejection::Address(why.to_string())))),
@@ -52,7 +52,7 @@ impl Visit<'_> {
     }
 
     /// True if robots.txt allows a URL of this host key by rules that are at hand. Nothing is called to get others.
-    pub(crate) async fn is_allowed_without_call(&mut self, url: &Url) -> Result<bool, StageError> {
+    pub(crate) async fn is_allowed_without_call(&mut self, url: &Url) -> Result<bool> {
         let Ok(origin) = address::origin(url) else { return Ok(false) };
         let (ours, now) = (self.politeness, self.politeness.clock.now());
         let is_at_hand = ours.scope.robots_ignored.contains(url)
@@ -63,7 +63,7 @@ impl Visit<'_> {
     }
 
     /// Returns whether the rules let us call a URL. Rules that take too long to match forbid it.
-    async fn decided(&self, rules: &Arc<Robots>, url: &Url) -> Result<Permission, StageError> {
+    async fn decided(&self, rules: &Arc<Robots>, url: &Url) -> Result<Permission> {
         let bytes = rules.bytes_to_match();
         let checked = if bytes <= LONG_RULES {
             Some(rules.check(url))
@@ -83,7 +83,7 @@ impl Visit<'_> {
 
     /// The rules of an origin: known to this process, or kept in the store, or asked for now. The error is why there
     /// are none.
-    async fn rules(&mut self, origin: &Origin, url: &Url) -> Result<Result<Arc<Robots>, CallEnd>, StageError> {
+    async fn rules(&mut self, origin: &Origin, url: &Url) -> Result<Result<Arc<Robots>, CallEnd>> {
         let now = self.politeness.clock.now();
         if let Some(rules) = self.politeness.known.get(origin, now) {
             self.compiled.insert(origin.clone(), rules.clone());
@@ -120,7 +120,7 @@ impl Visit<'_> {
     }
 
     /// Returns the stored copy of an origin, with what is noted of it in the row of the host key.
-    async fn stored(&self, origin: &Origin) -> Result<Option<RobotsCopy>, StageError> {
+    async fn stored(&self, origin: &Origin) -> Result<Option<RobotsCopy>> {
         let copy = self.politeness.robots.get(origin).await?;
         Ok(copy.map(|copy| with_note(copy, origin, self.state.robots_notes())))
     }
@@ -138,7 +138,7 @@ impl Visit<'_> {
 
     /// The robots.txt of a URL that was just fetched, or may be. Another process or a guest visit may have asked for
     /// it.
-    pub(crate) async fn robots_at_hand(&self, url: &Url) -> Result<Arc<Robots>, StageError> {
+    pub(crate) async fn robots_at_hand(&self, url: &Url) -> Result<Arc<Robots>> {
         let Ok(origin) = address::origin(url) else { return Ok(Arc::default()) };
         let now = self.politeness.clock.now();
         let known = self.compiled.get(&origin).cloned().or_else(|| self.politeness.known.get(&origin, now));
@@ -152,7 +152,7 @@ impl Visit<'_> {
         Ok(rules.unwrap_or_default())
     }
 
-    async fn compile(&self, copy: &RobotsCopy, now: Timestamp) -> Result<Option<Arc<Robots>>, StageError> {
+    async fn compile(&self, copy: &RobotsCopy, now: Timestamp) -> Result<Option<Arc<Robots>>> {
         Ok(compile(self.politeness.pool.as_ref(), copy, &self.politeness.token, now).await?.map(Arc::new))
     }
 
@@ -174,7 +174,7 @@ impl Visit<'_> {
         self.failure.get_or_insert_with(|| Failure::new(FailureCause::RobotsUnavailable, why));
     }
 
-    async fn ask(&mut self, url: &Url, old: Option<RobotsCopy>) -> Result<RobotsFetch, StageError> {
+    async fn ask(&mut self, url: &Url, old: Option<RobotsCopy>) -> Result<RobotsFetch> {
         let validators = old.as_ref().map(|c| c.validators.clone()).unwrap_or_default();
         let Some(file) = robots::robots_url(url) else {
             return Ok(RobotsFetch::NotNow(CallEnd::Rejected(Rejection::Address(
@@ -294,12 +294,7 @@ pub fn as_last_asked(copy: RobotsCopy, origin: &Origin, notes: &RobotsNotes) -> 
 
 /// The rules to obey, or `None` while nothing may be called and nothing is known for good. A file that overruns its
 /// limit is as good as out of reach (RFC 9309 §2.3.1.4).
-pub async fn compile(
-    pool: &dyn CpuPool,
-    copy: &RobotsCopy,
-    token: &str,
-    now: Timestamp,
-) -> Result<Option<Robots>, StageError> {
+pub async fn compile(pool: &dyn CpuPool, copy: &RobotsCopy, token: &str, now: Timestamp) -> Result<Option<Robots>> {
     let (copy, token) = (copy.clone(), token.to_owned());
     let compiled = parsed(pool, copy.body.len(), move || rules_of(&copy, &token, now)).await?;
     Ok(compiled.unwrap_or_else(|overrun| {
