@@ -1,9 +1,6 @@
 //! Backfills: reading the back catalogue of a site or feed, a little each day.
 
-use crate::ids::SourceKey;
-use crate::ring;
-use crate::slot::Slot;
-use crate::time::Timestamp;
+use crate::{Slot, SourceKey, Timestamp, packed};
 use serde::{Deserialize, Serialize};
 
 /// A backfill: what it is to find, how far it has come, and where it goes on.
@@ -54,7 +51,7 @@ pub struct Backfill {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lists: Vec<AddressList>,
     /// Hashes of addresses and contents of the documents read last, newest first, by which circles are recognized.
-    #[serde(default, with = "ring", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, with = "packed::keys", skip_serializing_if = "Vec::is_empty")]
     pub visited: Vec<u64>,
     /// True once a feed has led to an older document, or has stated that it is complete.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

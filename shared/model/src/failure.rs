@@ -1,6 +1,6 @@
 //! Reasons why a site could not be examined, for the person who named it.
 
-use crate::time::Millis;
+use crate::Millis;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -27,8 +27,7 @@ impl fmt::Display for Failure {
 }
 
 impl From<&str> for Failure {
-    /// Creates a [`FailureCause::Network`] failure: the server was not reached, for a reason without a cause of its
-    /// own.
+    /// Creates a [`FailureCause::Network`] failure.
     fn from(detail: &str) -> Failure {
         Failure::new(FailureCause::Network, detail)
     }
@@ -87,8 +86,7 @@ impl FailureCause {
 /// Kind of a job's failure, as far as its next delivery depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobFailure {
-    /// A port asked to be left alone for this time, as when all file descriptors are in use. The job itself has not
-    /// failed.
+    /// A port asked to be left alone for this time; the job itself has not failed.
     Throttled(Millis),
     /// Trying again may help.
     Transient,

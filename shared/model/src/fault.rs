@@ -34,8 +34,7 @@ impl Faults {
     }
 }
 
-/// A fault of a document, with its position. Its [`fmt::Display`] is a sentence for the feed's author. Stored as a list
-/// of five values, since a feed's row is written often.
+/// A fault of a document, displayed as a sentence for its author. Stored as a list, since rows are written often.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Row", into = "Row")]
 pub struct Fault {
@@ -129,40 +128,10 @@ pub enum FaultCode {
     WrongType,
 }
 
-impl FaultCode {
-    /// Returns the name that programs use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            FaultCode::Encoding => "encoding",
-            FaultCode::TextBeforeStart => "text_before_start",
-            FaultCode::TextAfterEnd => "text_after_end",
-            FaultCode::Unclosed => "unclosed",
-            FaultCode::Unopened => "unopened",
-            FaultCode::Truncated => "truncated",
-            FaultCode::BareAmpersand => "bare_ampersand",
-            FaultCode::UnknownEntity => "unknown_entity",
-            FaultCode::BareLessThan => "bare_less_than",
-            FaultCode::ControlCharacter => "control_character",
-            FaultCode::AttributeSyntax => "attribute_syntax",
-            FaultCode::AttributeTwice => "attribute_twice",
-            FaultCode::UndeclaredPrefix => "undeclared_prefix",
-            FaultCode::TooDeep => "too_deep",
-            FaultCode::UnknownRoot => "unknown_root",
-            FaultCode::Missing => "missing",
-            FaultCode::MissingAttribute => "missing_attribute",
-            FaultCode::TooMany => "too_many",
-            FaultCode::Unexpected => "unexpected",
-            FaultCode::UnexpectedAttribute => "unexpected_attribute",
-            FaultCode::UnexpectedText => "unexpected_text",
-            FaultCode::Empty => "empty",
-            FaultCode::BadRssDate => "bad_rss_date",
-            FaultCode::BadDate => "bad_date",
-            FaultCode::BadAddress => "bad_address",
-            FaultCode::BadMailAddress => "bad_mail_address",
-            FaultCode::BadNumber => "bad_number",
-            FaultCode::BadValue => "bad_value",
-            FaultCode::WrongType => "wrong_type",
-        }
+impl fmt::Display for FaultCode {
+    /// Writes the name that programs use, which is the stored one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 
@@ -242,7 +211,7 @@ mod tests {
         assert_eq!((kept.count, kept.first.len()), (900, Faults::KEPT));
         assert_eq!(serde_json::from_str::<Faults>(&serde_json::to_string(&kept)?)?, kept);
         assert_eq!(fault.to_string(), "<channel> needs <description>, and has none");
-        assert_eq!(serde_json::to_value(fault.code)?, fault.code.as_str());
+        assert_eq!(serde_json::to_value(fault.code)?, fault.code.to_string());
         Ok(())
     }
 }

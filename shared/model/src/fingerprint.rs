@@ -1,16 +1,13 @@
 //! Similarity-preserving fingerprints of texts and images.
 
-use crate::hex::is_hex;
-use crate::ids::InvalidId;
+use crate::{InvalidId, hex::is_hex};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Hexadecimal digits of a fingerprint: 64 bits.
 const DIGITS: usize = 16;
 
-/// A 64-bit fingerprint: the more similar two texts or images are, the fewer bits differ. A content hash, in contrast,
-/// only distinguishes equal from different. Written as 16 lower-case hexadecimal digits, since JSON numbers do not hold
-/// 64 bits.
+/// A 64-bit fingerprint: the more similar two texts or images are, the fewer bits differ. Written as 16 hexadecimal
+/// digits, since JSON numbers do not hold 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Fingerprint(pub u64);
@@ -32,7 +29,7 @@ impl TryFrom<String> for Fingerprint {
     type Error = InvalidId;
     fn try_from(text: String) -> Result<Fingerprint, InvalidId> {
         let bits = is_hex(&text, DIGITS).then(|| u64::from_str_radix(&text, 16).ok()).flatten();
-        bits.map(Fingerprint).ok_or_else(|| InvalidId { kind: "fingerprint", given: text.chars().take(80).collect() })
+        bits.map(Fingerprint).ok_or_else(|| InvalidId::new("fingerprint", &text))
     }
 }
 

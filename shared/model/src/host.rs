@@ -1,8 +1,7 @@
 //! State of a host key between two visits: one small item, swapped as a whole.
 
-use crate::ids::PageId;
-use crate::polling::Taken;
-use crate::time::{Millis, Timestamp};
+use crate::polling::is_default;
+use crate::{Millis, PageId, Taken, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct HostState {
     /// The lease of the visit that may call this host key.
     pub lease: Option<Lease>,
-    /// Number of the newest lease, which grows by one with every lease; distinguishes a late holder from the present
-    /// one.
+    /// Number of the newest lease, which tells a late holder from the present one.
     pub last_token: u64,
     /// Instant before which no call is allowed.
     pub not_before: Timestamp,
@@ -43,16 +41,15 @@ pub struct HostState {
     /// Crawl-delay of the robots.txt read last, already within its cap.
     pub crawl_delay: Millis,
     /// Pages recently sent to extraction, if remembered here and not in rows of their own.
-    #[serde(skip_serializing_if = "SentPages::is_empty")]
+    #[serde(skip_serializing_if = "is_default")]
     pub sent: SentPages,
     /// Texts recently shown in place of pages.
-    #[serde(skip_serializing_if = "Substitutes::is_empty")]
+    #[serde(skip_serializing_if = "is_default")]
     pub substitutes: Substitutes,
     /// The last look at a home page, to tell whether it shows what stands in place of other pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub home_look: Option<HomeLook>,
-    /// True if the host asked for signed requests (`Accept-Signature`, RFC 9421 §5.1) when it refused one without a
-    /// signature.
+    /// True if the host refused a request and asked for signed ones (`Accept-Signature`, RFC 9421 §5.1).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub signs: bool,
     /// A chain of redirects whose next call has to wait for another visit, since the pause is too long for one.
@@ -62,10 +59,10 @@ pub struct HostState {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_imports: bool,
     /// Number of pages and documents of back catalogues that were granted on one day.
-    #[serde(skip_serializing_if = "Taken::is_none")]
+    #[serde(skip_serializing_if = "is_default")]
     pub backfilled: Taken,
     /// Files robots.txt that were asked for and had not changed.
-    #[serde(skip_serializing_if = "RobotsNotes::is_empty")]
+    #[serde(skip_serializing_if = "is_default")]
     pub robots: RobotsNotes,
 }
 
@@ -88,9 +85,8 @@ pub fn is_at_or_below(host: &str, name: &str) -> bool {
     host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
-/// The pages of a host key most recently sent to extraction, in that order. Each is identified by the first
-/// [`SentPages::DIGITS`] digits of its id, so that dozens fit into the state; two pages are confused with a probability
-/// of 2^-40.
+/// The pages most recently sent to extraction, oldest first, each by the first [`SentPages::DIGITS`] digits of its id,
+/// so that dozens fit into the state; two pages are confused with a probability of 2^-40.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SentPages(String);
@@ -98,11 +94,6 @@ pub struct SentPages(String);
 impl SentPages {
     /// Number of hexadecimal digits kept of an id.
     pub const DIGITS: usize = 10;
-
-    /// True if none is remembered.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
 
     /// True if this page is among them.
     pub fn contains(&self, page: &PageId) -> bool {
@@ -122,18 +113,10 @@ impl SentPages {
     }
 }
 
-/// Times at which files robots.txt were asked for and were as their stored copies say, so that no copy had to be
-/// written for that: in minutes since 1970, by a hash of the file's origin.
+/// Minutes since 1970 at which files robots.txt were as their stored copies say, by a hash of the file's origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RobotsNotes(pub BTreeMap<u64, i64>);
-
-impl RobotsNotes {
-    /// Returns true if there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
 
 /// Texts that pages of a host key showed in place of their own content, since a page last showed its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,17 +134,10 @@ pub struct Substitutes {
     /// Whose interstitial it is, if it carries a vendor's mark.
     #[serde(rename = "v", skip_serializing_if = "String::is_empty")]
     pub vendor: String,
-    /// Short hashes of pages that showed their own text and asked not to be indexed, since a page last did not ask
-    /// that; a few are enough.
+    /// Short hashes of pages that showed their own text and a `noindex`, since a page last did without; a few are
+    /// enough.
     #[serde(rename = "x", skip_serializing_if = "Vec::is_empty")]
     pub noindexed: Vec<u32>,
-}
-
-impl Substitutes {
-    /// True if none is remembered.
-    pub fn is_empty(&self) -> bool {
-        *self == Substitutes::default()
-    }
 }
 
 /// A look at a home page.
@@ -226,8 +202,7 @@ pub struct TokenBucket {
     pub at: Timestamp,
 }
 
-/// A URL whose last answer was a refusal or a failure, and which is not called for a while. A single one says little
-/// about its host.
+/// A URL that is not called for a while, since its last answer was a refusal or a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UrlHold {
     /// A short hash of the URL.
@@ -251,8 +226,7 @@ pub enum Circuit {
     /// Calls go through.
     #[default]
     Closed,
-    /// The host had failures. Once the hold is over, one call decides: it closes the circuit, or opens it again for
-    /// twice as long.
+    /// The host had failures: one call after the hold closes the circuit, or opens it again for twice as long.
     Probe,
 }
 
@@ -289,8 +263,7 @@ pub enum HoldReason {
     WindowSpent,
     /// The operator wants it to be left alone for a while.
     Operator,
-    /// A single URL was refused or met a server error: its host key rests for a moment, which is no evidence against
-    /// the host.
+    /// A single URL was refused or met a server error, which is no evidence against the host.
     Rest,
 }
 
@@ -354,7 +327,7 @@ mod tests {
     fn of_the_pages_sent_on_the_last_ones_are_remembered() {
         let page = |n: u32| PageId::new(&format!("{n:010x}{n:022x}")).expect("an id");
         let mut sent = SentPages::default();
-        assert!(sent.is_empty() && !sent.contains(&page(0)));
+        assert!(!sent.contains(&page(0)));
         (0..5).for_each(|n| sent.add(&page(n), 3));
         assert_eq!(
             (0..6).map(|n| sent.contains(&page(n))).collect::<Vec<_>>(),

@@ -1,13 +1,13 @@
 //! Identifiers. Each is a checked text of its own type, so that none can be mistaken for another, and none can carry a
 //! path separator into a store.
 
-use crate::hex::is_hex;
-use crate::time::Timestamp;
+use crate::{Timestamp, hex::is_hex};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A text that is not a valid id of the expected kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{given}' is not a {kind}")]
 pub struct InvalidId {
     /// Kind of id that was expected.
     pub kind: &'static str,
@@ -15,13 +15,12 @@ pub struct InvalidId {
     pub given: String,
 }
 
-impl fmt::Display for InvalidId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "'{}' is not a {}", self.given, self.kind)
+impl InvalidId {
+    /// Returns the error for a text that is no id of this kind.
+    pub(crate) fn new(kind: &'static str, given: &str) -> InvalidId {
+        InvalidId { kind, given: given.chars().take(80).collect() }
     }
 }
-
-impl std::error::Error for InvalidId {}
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $kind:literal, $check:expr) => {
@@ -31,17 +30,10 @@ macro_rules! id {
         pub struct $name(std::sync::Arc<str>);
 
         impl $name {
-            #[doc = concat!("Takes a text as a ", $kind, ".")]
-            ///
-            /// # Errors
-            /// If the text does not have the form documented for the type.
+            #[doc = concat!("Takes a text as a ", $kind, ", if it has the form that the type documents.")]
             pub fn new(text: &str) -> Result<$name, InvalidId> {
                 let check: fn(&str) -> bool = $check;
-                if check(text) {
-                    Ok($name(text.into()))
-                } else {
-                    Err(InvalidId { kind: $kind, given: text.chars().take(80).collect() })
-                }
+                if check(text) { Ok($name(text.into())) } else { Err(InvalidId::new($kind, text)) }
             }
 
             /// The text itself.
@@ -79,8 +71,6 @@ macro_rules! id {
 
 /// Maximum length of a host name in octets (RFC 1035 §2.3.4), including the brackets of an IPv6 literal.
 const MAX_HOST: usize = 255;
-/// Number of hexadecimal digits of an id that is a hash: 128 bits.
-const HASH_DIGITS: usize = 32;
 /// Maximum length of an object's key in bytes.
 const MAX_KEY: usize = 512;
 
@@ -90,8 +80,9 @@ fn is_host(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b".-_:[]".contains(&b))
 }
 
+/// True for a hash of 128 bits.
 fn is_hash(text: &str) -> bool {
-    is_hex(text, HASH_DIGITS)
+    is_hex(text, 32)
 }
 
 id! {
@@ -116,9 +107,8 @@ id! {
     SourceKey, "source key", is_hash
 }
 id! {
-    /// Id of a chain of jobs that follow from one another, such as a poll, the visits to what is new, and the pages
-    /// made of it: 32 lower-case hexadecimal digits, as a trace id of W3C Trace Context. The first 12 are the time at
-    /// which the chain began, in milliseconds since 1970; zero if it is not known.
+    /// Id of a chain of jobs that follow from one another, of the form of W3C Trace Context: 32 hexadecimal digits, of
+    /// which the first 12 are the milliseconds since 1970 at which the chain began; zero if that is not known.
     TraceId, "trace id", is_hash
 }
 id! {
@@ -129,6 +119,17 @@ id! {
             && t.split('/').all(|part| !part.is_empty() && part != ".." && part != ".")
             && t.bytes().all(|b| b.is_ascii_alphanumeric() || b"/.-_".contains(&b))
     }
+}
+
+id! {
+    /// Challenge that a claimant publishes: [`Challenge::DIGITS`] lower-case hexadecimal digits, which do not reveal the
+    /// claimant's own key.
+    Challenge, "challenge", |t| is_hex(t, Challenge::DIGITS)
+}
+
+impl Challenge {
+    /// Number of hexadecimal digits: 160 bits.
+    pub const DIGITS: usize = 40;
 }
 
 impl TraceId {

@@ -1,38 +1,20 @@
-//! Jobs: messages of the queues. Every job may be delivered more than once. Each kind of work has a file of its own,
-//! which names its queue and its kind.
+//! Jobs: messages of the queues, each of which may be delivered more than once.
 
-mod backfill;
-mod deliver;
-mod discover;
 mod extract;
-mod own;
-mod poll;
-mod polls;
-mod removal;
-mod subscribe;
-mod take_up;
+mod feeds;
+mod rows;
 mod visit;
 
-pub use backfill::BackfillJob;
-pub use deliver::DeliverJob;
-pub use discover::DiscoverJob;
 pub use extract::{ExtractJob, MainImage, PageBody};
-pub use own::{OwnJob, OwnProgress};
-pub use poll::PollJob;
-pub use polls::PollsJob;
-pub use removal::{IndexChange, RemovalJob};
-pub use subscribe::SubscribeJob;
-pub use take_up::TakeUpJob;
+pub use feeds::{BackfillJob, DiscoverJob, PollJob, PollsJob, SubscribeJob};
+pub use rows::{DeliverJob, IndexChange, OwnJob, OwnProgress, RemovalJob, TakeUpJob};
 pub use visit::{NamedBy, Purpose, VisitItem, VisitJob};
 
-use crate::ids::TraceId;
-use crate::kind::Kind;
 use crate::polling::is_default;
-use crate::queue_name::QueueName;
-use crate::time::Timestamp;
+use crate::{Timestamp, TraceId};
 use serde::{Deserialize, Serialize};
 
-/// Version of the jobs' format; a job of another version is dead-lettered, never interpreted.
+/// A job of another version is dead-lettered, never interpreted.
 const VERSION: u8 = 1;
 
 /// Declares the kinds of work: a variant of [`Work`] each.
@@ -113,8 +95,7 @@ pub struct Envelope<W = Work> {
     /// Number of times in a row that it found its host key in use.
     #[serde(default, skip_serializing_if = "is_default")]
     pub waits: u8,
-    /// True if an earlier delivery did not come to its end, perhaps since a page that it fetched ended the process. New
-    /// pages are left to visits of their own then.
+    /// True if an earlier delivery did not come to its end: new pages are then left to visits of their own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_again: bool,
     /// The work.
@@ -134,9 +115,8 @@ impl<W> Envelope<W> {
     /// Returns other work with the same deliveries.
     #[must_use]
     pub fn with<V>(&self, work: V) -> Envelope<V> {
-        let Envelope { trace, deferrals, waits, is_again, .. } = self;
-        let (deferrals, waits, is_again) = (*deferrals, *waits, *is_again);
-        Envelope { trace: trace.clone(), deferrals, waits, is_again, work }
+        let Envelope { deferrals, waits, is_again, .. } = *self;
+        Envelope { trace: self.trace.clone(), deferrals, waits, is_again, work }
     }
 
     /// Returns the same job as part of this chain.
@@ -174,9 +154,6 @@ impl<W: Into<Work>> Envelope<W> {
 
 impl Job {
     /// Serializes to a message: JSON with the version in front.
-    ///
-    /// # Errors
-    /// Never for jobs made by this crate; serde's error otherwise.
     pub fn to_message(&self) -> Result<String, serde_json::Error> {
         #[derive(Serialize)]
         struct Out<'a> {
@@ -187,10 +164,7 @@ impl Job {
         serde_json::to_string(&Out { v: VERSION, job: self })
     }
 
-    /// Parses a message.
-    ///
-    /// # Errors
-    /// If it is not JSON, of another version, or of an unknown kind; the text says which.
+    /// Parses a message; the error says that it is not JSON, of another version, or of an unknown kind.
     pub fn from_message(text: &str) -> Result<Job, String> {
         #[derive(Deserialize)]
         struct Version {
@@ -204,13 +178,69 @@ impl Job {
     }
 }
 
+/// The queues, in the order in which a page passes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueName {
+    /// Finds the feeds of a site.
+    Discover,
+    /// Reads a feed.
+    Poll,
+    /// Visits a host.
+    Fetch,
+    /// Makes a record of a page.
+    Extract,
+    /// Takes a page out of the index, and does what owners ask for.
+    Remove,
+}
+
+impl QueueName {
+    /// All queues.
+    pub const ALL: [QueueName; 5] =
+        [QueueName::Discover, QueueName::Poll, QueueName::Fetch, QueueName::Extract, QueueName::Remove];
+
+    /// Returns the queue's name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            QueueName::Discover => "discover",
+            QueueName::Poll => "poll",
+            QueueName::Fetch => "fetch",
+            QueueName::Extract => "extract",
+            QueueName::Remove => "remove",
+        }
+    }
+}
+
+/// A kind of work.
+pub trait Kind {
+    /// Name of the kind, as in its message.
+    const NAME: &'static str;
+    /// Queue of the kind.
+    const QUEUE: QueueName;
+    /// Returns the subject of the chain of jobs that this work begins, and when that chain begins, if the work knows.
+    fn chain(&self) -> (String, Timestamp);
+    /// Returns the queue of this piece of work.
+    fn queue(&self) -> QueueName {
+        Self::QUEUE
+    }
+}
+
+impl<K: Kind> Kind for Box<K> {
+    const NAME: &'static str = K::NAME;
+    const QUEUE: QueueName = K::QUEUE;
+
+    fn chain(&self) -> (String, Timestamp) {
+        (**self).chain()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ids::{ImageId, PageId, SourceKey};
-    use crate::ownership::{Challenge, FeedLine, LookResult, Miss, OwnerRequest, PageLine, ReportedState, Way};
     use crate::page::Gone;
     use crate::source::Validators;
+    use crate::{Challenge, FeedLine, LookResult, Miss, OwnerRequest, PageLine, ReportedState, Way};
     use bytes::Bytes;
 
     fn poll() -> Result<Job, crate::InvalidId> {

@@ -1,58 +1,8 @@
 //! Ownership: proofs that a site belongs to a claimant, and the claimant's requests. One small object per claimed host.
 
-use crate::backfill::BackfillLine;
-use crate::hex::is_hex;
-use crate::time::Timestamp;
+use crate::{BackfillLine, Challenge, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-
-/// Challenge that a claimant publishes: 160 bits as hexadecimal digits, which do not reveal the claimant's own key.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Challenge(String);
-
-impl Challenge {
-    /// Number of hexadecimal digits.
-    pub const DIGITS: usize = 40;
-
-    /// Creates a challenge from its digits, in lower case.
-    ///
-    /// # Errors
-    /// If the number of digits is wrong, or a character is not such a digit.
-    pub fn new(text: &str) -> Result<Challenge, String> {
-        if is_hex(text, Self::DIGITS) {
-            Ok(Challenge(text.to_owned()))
-        } else {
-            Err(format!("a challenge has {} hexadecimal digits", Self::DIGITS))
-        }
-    }
-
-    /// Returns its digits.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl TryFrom<String> for Challenge {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Challenge, String> {
-        Challenge::new(&text)
-    }
-}
-
-impl From<Challenge> for String {
-    fn from(challenge: Challenge) -> String {
-        challenge.0
-    }
-}
-
-impl fmt::Display for Challenge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// Place where a challenge may be published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

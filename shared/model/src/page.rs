@@ -1,8 +1,6 @@
 //! Pages: one row for every URL ever taken up, with its outcome.
 
-use crate::ids::{HostKey, Location, PageId, SourceKey, TraceId};
-use crate::source::Validators;
-use crate::time::Timestamp;
+use crate::{HostKey, Location, PageId, SourceKey, Timestamp, TraceId, Validators};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -139,8 +137,8 @@ impl PageState {
         matches!(self, PageState::Pending) || self.may_be_taken_up() || self.has_second_chance()
     }
 
-    /// True if the reason for the rejection may pass and says nothing about the page, or if the operator has lifted it:
-    /// a visit sent to the page then fetches it after all.
+    /// True if the rejection says nothing about the page and may pass, or if the operator has lifted it: a visit
+    /// fetches the page after all.
     pub const fn may_be_taken_up(&self) -> bool {
         let PageState::Rejected { reason } = self else { return false };
         matches!(
@@ -170,8 +168,7 @@ pub enum Rejection {
     Noindex,
     /// The server answered with this status, such as 404 or 410.
     Status(u16),
-    /// The server answered 200 with a message that there is no such page (a soft 404); contains the title that the
-    /// page's feed announced.
+    /// A soft 404: a 200 with a message that there is no such page; contains the title in the page's feed.
     SoftNotFound(String),
     /// Too many redirects, a loop, or a redirect without a usable target.
     Redirect(String),
@@ -258,8 +255,7 @@ impl fmt::Display for Rejection {
 pub struct Screened {
     /// Topics that rejected it, `person` or `operator`.
     pub topics: Vec<String>,
-    /// Explanation for people: the scores, and the terms or the part of the image that decided. At most
-    /// [`Screened::MAX_BECAUSE`] bytes.
+    /// Explanation for people, at most [`Screened::MAX_BECAUSE`] bytes: the scores, and the term or image that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
     /// A few blurred pixels of the picture that it was rejected for, if a picture decided: a bitmap file, in base64.
@@ -328,8 +324,7 @@ pub enum Gone {
     Deleted,
     /// Content screening rejects it now: its image came later than the page, or the operator denied it.
     Screened,
-    /// The server answers 200 with something else: its home page, or a message that there is nothing (a soft 404). Two
-    /// checks have found it so.
+    /// Two checks found something else with status 200: the home page, or a message that there is nothing.
     Replaced,
 }
 

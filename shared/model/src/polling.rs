@@ -1,6 +1,6 @@
 //! The part of a feed's row that decides when and how it is polled next.
 
-use crate::time::{Millis, Timestamp};
+use crate::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -46,13 +46,6 @@ pub struct Polling {
     pub taken: Taken,
 }
 
-impl Polling {
-    /// True if there is nothing to store.
-    pub fn is_default(&self) -> bool {
-        is_default(self)
-    }
-}
-
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -67,8 +60,7 @@ pub struct PollHints {
     /// `sy:updatePeriod` divided by `sy:updateFrequency`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub update_period: Option<Millis>,
-    /// Time for which an answer is fresh by `Cache-Control: max-age` or `Expires`, counted from its creation (RFC 9111
-    /// §4.2.1).
+    /// Time from its creation for which an answer is fresh by `max-age` or `Expires` (RFC 9111 §4.2.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fresh_for: Option<Millis>,
     /// Crawl-delay of the feed's robots.txt, where it is longer than the pause may be.
@@ -191,12 +183,10 @@ pub struct Trust {
     /// Number of checks in a row that confirmed the 304s; each doubles the time to the next one.
     #[serde(skip_serializing_if = "is_default")]
     pub proofs: u8,
-    /// Number of signs that the 304s are false: a check that found other content than they implied, and each later 304
-    /// to the validators of the older document. These validators are kept until the question is decided.
+    /// Number of signs that the 304s are false; the validators of the older document are kept until that is decided.
     #[serde(skip_serializing_if = "is_default")]
     pub doubts: u8,
-    /// Number of complete answers in a row to conditional requests that returned the same document with the same
-    /// validators.
+    /// Number of whole answers in a row to conditional requests that repeated document and validators.
     #[serde(skip_serializing_if = "is_default")]
     pub ignored: u8,
     /// True if the server's 304s are false: it is then asked unconditionally, and less often.
@@ -265,10 +255,5 @@ impl Taken {
     pub fn on(self, now: Timestamp) -> Taken {
         let day = now.minute().div_euclid(1_440);
         if self.day == day { self } else { Taken { day, entries: 0 } }
-    }
-
-    /// True if there never was any.
-    pub fn is_none(&self) -> bool {
-        is_default(self)
     }
 }

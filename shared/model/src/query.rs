@@ -1,118 +1,77 @@
 //! Errors of a query.
 
-use std::fmt;
-
 /// Maximum length of a query in bytes.
 pub const MAX_QUERY_BYTES: usize = 8 * 1024;
 /// Maximum number of words (including those in phrases) and filters together.
 pub const MAX_QUERY_TERMS: usize = 256;
 
-/// Reason why part of a query, or all of it, was left out. It is displayed as an English sentence for the person who
-/// typed it; localized messages are made from the value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Reason why a query, or a part of it, was left out; displayed as an English sentence for the person who typed it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
     /// Nothing to search for.
+    #[error("Type at least one word to look for.")]
     Empty,
     /// Longer than [`MAX_QUERY_BYTES`].
+    #[error("The query is too long: it has {bytes} bytes, and only the first {MAX_QUERY_BYTES} are read.")]
     TooLong {
         /// Length of the query in bytes.
         bytes: usize,
     },
     /// More terms than [`MAX_QUERY_TERMS`].
+    #[error("The query has too many words: only the first {MAX_QUERY_TERMS} words and filters are read.")]
     TooManyTerms,
     /// `NOT` in capitals between words; it was read as a `-`.
+    #[error(
+        "NOT was read as in -word: pages with the word after it are left out; to look for 'not' itself, \
+         write it in small letters or in quotation marks."
+    )]
     Not,
     /// `AND` or `OR` in capitals between words; it was left out.
+    #[error(
+        "{0} between words is not supported and was left out: pages with all of the words rank higher; \
+         write +word for one that pages must have."
+    )]
     Boolean(String),
     /// A `*` anywhere but after the beginning of a word, or after too short a one.
+    #[error("'{0}' was left out: a * stands after at least three letters of a word, as in tid*.")]
     Wildcard(String),
     /// `title:` without a word.
+    #[error("'{0}' is not a word; write for example title:tide or title:\"low tide\".")]
     Title(String),
     /// `tag:` or `in:`, by its name, without a word.
+    #[error("{0}: has no name; write for example {0}:birds or {0}:\"sea birds\".")]
     Label(String),
     /// Only words that pages must not have.
+    #[error("The query only says what pages must not have; add at least one word that they should have.")]
     OnlyExcluded,
     /// `author:` without a name.
+    #[error("'{0}' is not a name; write for example author:Rossi or author:\"Anna Rossi\".")]
     Author(String),
     /// `site:` without a host name.
+    #[error("'{0}' is not a host name; write for example site:example.org.")]
     Site(String),
     /// `lang:` without a language.
+    #[error("'{0}' is not a language; write its code, for example lang:it.")]
     Language(String),
     /// `before:` or `after:` without a day.
+    #[error("'{0}' is not a date; write for example before:2026-05-01 or after:2026-05-01.")]
     Date(String),
     /// `sort:` with an unknown order.
+    #[error("'{0}' is not an order; write sort:date or sort:relevance.")]
     Order(String),
     /// An unknown filter name before a `:`; it was searched for as a word.
+    #[error(
+        "There is no filter '{0}:', so it was looked for as words; there are title:, author:, site:, tag:, in:, \
+         lang:, before:, after: and sort:."
+    )]
     Filter(String),
     /// `after:` with a day that is not before that of `before:`.
+    #[error("No day is after one date and before the other; after: takes the earlier day, before: the later one.")]
     NoDays,
     /// A word or a phrase that is on so many pages that at least a part of it was not looked for.
+    #[error("Words of '{0}' are on so many pages that they were not looked for; add rarer ones.")]
     TooCommon(String),
     /// A cursor of another query or of another site, or a damaged one.
+    #[error("The link to further results is not valid here, so these are counted anew from the first one.")]
     Cursor,
 }
-
-impl fmt::Display for QueryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            QueryError::Empty => f.write_str("Type at least one word to look for."),
-            QueryError::TooLong { bytes } => {
-                write!(f, "The query is too long: it has {bytes} bytes, and only the first {MAX_QUERY_BYTES} are read.")
-            }
-            QueryError::TooManyTerms => {
-                write!(f, "The query has too many words: only the first {MAX_QUERY_TERMS} words and filters are read.")
-            }
-            QueryError::Not => f.write_str(
-                "NOT was read as in -word: pages with the word after it are left out; to look for 'not' itself, write it in small letters or in quotation marks.",
-            ),
-            QueryError::Boolean(typed) => {
-                write!(
-                    f,
-                    "{typed} between words is not supported and was left out: pages with all of the words rank higher; write +word for one that pages must have."
-                )
-            }
-            QueryError::Wildcard(typed) => {
-                write!(f, "'{typed}' was left out: a * stands after at least three letters of a word, as in tid*.")
-            }
-            QueryError::Title(typed) => {
-                write!(f, "'{typed}' is not a word; write for example title:tide or title:\"low tide\".")
-            }
-            QueryError::Label(name) => {
-                write!(f, "{name}: has no name; write for example {name}:birds or {name}:\"sea birds\".")
-            }
-            QueryError::OnlyExcluded => f.write_str(
-                "The query only says what pages must not have; add at least one word that they should have.",
-            ),
-            QueryError::Author(typed) => {
-                write!(f, "'{typed}' is not a name; write for example author:Rossi or author:\"Anna Rossi\".")
-            }
-            QueryError::Site(typed) => {
-                write!(f, "'{typed}' is not a host name; write for example site:example.org.")
-            }
-            QueryError::Language(typed) => {
-                write!(f, "'{typed}' is not a language; write its code, for example lang:it.")
-            }
-            QueryError::Date(typed) => {
-                write!(f, "'{typed}' is not a date; write for example before:2026-05-01 or after:2026-05-01.")
-            }
-            QueryError::Order(typed) => write!(f, "'{typed}' is not an order; write sort:date or sort:relevance."),
-            QueryError::Filter(typed) => {
-                write!(
-                    f,
-                    "There is no filter '{typed}:', so it was looked for as words; there are title:, author:, site:, tag:, in:, lang:, before:, after: and sort:."
-                )
-            }
-            QueryError::NoDays => f.write_str(
-                "No day is after one date and before the other; after: takes the earlier day, before: the later one.",
-            ),
-            QueryError::TooCommon(typed) => {
-                write!(f, "Words of '{typed}' are on so many pages that they were not looked for; add rarer ones.")
-            }
-            QueryError::Cursor => f.write_str(
-                "The link to further results is not valid here, so these are counted anew from the first one.",
-            ),
-        }
-    }
-}
-
-impl std::error::Error for QueryError {}

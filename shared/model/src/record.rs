@@ -1,23 +1,13 @@
 //! Records: the stored content of accepted pages, and its location.
 
-use crate::fingerprint::Fingerprint;
-use crate::ids::{Location, PageId};
-use crate::raw::RawFrame;
-use crate::thumbnail::ThumbnailId;
-use crate::time::Timestamp;
+use crate::polling::is_default;
+use crate::{Fingerprint, Location, PageId, SegmentKey, ThumbnailId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// Maximum length of the text shown with a result (`nosnippet`, `max-snippet:N`), in characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SnippetLimit(pub Option<u32>);
-
-impl SnippetLimit {
-    /// True if this sets no limit.
-    pub fn is_unlimited(&self) -> bool {
-        self.0.is_none()
-    }
-}
 
 /// Preferences about the use of a page that its site had stated when it was fetched.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,10 +48,9 @@ pub struct Record {
     /// The thumbnail, if one was made or requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thumbnail: Option<ThumbnailId>,
-    /// Length in bytes of the frame with the thumbnail, which lies in the segment directly before the record's own;
-    /// zero if there is none. Only this length is written, since a segment is named by its content; reading fills in
-    /// `thumbnail`.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    /// Length in bytes of the thumbnail's frame, directly before the record's own in the segment; zero if there is
+    /// none. Reading fills in `thumbnail`, which is not written, since a segment is named by its content.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub thumbnail_frame: u64,
     /// Place of the page as it was fetched, if it is kept. It belongs to this store alone and is not exported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,13 +76,13 @@ pub struct Record {
     /// Time of the fetch.
     pub fetched_at: Timestamp,
     /// Maximum length of the text that may be shown.
-    #[serde(default, skip_serializing_if = "SnippetLimit::is_unlimited")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub snippet_limit: SnippetLimit,
     /// `noarchive`: the text may be searched but not offered as a copy.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_archive: bool,
-    /// True if the page says that its article, or a part of it, is not free (schema.org, `isAccessibleForFree`); the
-    /// text is then only what the page shows to everybody.
+    /// True if the page says that its article is not free (schema.org, `isAccessibleForFree`); the text is what all may
+    /// see.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub paywalled: bool,
     /// Instant after which it must not be found (`unavailable_after`).
@@ -143,16 +132,10 @@ impl Record {
         }
     }
 
-    /// Returns the date by which the page is filtered and sorted: its stated publication date, or the time of the fetch
-    /// if it states none or a later one.
+    /// Returns the date for filters and order: that of publication, or of the fetch if none or a later one is stated.
     pub fn date(&self) -> Timestamp {
         self.published.filter(|published| *published <= self.fetched_at).unwrap_or(self.fetched_at)
     }
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn is_zero(n: &u64) -> bool {
-    *n == 0
 }
 
 /// Metadata from the feed, used if the page itself has none.
@@ -173,4 +156,40 @@ pub struct EntryHints {
     /// Folders of the feed in the operator's list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folder: Vec<String>,
+}
+
+/// The heads of the call for a page, without the headers about codings and length, since the body is kept decoded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exchange {
+    /// Request line and header lines, each with its line break.
+    pub request: String,
+    /// Status line and header lines, each with its line break.
+    pub response: String,
+}
+
+/// Place of a page as it was fetched: one zstd frame of the object that belongs to the segment of its record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawFrame {
+    /// Day from which on the page is kept raw, as `2026/11/21`. A page that is extracted again keeps it.
+    pub day: String,
+    /// Offset of the frame in bytes.
+    pub offset: u64,
+    /// Length of the frame in bytes.
+    pub length: u64,
+}
+
+impl RawFrame {
+    /// Returns the key of the object that belongs to a segment: `raw/YYYY/MM/DD/<name of the segment>.warc.zst`.
+    pub fn key(&self, segment: &SegmentKey) -> String {
+        let name = segment.as_str().rsplit('/').next().unwrap_or_default();
+        format!("raw/{}/{}.warc.zst", self.day, name.split('.').next().unwrap_or_default())
+    }
+}
+
+/// Returns the primary subtag of a language tag in lower case (RFC 5646 §2.2.1, ISO 639); `None` unless it has two or
+/// three letters, so that pages cannot invent languages.
+pub fn primary_language(tag: &str) -> Option<String> {
+    let primary = tag.split(['-', '_']).next().unwrap_or_default().trim();
+    let is_subtag = matches!(primary.len(), 2 | 3) && primary.bytes().all(|b| b.is_ascii_alphabetic());
+    is_subtag.then(|| primary.to_ascii_lowercase())
 }

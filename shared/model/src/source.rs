@@ -1,13 +1,7 @@
 //! Sources: feeds that are polled, sites whose feeds are still unknown, and back catalogues that are read.
 
-use crate::backfill::Backfill;
-use crate::failure::Failure;
-use crate::fault::Faults;
-use crate::ids::SourceKey;
-use crate::polling::Polling;
-use crate::ring;
-use crate::slot::Slot;
-use crate::time::{Millis, Timestamp};
+use crate::polling::is_default;
+use crate::{Backfill, Failure, Faults, Millis, Polling, SourceKey, Timestamp, packed};
 use serde::{Deserialize, Serialize};
 
 /// Feed, site or backfill: a row that dispatch finds by its slot.
@@ -125,23 +119,21 @@ pub struct FeedSource {
     /// Description of the last failure.
     #[serde(default)]
     pub trouble: Option<String>,
-    /// True if polling has stopped for good: 410 (RFC 9110 §15.5.11), not found for months, or moved to another
-    /// address.
+    /// True if polling has stopped for good: 410 (RFC 9110 §15.5.11), not found for months, or moved.
     #[serde(default)]
     pub gone: bool,
     /// Target of permanent redirects, and the number of consecutive polls that saw it.
     #[serde(default)]
     pub moved: Option<(String, u32)>,
     /// Inputs to the time of the next poll.
-    #[serde(default, skip_serializing_if = "Polling::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub polling: Polling,
-    /// Keys of entries seen recently, newest first; these entries need no further processing. Written as base64 of
-    /// eight bytes each, little-endian; the older format, a list of numbers, is read too.
-    #[serde(default, with = "ring")]
+    /// Keys of entries seen recently, newest first, written as base64 of eight little-endian bytes each; an older
+    /// format, a list of numbers, is read too.
+    #[serde(default, with = "packed::keys")]
     pub seen: Vec<u64>,
-    /// Short hashes of the content of entries at the last poll, in the order of [`FeedSource::seen`], for those that
-    /// the feed listed then. Zero if unknown.
-    #[serde(default, with = "stamps", skip_serializing_if = "Vec::is_empty")]
+    /// Short hashes of the content of entries at the last poll, in the order of [`FeedSource::seen`]; zero if unknown.
+    #[serde(default, with = "packed::stamps", skip_serializing_if = "Vec::is_empty")]
     pub stamps: Vec<u16>,
     /// Format faults of the document, truncated to the limit of the row.
     #[serde(default, skip_serializing_if = "Faults::is_empty")]
@@ -180,27 +172,8 @@ impl FeedSource {
     }
 }
 
-/// Stores two bytes for each entry; see [`crate::ring`].
-mod stamps {
-    use base64::Engine as _;
-    use base64::engine::general_purpose::STANDARD;
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(stamps: &[u16], s: S) -> Result<S::Ok, S::Error> {
-        let bytes: Vec<u8> = stamps.iter().flat_map(|stamp| stamp.to_le_bytes()).collect();
-        s.serialize_str(&STANDARD.encode(bytes))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<u16>, D::Error> {
-        let bytes = STANDARD.decode(String::deserialize(d)?).map_err(D::Error::custom)?;
-        Ok(bytes.as_chunks::<2>().0.iter().map(|stamp| u16::from_le_bytes(*stamp)).collect())
-    }
-}
-
-/// An additional minute of the cycle at which a feed is examined, since its interval is shorter than the cycle. The key
-/// encodes the slot, as every source's does. The row stays when the interval grows; the feed's own row decides whether
-/// it is due.
+/// An additional slot of a feed whose interval is shorter than the cycle. The row stays when the interval grows; the
+/// feed's own row decides whether it is due.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExtraSlot {
     /// Key made from the feed's key and the slot.
@@ -263,6 +236,26 @@ pub enum SiteState {
         /// The address that was named.
         by: String,
     },
+}
+
+/// Minute of the eight-hour cycle at which a source is due: 0 to [`Slot::COUNT`] - 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Slot(u16);
+
+impl Slot {
+    /// Number of minutes in a cycle; three cycles make a day.
+    pub const COUNT: u16 = 480;
+
+    /// Returns the slot of a hash or a minute.
+    pub const fn from_hash(hash: u64) -> Slot {
+        Slot((hash % Slot::COUNT as u64) as u16)
+    }
+
+    /// Returns the index, 0 to 479.
+    pub const fn index(self) -> u16 {
+        self.0
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
 //! Names of thumbnails in records, search results and paths of the search page.
 
-use crate::ids::{ImageId, InvalidId, Location, SegmentKey};
+use crate::{ImageId, InvalidId, Location, SegmentKey};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Maximum length of a thumbnail's frame in bytes; it bounds the read for an invented id.
 const MAX_FRAME: u64 = 256 * 1024;
-/// Maximum length of a segment's name within its day.
 const MAX_NAME: usize = 64;
 
 /// Location of a thumbnail. Its text is safe in a URL's path: `HASH`, or `YYYYMMDD-SEGMENT-OFFSET-LENGTH`.
@@ -20,16 +19,12 @@ pub enum ThumbnailId {
 }
 
 impl ThumbnailId {
-    /// Parses the name of a thumbnail.
-    ///
-    /// # Errors
-    /// If it has neither of the two forms.
+    /// Parses one of the two forms of a thumbnail's name.
     pub fn new(text: &str) -> Result<ThumbnailId, InvalidId> {
-        let invalid = || InvalidId { kind: "thumbnail id", given: text.chars().take(80).collect() };
         if let Ok(image) = ImageId::new(text) {
             return Ok(ThumbnailId::Object(image));
         }
-        frame(text).map(ThumbnailId::Frame).ok_or_else(invalid)
+        frame(text).map(ThumbnailId::Frame).ok_or_else(|| InvalidId::new("thumbnail id", text))
     }
 }
 

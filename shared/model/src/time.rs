@@ -7,24 +7,16 @@ use std::str::FromStr;
 
 /// A length of time in milliseconds; never negative.
 ///
-/// Serialises as an integer; reads that, or a text with a unit: `500ms`, `30s`, `5m`, `8h`, `7d`. Stored rows are JSON,
-/// whose numbers are unsigned. The integers of TOML are signed: settings are written by people, so a number without a
-/// unit is an error there.
+/// Serialises as an integer; reads that, or a text such as `500ms`, `30s`, `5m`, `8h`, `7d`. A signed number is one of
+/// TOML, whose settings people write, and an error: it has no unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Millis(pub u64);
 
 /// A text that is not a valid duration.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no length of time such as 500ms, 30s, 5m, 8h or 7d")]
 pub struct InvalidMillis(String);
-
-impl fmt::Display for InvalidMillis {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "'{}' is no length of time such as 500ms, 30s, 5m, 8h or 7d", self.0)
-    }
-}
-
-impl std::error::Error for InvalidMillis {}
 
 impl FromStr for Millis {
     type Err = InvalidMillis;
@@ -127,16 +119,9 @@ impl Add for Millis {
 pub struct Timestamp(i64);
 
 /// A text that is not a valid RFC 3339 instant.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is not a date and time as RFC 3339 writes it")]
 pub struct InvalidTimestamp(String);
-
-impl fmt::Display for InvalidTimestamp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "'{}' is not a date and time as RFC 3339 writes it", self.0)
-    }
-}
-
-impl std::error::Error for InvalidTimestamp {}
 
 impl Timestamp {
     /// 0001-01-01T00:00:00Z; also means "never yet" in comparisons.
@@ -192,16 +177,12 @@ impl Timestamp {
         u8::try_from(self.civil().hour()).unwrap_or(0)
     }
 
-    /// Formats as `Sat, 21 Nov 2026 03:04:05 GMT`, whole seconds: the date of HTTP (RFC 9110 §5.6.7), also valid in RSS
-    /// 2.0.
+    /// Formats as `Sat, 21 Nov 2026 03:04:05 GMT`: the date of HTTP (RFC 9110 §5.6.7), also valid in RSS 2.0.
     pub fn http_date(self) -> String {
         jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&self.jiff()).unwrap_or_default()
     }
 
     /// Parses midnight in UTC of a day such as `2026-05-01`, or an RFC 3339 instant.
-    ///
-    /// # Errors
-    /// If the text is neither.
     pub fn parse_day_or_instant(text: &str) -> Result<Timestamp, InvalidTimestamp> {
         // The instant first: parsed as a day, only its first half would be read.
         let as_day = |invalid| {
@@ -216,13 +197,10 @@ impl Timestamp {
         jiff::tz::TimeZone::UTC.to_datetime(self.jiff())
     }
 
-    /// Returns the instant as RFC 3339 in a zone, of which the offset is given in minutes east of UTC; in UTC if there
-    /// is no such zone.
+    /// Returns the instant as RFC 3339 in a zone so many minutes east of UTC; in UTC if there is no such zone.
     pub fn in_zone(self, minutes: i16) -> String {
-        match jiff::tz::Offset::from_seconds(i32::from(minutes) * 60) {
-            Ok(offset) => self.jiff().display_with_offset(offset).to_string(),
-            Err(_) => self.to_string(),
-        }
+        let offset = jiff::tz::Offset::from_seconds(i32::from(minutes) * 60);
+        offset.map_or(self.to_string(), |offset| self.jiff().display_with_offset(offset).to_string())
     }
 
     fn jiff(self) -> jiff::Timestamp {

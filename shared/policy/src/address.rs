@@ -1,5 +1,4 @@
-//! URLs: their canonical form, the ids derived from them, and their host key. It is long
-//! since its tests stand here.
+//! URLs: their canonical form, the ids derived from them, and their host key.
 
 use curlew_model::{HostKey, ImageId, Origin, PageId, Slot, SourceKey, Work, is_at_or_below};
 use serde::{Deserialize, Serialize};
@@ -12,9 +11,9 @@ pub use curlew_text::leftovers::is_leftover_address;
 
 /// Maximum length of an accepted URL in bytes.
 pub const MAX_URL: usize = 2_048;
-/// Maximum number of path segments, and of query parameters, of an accepted URL; traps have more.
+/// Maximum number of path segments, and of query parameters; traps have more.
 const MAX_PARTS: usize = 32;
-/// Number of occurrences of one segment in a path from which the path is a trap.
+/// Occurrences of one segment from which a path is a trap.
 const MAX_SAME_SEGMENTS: usize = 4;
 
 /// Query parameters that state where a reader came from and nothing about the page.
@@ -65,10 +64,10 @@ impl std::fmt::Display for BadAddress {
 
 impl std::error::Error for BadAddress {}
 
-/// Parses an address from a person or a page, relative to `base` if given, and checks its form.
+/// Parses an address from a person or a page, relative to `base` if given.
 ///
 /// # Errors
-/// A sentence that describes the mistake: not a URL, another scheme, credentials, too long, a trap's form.
+/// The mistake in words: not a URL, another scheme, credentials, too long, a trap's form.
 pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, BadAddress> {
     let bad = |why: &str| Err(BadAddress(why.to_owned()));
     if text.len() > MAX_URL {
@@ -94,10 +93,7 @@ pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, BadAddress> {
     Ok(url)
 }
 
-/// Parses an address that a person typed, where a bare host name means its home page, as in browsers.
-///
-/// # Errors
-/// As [`parse`].
+/// Parses an address that a person typed, where a bare host name means its home page; errors as of [`parse`].
 pub fn parse_typed(text: &str) -> Result<Url, BadAddress> {
     parse(&with_scheme(text), None)
 }
@@ -108,8 +104,7 @@ pub fn with_scheme(text: &str) -> Cow<'_, str> {
     if text.contains("://") { text.into() } else { format!("https://{text}").into() }
 }
 
-/// Returns the canonical URL of a page: parsed as by [`parse`], without tracking parameters, with uniform
-/// percent-encoding (RFC 3986 §6.2.2).
+/// Returns the canonical URL: without tracking parameters, with uniform percent-encoding (RFC 3986 §6.2.2).
 pub fn canonical(url: &Url) -> Url {
     let mut url = url.clone();
     url.set_fragment(None);
@@ -123,9 +118,8 @@ pub fn canonical(url: &Url) -> Url {
     url
 }
 
-/// Returns the address of a page itself, if this one leads to an older version of it or to a comparison of two, as the
-/// entries of a wiki's feed of changes do. Wikis are known by the structure of the query, since on other sites each of
-/// these parameters may name a page.
+/// Returns the page's own address if this one leads to an older version of it or to a comparison of two, as the feeds
+/// of wikis do. A wiki is known by several parameters together, since each alone may name a page elsewhere.
 pub fn current_version(url: &Url) -> Url {
     let pairs: Vec<_> = url.query_pairs().collect();
     let value = |name: &str| pairs.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_ref());
@@ -163,8 +157,7 @@ pub fn current_version(url: &Url) -> Url {
     page
 }
 
-/// True if a canonical link only leaves out parameters of the address that answered, none of which looks like the name
-/// or number of the page.
+/// True if a canonical link only leaves out parameters, none of which looks like the name or number of the page.
 pub fn drops_only_extras(link: &Url, answered: &Url) -> bool {
     const NAMES: [&str; 12] = ["p", "q", "s", "n", "t", "v", "page", "post", "article", "story", "slug", "title"];
     let (kept, all): (Vec<&str>, Vec<&str>) = (raw_pairs(link).collect(), raw_pairs(answered).collect());
@@ -177,12 +170,10 @@ pub fn drops_only_extras(link: &Url, answered: &Url) -> bool {
         && all.iter().filter(|pair| !kept.contains(pair)).all(is_extra)
 }
 
-/// Returns the parameters of a URL's query as they are written.
 fn raw_pairs(url: &Url) -> impl Iterator<Item = &str> {
     url.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty())
 }
 
-/// Returns the name of a parameter in lower case.
 fn parameter_name(pair: &str) -> String {
     pair.split('=').next().unwrap_or(pair).to_ascii_lowercase()
 }
@@ -231,8 +222,7 @@ fn is_trap(url: &Url) -> bool {
     })
 }
 
-/// Blog platforms whose subdomains share one budget by default: they are served by the same machines, although the
-/// Public Suffix List separates their owners.
+/// Blog platforms whose subdomains share machines, and so one budget by default, although they have many owners.
 pub const PLATFORMS: [&str; 5] = ["tumblr.com", "blogspot.com", "substack.com", "wordpress.com", "medium.com"];
 
 /// Hosts that politeness counts together or apart, where the registrable domain is not the right unit.
@@ -266,11 +256,8 @@ pub fn is_platform(key: &HostKey, groups: &HostGroups) -> bool {
     groups.platforms.iter().chain(groups.group.values()).any(|name| name == key.as_str())
 }
 
-/// Returns the host key of a URL: its group, its part of a split platform, its configured platform, an IP literal
-/// itself, or else the registrable domain by the Public Suffix List.
-///
-/// # Errors
-/// If the URL has no host.
+/// Returns the host key of a URL: its group, its part of a split platform, its platform, an IP literal itself, or else
+/// the registrable domain by the Public Suffix List. An error if the URL has no host.
 pub fn host_key(url: &Url, groups: &HostGroups) -> Result<HostKey, BadAddress> {
     let no_host = || BadAddress("the URL has no host".to_owned());
     let key = match url.host().ok_or_else(no_host)? {
@@ -286,8 +273,7 @@ pub fn host_key_of(text: &str, groups: &HostGroups) -> Option<HostKey> {
     host_key(&parse(text, None).ok()?, groups).ok()
 }
 
-/// Returns the host key whose lease a piece of work needs before all others; `None` for work that calls no host, or
-/// several at once, or whose URL has no host.
+/// Returns the host key that work needs first; `None` for work that calls no host or several, or whose URL has no host.
 pub fn host_key_of_work(work: &Work, groups: &HostGroups) -> Option<HostKey> {
     let url = match work {
         Work::Fetch(visit) => return Some(visit.host.clone()),
@@ -320,10 +306,7 @@ fn domain_key(name: &str, groups: &HostGroups) -> String {
     curlew_suffix::registrable(name).unwrap_or(name).to_owned()
 }
 
-/// Returns the scope of robots.txt for a URL (RFC 9309 §2.3).
-///
-/// # Errors
-/// If the URL has no host or no known port.
+/// Returns the scope of robots.txt for a URL (RFC 9309 §2.3); an error if the URL has no host or no known port.
 pub fn origin(url: &Url) -> Result<Origin, BadAddress> {
     let host = url.host_str().ok_or_else(|| BadAddress("the URL has no host".to_owned()))?;
     let port = url.port_or_known_default().ok_or_else(|| BadAddress("the URL has no port".to_owned()))?;
@@ -350,8 +333,7 @@ pub fn is_of_this_machine(url: &Url) -> bool {
     }
 }
 
-/// Returns an address that somebody typed without user name and password, so that it can be shown or logged. It need
-/// not be valid: in one that is not, the password may hold any character.
+/// Returns a typed address without user name and password, to be shown or logged, whether or not it is valid.
 pub fn without_credentials(typed: &str) -> Cow<'_, str> {
     let (scheme, rest) = typed.split_at(typed.find("://").map_or(0, |at| at + 3));
     let authority = &rest[..rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len())];

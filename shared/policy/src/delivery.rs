@@ -4,22 +4,19 @@ use curlew_model::{JobFailure, Millis, Timestamp};
 
 /// A job that failed this often is given up.
 pub const MAX_RECEIVES: u32 = 5;
-/// A job that was handed out this often is given up before it is run again. Higher than [`MAX_RECEIVES`], since a
-/// process may die for reasons that are none of its jobs', and lower than the `maxReceiveCount` of the queues on AWS,
-/// which know no reason.
+/// Handouts from which a job is given up without a run: above [`MAX_RECEIVES`], since a process may die for other
+/// reasons, and below the `maxReceiveCount` of the queues on AWS, which know no reason.
 pub const MAX_HANDOUTS: u32 = 8;
-/// A job with which this many processes died while it ran alone is given up. More than one, since a process may be
-/// ended by its machine, too.
+/// Processes that died while the job ran alone from which it is given up; one may be ended by its machine.
 pub const MAX_DEATHS: u32 = 3;
-/// First wait after a failure. Each wait is three times as long as the one before, so that the last try is over six
-/// minutes after the first.
+/// First wait after a failure; each is three times the one before, so that the last try is over six minutes after the
+/// first.
 pub const RETRY: Millis = Millis::from_secs(10);
 
-/// First wait of a message that a program has refused unread, since a later program has written the stack. A release
-/// that takes over bit by bit has ended by then. Each wait is three times as long as the one before.
+/// First wait of a message that a program refused unread, since a later program wrote it; as long as a gradual release.
+/// Each wait is three times the one before.
 pub const REFUSED_RETRY: Millis = Millis::from_mins(10);
-/// Longest of these waits, within the 12 hours for which SQS hides a message. A refused delivery counts as any other,
-/// so that the one at which a job is given up ([`MAX_HANDOUTS`]) comes after a day and a half.
+/// Longest of these waits, below the 12 hours for which SQS hides a message; the last comes after a day and a half.
 pub const REFUSED_LONGEST: Millis = Millis::from_hours(11);
 
 /// First wait after a receiver of matches did not take them. Each wait is twice as long as the one before.
@@ -51,30 +48,26 @@ pub fn after_failure(receives: u32, kind: JobFailure, now: Timestamp) -> AfterFa
     }
 }
 
-/// Decides when a message is handed out again that was refused unread when it was handed out for the `receives`-th
-/// time.
+/// Decides when a message is handed out again that was refused unread at its `receives`-th delivery.
 pub fn after_refused_delivery(receives: u32, now: Timestamp) -> Timestamp {
     let wait = REFUSED_RETRY.saturating_mul(3u64.saturating_pow(receives.saturating_sub(1)));
     now + wait.min(REFUSED_LONGEST)
 }
 
-/// Decides when a receiver of matches is tried again that has not taken them `failures` times in a row, from `since`
-/// on, and must not be called before `earliest`; `None` if it is given up.
+/// Decides when a receiver is tried again that has refused `failures` times since `since`; `None` if it is given up.
 pub fn after_refusal(failures: u32, since: Timestamp, earliest: Timestamp, now: Timestamp) -> Option<Timestamp> {
     let wait = RECEIVER_RETRY.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(RECEIVER_LONGEST);
     (now.since(since) < RECEIVER_GIVEN_UP).then(|| earliest.max(now + wait))
 }
 
-/// Decides when a job that was cut off is handed out again: once the lease that it may hold, of this maximum length,
-/// has run out. Before that its host would be busy, and the job deferred as a new message of which nobody knows that it
-/// was cut off. Also when a process comes to its end at `now`, at the latest, and may die before it can say so.
+/// Decides when a job that was cut off at `now` is handed out again: once its host's lease, of this maximum length, has
+/// run out. Before that its host would be busy, and the deferred job would not know that it was cut off.
 pub fn after_cut_off(lease: Millis, now: Timestamp) -> Timestamp {
     now + lease + RETRY
 }
 
-/// Returns the reason for giving up a job that is handed out for the `receives`-th time instead of running it: the
-/// earlier workers did not even report how it failed. `deaths` of them died while they ran nothing else, as far as that
-/// is known.
+/// Returns the reason for giving up a job at its `receives`-th delivery instead of running it; `deaths` of the earlier
+/// workers died while they ran nothing else.
 pub fn never_ends(receives: u32, deaths: u32) -> Option<String> {
     if deaths >= MAX_DEATHS || (deaths > 0 && receives >= MAX_HANDOUTS) {
         return Some(format!("the process died while this job ran, {deaths} times"));

@@ -1,11 +1,9 @@
-//! Rest of event source mappings, on AWS: a mapping asks its queue all the time, and each of these requests is billed,
-//! also when the queue is empty. So the mapping of a queue that nobody uses is switched off, and switched on again when
-//! messages wait.
+//! Rest of event source mappings, on AWS: each of their requests is billed, also when the queue is empty. So the
+//! mapping of an unused queue is switched off, until messages wait.
 
 use curlew_model::{Millis, Timestamp};
 
-/// Time for which a mapping stays off that somebody else has switched off, though messages wait. Longer than a gradual
-/// deployment, which switches mappings off first and tells dispatch last.
+/// Time for which a mapping stays off that somebody else has switched off: longer than a gradual deployment.
 pub const LEFT_ALONE: Millis = Millis::from_mins(15);
 
 /// The desired state of a mapping.
@@ -51,9 +49,8 @@ impl QueueMemory {
         QueueMemory { used_at: now, rests_since: None }
     }
 
-    /// Notes whether the queue is used: it has messages (available, in flight or delayed), or was sent some just now.
-    /// Returns what its mapping should be, or nothing if it is to stay as it is. That a mapping rests is asserted again
-    /// each time that `rest_after` has passed, since a deployment may have switched it on.
+    /// Notes whether the queue has messages or was sent some just now; returns a change of its mapping. A rest is
+    /// asserted again after each `rest_after`, since a deployment may have switched the mapping on.
     pub fn note(&mut self, is_used: bool, rest_after: Millis, now: Timestamp) -> Option<Wish> {
         if is_used {
             self.used_at = now;
@@ -80,7 +77,7 @@ impl QueueMemory {
         match (wish, state, done) {
             (Wish::Off, MappingState::Off(_), _) | (_, _, Some(Switch::Rest)) => self.rests_since = Some(now),
             (_, MappingState::On, None) => self.rests_since = None,
-            // Until it is seen on: it may have to be switched once more.
+            // The mapping may have to be switched again until it is seen on.
             _ => {}
         }
     }

@@ -3,7 +3,6 @@
 use curlew_model::Millis;
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of held URLs in a host's state, which has to stay small.
 pub(crate) const MAX_URL_HOLDS: usize = 8;
 
 // These numbers are constants and no settings, since the rules are safe only with about these values.
@@ -18,23 +17,20 @@ pub(crate) const BUSY_DOUBLINGS: u8 = 3;
 pub const BUSY_LONGEST: Millis = Millis(BUSY_RETRY_MAX.0 << BUSY_DOUBLINGS);
 /// Maximum time that a visit waits for its first call; a visit that would wait longer is deferred.
 pub const MAX_FIRST_WAIT: Millis = Millis::from_secs(10);
-/// Number of URLs answering 402, 403 or 451 after which the host key is held; each counts as long as it is held
-/// itself.
+/// URLs answering 402, 403 or 451, and still held for it, after which the host key is held.
 pub const FORBIDDEN_LIMIT: u32 = 2;
 /// Number of URLs answering 5xx after which the host key is held, as above; a single 503 suffices.
 pub const SERVER_ERROR_LIMIT: u32 = 2;
-/// Number of URLs with truncated or missing answers, without a good answer in between, after which the host key is
-/// held.
+/// URLs with truncated or missing answers, without a good answer in between, after which the host key is held.
 pub const CUT_LIMIT: u32 = 3;
 /// Number of URLs whose answers exceed limits, without a good answer in between, after which the host key is held.
 pub const BROKEN_LIMIT: u32 = 5;
-/// Time for which a host key rests after a refusal or a server error of one URL; and delay of the rest of a visit that
-/// ended because of one URL otherwise.
+/// Rest of a host key after a refusal or a server error of one URL, and delay of a visit that another URL's fault
+/// ended.
 pub const VISIT_REST: Millis = Millis::from_hours(1);
 /// Number of consecutive calls that did not reach a host key after which its circuit opens.
 pub const CIRCUIT_FAILURES: u32 = 3;
-/// Hold of a host key after the first call that did not reach it; four times as long after each further one, until
-/// the circuit opens.
+/// Hold of a host key after the first call that did not reach it; each further one takes four times as long.
 pub const NETWORK_BACKOFF: Millis = Millis::from_mins(15);
 /// Percentage of recently called, unreachable host keys from which the crawler's own network counts as down.
 pub const OUTAGE_PERCENT: u32 = 80;
@@ -78,8 +74,7 @@ pub const SUSPECT_AFTER: u32 = 3;
 /// Number of usual addresses of feeds that are known: [`Rules::usual_addresses`] is at most that.
 pub const MOST_USUAL_ADDRESSES: usize = 8;
 
-/// All numbers that the decisions of this crate depend on. The defaults are the promises of
-/// `docs/reference/settings.md`.
+/// All numbers that the decisions depend on. The defaults are the promises of `docs/reference/settings.md`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rules {
@@ -89,8 +84,7 @@ pub struct Rules {
     pub jitter: (Millis, Millis),
     /// Mean of the exponential gap (Poisson arrivals) from which the pause is drawn; zero disables it.
     pub poisson_mean: Millis,
-    /// Maximum Crawl-delay for the pause; a longer one is reduced to this, and is the minimum interval of the host's
-    /// feeds.
+    /// Maximum Crawl-delay for the pause; a longer one is the minimum interval of the host's feeds instead.
     pub crawl_delay_cap: Millis,
     /// Minimum pause as a multiple of the host's own last response time.
     pub response_factor: f64,
@@ -100,16 +94,14 @@ pub struct Rules {
     pub refill: Millis,
     /// Maximum duration of one call.
     pub call_time: Millis,
-    /// Maximum time that one visit spends before it defers the rest. A visit to a host whose pause is longer makes one
-    /// call.
+    /// Maximum time of a visit before it defers the rest; where the pause is longer, a visit makes one call.
     pub slice: Millis,
     /// Time by which a lease outlasts its last call.
     pub lease_margin: Millis,
-    /// Length of a poll's lease, which is not returned if there was nothing to report. Long enough for robots.txt and
-    /// the feed with usual answers; if more is needed, the visit extends it to the usual length of a lease.
+    /// Length of a poll's lease, which is not returned if there was nothing to report; a visit lengthens it if needed.
     pub brief_lease: Millis,
-    /// Time since the last visit to a host key within which other work is likely to be waiting, so that even a poll
-    /// returns its lease.
+    /// Time since the last visit within which other work is likely to be waiting, so that even a poll returns its
+    /// lease.
     pub return_lease_within: Millis,
     /// Maximum time under lease within any [`Rules::window`].
     pub window_limit: Millis,
@@ -139,8 +131,7 @@ pub struct Rules {
     pub calls_per_page: u32,
     /// Maximum number of feeds taken from a home page.
     pub feeds_per_site: usize,
-    /// Number of usual addresses of feeds that are tried if a home page names no feed that works, of at most
-    /// [`MOST_USUAL_ADDRESSES`].
+    /// Number of usual addresses that are tried if a home page names no working feed; at most [`MOST_USUAL_ADDRESSES`].
     pub usual_addresses: usize,
     /// Minimum time between two polls of a feed with validators.
     pub poll_floor: Millis,
@@ -158,21 +149,19 @@ pub struct Rules {
     pub poll_interval_pushed: Millis,
     /// Lease requested from a hub, which may grant another.
     pub websub_lease: Millis,
-    /// True to allow hubs and the own address without TLS: for a private network, since an eavesdropper learns the
-    /// secret.
+    /// True to allow hubs and the own address without TLS, in a private network: an eavesdropper learns the secret.
     pub websub_without_tls: bool,
     /// Maximum number of entries of a feed that are examined in one poll.
     pub entries_per_poll: usize,
-    /// True if a feed's own history determines its polling interval, between [`Rules::poll_floor`] and
-    /// [`Rules::poll_cap`], instead of [`Rules::poll_interval`]; its hints only lengthen that.
+    /// True if a feed's own history determines its interval, instead of [`Rules::poll_interval`]; hints only lengthen
+    /// it.
     pub adaptive: bool,
     /// First delay after a feed was not found; it doubles up to [`Rules::poll_cap`].
     pub lost_interval: Millis,
     /// Time after which a feed that is not found, or refused, is no longer polled.
     pub lost_after: Millis,
-    /// Time of nothing but 304s after which one poll is unconditional, to verify them; it doubles, up to eightfold,
-    /// while they are true. Zero disables it. Longer than a week, so that the weekly news of a feed come before the
-    /// check and not with it.
+    /// Time of nothing but 304s after which one poll is unconditional, doubling up to eightfold; zero disables it.
+    /// Longer than a week, so that weekly news come before the check.
     pub verify_every: Millis,
     /// Maximum number of new entries of one feed per day; more wait for the next day.
     pub entries_per_day: u32,
@@ -182,8 +171,8 @@ pub struct Rules {
     pub backfill_per_day: u32,
     /// Minimum time between two re-checks of an indexed page.
     pub recheck_after: Millis,
-    /// Maximum time without a re-check after which an indexed page is due regardless of other pages; the samples reach
-    /// this every 50 days at the default rate, so that each page is checked at least twice a year.
+    /// Maximum time without a re-check; at the default rate each page is sampled every 50 days, and checked twice a
+    /// year.
     pub recheck_within: Millis,
     /// Time after which a second re-check confirms that something else is in place of a page.
     pub confirm_after: Millis,
@@ -259,10 +248,7 @@ impl Rules {
         self.call_time + self.lease_margin
     }
 
-    /// Checks the numbers for contradictions.
-    ///
-    /// # Errors
-    /// The first number that contradicts another or a promise, in words.
+    /// Returns the first number that contradicts another, or a promise, as an error in words.
     pub fn check(&self) -> Result<(), String> {
         let wrong = |text: &str| Err(text.to_owned());
         if self.jitter.0 > self.jitter.1 {

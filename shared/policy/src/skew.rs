@@ -1,12 +1,10 @@
-//! Instants that a wrong clock has left in rows: further ahead than any rule sets one.
-//!
-//! A machine whose clock was years ahead for one run would otherwise leave its hosts and feeds alone for those years.
+//! Repairs instants that a wrong clock has left in rows, further ahead than any rule sets one; hosts and feeds would
+//! otherwise be left alone for years.
 
 use crate::rules::Rules;
 use curlew_model::{HostState, Source, Timestamp};
 
-/// True if an instant lies further ahead than any rule sets one: the longest hold, Retry-After and time between two
-/// polls together.
+/// True if an instant lies further ahead than the longest hold, Retry-After and time between polls together.
 pub fn is_ahead(at: Timestamp, rules: &Rules, now: Timestamp) -> bool {
     at > now + rules.hold_cap + rules.retry_after_cap + rules.poll_cap
 }
@@ -16,8 +14,7 @@ pub fn unless_ahead(at: Timestamp, rules: &Rules, now: Timestamp) -> Timestamp {
     if is_ahead(at, rules, now) { Timestamp::MIN } else { at }
 }
 
-/// Returns the state of a host key with the instants of a wrong clock moved to the present. Holds, leases and pauses
-/// begin anew, since nobody knows when they began. The operator's own hold stays: people may set any instant.
+/// Returns a host's state with the instants of a wrong clock moved to the present; the operator may set any instant.
 pub fn host(mut state: HostState, rules: &Rules, now: Timestamp) -> HostState {
     let is_ahead = |at: Timestamp| is_ahead(at, rules, now);
     let begins_now = |at: &mut Timestamp| *at = if is_ahead(*at) { now } else { *at };

@@ -3,9 +3,7 @@
 use crate::address::hash_hex;
 use curlew_model::{Envelope, ExtractJob, HostKey, Job, Kind, SourceKey, Timestamp, TraceId};
 
-/// Number of hexadecimal digits of the time.
 const TIME_DIGITS: usize = 12;
-/// Number of hexadecimal digits behind the time.
 const HASH_DIGITS: usize = 20;
 
 /// Returns the id of the chain that a job of this kind begins, for this subject at this time.
@@ -18,8 +16,7 @@ pub fn begin(kind: &str, subject: &str, at: Timestamp) -> TraceId {
     }
 }
 
-/// Returns the id of the chain that a job belongs to. One that names none gets one that stays the same
-/// however often it runs.
+/// Returns the id of the chain of a job; one that names none gets the same one however often it runs.
 pub fn trace_id(job: &Job) -> TraceId {
     let begun = || {
         let (subject, at) = job.work.chain();

@@ -24,7 +24,6 @@ pub struct Ports {
     pub inbox: Arc<dyn Inbox>,
     /// Objects.
     pub blobs: Arc<dyn Blobs>,
-    /// True if each reading, write and message is paid for: polls that are due then go as one message, and rows are
-    /// read less often.
+    /// True if each reading, write and message is paid for: polls go as one message, and rows are read less often.
     pub is_billed: bool,
 }

@@ -4,12 +4,10 @@ use curlew_model::Millis;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Documents of at least this many bytes are [`CpuTask::LargeDocument`]: a parsed page takes dozens of times its
-/// length.
+/// Bytes from which a document is a [`CpuTask::LargeDocument`]: a parsed page takes dozens of times its length.
 pub const LARGE_DOCUMENT: usize = 1024 * 1024;
 
-/// Kind of a CPU-bound task. It decides which limits hold for the task and which other tasks it waits for, so that no
-/// document can keep a query waiting.
+/// Kind of a CPU-bound task, which decides its limits and the tasks it waits for: no document keeps a query waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CpuTask {
     /// Reading a document that a stranger wrote. Its processor time is limited.
@@ -40,7 +38,7 @@ pub enum CpuError {
     Unavailable(PortError),
 }
 
-/// For tasks that no document overruns: the caller may try again.
+/// Serves tasks that no document overruns.
 impl From<CpuError> for PortError {
     fn from(error: CpuError) -> PortError {
         match error {
@@ -52,21 +50,15 @@ impl From<CpuError> for PortError {
 
 /// Runs CPU-bound tasks off the threads that serve sockets and timers, a bounded number of each kind at a time.
 ///
-/// A task owns its input. Nothing can stop a task from outside: one that overruns its limit is abandoned, which means
-/// that its caller goes on and its place is given to the next task. Dropping the future abandons the task as well.
+/// A task owns its input. Nothing can stop a task: one that overruns its limit, or whose future is dropped, is
+/// abandoned, and its place is given to the next task.
 #[async_trait]
 pub trait CpuPool: Send + Sync {
-    /// Runs a task to its end. A task must not panic; [`compute`] makes sure of that.
-    ///
-    /// # Errors
-    /// See [`CpuError`]; then the task has not run to its end, and it may still be running.
+    /// Runs a task, which must not panic (see [`compute`]), to its end. After an error the task may still be running.
     async fn run(&self, kind: CpuTask, work: Box<dyn FnOnce() + Send>) -> Result<(), CpuError>;
 }
 
-/// Returns the result of `work`, which runs in the pool. A panic of `work` continues in the caller.
-///
-/// # Errors
-/// See [`CpuError`].
+/// Returns the result of `work`, which runs in the pool; a panic of `work` continues in the caller.
 pub async fn compute<T: Send + 'static>(
     pool: &dyn CpuPool,
     kind: CpuTask,
@@ -91,8 +83,8 @@ pub async fn compute<T: Send + 'static>(
     }
 }
 
-/// Runs each task at once on the thread of its caller, without limits. For simulations, where nothing may depend on
-/// real threads, and for programs that read one document and end.
+/// Runs each task at once on its caller's thread, without limits: for simulations, and for programs that read one
+/// document.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InlinePool;
 

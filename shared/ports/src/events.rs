@@ -35,8 +35,7 @@ pub enum Event<'a> {
     StillThere,
     /// The record of an indexed page was replaced, since its text has changed.
     Revised,
-    /// A re-check found something else in place of an indexed page, or that it asks not to be indexed: a second look
-    /// decides.
+    /// A re-check found something else in place of an indexed page, or a `noindex`: a second look decides.
     Doubted,
     /// A hold was laid on a host key.
     Held {
@@ -133,7 +132,6 @@ pub trait Events: Send + Sync {
     fn note(&self, event: &Event<'_>);
 }
 
-/// The sink that counts nothing.
 impl Events for () {
     fn note(&self, _: &Event<'_>) {}
 }

@@ -2,20 +2,14 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{Exchange, Failure, Millis, SignatureHeaders, Validators};
 
-/// Makes one GET to a site, or one POST to a hub or a receiver. Exactly one: redirects come back as replies, since each
-/// further hop is a call that politeness has to admit first.
+/// Makes exactly one GET to a site, or one POST to a hub or a receiver: a redirect is a reply, since politeness has to
+/// admit each hop.
 #[async_trait]
 pub trait Fetch: Send + Sync {
-    /// Makes the call.
-    ///
-    /// # Errors
-    /// [`FetchError`] tells whether the address was refused, a limit was broken, or the network failed.
+    /// Makes the call; a [`FetchError`] tells whether the address, a limit or the network stopped it.
     async fn call(&self, call: &Call) -> Result<Reply, FetchError>;
 
-    /// Asks the address guard if this URL may be called, without calling it or resolving its name.
-    ///
-    /// # Errors
-    /// The reason for which it is refused.
+    /// Asks the address guard, without a look-up, if this URL may be called; the error is the reason why not.
     fn vet(&self, url: &str) -> Result<(), String>;
 }
 
@@ -155,8 +149,7 @@ pub struct ReplyHeaders {
     pub links: Vec<String>,
     /// `Accept-Signature` (RFC 9421 §5.1), several joined by commas; up to 4 KiB.
     pub accept_signature: Option<String>,
-    /// Names in lower case and values of the first lines, whatever they are; a value is cut. Marks of bot walls are
-    /// looked for in them.
+    /// Lower-case names and values, cut, of the first lines, for marks of bot walls.
     pub lines: Vec<(String, String)>,
 }
 
@@ -172,17 +165,14 @@ pub enum FetchError {
     /// The server was not reached: DNS, connection, TLS. The host is in trouble, or our own network is.
     #[error("{0}")]
     Network(Failure),
-    /// Nothing was sent, and the reason lies in this process: it may not open one more socket. Says nothing about the
-    /// host.
+    /// Nothing was sent, since this process may not open one more socket; says nothing about the host.
     #[error("{0}")]
     Local(String),
-    /// The connection had been used before, and was closed before the head of an answer was whole: its server had
-    /// closed it as idle (RFC 9112 §9.3.1). Says nothing about the host. Only a GET ends so; the next one to this
-    /// server has a new connection.
+    /// The connection was closed as idle by its server before an answer (RFC 9112 §9.3.1); says nothing about the host.
+    /// Only a GET ends so, and the next one has a new connection.
     #[error("the connection was closed as idle")]
     ClosedIdle,
-    /// The server was reached, but no answer came in time, or it was cut short. One such document says little about its
-    /// host.
+    /// No answer came in time, or it was cut short. One such document says little about its host.
     #[error("{0}")]
     Cut(String),
     /// An answer that is not HTTP, or one that cannot be decoded. The document is dropped.

@@ -15,46 +15,31 @@ impl Version {
 /// The state of host keys: compare-and-swap is all that politeness needs.
 #[async_trait]
 pub trait HostLedger: Send + Sync {
-    /// The state and its version; the default state at [`Version::ABSENT`] if there is none. Strongly consistent.
-    ///
-    /// # Errors
-    /// Transport errors and unreadable items.
+    /// Returns the state and its version, strongly consistent; the default state at [`Version::ABSENT`] if there is
+    /// none.
     async fn load(&self, host: &HostKey) -> Result<(HostState, Version), PortError>;
 
-    /// The state and its version as they are now or were a moment ago; may cost less than [`HostLedger::load`]. A swap
-    /// against a version that is no more ends in a conflict, so nothing is ever decided by an old state that is
-    /// written.
-    ///
-    /// # Errors
-    /// Transport errors and unreadable items.
+    /// Returns the state as it is now or was a moment ago; may cost less than [`HostLedger::load`]. A swap against an
+    /// old version ends in a conflict, so nothing is decided by an old state.
     async fn load_eventual(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
         self.load(host).await
     }
 
-    /// Replaces the state if its version is still `seen`.
-    ///
-    /// # Errors
-    /// [`PortError::Conflict`] if somebody else was first; then nothing was written.
+    /// Replaces the state if its version is still `seen`; otherwise [`PortError::Conflict`], and nothing was written.
     async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError>;
 }
 
 /// For people who look: all host keys, page by page.
 #[async_trait]
 pub trait Hosts: Send + Sync {
-    /// States in an order of the adapter's own that does not change, after the key `after`, at most `limit`.
-    ///
-    /// # Errors
-    /// Transport errors.
+    /// Returns states in an order that does not change, after the key `after`, at most `limit`.
     async fn list(&self, after: Option<&HostKey>, limit: usize) -> Result<Vec<(HostKey, HostState)>, PortError>;
 }
 
 /// Maximum number of tries of [`update_host`] against conflicts.
 pub const SWAP_TRIES: u32 = 16;
 
-/// Loads, asks a pure function, swaps; again if somebody else was first.
-///
-/// # Errors
-/// Errors of the ledger; [`PortError::Conflict`] after [`SWAP_TRIES`] lost races.
+/// Loads, asks a pure function, and swaps; after [`SWAP_TRIES`] lost races [`PortError::Conflict`].
 pub async fn update_host<T: Send>(
     ledger: &dyn HostLedger,
     host: &HostKey,
@@ -64,11 +49,8 @@ pub async fn update_host<T: Send>(
     update_host_from(ledger, host, first, decide).await.map(|(answer, _)| answer)
 }
 
-/// Applies a decision to a host's state as [`update_host`] does, from a known state that may be stale; returns the
-/// item's present version. A decision to change nothing is believed only when it was made over a state that was loaded.
-///
-/// # Errors
-/// Errors of the ledger; [`PortError::Conflict`] after [`SWAP_TRIES`] lost races.
+/// Updates a host's state as [`update_host`] does, from a known state that may be stale; returns the present version. A
+/// decision to change nothing is believed only over a state that was loaded.
 pub async fn update_host_from<T: Send>(
     ledger: &dyn HostLedger,
     host: &HostKey,
@@ -118,31 +100,19 @@ pub struct RobotsCopy {
 /// Copies of robots.txt files by origin.
 #[async_trait]
 pub trait RobotsStore: Send + Sync {
-    /// The copy, however old.
-    ///
-    /// # Errors
-    /// Transport errors and unreadable items.
+    /// Returns the copy, however old.
     async fn get(&self, origin: &Origin) -> Result<Option<RobotsCopy>, PortError>;
 
     /// Keeps a copy; the last writer wins.
-    ///
-    /// # Errors
-    /// Transport errors.
     async fn put(&self, origin: &Origin, copy: &RobotsCopy) -> Result<(), PortError>;
 }
 
 /// Named instants, such as how far dispatch has come.
 #[async_trait]
 pub trait Marks: Send + Sync {
-    /// The instant and its version; `None` at [`Version::ABSENT`] if it was never set.
-    ///
-    /// # Errors
-    /// Transport errors.
+    /// Returns the instant and its version; `None` at [`Version::ABSENT`] if it was never set.
     async fn load(&self, name: &str) -> Result<(Option<Timestamp>, Version), PortError>;
 
-    /// Replaces the instant if its version is still `seen`.
-    ///
-    /// # Errors
-    /// [`PortError::Conflict`] if somebody else was first.
+    /// Replaces the instant if its version is still `seen`; otherwise [`PortError::Conflict`].
     async fn swap(&self, name: &str, seen: Version, next: Timestamp) -> Result<Version, PortError>;
 }

@@ -1,7 +1,8 @@
-//! The ports of the stages to the world: narrow traits in the domain's words.
+//! The ports of the stages to the world: narrow traits in the domain's words, without a type of a database, a cloud SDK
+//! or an HTTP library. `curlew-testkit` has a conformance suite for each.
 //!
-//! No type of a database, a cloud SDK or an HTTP library crosses these traits. Conveniences live beside
-//! a trait, not in it. `curlew-testkit` holds one conformance suite for each trait; every adapter runs it.
+//! Every method that returns a [`PortError`] may fail in transport, or at an item that cannot be read, and may be
+//! called again; its comment names the other errors.
 
 mod all;
 mod blobs;

@@ -4,11 +4,8 @@ use bytes::Bytes;
 /// Looks up what a name says about itself in the DNS.
 #[async_trait]
 pub trait Names: Send + Sync {
-    /// The texts of a name's TXT records, each whole: the strings of a record are joined (RFC 7208 §3.3 reads them so).
-    /// CNAME records are followed. None if there is no such name or no such record.
-    ///
-    /// # Errors
-    /// The reason for the lack of an answer, in a few words; another time there may be one.
+    /// Returns the texts of a name's TXT records, the strings of each joined (RFC 7208 §3.3), CNAMEs followed; empty
+    /// without such a name or record. The error says why there is no answer, which another time may come.
     async fn texts(&self, name: &str) -> Result<Vec<Bytes>, String>;
 }
 

@@ -8,11 +8,8 @@ use std::collections::BTreeMap;
 /// Queue that stages send jobs to. Delivery is at least once and in no promised order.
 #[async_trait]
 pub trait Queue: Send + Sync {
-    /// Puts jobs into the queues of their stages, each to be delivered no earlier than its instant.
-    /// Either all of them are in when this returns, or it is an error and some may be.
-    ///
-    /// # Errors
-    /// Transport errors; then send again, since every job may run twice.
+    /// Puts jobs into the queues of their stages, each to be delivered no earlier than its instant. After an error some
+    /// may be in; send all again, since every job may run twice.
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError>;
 }
 
@@ -68,15 +65,12 @@ pub struct QueueCount {
     pub dead: u64,
 }
 
-/// Queue that a runner takes jobs from. On AWS the event source mapping plays this part, and operators look through
-/// this. An adapter with a clock of its own may go by that instead of `now`.
+/// Queue that a runner takes jobs from; on AWS the event source mapping does, and operators look through this. An
+/// adapter with a clock of its own may go by that instead of `now`.
 #[async_trait]
 pub trait Inbox: Send + Sync {
-    /// Hands out jobs of one stage that are due at `now`, at most `max`; oldest first if the adapter knows order. A job
+    /// Hands out at most `max` jobs of one stage that are due at `now`, oldest first if the adapter knows order. A job
     /// that is neither acknowledged nor put back within `visibility` is handed out again.
-    ///
-    /// # Errors
-    /// Transport errors.
     async fn receive(
         &self,
         stage: QueueName,
@@ -85,66 +79,36 @@ pub trait Inbox: Send + Sync {
         now: Timestamp,
     ) -> Result<Vec<Delivery>, PortError>;
 
-    /// The job is done: it is not handed out again.
-    ///
-    /// # Errors
-    /// Transport errors; then the job runs again. A receipt that has run out is no error.
+    /// Ends a job; after an error the job runs again. A receipt that has run out is no error.
     async fn ack(&self, receipt: &Receipt) -> Result<(), PortError>;
 
-    /// Hand it out again at `due`.
-    ///
-    /// # Errors
-    /// Transport errors; then it is handed out again when its visibility ends.
+    /// Hands a job out again at `due`; after an error, when its visibility ends.
     async fn put_back(&self, receipt: &Receipt, due: Timestamp) -> Result<(), PortError>;
 
-    /// Moves it to the dead letters, with the reason.
-    ///
-    /// # Errors
-    /// Transport errors; then it is handed out again when its visibility ends.
+    /// Moves a job to the dead letters, with the reason; after an error it is handed out again when its visibility
+    /// ends.
     async fn dead_letter(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError>;
 
-    /// The earliest instant at which a job that is not handed out is due, as far as the adapter can see.
-    ///
-    /// # Errors
-    /// Transport errors.
+    /// Returns the earliest instant at which a job is due, as far as the adapter can see.
     async fn next_due(&self) -> Result<Option<Timestamp>, PortError>;
 
-    /// Returns the counts of every queue, all of them at once: to count waiting jobs may mean to read them.
-    ///
-    /// # Errors
-    /// Transport errors.
+    /// Returns the counts of every queue, which may mean to read all waiting jobs.
     async fn counts(&self, now: Timestamp) -> Result<BTreeMap<QueueName, QueueCount>, PortError>;
 
-    /// Returns the counts of one queue, cheap enough for any time: an adapter may leave out waiting jobs that are dear
-    /// to count.
-    ///
-    /// # Errors
-    /// Transport errors.
+    /// Returns the counts of one queue cheaply, perhaps without waiting jobs.
     async fn glance(&self, stage: QueueName, now: Timestamp) -> Result<QueueCount, PortError> {
         Ok(self.counts(now).await?.remove(&stage).unwrap_or_default())
     }
 
-    /// Jobs that wait for a time after `now`, earliest first, as far as the adapter can see them.
-    ///
-    /// # Errors
-    /// Transport errors.
+    /// Returns jobs that wait for a time after `now`, earliest first, as far as the adapter can see them.
     async fn waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waiting>, PortError>;
 
-    /// Jobs that were given up, newest first.
-    ///
-    /// # Errors
-    /// Transport errors.
+    /// Returns jobs that were given up, newest first.
     async fn dead(&self, limit: usize) -> Result<Vec<Dead>, PortError>;
 
-    /// Puts a job that was given up back into its queue, due at `now`.
-    ///
-    /// # Errors
-    /// [`PortError::NotFound`] if there is none of that name.
+    /// Puts a job that was given up back into its queue, due at `now`; [`PortError::NotFound`] if there is none.
     async fn redrive(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError>;
 
-    /// Deletes a job that was given up.
-    ///
-    /// # Errors
-    /// [`PortError::NotFound`] if there is none of that name.
+    /// Deletes a job that was given up; [`PortError::NotFound`] if there is none.
     async fn discard(&self, receipt: &Receipt) -> Result<(), PortError>;
 }

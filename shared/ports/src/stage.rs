@@ -7,8 +7,7 @@ use std::error::Error;
 use tracing::Span;
 use tracing::field::Empty;
 
-/// Returns the span of a job, at the level of errors so that no filter of the log leaves it out: each log line within
-/// it carries the job's kind and the id of its chain.
+/// Returns the span of a job, which no filter of the log leaves out: each log line within it carries kind and trace id.
 pub fn job_span(kind: &'static str, trace: &TraceId) -> Span {
     tracing::error_span!("job", kind, %trace, failure = Empty)
 }

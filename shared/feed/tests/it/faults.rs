@@ -14,7 +14,7 @@ fn faults(body: &str) -> Vec<String> {
     feed.faults
         .first
         .iter()
-        .map(|f| format!("{}:{} {} {} {}", f.line, f.column, f.code.as_str(), f.at, f.found))
+        .map(|f| format!("{}:{} {} {} {}", f.line, f.column, f.code, f.at, f.found))
         .collect()
 }
 

@@ -1,13 +1,7 @@
 //! Extractions of pages.
 
-use super::visit::NamedBy;
-use crate::ids::{HostKey, ImageId, Location, PageId, SourceKey};
-use crate::kind::Kind;
-use crate::queue_name::QueueName;
-use crate::raw::Exchange;
-use crate::record::{EntryHints, StatedPreferences};
-use crate::source::Validators;
-use crate::time::Timestamp;
+use crate::{EntryHints, Exchange, HostKey, ImageId, Kind, Location, NamedBy, PageId, QueueName, SourceKey};
+use crate::{StatedPreferences, Timestamp, Validators, packed};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -59,12 +53,11 @@ pub struct ExtractJob {
     /// True if the page had no row when it was fetched, and the fetch wrote none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_without_row: bool,
-    /// Location of the record that the page's row points to, if a re-check found a changed text; the new record
-    /// replaces it. The row stays unchanged if the page would no longer be accepted.
+    /// Record that the new one replaces, if a re-check found a changed text; a page that is no longer accepted keeps
+    /// its row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<Location>,
-    /// The heads of the call, if the page is to be kept raw; `body` is then the document as it came, in its own
-    /// charset.
+    /// The heads of the call, if the page is kept raw; `body` is then in its own charset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchange: Option<Exchange>,
 }
@@ -84,7 +77,7 @@ pub struct MainImage {
     /// The image.
     pub id: ImageId,
     /// Thumbnail of the image as JPEG; `None` if the image yields none.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "base64_bytes_or_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "packed::bytes_or_none")]
     pub thumbnail: Option<Bytes>,
 }
 
@@ -93,43 +86,7 @@ pub struct MainImage {
 #[serde(rename_all = "snake_case")]
 pub enum PageBody {
     /// Document compressed with zstd, inside the message.
-    Inline(#[serde(with = "base64_bytes")] Bytes),
+    Inline(#[serde(with = "packed::bytes")] Bytes),
     /// Key of the document in the object store, compressed with zstd, since it did not fit into a message.
     Stored(String),
-}
-
-/// Serializes bytes as standard base64, which grows them by a third in JSON instead of to four times their size.
-mod base64_bytes {
-    use base64::Engine as _;
-    use base64::engine::general_purpose::STANDARD;
-    use bytes::Bytes;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(bytes: &Bytes, s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_str(&STANDARD.encode(bytes))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Bytes, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(d)?;
-        STANDARD.decode(text.as_bytes()).map(Bytes::from).map_err(serde::de::Error::custom)
-    }
-}
-
-/// Serializes optional bytes in base64; see [`base64_bytes`].
-mod base64_bytes_or_none {
-    use super::base64_bytes;
-    use bytes::Bytes;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    #[derive(Serialize, Deserialize)]
-    #[serde(transparent)]
-    struct Wrapped(#[serde(with = "base64_bytes")] Bytes);
-
-    pub(super) fn serialize<S: Serializer>(bytes: &Option<Bytes>, s: S) -> Result<S::Ok, S::Error> {
-        bytes.clone().map(Wrapped).serialize(s)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Bytes>, D::Error> {
-        Ok(Option::<Wrapped>::deserialize(d)?.map(|wrapped| wrapped.0))
-    }
 }

@@ -1,10 +1,6 @@
 //! Visits of host keys.
 
-use crate::ids::{HostKey, ImageId, PageId, SourceKey, TraceId};
-use crate::kind::Kind;
-use crate::queue_name::QueueName;
-use crate::record::EntryHints;
-use crate::time::Timestamp;
+use crate::{EntryHints, HostKey, ImageId, Kind, PageId, QueueName, SourceKey, Timestamp, TraceId};
 use serde::{Deserialize, Serialize};
 
 /// Facts about a feed that the records of its pages take from it.
@@ -110,9 +106,7 @@ impl Kind for VisitJob {
     const QUEUE: QueueName = QueueName::Fetch;
 
     fn chain(&self) -> (String, Timestamp) {
-        (
-            format!("{} {}", self.host, self.items.first().map(|item| item.page.as_str()).unwrap_or_default()),
-            Timestamp::EPOCH,
-        )
+        let first = self.items.first().map(|item| item.page.as_str()).unwrap_or_default();
+        (format!("{} {first}", self.host), Timestamp::EPOCH)
     }
 }

@@ -6,9 +6,8 @@ use curlew_text::date::is_unset;
 /// Maximum distance of a stated date in the future: no two zones are further apart, and clocks are wrong by less.
 const MAX_AHEAD: Millis = Millis::from_days(1);
 
-/// Returns the date to store for a stated one. A date slightly after `now`, the effect of a wrong zone or clock,
-/// becomes `now`; a later one is rejected: it is a mistake, a coming event, or an attempt to stay on top. A date that
-/// was never set is rejected, too.
+/// Returns the date to store for a stated one: `now` for a date slightly later, as of a wrong zone or clock, and `None`
+/// for one further ahead (a mistake, an event, an attempt to stay on top) or one that was never set.
 pub fn plausible(stated: Timestamp, now: Timestamp) -> Option<Timestamp> {
     (stated <= now + MAX_AHEAD && !is_unset(stated)).then(|| stated.min(now))
 }

@@ -29,10 +29,7 @@ impl Withheld {
     }
 }
 
-/// Returns the text that may be given to an assistant, cut at the length that the page allows (`max-snippet`).
-///
-/// # Errors
-/// The reason, if the page or its site withholds the text.
+/// Returns the text that may be given to an assistant, cut at `max-snippet`, or the reason why it is withheld.
 pub fn text_for_assistants(record: &Record) -> Result<&str, Withheld> {
     let statement = record.preferences.content_signal.as_deref().unwrap_or_default();
     let signals = ContentSignals::parse(statement.as_bytes());

@@ -14,9 +14,8 @@ pub struct PageDate {
     pub confidence: Confidence,
 }
 
-/// Returns the publication date of a page: the one that its markup, its address or the lines beside its headline state,
-/// or else the one in its feed, or else one guessed from its text. If the page states a day only, and the feed an
-/// instant on this day in some time zone, the instant is returned.
+/// Returns the publication date: the page's own by markup, address or headline, else the feed's, else a guess from the
+/// text. Where the page states a day, and the feed an instant of that day in some time zone, the instant is returned.
 pub fn at(page: Option<PageDate>, feed: Option<Timestamp>) -> Option<Timestamp> {
     let is_better = |page: PageDate, feed: Timestamp| {
         page.confidence == Confidence::Low || (is_midnight(page.at) && is_on_day(page.at, feed))

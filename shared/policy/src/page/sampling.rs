@@ -4,25 +4,21 @@ use crate::rules::Rules;
 use curlew_model::{Gone, Millis, Page, PageState, Timestamp};
 use std::cmp::Reverse;
 
-/// Number of indexed pages per daily re-check, so that each page has its turn in 150 days.
+/// Number of indexed pages per daily re-check: each page has its turn in 150 days.
 const ONE_IN: u64 = 150;
-/// Ratio of weighed pages to chosen ones.
 const WEIGHED: usize = 3;
 
-/// Maximum number of pages that one poll has re-checked since their entries have changed; the others follow with the
-/// next.
+/// Maximum number of pages that one poll has re-checked since their entries have changed.
 const LOOKED_INTO_PER_POLL: usize = 10;
-/// Minimum number of entries of a feed for a majority of changes to be meaningful.
+/// Minimum number of entries for a majority of changes to be meaningful.
 const TELLING_ENTRIES: usize = 4;
-/// Lifetime of a doubt: longer than the longest hold of a host, so that only a doubt whose second check was given up is
-/// dropped.
+/// Lifetime of a doubt: longer than the longest hold, so that only a doubt without a second check ends by it.
 const DOUBT_LASTS: Millis = Millis::from_days(90);
 
-/// Minimum time between two looks at a rejected page.
 const SECOND_LOOK_AFTER: Millis = Millis::from_days(1);
-/// Ages of a rejection at which the page is looked at again without a sign that it has changed.
+/// Ages of a rejection at which the page is looked at again without a sign of a change.
 const SECOND_LOOKS: [Millis; 2] = [Millis::from_days(7), Millis::from_days(30)];
-/// Part of a sample, one in so many, that second looks at rejected pages may take from the re-checks.
+/// Largest part of a sample, one in so many, that rejected pages may take.
 const SECOND_LOOKS_ONE_IN: usize = 4;
 
 /// True if a page was rejected for what its author may change, and was not looked at for a day.
@@ -35,15 +31,13 @@ pub fn first_rejected(page: &Page) -> Option<Timestamp> {
     page.rejected_at.or_else(|| page.state.has_second_chance().then_some(page.at))
 }
 
-/// True if a second look at a rejected page is due: once when the rejection is a week old, and once when it is a month
-/// old. Looks for other reasons count.
+/// True if a rejected page was not looked at since its rejection became a week, or a month, old.
 fn is_second_look_due(page: &Page, now: Timestamp) -> bool {
     let due = |first: Timestamp| SECOND_LOOKS.iter().any(|age| page.at < first + *age && now >= first + *age);
     may_look_again(page, now) && first_rejected(page).is_some_and(due)
 }
 
-/// True if a page was accepted, or found present, after this instant: a judgement of that time is not about it any
-/// more.
+/// True if a page was accepted, or found present, after a judgement, which is void then.
 pub fn is_seen_since(page: &Page, judged_at: Timestamp) -> bool {
     page.at > judged_at || page.checked_at.is_some_and(|at| at > judged_at)
 }
@@ -63,15 +57,15 @@ pub fn a_day(indexed: u64, least: usize) -> usize {
     usize::try_from(indexed.div_ceil(ONE_IN)).unwrap_or(usize::MAX).max(least)
 }
 
-/// Returns the number of candidates to weigh for choosing `count` pages: over a few samples each page is weighed once,
-/// wherever it is stored.
+/// Returns the number of candidates to weigh for `count` pages, so that a few samples weigh every page once.
 pub fn to_weigh(count: usize) -> usize {
     count.saturating_mul(WEIGHED)
 }
 
-/// Chooses the pages to re-check from some candidates: at most `count`, longest unchecked first, where the time of one
-/// that was never re-checked counts double. If `all_due`, adds every other page that is due by `recheck_within`.
-/// Rejected pages are among the `count`: at most a quarter, or what the accepted ones leave of it.
+/// Chooses at most `count` pages to re-check, longest unchecked first; one that was never re-checked counts double.
+///
+/// `all_due` adds every other page that is due by `recheck_within`. Rejected pages get a quarter, or what accepted ones
+/// leave.
 pub fn choose(pages: Vec<Page>, count: usize, all_due: bool, rules: &Rules, now: Timestamp) -> Vec<Page> {
     let (mut second_looks, mut pages): (Vec<_>, Vec<_>) =
         pages.into_iter().partition(|page| page.state.has_second_chance());
@@ -90,7 +84,6 @@ pub fn choose(pages: Vec<Page>, count: usize, all_due: bool, rules: &Rules, now:
     pages
 }
 
-/// Returns the time since a page was last seen, doubled if it was never re-checked.
 fn neglect(page: &Page, now: Timestamp) -> Millis {
     let age = now.since(last_seen(page));
     if page.checked_at.is_none() { age.saturating_mul(2) } else { age }
@@ -100,8 +93,8 @@ fn last_seen(page: &Page) -> Timestamp {
     page.checked_at.unwrap_or(page.at)
 }
 
-/// Returns the number of pages to re-check because their entries changed since the last poll: `changed` of `known`
-/// entries did. Zero if most of them did, since such a feed changes its entries by itself, perhaps with each poll.
+/// Returns the number of pages to re-check since `changed` of `known` entries changed between two polls: none if most
+/// did, as in feeds that change their entries by themselves.
 pub fn to_look_into(changed: usize, known: usize) -> usize {
     let is_habit = known >= TELLING_ENTRIES && changed.saturating_mul(2) > known;
     if is_habit { 0 } else { changed.min(LOOKED_INTO_PER_POLL) }
@@ -135,9 +128,8 @@ pub const fn by_status(status: u16) -> Recheck {
     }
 }
 
-/// Returns the result if something else was found in place of a page, or if it asks not to be indexed: a second check
-/// the first time, and after an earlier doubt that the page is gone for this reason. A doubt that was not checked
-/// within [`DOUBT_LASTS`] begins anew.
+/// Returns the result if something else was found in place of a page, or if the page asks not to be indexed: a second
+/// check at first, and after an earlier doubt, of at most [`DOUBT_LASTS`], that the page is gone.
 pub fn by_doubt(doubted_at: Option<Timestamp>, reason: Gone, rules: &Rules, now: Timestamp) -> Recheck {
     match doubted_at.filter(|at| now < *at + DOUBT_LASTS.max(rules.confirm_after)) {
         Some(at) if now >= at + rules.confirm_after => Recheck::Gone(reason),

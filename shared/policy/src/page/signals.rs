@@ -1,16 +1,12 @@
-//! Content signals: what a site's robots.txt says may be done with its pages once they were fetched
-//! (contentsignals.org).
-//!
-//! `Content-Signal: search=yes, ai-train=no, use=reference` is a rule of its group. The use that Curlew makes of a page
-//! is `search`, and `search=no` is obeyed. All else is kept with the record, for other uses.
+//! Content signals of robots.txt (contentsignals.org): `Content-Signal: search=yes, ai-train=no` is a rule of its
+//! group. Curlew obeys `search=no`; the other signals are stored with the record, for other uses.
 
 use std::collections::BTreeMap;
 
 /// Bytes that are read of one statement; a longer one says nothing.
 pub const MAX_SIGNAL_BYTES: usize = 1_024;
-/// Maximum number of signals that are kept of one statement.
 const MAX_SIGNALS: usize = 8;
-/// Maximum length of a signal's name and of its value, in bytes.
+/// Maximum length of a signal's name, and of its value, in bytes.
 const MAX_WORD_BYTES: usize = 32;
 
 /// Signals by name, with their values; both in lower case.
@@ -18,8 +14,7 @@ const MAX_WORD_BYTES: usize = 32;
 pub struct ContentSignals(BTreeMap<Box<str>, Box<str>>);
 
 impl ContentSignals {
-    /// Reads `name=value` pairs parted by commas, in any case. Never fails: what is no such pair is skipped. If a name
-    /// occurs twice, the value `no` counts, otherwise the first one.
+    /// Reads `name=value` pairs and skips all else; of a name that occurs twice `no` counts, otherwise the first value.
     pub fn parse(statement: &[u8]) -> ContentSignals {
         let mut signals = ContentSignals::default();
         let text = std::str::from_utf8(statement).unwrap_or_default();
@@ -62,7 +57,7 @@ impl ContentSignals {
         self.0.is_empty()
     }
 
-    /// Bytes of memory that this takes besides itself, about.
+    /// Returns the approximate memory use in bytes.
     pub(crate) fn weight(&self) -> usize {
         self.0.iter().map(|(name, value)| name.len() + value.len() + 2 * size_of::<Box<str>>()).sum()
     }

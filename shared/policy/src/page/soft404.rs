@@ -1,11 +1,10 @@
-//! Detects soft 404s: answers with status 200 that show, in place of the page, the home page or a message that there is
-//! nothing. Also compares the text of a page with that of its canonical link.
+//! Soft 404s: answers with status 200 that show the home page, or a message that there is nothing, in place of the
+//! page.
 
 use std::collections::HashSet;
 
-/// Number of letters in each piece by which texts are compared.
 const PIECE: usize = 8;
-/// Prefix of each text that is compared, in letters.
+/// Letters that are compared of each text.
 const COMPARED: usize = 20_000;
 /// Share of the old text's pieces from which a page is the same, however it has changed.
 const SAME_SHARE: f64 = 0.2;
@@ -15,7 +14,6 @@ const LIKE_SHARE: f64 = 0.5;
 const TELLING_WORD: usize = 4;
 /// Prefix of a text that is searched for such messages, in bytes.
 const BEGINNING: usize = 400;
-/// Phrases of pages that do not exist, in lower case.
 const NOTHING: [&str; 32] = [
     "404",
     "410 gone",
@@ -60,8 +58,7 @@ pub struct PageText<'a> {
     pub text: &'a str,
 }
 
-/// True if the page that showed `then` is the one that shows `now`: it has a fifth of the old text, or the same title
-/// without a message that there is nothing.
+/// True if a page still shows a fifth of its old text, or its old title without a message that there is nothing.
 pub fn is_same_page(then: PageText<'_>, now: PageText<'_>) -> bool {
     share(then.text, now.text) >= SAME_SHARE || (letters(then.title).eq(letters(now.title)) && !says_nothing(now))
 }
@@ -71,8 +68,7 @@ pub fn is_one_article(one: &str, other: &str) -> bool {
     share(one, other) >= LIKE_SHARE && share(other, one) >= LIKE_SHARE
 }
 
-/// True if a new page is a message that there is nothing: it says so in its title or at its beginning, and has no word
-/// of the title that its feed announced.
+/// True if a new page says that there is nothing, and has no word of the title that its feed announced.
 pub fn is_in_place_of(announced: &str, now: PageText<'_>) -> bool {
     if !says_nothing(now) {
         return false;
@@ -83,7 +79,6 @@ pub fn is_in_place_of(announced: &str, now: PageText<'_>) -> bool {
     words().next().is_some() && !words().any(|word| word.len() >= least && said.contains(word))
 }
 
-/// True if a page says in its title or at its beginning that there is nothing.
 fn says_nothing(now: PageText<'_>) -> bool {
     let begin = &now.text[..now.text.floor_char_boundary(BEGINNING)];
     [now.title, begin].iter().any(|text| {
@@ -92,7 +87,6 @@ fn says_nothing(now: PageText<'_>) -> bool {
     })
 }
 
-/// Returns the share of one text's pieces that are in another one.
 fn share(then: &str, now: &str) -> f64 {
     let (then, now) = (pieces(then), pieces(now));
     if then.is_empty() {

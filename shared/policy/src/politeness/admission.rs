@@ -1,10 +1,7 @@
-//! Admission of visits to a host key.
-//!
-//! `admit` before the first call of a visit, [`crate::politeness::outcome::record_outcome`] after each call, `close` at
-//! the end; `block` and `unblock` for operators and owners. All of them map a state to the next one and nothing else.
+//! Admission of visits to a host key: maps from one state to the next.
 //!
 //! A lease is no longer than what is left of the time that visits may spend on the host key, and is charged in full
-//! when it is granted; who gives it back gets back what is left of it. So what was never given back counts in full.
+//! when it is granted; giving it back refunds the rest.
 use crate::rules::{BUSY_RETRY, BUSY_RETRY_MAX, MAX_FIRST_WAIT};
 
 use crate::chance::{between, mix};
@@ -15,15 +12,12 @@ use crate::rules::Rules;
 use crate::skew;
 use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, Timestamp};
 
-/// A visit with more calls than this gives its lease back; and a lease that was not given back costs this number of
-/// calls of the burst allowance.
+/// Calls from which a visit gives its lease back; a lease that was not given back costs this number of calls.
 const CALLS_UNTOLD: u32 = 2;
-/// Maximum difference between the clocks of two machines: a lease that ran out this long ago has run out by every
-/// clock.
+/// Maximum difference between the clocks of two machines.
 const CLOCKS_DIFFER: Millis = Millis::from_mins(1);
 
-/// Interval at which work asks again for a host key that the operator holds, so that it goes on soon after the hold is
-/// lifted.
+/// Interval at which work asks again for a host key that the operator holds, so that it goes on soon after that.
 const OPERATOR_HOLD_RETRY: Millis = Millis::from_hours(1);
 
 /// A refusal to call now.
@@ -31,8 +25,7 @@ const OPERATOR_HOLD_RETRY: Millis = Millis::from_hours(1);
 pub struct NotNow {
     /// Time to ask again.
     pub until: Timestamp,
-    /// Reason of the hold that is in force; `None` if another visit holds the lease, or the next call is too far away
-    /// to wait for.
+    /// Reason of the hold in force; `None` if a lease, or the time of the next call, is in the way.
     pub why: Option<HoldReason>,
 }
 
@@ -120,9 +113,8 @@ pub fn busy_until(until: Timestamp, now: Timestamp, seed: u64) -> Timestamp {
     until.min(now + Millis(between(seed, BUSY_RETRY.0, BUSY_RETRY_MAX.0)))
 }
 
-/// Ends a lease whose holder is dead, or let it run out: nobody knows when it called last and how often, so one full
-/// pause passes before the next call. It has passed already if the lease ran out long ago, since no call outlasts a
-/// lease.
+/// Ends a lease whose holder is dead, or let it run out: nobody knows when it called last, so one full pause passes
+/// from the end of the lease on.
 pub fn break_lease(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
     if let Some(lease) = state.lease.take() {
         window::refund(&mut state.visited, lease.until.since(now));
@@ -141,8 +133,8 @@ fn spend_untold(mut state: HostState, rules: &Rules, now: Timestamp) -> HostStat
     state
 }
 
-/// Lengthens a lease by this time while it is in force, as far as the time lasts that visits may spend on the host key,
-/// and charges for it; returns its end, or `None` if it is in force no more.
+/// Lengthens a lease in force, within the time that visits may spend on the host key, and charges for it; returns its
+/// end.
 pub fn lengthen(
     mut state: HostState,
     token: u64,
@@ -160,8 +152,7 @@ pub fn lengthen(
     (state, Some(until))
 }
 
-/// Returns true if a host key was never called, as far as its state tells. Others may have written its row: an
-/// operator's hold, a backfill, or a visit that came to no call.
+/// True if a host key was never called, as far as its state tells; others may have written its row.
 pub fn is_new(state: &HostState) -> bool {
     state.bucket.is_none()
 }
@@ -178,17 +169,17 @@ pub fn last_call(state: &HostState) -> Timestamp {
     state.bucket.map_or(Timestamp::MIN, |bucket| bucket.at).max(lease)
 }
 
-/// Returns true if the visit that was here last had the same owner, let its lease run out, and did so only just: a job
-/// that was delivered twice is at work again. A visit that dies is not followed so soon, or its lease is broken first.
+/// True if the last visit had the same owner and let its lease run out only just: a job that was delivered twice is at
+/// work again. A visit that dies is not followed so soon, or its lease is broken first.
 pub fn repeats(state: &HostState, owner: &str, now: Timestamp) -> bool {
     state.lease.as_ref().is_some_and(|lease| lease.owner == owner && lease.until + CLOCKS_DIFFER > now)
 }
 
-/// Returns true if a visit may end without a write, so that its lease runs out by itself: it has learned nothing that
-/// others must know, few calls were made, nobody else is likely to want the host key before the lease ends, and by
-/// then, with the margin for clocks that differ, every pause has passed that its calls demand.
+/// True if a visit may end without a write, so that its lease runs out: it learned nothing that others must know, made
+/// few calls, nobody else is likely to want the host key meanwhile, and every pause has passed by then, whatever the
+/// clocks.
 ///
-/// `granted` is the state that it was given at `began`, `mine` what it made of it, `used` the [`last_use`] before it.
+/// `granted` is the state at `began`, `mine` what the visit made of it, `used` the [`last_use`] before it.
 pub fn may_run_out(
     granted: &HostState,
     mine: &HostState,
@@ -206,17 +197,15 @@ pub fn may_run_out(
     };
     learned == *granted
         && calls <= CALLS_UNTOLD
-        // The next visit waits a full pause, which must not be too long to be waited for.
+        // The next visit waits a full pause, which must not be too long for a visit.
         && granted.crawl_delay <= MAX_FIRST_WAIT
         && granted.last_response <= MAX_FIRST_WAIT
         && began.since(used) >= rules.return_lease_within
         && mine.not_before + rules.lease_margin <= lease.until
 }
 
-/// The state to write at the end of a visit: what the visit learned, and what others changed meanwhile.
-///
-/// `latest` is what the ledger holds now, `mine` what the visit made of the state that it was given.
-/// If the lease is no longer the visit's own, only what slows things down is carried over.
+/// Returns the state to write at the end of a visit: what the visit learned (`mine`), and what others changed meanwhile
+/// (`latest`). Once the lease is another's, only what slows things down is carried over.
 pub fn close(latest: HostState, mine: HostState, token: u64, now: Timestamp) -> HostState {
     let Some(lease) = latest.lease.as_ref().filter(|l| l.token == token) else {
         return HostState {
@@ -225,7 +214,7 @@ pub fn close(latest: HostState, mine: HostState, token: u64, now: Timestamp) -> 
             ..latest
         };
     };
-    // The unused rest of the lease was charged to the window; time beyond the lease's end was not.
+    // The unused rest of the lease was charged to the window; time beyond its end was not.
     let mut visited = mine.visited;
     window::refund(&mut visited, lease.until.since(now));
     if let Some(last) = visited.last_mut() {
@@ -239,7 +228,7 @@ pub fn close(latest: HostState, mine: HostState, token: u64, now: Timestamp) -> 
         backfilled: latest.backfilled,
         has_imports: latest.has_imports,
         visited,
-        // If the visit lost its lease and ended late, `admit` has removed the earlier value.
+        // After a lost lease `admit` may have removed the earlier value.
         not_before: latest.not_before.max(mine.not_before),
         hold: longer(latest.hold, mine.hold),
         ..mine
@@ -264,8 +253,8 @@ pub fn leave_alone(mut state: HostState, until: Timestamp) -> HostState {
     state
 }
 
-/// Ends the operator's own hold; says whether there was one. A hold that the host's answers have brought about stays:
-/// an operator cannot waive it.
+/// Ends the operator's own hold, if there is one; an operator cannot waive a hold that the host's answers have laid
+/// down.
 pub fn end_leaving_alone(mut state: HostState, now: Timestamp) -> (HostState, bool) {
     let was = state.left_alone_until.take().is_some_and(|until| until > now);
     (state, was)

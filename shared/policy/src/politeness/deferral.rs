@@ -1,4 +1,4 @@
-//! Deferral of work that could not be done now: when it is tried again, and when it is given up.
+//! Deferral of work: when it is tried again, and when it is given up.
 use crate::politeness::admission::NotNow;
 use crate::robots::UNREACHABLE_RETRY;
 use crate::rules::{BUSY_DOUBLINGS, BUSY_RETRY, BUSY_RETRY_MAX, Rules};
@@ -25,8 +25,8 @@ pub enum ItemWait {
     Own,
     /// The host refuses the crawler, or a bot wall stands before its pages: it does not count.
     Refused,
-    /// The item's text may be that of an interstitial;
-    /// [`look_again_at`](crate::politeness::interstitial::look_again_at) decides how often it is looked at again.
+    /// The item's text may be an interstitial's; [`look_again_at`](crate::politeness::interstitial::look_again_at)
+    /// bounds the looks.
     Doubt,
 }
 
@@ -48,15 +48,14 @@ pub struct Remainder {
     pub not_now: NotNow,
 }
 
-/// True if waiting for this reason counts against a job. That the crawler's own hour on a site is used up is no fault
-/// of the site: whatever queues behind it gets its turn. A bot wall says nothing of the pages behind it: they wait
-/// until it is gone. The operator's own hold says nothing of the site at all, and a rest speaks of another URL.
+/// True if waiting for this reason counts against a job: not for the crawler's own limits, the operator's hold or
+/// another URL's rest, which say nothing of the site, nor for a bot wall, behind which pages wait until it is gone.
 pub fn counts(reason: HoldReason) -> bool {
     !matches!(reason, HoldReason::WindowSpent | HoldReason::Interstitial | HoldReason::Operator | HoldReason::Rest)
 }
 
-/// Returns true if a hold of the host counts against a page that waits for it. A refusal (402, 403, 429, 451) is aimed
-/// at the crawler and says nothing about the page, which waits as long as its host is on hold.
+/// True if a hold counts against a page that waits for it. A refusal (402, 403, 429, 451) is aimed at the crawler, so
+/// the page waits as long as it lasts.
 fn counts_against_page(reason: HoldReason) -> bool {
     counts(reason) && !matches!(reason, HoldReason::Forbidden | HoldReason::TooManyRequests)
 }
@@ -68,13 +67,13 @@ pub fn is_given_up(deferrals: u32, rules: &Rules) -> bool {
 
 /// Returns the minimum wait of a job that began and came to no end within a visit, after this number of deferrals.
 pub fn least_wait(deferrals: u32) -> Millis {
-    // Four times as long each time: soon at first, since most often another visit was in the way, and over an hour in
-    // the end, so that nothing is given up because a host was busy for some minutes.
+    // Soon at first, since most often another visit was in the way, and over an hour in the end, so that nothing is
+    // given up because a host was busy for some minutes.
     BUSY_RETRY.saturating_mul(2 << (2 * deferrals.min(5)))
 }
 
-/// Returns when a job asks for its host key again that is in use until about `until`, after this number of such answers
-/// in a row. Its delay doubles: where many visits wait for one slow host, each of their questions costs a request.
+/// Returns when a job asks again for a host key in use until about `until`. Its delay doubles with each of `waits`,
+/// since each question costs a request.
 pub fn of_busy_host(waits: u8, until: Timestamp, now: Timestamp) -> Timestamp {
     let longer = until.since(now).min(BUSY_RETRY_MAX).saturating_mul(1 << waits.min(BUSY_DOUBLINGS));
     until.max(now + longer)
@@ -107,8 +106,7 @@ pub fn of_remainder(deferrals: u32, rest: Remainder, rules: &Rules, now: Timesta
     if rest.not_now.why.is_some_and(|reason| !counts_against_page(reason)) {
         return Deferral::Again { at: rest.not_now.until, deferrals };
     }
-    // An item that began and did not end within a visit may never end: unless it counted, it would begin again for
-    // ever.
+    // An item that never ends within a visit would otherwise begin again for ever.
     let held = rest.not_now.why.is_some() || (rest.done == 0 && rest.calls > 0);
     if rest.done > 0 {
         // Progress starts the count anew: only a host that never lets anything through is given up.

@@ -3,26 +3,24 @@
 use crate::page::directives::parse_date;
 use curlew_model::{Millis, Timestamp};
 
-/// The instant that a `Retry-After` names: seconds or an HTTP-date (RFC 9110 §10.2.3). A date in the
-/// past, a negative number or nonsense names none.
+/// Returns the instant that a `Retry-After` names (RFC 9110 §10.2.3); `None` for one in the past, or nonsense.
 pub fn retry_after(value: &str, now: Timestamp) -> Option<Timestamp> {
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()) {
-        // So many digits that they overflow still mean "very long".
+        // A number that overflows still means "very long".
         let secs = value.parse::<u64>().unwrap_or(u64::MAX);
         return (secs > 0).then(|| now + Millis::from_secs(secs));
     }
     http_date(value).filter(|at| *at > now)
 }
 
-/// An HTTP-date in any of its three forms (RFC 9110 §5.6.7), or another date that names its month or its zone. A bare
-/// number is no date.
+/// Parses an HTTP-date in any of its three forms (RFC 9110 §5.6.7), or another date that names its month or its zone.
 pub fn http_date(value: &str) -> Option<Timestamp> {
     value.contains(|c: char| c.is_ascii_alphabetic()).then(|| parse_date(value)).flatten()
 }
 
-/// Returns the freshness lifetime of an answer from when it was made: `max-age`, or else `Expires` less now (RFC 9111
-/// §4.2.1). `None` if it does not say, or says that it must not be stored. Its `Age` is still to be taken off.
+/// Returns the freshness lifetime of an answer from its creation: `max-age`, or else `Expires` less now (RFC 9111
+/// §4.2.1); `None` if there is none, or if the answer must not be stored. `Age` is not subtracted.
 pub fn lifetime(cache_control: Option<&str>, expires: Option<&str>, now: Timestamp) -> Option<Millis> {
     let mut max_age = None;
     for directive in cache_control.unwrap_or_default().split(',') {

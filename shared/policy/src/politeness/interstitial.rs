@@ -1,9 +1,7 @@
 //! Interstitials: a bot wall, a challenge or a login that a server shows in place of every page with status 200.
 //!
-//! Told by behaviour, without a vendor's marks (those are in `marks.rs`): an interstitial is one and the same text in
-//! place of several different pages of a host key, with no page of it in between that shows a text of its own. A
-//! `noindex` for the whole site is none, since each page keeps its own text; nor is a soft 404, since other pages of
-//! the host are still themselves.
+//! An interstitial is told by behaviour: one text in place of several pages of a host key, while no page shows its own.
+//! A site-wide `noindex` is none, since each page keeps its own text, nor is a soft 404, since other pages do.
 
 use crate::politeness::hold::{hold_length, longer};
 use crate::rules::Rules;
@@ -13,17 +11,15 @@ use curlew_model::{
 
 /// Number of different pages of one host key that must show the same text before it counts as an interstitial.
 pub const PAGES: usize = 3;
-/// Number of texts that a host's state remembers; the state must stay small.
 const MOST_TEXTS: usize = 3;
-/// Bytes of a text that its key is made of.
+/// Bytes of a text that its hash is made of.
 const KEYED_BYTES: usize = 4_000;
-/// Number of words of an entry's title that are looked for in its page.
+/// Number of words that are looked for of an entry's title.
 const TITLE_WORDS: usize = 12;
-/// Bytes from which on a word says more than that a text is of its language.
+/// Minimum length in bytes of a word that says more than the language of its text.
 const LONG_WORD_BYTES: usize = 4;
 
-/// Returns a short hash of what a document says. Words of the text that hold a digit are left out: request numbers,
-/// times and addresses, which challenges like to show, differ with each answer.
+/// Returns a short hash of a document, without words that hold a digit: challenges show request numbers and times.
 pub fn text_key(title: &str, text: &str) -> u32 {
     let text = &text[..text.floor_char_boundary(KEYED_BYTES)];
     let words = text.split_whitespace().filter(|word| !word.contains(|c: char| c.is_numeric()));
@@ -32,8 +28,8 @@ pub fn text_key(title: &str, text: &str) -> u32 {
     })
 }
 
-/// Decides whether a page says what its feed's entry announced: most words of the entry's title, the short ones left
-/// out if there are others. Nothing if the title has no word.
+/// True if a page has most words of its entry's title, the short ones left out if there are others; `None` without
+/// words.
 pub fn is_announced(entry: Option<&str>, title: &str, text: &str) -> Option<bool> {
     let entry = entry?.to_lowercase();
     let said = format!("{title}\n{}", &text[..text.floor_char_boundary(KEYED_BYTES)]).to_lowercase();
@@ -44,9 +40,7 @@ pub fn is_announced(entry: Option<&str>, title: &str, text: &str) -> Option<bool
     (!words.is_empty()).then_some(found * 2 > words.len())
 }
 
-/// Parameters of the FNV-1a hash.
 const FNV_OFFSET: u32 = 0x811c_9dc5;
-/// Prime of the FNV-1a hash; see [`FNV_OFFSET`].
 const FNV_PRIME: u32 = 0x0100_0193;
 
 /// Notes that a page showed a text that is not its own.
@@ -77,8 +71,8 @@ pub fn covers_home(mut state: HostState, text: u32) -> HostState {
 /// Time within which one home page of a host key is looked at once, for the sake of other pages.
 pub const HOME_LOOK_EVERY: Millis = Millis::from_hours(24);
 
-/// Returns the last look at a home page of the host, by a short hash of its URL, if there was one within
-/// [`HOME_LOOK_EVERY`]: then there is no other look yet. A look at another home page tells nothing of this one's text.
+/// Returns the last look at a home page of the host within [`HOME_LOOK_EVERY`], without its text if it was at another
+/// URL.
 pub fn home_look(state: &HostState, url: u32, now: Timestamp) -> Option<HomeLook> {
     let look = state.home_look.filter(|look| look.at + HOME_LOOK_EVERY > now)?;
     Some(HomeLook { text: look.text.filter(|_| look.url == url), ..look })
@@ -89,21 +83,19 @@ pub fn is_interstitial(state: &HostState, text: u32) -> bool {
     state.substitutes.texts.iter().any(|known| known.text == text && known.pages.len() >= PAGES)
 }
 
-/// Number of further looks at a new page whose text may be an interstitial's.
 const NEW_LOOKS: u32 = 2;
-/// Stands for a refusal without a mark (202, 402, 403, 451) in the place of a page's text.
+/// Stands for a refusal without a mark (202, 402, 403, 451) in place of a text.
 const REFUSAL: u32 = 0;
 
-/// Notes that a page was refused (202, 402, 403, 451). True if another call was refused before and no page of the host
-/// has shown a text of its own since: then it is the pages that are refused, by a wall before them, and not this page.
+/// Notes that a page was refused. True if a call was refused before and no page has shown its own text since: a wall
+/// refuses all pages then, and not this one.
 #[must_use]
 pub fn refused(state: HostState, page: &PageId) -> (HostState, bool) {
     let is_wall = state.substitutes.texts.iter().any(|known| known.text == REFUSAL);
     (substituted(state, REFUSAL, page), is_wall)
 }
 
-/// True if a page of the host has shown its own text since `page` showed this one: then nothing stands before all
-/// pages.
+/// True if a page of the host has shown its own text since `page` showed this one.
 pub fn is_refuted(state: &HostState, text: u32, page: &PageId) -> bool {
     let page = page_key(page);
     !state.substitutes.texts.iter().any(|known| known.text == text && known.pages.contains(&page))
@@ -114,10 +106,9 @@ pub fn is_shared(state: &HostState, text: u32) -> bool {
     state.substitutes.texts.iter().any(|known| known.text == text && known.pages.len() > 1)
 }
 
-/// Decides when a page is looked at again that shows a text which is not worth keeping and says nothing of what was
-/// announced, or is not that of its record. `None` if what it shows is its own: a page of its host has shown its own or
-/// another text after this look or since the look before (`was_refuted`, from [`is_refuted`] before this look was
-/// noted), or `looks` before this one are enough.
+/// Decides when a page is looked at again whose text may be an interstitial's. `None` if the text is the page's own: a
+/// page of its host has shown its own or another text since (`was_refuted`, by [`is_refuted`] before this look was
+/// noted), or there were enough `looks`.
 pub fn look_again_at(
     state: &HostState,
     text: u32,
@@ -128,9 +119,8 @@ pub fn look_again_at(
 ) -> Option<Timestamp> {
     let texts = &state.substitutes.texts;
     let is_known = texts.iter().any(|known| known.text == text);
-    // Where each page shows another text, nothing stands before all of them.
     let has_others = texts.iter().any(|known| known.text != text && known.text != REFUSAL);
-    // With nothing to wait for, a further look says what the last one said.
+    // Without a wait, a further look says what the last one said.
     let is_enough = looks >= rules.max_deferrals || rules.confirm_after == Millis::ZERO;
     if !is_known || has_others || is_enough || (looks > 0 && was_refuted) {
         return None;
@@ -138,9 +128,8 @@ pub fn look_again_at(
     Some(now + rules.confirm_after.saturating_mul(1u64 << looks.min(16)).min(rules.hold_cap))
 }
 
-/// Returns when a new page whose text may be an interstitial's is looked at again. It is not in the index and so can
-/// wait: a week, then two more weeks; after that the decision is made. `deferrals` is the number of times that its job
-/// was put off, for any reason.
+/// Returns when a new page whose text may be an interstitial's is looked at again: after a week, then after two more.
+/// `deferrals` is the number of times that its job was put off, for any reason.
 pub fn look_at_new_again_at(
     state: &HostState,
     text: u32,
@@ -170,14 +159,13 @@ pub fn own_noindex(state: HostState, page: &PageId) -> HostState {
     HostState { substitutes: Substitutes { noindexed, ..Substitutes::default() }, ..state }
 }
 
-/// True if the site as a whole asks not to be indexed: several of its pages did, each with its own text, and none in
-/// between did not. No wall says that, so it needs no second look.
+/// True if several pages, each with its own text, asked not to be indexed, and none in between did not.
 pub fn is_noindex_site_wide(state: &HostState) -> bool {
     state.substitutes.noindexed.len() >= PAGES
 }
 
-/// Leaves a host alone that shows an interstitial, as one that refuses: twice as long each time, since every good
-/// status in between is the interstitial's and forgives nothing. The vendor is empty if no mark names one.
+/// Holds a host that shows an interstitial as one that refuses, twice as long each time: a good status in between is
+/// the interstitial's and forgives nothing. `vendor` is empty if no mark names one.
 #[must_use]
 pub fn hold_interstitial(mut state: HostState, vendor: &str, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
     let length = hold_length(rules.hold_refused, Millis::ZERO, state.substitutes.holds, rules, seed);
@@ -191,7 +179,7 @@ pub fn hold_interstitial(mut state: HostState, vendor: &str, rules: &Rules, now:
     state
 }
 
-/// The first digits of a page's id: pages of one host that cannot be told apart only make it seem less.
+/// Returns the first digits of a page's id; pages that collide only make the interstitial seem less.
 fn page_key(page: &PageId) -> u32 {
     page.as_str().get(..8).and_then(|digits| u32::from_str_radix(digits, 16).ok()).unwrap_or_default()
 }

@@ -1,8 +1,5 @@
-//! Marks of interstitials: headers, markup and addresses by which the walls of known vendors are recognized at the
-//! first answer.
-//!
-//! A mark is the second signal; the first is behaviour (`interstitial.rs`), which needs several pages and no vendor's
-//! name.
+//! Marks of interstitials: headers, markup and addresses by which vendors' walls are recognized at the first answer.
+//! The first signal is behaviour (`interstitial.rs`), which needs several pages and no vendor's name.
 
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
@@ -12,18 +9,15 @@ use url::Url;
 const LIST: &str = include_str!("../../data/interstitials.txt");
 /// Bytes of a document that are searched for marks.
 pub const SEARCHED_BYTES: usize = 32 * 1024;
-/// Number of characters from which on a text is an article of its own, whatever stands in the markup. Anubis explains
-/// itself in some 1,200.
+/// Number of characters from which a text is an article of its own; Anubis explains itself in some 1,200.
 const ARTICLE_CHARS: usize = 2_000;
 
-/// A mark of an interstitial.
 struct Mark {
     vendor: &'static str,
     text: &'static str,
     finder: Finder<'static>,
 }
 
-/// The marks by where they are looked for.
 #[derive(Default)]
 struct Marks {
     header: Vec<Mark>,
@@ -35,7 +29,7 @@ struct Marks {
 
 static MARKS: LazyLock<Marks> = LazyLock::new(|| read(LIST));
 
-/// Reads a list; lines that are no mark are left out, and a test shows that there are none.
+/// Reads a list, without lines that are no mark; a test shows that there are none.
 fn read(list: &'static str) -> Marks {
     let mut marks = Marks::default();
     for line in list.lines().filter(|line| !line.starts_with('#')) {
@@ -57,8 +51,7 @@ fn read(list: &'static str) -> Marks {
     marks
 }
 
-/// The vendor whose mark the headers of an answer carry: names in lower case, and values. 404, 410, redirects and 304
-/// are no interstitials, whoever sends them.
+/// Returns the vendor whose mark the headers carry (names in lower case). 304, 404, 410 and redirects are no walls.
 pub fn by_headers(status: u16, headers: &[(String, String)]) -> Option<&'static str> {
     if matches!(status, 300..=399 | 404 | 410) {
         return None;
@@ -91,8 +84,7 @@ pub struct DocumentMarks {
     pub is_parked: bool,
 }
 
-/// Finds the marks in the markup of a document. One with an article has none, and a mark in the visible text is a
-/// mention.
+/// Finds the marks in a document's markup. An article has none, and a mark in the visible text is a mention.
 pub fn in_document(html: &str, text: &str) -> DocumentMarks {
     if text.chars().nth(ARTICLE_CHARS).is_some() {
         return DocumentMarks::default();

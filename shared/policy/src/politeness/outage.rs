@@ -1,7 +1,5 @@
-//! The breaker for the crawler's own network: when most hosts cannot be reached at once, the fault is on this side, and
-//! no host is blamed for it.
-//!
-//! Its state is small and belongs to one process: the newest outcome of the host keys that it called last.
+//! The breaker for the crawler's own network: when most hosts cannot be reached at once, no host is blamed for it. Its
+//! state belongs to one process: the newest outcomes of the host keys that it called last.
 use crate::rules::{OUTAGE_PERCENT, OUTAGE_PROBE, OUTAGE_REST, OUTAGE_SAMPLE, OUTAGE_WINDOW};
 
 use crate::chance::between;
@@ -69,8 +67,8 @@ impl OutageDetector {
         (self, blame)
     }
 
-    /// Decides whether a visit may begin; if not, returns until when it is put off. During an outage one visit is let
-    /// through now and then: whether it reaches its host decides.
+    /// Decides whether a visit may begin, or until when it is put off. During an outage a visit is let through now and
+    /// then, to see whether the network is back.
     pub fn may_begin(mut self, now: Timestamp, seed: u64) -> (OutageDetector, Option<Timestamp>) {
         let Some(outage) = &mut self.outage else { return (self, None) };
         if now >= outage.probe_at {

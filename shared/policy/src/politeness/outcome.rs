@@ -1,11 +1,9 @@
 //! The effect of an answer on the next call: the pause, holds, the circuit.
 //!
-//! A hold is as wide as what the answer speaks for. 429, 503, and a server that cannot be reached speak for the host
-//! key. 202, 402, 403, 451, other 5xx, and answers that are cut short or break limits speak for their URL, until
-//! several URLs say the same. After a refusal or a server error of one URL the host key rests all the same: nobody
-//! calls it for [`VISIT_REST`]. A robots.txt has rules of its own for that ([`crate::robots`]). An answer that carries
-//! the mark of a bot wall speaks for the host key at once. A refused image speaks for itself, since some sites show
-//! their images on their own pages alone.
+//! 429, 503, an unreachable server and the mark of a bot wall hold the host key. 202, 402, 403, 451, other 5xx, and
+//! answers that are cut short or break limits hold their URL, until several URLs say the same; after a refusal or
+//! server error nobody calls the host key for [`VISIT_REST`]. robots.txt has rules of its own ([`crate::robots`]). A
+//! refused image never holds its host key, since some sites show images on their own pages alone.
 
 use crate::chance::{between, mix};
 use crate::politeness::hold::{hold_length, longer};
@@ -18,7 +16,6 @@ use crate::rules::{
 };
 use curlew_model::{Circuit, Hold, HoldReason, HostState, Millis, Timestamp, UrlHold};
 
-/// Factor by which each further failure in a row lengthens [`NETWORK_BACKOFF`].
 const BACKOFF_GROWS: u64 = 4;
 
 /// The target of a call.
@@ -48,7 +45,7 @@ pub enum Role {
 impl CallTarget {
     /// Returns the target for a call to a URL.
     pub fn new(url: &str, role: Role) -> CallTarget {
-        // FNV-1a: two URLs of one host in trouble that cannot be told apart only make it seem less.
+        // FNV-1a: URLs that collide only make a host's trouble seem less.
         let hash = url.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
         CallTarget { url: hash, role }
     }
@@ -78,14 +75,13 @@ pub enum Outcome {
     Cut,
     /// The answer broke a limit or was no HTTP.
     Broken,
-    /// The call is made once more after its pause: signed, since the server asked for that, or by a new connection,
-    /// since its own had been closed as idle.
+    /// The call is made once more after its pause: signed, or by a new connection since its own had been closed as
+    /// idle.
     Repeated,
     /// The answer of a receiver of matches, whatever it is.
     OfReceiver,
 }
 
-/// The things that a bad answer is evidence about.
 enum HoldScope {
     /// A hold on the host key.
     Host(HoldReason),
@@ -94,8 +90,8 @@ enum HoldScope {
 }
 
 impl Outcome {
-    /// Returns the outcome of a URL of this role. 402 and 451 of a robots.txt mean that there is none (RFC 9309
-    /// §2.3.1.3), and 202 is that of a challenge; 202 of a hub is its consent (WebSub §5.2).
+    /// Returns the outcome for a URL of this role. 402 and 451 of a robots.txt mean that there is none (RFC 9309
+    /// §2.3.1.3), its 202 is a challenge's; a hub's 202 is its consent (WebSub §5.2).
     #[must_use]
     pub fn of(self, role: Role) -> Outcome {
         match (self, role) {
@@ -185,7 +181,7 @@ pub fn record_outcome(
     }
 }
 
-/// A call did not reach the host: a short wait at first, and when it is one failure too many, a hold.
+/// Applies a call that did not reach the host: a short wait at first, a hold after too many failures.
 fn unreached(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
     state.failures = state.failures.saturating_add(1);
     if state.circuit == Circuit::Probe || state.failures >= CIRCUIT_FAILURES {
@@ -197,15 +193,13 @@ fn unreached(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> 
     state
 }
 
-/// A good answer clears the holds that it contradicts. 403 and 5xx of other URLs stay, since one URL that works says
-/// little of them.
+/// Clears the holds that a good answer contradicts; 403 and 5xx of other URLs stay, since one URL says little of them.
 fn answered_well(mut state: HostState, asked: CallTarget) -> HostState {
     state.url_holds.retain(|held| {
         let is_refusal = matches!(held.what, HoldReason::Forbidden | HoldReason::ServerError);
         held.url != asked.url && (is_refusal || asked.is_robots())
     });
-    // A host that could not be reached is reached again, by whatever; one that refused is asked for more than its
-    // rules.
+    // Any answer proves that a host is reachable; a host that refused has to answer more than its robots.txt.
     if !asked.is_robots() || state.failures > 0 {
         state.circuit = Circuit::Closed;
         state.holds_in_a_row = 0;
@@ -227,7 +221,6 @@ fn remember(
     let before = known.map_or(0, |held| held.before.saturating_add(1));
     let until = now + hold_length(base(rules, what), outcome.asked(rules, now), before, rules, seed);
     if state.url_holds.len() >= MAX_URL_HOLDS {
-        // A hold that is over is worth less than one that is in force.
         let over = state.url_holds.iter().position(|held| held.until <= now).unwrap_or(0);
         state.url_holds.remove(over);
     }
@@ -235,8 +228,8 @@ fn remember(
     state
 }
 
-/// True if a status refuses a page: 402 and 451 do as 403 does (RFC 9110 §15.5.3, RFC 7725 §3). No page answers a GET
-/// with 202; challenges do.
+/// True if a status refuses a page: 402 and 451 as 403 does (RFC 9110 §15.5.3, RFC 7725 §3), and 202, which challenges
+/// use.
 pub const fn is_refusal(status: u16) -> bool {
     matches!(status, 202 | 402 | 403 | 451)
 }
@@ -259,10 +252,9 @@ fn hold(
     state.circuit = Circuit::Probe;
     state.holds_in_a_row = state.holds_in_a_row.saturating_add(1);
     let hold = Hold { until: now + length, reason, since: now };
-    // URL holds that end before the host's hold has ended have been counted: they are dropped, and one call decides
-    // anew. A longer hold of a URL stays. URLs that are known to be broken wait an hour longer, so that the deciding
-    // call asks for another URL if there is one: three pages that are broken for good would otherwise keep a sound feed
-    // waiting, twice as long each time. A refusal is deliberate and is repeated at once.
+    // URL holds that end before the host's hold have been counted and are dropped: one call decides anew. Broken URLs
+    // wait an hour longer, so that the deciding call is for another URL: three pages that are broken for good would
+    // otherwise keep a sound feed waiting.
     let after_others = hold.until + VISIT_REST;
     for held in &mut state.url_holds {
         if matches!(held.what, HoldReason::Network | HoldReason::Hostile) {
@@ -286,15 +278,14 @@ fn base(rules: &Rules, reason: HoldReason) -> Millis {
     }
 }
 
-/// Returns until when a URL is left alone whose answer is evidence about this URL alone, after this number of deferrals
-/// in a row; `None` if the answer is no reason to.
+/// Returns until when a URL is held for an answer that speaks for this URL alone, after `in_a_row` deferrals; `None` if
+/// the answer is no reason.
 pub fn url_held_until(rules: &Rules, outcome: Outcome, in_a_row: u32, now: Timestamp, seed: u64) -> Option<Timestamp> {
     let (HoldScope::Host(reason) | HoldScope::Url(reason, _)) = outcome.scope()?;
     Some(now + hold_length(base(rules, reason), outcome.asked(rules, now), in_a_row, rules, seed))
 }
 
-/// Holds a host key since nothing is at the address of a site's home page: the host key is left alone, and nothing is
-/// guessed.
+/// Holds a host key since nothing is at the address of its site's home page.
 pub fn hold_not_found(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
     let length = hold_length(rules.hold_not_found, Millis::ZERO, 0, rules, seed);
     state.hold = longer(state.hold, Some(Hold { until: now + length, reason: HoldReason::NotFound, since: now }));

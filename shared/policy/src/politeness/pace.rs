@@ -4,21 +4,19 @@ use crate::chance::{between, mix, unit};
 use crate::rules::Rules;
 use curlew_model::{HostState, Millis, Timestamp, TokenBucket};
 
-/// Thousandths of a call that one call takes from the bucket.
 const ONE_CALL: u64 = 1_000;
 
-/// The pause after a call: the longest of the least pause, uniform jitter, an exponential gap, the Crawl-delay and the
-/// host's own last response time.
+/// Returns the pause after a call: the longest of the least pause, uniform jitter, an exponential gap, the Crawl-delay
+/// and the host's own last response time.
 pub fn pause(state: &HostState, rules: &Rules, seed: u64) -> Millis {
     let jitter = Millis(between(seed, rules.jitter.0.0, rules.jitter.1.0));
     let gap = Millis((-unit(mix(seed)).ln() * rules.poisson_mean.0 as f64) as u64);
-    // Once in a few million draws the exponential is absurdly long; the Crawl-delay cap bounds it too.
+    // An exponential is absurdly long once in a few million draws.
     let gap = gap.min(rules.crawl_delay_cap);
     demands(state, rules).into_iter().map(|(_, least)| least).fold(jitter.max(gap), Millis::max)
 }
 
-/// Returns a Crawl-delay that is longer than the maximum pause: the host's feeds are polled no more often than once in
-/// it.
+/// Returns a Crawl-delay above the maximum pause: the host's feeds are polled no more often than once in that time.
 pub fn beyond_cap(crawl_delay: Option<Millis>, rules: &Rules) -> Option<Millis> {
     crawl_delay.filter(|delay| *delay > rules.crawl_delay_cap)
 }
@@ -82,7 +80,7 @@ fn filled(bucket: Option<TokenBucket>, rules: &Rules, now: Timestamp) -> TokenBu
     }
     let grown = now.since(b.at).0.saturating_mul(ONE_CALL) / rules.refill.0;
     if grown == 0 {
-        // Keep the old instant, or many short steps would never add up to a thousandth.
+        // With a new instant, many short steps would never add up to a thousandth.
         return TokenBucket { milli_tokens: b.milli_tokens.min(capacity), at: b.at };
     }
     TokenBucket { milli_tokens: b.milli_tokens.saturating_add(grown).min(capacity), at: now }

@@ -1,8 +1,5 @@
-//! Decides whether a redirect is followed, one hop at a time.
-//!
-//! Circles are found by the set of URLs visited, not by Floyd's tortoise and hare: each hop is a call to somebody's
-//! server, the set ends a circle with the hop that closes it and without a call, while two runners would call some URLs
-//! twice to find it. With a handful of hops at most, the set costs nothing.
+//! Decides whether a redirect is followed, one hop at a time. Each hop is a call to somebody's server, so circles are
+//! found by the set of visited URLs: the hop that closes the circle is never called.
 
 use crate::address::{self, BadAddress};
 use crate::politeness::outcome::{CallTarget, Role};
@@ -17,11 +14,10 @@ pub struct Chain {
     limit: u32,
 }
 
-/// Maximum size of the addresses remembered of one chain, in bytes: the state of a host key has to stay small.
+/// Maximum size of the addresses that are remembered of one chain, in bytes.
 const MAX_PENDING_BYTES: usize = 300;
 
-/// Maximum delay of a refresh that stands for a redirect, in seconds, where nobody asked for what can be read until
-/// then.
+/// Maximum delay of a refresh that stands for a redirect, in seconds.
 const REFRESH_SECONDS: u32 = 5;
 
 /// Reason for not following a redirect.
@@ -53,8 +49,7 @@ pub const fn is_redirect(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
-/// True if a document with a refresh of this delay (HTML, "shared declarative refresh steps") stands for a redirect:
-/// one without delay, or a short one where no article was asked for.
+/// True if a refresh of this delay stands for a redirect: none, or a short one where no article was asked for.
 pub const fn is_refresh_followed(seconds: u32, is_article: bool) -> bool {
     seconds == 0 || (!is_article && seconds <= REFRESH_SECONDS)
 }
@@ -75,8 +70,7 @@ impl Chain {
         &self.visited[self.visited.len() - 1]
     }
 
-    /// Returns what a later visit needs to continue the chain, valid until then; `None` if there was no hop
-    /// or the addresses are too long to be kept.
+    /// Returns what a later visit needs to continue the chain; `None` without a hop, or if the addresses are too long.
     pub(super) fn pending(&self, until: Timestamp) -> Option<PendingRedirect> {
         let [start, targets @ ..] = &self.visited[..] else { return None };
         let targets: Vec<String> = targets.iter().map(|url| url.as_str().to_owned()).collect();
@@ -96,7 +90,7 @@ impl Chain {
         self.permanent && self.hops() > 0
     }
 
-    /// Returns the same chain as far as an earlier visit has followed it, if that is remembered.
+    /// Returns the chain as far as an earlier visit has followed it.
     #[must_use]
     pub(super) fn resumed(self, remembered: Option<&PendingRedirect>) -> Chain {
         let Some(remembered) = remembered else { return self };
@@ -104,17 +98,13 @@ impl Chain {
         let mut chain = self.clone();
         for target in &remembered.targets {
             if chain.follow(status, Some(target)).is_err() {
-                // The chain was remembered under other rules.
                 return self;
             }
         }
         chain
     }
 
-    /// Applies an answer with a redirect status: returns the next URL to call, which is then [`Chain::current`].
-    ///
-    /// # Errors
-    /// The reason why the chain ends here.
+    /// Returns the URL to call next, which is then [`Chain::current`], or the reason why the chain ends here.
     pub fn follow(&mut self, status: u16, location: Option<&str>) -> Result<&Url, NotFollowed> {
         if self.hops() as u64 >= u64::from(self.limit) {
             return Err(NotFollowed::TooMany);

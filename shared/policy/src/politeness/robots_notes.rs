@@ -1,15 +1,14 @@
-//! Notes that a robots.txt has not changed, in the row of its host key: the copy is not written again for that.
+//! Notes in the row of a host key that a robots.txt has not changed, so that its copy need not be written again.
 
 use crate::address::hash64;
 use crate::robots::MAX_AGE;
 use curlew_model::{Millis, Origin, RobotsNotes, Timestamp};
 
-/// Maximum number of files that are noted in the row of a host key, which is some 200 bytes.
+/// Maximum number of noted files: some 200 bytes of the row.
 const MAX_NOTES: usize = 8;
-/// Age of a stored robots.txt from which on it is written again even if it has not changed: a store that forgets copies
-/// after 30 days keeps it then, and where notes are lost a copy still stands in for days.
+/// Age from which an unchanged robots.txt is written again, before a store forgets it after 30 days.
 pub const WRITTEN_AGAIN: Millis = Millis::from_days(21);
-/// A note that ends less than this after the next use of its file spares nobody a call worth a write.
+/// A note that ends less than this after the next use of its file is not worth a write.
 const HARDLY_USED: Millis = Millis::from_hours(1);
 
 /// The treatment of the answer that a robots.txt has not changed.
@@ -17,15 +16,14 @@ const HARDLY_USED: Millis = Millis::from_hours(1);
 pub enum Unchanged {
     /// The file is noted, and the row of the host key is worth a write for that.
     Noted,
-    /// The note may be forgotten: the file is too old to be used by the time at which it is wanted next. It is noted if
-    /// there is room, which counts if the row is written anyway.
+    /// The file will be too old at its next use, so the note is kept only if the row is written anyway.
     Needless,
     /// The copy is written again: it is too old, or there are too many notes.
     WriteCopy,
 }
 
-/// Takes in that the robots.txt of an origin was asked for `now`, and has not changed since its copy was `written`.
-/// Whoever asked expects to want it next at `next_use`.
+/// Notes that a robots.txt was asked for `now` and has not changed since its copy was `written`; it is wanted next at
+/// about `next_use`.
 pub fn note(
     notes: &mut RobotsNotes,
     origin: &Origin,
@@ -49,13 +47,11 @@ pub fn note(
     }
 }
 
-/// Returns until when a robots.txt that was as its copy says may be used without asking again.
 fn fresh_until(minute: i64) -> Timestamp {
     Timestamp::from_millis(minute.saturating_mul(60_000)) + MAX_AGE
 }
 
-/// Returns until when the copy of a robots.txt may be used without asking again, by the notes in the row of its host
-/// key; `None` if they say nothing of the copy that was written then.
+/// Returns until when the copy written at `written` may be used without asking again; `None` without a note of it.
 pub fn unchanged_until(notes: &RobotsNotes, origin: &Origin, written: Timestamp) -> Option<Timestamp> {
     let minute = *notes.0.get(&hash64(origin.as_str()))?;
     (minute > written.minute()).then(|| fresh_until(minute))

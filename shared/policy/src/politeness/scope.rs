@@ -1,8 +1,5 @@
-//! The part of the web that is within this crawl: the exclusions of its operator, and the directives of sites that are
-//! heeded.
-//!
-//! Directives of sites are heeded always. The one exception is a site that is the operator's own: robots.txt and meta
-//! tags speak to strangers, and its owner may search it all the same. Such sites are named one by one.
+//! The part of the web that is within this crawl: the operator's exclusions, and the sites whose directives are heeded.
+//! Only robots.txt and meta tags of the operator's own sites, named one by one, may be ignored.
 
 use crate::page::directives::Directives;
 use crate::site::exclusions::{Exclusions, Reason};
@@ -12,7 +9,7 @@ use url::{Host, Url};
 
 /// Hosts or networks that one list may name.
 pub const MAX_OWN_HOSTS: usize = 1_000;
-/// A network of IPv4 addresses that is called one's own is no larger than this, in bits of its prefix.
+/// Minimum prefix length in bits of a network of IPv4 addresses that is called one's own.
 const LEAST_PREFIX_V4: u8 = 8;
 /// Minimum prefix length in bits of a network of IPv6 addresses that is called one's own.
 const LEAST_PREFIX_V6: u8 = 32;
@@ -65,7 +62,7 @@ impl OwnHosts {
     /// Reads a list of host names, IP addresses and networks (`192.0.2.0/24`).
     ///
     /// # Errors
-    /// A sentence about the first that is none of these, or that names more of the web than anybody owns.
+    /// The first that is none of these, or that names more of the web than anybody owns, in words.
     pub fn read(list: &[String]) -> Result<OwnHosts, String> {
         if list.len() > MAX_OWN_HOSTS {
             return Err(format!("at most {MAX_OWN_HOSTS} hosts may be named"));
@@ -132,7 +129,7 @@ fn own(text: &str) -> Result<Own, String> {
     }
 }
 
-/// Letters, digits, dots, `-` and `_`: no wildcard, since a name means all that is below it anyway.
+/// True for letters, digits, dots, `-` and `_`: a name covers all that is below it, so there is no wildcard.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b".-_".contains(&b))
 }

@@ -1,7 +1,6 @@
-//! A visit without I/O: what it does next about a URL, and what an answer means for it.
-//!
-//! The shell (`curlew_crawl::politeness::visit`) asks [`VisitState::next`], does what the [`Step`] says, and asks again
-//! until the step is an end. So the order of all checks before a call stands in that one function.
+//! A visit without I/O: its next step for a URL, and the meaning of an answer. [`VisitState::next`] holds the order of
+//! all checks before a call; the shell (`curlew_crawl::politeness::visit`) does what each [`Step`] says until one is an
+//! end.
 
 mod robots;
 
@@ -17,11 +16,10 @@ use curlew_model::{Hold, HoldReason, HostKey, HostState, Lease, Millis, PageId, 
 use std::collections::HashMap;
 use url::Url;
 
-/// The clock counts in steps of this length and rounds down, so what ended now may have ended up to one step later.
+/// Resolution of the clock, which rounds down: a call may have ended up to this much later.
 const CLOCK_STEP: Millis = Millis(1);
-/// A visit reads the ledger again before a call if it did so longer ago than this: before each call but those that
-/// follow at once. Others are kept away by the length of the lease, so this is the time after which a visit under way
-/// hears of a block or a hold.
+/// Age of the last reading of the ledger from which it is read again before a call. The lease keeps others away, so
+/// this is the time after which a visit under way learns of a block or a hold.
 pub const LOOK_EVERY: Millis = Millis::from_secs(1);
 /// Minimum time between two readings of a host's row where every read is billed; see [`LOOK_EVERY`].
 pub const LOOK_SELDOM: Millis = Millis::from_secs(5);
@@ -65,8 +63,7 @@ pub struct VisitState {
     last_call_end: Option<Timestamp>,
     /// When the ledger was read last, as time since the lease was asked for.
     looked: Millis,
-    /// The URL that was called last, if its connection was closed as idle: it is called once more, and not a third
-    /// time.
+    /// The URL that was called last, if its connection was closed as idle; it is called once more.
     closed_idle: Option<u32>,
     /// Time until which the rest of the visit waits, since one of its URLs ended it; nothing more is called.
     over: Option<Timestamp>,
@@ -132,20 +129,19 @@ pub enum Step<R> {
 /// Outcome of one call, or of a chain of redirects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallEnd<R> {
-    /// There is an answer: any status but a redirect that was followed, or one that holds the host key. After a 403 or
-    /// 5xx that is evidence about its URL alone, the host key rests and the URL waits until the instant that
-    /// [`url_held_until`] gives.
+    /// There is an answer: any status but a followed redirect, or one that holds the host key. After a 403 or 5xx of
+    /// this URL alone, the host key rests and the URL waits as [`url_held_until`] says.
     Reply(R),
     /// The URL cannot be fetched; the visit goes on.
     Rejected(Rejection),
-    /// Not now: the slice or the lease is used up, another visit holds the host key that a redirect leads to, one of
-    /// the visit's URLs has ended it, or the host key rests.
+    /// Not now: slice or lease is used up, the host key of a redirect is in use, a URL has ended the visit, or the host
+    /// rests.
     Later(Timestamp),
-    /// The URL has to wait, and others of the visit do not: the URL is on hold itself, the host key that its redirect
-    /// leads to is on hold, or the robots.txt of its origin is out of reach.
+    /// The URL waits, and others of the visit do not: the URL or the host key of its redirect is on hold, or the
+    /// robots.txt of its origin is out of reach.
     Elsewhere(Timestamp),
-    /// The URL has to wait through no fault of its own, and others of the visit do not: the robots.txt of its origin is
-    /// refused to the crawler (401, 403), or the host key that its redirect leads to rests.
+    /// The URL waits through no fault of its own: the robots.txt of its origin is refused (401, 403), or the host key
+    /// that its redirect leads to rests.
     Refused(Timestamp),
     /// The host key is held from now on; the visit is over.
     Held(Timestamp, HoldReason),
@@ -208,7 +204,6 @@ impl VisitState {
         let learned = grant.state.clone();
         let guest_retry_at = HashMap::new();
         let (last_call_end, looked, closed_idle, over) = (None, Millis::ZERO, None, None);
-        // Soon, unless somebody knows better.
         let (calls, next_use, has_useful_note) = (0, grant.at, false);
         VisitState {
             host,
@@ -225,8 +220,8 @@ impl VisitState {
         }
     }
 
-    /// Decides the next step for a URL, `now`, which is `lasted` after the lease was asked for. May it be called? Only
-    /// after every check below, in this order.
+    /// Decides the next step for a URL at `now`, which is `lasted` after the lease was asked for. A call takes place
+    /// only after every check below, in this order.
     pub fn next<R>(&self, attempt: &Attempt<'_>, rules: &Rules, now: Timestamp, lasted: Millis) -> Step<R> {
         let end = Step::End;
         let key = match &attempt.key {
@@ -273,14 +268,14 @@ impl VisitState {
                 return Step::Wait(wait);
             }
         }
-        // So a block takes effect soon, and a visit that lost its lease falls silent.
+        // A block takes effect soon, and a visit that lost its lease stops.
         if !attempt.has_confirmed && lasted > self.looked + self.grant.look_every {
             return Step::Confirm;
         }
         if self.learned.is_blocked(self.host.as_str()) || self.learned.is_blocked(attempt.name) {
             return end(CallEnd::Rejected(Rejection::Blocked));
         }
-        // A slow ledger may have eaten the margin: a call must end before the lease does.
+        // A slow ledger may have used up the margin; a call must end before the lease does.
         if lasted + rules.call_time > self.grant.length {
             return end(CallEnd::Later(now));
         }
@@ -298,13 +293,12 @@ impl VisitState {
             return Some(CallEnd::Later(now + BUSY_RETRY));
         }
         self.learned.blocked.clone_from(&latest.blocked);
-        // A visit that had lost its lease may have written late that the host is to be left alone, or the operator has.
+        // The operator, or a visit that had lost its lease, may have written a hold.
         latest.hold_at(now).as_ref().map(end_of_held)
     }
 
-    /// Records the result of a call that took this long and has just ended, and decides how the call ends for its URL.
-    /// `None` if the URL is called again, signed or by a new connection: that is asked of [`VisitState::next`] as for a
-    /// new call.
+    /// Records a call that took this long and has just ended, and decides how it ends for its URL; `None` if the URL is
+    /// called again, signed or by a new connection, by way of [`VisitState::next`].
     pub fn after_call<R>(
         &mut self,
         target: CallTarget,
@@ -322,7 +316,7 @@ impl VisitState {
         let outcome = if is_repeated { Outcome::Repeated } else { answer.outcome(target) };
         self.last_call_end = Some(now);
         if outcome != Outcome::Outage && !is_tried_anew {
-            // Calls during our own outage do not count as attempts, nor those that came too late for their connection.
+            // Calls during our own outage are no attempts, nor are those that came too late for their connection.
             self.calls += 1;
         }
         self.learned = record_outcome(std::mem::take(&mut self.learned), rules, target, outcome, took, now, seed);
@@ -346,7 +340,6 @@ impl VisitState {
                     false => CallEnd::Elsewhere(url_held(&self.learned, target, now).unwrap_or(rest)),
                 }
             }
-            // A challenge holds the host key.
             (Answer::Challenge(_), _) => CallEnd::Later(rest),
             (Answer::Reply { reply, .. }, _) => {
                 if target.role == Role::Robots && url_held_until(rules, outcome, 0, now, 0).is_some() {
@@ -357,9 +350,8 @@ impl VisitState {
         })
     }
 
-    /// Records that a host which refuses asks for signed calls. True if this call is repeated, signed: after a 401 or
-    /// 403 without a wait, the first time. So a URL is never called twice for its signature, and a signed call that is
-    /// refused is a refusal.
+    /// Records that a host which refuses asks for signed calls. True if the call is repeated, signed: once, after a 401
+    /// or 403 without a wait. So a signed call that is refused is a refusal.
     fn learn_to_sign<R>(&mut self, answer: &Answer<R>) -> bool {
         let Answer::Reply { status, retry_after, asks_signature: true, .. } = answer else { return false };
         if self.learned.signs || !matches!(status, 401 | 403 | 429) {
@@ -387,8 +379,8 @@ impl VisitState {
         Chain::new(url.clone(), limit).resumed(pending.filter(|it| now < it.until).as_ref())
     }
 
-    /// Records how a chain of redirects ended. If its next call has to wait longer than visits wait, as after a long
-    /// Crawl-delay, a later visit goes on from there: without this, a URL that redirects would never be had.
+    /// Records how a chain of redirects ended. If its next call has to wait longer than visits wait, a later visit goes
+    /// on from there; otherwise a URL that redirects could never be fetched.
     pub fn after_chain<R>(&mut self, chain: &Chain, end: &CallEnd<R>, now: Timestamp) {
         if let CallEnd::Later(until) = end
             && until.since(now) > MAX_FIRST_WAIT
@@ -435,8 +427,7 @@ impl VisitState {
         self.learned.sent.contains(page)
     }
 
-    /// Remembers with the host key, once the visit is closed, that this page was sent to extraction; at most this
-    /// number of pages is remembered.
+    /// Remembers that this page was sent to extraction, and at most `most` pages.
     pub fn remember_sent(&mut self, page: &PageId, most: usize) {
         self.learned.sent.add(page, most);
     }
@@ -472,7 +463,7 @@ impl VisitState {
     }
 }
 
-/// Returns how a call ends whose host key is held. A rest says nothing of the work that waits for it.
+/// Returns how a call ends whose host key is held; a rest is no fault of the waiting work.
 fn end_of_held<R>(hold: &Hold) -> CallEnd<R> {
     match hold.reason {
         HoldReason::Rest => CallEnd::Later(hold.until),

@@ -1,13 +1,10 @@
-//! The time that visits may spend on a host key: at most [`Rules::window_limit`] within any [`Rules::window`], wherever
-//! one begins to count.
-//!
-//! The account has parts. Time spent in a part counts until all of the part is a window ago.
+//! The time that visits may spend on a host key: at most [`Rules::window_limit`] in any [`Rules::window`]. Time spent
+//! in a part of a window counts until the whole part is a window ago.
 
 use crate::rules::Rules;
 use curlew_model::{Millis, Timestamp, WindowPart};
 
-/// Number of parts of a window: the more, the sooner a host key is visited again whose time was used up, and the longer
-/// its row.
+/// Number of parts of a window: more of them free a host key sooner, and lengthen its row.
 const PARTS: u64 = 8;
 
 /// Charges for this time under a lease that ends at `until`.
@@ -29,12 +26,10 @@ pub(crate) fn refund(visited: &mut Vec<WindowPart>, mut time: Millis) {
     visited.retain(|part| part.spent > Millis::ZERO);
 }
 
-/// Forgets the parts that count no more.
 pub(crate) fn forget(visited: &mut Vec<WindowPart>, rules: &Rules, now: Timestamp) {
     visited.retain(|part| counts_until(part, rules) > now);
 }
 
-/// Returns the time that may still be spent.
 pub(crate) fn left(visited: &[WindowPart], rules: &Rules, now: Timestamp) -> Millis {
     rules.window_limit.saturating_sub(spent(visited, rules, now))
 }

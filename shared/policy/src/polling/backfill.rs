@@ -1,8 +1,7 @@
 //! Backfills: which document of a back catalogue comes next, when it ends, and how much of it is taken on a day.
 //!
-//! Feeds come first: the documents that they name (RFC 5005 §3 and §4, JSON Feed 1.1 `next_url`), or those at the usual
-//! addresses of the program that made them. Sitemaps (sitemaps.org) follow where no feed leads to older entries. Links
-//! in pages are never followed.
+//! The documents that feeds name come first (RFC 5005, JSON Feed `next_url`), or those at usual addresses; sitemaps
+//! follow where no feed leads to older entries. Links in pages are never followed.
 
 use crate::address::hash64;
 use crate::page::dates;
@@ -19,15 +18,12 @@ use url::Url;
 
 /// Words for an archive that has no further document.
 pub const ARCHIVE_READ: &str = "the archive was read to its end";
-/// Earliest date that is believed: there was no web page before.
+/// Earliest date that is believed: the first web page.
 const EARLIEST: Timestamp = Timestamp::from_millis(631_152_000_000);
-/// Number of documents by whose hashes circles are recognized; each has two.
 const REMEMBERED: usize = 64;
-/// Time after which a step that was due counts as lost, so that dispatch sends it again.
+/// Time after which a step that was due counts as lost.
 const LOST: Millis = Millis::from_hours(1);
-/// Interval at which a site whose feeds are still unknown is looked at again.
 const DISCOVERY: Millis = Millis::from_secs(20);
-/// Interval at which a backfill that an owner has turned off is looked at again.
 const TURNED_OFF: Millis = Millis::from_days(1);
 
 /// Work of one step of a backfill.
@@ -95,10 +91,7 @@ pub struct FeedFacts<'a> {
     pub usual: Option<&'a Url>,
 }
 
-/// Decides which document of a feed follows the one of this `number` at `url`.
-///
-/// # Errors
-/// The reason why none does, in words.
+/// Decides which document of a feed follows the one at `url`, or says why none does.
 pub fn older(
     backfill: &Backfill,
     url: &Url,
@@ -130,7 +123,7 @@ pub fn older(
     if barren >= BACKFILL_BARREN {
         return Err(format!("the archive ended: {barren} documents in a row had nothing new and nothing older"));
     }
-    // Blogger names a host that all blogs share, and whose robots.txt forbids it.
+    // Blogger's `next` names a host that all blogs share, and whose robots.txt forbids it.
     let at_home = facts.next.filter(|next| next.host_str() == url.host_str());
     let Some(to) = facts.prev_archive.or(at_home).or(facts.usual).or(facts.next) else {
         return bad(if *number == 1 { "the feed names no older documents" } else { ARCHIVE_READ });
@@ -196,8 +189,8 @@ pub fn tomorrow(now: Timestamp) -> Timestamp {
     Timestamp::from_millis((now.as_millis().div_euclid(day) + 1).saturating_mul(day))
 }
 
-/// Returns until when a host is left to others, and the reason: it is held, or half of the time is used up that visits
-/// may spend on it, of which the rest is for new posts.
+/// Returns until when, and why, a host is left to others: it is held, or half of its visits' time is used up, whose
+/// rest is for new posts.
 pub fn obstacle(state: &HostState, rules: &Rules, now: Timestamp) -> Option<(Timestamp, String)> {
     if let Some(hold) = state.hold.as_ref().filter(|hold| hold.until > now) {
         return Some((hold.until, format!("the host is held ({})", hold.reason.as_str())));
@@ -207,16 +200,14 @@ pub fn obstacle(state: &HostState, rules: &Rules, now: Timestamp) -> Option<(Tim
     Some((free_at, "the rest of the time on its host is for new posts".to_owned()))
 }
 
-/// Returns when a step is tried again while a visit of its host is under way: perhaps it is that of the last portion,
-/// and a further one would only wait for it.
+/// Returns when a step is tried again while its host is visited, perhaps for the last portion.
 pub fn while_visited(state: &HostState, rules: &Rules, now: Timestamp) -> Option<Timestamp> {
     let lease = state.lease.as_ref().filter(|lease| lease.until > now)?;
     let portion = u64::try_from(BACKFILL_PORTION).unwrap_or(u64::MAX);
     Some(lease.until.min(room_until(state, portion, rules, now)))
 }
 
-/// Records that a step took this number of pages and documents: they are spread over the day, and what a cycle brings
-/// is caught up if nothing ran for some time.
+/// Spreads the pages and documents that a step took over the day; up to a cycle is caught up if nothing ran.
 pub fn pace(mut backfill: Backfill, taken: u32, rules: &Rules, now: Timestamp) -> Backfill {
     let day = Millis::from_days(1).0;
     let gap = Millis(day.saturating_mul(taken.into()) / u64::from(rules.backfill_per_day.max(1)));
@@ -230,8 +221,7 @@ pub fn pace(mut backfill: Backfill, taken: u32, rules: &Rules, now: Timestamp) -
     backfill
 }
 
-/// Returns from when on another step may follow one that took this number of pages and documents of a host: whatever
-/// pause it asks for, others get as much time on it.
+/// Returns when another step may follow one that took this much of a host, so that others get as much time on it.
 pub fn room_until(state: &HostState, taken: u64, rules: &Rules, now: Timestamp) -> Timestamp {
     let pause = rules.min_pause.max(state.crawl_delay).max(state.last_response);
     now + pause.saturating_mul(taken.saturating_mul(2))
@@ -248,13 +238,11 @@ pub enum Setback {
     BudgetSpent,
     /// The step has to wait until this instant, for a reason that is nobody's fault.
     Later(Timestamp, String),
-    /// The step has to wait until this instant, since the host or the document is refused or in trouble; contains the
-    /// reason.
+    /// The step has to wait until this instant, since the host or the document is refused or in trouble, as described.
     Trouble(Timestamp, String),
 }
 
-/// Records that a step came to nothing; the document is left out, or the backfill is given up, if that was so too
-/// often.
+/// Records that a step came to nothing; after too many, its document is left out, or the backfill is given up.
 pub fn set_back(mut backfill: Backfill, why: Setback, now: Timestamp) -> Backfill {
     let (due, note) = match why {
         Setback::Undiscovered(at) => (at.max(now + DISCOVERY), "its feeds are being looked for".to_owned()),

@@ -1,14 +1,9 @@
 //! Conditional requests: what is sent with them, and whether a server's 304 is true.
 //!
-//! A well-kept reader sends one unconditional request in a feed's life (row H05). Some servers, and caches before them,
-//! answer 304 for ever, though; who always believes that never sees another entry. The trade-off: a feed that gave
-//! nothing but 304s for eight days is asked unconditionally once. While that finds nothing new the time to the next
-//! such question doubles up to eightfold, so an honest server answers three of them in the first quarter of a year, and
-//! none if its feed changes once a week. [`Rules::verify_every`] of zero switches them off.
-//!
-//! A check that finds something else may have come just after it was published, and the 304s before it were true. So
-//! the polls that follow ask with the validators of the older document: a server that is honest answers with the
-//! present one, and only a false 304 can say that nothing has changed.
+//! Some servers answer 304 for ever. So a feed that gave nothing but 304s for [`Rules::verify_every`] is asked
+//! unconditionally once (row H05); while that finds nothing new, the time doubles up to eightfold. A check that finds
+//! other content may have come just after its publication, so the next polls send the validators of the older document:
+//! only a false 304 can call that unmodified.
 
 use crate::politeness::http;
 use crate::rules::Rules;
@@ -18,17 +13,16 @@ use curlew_model::{FeedSource, Timestamp, Trust, Validators};
 const PAGE_VALIDATOR_BYTES: usize = 128;
 /// Words that servers append to an entity tag when they compress.
 const CODING_SUFFIXES: [&str; 6] = ["--gzip", "-gzip", ";gzip", "-df", "-br", ";br"];
-/// Number of whole answers in a row that repeat a document under its validators after which a server counts as one that
-/// never says 304: one for each form of the entity tag.
+/// Number of whole answers in a row that repeat a document under its validators, one for each form of the entity tag,
+/// after which a server counts as one that never says 304.
 const IGNORED_IS_BLIND: u8 = 2;
-/// Maximum number of times that the time between two checks doubles.
 const MOST_DOUBLINGS: u8 = 3;
-/// Number of successive signs that prove a server's 304s false. A sign is a check that finds other content, or a 304 to
-/// the validators of what that replaced. One such 304 may come from a cache that is not quite up to date.
+/// Number of successive signs that prove a server's 304s false: other content at a check, or a 304 to outdated
+/// validators. A single one may come from a stale cache.
 const MOST_DOUBTS: u8 = 3;
 
-/// The validators to send with the next poll, byte for byte as the server gave them (RFC 9110 §13.1). Empty for an
-/// unconditional request.
+/// Returns the validators for the next poll, byte for byte as given (RFC 9110 §13.1); none for an unconditional
+/// request.
 pub fn to_send(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Validators {
     if feed.polling.trust.distrusted || is_check_due(feed, rules, now) {
         return Validators::default();
@@ -39,8 +33,7 @@ pub fn to_send(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Validators {
     }
 }
 
-/// The validators to send for a page: its row does not remember what its server made of them, so that both forms of an
-/// entity tag go out.
+/// Returns the validators to send for a page, with both forms of its entity tag.
 pub fn to_ask(page: &Validators) -> Validators {
     let both = page.etag.as_deref().map(|etag| match other_form(etag) {
         Some(other) if other.starts_with(etag) => other,
@@ -50,12 +43,9 @@ pub fn to_ask(page: &Validators) -> Validators {
     Validators { etag: both, ..page.clone() }
 }
 
-/// The other form by which a server may know an entity tag that was changed on its way to us, as `If-None-Match` gives
-/// it.
-///
-/// A proxy that compresses makes a tag weak (RFC 9110 §8.8.3.3), and some servers compare strings where §13.1.2 asks
-/// for the weak comparison: they know the strong form, alone. Modules that compress append a word inside the quotes,
-/// and then do not know what comes back: they find their own tag in a list of both.
+/// Returns the other form by which a server may know its entity tag. A compressing proxy makes a tag weak (RFC 9110
+/// §8.8.3.3), and some servers know the strong form alone; modules that compress append a word inside the quotes, and
+/// find their own tag in a list of both.
 fn other_form(etag: &str) -> Option<String> {
     let (is_weak, opaque) = etag.strip_prefix("W/").map_or((false, etag), |opaque| (true, opaque));
     let inner =
@@ -67,8 +57,7 @@ fn other_form(etag: &str) -> Option<String> {
     }
 }
 
-/// Returns true if a server goes on sending the whole document to a client that has it already, in whatever form it is
-/// asked: its feed is polled as one without validators.
+/// True if a server sends the whole document to a client that has it, in whatever form it is asked.
 pub fn is_blind(trust: &Trust) -> bool {
     trust.ignored >= IGNORED_IS_BLIND
 }
@@ -77,12 +66,11 @@ pub fn is_blind(trust: &Trust) -> bool {
 pub fn is_check_due(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     let is_ill = feed.failures > 0 || feed.polling.streak.is_some();
     let trust = &feed.polling.trust;
-    // While it is in doubt whether the last check found a false 304, a conditional request tells.
+    // While a 304 is in doubt, a conditional request decides.
     let is_decided = trust.distrusted || trust.doubts > 0;
     if feed.validators.is_empty() || is_decided || rules.verify_every.0 == 0 || is_ill {
         return false;
     }
-    // The first whole answer says when; a row without one is from a time when there were no checks.
     now >= trust.verify_at.unwrap_or(feed.polled_at + rules.verify_every)
 }
 
@@ -92,12 +80,11 @@ pub fn for_page(sent: &Validators) -> Validators {
     Validators { etag: short(&sent.etag), last_modified: short(&sent.last_modified) }
 }
 
-/// Applies a 304 to a conditional request: validators are brought up to date and none is taken away (RFC 9111 §4.3.4).
-/// One that names a later Last-Modified than the document that it calls unmodified says itself that something has
-/// changed: the next poll asks unconditionally. One to the validators of a document that is known to be outdated is
-/// false.
+/// Applies a 304 to a conditional request, which updates validators and takes none away (RFC 9111 §4.3.4). A 304 that
+/// names a later Last-Modified contradicts itself, so the next poll is unconditional; one to the validators of an
+/// outdated document is false.
 pub fn unchanged(stored: &mut Validators, trust: &mut Trust, sent: &Validators, now: Timestamp) {
-    // The form that was sent last is one that works.
+    // The form of the tag that was sent last works.
     trust.ignored = trust.ignored.min(IGNORED_IS_BLIND - 1);
     if trust.doubts > 0 {
         trust.doubts = trust.doubts.saturating_add(1);
@@ -120,9 +107,8 @@ pub fn unchanged(stored: &mut Validators, trust: &mut Trust, sent: &Validators, 
     }
 }
 
-/// Applies a complete answer. `content` is a hash of what it says, `sent` its validators, and `was_check` whether the
-/// request was made unconditionally to look into the 304s that came before. [`to_keep`] says what becomes of the
-/// validators.
+/// Applies a complete answer with this hash of its `content` and these validators (`sent`). `was_check` tells that the
+/// request was unconditional to verify the 304s before it.
 pub fn whole(
     feed: &FeedSource,
     content: u64,
@@ -137,11 +123,9 @@ pub fn whole(
         trust.proofs = trust.proofs.saturating_add(1).min(MOST_DOUBLINGS);
     } else if was_check {
         trust.proofs = 0;
-        // Other content under the same validators needs no second look; without any there is nothing to believe.
         trust.distrusted |= *sent == feed.validators;
         trust.doubts = u8::from(!trust.distrusted && !sent.is_empty());
     } else {
-        // A conditional request was answered in full, as it should be if something has changed.
         let was_asked = !feed.validators.is_empty() && !trust.distrusted && trust.doubts == 0;
         if was_asked && content == trust.content && *sent == feed.validators {
             trust.ignored = trust.ignored.saturating_add(1).min(IGNORED_IS_BLIND);
@@ -152,7 +136,7 @@ pub fn whole(
     }
     trust.content = content;
     if is_same && !was_check && trust.verify_at.is_some() {
-        // A server that sends the same again and again is no reason to write anything down.
+        // A server that repeats itself is no reason for a write.
         return trust;
     }
     trust.verify_at = (!sent.is_empty() && !trust.distrusted && rules.verify_every.0 > 0)
@@ -160,8 +144,8 @@ pub fn whole(
     trust
 }
 
-/// The validators to keep after a whole answer that made this of the trust: its own, unless it has to be seen what the
-/// server says to those of the document before.
+/// Returns the validators to keep after a whole answer: its own, unless those of the document before are still on
+/// trial.
 pub fn to_keep(before: &Validators, sent: &Validators, trust: &Trust) -> Validators {
     if trust.doubts > 0 { before.clone() } else { sent.clone() }
 }

@@ -1,5 +1,4 @@
-//! A poll of a feed, from its job to its row: whether it takes place, what the end of its visit means for the feed and
-//! for the job, and whether the row is written.
+//! A poll from its job to its row: whether it takes place, what its end means, and whether the row is written.
 
 use crate::politeness::deferral;
 use crate::politeness::visit::CallEnd;
@@ -63,8 +62,7 @@ pub struct PutOff {
     pub until: Timestamp,
     /// The reason, for people.
     pub words: String,
-    /// True if the job is parked: sent again for that instant. One that a person asked for is not, nor one that was
-    /// parked too often: the feed's schedule brings the next one.
+    /// True if the job is sent again for that instant; otherwise the feed's schedule brings the next poll.
     pub parks: bool,
 }
 
@@ -83,8 +81,7 @@ impl PutOff {
     }
 }
 
-/// Decides what follows from the `end` of a poll's visit, which has made this number of calls; `failure` says in words
-/// what went wrong in it.
+/// Decides what follows from the `end` of a poll's visit with this number of calls; `failure` says what went wrong.
 pub fn after_visit<R>(
     job: &Envelope<PollJob>,
     end: &CallEnd<R>,
@@ -97,7 +94,7 @@ pub fn after_visit<R>(
     match end {
         CallEnd::Reply(_) => AfterVisit::Read,
         CallEnd::Later(until) if calls == 0 => AfterVisit::Wait(*until),
-        // A poll that began and did not end within a visit may never end, so it counts.
+        // A poll that never ends within a visit counts.
         CallEnd::Later(until) => {
             let again = now + deferral::least_wait(job.deferrals);
             put_off(again.max(*until), failure.unwrap_or("its answers take too long"))
@@ -106,7 +103,7 @@ pub fn after_visit<R>(
             *until,
             failure.unwrap_or("the feed, its robots.txt or the target of its redirect could not be fetched"),
         ),
-        // The feed itself was refused, and its schedule brings it again: nothing is parked.
+        // The feed itself was refused, so its schedule brings it again.
         CallEnd::Held(until, HoldReason::Forbidden) if calls > 0 => AfterVisit::Fail {
             wrong: Wrong::Refused,
             words: "the server answered 403".to_owned(),
@@ -142,8 +139,8 @@ pub struct FeedAnswer {
     pub document: Option<Document>,
     /// True if it was asked for by validators (RFC 9110 §13).
     pub conditional: bool,
-    /// True if it came from the feed's own address, or from where that has moved for good: a temporary redirect to
-    /// something that is gone says nothing permanent about this feed.
+    /// True if the answer came from the feed's own address, or where that has moved for good; a temporary redirect to
+    /// something that is gone says nothing permanent.
     pub speaks_for_feed: bool,
 }
 
@@ -183,14 +180,12 @@ pub fn read_answer(feed: &FeedSource, answer: &FeedAnswer) -> Reading {
 /// Decision whether a poll writes the feed's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowWrite {
-    /// No: the poll came in its minute and nothing has changed, so the schedule alone says when the next one comes. Up
-    /// to twelve polls a day cost no write of the feed's row.
+    /// No: the poll came in its minute and nothing has changed. Up to twelve polls a day cost no write.
     None,
     /// Yes, as it is.
     Row,
-    /// Yes, with the instant of the poll: it came off its minute, or after a job was parked, so another job may be on
-    /// its way and must not call again at once; or the feed is polled so often that its next slot may come before the
-    /// floor.
+    /// Yes, with the instant of the poll: it came off its minute or after a job was parked, so another job must not
+    /// call again at once, or the next slot may come before the floor.
     WithTime,
 }
 
@@ -213,7 +208,7 @@ pub fn row_write(
     }
 }
 
-/// Returns true if two states of a row differ in nothing but when the feed was polled.
+/// True if two states of a row differ in nothing but the time of the poll.
 fn says_the_same(before: &FeedSource, next: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     let next_slot = schedule::next_poll(before, rules, now);
     let same = FeedSource { not_before: before.not_before, polled_at: before.polled_at, ..next.clone() };

@@ -1,7 +1,4 @@
-//! Failures of a feed: failed, lost, refused, suspect, moved, retired.
-//!
-//! A feed is never given up for one bad answer, and never asked for ever: what is wrong with it decides how long it is
-//! left alone, and after how long polling ends.
+//! Failures of a feed: how long it is left alone, and when it is no longer polled: never for one bad answer.
 use crate::rules::{MOVES_APART, MOVES_BELIEVED, SUSPECT_AFTER};
 
 use crate::chance::between;
@@ -9,7 +6,7 @@ use crate::rules::Rules;
 use curlew_model::{FailureKind, FailureStreak, FeedSource, Millis, Timestamp, Why};
 use url::Url;
 
-/// Failed polls in a row after which a feed counts as dormant: it is then tried at the longest interval.
+/// Failed polls in a row after which a feed is tried at the longest interval.
 const DORMANT_AFTER: u32 = 10;
 
 /// A poll's failure.
@@ -80,7 +77,7 @@ pub fn judge(
 ) -> AfterFailedPoll {
     let kind = match wrong {
         Wrong::Gone => return AfterFailedPoll::Retired(Retired::Gone),
-        // The streak stays: a feed that is lost and fails in between is still lost.
+        // A feed that is lost and fails in between is still lost.
         Wrong::Failed | Wrong::ServerError => {
             let least = if wrong == Wrong::ServerError { rules.hold_server_error } else { Millis::ZERO };
             let wait = with_jitter(after_failures(rules, failures).max(least), seed);
@@ -102,7 +99,7 @@ pub fn judge(
         FailureKind::Refused => (doubled(rules.hold_refused, times), Why::Refused),
         FailureKind::Suspect if times < SUSPECT_AFTER => (rules.poll_interval, Why::Suspect),
         FailureKind::Suspect => (doubled(rules.lost_interval, times + 1 - SUSPECT_AFTER), Why::Suspect),
-        // The feed is asked for unconditionally once more, and then rarely.
+        // The feed is asked for unconditionally once more, and rarely after that.
         FailureKind::Unasked if times == 1 => (rules.poll_interval_blind, Why::Failing),
         FailureKind::Unasked => (rules.poll_cap, Why::Failing),
     };
@@ -110,8 +107,7 @@ pub fn judge(
     AfterFailedPoll::Again { streak: Some(FailureStreak { kind, since, times }), wait, why }
 }
 
-/// True if a discovery may call a feed that its site names: one that is retired rests for as long as feeds rest at
-/// most.
+/// True if a discovery may call a feed that its site names; a retired one rests as long as feeds rest at most.
 pub fn may_try_again(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     !feed.gone || feed.polled_at + rules.poll_cap <= now
 }
@@ -120,7 +116,6 @@ fn doubled(first: Millis, times: u32) -> Millis {
     first.saturating_mul(1 << times.saturating_sub(1).min(16))
 }
 
-/// Later each time, dormant in the end.
 fn after_failures(rules: &Rules, failures: u32) -> Millis {
     if failures >= DORMANT_AFTER {
         return rules.poll_cap;
@@ -128,7 +123,6 @@ fn after_failures(rules: &Rules, failures: u32) -> Millis {
     rules.poll_interval.saturating_mul(u64::from(failures.max(1))).min(rules.poll_cap)
 }
 
-/// Up to a tenth longer by chance.
 fn with_jitter(wait: Millis, seed: u64) -> Millis {
     wait + Millis(between(seed, 0, wait.0 / 10))
 }
@@ -136,13 +130,11 @@ fn with_jitter(wait: Millis, seed: u64) -> Millis {
 /// Permanent redirects of a feed that are not believed yet, as its row keeps them.
 pub type Sightings = (Option<(String, u32)>, Option<Timestamp>);
 
-/// Records where a feed was found: returns what to keep, and whether the target is its address from now on.
+/// Records where a feed was found; returns the sightings to keep, and whether the target is its address from now on.
 ///
-/// `permanently` says that there were redirects and every hop was permanent (301 or 308, RFC 9110 §15.4.2): a chain is
-/// as permanent as its least permanent hop. The target has answered as a feed, and has passed the address guard, the
-/// blocks and its robots.txt, or it would not have been read. It is believed when it was seen on [`MOVES_BELIEVED`]
-/// polls in a row that lie at least [`MOVES_APART`] apart, since servers that are set up wrongly redirect for a day or
-/// two; or at once if it leads from http to https on the same host.
+/// `permanently` says that every hop was permanent (301 or 308, RFC 9110 §15.4.2). The target has answered as a feed.
+/// It is believed after [`MOVES_BELIEVED`] polls in a row at least [`MOVES_APART`] apart, since misconfigured servers
+/// redirect for a day or two, or at once if it leads from http to https on the same host.
 pub fn moved(feed: &FeedSource, to: &Url, permanently: bool, now: Timestamp) -> (Sightings, bool) {
     if !permanently {
         return ((None, None), false);

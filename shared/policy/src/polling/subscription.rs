@@ -1,8 +1,6 @@
-//! WebSub subscriptions (W3C Recommendation, 23 January 2018, §5 to §8): when a hub is asked to tell of a feed's news,
-//! what is answered when it asks back, and what follows when it tells.
-//!
-//! A hub is a convenience. Whatever it says, the feed itself is read, with all its politeness, and a hub that falls
-//! silent costs a feed nothing but some hours, since polls go on all the while, only fewer.
+//! WebSub subscriptions (W3C Recommendation, 23 January 2018, §5 to §8): requests to a hub, answers to its questions,
+//! and what its news lead to. A hub never replaces polls, which only become fewer: one that falls silent costs a feed
+//! some hours.
 use crate::rules::{WEBSUB_LEAST_LEASE, WEBSUB_REFUSALS, WEBSUB_RETRY};
 
 use crate::chance::{between, mix};
@@ -12,9 +10,9 @@ use curlew_model::{FeedSource, Hub, Millis, Subscription, Timestamp};
 use sha2::{Digest, Sha256};
 use url::Url;
 
-/// Maximum ratio of the lease that counts to the lease that was asked for; a hub that grants a century is not believed.
+/// Maximum ratio of the lease that counts to the one asked for.
 const MOST_LEASE: u64 = 3;
-/// A poll that was sent because of news and did not come about within this time is sent again with the next news.
+/// Time after which a poll that was sent because of news, and did not come about, is sent with the next news.
 const EARLY_LATE: Millis = Millis::from_hours(1);
 
 /// Request to send to a feed's hub.
@@ -121,7 +119,7 @@ pub fn sent(feed: &FeedSource, step: HubRequest, rules: &Rules, now: Timestamp, 
         HubRequest::End => known.map(|known| Subscription { until: None, renew_at: None, ending: true, ..known }),
         HubRequest::Ask => {
             let of = name(feed.polling.hub.as_ref()?);
-            // A lease that goes on keeps its callback, so that no news is lost; any other subscription has its own.
+            // A lease that goes on keeps its callback, so that no news is lost.
             let begun = known.filter(|known| known.is_live(now) && !known.ending).map_or(now, |known| known.begun);
             let mut next = Subscription { of, begun, ending: false, ..known.unwrap_or_default() };
             // The hub never asked back.
@@ -148,8 +146,7 @@ fn wait(refusals: u32, rules: &Rules, seed: u64) -> Millis {
     wait + Millis(between(seed, 0, wait.0 / 10))
 }
 
-/// Answers a hub that verifies under the callback which `begun` names (WebSub §5.3: the topic must be one for which a
-/// request is pending). A yes is given once: the answer to it ends the waiting.
+/// Answers a hub that verifies under the callback named by `begun` (WebSub §5.3): yes, once, to a pending request.
 pub fn verified(
     feed: &FeedSource,
     begun: Timestamp,
@@ -174,8 +171,7 @@ pub fn verified(
                 return HubReply::Declined(refused(known, rules, now, seed));
             }
             let lease = lease.min(rules.websub_lease.saturating_mul(MOST_LEASE));
-            // Between a half and two thirds of the way, so that leases that began together do not end together, and
-            // some polls are left to try again.
+            // The spread keeps leases that began together apart, and leaves some polls for further tries.
             let renew_at = now + Millis(between(seed, lease.0 / 2, lease.0 / 3 * 2));
             let until = Some(now + lease);
             let renew_at = Some(renew_at);
@@ -185,8 +181,8 @@ pub fn verified(
     }
 }
 
-/// Decides what follows when a hub tells of news, by the right signature, under the callback which `begun` names.
-/// However often it does, one poll is sent, and none that comes sooner after the last than [`Rules::poll_floor`].
+/// Decides what follows from signed news of a hub under the callback named by `begun`: however many there are, one
+/// poll, and none sooner after the last than [`Rules::poll_floor`].
 pub fn news(feed: &FeedSource, begun: Timestamp, rules: &Rules, now: Timestamp) -> News {
     let Some(known) = current(feed).copied().filter(|known| known.begun == begun && !known.ending) else {
         return News::Unknown;

@@ -1,13 +1,11 @@
-//! WebSub (W3C Recommendation, 23 January 2018): discovery of a feed's hub. Subscriptions are in
-//! [`crate::polling::subscription`].
+//! Discovery of a feed's hub (WebSub §4). Subscriptions are in [`crate::polling::subscription`].
 
 use crate::address;
 use curlew_model::Hub;
 use curlew_text::links::{MOST_LINKS, split, target};
 use url::Url;
 
-/// The hub of a feed. Link headers are asked first, then what the document says; a hub and the feed's own address are
-/// both needed, and either may come from either place (WebSub §4). The first hub counts.
+/// Returns the first hub of a feed, if its own address is named too: either by Link headers or else by the document.
 pub fn discover(links: &[String], hub: Option<&str>, own: Option<&str>, base: &Url) -> Option<Hub> {
     let named =
         |rel: &str| links.iter().flat_map(|header| split(header)).take(MOST_LINKS).find_map(|link| target(link, rel));

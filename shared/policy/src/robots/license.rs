@@ -1,9 +1,7 @@
-//! Licences in the vocabulary of Really Simple Licensing (RSL 1.0, rslstandard.org): whether one prohibits that its
-//! pages are found by search.
+//! Licences of Really Simple Licensing (RSL 1.0, rslstandard.org): whether one prohibits that its pages are found by
+//! search.
 //!
-//! A document lists contents by URL or path, and for each content licences, of which anybody may choose one. A licence
-//! that prohibits the usage `search` or `all` is heeded, unless another one of the same content permits it. What a
-//! licence asks to be paid, by whom and where, is not read: Curlew makes no other use of a page than search.
+//! A licence that prohibits `search` or `all` is heeded, unless another licence of the same content permits it.
 
 use crate::address;
 use crate::robots::pattern::{self, Steps};
@@ -18,11 +16,9 @@ use url::Url;
 pub const MEDIA_TYPE: &str = "application/rsl+xml";
 /// Maximum size of a document in bytes; what follows is not read.
 pub const MAX_LICENSE_BYTES: usize = 256 * 1024;
-/// Maximum number of contents that are kept of a document.
 const MAX_CONTENTS: usize = 1_000;
-/// Maximum number of pieces of markup and text that are read of a document.
+/// Maximum number of pieces of markup and text that are read.
 const MAX_EVENTS: usize = 50_000;
-/// Maximum number of open elements.
 const MAX_DEPTH: usize = 32;
 /// Maximum length of an element's text, in bytes.
 const MAX_TEXT: usize = 1_024;
@@ -31,7 +27,6 @@ const MAX_TEXT: usize = 1_024;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LicenseTerms(Vec<Content>);
 
-/// Pages that the same licences are offered for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Content {
     /// The host that it is limited to, if it is named.
@@ -43,7 +38,6 @@ struct Content {
     permits: bool,
 }
 
-/// Statement of one licence about the usage `search`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Usage {
     prohibits: bool,
@@ -58,8 +52,8 @@ pub fn linked(headers: &[String], base: &Url) -> Option<Url> {
 }
 
 impl LicenseTerms {
-    /// Reads a document: one of its own, a feed with the module, or a page's script. Never fails: entities are not
-    /// expanded, and where the markup is broken, too deep or too long, what came whole before counts.
+    /// Reads a document of its own, a feed with the module, or a page's script. Never fails: entities are not expanded,
+    /// and in broken, too deep or too long markup what came before counts.
     pub fn parse(document: &[u8]) -> LicenseTerms {
         let document = document.get(..MAX_LICENSE_BYTES).unwrap_or(document);
         let text = String::from_utf8_lossy(document);
@@ -100,7 +94,7 @@ impl LicenseTerms {
             if content.octets < longest || content.host.as_deref().is_some_and(|named| named != host) {
                 continue;
             }
-            // A document made to be slow says nothing that could be known.
+            // A document made to be slow says nothing.
             let Ok(matched) = pattern::matches(&content.pattern, content.anchored, &path, &mut steps) else { break };
             if matched {
                 let says_no = content.prohibits && !content.permits;
@@ -112,7 +106,6 @@ impl LicenseTerms {
     }
 }
 
-/// Position of the reader in a document.
 #[derive(Default)]
 struct DocumentReader {
     contents: Vec<Content>,
@@ -134,7 +127,7 @@ enum Element {
 }
 
 impl DocumentReader {
-    /// Handles a start tag; returns false if the document is too deep.
+    /// Handles a start tag; false if the document is too deep.
     fn start(&mut self, tag: &BytesStart<'_>, is_empty: bool) -> bool {
         if self.open.len() >= MAX_DEPTH {
             return false;
@@ -180,7 +173,6 @@ impl DocumentReader {
             Some(Element::License) => {
                 if let (Some(license), Some(content)) = (self.license.take(), &mut self.content) {
                     content.prohibits |= license.prohibits;
-                    // Within one licence, what is prohibited is not permitted.
                     content.permits |= license.permits && !license.prohibits;
                 }
             }
@@ -199,7 +191,7 @@ fn names_search(usage: &str) -> bool {
         .any(|word| word.eq_ignore_ascii_case("search") || word.eq_ignore_ascii_case("all"))
 }
 
-/// Returns the pages of an absolute URL or of a path, which matches as in robots.txt; without either, all.
+/// Returns the pages of an absolute URL or a path, as in robots.txt; without either, all.
 fn content(url: &str) -> Content {
     let url = url.trim();
     let (host, path) = match Url::parse(url) {
@@ -212,13 +204,11 @@ fn content(url: &str) -> Content {
     Content { host, pattern: pattern.bytes, anchored: pattern.anchored, octets, prohibits: false, permits: false }
 }
 
-/// Returns the part of an absolute URL after its host, as written: its `*` and `$` mean something.
 fn path_of(url: &str) -> &str {
     let after = url.split_once("://").map_or("", |(_, after)| after);
     after.find('/').and_then(|n| after.get(n..)).unwrap_or_default()
 }
 
-/// Returns the value of an attribute with the five entities of XML decoded.
 fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     let mut attributes = tag.attributes();
     let readable = attributes.with_checks(false).filter_map(Result::ok);

@@ -1,11 +1,6 @@
-//! robots.txt: the Robots Exclusion Protocol (RFC 9309), matched by our own code.
+//! robots.txt: the Robots Exclusion Protocol (RFC 9309), matched by our own code and by a second matcher.
 //!
-//! [`Robots::parse`] keeps only the rules that apply to one product token, most specific first, and a tree of their
-//! prefixes before the first star. [`Robots::check`] descends that tree once, and takes the most specific matching
-//! rule. A second matcher, by others, has to allow a URL as well: see [`Decision::second`]. [`classify`] and
-//! [`fresh_until`] decide the meaning of a fetch of the file and the lifetime of its result.
-//!
-//! If the RFC leaves a choice, the code takes the one that fetches less, and a comment there says so.
+//! Where the RFC leaves a choice, the code takes the one that fetches less, and a comment there says so.
 //!
 #![doc = include_str!("../../README.md")]
 
@@ -34,8 +29,7 @@ use url::Url;
 
 /// Maximum number of decompressed bytes that are read of a file; RFC 9309 §2.5 asks for at least 500 KiB.
 pub const MAX_BYTES: usize = 512 * 1024;
-/// Maximum number of bytes that are read of a line, as in Google's matcher: a buffer of eight times the longest URL of
-/// old browsers, less the NUL that ends it.
+/// Maximum number of bytes that are read of a line, as in Google's matcher.
 pub const MAX_LINE_BYTES: usize = 8 * 2_083 - 1;
 /// Maximum number of byte comparisons in one check. A file that needs more was made to be slow, and allows nothing.
 pub const MAX_STEPS: u64 = 1 << 24;
@@ -64,8 +58,8 @@ pub struct Decision {
     pub allowed: bool,
     /// Line by which our own matcher decided, such as `Disallow: /x`; `None` if no rule matched.
     pub rule: Option<String>,
-    /// Verdict of the crate texting_robots. It is asked if our own matcher allows the URL, and if it can read the file
-    /// and the URL; so `Some(false)` means that it alone refuses.
+    /// Verdict of the crate texting_robots, which is asked if our matcher allows the URL and the crate can read file
+    /// and URL; `Some(false)` means that it alone refuses.
     pub second: Option<bool>,
 }
 
@@ -83,8 +77,7 @@ struct Rule {
     text: Span,
 }
 
-/// A `Content-Signal` rule (contentsignals.org) about the pages whose path matches. Rules are kept with the longest
-/// path first.
+/// A `Content-Signal` rule (contentsignals.org) for paths that match.
 #[derive(Clone, Debug)]
 struct PathSignals {
     pattern: Box<[u8]>,
@@ -93,7 +86,6 @@ struct PathSignals {
     signals: ContentSignals,
 }
 
-/// A range of [`Robots::bytes`].
 #[derive(Clone, Copy, Debug)]
 struct Span {
     start: u32,
@@ -101,11 +93,8 @@ struct Span {
 }
 
 impl Robots {
-    /// Parses a robots.txt for one product token, such as `CurlewBot`. Never fails: unreadable lines are skipped (RFC
-    /// 9309 §2.3.1.5), so an HTML page served in its place has no rules.
-    ///
-    /// `body` is decompressed. Nothing beyond [`MAX_BYTES`] is read, and a line cut there is dropped; a line is read up
-    /// to [`MAX_LINE_BYTES`]. The token `*` selects the rules for everyone.
+    /// Parses a decompressed robots.txt for one product token, or for everyone (`*`). Never fails: unreadable lines are
+    /// skipped (RFC 9309 §2.3.1.5), as is what lies beyond [`MAX_BYTES`] and [`MAX_LINE_BYTES`].
     pub fn parse(body: &[u8], product_token: &str) -> Robots {
         let text = parse::text_of(body);
         let second = SecondOpinion::read(&text, self::product_token(product_token)).map(Arc::new);
@@ -122,8 +111,8 @@ impl Robots {
         Robots::parse(b"User-agent: *\nDisallow: /\n", "*")
     }
 
-    /// Decides if a URL may be fetched. Its path and query are compared, its fragment is not (RFC 9309 §2.2.2). The URL
-    /// has to be of the scheme, host and port for which the file was fetched (§2.3).
+    /// Decides if a URL of the file's scheme, host and port (RFC 9309 §2.3) may be fetched; its fragment is not
+    /// compared (§2.2.2).
     pub fn check(&self, url: &Url) -> Decision {
         self.check_on(url.host_str(), &path_and_query(url))
     }
@@ -142,7 +131,6 @@ impl Robots {
         Decision { allowed: ours.allowed && second != Some(false), second, ..ours }
     }
 
-    /// Returns the decision of our own matcher, within a budget of steps.
     fn decide(&self, host: Option<&str>, path_and_query: &str, steps: &mut Steps) -> Decision {
         let decision =
             |allowed, rule: Option<&Rule>| Decision { allowed, rule: rule.map(|rule| self.line(rule)), second: None };
@@ -187,21 +175,17 @@ impl Robots {
         Ok(met)
     }
 
-    /// Returns the `Crawl-delay` of the group, rounded up to a whole millisecond; the longest if there are several.
-    ///
-    /// Not part of RFC 9309. It is not capped here. A value that does not begin with a decimal number is ignored.
+    /// Returns the uncapped `Crawl-delay` of the group (not part of RFC 9309), the longest if there are several.
     pub fn crawl_delay(&self) -> Option<Millis> {
         self.crawl_delay
     }
 
-    /// Returns the content signals for a URL that may be fetched, from `Content-Signal` rules (contentsignals.org): the
-    /// rule with the longest path applies, and among equally long ones "no" wins.
+    /// Returns the content signals for a URL: the rule with the longest path applies, among equals "no" wins.
     pub fn signals(&self, url: &Url) -> ContentSignals {
         signals_for(&self.signals, url).fold(ContentSignals::default(), |all, said| all.and(said))
     }
 
-    /// Returns the address of the licence that `License` names (RSL 1.0): that of the crawler's own group, otherwise
-    /// the first of the file, since the line is tied to no agent.
+    /// Returns the address of the licence (RSL 1.0): that of the crawler's own group, otherwise the first of the file.
     pub fn license(&self) -> Option<&str> {
         self.license.as_deref()
     }
@@ -237,7 +221,6 @@ impl Robots {
         self.bytes.get(start..start + usize::from(span.length)).unwrap_or_default()
     }
 
-    /// Returns the part of a rule before its first star.
     fn prefix(&self, rule: &Rule) -> &[u8] {
         self.slice(rule.pattern).get(..usize::from(rule.prefix)).unwrap_or_default()
     }
@@ -248,8 +231,7 @@ impl Robots {
     }
 }
 
-/// Returns the signals of the rules with the longest path that matches a URL. Signals in a file made to be slow count
-/// as unknown; fetching was allowed.
+/// Returns the signals of the rules with the longest path that matches a URL; in a file made to be slow, none.
 fn signals_for<'r>(rules: &'r [PathSignals], url: &Url) -> impl Iterator<Item = &'r ContentSignals> {
     let path =
         if rules.is_empty() { Vec::new() } else { pattern::canonical_path(path_and_query(url).as_bytes()).into() };
@@ -270,7 +252,7 @@ fn signals_for<'r>(rules: &'r [PathSignals], url: &Url) -> impl Iterator<Item = 
         .flatten()
 }
 
-/// Returns the part of a URL that rules are compared with: path and query, without the fragment.
+/// Returns the path and query of a URL.
 pub(crate) fn path_and_query(url: &Url) -> Cow<'_, str> {
     match url.query() {
         Some(query) => Cow::Owned(format!("{}?{query}", url.path())),
@@ -278,9 +260,8 @@ pub(crate) fn path_and_query(url: &Url) -> Cow<'_, str> {
     }
 }
 
-/// Returns the address of the robots.txt for a URL: its own scheme, host and port, without credentials (RFC 9309 §2.3).
-///
-/// `None` for a URL that is neither http nor https.
+/// Returns the address of the robots.txt for a URL (RFC 9309 §2.3), without credentials; `None` unless it is http or
+/// https.
 pub fn robots_url(url: &Url) -> Option<Url> {
     let is_http = matches!(url.scheme(), "http" | "https");
     is_http.then(|| url.join(ROBOTS_PATH).ok()).flatten().and_then(|mut robots| {
@@ -290,10 +271,8 @@ pub fn robots_url(url: &Url) -> Option<Url> {
     })
 }
 
-/// Returns the product token of a User-Agent value: `CurlewBot` for `CurlewBot/1.0 (+https://example.org/bot)`.
-///
-/// The product token is a slice of the input, so the token that is matched in robots.txt is always a substring of the
-/// header that is sent (RFC 9309 §2.2.1).
+/// Returns the product token of a User-Agent value, `CurlewBot` for `CurlewBot/1.0 (+https://example.org/bot)`: a slice
+/// of the value, so what robots.txt is matched with is what is sent (RFC 9309 §2.2.1).
 pub fn product_token(user_agent: &str) -> &str {
     let value = user_agent.trim_start();
     let end = value.find(|c: char| !is_token_char(c)).unwrap_or(value.len());

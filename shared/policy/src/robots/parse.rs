@@ -9,20 +9,14 @@ use std::borrow::Cow;
 
 /// Length up to which keys are compared, in bytes; no known key is longer.
 const MAX_KEY_BYTES: usize = 32;
-/// Spellings of `User-agent` found in files.
 const USER_AGENT: &[&str] = &["user-agent", "useragent", "user agent", "user_agent"];
-/// Spellings of `Allow`. Misspelt ones are not obeyed: that would fetch more.
+/// Misspelt ones are not obeyed: that would fetch more.
 const ALLOW: &[&str] = &["allow"];
-/// Spellings of `Disallow` found in files, including the misspellings known to Google's matcher. Obeying them fetches
-/// less.
+/// Includes the misspellings known to Google's matcher, since obeying them fetches less.
 const DISALLOW: &[&str] = &["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw", "disallowed"];
-/// Spellings of `Crawl-delay` found in files.
 const CRAWL_DELAY: &[&str] = &["crawl-delay", "crawldelay", "crawl delay", "crawl_delay"];
-/// Spellings of `Content-Signal` (contentsignals.org) found in files.
 const CONTENT_SIGNAL: &[&str] = &["content-signal", "content-signals"];
-/// Key of the address of a licence (RSL 1.0).
 const LICENSE: &[&str] = &["license"];
-/// Maximum number of `Content-Signal` rules that are kept of a group.
 const MAX_SIGNALS: usize = 1_000;
 
 /// Returns the text of a file as it is read: within the limit, in UTF-8 if it was in UTF-16.
@@ -30,7 +24,6 @@ pub(super) fn text_of(body: &[u8]) -> Cow<'_, [u8]> {
     decoded(without_cut_line(body))
 }
 
-/// Parses the text of a file; see [`Robots::parse`].
 pub(super) fn read(text: &[u8], token: &str) -> Robots {
     let mut reader = GroupParser::new(product_token(token).as_bytes());
     for line in text.split(|b| *b == b'\n' || *b == b'\r') {
@@ -39,7 +32,6 @@ pub(super) fn read(text: &[u8], token: &str) -> Robots {
     reader.finish()
 }
 
-/// A line with a known key.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
     UserAgent(&'a [u8]),
@@ -51,7 +43,6 @@ pub(super) enum Line<'a> {
     Other,
 }
 
-/// Agent that a `User-agent` line names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AgentMatch {
     Us,
@@ -59,7 +50,6 @@ pub(super) enum AgentMatch {
     Other,
 }
 
-/// Agents of the current group: this crawler, everyone, or both.
 #[derive(Clone, Copy, Debug, Default)]
 struct GroupAgents {
     us: bool,
@@ -78,7 +68,6 @@ impl GroupAgents {
     }
 }
 
-/// Reads the lines and keeps rules that may apply to the token.
 struct GroupParser<'a> {
     token: &'a [u8],
     /// True if a group names this crawler: rules for everyone then do not apply (RFC 9309 §2.2.1).
@@ -121,8 +110,7 @@ impl<'a> GroupParser<'a> {
                 }
             }
             Line::ContentSignal(value) => {
-                // A signal is a rule of its group, but does not close the group for Allow and Disallow, since RFC 9309
-                // does not know it.
+                // A signal does not close the group for Allow and Disallow, since RFC 9309 does not know it.
                 self.delay_group.closed = true;
                 let members = self.delay_group;
                 self.each(members, |c| {
@@ -169,8 +157,8 @@ impl<'a> GroupParser<'a> {
     }
 }
 
-/// Compares the token as defined in RFC 9309 §2.2.1, letters, `-` and `_`, so that `Foo/1.2` names `Foo`; also up
-/// to the first blank or `/`, for agents with digits in their names.
+/// Compares the token as RFC 9309 §2.2.1 defines it, so that `Foo/1.2` names `Foo`; also up to the first blank or `/`,
+/// for names with digits.
 pub(super) fn agent_match(value: &[u8], token: &[u8]) -> AgentMatch {
     let until = |stop: fn(&u8) -> bool| value.split(stop).next().unwrap_or_default();
     match value {
@@ -184,7 +172,6 @@ pub(super) fn agent_match(value: &[u8], token: &[u8]) -> AgentMatch {
     if is_us(strict) || is_us(word) { AgentMatch::Us } else { AgentMatch::Other }
 }
 
-/// Rules in the order of the file.
 #[derive(Default)]
 struct RuleSet {
     rules: Vec<Rule>,
@@ -196,8 +183,7 @@ struct RuleSet {
 
 impl RuleSet {
     fn push(&mut self, allow: bool, value: &[u8]) {
-        // RFC 9309 knows paths only. An absolute URL forbids that path of its host, which fetches less; it allows
-        // nothing.
+        // An absolute URL, unknown to RFC 9309, forbids that path of its host, which fetches less; it allows nothing.
         let path = pattern::split_absolute(value).filter(|_| !allow).map_or(value, |(_, path)| path);
         let path = if path.is_empty() { b"/" } else { path };
         let pattern::Pattern { bytes, anchored, octets } = pattern::canonical_pattern(path);
@@ -256,14 +242,12 @@ fn path_signals(value: &[u8]) -> PathSignals {
     }
 }
 
-/// Parses the address of a licence, which has to be absolute.
 fn license(value: &[u8]) -> Option<Box<str>> {
     let url = address::parse(std::str::from_utf8(value).ok()?, None).ok()?;
     Some(url.as_str().into())
 }
 
-/// Returns the part of the body that may be read. A body as long as the limit may have been truncated by the reader, so
-/// its last line counts only if it ends in a line break.
+/// Returns the part of the body that may be read; of a body cut at the limit, the last line counts only if it is whole.
 fn without_cut_line(body: &[u8]) -> &[u8] {
     if body.len() < MAX_BYTES {
         return body;
@@ -280,8 +264,7 @@ pub(super) fn is_line_end(byte: u8) -> bool {
     byte == b'\n' || byte == b'\r'
 }
 
-/// Converts UTF-16 to UTF-8, recognized by its mark or by every other octet of the first word being NUL. Anything else
-/// stays unchanged, since octets are compared.
+/// Converts UTF-16, known by its mark or by NUL in every other octet of the first word, to UTF-8.
 fn decoded(body: &[u8]) -> Cow<'_, [u8]> {
     let read_unit: fn([u8; 2]) -> u16 = match body {
         [0xFF, 0xFE, ..] => u16::from_le_bytes,
@@ -298,7 +281,7 @@ fn decoded(body: &[u8]) -> Cow<'_, [u8]> {
 pub(super) fn parse_line(line: &[u8]) -> Line<'_> {
     let line = line.get(..MAX_LINE_BYTES).unwrap_or(line);
     let line = trim(line.split(|b| *b == b'#').next().unwrap_or_default());
-    // Some files omit the colon; a URL may contain one, so a blank as separator is tried if the key is unknown.
+    // Some files omit the colon.
     let known = split_once(line, |b| b == b':').map(|(key, value)| read_field(key, value));
     match known {
         Some(field) if field != Line::Other => field,
@@ -337,12 +320,12 @@ fn split_once(line: &[u8], at: impl Fn(u8) -> bool) -> Option<(&[u8], &[u8])> {
     Some((trim(line.get(..n)?), trim(line.get(n + 1..)?)))
 }
 
-/// True for white space and NUL: some files are padded with NUL.
+/// True for white space and NUL, with which some files are padded.
 fn is_blank(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0 || byte == 0x0B
 }
 
-/// Removes blanks from both ends, including invisible characters: the byte order mark and the no-break space.
+/// Removes blanks from both ends, including the byte order mark and the no-break space.
 fn trim(mut bytes: &[u8]) -> &[u8] {
     const UNSEEN: [&[u8]; 3] = [b"\xEF\xBB\xBF", b"\xC2\xA0", b"\xE2\x80\x8B"];
     loop {
@@ -360,9 +343,8 @@ fn trim(mut bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Parses a decimal number of seconds, such as `10` or `0.5`, rounded up to milliseconds. The text after it is a unit:
-/// `10s`, `10 seconds` and `10;` mean ten seconds, `10 min` ten minutes, and `10,5` ten and a half seconds. No sign, no
-/// exponent.
+/// Parses a decimal number of seconds, rounded up to milliseconds: `10`, `0.5`, `10,5`, or with a unit (`10s`, `10
+/// min`). No sign, no exponent.
 fn seconds(value: &[u8]) -> Option<Millis> {
     let text = String::from_utf8_lossy(value);
     let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();

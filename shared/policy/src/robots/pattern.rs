@@ -1,27 +1,21 @@
 //! Canonical form of paths and patterns, and matching of patterns (RFC 9309 §2.2.2, §2.2.3).
 //!
-//! Both sides are converted to one form before octets are compared: unreserved characters are written literally, all
-//! others that are not reserved are percent-encoded with upper-case digits. An encoded reserved character stays
-//! encoded, since `%2F` is not `/`. Three characters are always encoded, so that a literal one is never taken for a
-//! special one: `*`, `$`, and `'`, which URL parsers encode in queries only.
+//! Unreserved characters are literal, others that are not reserved are percent-encoded. An encoded reserved character
+//! stays encoded, since `%2F` is not `/`; `*`, `$`, and `'` (which URL parsers encode in queries only) are always
+//! encoded.
 //!
-//! For the other reserved characters RFC 9309 §2.2.2 has two readings: its first paragraph has both sides encode them
-//! before the comparison, so `:` and `%3A` are the same; its second decodes only unreserved ones, so they differ. The
-//! code takes the reading that fetches less: a `Disallow` forbids both ([`folded`]), an `Allow` allows only its literal
-//! form. `/`, `?` and `#` are exempt, since literally they divide a URL into parts and encoded they are mere data; the
-//! RFC's own table encodes those in a query's value, and not those that divide.
+//! Of RFC 9309's two readings for other reserved characters (§2.2.2: encode them before the comparison, or decode only
+//! unreserved ones) the code takes the one that fetches less: a `Disallow` forbids both forms ([`folded`]), an `Allow`
+//! allows its literal form. `/`, `?` and `#` are exempt, since they divide a URL into parts.
 
 use memchr::memmem;
 use std::borrow::Cow;
 
-/// Reserved characters whose encoded form a `Disallow` treats as equal: those of RFC 3986 §2.2 that [`stays_as_it_is`],
-/// without those that divide a URL into parts.
+/// Reserved characters (RFC 3986 §2.2) that a `Disallow` matches in their encoded form too.
 const FOLDED: &[u8] = b":[]@!&()+,;=";
 
-/// Remaining budget of byte comparisons for one check.
 pub(crate) struct Steps(u64);
 
-/// Error: a check exceeded its budget of comparisons.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TooManySteps;
 
@@ -30,7 +24,6 @@ impl Steps {
         Steps(limit)
     }
 
-    /// Returns the remaining steps.
     #[cfg(test)]
     pub(super) fn left(&self) -> u64 {
         self.0
@@ -42,17 +35,15 @@ impl Steps {
     }
 }
 
-/// A pattern in canonical form.
 pub(crate) struct Pattern {
-    /// Octets, with `*` for any run of octets; no `$` at the end.
+    /// Octets, with `*` for any run of octets, without a `$` at the end.
     pub(crate) bytes: Vec<u8>,
-    /// True if it ended in `$`: the path has to end where the pattern does.
+    /// True if it ended in `$`.
     pub(crate) anchored: bool,
     /// Length of the pattern in octets, special characters included, by which "most specific" is decided.
     pub(crate) octets: usize,
 }
 
-/// Converts the value of an `Allow` or `Disallow` line to canonical form.
 pub(crate) fn canonical_pattern(value: &[u8]) -> Pattern {
     let (value, anchored) = match value {
         [rest @ .., b'$'] => (rest, true),
@@ -61,7 +52,7 @@ pub(crate) fn canonical_pattern(value: &[u8]) -> Pattern {
     let mut bytes = Vec::with_capacity(value.len());
     canonical(value, true, &mut bytes);
     let octets = bytes.len() + usize::from(anchored);
-    // A run of stars means the same as one, and a star at the end means nothing: a rule is a prefix anyway.
+    // A trailing star means nothing, since a rule is a prefix.
     bytes.dedup_by(|a, b| *a == b'*' && *b == b'*');
     if !anchored && bytes.last() == Some(&b'*') {
         bytes.pop();
@@ -69,7 +60,6 @@ pub(crate) fn canonical_pattern(value: &[u8]) -> Pattern {
     Pattern { bytes, anchored, octets }
 }
 
-/// Converts the path and query of a URL to canonical form.
 pub(crate) fn canonical_path(path: &[u8]) -> Cow<'_, [u8]> {
     if path.iter().all(|b| stays_as_it_is(*b)) {
         return Cow::Borrowed(path);
@@ -96,8 +86,7 @@ pub(crate) fn folded<'a>(canonical: &Cow<'a, [u8]>) -> Cow<'a, [u8]> {
     Cow::Owned(out)
 }
 
-/// Splits an absolute URL, as written, into its host and the rest, in which `*` and `$` mean something; `None` for a
-/// path.
+/// Splits an absolute URL, as written, into its host and the rest; `None` for a path.
 pub(super) fn split_absolute(value: &[u8]) -> Option<(&[u8], &[u8])> {
     let after = |scheme: &str| {
         let (start, after) = value.split_at_checked(scheme.len())?;
@@ -108,22 +97,14 @@ pub(super) fn split_absolute(value: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// True if the pattern matches the path from its first octet on.
-///
-/// # Errors
-/// If it takes more steps than are left.
 pub(crate) fn matches(pattern: &[u8], anchored: bool, path: &[u8], steps: &mut Steps) -> Result<bool, TooManySteps> {
     let (prefix, tail) = pattern.split_at(memchr::memchr(b'*', pattern).unwrap_or(pattern.len()));
     steps.spend(1 + prefix.len().min(path.len()))?;
     path.strip_prefix(prefix).map_or(Ok(false), |rest| tail_matches(tail, anchored, rest, steps))
 }
 
-/// True if the rest of a pattern after its prefix, empty or beginning with a star, matches the rest of the path.
-///
-/// Every piece between two stars is searched for once, as far left as possible, without backtracking. Each search is
-/// linear in the octets that it passes, so all together are linear in pattern and path.
-///
-/// # Errors
-/// If it takes more steps than are left.
+/// True if the rest of a pattern after its prefix matches the rest of the path. Each piece between stars is searched
+/// for once, as far left as possible, so the time is linear in pattern and path.
 pub(super) fn tail_matches(
     tail: &[u8],
     anchored: bool,

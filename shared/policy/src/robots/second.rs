@@ -1,38 +1,31 @@
-//! A second opinion on robots.txt: the crate texting_robots, whose code has nothing in common with ours.
+//! A second opinion on robots.txt: the crate texting_robots, which has nothing in common with our matcher.
 //!
-//! A URL may be fetched only if both matchers allow it, so a fault of ours that fetches too much is caught unless the
-//! crate has it too. A fault of the crate that allows too much changes nothing. Where it is known to refuse what RFC
-//! 9309 allows, it is not asked: each such shape of a file, a pattern or a URL has a function of its own here. A file
-//! or URL that the crate refuses, panics on or would take too long for is decided by our matcher alone.
+//! A URL may be fetched only if both allow it. The crate is not asked where it is known to refuse what RFC 9309 allows
+//! (a function for each such shape of a file, pattern or URL), or where it panics or would take too long: our matcher
+//! alone decides then.
 
 use super::parse::{AgentMatch, Line, agent_match, is_line_end, parse_line};
 use super::pattern::stays_as_it_is;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use texting_robots::Robot;
 
-/// Maximum size of a file that the crate reads, in bytes; it has no limit of its own.
 const MAX_BYTES: usize = 64 * 1024;
-/// Maximum number of lines of such a file, and so of its rules.
 const MAX_LINES: usize = 2_000;
-/// Maximum length of a pattern in such a file, in bytes.
 const MAX_PATTERN_BYTES: usize = 512;
-/// Maximum number of stars in such a pattern: the crate searches the URL once for each.
+/// Maximum number of stars in a pattern: the crate searches the URL once for each.
 const MAX_STARS: usize = 16;
-/// Maximum number of `$` in such a file: the crate compiles a regular expression for each pattern that has one.
+/// Maximum number of `$` in a file: the crate compiles a regular expression for each.
 const MAX_REGEXES: usize = 4;
-/// Maximum length of the path and query of a URL that the crate is asked about, in bytes.
 const MAX_PATH_BYTES: usize = 2_048;
-/// Memory of one regular expression with what it needs to be run, in bytes, as measured.
+/// Memory of one regular expression in bytes, as measured.
 pub(super) const REGEX_BYTES: usize = 16 * 1024;
 /// Memory of one rule without its text, in bytes.
 pub(super) const RULE_BYTES: usize = 128;
 
-/// A robots.txt as texting_robots reads it for one product token.
 #[derive(Debug)]
 pub(super) struct SecondOpinion(Robot);
 
 impl SecondOpinion {
-    /// Reads a file; `None` if the crate cannot, or is not asked.
     pub(super) fn read(text: &[u8], token: &str) -> Option<SecondOpinion> {
         if !is_within_limits(text) || !is_legible(text, token.as_bytes()) {
             return None;
@@ -43,7 +36,6 @@ impl SecondOpinion {
         Some(SecondOpinion(robot))
     }
 
-    /// Returns the verdict on a path with its query; `None` if the crate is not asked about it.
     pub(super) fn allows(&self, path: &str) -> Option<bool> {
         if path.len() > MAX_PATH_BYTES || !path.bytes().all(stays_as_it_is) {
             return None;
@@ -52,14 +44,12 @@ impl SecondOpinion {
     }
 }
 
-/// True if reading a file and matching its patterns takes bounded time and memory.
 fn is_within_limits(text: &[u8]) -> bool {
     text.len() <= MAX_BYTES
         && memchr::memchr2_iter(b'\n', b'\r', text).count() < MAX_LINES
         && memchr::memchr_iter(b'$', text).count() <= MAX_REGEXES
 }
 
-/// Parts of the group in which a line stands that have been read so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Group {
     /// There is none yet.
@@ -74,7 +64,6 @@ enum Group {
 
 /// True if the crate divides a file into the same groups and rules as RFC 9309 does.
 fn is_legible(text: &[u8], token: &[u8]) -> bool {
-    // The crate reads NUL as the end of a line; it occurs in padding and in UTF-16.
     if text.contains(&0) {
         return false;
     }
@@ -101,8 +90,8 @@ fn is_legible(text: &[u8], token: &[u8]) -> bool {
     true
 }
 
-/// True if the crate takes a line for the name of an agent, or for an `Allow`, if and only if our matcher does. It
-/// knows fewer spellings, skips no odd characters before a key, and takes some prose for a name.
+/// True if the crate takes a line for an agent's name, or for an `Allow`, if and only if our matcher does: it knows
+/// fewer spellings, and takes some prose for a name.
 fn is_plainly_written(line: &[u8], parsed: &Line<'_>) -> bool {
     let start = line.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
     let begins_with = |key: &str| {
@@ -119,8 +108,7 @@ fn is_plainly_written(line: &[u8], parsed: &Line<'_>) -> bool {
     }
 }
 
-/// True if an agent's name names us, or everybody, in the only way that the crate knows: without a version, or anything
-/// else.
+/// True if an agent's name is written in the only way that the crate knows.
 fn is_plain_name(name: &[u8], token: &[u8]) -> bool {
     match agent_match(name, token) {
         AgentMatch::Us => name.eq_ignore_ascii_case(token),
@@ -129,8 +117,8 @@ fn is_plain_name(name: &[u8], token: &[u8]) -> bool {
     }
 }
 
-/// True if the crate compares a pattern octet by octet as RFC 9309 does, and counts as many: it does not normalise
-/// percent-encoding, and takes a `$` in the middle for an end.
+/// True if the crate compares a pattern octet by octet: it does not normalise percent-encoding, and takes a `$` in the
+/// middle for an end.
 fn is_plain_pattern(pattern: &[u8]) -> bool {
     let body = pattern.strip_suffix(b"$").unwrap_or(pattern);
     let stars = body.iter().filter(|b| **b == b'*').count();

@@ -3,11 +3,9 @@
 use super::{MAX_BYTES, MAX_LINE_BYTES};
 use std::collections::BTreeSet;
 
-/// Maximum number of sitemaps that are taken from one file.
 const MAX_SITEMAPS: usize = 1_000;
 
-/// Returns the addresses in the `Sitemap:` lines of a robots.txt, as written, in their order, each once. They belong to
-/// no group, and apply to every crawler.
+/// Returns the addresses in the `Sitemap:` lines, each once, as written; they belong to no group.
 pub fn sitemaps(body: &[u8]) -> Vec<String> {
     let body = &body[..body.len().min(MAX_BYTES)];
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);

@@ -42,8 +42,8 @@ pub enum Standing {
     AllowAll,
     /// Access is refused (401, 403): nothing is allowed.
     DisallowAll,
-    /// The server could not be reached or fails (5xx, 429, network): nothing is allowed, unless an older copy may still
-    /// be used; see [`while_unreachable`].
+    /// The server cannot be reached or fails (5xx, 429): nothing is allowed but by an older copy, see
+    /// [`while_unreachable`].
     Unreachable,
 }
 
@@ -56,17 +56,15 @@ pub enum WhileUnreachable {
     DisallowAll,
 }
 
-/// Returns the standing that follows from a fetch.
-///
-/// Follows RFC 9309 §2.3.1 with three choices that fetch less than it allows: 401 and 403 disallow everything, 429
-/// counts as a failing server, and so does a redirect to an address that may not be called. An answer unknown to HTTP
-/// counts as a failure too: no fault ever results in "allowed".
+/// Returns the standing that follows from a fetch, by RFC 9309 §2.3.1 with choices that fetch less: 401 and 403
+/// disallow everything, 429 and a redirect to an address that may not be called are failures, and so is an answer
+/// unknown to HTTP.
 pub fn classify(fetched: &Fetched<'_>) -> Standing {
     match fetched {
         Fetched::Success { .. } | Fetched::NotModified => Standing::Rules,
         Fetched::Status(401 | 403) => Standing::DisallowAll,
         Fetched::Status(429) => Standing::Unreachable,
-        // 204 and 205 have no body and so no rules; 206 was not requested and is only a part.
+        // 204 and 205 have no body; 206, unrequested, is only a part.
         Fetched::Status(204 | 205 | 300..=399 | 400..=499) | Fetched::TooManyRedirects => Standing::AllowAll,
         Fetched::Status(_) | Fetched::Unreachable | Fetched::RefusedHop => Standing::Unreachable,
     }
@@ -79,8 +77,7 @@ pub enum LicenseAnswer {
     Content,
     /// There is none; nothing is stated.
     Absent,
-    /// The licence is refused to the crawler: its terms are unknown, and that is neither a permission nor a
-    /// prohibition.
+    /// The licence is refused to the crawler: its terms are unknown, neither a permission nor a prohibition.
     Refused,
 }
 
@@ -93,10 +90,8 @@ pub fn classify_license(status: u16) -> LicenseAnswer {
     }
 }
 
-/// Returns the instant until which the result of a fetch may be used.
-///
-/// At most [`MAX_AGE`], less if `Cache-Control: max-age` minus the response's `Age` (in seconds) is shorter, never less
-/// than [`MIN_AGE`]. An unreachable file is tried again after [`UNREACHABLE_RETRY`].
+/// Returns until when the result of a fetch may be used: `max-age` less `Age` (seconds), within [`MIN_AGE`] and
+/// [`MAX_AGE`]; an unreachable file is tried again after [`UNREACHABLE_RETRY`].
 pub fn fresh_until(
     standing: Standing,
     fetched_at: Timestamp,
@@ -111,11 +106,9 @@ pub fn fresh_until(
     fetched_at + life.clamp(MIN_AGE, MAX_AGE)
 }
 
-/// Returns the rules that apply at `now` if the file has been unreachable since `since`.
-///
-/// RFC 9309 §2.4 permits an older copy as long as the server fails, and §2.3.1.4 permits a crawler after a long time to
-/// act as if there were no file. The code takes the slower choice of both: the older copy for [`TOO_LONG_UNREACHABLE`],
-/// then nothing is allowed until the file can be reached again.
+/// Returns the rules that apply at `now` to a file that is unreachable since `since`: the older copy (RFC 9309 §2.4)
+/// for [`TOO_LONG_UNREACHABLE`], and nothing allowed after that, though §2.3.1.4 permits to act as if there were no
+/// file.
 pub fn while_unreachable(since: Timestamp, now: Timestamp, has_copy: bool) -> WhileUnreachable {
     if has_copy && now.since(since) <= TOO_LONG_UNREACHABLE {
         WhileUnreachable::OlderCopy
@@ -124,8 +117,7 @@ pub fn while_unreachable(since: Timestamp, now: Timestamp, has_copy: bool) -> Wh
     }
 }
 
-/// Returns the lifetime of a response in a private cache according to Cache-Control (RFC 9111 §5.2.2), if it states
-/// one.
+/// Returns the lifetime of a response in a private cache (RFC 9111 §5.2.2).
 fn lifetime(cache_control: &str) -> Option<Millis> {
     let mut shortest: Option<Millis> = None;
     for directive in cache_control.split(',') {
@@ -143,7 +135,7 @@ fn lifetime(cache_control: &str) -> Option<Millis> {
     shortest
 }
 
-/// Parses digits (RFC 9111 §1.2.2), capping values that are too great; also accepts quotes, which occur in practice.
+/// Parses digits (RFC 9111 §1.2.2), quoted or not; a value that overflows is capped.
 fn delta_seconds(value: &str) -> Option<Millis> {
     let digits = value.trim().trim_matches('"');
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {

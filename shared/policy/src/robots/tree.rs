@@ -1,13 +1,11 @@
-//! A prefix tree of rules by the part before their first star.
+//! A prefix tree of rules by the part before their first star, as a flat list of the rules in the order of their
+//! prefixes, each with its parent, the longest other prefix that it begins with.
 //!
-//! It is kept flat: the rules in the order of their prefixes, each with its parent, the longest other prefix that it
-//! begins with. Of all prefixes that are not greater than a path, the greatest begins with every prefix of the path,
-//! since it lies between them and the path. So one binary search finds a leaf, and the matching rules are that leaf and
-//! its ancestors, up to the length that leaf and path have in common.
+//! The greatest prefix that is not greater than a path begins with every prefix of the path. So one binary search finds
+//! a leaf, and the matching rules are among that leaf and its ancestors.
 
 use super::pattern::{Steps, TooManySteps};
 
-/// Rules in the order of their prefixes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree(Box<[Node]>);
 
@@ -26,10 +24,9 @@ impl Node {
 }
 
 impl Tree {
-    /// Memory that one rule takes, in bytes.
     pub(super) const BYTES_PER_RULE: usize = size_of::<Node>();
 
-    /// Builds the tree of these prefixes; the rank of each is its position. Takes as long as sorting them.
+    /// Builds the tree of these prefixes, whose positions are their ranks.
     pub(super) fn from_prefixes<'a>(prefixes: impl Iterator<Item = &'a [u8]>) -> Tree {
         let mut order: Vec<(&[u8], u32)> = prefixes.zip(0..).collect();
         order.sort_unstable();
@@ -43,11 +40,7 @@ impl Tree {
         Tree(nodes.collect())
     }
 
-    /// Returns the ranks of the rules whose prefix begins the path, best first. `prefix_of` returns the prefix of a
-    /// rank.
-    ///
-    /// # Errors
-    /// If it takes more steps than are left.
+    /// Returns the ranks of the rules whose prefix begins the path, best first.
     pub(super) fn met<'a>(
         &self,
         path: &[u8],

@@ -1,8 +1,5 @@
-//! Exclusions by the operator: URLs that are never called, whichever feed, redirect or person names them.
-//!
-//! There are four kinds of rules, as in the manuals of search appliances: a part of the URL (`/text/`), its beginning
-//! (`http://www.example.com/text/`), a regular expression, a file's extension. A rule is applied to the URL as it is
-//! called and to its canonical form ([`address::canonical`]), so that `/%74ext/` does not get past `/text/`.
+//! Exclusions by the operator: URLs that are never called, by a part (`/text/`), a beginning, a regular expression or
+//! an extension. A rule is applied to the URL and to its canonical form, so that `/%74ext/` does not get past `/text/`.
 
 use crate::address;
 use regex::{RegexSet, RegexSetBuilder};
@@ -72,11 +69,7 @@ pub struct Exclusions {
 }
 
 impl Exclusions {
-    /// Checks and compiles the rules.
-    ///
-    /// # Errors
-    /// The first rule that is empty, too long, not a URL, not an extension or not a regular expression, or that exceeds
-    /// one of the limits above.
+    /// Checks and compiles the rules; the error names the first that is empty, invalid or exceeds a limit above.
     pub fn compile(lists: &Lists) -> Result<Exclusions, BadExclusion> {
         each_fits("substrings", &lists.substrings, MAX_RULES)?;
         each_fits("prefixes", &lists.prefixes, MAX_RULES)?;
@@ -173,7 +166,7 @@ fn patterns(list: &[String]) -> Result<Option<RegexSet>, BadExclusion> {
     })
 }
 
-/// Returns the last line of a message that draws an arrow below the pattern; it describes the mistake.
+/// Returns the last line of a message that draws an arrow below the pattern, which describes the mistake.
 fn one_line(error: &regex::Error) -> String {
     error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }

@@ -1,8 +1,5 @@
-//! Ownership: valid proofs that a site belongs to a claimant, limits on requests, and lifetimes of proofs.
-//!
-//! Rows I05, I06, I08 of the etiquette; location and form of the record follow the common practice of domain
-//! verification (draft-ietf-dnsop-domain-verification-techniques): a label that begins with an underscore, a separate
-//! token for each claim, and an expiry.
+//! Ownership: proofs that a site belongs to a claimant, limits on requests, and lifetimes of proofs (rows I05, I06, I08
+//! of the etiquette; draft-ietf-dnsop-domain-verification-techniques).
 
 use curlew_model::{Challenge, Claim, LookResult, Millis, Miss, OwnerRequest, Ownership, Timestamp, Way};
 use url::Url;
@@ -13,19 +10,17 @@ const LABEL: &str = "_curlew-challenge";
 const FILE: &str = "/.well-known/curlew-challenge.txt";
 /// Name of the meta tag.
 pub const META: &str = "curlew-challenge";
-/// Time for which a claim without a proof is stored, and with it the limits of its host and what was not found. Its
-/// claimant may go on at any time: the address of the page alone makes it anew.
+/// Time for which an unproven claim is stored, with the limits of its host; the address of its page makes it anew.
 pub const CLAIM_LIFE: Millis = Millis::from_days(1);
 /// Lifetime of a proof; then it must be checked again.
 pub const PROOF_LIFE: Millis = Millis::from_days(90);
-/// Maximum number of daily checks that call one host, regardless of who requests them. Checks in the DNS do not call it
-/// and are not counted, so exhausting the limit does not prevent an owner's proof.
+/// Maximum number of daily checks that call one host; checks in the DNS are not counted.
 pub const LOOKS_A_DAY: usize = 12;
 /// Number of these checks that are reserved for claims never checked before.
 pub const LOOKS_FOR_NEW_CLAIMS: usize = 4;
 /// Maximum number of claims stored per host. Beyond it, the oldest unproven claim is dropped; it may be made again.
 pub const MAX_CLAIMS: usize = 16;
-/// Maximum size of a file with a challenge, in bytes: the challenge, and line ends.
+/// Maximum size of a file with a challenge in bytes, with line ends.
 const MAX_FILE: usize = 64;
 
 /// Extent to which a request is granted.
@@ -72,8 +67,7 @@ pub fn in_records<R: AsRef<[u8]>>(records: &[R], challenge: &Challenge) -> Resul
     if records.iter().any(is_ours) { Ok(()) } else { Err(Miss::Other) }
 }
 
-/// Looks for the challenge in a file. It must contain nothing else, so that a page that echoes its request is not a
-/// proof.
+/// Looks for the challenge in a file that holds nothing else: a page that echoes its request is no proof.
 pub fn in_file(status: u16, body: &[u8], challenge: &Challenge) -> Result<(), Miss> {
     match status {
         200 if body.len() <= MAX_FILE && body.trim_ascii() == challenge.as_str().as_bytes() => Ok(()),
@@ -106,7 +100,6 @@ pub fn proven_until(claim: &Claim, now: Timestamp) -> Option<Timestamp> {
 /// Time after which an unfinished request may be repeated: it may have been lost.
 const LOST: Millis = Millis::from_mins(10);
 
-/// Returns the minimum time between two equal requests.
 const fn pause(request: OwnerRequest) -> Millis {
     match request {
         // Limits on calls to the site.
@@ -119,8 +112,8 @@ const fn pause(request: OwnerRequest) -> Millis {
     }
 }
 
-/// Records a claimant's request; returns the new state, and the decision. Unless the claimant `may_call`, a proof is
-/// looked up in the DNS alone.
+/// Records a claimant's request; returns the new state and the decision. A claimant who may not call gets a DNS look
+/// alone.
 pub fn ask(
     mut all: Ownership,
     challenge: &Challenge,
@@ -157,7 +150,6 @@ pub fn ask(
     (all, Ok(GrantExtent::Whole))
 }
 
-/// Returns the claim, creating it if there is room.
 fn place<'a>(all: &'a mut Ownership, challenge: &Challenge, now: Timestamp) -> Option<&'a mut Claim> {
     let known = all.claims.iter().position(|claim| claim.challenge == *challenge);
     let at = match known {
@@ -181,8 +173,8 @@ fn place<'a>(all: &'a mut Ownership, challenge: &Challenge, now: Timestamp) -> O
     all.claims.get_mut(at)
 }
 
-/// Records the result of a look. A proof that is no longer found becomes invalid, unless the look was not possible. A
-/// result that comes later than that of a later look changes nothing.
+/// Records the result of a look, unless a later look has one. A proof that is no longer found becomes invalid, unless
+/// the look was not possible.
 pub fn looked(mut all: Ownership, challenge: &Challenge, look: LookResult) -> Ownership {
     let LookResult { at: now, found, misses } = look;
     let Some(claim) = place(&mut all, challenge, now) else { return all };
@@ -209,8 +201,7 @@ pub fn sent(mut all: Ownership, challenge: &Challenge, request: OwnerRequest) ->
     all
 }
 
-/// Records that a request made at `asked` was carried out. One that was repeated since has a job of its own, which
-/// records it later.
+/// Records that a request made at `asked` was carried out; one repeated since has a job of its own.
 pub fn done(
     mut all: Ownership,
     challenge: &Challenge,
@@ -230,8 +221,7 @@ pub fn is_done(claim: &Claim, request: OwnerRequest, asked: Timestamp) -> bool {
     claim.asked.get(&request) == Some(&asked) && claim.done.get(&request).is_some_and(|done| *done >= asked)
 }
 
-/// True if the latest request of a host's owners is to block it. A job may come late, or twice, and must not undo later
-/// requests.
+/// True if the latest request of a host's owners is to block it, so that a late job does not undo later requests.
 pub fn is_to_be_blocked(all: &Ownership) -> bool {
     let last = |requests: &[OwnerRequest]| {
         let asked = all.claims.iter().flat_map(|claim| requests.iter().filter_map(|request| claim.asked.get(request)));

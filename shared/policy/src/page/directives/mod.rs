@@ -1,8 +1,5 @@
-//! The directives of a page: robots meta tags and the headers X-Robots-Tag and Robots-Tag.
-//!
-//! There is no standard; this follows the documentation of the large search engines. All directives that address this
-//! crawler are combined, and the most restrictive wins, whether in a header or in the page, for all robots or for this
-//! one.
+//! The directives of a page: robots meta tags and the headers X-Robots-Tag and Robots-Tag, as the large search engines
+//! document them. Of all directives that address this crawler the most restrictive wins.
 
 mod date;
 mod robots_tag;
@@ -13,13 +10,11 @@ pub use robots_tag::robots_tag_lines;
 use curlew_model::{SnippetLimit, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of bytes that are read of one header or one tag's content; longer ones contain nothing more for
-/// robots.
+/// Maximum number of bytes that are read of one header or one tag's content.
 pub const MAX_VALUE_BYTES: usize = 8 * 1024;
 
-/// Directives that take a value after a colon, so that the part before it is not a robot's name.
+/// Directives that take a value after a colon, which is no robot's name therefore.
 const WITH_VALUE: &[&str] = &["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"];
-/// Name that addresses every robot.
 const EVERY_ROBOT: &str = "robots";
 
 /// The directives of a page, combined from all that apply to this crawler.
@@ -43,11 +38,10 @@ pub struct Directives {
 }
 
 impl Directives {
-    /// Combines the directives of the page's tags and the response's headers for all robots and for this crawler.
+    /// Combines the directives for all robots and for this crawler, whose name in robots.txt is `product_token`.
     ///
-    /// `meta` has name (lower case) and content of the page's `<meta>` elements, including others than robots';
-    /// `x_robots_tag` has the values of the headers of that name and the [lines](robots_tag_lines) of `Robots-Tag`;
-    /// `product_token` is the crawler's name in robots.txt.
+    /// `meta` has name (lower case) and content of all `<meta>` elements; `x_robots_tag` also has the
+    /// [lines](robots_tag_lines) of `Robots-Tag`.
     pub fn gather(meta: &[(String, String)], x_robots_tag: &[String], product_token: &str) -> Directives {
         let mut all = Directives::default();
         for (name, content) in meta {
@@ -86,7 +80,7 @@ impl Directives {
         SnippetLimit(if self.nosnippet { Some(0) } else { self.max_snippet })
     }
 
-    /// Adds one header. A robot's name and a colon, if present, apply to the rest of the same header.
+    /// Adds one header, in which a robot's name applies to all that follows.
     fn add_header(&mut self, header: &str, product_token: &str) {
         let mut for_us = true;
         for part in parts(header) {
@@ -103,7 +97,6 @@ impl Directives {
         }
     }
 
-    /// Adds one directive, or several separated by blanks only.
     fn add(&mut self, part: &str) {
         match part.split_once([':', '=']) {
             Some((name, value)) => self.add_valued(&name.trim().to_ascii_lowercase(), value.trim()),
@@ -133,7 +126,6 @@ impl Directives {
     }
 }
 
-/// Returns the lesser of the present values.
 fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
@@ -145,7 +137,6 @@ fn speaks_to_us(name: &str, product_token: &str) -> bool {
     name.eq_ignore_ascii_case(EVERY_ROBOT) || name == "*" || name.eq_ignore_ascii_case(product_token)
 }
 
-/// Splits `name: rest` if the name is a robot's and not a directive's.
 fn robot_prefix(part: &str) -> Option<(&str, &str)> {
     let (name, rest) = part.split_once(':')?;
     let name = name.trim();
@@ -175,7 +166,6 @@ fn parts(value: &str) -> impl Iterator<Item = &str> {
     .filter(|part| !part.is_empty())
 }
 
-/// True for `unavailable_after: Sat`, also after a robot's name.
 fn ends_in_weekday(part: &str) -> bool {
     let lower = part.to_ascii_lowercase();
     lower

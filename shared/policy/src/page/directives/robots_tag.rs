@@ -5,12 +5,11 @@ use sfv::visitor::{EntryVisitor, Ignored, InnerListVisitor, ItemVisitor, ListVis
 use sfv::{BareItemFromInput, KeyRef, Parser};
 use std::convert::Infallible;
 
-/// Returns what `Robots-Tag` headers say as lines of `X-Robots-Tag`, one for each product token: `*;nosnippet,
+/// Returns `Robots-Tag` headers as lines of `X-Robots-Tag`, one for each product token: `*;nosnippet,
 /// ExampleBot;noindex` becomes `*: nosnippet` and `ExampleBot: noindex`.
 ///
-/// The header is a List (RFC 9651 §3.1) of product tokens whose rules are parameters; several headers are one list, and
-/// of one that is too long the members count that are whole. A member that is a rule itself, and a header that is no
-/// such list, are read as an X-Robots-Tag: a restriction written in the old form is meant.
+/// Several headers are one List (RFC 9651 §3.1). A header that is no such list, and a member that is a rule itself, are
+/// read as X-Robots-Tag: a restriction written in the old form is meant.
 pub fn robots_tag_lines(headers: &[String]) -> Vec<String> {
     let joined = headers.join(",");
     match Parser::new(whole_members(&joined)).parse_list_with_visitor(Members::default()) {
@@ -36,14 +35,11 @@ fn line((token, rules): Member) -> String {
 /// A product token and its rules by name, each as X-Robots-Tag writes it; `None` for one that is switched off.
 type Member = (String, Vec<(String, Option<String>)>);
 
-/// The members of the list in their order.
 #[derive(Default)]
 struct Members(Vec<Member>);
 
-/// The place of the next member.
 struct NextMember<'a>(&'a mut Vec<Member>);
 
-/// The place of a member's rules, if it has a token.
 struct MemberRules<'a>(Option<&'a mut Member>);
 
 impl<'de> ListVisitor<'de> for Members {
@@ -106,7 +102,6 @@ impl<'de> ParameterVisitor<'de> for MemberRules<'_> {
     }
 }
 
-/// Returns a rule in the form of X-Robots-Tag; one that is set to false is none.
 fn rule(name: &str, value: &BareItemFromInput<'_>) -> Option<String> {
     let is_valued = WITH_VALUE.contains(&name);
     match value {

@@ -1,16 +1,13 @@
-//! The slots that dispatch has to look at, and the place within one at which a tick that was cut off goes on.
-//!
-//! A place is an instant: the minute in which the slot came, and of that minute the part that its keys are through.
-//! Keys are hashes, so they are spread evenly over the minute.
+//! The slots that dispatch has to look at, and the place at which a tick that was cut off goes on: an instant within
+//! the slot's minute, as far as the slot's keys, which are hashes, were looked at.
 
 use super::slots::CYCLE;
 use curlew_model::{Slot, SourceKey, Timestamp};
 
-/// Milliseconds of a minute: the parts of a slot that a place tells apart.
+/// Parts of a slot: milliseconds of a minute.
 const PARTS: u128 = 60_000;
-/// Values of the number that a key begins with.
+/// Values of the number in the first [`DIGITS`] hexadecimal digits of a key.
 const NUMBERS: u128 = 1 << 64;
-/// Hexadecimal digits of that number.
 const DIGITS: usize = 16;
 
 /// A slot that has come, and has not been looked at to its end.
@@ -24,9 +21,8 @@ pub struct DueSlot {
     pub from: Timestamp,
 }
 
-/// The slots that have come after the minute of `done` up to the minute of `now`, the earliest first; each at most
-/// once, however long ago `done` is. Without a `done`, all of them; and so if it lies ahead, by a clock that was wrong.
-/// A place `within` one of them says that those before it were looked at too, and it up to there.
+/// Returns the slots after the minute of `done` up to the minute of `now`, earliest first, each once; all of them
+/// without `done`, or if it lies ahead. A place `within` one of them tells how far an earlier tick came.
 pub fn slots_due(done: Option<Timestamp>, within: Option<Timestamp>, now: Timestamp) -> Vec<DueSlot> {
     let to = now.minute();
     let done = done.filter(|done| done.minute() <= to);

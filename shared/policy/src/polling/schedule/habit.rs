@@ -1,22 +1,20 @@
-//! A feed's own history tells how often to look: a decaying mean of the times between two arrivals of something
-//! new. Entries of one hour arrive together, so what is published in batches is not taken for news all day.
+//! The interval that a feed's history speaks for, by a decaying mean of the times between arrivals. Entries of one hour
+//! arrive together, so a batch is not taken for news all day.
 
 use crate::rules::Rules;
 use curlew_model::{Habit, Millis, Timestamp};
 use std::collections::BTreeSet;
 
-/// Number of arrivals whose weight the mean so far has; the newest one counts for one part in this number and one.
+/// Weight of the mean so far in arrivals, beside one of the newest.
 const MEMORY: u64 = 3;
-/// Maximum ratio to the mean at which a time between two arrivals counts, so that a weekend does not undo a week.
+/// Maximum ratio to the mean of a time that counts, so that a weekend does not undo a week.
 const MOST_GROWTH: u64 = 3;
 /// Divisor of the length of a silence, so that a night does not count.
 const SILENCE: u64 = 2;
-/// Dates of a first document that are looked at.
 const MOST_DATES: usize = 50;
-/// An hour.
 const HOUR: Millis = Millis::from_hours(1);
-/// The longest intervals first: each in hours, and the time between two arrivals in hours from which it applies. Below
-/// the last one it is an hour.
+/// The longest intervals first, each with the time between arrivals from which it applies, in hours; below the last,
+/// one.
 const INTERVALS: [(u64, u64); 6] = [(168, 16 * 168), (72, 48 * 24), (24, 60), (8, 16), (4, 12), (2, 8)];
 
 /// The history that the dates in a feed's first document tell. Dates in the future are none.
@@ -31,8 +29,8 @@ pub fn start(dates: impl Iterator<Item = Timestamp>, now: Timestamp) -> Habit {
     Habit { gap, news_at: Some(*newest) }
 }
 
-/// Number of arrivals that entries with these dates make, which a poll at `now` sees for the first time: the different
-/// hours after the last arrival. Entries without a date, or with one that cannot be, make one together.
+/// Returns the number of different hours after the last arrival in which entries with these dates arrive; those without
+/// a believable date arrive together.
 pub fn arrivals(habit: Habit, dates: impl IntoIterator<Item = Option<Timestamp>>, now: Timestamp) -> u64 {
     let since = habit.news_at.unwrap_or(Timestamp::MIN);
     let hours = dates.into_iter().map(|at| at.filter(|at| (since..=now).contains(at)).map(hour));
@@ -56,10 +54,8 @@ pub fn news(habit: Habit, arrivals: u64, now: Timestamp) -> Habit {
     Habit { gap, news_at: Some(now) }
 }
 
-/// The interval that the history speaks for, within floor and cap: below half of the mean time between two arrivals.
-/// Three polls a day for daily news, one for rarer news, as the usual feed readers do; fewer only where nothing has
-/// come for months. A silence counts in place of the mean where that is longer. There are few intervals, so it seldom
-/// changes.
+/// Returns the interval within floor and cap that is below half of the mean time between arrivals, or of a longer
+/// silence: three polls a day for daily news, one for rarer news, fewer after months.
 pub fn estimate(habit: &Habit, rules: &Rules, now: Timestamp) -> Option<Millis> {
     let silence = habit.news_at.map_or(Millis::ZERO, |at| now.since(at));
     let gap = habit.gap?.max(Millis(silence.0 / SILENCE));
@@ -67,7 +63,6 @@ pub fn estimate(habit: &Habit, rules: &Rules, now: Timestamp) -> Option<Millis> 
     Some(Millis::from_hours(interval).clamp(rules.poll_floor, rules.poll_cap))
 }
 
-/// Hours since 1970.
 fn hour(at: Timestamp) -> i64 {
     at.minute().div_euclid(60)
 }

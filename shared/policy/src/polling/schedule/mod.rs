@@ -1,11 +1,5 @@
-//! Schedule of feeds and sites.
-//!
-//! - `plan`: the interval of a feed and the earliest next poll, out of everything that speaks for waiting, and why.
-//! - `slots`: how an interval becomes minutes of the cycle, so that a poll that is due is found without an index of
-//!   times and without a write.
-//! - `due`: which slots dispatch has to look at, and from which place within them.
-//! - `skips`: skipHours and skipDays.
-//! - `habit`: what a feed's own history says (adaptive mode, the usual one).
+//! Schedule of feeds and sites: when each is polled next (`plan`), at which slot, and which slots dispatch has to look
+//! at.
 
 mod due;
 mod habit;

@@ -1,4 +1,4 @@
-//! The time of a feed's next poll, and the reason: one function over everything that has a say in it.
+//! The time of a feed's next poll, and the reason for it.
 
 use super::{after_skips, estimate};
 use crate::rules::Rules;
@@ -34,8 +34,8 @@ pub struct Plan {
     pub why: Why,
 }
 
-/// The next poll of a feed: the longest of all hints decides, within [`Rules::poll_floor`] and [`Rules::poll_cap`].
-/// Hints only lengthen; a feed that says `ttl` 0 or a billion changes nothing absurdly.
+/// Returns the next poll of a feed: hints only lengthen its own interval, within [`Rules::poll_floor`] and
+/// [`Rules::poll_cap`].
 pub fn plan(inputs: &Inputs, rules: &Rules, now: Timestamp) -> Plan {
     let fresh = inputs.hints.fresh_for.map(|whole| whole.saturating_sub(inputs.age));
     let hints = [
@@ -67,8 +67,8 @@ pub fn plan(inputs: &Inputs, rules: &Rules, now: Timestamp) -> Plan {
     Plan { interval, not_before, why }
 }
 
-/// The interval without any hint: the usual one, or what the history says in adaptive mode; longer where each poll
-/// costs the server a whole feed, or while a hub tells of news.
+/// Returns the interval without hints: usual or by history; longer where each poll costs the server a whole feed, or
+/// while a hub sends news.
 fn own_interval(inputs: &Inputs, rules: &Rules, now: Timestamp) -> (Millis, Why) {
     let learned = if rules.adaptive { estimate(&inputs.habit, rules, now) } else { None };
     let own = learned.map_or((rules.poll_interval, Why::Usual), |interval| (interval, Why::History));

@@ -2,15 +2,11 @@
 
 use curlew_model::{Millis, PollHints, Timestamp};
 
-/// Milliseconds of an hour.
 const HOUR: i64 = 3_600_000;
-/// A mask of all 24 hours.
 const ALL_HOURS: u32 = (1 << 24) - 1;
-/// A mask of all 7 days.
 const ALL_DAYS: u8 = (1 << 7) - 1;
 
-/// Hours (0 to 23, 24 being 0) and days (0 being Monday) as the masks of [`PollHints`]. All hours, or all days, mean
-/// none: a feed that is never to be polled would not be there.
+/// Returns hours (0 to 24) and days (0 is Monday) as the masks of [`PollHints`]; all hours, or all days, mean none.
 pub fn skips(hours: &[u8], days: &[u8]) -> (u32, u8) {
     let hours = hours.iter().filter(|h| **h <= 24).fold(0_u32, |mask, h| mask | 1 << (h % 24));
     let days = days.iter().filter(|d| **d < 7).fold(0_u8, |mask, d| mask | 1 << d);

@@ -1,25 +1,22 @@
 //! Slots: the minutes of the eight-hour cycle at which feeds are looked at.
 //!
-//! A feed's slot follows from its key, so three polls a day need no index of due times and no write. A longer interval
-//! skips cycles. A shorter one, which only adaptive mode gives, adds slots: the feed is listed under up to seven
-//! further ones, evenly spaced, by small rows that are written once (see [`curlew_model::ExtraSlot`]).
+//! A feed's slot follows from its key, so polls need no index of due times. A longer interval skips cycles; a shorter
+//! one lists the feed under up to seven further slots (see [`curlew_model::ExtraSlot`]).
 
 use super::after_skips;
 use crate::rules::Rules;
 use crate::skew::unless_ahead;
 use curlew_model::{FeedSource, Millis, Slot, SourceKey, Timestamp};
 
-/// Minutes in a cycle.
 pub(super) const CYCLE: i64 = Slot::COUNT as i64;
-/// Minutes after its slot within which a poll counts as on time: as long as a batch of polls may be gathered and run.
+/// Minutes after its slot within which a poll is on time: as long as a batch may take.
 const ON_TIME_MINUTES: i64 = 15;
 /// Possible numbers of polls in a cycle; each divides the cycle evenly.
 const TIMES: [u16; 3] = [8, 4, 2];
 /// Minutes beyond the interval within which the next poll is found, whatever days are skipped.
 const LOOK_AHEAD: i64 = 8 * 3 * CYCLE;
 
-/// Returns the number of slots in a cycle for a feed with this interval: 1, 2, 4 or 8, never closer together than the
-/// interval.
+/// Returns the number of slots in a cycle, 1, 2, 4 or 8, never closer together than the interval.
 pub fn times_a_cycle(interval: Millis, rules: &Rules) -> u16 {
     let fits = |times: &&u16| interval <= Millis::from_mins(u64::from(Slot::COUNT / **times));
     if rules.adaptive { TIMES.iter().find(fits).copied().unwrap_or(1) } else { 1 }
@@ -38,7 +35,7 @@ pub fn extra_slots(feed: &FeedSource, times: u16) -> Vec<(SourceKey, Slot)> {
         .collect()
 }
 
-/// A key like the feed's that leads to another slot: a key's first 16 digits are a number that gives its slot.
+/// Returns a key like the feed's for another slot: a key's first 16 digits give its slot.
 fn at_slot(feed: &FeedSource, slot: Slot) -> Option<(SourceKey, Slot)> {
     let (number, rest) = feed.key.as_str().split_at_checked(16)?;
     let count = u64::from(Slot::COUNT);
@@ -53,11 +50,10 @@ pub fn may_poll_from(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Timest
     unless_ahead(feed.not_before, rules, now).max(polled_at + rules.poll_floor)
 }
 
-/// Returns true if a feed is polled now that `slot`, its own or a further one, has come; at once or shortly after, as
-/// [`postponed`] says.
+/// True if a feed is polled now that `slot`, its own or a further one, has come, or shortly after; see [`postponed`].
 pub fn feed_is_due(feed: &FeedSource, slot: Slot, rules: &Rules, now: Timestamp) -> bool {
     let times = times_a_cycle(feed.interval, rules);
-    // A slot that was missed is caught up with later, maybe in the next cycle; it belongs to its own.
+    // A missed slot is caught up with, maybe in the next cycle.
     let came = now.minute() - (now.minute() - i64::from(slot.index())).rem_euclid(CYCLE);
     !feed.gone
         && is_soon(feed, rules, now)
@@ -65,32 +61,28 @@ pub fn feed_is_due(feed: &FeedSource, slot: Slot, rules: &Rules, now: Timestamp)
         && (times > 1 || in_cycle(feed, came))
 }
 
-/// Returns true if a feed may be polled now or within the time in which a poll still counts as on time. The last poll
-/// came a little after its slot, too: without this, an interval that is a whole number of slots would come to one slot
-/// more.
+/// True if a feed may be polled now or while a poll still counts as on time. The last poll came a little late, too,
+/// which would otherwise lengthen an interval of whole slots by one.
 pub fn is_soon(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     now + lateness(rules) >= may_poll_from(feed, rules, now)
 }
 
-/// Returns the delay within which a poll still belongs to its slot; a small part of the floor, so that it never makes
-/// two of one.
+/// Returns the delay within which a poll still belongs to its slot, so small a part of the floor that no slot has two.
 fn lateness(rules: &Rules) -> Millis {
     Millis::from_mins(ON_TIME_MINUTES.unsigned_abs()).min(Millis(rules.poll_floor.0 / 4))
 }
 
-/// Minutes from the last of the feed's slots to this one.
 fn into_slot(feed: &FeedSource, minute: i64, times: u16) -> i64 {
     (minute - i64::from(feed.slot.index())).rem_euclid(CYCLE / i64::from(times.max(1)))
 }
 
-/// Returns true if the feed is polled in the cycle of this minute. Its slot shifts the cycle, so that feeds polled once
-/// a day do not all fall into the same one.
+/// True if the feed is polled in the cycle of this minute. Its slot shifts the cycle, which spreads feeds polled once a
+/// day.
 fn in_cycle(feed: &FeedSource, minute: i64) -> bool {
     (minute.div_euclid(CYCLE) + i64::from(feed.slot.index())).rem_euclid(cycles(feed.interval)) == 0
 }
 
-/// Returns true if a feed's slots are so close that a poll which was late and is not written down might let the next
-/// one come before the floor.
+/// True if a late poll that is not written down might let the next one come before the floor.
 pub fn is_near_floor(feed: &FeedSource, rules: &Rules) -> bool {
     let times = times_a_cycle(feed.interval, rules);
     let apart = CYCLE / i64::from(times) - ON_TIME_MINUTES;
@@ -102,16 +94,15 @@ pub fn is_on_time(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     into_slot(feed, now.minute(), times_a_cycle(feed.interval, rules)) <= ON_TIME_MINUTES
 }
 
-/// Returns when the poll of the slot at `at` takes place: then, or as soon as it may and skipHours and skipDays allow
-/// it; `None` if the next slot comes before that.
+/// Returns when the poll of the slot at `at` takes place, as floor, skipHours and skipDays allow; `None` if the next
+/// slot is sooner.
 pub fn postponed(feed: &FeedSource, rules: &Rules, at: Timestamp) -> Option<Timestamp> {
     let allowed = after_skips(at.max(may_poll_from(feed, rules, at)), &feed.polling.hints);
     (allowed < at + between_slots(feed, rules)).then_some(allowed)
 }
 
-/// Returns when a feed is polled that a hub says has news: as soon as it may, and in no hour that it asks to be left
-/// alone in; `None` if its own minute comes first. A poll that changed nothing is not written down, so within the floor
-/// of a minute in which one was due it counts as polled.
+/// Returns when a feed with news by its hub is polled, as soon as floor and skipped hours allow; `None` if its own
+/// minute comes first. An unchanged poll is not written, so a due minute within the floor counts as polled.
 pub fn early(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Timestamp> {
     let times = times_a_cycle(feed.interval, rules);
     let slot = Timestamp::from_millis((now.minute() - into_slot(feed, now.minute(), times)).saturating_mul(60_000));
@@ -122,9 +113,8 @@ pub fn early(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Timesta
     next_poll(feed, rules, now).is_none_or(|next| at < next).then_some(at)
 }
 
-/// Returns when a feed is polled that a person asks to be polled: now, whatever its interval, its freshness and earlier
-/// failures say, unless its last poll was less than [`Rules::poll_on_request`] ago, its server has named an instant by
-/// `Retry-After`, or it asks to be left alone in these hours.
+/// Returns when a feed is polled at a person's request: now, unless its last poll was less than
+/// [`Rules::poll_on_request`] ago, its server named an instant by `Retry-After`, or it skips these hours.
 pub fn on_request(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Timestamp {
     let rested = unless_ahead(feed.polled_at, rules, now) + rules.poll_on_request;
     let asked = feed.polling.retry_at.map_or(Timestamp::MIN, |at| unless_ahead(at, rules, now));
@@ -144,7 +134,6 @@ pub fn next_poll(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Tim
     let times = times_a_cycle(feed.interval, rules);
     let apart = CYCLE / i64::from(times);
     let early = may_poll_from(feed, rules, now) - lateness(rules);
-    // The first minute that begins then or later.
     let minute = (now.max(early) + Millis(59_999)).minute();
     let first = minute + (apart - into_slot(feed, minute, times)) % apart;
     let last = first.saturating_add(cycles(feed.interval).saturating_mul(CYCLE)).saturating_add(LOOK_AHEAD);
@@ -156,7 +145,6 @@ pub fn next_poll(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Tim
     })
 }
 
-/// Cycles between two polls, at least one.
 fn cycles(interval: Millis) -> i64 {
     let cycle = Millis::from_mins(CYCLE.unsigned_abs()).0;
     i64::try_from(interval.0.div_ceil(cycle)).unwrap_or(i64::MAX).max(1)

@@ -1,0 +1,128 @@
+//! Jobs that read feeds and sites.
+
+use crate::{Kind, QueueName, SourceKey, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// Job that finds the feeds of a site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiscoverJob {
+    /// Key of the site's row.
+    pub site: SourceKey,
+    /// Start URL of the site.
+    pub url: String,
+    /// Address of the home page after all redirects, once it was read. It is not called again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<String>,
+    /// Feeds named by the home page that are still to be tried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<String>,
+    /// Index of the usual address to try next, once the home page is known to name no working feed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_guess: Option<u8>,
+}
+
+impl DiscoverJob {
+    /// Creates the job for the first examination of a site.
+    pub fn new(site: SourceKey, url: String) -> DiscoverJob {
+        DiscoverJob { site, url, home: None, links: vec![], next_guess: None }
+    }
+}
+
+impl Kind for DiscoverJob {
+    const NAME: &'static str = "discover";
+    const QUEUE: QueueName = QueueName::Discover;
+
+    fn chain(&self) -> (String, Timestamp) {
+        (self.site.to_string(), Timestamp::EPOCH)
+    }
+}
+
+/// Job that reads a feed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PollJob {
+    /// Key of the feed's row.
+    pub feed: SourceKey,
+    /// URL of the feed.
+    pub url: String,
+    /// True if a person requested it, so that the feed's schedule does not apply.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub on_request: bool,
+    /// Time at which the feed's schedule asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<Timestamp>,
+}
+
+impl PollJob {
+    /// Creates the job that a feed's schedule sends.
+    pub fn new(feed: SourceKey, url: String) -> PollJob {
+        PollJob { feed, url, on_request: false, due: None }
+    }
+}
+
+impl Kind for PollJob {
+    const NAME: &'static str = "poll";
+    const QUEUE: QueueName = QueueName::Poll;
+
+    fn chain(&self) -> (String, Timestamp) {
+        (self.feed.to_string(), self.due.unwrap_or(Timestamp::EPOCH))
+    }
+}
+
+/// Polls that fell due at about the same time, in one message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PollsJob {
+    /// Instant at which the message was made; tells a second delivery from the next message of the same first feed.
+    pub made_at: Timestamp,
+    /// The polls.
+    pub polls: Vec<PollJob>,
+}
+
+impl Kind for PollsJob {
+    const NAME: &'static str = "polls";
+    const QUEUE: QueueName = QueueName::Poll;
+
+    fn chain(&self) -> (String, Timestamp) {
+        (self.polls.first().map(|poll| poll.feed.to_string()).unwrap_or_default(), self.made_at)
+    }
+}
+
+/// Job that asks a feed's hub for a subscription, or ends one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubscribeJob {
+    /// Key of the feed's row.
+    pub feed: SourceKey,
+    /// The hub's address.
+    pub url: String,
+    /// True to end the subscription.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub end: bool,
+}
+
+impl Kind for SubscribeJob {
+    const NAME: &'static str = "subscribe";
+    const QUEUE: QueueName = QueueName::Poll;
+
+    fn chain(&self) -> (String, Timestamp) {
+        (self.feed.to_string(), Timestamp::EPOCH)
+    }
+}
+
+/// Job that does one step of a backfill.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackfillJob {
+    /// Key of the backfill's row.
+    pub backfill: SourceKey,
+    /// Address of the site or feed.
+    pub url: String,
+    /// Number of the step; void if the row has come further.
+    pub step: u32,
+}
+
+impl Kind for BackfillJob {
+    const NAME: &'static str = "backfill";
+    const QUEUE: QueueName = QueueName::Poll;
+
+    fn chain(&self) -> (String, Timestamp) {
+        (format!("{} {}", self.backfill, self.step), Timestamp::EPOCH)
+    }
+}
