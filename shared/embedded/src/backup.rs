@@ -7,13 +7,13 @@
 use crate::connect::Mode;
 use crate::error::OpenError;
 use crate::folder::shut;
+use crate::keys::Listing;
 use crate::layout::{BESIDE, DATABASE, OBJECTS, SEAL, SUMS};
-use crate::listing::Listing;
 use crate::lock::Access;
 use crate::private::{self, flush_folder};
 use crate::seal::{BackupError, Seal, SummedFile, sum_of, write_sums};
 use crate::staging::{Placement, Staging};
-use crate::store::{examine, refuse_unfit};
+use crate::store::{examine, refuse_unfit, require_database};
 use curlew_model::Timestamp;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
@@ -34,17 +34,12 @@ pub struct BackupReport {
 }
 
 /// Writes a backup of the store in `dir` into the new folder `to`, while other processes may use the store. Blocks
-/// until the disk has it. Objects are hard links where the file system allows it.
-///
-/// # Errors
-/// [`BackupError`], each in one line that gives the remedy. A backup that was begun and not finished is never restored.
+/// until the disk has it. Objects are hard links where the file system allows it. A backup that was begun and not
+/// finished is never restored.
 pub fn backup(dir: &Path, to: &Path, now: Timestamp) -> Result<BackupReport, BackupError> {
     refuse_unfit(dir)?;
-    let database = dir.join(DATABASE);
-    if !database.is_file() {
-        return Err(OpenError::NotAStore { path: dir.to_owned(), why: format!("it has no {DATABASE}") }.into());
-    }
-    let (connection, version, mode) = examine(&database, Access::Shared)?;
+    require_database(dir)?;
+    let (connection, version, mode) = examine(&dir.join(DATABASE), Access::Shared)?;
     let disk = |path: &Path, error: &dyn std::fmt::Display| BackupError::Disk {
         dir: to.to_owned(),
         why: format!("{}: {error}", path.display()),
@@ -60,9 +55,7 @@ pub fn backup(dir: &Path, to: &Path, now: Timestamp) -> Result<BackupReport, Bac
     drop(connection);
     let mut files = vec![DATABASE.to_owned()];
     for name in &frozen.names {
-        let (from, is_object) = (frozen.root.join(name), !BESIDE.contains(&name.as_str()));
-        let done = if is_object { placed.link(&from, name) } else { placed.copy(&from, name) };
-        done.map_err(|e| disk(&to.join(name), &e))?;
+        placed.place(&frozen.root, name).map_err(|e| disk(&to.join(name), &e))?;
         files.push(name.clone());
     }
     let (mut sums, mut bytes) = (Vec::with_capacity(files.len()), 0);
@@ -86,19 +79,19 @@ fn create(dir: &Path, to: &Path) -> Result<(), BackupError> {
     if to.join(SEAL).exists() {
         // A seal that can be read is a finished backup's.
         return Err(match Seal::read(to) {
-            Err(unfinished @ BackupError::Unfinished { .. }) => unfinished,
-            _ => BackupError::NotEmpty { dir: to.to_owned() },
+            Err(unfinished @ BackupError::Unfinished(_)) => unfinished,
+            _ => BackupError::NotEmpty(to.to_owned()),
         });
     }
     private::create_dir_all(to).map_err(refused)?;
     if fs::read_dir(to).map_err(refused)?.next().is_some() {
-        return Err(BackupError::NotEmpty { dir: to.to_owned() });
+        return Err(BackupError::NotEmpty(to.to_owned()));
     }
     let (store, folder) = (dir.canonicalize().map_err(refused)?, to.canonicalize().map_err(refused)?);
     if folder.starts_with(&store) || store.starts_with(&folder) {
         // The folder is empty, and was perhaps made just now.
         let _ = fs::remove_dir(to);
-        return Err(BackupError::Inside { dir: to.to_owned() });
+        return Err(BackupError::Inside(to.to_owned()));
     }
     Ok(())
 }
@@ -130,11 +123,7 @@ impl Frozen {
         hold().map_err(io::Error::other)?;
         let names = names(dir)?;
         for name in &names {
-            if BESIDE.contains(&name.as_str()) {
-                placed.copy(&dir.join(name), name)?;
-            } else {
-                placed.link(&dir.join(name), name)?;
-            }
+            placed.place(dir, name)?;
         }
         drop(shut);
         Ok(Frozen { root: staging.path().to_owned(), names, _staging: Some(staging) })

@@ -22,9 +22,6 @@ pub struct DatabaseReport {
 
 impl Store {
     /// Checks the database.
-    ///
-    /// # Errors
-    /// Transport errors, or that it cannot be read at all.
     pub async fn check(&self) -> Result<DatabaseReport, PortError> {
         let check = |c: &Connection| {
             let faults = faults(c).or_else(|error| match error.sqlite_error_code() {
@@ -41,9 +38,6 @@ impl Store {
     }
 
     /// Deletes jobs without their message, and messages without a job: neither can ever be run.
-    ///
-    /// # Errors
-    /// Transport errors.
     pub async fn mend(&self) -> Result<(), PortError> {
         let mend = |c: &Connection| {
             c.execute(&format!("DELETE {LOST}"), [])?;

@@ -1,6 +1,8 @@
 //! The conformance suites over these adapters.
 
-use crate::{Access, JobTable, Store};
+use crate::db::Db;
+use crate::queue::put;
+use crate::{Access, Store};
 use async_trait::async_trait;
 use curlew_model::{QueueName, Timestamp};
 use curlew_ports::{Blobs, Marks, Pages, PortError, RobotsStore, Sources};
@@ -11,9 +13,10 @@ use curlew_testkit::conformance::queue::{QueuePorts, SendRaw};
 use std::sync::Arc;
 
 #[async_trait]
-impl SendRaw for JobTable {
+impl SendRaw for Db {
     async fn send_raw(&self, stage: QueueName, message: &str, due: Timestamp) -> Result<(), PortError> {
-        JobTable::send_raw(self, stage, message, due).await
+        let message = message.to_owned();
+        self.write("send a message", move |c| put(c, stage.as_str(), due.as_millis(), &message)).await
     }
 }
 
@@ -29,23 +32,23 @@ async fn fresh_hosts() -> Fresh<HostPorts> {
 }
 
 async fn fresh_queue() -> Fresh<QueuePorts> {
-    part(|store| QueuePorts::new(store.jobs()))
+    part(|store| QueuePorts::new(Arc::new(store.db().clone())))
 }
 
 async fn fresh_robots() -> Fresh<Arc<dyn RobotsStore>> {
-    part(|store| store.robots() as Arc<dyn RobotsStore>)
+    part(Store::robots)
 }
 
 async fn fresh_marks() -> Fresh<Arc<dyn Marks>> {
-    part(|store| store.marks() as Arc<dyn Marks>)
+    part(Store::marks)
 }
 
 async fn fresh_pages() -> Fresh<Arc<dyn Pages>> {
-    part(|store| store.pages() as Arc<dyn Pages>)
+    part(Store::pages)
 }
 
 async fn fresh_sources() -> Fresh<Arc<dyn Sources>> {
-    part(|store| store.sources() as Arc<dyn Sources>)
+    part(Store::sources)
 }
 
 async fn fresh_blobs() -> Fresh<Arc<dyn Blobs>> {

@@ -23,18 +23,14 @@ pub(crate) enum Mode {
 
 /// Opens a connection with the settings that all of them share.
 pub(crate) fn connect(path: &Path, mode: Mode) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = match mode {
-        Mode::Create => {
-            let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-            Connection::open_with_flags(path, flags)?
-        }
-        Mode::Write => Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_WRITE)?,
-        Mode::Frozen => {
-            let flags = flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-            Connection::open_with_flags(frozen_uri(path), flags)?
-        }
-    };
+    let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | match mode {
+            Mode::Create => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+            Mode::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
+            Mode::Frozen => OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
+        };
+    let file = if mode == Mode::Frozen { frozen_uri(path).into() } else { path.to_owned() };
+    let connection = Connection::open_with_flags(file, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     // Otherwise a cached statement is prepared anew for each other value that its plan might depend on.

@@ -1,14 +1,20 @@
-//! The database: one writer, a few readers, and the lock, which is held as long as either lives.
+//! The database: one writer, a few readers, and the lock, which is held as long as either lives. [`Db`] implements the
+//! ports of rows and queues.
 
-use crate::connect::Mode;
-use crate::error::DbError;
+use crate::connect::{Mode, connect};
+use crate::error::{DbError, from_io};
 use crate::lock::Lock;
-use crate::readers::Readers;
 use crate::writer::Writer;
 use curlew_ports::PortError;
-use rusqlite::Connection;
-use std::path::Path;
-use std::sync::Arc;
+use rusqlite::{Connection, Params};
+use std::error::Error;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Semaphore;
+
+/// Maximum number of connections that read; more of them would only wait for the same disk.
+const MAX_READERS: usize = 4;
 
 /// Connections that all tables share.
 #[derive(Clone, Debug)]
@@ -22,6 +28,15 @@ struct Connections {
     _lock: Option<Arc<Lock>>,
 }
 
+/// Read-only connections, which are opened when needed. Each reads the last committed state.
+#[derive(Debug)]
+struct Readers {
+    path: PathBuf,
+    mode: Mode,
+    idle: Mutex<Vec<Connection>>,
+    free: Arc<Semaphore>,
+}
+
 impl Db {
     /// Takes over an open connection as the writer.
     pub(crate) fn start(
@@ -30,9 +45,11 @@ impl Db {
         mode: Mode,
         lock: Option<Arc<Lock>>,
     ) -> std::io::Result<Db> {
-        let writer = Writer::start(connection)?;
-        let readers = Arc::new(Readers::new(path.to_owned(), mode));
-        Ok(Db(Arc::new(Connections { writer, readers, _lock: lock })))
+        // The file exists, so readers never create it again.
+        let mode = if mode == Mode::Create { Mode::Write } else { mode };
+        let free = Arc::new(Semaphore::new(MAX_READERS));
+        let readers = Arc::new(Readers { path: path.to_owned(), mode, idle: Mutex::default(), free });
+        Ok(Db(Arc::new(Connections { writer: Writer::start(connection)?, readers, _lock: lock })))
     }
 
     /// Makes a write; returns after it has reached the disk.
@@ -44,33 +61,48 @@ impl Db {
         self.0.writer.write(what, work).await
     }
 
-    /// Reads the last committed state.
+    /// Reads the last committed state on a thread that may block.
     pub(crate) async fn read<T, F>(&self, what: &'static str, work: F) -> Result<T, PortError>
     where
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T, DbError> + Send + 'static,
     {
-        self.0.readers.read(what, work).await
+        let failed = |error: Box<dyn Error + Send + Sync>| PortError::unavailable(format!("cannot {what}"), error);
+        let readers = Arc::clone(&self.0.readers);
+        let permit = Arc::clone(&readers.free).acquire_owned().await.map_err(|e| failed(e.into()))?;
+        let answer = tokio::task::spawn_blocking(move || {
+            let connection = readers.take()?;
+            let answer = work(&connection);
+            readers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+            drop(permit);
+            answer
+        });
+        answer.await.map_err(|e| failed(e.into()))?.map_err(|error| error.into_port(what))
     }
+}
+
+impl Readers {
+    fn take(&self) -> Result<Connection, DbError> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        if let Some(connection) = idle {
+            return Ok(connection);
+        }
+        let connection = connect(&self.path, self.mode).map_err(|error| match File::open(&self.path) {
+            // SQLite does not give the reason why it cannot open a file.
+            Err(why) => from_io("open the database", why).into(),
+            Ok(_) => DbError::from(error),
+        })?;
+        connection.pragma_update(None, "query_only", true)?;
+        Ok(connection)
+    }
+}
+
+/// Runs a statement that returns no rows; returns the number of rows that it has changed.
+pub(crate) fn execute(c: &Connection, sql: &str, params: impl Params) -> Result<usize, DbError> {
+    Ok(c.prepare_cached(sql)?.execute(params)?)
 }
 
 /// Returns a limit in SQLite's type.
 pub(crate) fn limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
-}
-
-/// Returns a version in SQLite's type.
-pub(crate) fn version(version: curlew_ports::Version) -> i64 {
-    // SQLite never gave out a version that is too large for it, so such a version equals none.
-    i64::try_from(version.0).unwrap_or(-1)
-}
-
-/// Returns a version in the ports' type.
-pub(crate) fn to_version(stored: i64) -> curlew_ports::Version {
-    curlew_ports::Version(u64::try_from(stored).unwrap_or(0))
-}
-
-/// Returns the version after a swap that has changed `rows` rows.
-pub(crate) fn swapped(rows: usize, seen: curlew_ports::Version) -> Result<curlew_ports::Version, DbError> {
-    if rows == 1 { Ok(curlew_ports::Version(seen.0.saturating_add(1))) } else { Err(PortError::Conflict.into()) }
 }

@@ -13,7 +13,7 @@ const DESCRIPTOR_WAIT: Millis = Millis::from_secs(1);
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another process holds the lock: wait for it or end it.
-    #[error("the folder {dir} is in use by another curlew{}: wait until it ends, or name another folder", process_words(*process), dir = dir.display())]
+    #[error("the folder {dir} is in use by another curlew{}: wait until it ends, or name another folder", process.map_or_else(String::new, |id| format!(" (process {id})")), dir = dir.display())]
     InUse {
         /// The store's folder.
         dir: PathBuf,
@@ -49,11 +49,8 @@ pub enum OpenError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// There is no such folder.
-    #[error("there is no folder {dir} yet: crawl something first, or name another folder with --data", dir = dir.display())]
-    Missing {
-        /// The path that was examined.
-        dir: PathBuf,
-    },
+    #[error("there is no folder {} yet: crawl something first, or name another folder with --data", .0.display())]
+    Missing(PathBuf),
     /// The folder holds something else.
     #[error("{path} is not a store of curlew ({why}): name another folder, or crawl something first", path = path.display())]
     NotAStore {
@@ -63,17 +60,11 @@ pub enum OpenError {
         why: String,
     },
     /// The folder holds a backup, which must stay as it is.
-    #[error("{dir} holds a backup: make a store of it by `curlew restore {dir} --data FOLDER`, or name another folder", dir = dir.display())]
-    IsBackup {
-        /// The backup's folder.
-        dir: PathBuf,
-    },
+    #[error("{dir} holds a backup: make a store of it by `curlew restore {dir} --data FOLDER`, or name another folder", dir = .0.display())]
+    IsBackup(PathBuf),
     /// A restore was cut off between two of its files.
-    #[error("the restore into {dir} was cut off: run `curlew restore` again, with --replace", dir = dir.display())]
-    HalfRestored {
-        /// The store's folder.
-        dir: PathBuf,
-    },
+    #[error("the restore into {} was cut off: run `curlew restore` again, with --replace", .0.display())]
+    HalfRestored(PathBuf),
     /// The database is a store's, but it is broken.
     #[error("the database {path} is damaged ({why}): put back a copy of it, or move it away to begin anew", path = path.display())]
     Damaged {
@@ -83,11 +74,8 @@ pub enum OpenError {
         why: String,
     },
     /// No space is left.
-    #[error("the disk that holds {dir} is full: free some space and start again; nothing is lost", dir = dir.display())]
-    Full {
-        /// The store's folder.
-        dir: PathBuf,
-    },
+    #[error("the disk that holds {} is full: free some space and start again; nothing is lost", .0.display())]
+    Full(PathBuf),
     /// Any other error of the system.
     #[error("the folder {dir} cannot be opened: {why}", dir = dir.display())]
     Io {
@@ -98,10 +86,6 @@ pub enum OpenError {
     },
 }
 
-fn process_words(process: Option<u32>) -> String {
-    process.map_or_else(String::new, |id| format!(" (process {id})"))
-}
-
 impl OpenError {
     /// Returns the error for a file system's error in `dir`.
     pub(crate) fn from_io(dir: &Path, error: io::Error) -> OpenError {
@@ -110,7 +94,7 @@ impl OpenError {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 OpenError::ReadOnly { dir, source: error.into() }
             }
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => OpenError::Full { dir },
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => OpenError::Full(dir),
             io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
                 OpenError::NotAStore { path: dir, why: "a file is in the way of the folder".into() }
             }
@@ -129,31 +113,19 @@ impl OpenError {
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
                 OpenError::ReadOnly { dir, source: error.to_string().into() }
             }
-            Some(ErrorCode::DiskFull) => OpenError::Full { dir },
+            Some(ErrorCode::DiskFull) => OpenError::Full(dir),
             _ => OpenError::Io { dir, why: error.to_string() },
         }
     }
 }
 
-/// Error of an operation on the database.
-#[derive(Debug)]
+/// Error of an operation on the database: SQLite's own, or an outcome that the port defines.
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum DbError {
-    /// SQLite's own error.
-    Sql(rusqlite::Error),
-    /// An outcome that the port defines.
-    Port(PortError),
-}
-
-impl From<rusqlite::Error> for DbError {
-    fn from(error: rusqlite::Error) -> DbError {
-        DbError::Sql(error)
-    }
-}
-
-impl From<PortError> for DbError {
-    fn from(error: PortError) -> DbError {
-        DbError::Port(error)
-    }
+    #[error(transparent)]
+    Sql(#[from] rusqlite::Error),
+    #[error(transparent)]
+    Port(#[from] PortError),
 }
 
 impl DbError {
@@ -183,7 +155,9 @@ pub(crate) fn from_sql(what: &str, error: &rusqlite::Error) -> PortError {
 
 /// Returns the port's error for an error of the file system. `what` is the operation, such as "write the object a/b".
 pub(crate) fn from_io(what: &str, error: io::Error) -> PortError {
-    if is_out_of_descriptors(&error) {
+    // EMFILE and ENFILE (POSIX, <errno.h>), the same numbers on Linux, macOS and the BSDs: this process, or the whole
+    // system, has reached its limit of open files. Others close theirs after a while.
+    if cfg!(unix) && matches!(error.raw_os_error(), Some(24 | 23)) {
         return PortError::Throttled { retry_after: DESCRIPTOR_WAIT };
     }
     let why = match error.kind() {
@@ -192,12 +166,6 @@ pub(crate) fn from_io(what: &str, error: io::Error) -> PortError {
         _ => "the file system failed",
     };
     PortError::unavailable(format!("cannot {what}: {why}"), error)
-}
-
-/// True if this process, or the whole system, has reached its limit of open files. Others close theirs after a while.
-fn is_out_of_descriptors(error: &io::Error) -> bool {
-    // EMFILE and ENFILE (POSIX, <errno.h>), the same numbers on Linux, macOS and the BSDs.
-    cfg!(unix) && matches!(error.raw_os_error(), Some(24 | 23))
 }
 
 /// Returns the error for a stored item that cannot be read.

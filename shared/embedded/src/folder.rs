@@ -3,13 +3,12 @@
 //! A file is written in `incoming/`, flushed, and then moved to `objects/` by a rename or a hard link, so an object
 //! exists as a whole or not at all. The folder that holds its name is flushed too.
 
-use crate::error::OpenError;
-use crate::error::{corrupt, from_io};
+use crate::error::{OpenError, corrupt, from_io};
+use crate::keys::{Listing, is_key};
 use crate::layout::{INCOMING, OBJECTS};
-use crate::listing::Listing;
 use crate::lock::{Access, Lock};
 use crate::private::{self, flush_folder};
-use crate::{keys, staging};
+use crate::staging;
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_ports::{Blob, Blobs, PortError, Tag};
@@ -68,7 +67,11 @@ impl Folder {
         key: &str,
         work: impl FnOnce(&Directories, &Path) -> Result<T, FolderError> + Send + 'static,
     ) -> Result<T, PortError> {
-        let path = keys::path(&self.inner.objects, key)?;
+        if !is_key(key) {
+            let given: String = key.chars().take(80).collect();
+            return Err(corrupt(format!("the key '{}'", given.escape_debug()), "it is not a key of an object"));
+        }
+        let path = self.inner.objects.join(key);
         let inner = Arc::clone(&self.inner);
         let what = format!("{what} the object {key}");
         let done = tokio::task::spawn_blocking(move || work(&inner, &path)).await;
@@ -129,7 +132,7 @@ impl Blobs for Folder {
                 None => file.link(path, inner)?,
                 seen => file.replace(path, inner, seen.as_ref())?,
             };
-            tag.filter(|_| is_moved).ok_or(FolderError::Port(PortError::Conflict))
+            tag.filter(|_| is_moved).ok_or(PortError::Conflict.into())
         })
         .await
     }
@@ -163,15 +166,12 @@ impl Blobs for Folder {
 }
 
 /// An answer that the port knows, or the file system's error.
+#[derive(Debug, thiserror::Error)]
 enum FolderError {
-    Port(PortError),
-    Io(io::Error),
-}
-
-impl From<io::Error> for FolderError {
-    fn from(error: io::Error) -> FolderError {
-        FolderError::Io(error)
-    }
+    #[error(transparent)]
+    Port(#[from] PortError),
+    #[error(transparent)]
+    Io(#[from] io::Error),
 }
 
 impl Directories {
@@ -282,18 +282,16 @@ impl Drop for Incoming {
 fn read(path: &Path) -> io::Result<Option<Blob>> {
     let Some((file, data)) = open(path)? else { return Ok(None) };
     let bytes = content(file, data.len())?;
-    let tag = tag(&data, &bytes)?;
-    Ok(Some(Blob { bytes, tag }))
+    Ok(Some(Blob { tag: tag(&data, &bytes)?, bytes }))
 }
 
 fn read_range(path: &Path, key: &str, offset: u64, length: u64) -> Result<Bytes, FolderError> {
-    let missing = || FolderError::Port(PortError::NotFound(format!("the object {key}")));
-    let (mut file, data) = open(path)?.ok_or_else(missing)?;
+    let (mut file, data) = open(path)?.ok_or_else(|| PortError::NotFound(format!("the object {key}")))?;
     let size = data.len();
     let inside = offset.checked_add(length).is_some_and(|end| end <= size);
     let (true, Ok(length)) = (inside, usize::try_from(length)) else {
         let why = format!("it has {size} bytes, but {length} from byte {offset} were asked for");
-        return Err(FolderError::Port(corrupt(format!("the object {key}"), why)));
+        return Err(corrupt(format!("the object {key}"), why).into());
     };
     let mut bytes = vec![0; length];
     file.seek(SeekFrom::Start(offset))?;
@@ -304,9 +302,8 @@ fn read_range(path: &Path, key: &str, offset: u64, length: u64) -> Result<Bytes,
 /// Opens a file and reads its metadata; returns `None` if there is no object.
 fn open(path: &Path) -> io::Result<Option<(File, Metadata)>> {
     let file = match File::open(path) {
-        Ok(file) => file,
         Err(error) if is_absent(&error) => return Ok(None),
-        Err(error) => return Err(error),
+        file => file?,
     };
     let data = file.metadata()?;
     // A folder is part of other objects' keys, and no object itself.
@@ -341,28 +338,18 @@ fn tag(data: &Metadata, bytes: &[u8]) -> io::Result<Tag> {
         let changed = data.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
         hash.update(data.len().to_be_bytes());
         hash.update(changed.as_nanos().to_be_bytes());
-        hash.update(file_number(data).to_be_bytes());
+        #[cfg(unix)]
+        hash.update(std::os::unix::fs::MetadataExt::ino(data).to_be_bytes());
         hash.update(&bytes[..SAMPLE.min(bytes.len())]);
         hash.update(&bytes[bytes.len().saturating_sub(SAMPLE)..]);
     }
     Ok(Tag(curlew_model::hex(&hash.finalize()[..TAG_BYTES])))
 }
 
-#[cfg(unix)]
-fn file_number(data: &Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(data)
-}
-
-#[cfg(not(unix))]
-fn file_number(_: &Metadata) -> u64 {
-    0
-}
-
 fn exists(path: &Path) -> io::Result<bool> {
     match fs::metadata(path) {
-        Ok(data) => Ok(data.is_file()),
         Err(error) if is_absent(&error) => Ok(false),
-        Err(error) => Err(error),
+        data => Ok(data?.is_file()),
     }
 }
 
@@ -381,7 +368,7 @@ fn parent(path: &Path) -> &Path {
 }
 
 /// Waits while a backup, or a swap of any process, keeps objects from being replaced and deleted, and keeps the next
-/// one from beginning until the returned file is closed. It is the folder of the objects, locked by `lock`: an
+/// one from beginning until the returned file is closed. The file is the folder of the objects, locked by `lock`: an
 /// exclusive lock keeps all other changes away as well.
 fn gate(objects: &Path, lock: fn(&File) -> io::Result<()>) -> io::Result<Option<File>> {
     if !cfg!(unix) {
@@ -389,10 +376,9 @@ fn gate(objects: &Path, lock: fn(&File) -> io::Result<()>) -> io::Result<Option<
     }
     let folder = File::open(objects)?;
     match lock(&folder) {
-        Ok(()) => Ok(Some(folder)),
         // There are no backups on such a file system either: `shut` says why.
         Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
-        Err(error) => Err(error),
+        locked => locked.map(|()| Some(folder)),
     }
 }
 

@@ -1,28 +1,96 @@
-//! Valid keys of objects, and their files in the folder.
+//! Keys of objects: which are valid, and lists of them in byte order, for which no more folders than necessary are read.
 
-use crate::error::corrupt;
-use curlew_ports::PortError;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
 /// Maximum length of a key, in bytes.
 const MAX_KEY: usize = 512;
 /// Maximum length of a part of a key, in bytes: the limit of file systems for a name.
 const MAX_PART: usize = 255;
 
-/// Returns the file of a key below `root`.
-pub(crate) fn path(root: &Path, key: &str) -> Result<PathBuf, PortError> {
-    if key.len() > MAX_KEY || !key.split('/').all(is_part) {
-        let given: String = key.chars().take(80).collect();
-        return Err(corrupt(format!("the key '{}'", given.escape_debug()), "it is not a key of an object"));
-    }
-    Ok(root.join(key))
+/// True if a text may be the key of an object, and thus its path below the folder.
+pub(crate) fn is_key(key: &str) -> bool {
+    key.len() <= MAX_KEY && key.split('/').all(is_part)
 }
 
 /// True if a name may be a part of a key. No other file belongs to the store.
-pub(crate) fn is_part(part: &str) -> bool {
+fn is_part(part: &str) -> bool {
     !part.is_empty()
         && part.len() <= MAX_PART
         && part != "."
         && part != ".."
         && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
+}
+
+/// A request for keys.
+pub(crate) struct Listing<'a> {
+    pub(crate) prefix: &'a str,
+    pub(crate) after: Option<&'a str>,
+    pub(crate) limit: usize,
+}
+
+impl Listing<'_> {
+    /// Returns the keys below `root`.
+    pub(crate) fn read(&self, root: &Path) -> io::Result<Vec<String>> {
+        // Folders that the prefix names in full need no search.
+        let folder = self.prefix.rfind('/').map_or("", |end| &self.prefix[..=end]);
+        let mut keys = Vec::new();
+        if folder.is_empty() || folder.trim_end_matches('/').split('/').all(is_part) {
+            self.walk(root, folder, &mut keys)?;
+        }
+        Ok(keys)
+    }
+
+    /// Adds the keys below `folder`, which is empty or ends with a slash. The depth is bounded by the parts of the
+    /// longest key.
+    fn walk(&self, root: &Path, folder: &str, keys: &mut Vec<String>) -> io::Result<()> {
+        for name in entries(&root.join(folder))? {
+            if keys.len() >= self.limit {
+                break;
+            }
+            let key = format!("{folder}{name}");
+            if key.ends_with('/') {
+                if self.may_hold(&key) {
+                    self.walk(root, &key, keys)?;
+                }
+            } else if key.starts_with(self.prefix) && self.after.is_none_or(|after| key.as_str() > after) {
+                keys.push(key);
+            }
+        }
+        Ok(())
+    }
+
+    /// True if keys that begin with `folder` can be among the requested ones.
+    fn may_hold(&self, folder: &str) -> bool {
+        let inside = folder.starts_with(self.prefix) || self.prefix.starts_with(folder);
+        inside && self.after.is_none_or(|after| folder > after || after.starts_with(folder))
+    }
+}
+
+/// Returns names in a folder, with a slash after those of folders: sorted like this, whole keys are in byte order.
+fn entries(folder: &Path) -> io::Result<Vec<String>> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
+        Err(error) => return Err(error),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        let Ok(mut name) = entry.file_name().into_string() else { continue };
+        if !is_part(&name) {
+            continue;
+        }
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            name.push('/');
+        } else if !kind.is_file() {
+            continue;
+        }
+        names.push(name);
+    }
+    names.sort_unstable();
+    Ok(names)
 }

@@ -3,8 +3,9 @@
 //! A row that is handed out becomes due again when its visibility timeout ends, so that receiving is one look-up in one
 //! index. A receipt is the row's id and receive count: it names one delivery and expires with the next.
 
-use crate::db::{Db, limit};
+use crate::db::{Db, execute, limit};
 use crate::error::{DbError, corrupt};
+use crate::store::Store;
 use async_trait::async_trait;
 use curlew_model::{Job, Millis, QueueName, Timestamp};
 use curlew_ports::{Dead, Delivery, Inbox, PortError, Queue, QueueCount, Receipt, Waiting};
@@ -19,44 +20,28 @@ pub(crate) const WAITING: &str = "SELECT due, message FROM jobs JOIN messages US
 pub(crate) const DEAD_LETTERS: &str = "SELECT dead.id, stage, message, error, at FROM dead JOIN messages USING (id)
     ORDER BY at DESC, dead.id DESC LIMIT ?1";
 
+const DELETE_MESSAGE: &str = "DELETE FROM messages WHERE id = ?1";
+
 /// Time by which no job waits in good faith: holds last for two weeks, and what comes too soon is put off again.
 const LONGEST_WAIT: Millis = Millis::from_days(90);
 
-/// Jobs: one row for each job, and one for each job that was given up.
-#[derive(Clone, Debug)]
-pub struct JobTable {
-    db: Db,
-}
-
-impl JobTable {
-    pub(crate) fn new(db: Db) -> JobTable {
-        JobTable { db }
-    }
-
-    /// Makes jobs ready that a dead process had received, before all others; those with the highest receive counts come
-    /// first, since one of them may have killed the process. Jobs that a wrong clock has put off for years are due,
-    /// too.
-    pub(crate) async fn recover(&self, now: Timestamp) -> Result<u64, PortError> {
-        self.db
-            .write("take back jobs", move |c| {
-                let furthest = (now + LONGEST_WAIT).as_millis();
-                c.execute("UPDATE jobs SET due = ?1 WHERE due > ?2", params![now.as_millis(), furthest])?;
-                let rows = c.execute("UPDATE jobs SET handed_out = 0, due = -receives WHERE handed_out = 1", [])?;
-                Ok(u64::try_from(rows).unwrap_or(u64::MAX))
-            })
-            .await
-    }
-
-    /// Puts a message into a queue as it is.
-    #[cfg(test)]
-    pub(crate) async fn send_raw(&self, stage: QueueName, message: &str, due: Timestamp) -> Result<(), PortError> {
-        let message = message.to_owned();
-        self.db.write("send a message", move |c| put(c, stage.as_str(), due.as_millis(), &message)).await
+impl Store {
+    /// Recovers from a crash, before the first worker starts: jobs that were handed out become ready again, before all
+    /// others. Those with the highest receive counts come first, since one of them may have killed the process. Returns
+    /// their number. Jobs that are due years from `now`, by a clock that was wrong, are due now. Requires
+    /// [`Access::Exclusive`](crate::Access): otherwise jobs of another process would run twice.
+    pub async fn recover(&self, now: Timestamp) -> Result<u64, PortError> {
+        let take_back = move |c: &Connection| {
+            let furthest = (now + LONGEST_WAIT).as_millis();
+            c.execute("UPDATE jobs SET due = ?1 WHERE due > ?2", params![now.as_millis(), furthest])?;
+            Ok(c.execute("UPDATE jobs SET handed_out = 0, due = -receives WHERE handed_out = 1", [])? as u64)
+        };
+        self.db().write("take back jobs", take_back).await
     }
 }
 
 #[async_trait]
-impl Queue for JobTable {
+impl Queue for Db {
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
         let mut messages = Vec::with_capacity(jobs.len());
         for (job, due) in jobs {
@@ -64,12 +49,12 @@ impl Queue for JobTable {
             messages.push((job.work.queue(), due.as_millis(), message));
         }
         let send = move |c: &Connection| messages.iter().try_for_each(|(s, due, m)| put(c, s.as_str(), *due, m));
-        self.db.write("send jobs", send).await
+        self.write("send jobs", send).await
     }
 }
 
 #[async_trait]
-impl Inbox for JobTable {
+impl Inbox for Db {
     async fn receive(
         &self,
         stage: QueueName,
@@ -78,87 +63,101 @@ impl Inbox for JobTable {
         now: Timestamp,
     ) -> Result<Vec<Delivery>, PortError> {
         let until = now + visibility;
-        self.db.write("receive jobs", move |c| receive(c, stage, limit(max), now, until)).await
+        self.write("receive jobs", move |c| receive(c, stage, limit(max), now, until)).await
     }
 
     async fn ack(&self, receipt: &Receipt) -> Result<(), PortError> {
         let Some(name) = Name::read(receipt) else { return Ok(()) };
-        self.db
-            .write("acknowledge a job", move |c| {
-                if take(c, name)?.is_some() {
-                    c.prepare_cached("DELETE FROM messages WHERE id = ?1")?.execute([name.id])?;
-                }
-                Ok(())
-            })
-            .await
+        self.write("acknowledge a job", move |c| {
+            if take(c, name)?.is_some() {
+                execute(c, DELETE_MESSAGE, [name.id])?;
+            }
+            Ok(())
+        })
+        .await
     }
 
     async fn put_back(&self, receipt: &Receipt, due: Timestamp) -> Result<(), PortError> {
         let Some(name) = Name::read(receipt) else { return Ok(()) };
-        self.db
-            .write("put a job back", move |c| {
-                c.prepare_cached(
-                    "UPDATE jobs SET handed_out = 0, due = ?3 WHERE id = ?1 AND receives = ?2 AND handed_out = 1",
-                )?
-                .execute(params![name.id, name.receives, due.as_millis()])?;
-                Ok(())
-            })
-            .await
+        let sql = "UPDATE jobs SET handed_out = 0, due = ?3 WHERE id = ?1 AND receives = ?2 AND handed_out = 1";
+        let put_back =
+            move |c: &Connection| execute(c, sql, params![name.id, name.receives, due.as_millis()]).map(drop);
+        self.write("put a job back", put_back).await
     }
 
     async fn dead_letter(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
         let Some(name) = Name::read(receipt) else { return Ok(()) };
         let error = error.to_owned();
-        self.db.write("give a job up", move |c| dead_letter(c, name, &error, now)).await
+        self.write("give a job up", move |c| {
+            if let Some(stage) = take(c, name)? {
+                let insert = "INSERT INTO dead (id, stage, at, error) VALUES (?1, ?2, ?3, ?4)";
+                execute(c, insert, params![name.id, stage, now.as_millis(), error])?;
+            }
+            Ok(())
+        })
+        .await
     }
 
     async fn next_due(&self) -> Result<Option<Timestamp>, PortError> {
-        self.db
-            .read("read the queues", |c| {
-                let due: Option<i64> = c.prepare_cached(NEXT_DUE)?.query_row([], |row| row.get(0))?;
-                Ok(due.map(Timestamp::from_millis))
-            })
-            .await
+        let next =
+            |c: &Connection| Ok(c.prepare_cached(NEXT_DUE)?.query_row([], |row| row.get::<_, Option<i64>>(0))?);
+        Ok(self.read("read the queues", next).await?.map(Timestamp::from_millis))
     }
 
     async fn counts(&self, now: Timestamp) -> Result<BTreeMap<QueueName, QueueCount>, PortError> {
         let all =
             move |c: &Connection| QueueName::ALL.into_iter().map(|stage| Ok((stage, count(c, stage, now)?))).collect();
-        self.db.read("count the queues", all).await
+        self.read("count the queues", all).await
     }
 
     async fn waiting(&self, now: Timestamp, most: usize) -> Result<Vec<Waiting>, PortError> {
-        self.db.read("list the jobs that wait", move |c| waiting(c, now, limit(most))).await
+        self.read("list the jobs that wait", move |c| waiting(c, now, limit(most))).await
     }
 
     async fn dead(&self, most: usize) -> Result<Vec<Dead>, PortError> {
-        self.db.read("list the jobs that were given up", move |c| dead(c, limit(most))).await
+        self.read("list the jobs that were given up", move |c| dead(c, limit(most))).await
     }
 
     async fn redrive(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
-        let id = dead_id(receipt)?;
-        let back = move |c: &Connection| redrive(c, id, now);
-        if self.db.write("take a job up again", back).await? { Ok(()) } else { Err(no_dead(receipt)) }
+        let dead = DeadId::read(receipt)?;
+        // The job gets a new id, so that receipts from before it was given up have no effect.
+        self.write("take a job up again", move |c| {
+            let (stage, message) = dead.take(c)?;
+            put(c, &stage, now.as_millis(), &message)
+        })
+        .await
     }
 
     async fn discard(&self, receipt: &Receipt) -> Result<(), PortError> {
-        let id = dead_id(receipt)?;
-        let taken = move |c: &Connection| Ok(take_dead(c, id)?.is_some());
-        if self.db.write("discard a job", taken).await? { Ok(()) } else { Err(no_dead(receipt)) }
+        let dead = DeadId::read(receipt)?;
+        self.write("discard a job", move |c| dead.take(c).map(drop)).await
     }
-}
-
-/// Returns the id of a job that was given up.
-fn dead_id(receipt: &Receipt) -> Result<i64, PortError> {
-    receipt.0.strip_prefix(DEAD).and_then(|id| id.parse().ok()).ok_or_else(|| no_dead(receipt))
-}
-
-fn no_dead(receipt: &Receipt) -> PortError {
-    PortError::NotFound(format!("the job {}", receipt.0))
 }
 
 /// Prefix of the receipts of jobs that were given up.
 const DEAD: &str = "dead-";
+
+/// The id of a job that was given up.
+struct DeadId(i64);
+
+impl DeadId {
+    fn read(receipt: &Receipt) -> Result<DeadId, PortError> {
+        let id = receipt.0.strip_prefix(DEAD).and_then(|id| id.parse().ok());
+        id.map(DeadId).ok_or_else(|| PortError::NotFound(format!("the job {}", receipt.0)))
+    }
+
+    /// Deletes the job; returns its stage and its message.
+    fn take(&self, c: &Connection) -> Result<(String, String), DbError> {
+        let stage = c
+            .prepare_cached("DELETE FROM dead WHERE id = ?1 RETURNING stage")?
+            .query_row([self.0], |row| row.get(0))
+            .optional()?;
+        let stage = stage.ok_or_else(|| PortError::NotFound(format!("the job {DEAD}{}", self.0)))?;
+        let message = message(c, self.0)?;
+        execute(c, DELETE_MESSAGE, [self.0])?;
+        Ok((stage, message))
+    }
+}
 
 /// A parsed receipt of a delivery.
 #[derive(Clone, Copy)]
@@ -179,11 +178,10 @@ impl Name {
     }
 }
 
-fn put(c: &Connection, stage: &str, due: i64, message: &str) -> Result<(), DbError> {
-    c.prepare_cached("INSERT INTO jobs (stage, due) VALUES (?1, ?2)")?.execute(params![stage, due])?;
+pub(crate) fn put(c: &Connection, stage: &str, due: i64, message: &str) -> Result<(), DbError> {
+    execute(c, "INSERT INTO jobs (stage, due) VALUES (?1, ?2)", params![stage, due])?;
     let id = c.last_insert_rowid();
-    c.prepare_cached("INSERT INTO messages (id, message) VALUES (?1, ?2)")?.execute(params![id, message])?;
-    Ok(())
+    execute(c, "INSERT INTO messages (id, message) VALUES (?1, ?2)", params![id, message]).map(drop)
 }
 
 fn receive(
@@ -223,37 +221,6 @@ fn take(c: &Connection, name: Name) -> Result<Option<String>, DbError> {
         .query_row(params![name.id, name.receives], |row| row.get(0))
         .optional()?;
     Ok(stage)
-}
-
-fn dead_letter(c: &Connection, name: Name, error: &str, now: Timestamp) -> Result<(), DbError> {
-    if let Some(stage) = take(c, name)? {
-        c.prepare_cached("INSERT INTO dead (id, stage, at, error) VALUES (?1, ?2, ?3, ?4)")?.execute(params![
-            name.id,
-            stage,
-            now.as_millis(),
-            error
-        ])?;
-    }
-    Ok(())
-}
-
-/// Puts a job back into its queue under a new id, so that receipts from before it was given up have no effect.
-fn redrive(c: &Connection, id: i64, now: Timestamp) -> Result<bool, DbError> {
-    let Some((stage, message)) = take_dead(c, id)? else { return Ok(false) };
-    put(c, &stage, now.as_millis(), &message)?;
-    Ok(true)
-}
-
-/// Deletes a job that was given up; returns its stage and its message.
-fn take_dead(c: &Connection, id: i64) -> Result<Option<(String, String)>, DbError> {
-    let stage: Option<String> = c
-        .prepare_cached("DELETE FROM dead WHERE id = ?1 RETURNING stage")?
-        .query_row([id], |row| row.get(0))
-        .optional()?;
-    let Some(stage) = stage else { return Ok(None) };
-    let message = message(c, id)?;
-    c.prepare_cached("DELETE FROM messages WHERE id = ?1")?.execute([id])?;
-    Ok(Some((stage, message)))
 }
 
 fn count(c: &Connection, stage: QueueName, now: Timestamp) -> Result<QueueCount, DbError> {

@@ -7,7 +7,7 @@ use crate::error::OpenError;
 use crate::layout::{BESIDE, DATABASE, INCOMING, LOCK, OBJECTS, RESTORING, SUMS};
 use crate::lock::Lock;
 use crate::private::{self, flush_folder};
-use crate::seal::{BackupError, Seal, object_key, read_sums, sum_of};
+use crate::seal::{BackupError, Seal, read_sums, sum_of};
 use crate::staging::{Placement, Staging};
 use curlew_model::Timestamp;
 use std::fs;
@@ -28,10 +28,7 @@ pub struct RestoreReport {
 }
 
 /// Makes the store in `dir` of the backup in `from`. A folder that is not empty is refused, unless `replace` says that
-/// what is there is to be put aside. Blocks until the disk has it.
-///
-/// # Errors
-/// [`BackupError`], each in one line that gives the remedy. An earlier store is then as it was.
+/// what is there is to be put aside. Blocks until the disk has it. After an error an earlier store is as it was.
 pub fn restore(from: &Path, dir: &Path, replace: bool, now: Timestamp) -> Result<RestoreReport, BackupError> {
     let seal = Seal::read(from)?;
     let altered = |file: &str, why: &dyn std::fmt::Display| BackupError::Altered {
@@ -55,19 +52,17 @@ pub fn restore(from: &Path, dir: &Path, replace: bool, now: Timestamp) -> Result
     let _lock = Lock::take(dir)?;
     let is_occupied = is_occupied(dir).map_err(refused)?;
     if is_occupied && !replace {
-        return Err(BackupError::Occupied { dir: dir.to_owned() });
+        return Err(BackupError::Occupied(dir.to_owned()));
     }
     let staging = Staging::create(dir, "restore").map_err(refused)?;
     let mut placed = Placement::new(staging.path());
     for file in &files {
-        let source = from.join(&file.name);
-        if !source.is_file() {
+        if !from.join(&file.name).is_file() {
             return Err(altered(&file.name, &"is missing"));
         }
-        let is_object = object_key(&file.name).is_some();
-        let copied = if is_object { placed.link(&source, &file.name) } else { placed.copy(&source, &file.name) };
         let disk = |error: io::Error| BackupError::Disk { dir: staging.path().to_owned(), why: error.to_string() };
-        let (sum, _) = sum_of(&copied.map_err(disk)?).map_err(disk)?;
+        let placed = placed.place(from, &file.name).map_err(disk)?;
+        let (sum, _) = sum_of(&placed).map_err(disk)?;
         if sum != file.sum {
             return Err(altered(&file.name, &"has been changed or cut short"));
         }
@@ -80,13 +75,8 @@ pub fn restore(from: &Path, dir: &Path, replace: bool, now: Timestamp) -> Result
 
 /// True if a folder has anything in it but a lock and the remains of a restore that was refused.
 fn is_occupied(dir: &Path) -> io::Result<bool> {
-    for entry in fs::read_dir(dir)? {
-        let name = entry?.file_name();
-        if name != LOCK && name != INCOMING {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    let names = fs::read_dir(dir)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
+    Ok(names.iter().any(|name| name != LOCK && name != INCOMING))
 }
 
 /// Puts the earlier store aside and the new one into its place. If it is cut off, [`RESTORING`] stays.

@@ -118,7 +118,7 @@ pub(crate) fn create(connection: &mut Connection) -> rusqlite::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{queue, size, sources};
+    use crate::{queue, rows, size};
 
     /// Returns SQLite's plan for a query, one step a line.
     fn plan(connection: &Connection, sql: &str) -> String {
@@ -138,7 +138,7 @@ mod tests {
             (queue::NEXT_DUE, "jobs_idle"),
             (queue::WAITING, "jobs_idle"),
             (queue::DEAD_LETTERS, "dead_by_time"),
-            (sources::IN_SLOT, "sources_by_slot"),
+            (rows::IN_SLOT, "sources_by_slot"),
         ];
         for (sql, index) in frequent {
             let plan = plan(&connection, sql);

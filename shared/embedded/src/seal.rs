@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Version of the form of backups.
-const FORM: u32 = 1;
+const FORM: i64 = 1;
 /// Number of bytes that are read at a time.
 const PIECE: usize = 256 << 10;
 
@@ -23,29 +23,17 @@ pub enum BackupError {
     #[error(transparent)]
     Store(#[from] OpenError),
     /// The folder for the backup has something in it.
-    #[error("the folder {dir} is not empty: name a new one", dir = dir.display())]
-    NotEmpty {
-        /// The folder.
-        dir: PathBuf,
-    },
+    #[error("the folder {} is not empty: name a new one", .0.display())]
+    NotEmpty(PathBuf),
     /// A backup was begun there and not finished.
-    #[error("the backup in {dir} was not finished: delete that folder, and take or name another one", dir = dir.display())]
-    Unfinished {
-        /// The backup's folder.
-        dir: PathBuf,
-    },
+    #[error("the backup in {} was not finished: delete that folder, and take or name another one", .0.display())]
+    Unfinished(PathBuf),
     /// The backup would lie in the store that it is of, or the store in the backup.
-    #[error("{dir} lies in the store's folder, or the store in it: name a folder elsewhere", dir = dir.display())]
-    Inside {
-        /// The folder.
-        dir: PathBuf,
-    },
+    #[error("{} lies in the store's folder, or the store in it: name a folder elsewhere", .0.display())]
+    Inside(PathBuf),
     /// The folder holds no backup.
-    #[error("{dir} is not a backup (it has no {SEAL}): name a folder that `curlew backup` has written", dir = dir.display())]
-    NotABackup {
-        /// The folder.
-        dir: PathBuf,
-    },
+    #[error("{dir} is not a backup (it has no {SEAL}): name a folder that `curlew backup` has written", dir = .0.display())]
+    NotABackup(PathBuf),
     /// A later program has taken the backup.
     #[error("the backup in {dir} has version {found}, but this program knows only versions up to {known}: use a newer curlew", dir = dir.display())]
     Newer {
@@ -67,11 +55,8 @@ pub enum BackupError {
         why: String,
     },
     /// The folder to restore into is in use already.
-    #[error("the folder {dir} is not empty: name another one with --data, or put what is there aside with --replace", dir = dir.display())]
-    Occupied {
-        /// The store's folder.
-        dir: PathBuf,
-    },
+    #[error("the folder {} is not empty: name another one with --data, or put what is there aside with --replace", .0.display())]
+    Occupied(PathBuf),
     /// Something could not be read or written; what was begun is of no use.
     #[error("{dir} cannot be finished ({why}): delete it, free some space or name another folder, and start again; the store is as it was", dir = dir.display())]
     Disk {
@@ -86,7 +71,7 @@ pub enum BackupError {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Seal {
     /// Version of the form of the backup.
-    pub(crate) form: u32,
+    pub(crate) form: i64,
     /// Version of the store in it.
     pub(crate) store: i64,
     /// Time from which the backup is.
@@ -108,25 +93,23 @@ impl Seal {
 
     /// Reads the seal of a backup that can be restored.
     pub(crate) fn read(dir: &Path) -> Result<Seal, BackupError> {
-        let dir_named = || dir.to_owned();
         let damaged =
-            |why: String| BackupError::Altered { dir: dir_named(), file: SEAL.to_owned(), why: format!("({why})") };
+            |why: String| BackupError::Altered { dir: dir.to_owned(), file: SEAL.to_owned(), why: format!("({why})") };
         let text = match std::fs::read(dir.join(SEAL)) {
             Ok(text) => text,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Err(BackupError::NotABackup { dir: dir_named() });
+                return Err(BackupError::NotABackup(dir.to_owned()));
             }
             Err(error) => return Err(damaged(error.to_string())),
         };
         let seal: Seal = serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
-        if seal.form > FORM {
-            return Err(BackupError::Newer { dir: dir_named(), found: seal.form.into(), known: FORM.into() });
-        }
-        if seal.store > schema::VERSION {
-            return Err(BackupError::Newer { dir: dir_named(), found: seal.store, known: schema::VERSION });
+        for (found, known) in [(seal.form, FORM), (seal.store, schema::VERSION)] {
+            if found > known {
+                return Err(BackupError::Newer { dir: dir.to_owned(), found, known });
+            }
         }
         if seal.sums.is_none() {
-            return Err(BackupError::Unfinished { dir: dir_named() });
+            return Err(BackupError::Unfinished(dir.to_owned()));
         }
         Ok(seal)
     }
@@ -156,8 +139,7 @@ pub(crate) fn read_sums(text: &str) -> Result<Vec<SummedFile>, String> {
 
 /// True for the names of files that a backup may have.
 fn is_of_store(name: &str) -> bool {
-    let is_object = |key: &str| keys::path(Path::new(OBJECTS), key).is_ok();
-    name == DATABASE || BESIDE.contains(&name) || object_key(name).is_some_and(is_object)
+    name == DATABASE || BESIDE.contains(&name) || object_key(name).is_some_and(keys::is_key)
 }
 
 /// Returns the key of an object by its file's name in the folder.

@@ -3,9 +3,9 @@
 use crate::store::Store;
 use curlew_model::{QueueName, Timestamp};
 use curlew_ports::PortError;
-use rusqlite::OptionalExtension;
+use rusqlite::{Connection, OptionalExtension};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 // The index has the earliest row of a stage first.
 pub(crate) const OLDEST: &str = "SELECT due FROM jobs WHERE stage = ?1 ORDER BY due LIMIT 1";
@@ -24,33 +24,28 @@ pub struct StoreSize {
 impl Store {
     /// Returns since when the oldest job of a stage has been due; jobs that are handed out do not count. A job that a
     /// crash interrupted is due since the epoch.
-    ///
-    /// # Errors
-    /// Transport errors.
     pub async fn due_since(&self, stage: QueueName, now: Timestamp) -> Result<Option<Timestamp>, PortError> {
-        let oldest: Option<i64> = self
-            .db()
-            .read("read the queues", move |c| {
-                Ok(c.prepare_cached(OLDEST)?.query_row([stage.as_str()], |row| row.get(0)).optional()?)
-            })
-            .await?;
+        let oldest = move |c: &Connection| {
+            Ok(c.prepare_cached(OLDEST)?.query_row([stage.as_str()], |row| row.get(0)).optional()?)
+        };
+        let oldest: Option<i64> = self.db().read("read the queues", oldest).await?;
         Ok(oldest.map(Timestamp::from_millis).filter(|due| *due <= now))
     }
 
-    /// Adds up the sizes of the store's files. It looks at each of them, so it is for now and then.
+    /// Adds up the sizes of the store's files. Every file is looked at, so this is for now and then.
     pub async fn size(&self) -> StoreSize {
-        let (database, objects) = (self.database_files(), self.objects_folder());
+        let [log, database, objects] = self.places();
         let sum = move || {
-            let length = |path: &PathBuf| fs::metadata(path).map_or(0, |file| file.len());
-            StoreSize { database: database.iter().map(length).sum(), objects: size_of(&objects) }
+            let length = |path: PathBuf| fs::metadata(path).map_or(0, |file| file.len());
+            StoreSize { database: length(database) + length(log), objects: size_of(objects) }
         };
         tokio::task::spawn_blocking(sum).await.unwrap_or_default()
     }
 }
 
 /// Adds up the sizes of all files below a folder. A file that vanishes meanwhile counts as nothing.
-fn size_of(folder: &Path) -> u64 {
-    let (mut folders, mut sum, mut seen) = (vec![folder.to_owned()], 0, 0);
+fn size_of(folder: PathBuf) -> u64 {
+    let (mut folders, mut sum, mut seen) = (vec![folder], 0, 0);
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             seen += 1;

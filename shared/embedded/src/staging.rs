@@ -3,6 +3,7 @@
 
 use crate::layout::INCOMING;
 use crate::private::{self, flush_folder};
+use crate::seal::object_key;
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
@@ -86,21 +87,23 @@ impl Placement {
         Ok(path)
     }
 
-    /// Places a file that never changes: by a hard link, or by a copy where there can be none.
-    pub(crate) fn link(&mut self, from: &Path, name: &str) -> io::Result<PathBuf> {
-        let path = self.path(name)?;
-        match fs::hard_link(from, &path) {
-            Ok(()) => Ok(path),
-            Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => Err(error),
-            // Another file system, one without links, or a file with too many of them.
-            Err(_) => copy(from, &path).map(|()| path),
+    /// Places the file of this name below `from`. Objects never change: they are placed by a hard link where there can
+    /// be one. All other files are copied.
+    pub(crate) fn place(&mut self, from: &Path, name: &str) -> io::Result<PathBuf> {
+        let (from, path) = (from.join(name), self.path(name)?);
+        if object_key(name).is_some() {
+            match fs::hard_link(&from, &path) {
+                Ok(()) => return Ok(path),
+                Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {
+                    return Err(error);
+                }
+                // Another file system, one without links, or a file with too many of them.
+                Err(_) => {}
+            }
         }
-    }
-
-    /// Places a copy of a file.
-    pub(crate) fn copy(&mut self, from: &Path, name: &str) -> io::Result<PathBuf> {
-        let path = self.path(name)?;
-        copy(from, &path)?;
+        let (mut from, mut to) = (File::open(from)?, private::create_new(&path)?);
+        io::copy(&mut from, &mut to)?;
+        to.sync_all()?;
         Ok(path)
     }
 
@@ -108,10 +111,4 @@ impl Placement {
     pub(crate) fn flush(&self) -> io::Result<()> {
         self.folders.iter().try_for_each(|folder| flush_folder(folder))
     }
-}
-
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    let (mut from, mut to) = (File::open(from)?, private::create_new(to)?);
-    io::copy(&mut from, &mut to)?;
-    to.sync_all()
 }

@@ -5,17 +5,10 @@ use crate::db::Db;
 use crate::error::OpenError;
 use crate::folder::Folder;
 use crate::layout::{DATABASE, OBJECTS, RESTORING, SEAL};
-use crate::ledger::HostTable;
 use crate::lock::{self, Access, Lock};
-use crate::marks::MarkTable;
-use crate::pages::PageTable;
 use crate::private;
-use crate::queue::JobTable;
-use crate::robots::RobotsTable;
 use crate::schema::{self, Standing};
-use crate::sources::SourceTable;
-use curlew_model::Timestamp;
-use curlew_ports::PortError;
+use curlew_ports::{HostLedger, Hosts, Inbox, Marks, Pages, Queue, RobotsStore, Sources};
 use rusqlite::Connection;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -34,89 +27,68 @@ pub struct Store {
 
 impl Store {
     /// Opens the store in `dir`. Blocks until the disk has answered.
-    ///
-    /// # Errors
-    /// [`OpenError`], each in one line that gives the remedy.
     pub fn open(dir: &Path, access: Access) -> Result<Store, OpenError> {
+        let io = |error| OpenError::from_io(dir, error);
+        let path = dir.join(DATABASE);
         refuse_unfit(dir)?;
         let lock = match access {
             Access::Exclusive => {
-                private::create_dir_all(dir).map_err(|e| OpenError::from_io(dir, e))?;
-                Some(Arc::new(Lock::take(dir)?))
+                private::create_dir_all(dir).map_err(io)?;
+                let lock = Lock::take(dir)?;
+                keep_private(&path).map_err(io)?;
+                Some(Arc::new(lock))
             }
-            Access::Shared => None,
+            Access::Shared if !dir.exists() => return Err(OpenError::Missing(dir.to_owned())),
+            Access::Shared => {
+                require_database(dir)?;
+                None
+            }
         };
-        let path = dir.join(DATABASE);
-        if access == Access::Shared && !dir.exists() {
-            return Err(OpenError::Missing { dir: dir.to_owned() });
-        }
-        if access == Access::Shared && !path.is_file() {
-            return Err(OpenError::NotAStore { path: dir.to_owned(), why: format!("it has no {DATABASE}") });
-        }
-        if access == Access::Exclusive {
-            keep_private(&path).map_err(|e| OpenError::from_io(dir, e))?;
-        }
         let (connection, mode) = prepare(&path, access)?;
         let objects = Folder::open(dir, access, lock.clone())?;
-        let db = Db::start(connection, &path, mode, lock).map_err(|e| OpenError::from_io(dir, e))?;
+        let db = Db::start(connection, &path, mode, lock).map_err(io)?;
         Ok(Store { dir: dir.to_owned(), db, objects: Arc::new(objects) })
     }
 
-    /// Recovers from a crash, before the first worker starts: jobs that were handed out become ready again, before all
-    /// others, those with the highest receive counts first. Returns their number. Jobs that are due years from `now`,
-    /// by a clock that was wrong, are due now. Requires [`Access::Exclusive`]: otherwise jobs of another process would
-    /// run twice.
-    ///
-    /// # Errors
-    /// Transport errors.
-    pub async fn recover(&self, now: Timestamp) -> Result<u64, PortError> {
-        JobTable::new(self.db.clone()).recover(now).await
+    /// Returns the states of hosts.
+    pub fn hosts(&self) -> Arc<impl HostLedger + Hosts + use<>> {
+        Arc::new(self.db.clone())
     }
 
-    /// Returns host states: `HostLedger` and `Hosts`.
-    pub fn hosts(&self) -> Arc<HostTable> {
-        Arc::new(HostTable::new(self.db.clone()))
+    /// Returns the copies of robots.txt.
+    pub fn robots(&self) -> Arc<dyn RobotsStore> {
+        Arc::new(self.db.clone())
     }
 
-    /// Returns copies of robots.txt: `RobotsStore`.
-    pub fn robots(&self) -> Arc<RobotsTable> {
-        Arc::new(RobotsTable::new(self.db.clone()))
+    /// Returns the named instants.
+    pub fn marks(&self) -> Arc<dyn Marks> {
+        Arc::new(self.db.clone())
     }
 
-    /// Returns named instants: `Marks`.
-    pub fn marks(&self) -> Arc<MarkTable> {
-        Arc::new(MarkTable::new(self.db.clone()))
+    /// Returns the rows of pages.
+    pub fn pages(&self) -> Arc<dyn Pages> {
+        Arc::new(self.db.clone())
     }
 
-    /// Returns rows of pages: `Pages`.
-    pub fn pages(&self) -> Arc<PageTable> {
-        Arc::new(PageTable::new(self.db.clone()))
+    /// Returns the rows of feeds and sites.
+    pub fn sources(&self) -> Arc<dyn Sources> {
+        Arc::new(self.db.clone())
     }
 
-    /// Returns rows of feeds and sites: `Sources`.
-    pub fn sources(&self) -> Arc<SourceTable> {
-        Arc::new(SourceTable::new(self.db.clone()))
+    /// Returns the queues.
+    pub fn jobs(&self) -> Arc<impl Queue + Inbox + use<>> {
+        Arc::new(self.db.clone())
     }
 
-    /// Returns the queues: `Queue` and `Inbox`.
-    pub fn jobs(&self) -> Arc<JobTable> {
-        Arc::new(JobTable::new(self.db.clone()))
-    }
-
-    /// Returns objects: `Blobs`.
+    /// Returns the objects.
     pub fn objects(&self) -> Arc<Folder> {
         Arc::clone(&self.objects)
     }
 
-    /// Returns the paths of the database and its log.
-    pub(crate) fn database_files(&self) -> [PathBuf; 2] {
+    /// Returns the paths of the database, of its log, and of the folder of objects.
+    pub(crate) fn places(&self) -> [PathBuf; 3] {
         let database = self.dir.join(DATABASE);
-        [beside(&database, "-wal"), database]
-    }
-
-    /// Returns the path of the folder of objects.
-    pub(crate) fn objects_folder(&self) -> PathBuf {
-        self.dir.join(OBJECTS)
+        [beside(&database, "-wal"), database, self.dir.join(OBJECTS)]
     }
 
     pub(crate) fn db(&self) -> &Db {
@@ -134,12 +106,20 @@ fn keep_private(path: &Path) -> io::Result<()> {
 /// Refuses a folder that must not be opened as a store, though it has the files of one.
 pub(crate) fn refuse_unfit(dir: &Path) -> Result<(), OpenError> {
     if dir.join(SEAL).exists() {
-        return Err(OpenError::IsBackup { dir: dir.to_owned() });
+        return Err(OpenError::IsBackup(dir.to_owned()));
     }
     if dir.join(RESTORING).exists() {
-        return Err(OpenError::HalfRestored { dir: dir.to_owned() });
+        return Err(OpenError::HalfRestored(dir.to_owned()));
     }
     Ok(())
+}
+
+/// Refuses a folder without a database.
+pub(crate) fn require_database(dir: &Path) -> Result<(), OpenError> {
+    if dir.join(DATABASE).is_file() {
+        return Ok(());
+    }
+    Err(OpenError::NotAStore { path: dir.to_owned(), why: format!("it has no {DATABASE}") })
 }
 
 /// Returns the path of a file that SQLite keeps beside the database.
@@ -253,10 +233,9 @@ mod tests {
         let (connection, standing, mode) = frozen(&dir).expect("opens");
         assert!(matches!(standing, Standing::Store(_)) && mode == Mode::Frozen);
         let store = Db::start(connection, &dir.join(DATABASE), mode, None).expect("starts");
-        let marks = MarkTable::new(store);
-        let (at, seen) = marks.load("m").await.expect("reads");
+        let (at, seen) = Marks::load(&store, "m").await.expect("reads");
         assert_eq!(at, Some(Timestamp::MAX));
-        let refused = marks.swap("m", seen, Timestamp::MIN).await.expect_err("nothing is written");
+        let refused = Marks::swap(&store, "m", seen, Timestamp::MIN).await.expect_err("nothing is written");
         assert!(refused.to_string().contains("cannot be written"), "{refused}");
         assert_eq!(names(&dir), before, "nothing is made beside it");
     }

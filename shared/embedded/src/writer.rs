@@ -11,7 +11,6 @@ use tokio::sync::{mpsc, oneshot};
 const MAX_WAITING: usize = 1_024;
 /// Maximum number of writes in one transaction, so that no caller waits for a very long one.
 const MAX_GROUP: usize = 256;
-
 /// Time for which the thread waits for further writes, if they come close together: a commit takes more than the writes
 /// in it.
 const GATHER: Duration = Duration::from_millis(10);
@@ -40,7 +39,7 @@ impl Writer {
     {
         let stopped = || PortError::unavailable(format!("cannot {what}"), "the store's writer has stopped");
         let (reply, answer) = oneshot::channel();
-        let task = Write { what, state: State::Waiting(work), reply };
+        let task = Write { what, work: Some(work), outcome: None, reply };
         let tasks = self.tasks.as_ref().ok_or_else(stopped)?;
         tasks.send(Box::new(task)).await.map_err(|_| stopped())?;
         answer.await.map_err(|_| stopped())?
@@ -68,14 +67,9 @@ trait Task: Send {
 
 struct Write<T, F> {
     what: &'static str,
-    state: State<T, F>,
+    work: Option<F>,
+    outcome: Option<Result<T, DbError>>,
     reply: oneshot::Sender<Result<T, PortError>>,
-}
-
-enum State<T, F> {
-    Waiting(F),
-    Ran(Result<T, DbError>),
-    Taken,
 }
 
 impl<T, F> Task for Write<T, F>
@@ -84,24 +78,17 @@ where
     F: FnOnce(&Connection) -> Result<T, DbError> + Send,
 {
     fn run(&mut self, connection: &Connection) -> bool {
-        if let State::Waiting(work) = std::mem::replace(&mut self.state, State::Taken) {
-            let outcome = work(connection);
-            let keep = outcome.is_ok();
-            self.state = State::Ran(outcome);
-            return keep;
-        }
-        false
+        self.outcome = self.work.take().map(|work| work(connection));
+        matches!(self.outcome, Some(Ok(_)))
     }
 
     fn answer(self: Box<Self>, failure: Option<&rusqlite::Error>) {
-        let answer = match (self.state, failure) {
+        let answer = match (self.outcome, failure) {
             // The write's own error says more than the failure of the transaction.
-            (State::Ran(Err(error)), _) => Err(error.into_port(self.what)),
-            (State::Ran(Ok(value)), None) => Ok(value),
+            (Some(Err(error)), _) => Err(error.into_port(self.what)),
+            (Some(Ok(value)), None) => Ok(value),
             (_, Some(error)) => Err(from_sql(self.what, error)),
-            (State::Waiting(_) | State::Taken, None) => {
-                Err(PortError::unavailable(format!("cannot {}", self.what), "the write was not made"))
-            }
+            (None, None) => Err(PortError::unavailable(format!("cannot {}", self.what), "the write was not made")),
         };
         // The caller may have gone; its write is valid all the same.
         let _ = self.reply.send(answer);
@@ -115,7 +102,8 @@ fn serve(connection: &Connection, mut waiting: mpsc::Receiver<Box<dyn Task>>) {
         let mut group = vec![first];
         fill(&mut group, &mut waiting);
         if are_many && group.len() < MAX_GROUP {
-            gather();
+            #[allow(clippy::disallowed_methods, reason = "the writer's thread waits here as it waits for the disk")]
+            std::thread::sleep(GATHER);
             fill(&mut group, &mut waiting);
         }
         are_many = group.len() > 1;
@@ -132,12 +120,6 @@ fn fill(group: &mut Vec<Box<dyn Task>>, waiting: &mut mpsc::Receiver<Box<dyn Tas
         let Ok(task) = waiting.try_recv() else { break };
         group.push(task);
     }
-}
-
-/// Waits for other writes to come.
-#[allow(clippy::disallowed_methods, reason = "the writer's thread waits here as it waits for the disk")]
-fn gather() {
-    std::thread::sleep(GATHER);
 }
 
 /// Makes all writes of a group in one transaction. A write that fails is undone alone.
@@ -161,7 +143,10 @@ fn attempt(connection: &Connection, group: &mut [Box<dyn Task>]) -> rusqlite::Re
         }
         let keep = task.run(connection);
         if connection.is_autocommit() {
-            return Err(ended_early());
+            // SQLite has rolled back the whole transaction on the error of this write.
+            let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL);
+            let why = "the transaction was undone since one of its writes failed";
+            return Err(rusqlite::Error::SqliteFailure(code, Some(why.into())));
         }
         let end: &[&str] = match (is_first, keep) {
             (true, true) => &[],
@@ -175,19 +160,12 @@ fn attempt(connection: &Connection, group: &mut [Box<dyn Task>]) -> rusqlite::Re
     Ok(())
 }
 
-/// Returns the error for writes that were undone because SQLite rolled back the whole transaction on another write's
-/// error.
-fn ended_early() -> rusqlite::Error {
-    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL);
-    rusqlite::Error::SqliteFailure(code, Some("the transaction was undone since one of its writes failed".into()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Access, Store};
     use curlew_model::{Job, PollJob, QueueName, SourceKey, Timestamp, Work};
-    use curlew_ports::{Inbox, Marks, Queue, Version};
+    use curlew_ports::{Inbox, Queue, Version};
     use rusqlite::params;
 
     fn job(n: u64, length: usize) -> Job {

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use curlew_embedded::{Access, OpenError, Store};
 use curlew_model::{HostKey, HostState, Job, Millis, PollJob, QueueName, SourceKey, Timestamp};
-use curlew_ports::{Blobs, HostLedger, Inbox, Marks, PortError, Queue, Version};
+use curlew_ports::{Blobs, HostLedger, Inbox, PortError, Queue, Version};
 use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
