@@ -16,6 +16,7 @@ mod run;
 mod score;
 mod test;
 mod tools;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -31,10 +32,11 @@ usage: cargo xtask TASK
   fuzz [SECONDS] [TARGET…]  every fuzz target for a minute each (fuzz/)
   learn PATH         what a block is, from labelled pages that lie at PATH: the model of extraction and its figures
   lint               formatting, clippy, the rules for dependencies (deny.toml), the template (infra/), the site of docs/
-  nightly            what proves a thing a second time: packages, libraries, more seeds, every page in every form, fuzzing
+  nightly            what proves a thing a second time: packages, libraries, the wheel, more seeds, every page in every form, fuzzing
   release            the functions as they are deployed, by `sam build`, each zip held against its bar (BENCHMARKS.md)
   score PATH [PART…] how right `curlew check` is on labelled pages, feeds and robots.txt files that lie at PATH (BENCHMARKS.md)
-  test [ARGS…]       the tests of every day; ARGS go to `cargo nextest run`, as in: cargo xtask test -E 'test(robots)'";
+  test [ARGS…]       the tests of every day; ARGS go to `cargo nextest run`, as in: cargo xtask test -E 'test(robots)'
+  wheel [PATH]       the extractor for Python (contrib/python), compared with trafilatura on pages that lie at PATH";
 
 /// Exit code for wrong usage, as in Curlew's own programs.
 const WRONG_USAGE: u8 = 2;
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         Some(("release", [])) => functions::release().map(drop),
         Some(("score", words)) => score::score(words),
         Some(("test", rest)) => test::test(rest),
+        Some(("wheel", words)) => wheel::wheel(words),
         Some(("help" | "--help" | "-h", _)) => {
             eprintln!("{USAGE}");
             Ok(())

