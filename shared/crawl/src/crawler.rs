@@ -81,7 +81,7 @@ impl Crawler {
     /// Returns the crawler over these ports; `judge` screens pages.
     pub fn over(politeness: Arc<Politeness>, ports: &Ports, judge: Arc<Judge>) -> Crawler {
         let Ports { pages, sources, queue, blobs, .. } = ports;
-        let Politeness { clock, events, rules, groups, scope, pool, .. } = &*politeness;
+        let Politeness { clock, rules, .. } = &*politeness;
         let callbacks = Arc::new(Callbacks::new(None, blobs.clone()));
         let intake = Arc::new(Intake::new(politeness.clone(), sources.clone(), pages.clone(), queue.clone()));
         let fetch =
@@ -114,13 +114,8 @@ impl Crawler {
                 sources: sources.clone(),
                 blobs: blobs.clone(),
                 queue: queue.clone(),
-                clock: clock.clone(),
-                events: events.clone(),
-                groups: groups.clone(),
-                token: politeness.token.clone(),
                 judge,
-                scope: scope.clone(),
-                pool: pool.clone(),
+                politeness: politeness.clone(),
             },
             sample: Sample { politeness: politeness.clone(), pages: pages.clone(), queue: queue.clone() },
             dispatch: Dispatch {

@@ -8,7 +8,6 @@ pub mod image;
 pub mod import;
 pub mod judge;
 pub mod overrides;
-pub(crate) mod page_row;
 pub mod reextract;
 pub mod sample;
 pub mod variant;

@@ -15,7 +15,8 @@ use crate::pages::fetch::Fetch;
 use crate::politeness::failures;
 use crate::politeness::visit::LeaseOutcome;
 use curlew_model::{
-    DiscoverJob, Envelope, FeedSource, Job, PollJob, Rejection, SiteSource, SiteState, Source, SourceKey, Timestamp,
+    DiscoverJob, Envelope, Failure, FailureCause, FeedSource, Job, PollJob, Rejection, SiteSource, SiteState, Source,
+    SourceKey, Timestamp,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::admission::NotNow;
@@ -155,7 +156,8 @@ impl Discover {
             return Ok(Verdict::Drop("the site was looked at already".into()));
         }
         let Ok(start) = address::parse(&site.url, None) else {
-            return self.apply(site, seen, Step::Refused(failures::bad_address()), job).await;
+            let why = Failure::new(FailureCause::Address, "the start address is not valid");
+            return self.apply(site, seen, Step::Refused(why), job).await;
         };
         let rest = Rest::new(&job.work);
         let host = self.intake.politeness.key_of(rest.home.as_ref().unwrap_or(&start));

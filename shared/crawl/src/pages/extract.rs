@@ -1,5 +1,5 @@
-//! Extract: makes records of fetched pages, many in one segment, and writes what became of each page. It is long since
-//! a batch is one path: read, judge, write, settle.
+//! Makes records of fetched pages, many in one segment, and writes what became of each page: read, judge, write,
+//! settle.
 
 use crate::pages::body::{discard, unpack};
 use crate::pages::fingerprint;
@@ -8,6 +8,7 @@ use crate::pages::judge::Judge;
 use crate::pages::overrides;
 use crate::pages::variant::{content_hash, same_page};
 use crate::parsing::{overrun_apart, parsed};
+use crate::politeness::access::Politeness;
 use crate::worker::PageJob;
 use bytes::Bytes;
 use curlew_article::{Article, Limits, decode, extract};
@@ -17,19 +18,18 @@ use curlew_catalog::segment::{self, Draft, segment_year};
 use curlew_catalog::thumbnails::Pictures;
 use curlew_feed::speaks_of_comments;
 use curlew_model::{
-    ExtractJob, FeedSource, HostKey, ImageId, Job, Kind, Location, MainImage, Millis, NamedBy, Page, PageBody, PageId,
+    ExtractJob, FeedSource, HostKey, ImageId, Job, Location, MainImage, Millis, NamedBy, Page, PageBody, PageId,
     PageState, Purpose, Record, Rejection, Screened, SiteSource, SiteState, Source, SourceKey, ThumbnailId, Timestamp,
     Validators, VisitItem, VisitJob,
 };
-use curlew_policy::address::{self, HostGroups};
+use curlew_policy::address;
 use curlew_policy::page::dates;
 use curlew_policy::page::publication::{self, PageDate};
 use curlew_policy::page::sampling;
 use curlew_policy::page::soft404::{PageText, is_in_place_of};
-use curlew_policy::politeness::scope::Scope;
 use curlew_policy::trace;
 use curlew_ports::stage::{Result, StageError, Verdict, job_span};
-use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Event, Events, Pages, PortError, Queue, Sources, Version, compute};
+use curlew_ports::{Blobs, CpuPool, CpuTask, Event, Pages, PortError, Queue, Sources, Version, compute, swapped};
 use curlew_screen::{Override, Screening, Verdict as Judged};
 use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -37,7 +37,7 @@ use std::sync::Arc;
 use tracing::{Instrument, Span};
 use url::Url;
 
-/// Time for which a page waits for an image of another host, if nobody judges the image later, and the number of times.
+/// Time for which a page waits for an image of another host that nobody judges later, and how often it waits.
 const IMAGE_WAIT: Millis = Millis::from_mins(5);
 const IMAGE_WAITS: u32 = 3;
 /// Number of attempts to write the row of a page while others write it.
@@ -58,43 +58,19 @@ pub struct Extract {
     pub blobs: Arc<dyn Blobs>,
     /// For visits to images that only the text shows.
     pub queue: Arc<dyn Queue>,
-    /// Time.
-    pub clock: Arc<dyn Clock>,
-    /// Receiver of metrics.
-    pub events: Arc<dyn Events>,
-    /// The grouping of hosts that count as one.
-    pub groups: Arc<HostGroups>,
-    /// The product token that meta tags name us by.
-    pub token: String,
     /// Content policy.
     pub judge: Arc<Judge>,
-    /// For whose meta tags are not heeded.
-    pub scope: Arc<Scope>,
-    /// Pool in which documents are parsed.
-    pub pool: Arc<dyn CpuPool>,
+    /// Time, settings about hosts, and the pool in which documents are parsed.
+    pub politeness: Arc<Politeness>,
 }
 
-/// State shared by the jobs of a batch: rows read for one need not be read for the next.
 #[derive(Default)]
 pub(super) struct BatchCache {
     feeds: HashMap<SourceKey, Option<NamedBy>>,
-    pictures: Pictures,
-    /// The blocked hosts.
+    pub(super) pictures: Pictures,
     blocked: Option<BTreeSet<String>>,
 }
 
-impl BatchCache {
-    /// Returns the outcome of an image's own visit, if it had one.
-    pub(super) async fn picture(
-        &mut self,
-        blobs: &dyn Blobs,
-        image: &ImageId,
-    ) -> Result<Option<Option<Bytes>>, PortError> {
-        self.pictures.get(blobs, image).await
-    }
-}
-
-/// A job of a batch on its way.
 enum Extraction {
     /// The page's row says already what became of it.
     Known,
@@ -104,10 +80,7 @@ enum Extraction {
     Rejected(Rejection),
 }
 
-/// The row of a page that is still pending; `None` if there is none, since the fetcher crashed before it wrote one.
-type PendingRow = Option<RowSeen>;
-
-/// A row as it was read.
+/// The row of a page that is still pending; there is none if the fetcher crashed before it wrote one.
 #[derive(Clone, Copy)]
 struct RowSeen {
     version: Version,
@@ -121,19 +94,23 @@ impl RowSeen {
     }
 }
 
-/// A record that was made, and of what.
 struct NewRecord<'j> {
     /// Index in the batch.
     number: usize,
     job: &'j PageJob,
     /// Span of the job, which lasts until its page's row is written.
     span: Span,
-    seen: PendingRow,
+    seen: Option<RowSeen>,
     draft: Draft,
     content_hash: String,
 }
 
 impl Extract {
+    /// Does the job, which may have been done before.
+    pub async fn run(&self, job: &PageJob) -> Result<Verdict> {
+        self.run_batch(std::slice::from_ref(job)).await.pop().unwrap_or(Ok(Verdict::Done))
+    }
+
     /// Does a batch of jobs; their records share one segment. One verdict for each job, in order.
     pub async fn run_batch(&self, jobs: &[PageJob]) -> Vec<Result<Verdict>> {
         let mut batch = BatchCache::default();
@@ -151,7 +128,7 @@ impl Extract {
                     match self.awaits_image(job, &new.draft, &mut batch.pictures).await {
                         Ok(true) => {
                             waiting.push(new);
-                            Some(Ok(Verdict::Defer(self.clock.now() + IMAGE_WAIT)))
+                            Some(Ok(Verdict::Defer(self.politeness.clock.now() + IMAGE_WAIT)))
                         }
                         Ok(false) => {
                             kept.push(new);
@@ -177,13 +154,13 @@ impl Extract {
                 }
             }
             Err(error) => {
-                let text = error.to_string();
-                let mut first = Some(error);
-                for kept in &kept {
-                    let error = first
-                        .take()
-                        .unwrap_or_else(|| PortError::Unavailable { what: text.clone(), source: None }.into());
-                    verdicts[kept.number] = Some(Err(error));
+                let what = error.to_string();
+                for kept in kept.iter().skip(1) {
+                    let error = PortError::Unavailable { what: what.clone(), source: None };
+                    verdicts[kept.number] = Some(Err(error.into()));
+                }
+                if let Some(first) = kept.first() {
+                    verdicts[first.number] = Some(Err(error));
                 }
             }
         }
@@ -205,13 +182,13 @@ impl Extract {
             return Ok(vec![]);
         }
         let drafts = kept.iter().map(|kept| &kept.draft);
-        let locations = segment::write(self.blobs.as_ref(), drafts, self.clock.now()).await?;
+        let locations = segment::write(self.blobs.as_ref(), drafts, self.politeness.clock.now()).await?;
         self.image_visits(kept, pictures).await?;
         Ok(locations)
     }
 
     /// Extracts the page of a job; returns it with the version of the page's row that it is made over.
-    async fn make(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<(PendingRow, Extraction)> {
+    async fn make(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<(Option<RowSeen>, Extraction)> {
         // The new row is swapped against this one: if it is too old to be true, the row is read again. A page that had
         // no row is not looked up: the same job twice is rare, and makes a record that no row points to. But a stored
         // body is gone by then.
@@ -232,7 +209,7 @@ impl Extract {
         let content_hash = content_hash(&draft.record);
         // A page that is indexed stays a page of its own.
         if job.replaces.is_none()
-            && let Some(of) = same_page(self.pages.as_ref(), job, &content_hash, self.clock.now()).await?
+            && let Some(of) = same_page(self.pages.as_ref(), job, &content_hash, self.politeness.clock.now()).await?
         {
             return Ok((seen, Extraction::Same(of)));
         }
@@ -269,10 +246,11 @@ impl Extract {
     async fn raw(&self, job: &ExtractJob, body: Bytes, record: &Record) -> Result<Option<Bytes>> {
         let Some(exchange) = job.exchange.clone().filter(|_| !record.no_archive) else { return Ok(None) };
         let (bytes, job) = (body.len(), job.clone());
-        match parsed(self.pool.as_ref(), bytes, move || raw::pack(&job, &exchange, &body)).await? {
-            Ok(frame) => frame.map(Some),
-            Err(_) => Ok(None),
-        }
+        parsed(self.pool(), bytes, move || raw::pack(&job, &exchange, &body)).await?.ok().transpose()
+    }
+
+    fn pool(&self) -> &dyn CpuPool {
+        self.politeness.pool.as_ref()
     }
 
     async fn article(
@@ -285,7 +263,7 @@ impl Extract {
         let read = move || extract(&decode(&body, content_type.as_deref()), &base, &Limits::default());
         // A panic fails the job: it holds no lease, and among the dead ones the page waits for a program that can read
         // it.
-        Ok(match overrun_apart(compute(self.pool.as_ref(), CpuTask::document(bytes), read).await)? {
+        Ok(match overrun_apart(compute(self.pool(), CpuTask::document(bytes), read).await)? {
             Ok(article) => article.map_err(|why| Rejection::Unreadable(why.to_string())),
             Err(overrun) => Err(Rejection::Limit(overrun.to_string())),
         })
@@ -300,7 +278,8 @@ impl Extract {
         feed: Option<NamedBy>,
         pictures: &mut Pictures,
     ) -> Result<Result<Draft, Rejection>> {
-        let directives = self.scope.directives(answered, &article.robots_meta, &job.robots_tags, &self.token);
+        let Politeness { scope, token, .. } = self.politeness.as_ref();
+        let directives = scope.directives(answered, &article.robots_meta, &job.robots_tags, token);
         if directives.noindex || directives.expired(job.fetched_at) {
             return Ok(Err(Rejection::Noindex));
         }
@@ -319,22 +298,27 @@ impl Extract {
             return Ok(Err(why));
         }
         let title = title.unwrap_or_default();
-        let host = Url::parse(&job.url).ok().and_then(|u| u.host_str().map(str::to_owned)).unwrap_or_default();
+        let host = overrides::host_of(&job.url);
         // `noimageindex`: the page has an image, and asks that it is not shown.
         let own_image = own_image.filter(|_| !directives.noimageindex);
         // A page that names its site's image has none of its own.
         let image_of_site = own_image.is_none() || own_image == site_image;
         let image = own_image.or(site_image);
-        let thumbnail = thumbnail_of(job, image.as_deref());
-        let jpeg = match &thumbnail {
-            Thumbnail::None => None,
-            Thumbnail::Beside(jpeg) => Some(jpeg.clone()),
-            Thumbnail::Object(id) => pictures.get(self.blobs.as_ref(), id).await?.flatten(),
+        let (object, beside) = match image.as_deref().and_then(image_id_of) {
+            Some(id) => match job.image.as_ref().filter(|tried| tried.id == id) {
+                Some(tried) => (None, tried.thumbnail.clone()),
+                None => (Some(id), None),
+            },
+            None => (None, None),
+        };
+        let jpeg = match &object {
+            Some(id) => pictures.get(self.blobs.as_ref(), id).await?.flatten(),
+            None => beside.clone(),
         };
         let language = article.language.as_deref();
         let page = curlew_screen::Page { title: &title, text: &article.text, language, host: Some(&host) };
-        let rules = self.judge.rules(self.blobs.as_ref(), self.clock.as_ref()).await?;
-        let screening = match overrun_apart(self.judge.page(self.pool.as_ref(), &page, jpeg.as_deref()).await)? {
+        let rules = self.judge.rules(self.blobs.as_ref(), self.politeness.clock.as_ref()).await?;
+        let screening = match overrun_apart(self.judge.page(self.pool(), &page, jpeg.as_deref()).await)? {
             Ok(screening) => with_override(screening, &rules, &job.url),
             Err(overrun) => return Ok(Err(Rejection::Limit(overrun.to_string()))),
         };
@@ -357,7 +341,7 @@ impl Extract {
             simhash: fingerprint::of_text(&article.text),
             text: article.text,
             image_of_site,
-            thumbnail: thumbnail.object(),
+            thumbnail: object.map(ThumbnailId::Object),
             thumbnail_frame: 0,
             raw: None,
             image,
@@ -375,7 +359,7 @@ impl Extract {
             preferences: job.preferences.clone(),
             replaces: job.replaces.clone(),
         };
-        Ok(Ok(Draft { record, thumbnail: thumbnail.beside(), raw: None }))
+        Ok(Ok(Draft { record, thumbnail: beside, raw: None }))
     }
 
     /// Returns the image of a page among its choices, best first: the one that came with it, or else the first that was
@@ -401,7 +385,6 @@ impl Extract {
         Ok(choices.into_iter().next())
     }
 
-    /// Returns the facts that the record of a page takes from its feed.
     async fn named_by(
         &self,
         job: &ExtractJob,
@@ -447,18 +430,18 @@ impl Extract {
         Ok(None)
     }
 
-    async fn rejected(&self, job: &PageJob, seen: PendingRow, reason: Rejection) -> Result<Verdict> {
+    async fn rejected(&self, job: &PageJob, seen: Option<RowSeen>, reason: Rejection) -> Result<Verdict> {
         if job.work.replaces.is_some() {
             tracing::info!(url = %job.work.url, %reason, "an indexed page that has changed stays as it was");
         } else if self.write(job, seen, PageState::Rejected { reason: reason.clone() }).await? {
-            self.events.note(&Event::Rejected(&reason));
+            self.politeness.events.note(&Event::Rejected(&reason));
             tracing::debug!(url = %job.work.url, %reason, "a page is not taken in");
         }
         discard(self.blobs.as_ref(), &job.work.body).await?;
         Ok(Verdict::Done)
     }
 
-    async fn same(&self, job: &PageJob, seen: PendingRow, of: PageId) -> Result<Verdict> {
+    async fn same(&self, job: &PageJob, seen: Option<RowSeen>, of: PageId) -> Result<Verdict> {
         self.write(job, seen, PageState::Alias { of }).await?;
         discard(self.blobs.as_ref(), &job.work.body).await?;
         Ok(Verdict::Done)
@@ -468,19 +451,22 @@ impl Extract {
         let year = segment_year(&location).unwrap_or_default();
         let content_hash = kept.content_hash.clone();
         if self.write(kept.job, kept.seen, PageState::Accepted { year, location, content_hash }).await? {
-            self.events.note(if kept.job.work.replaces.is_some() { &Event::Revised } else { &Event::Accepted });
+            self.politeness.events.note(if kept.job.work.replaces.is_some() {
+                &Event::Revised
+            } else {
+                &Event::Accepted
+            });
             tracing::debug!(url = %kept.job.work.url, "a page is taken in");
         }
         discard(self.blobs.as_ref(), &kept.job.work.body).await?;
         Ok(Verdict::Done)
     }
 
-    /// Images that were not asked for with their pages get visits of their own: those on other host keys, those of
-    /// sites, and those that only the text shows. One visit a host key and batch; pages of one site often share an
-    /// image.
+    /// Sends visits to images that were not asked for with their pages: those on other host keys, those of sites, and
+    /// those that only the text shows. One visit a host key and batch, since pages of one site often share an image.
     async fn image_visits(&self, kept: &[NewRecord<'_>], pictures: &mut Pictures) -> Result<()> {
         let mut images = HashSet::new();
-        let now = self.clock.now();
+        let now = self.politeness.clock.now();
         let mut visits: BTreeMap<(Timestamp, HostKey), Vec<VisitItem>> = BTreeMap::new();
         for NewRecord { job, draft, .. } in kept {
             let Some(ThumbnailId::Object(image)) = &draft.record.thumbnail else { continue };
@@ -493,7 +479,7 @@ impl Extract {
                 _ => (now, job.work.calls_left > 0),
             };
             let Some(url) = url.filter(|_| is_callable && images.insert((image.clone(), of))) else { continue };
-            let Ok(host) = address::host_key(&url, &self.groups) else { continue };
+            let Ok(host) = address::host_key(&url, &self.politeness.groups) else { continue };
             if pictures.get(self.blobs.as_ref(), image).await?.is_some() {
                 continue;
             }
@@ -515,9 +501,9 @@ impl Extract {
         Ok(())
     }
 
-    /// Writes the row of a page that is still pending, or has none, or whose record is replaced; says whether it was
-    /// written. The first writer decides.
-    async fn write(&self, job: &PageJob, mut seen: PendingRow, state: PageState) -> Result<bool> {
+    /// Writes the row of a page that is still pending, or has none, or whose record is replaced; false if another
+    /// writer decided first.
+    async fn write(&self, job: &PageJob, mut seen: Option<RowSeen>, state: PageState) -> Result<bool> {
         let (job, trace) = (job.work.as_ref(), job.trace.clone());
         let is_accepted = matches!(state, PageState::Accepted { .. });
         let mut row = Page {
@@ -525,7 +511,7 @@ impl Extract {
             trace,
             checked_at: job.replaces.as_ref().map(|_| job.fetched_at),
             validators: if is_accepted { job.validators.clone() } else { Validators::default() },
-            ..Page::new(job.page.clone(), job.url.clone(), job.host.clone(), state, self.clock.now())
+            ..Page::new(job.page.clone(), job.url.clone(), job.host.clone(), state, self.politeness.clock.now())
         };
         for _ in 0..ROW_TRIES {
             // The row that was read when the batch began is mostly still right, and reading costs as much as anything
@@ -542,11 +528,7 @@ impl Extract {
             row.rejected_at = seen.and_then(|seen| seen.rejected_at).filter(|_| row.state.has_second_chance());
             let written = match seen {
                 None => self.pages.insert(&row).await?,
-                Some(seen) => match self.pages.swap(seen.version, &row).await {
-                    Ok(_) => true,
-                    Err(PortError::Conflict) => false,
-                    Err(other) => return Err(other.into()),
-                },
+                Some(seen) => swapped(self.pages.swap(seen.version, &row).await)?,
             };
             if written {
                 return Ok(true);
@@ -572,55 +554,17 @@ pub(crate) fn with_override(screening: Screening, rules: &[Override], url: &str)
     }
 }
 
-/// Place of the thumbnail of a page's image.
-enum Thumbnail {
-    /// There is none.
-    None,
-    /// The image came with the page.
-    Beside(Bytes),
-    /// The image is an object, or will be one.
-    Object(ImageId),
-}
-
-impl Thumbnail {
-    /// Returns the thumbnail's id for the record before it is written: one that came with the page gets its place with
-    /// the record's.
-    fn object(&self) -> Option<ThumbnailId> {
-        if let Thumbnail::Object(id) = self { Some(ThumbnailId::Object(id.clone())) } else { None }
-    }
-
-    fn beside(self) -> Option<Bytes> {
-        if let Thumbnail::Beside(jpeg) = self { Some(jpeg) } else { None }
-    }
-}
-
-fn thumbnail_of(job: &ExtractJob, image: Option<&str>) -> Thumbnail {
-    let Some(id) = image.and_then(image_id_of) else { return Thumbnail::None };
-    match &job.image {
-        Some(tried) if tried.id == id => tried.thumbnail.clone().map_or(Thumbnail::None, Thumbnail::Beside),
-        _ => Thumbnail::Object(id),
-    }
-}
-
 pub(crate) fn image_id_of(url: &str) -> Option<ImageId> {
     address::parse(url, None).ok().map(|u| address::image_id(&u))
 }
 
-/// True if a row says what became of its page. One that says something which may pass does not: the fetcher sends a
-/// page on before it writes the row anew, and this may be what it sent. Nor does one that points to the record that is
-/// replaced.
+/// True if a row says what became of its page, for good: the fetcher sends a page that is taken up before it writes the
+/// row anew. A row that points to the record that is replaced does not.
 fn is_decided(job: &ExtractJob, page: &Page) -> bool {
     match (&job.replaces, &page.state) {
         (Some(old), PageState::Accepted { location, .. }) => location != old,
         (Some(_), _) => true,
         (None, PageState::Pending) => false,
         (None, state) => !state.may_be_taken_up() && !sampling::may_look_again(page, job.fetched_at),
-    }
-}
-
-impl Extract {
-    /// Does the job, which may have been done before.
-    pub async fn run(&self, job: &PageJob) -> Result<Verdict> {
-        self.run_batch(std::slice::from_ref(job)).await.pop().unwrap_or(Ok(Verdict::Done))
     }
 }

@@ -1,5 +1,4 @@
-//! Fetch: visits a host key for a list of URLs. New pages go to extraction; re-checks decide about removal. It
-//! is long since all of them take the same steps under one visit.
+//! Visits a host key for a list of URLs. New pages go to extraction; re-checks decide about removal.
 
 mod ending;
 mod images;
@@ -11,7 +10,6 @@ mod revision;
 use crate::pages::body::pack;
 use crate::pages::judge::{Judge, REMEMBERED_IMAGES};
 use crate::pages::overrides;
-use crate::pages::page_row;
 use crate::parsing::parsed;
 use crate::politeness::access::Politeness;
 use crate::politeness::usage_preferences::StatedUsage;
@@ -21,7 +19,7 @@ use bytes::Bytes;
 use curlew_article::{Article, HeadScan, Limits, decode, scan_head};
 use curlew_catalog::segment::RecordReader;
 use curlew_model::{
-    EntryHints, Envelope, ExtractJob, HostKey, ImageId, Job, MainImage, Millis, PageId, PageState, Purpose, Rejection,
+    EntryHints, Envelope, ExtractJob, HostKey, ImageId, MainImage, Millis, PageId, PageState, Purpose, Rejection,
     StatedPreferences, Timestamp, Validators, VisitItem, VisitJob,
 };
 use curlew_policy::address;
@@ -34,8 +32,7 @@ use curlew_policy::polling::conditional;
 use curlew_ports::stage::{Result, Verdict};
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
 use curlew_screen::Override;
-use ending::page_row;
-use interstitial::{MOST_SUSPECTS, Sight, Suspect, Suspicion};
+use interstitial::{MOST_SUSPECTS, Sight, Suspect};
 use lru::LruCache;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -53,8 +50,7 @@ pub struct Fetch {
     blobs: Arc<dyn Blobs>,
     /// Looks at images that come later than their pages.
     judge: Arc<Judge>,
-    /// Thumbnails of main images that were asked for together with their pages lately: pages of one site that come
-    /// together often share one. A forgotten image is called again, within the calls that its page may cost.
+    /// Thumbnails of main images that came with their pages lately: pages of one site often share one.
     images: Arc<Mutex<LruCache<ImageId, Option<Bytes>>>>,
     /// Duration after which a visit begins no further item; a slice if there is no such limit.
     turn: Option<Millis>,
@@ -62,7 +58,6 @@ pub struct Fetch {
     remembered: usize,
 }
 
-/// Outcome of one item of a visit.
 enum Item {
     Done,
     /// This item waits until then, for this reason; the items after it have their turn.
@@ -71,10 +66,8 @@ enum Item {
     Later(NotNow),
 }
 
-/// Content of a page's row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Row {
-    /// There is none.
     None,
     /// The page was given up for a reason that may have passed, or gets a second look.
     MayBeTakenUp,
@@ -82,7 +75,6 @@ enum Row {
     Decided,
 }
 
-/// State shared by the pieces of a visit.
 struct VisitRun<'j, 'v> {
     job: &'j Envelope<VisitJob>,
     visit: &'j mut Visit<'v>,
@@ -92,12 +84,11 @@ struct VisitRun<'j, 'v> {
     suspects: Vec<Suspect>,
     /// The canonical link that was called last, and its text.
     canonical: Option<(Url, Option<String>)>,
-    /// Pages that were sent on to extraction.
     sent: SentDocuments,
 }
 
-/// The latest pages that a visit has sent on to extraction, with their documents: a canonical link that names one of
-/// them needs no call. Together they are no longer than [`KEPT_DOCUMENTS`].
+/// The latest pages that a visit has sent on, no longer together than [`KEPT_DOCUMENTS`]: a canonical link that names
+/// one needs no call.
 #[derive(Default)]
 struct SentDocuments(VecDeque<SentDocument>);
 
@@ -163,17 +154,35 @@ impl Fetch {
         Fetch { remembered: most, ..self }
     }
 
-    /// Returns when to go on with what is left, if the visit's turn is over.
-    fn turn_over(&self, visit: &Visit<'_>, done: usize) -> Option<Timestamp> {
-        let is_over = self.turn.is_some_and(|turn| visit.lasted() >= turn);
-        (is_over && done > 0).then(|| visit.next_call_at())
+    /// Does the job, which may have been done before.
+    pub async fn run(&self, job: &Envelope<VisitJob>) -> Result<Verdict> {
+        let owner = match job.work.items.first() {
+            Some(item) => format!("fetch {}", item.page),
+            None => return Ok(Verdict::Done),
+        };
+        let mut visit = match self.politeness.open(&job.work.host, &owner).await? {
+            LeaseOutcome::Granted(visit) => visit,
+            LeaseOutcome::NotNow(not_now) => return self.put_off(job, not_now).await,
+            LeaseOutcome::Blocked => {
+                // A blocked page is not found already; with the re-check its text goes too.
+                let (indexed, others): (Vec<_>, Vec<_>) =
+                    job.work.items.iter().partition(|item| item.purpose == Purpose::Recheck);
+                self.remove_blocked(indexed.into_iter(), job.trace.as_ref()).await?;
+                for item in others {
+                    self.write_rejection(job, item, Rejection::Blocked).await?;
+                }
+                return Ok(Verdict::Done);
+            }
+        };
+        let left = self.under(&mut visit, job).await;
+        let closed = visit.close().await;
+        self.leave(job, left?).await?;
+        closed?;
+        Ok(Verdict::Done)
     }
 
     /// Runs the items of a job under the lease of its host key, as long as the visit may go on; returns those that
-    /// wait.
-    ///
-    /// # Errors
-    /// The errors of the ports. Items that were done then are found to be, when the job is run again.
+    /// wait. After an error, a second run finds the items that were done.
     pub(crate) async fn under(&self, visit: &mut Visit<'_>, job: &Envelope<VisitJob>) -> Result<VisitRest> {
         let calls_before = visit.state.calls;
         let (apart, suspects) = (BTreeMap::new(), Vec::new());
@@ -181,11 +190,12 @@ impl Fetch {
         let mut done = 0;
         let mut end = Ok(None);
         for item in &job.work.items {
-            if let Some(until) = self.turn_over(round.visit, done) {
-                end = Ok(Some(NotNow::busy(until)));
-                break;
-            }
-            match self.item(&mut round, item).await {
+            let is_over = done > 0 && self.turn.is_some_and(|turn| round.visit.lasted() >= turn);
+            let ended = match is_over {
+                true => Ok(Item::Later(NotNow::busy(round.visit.next_call_at()))),
+                false => self.item(&mut round, item).await,
+            };
+            match ended {
                 Ok(Item::Done) => done += 1,
                 Ok(Item::Apart(until, wait)) => {
                     done += 1;
@@ -254,20 +264,16 @@ impl Fetch {
             return Ok(self.held_page(round, &item.page, &got, reply.status, until));
         }
         let seen = self.look(reply, &got.url).await?;
-        match self.sight(round, &item.page, hints, &got, &seen).await? {
-            Sight::Interstitial(waits) => Ok(waits),
+        let calls_left = match self.sight(round, &item.page, hints, &got, &seen).await? {
+            Sight::Interstitial(waits) => return Ok(waits),
             Sight::Suspicious(suspicion) if round.suspects.len() < MOST_SUSPECTS => {
                 round.suspects.push(Suspect { item: item.clone(), before, got, seen, suspicion });
-                Ok(Item::Done)
+                return Ok(Item::Done);
             }
-            Sight::Suspicious(Suspicion { calls_left, .. }) => {
-                self.take_in(round, item, before, &got, calls_left, seen).await
-            }
-            Sight::Itself => {
-                let calls_left = self.calls_left(&got);
-                self.take_in(round, item, before, &got, calls_left, seen).await
-            }
-        }
+            Sight::Suspicious(suspicion) => suspicion.calls_left,
+            Sight::Itself => self.calls_left(&got),
+        };
+        self.take_in(round, item, before, &got, calls_left, seen).await
     }
 
     /// Sends a new page that answered on to extraction, or rejects it.
@@ -296,8 +302,7 @@ impl Fetch {
         let id = address::page_id(&known_as);
         let before = if id == item.page { before } else { self.row_of(round.visit, &id, &known_as).await? };
         if before == Row::Decided {
-            self.alias(round, item, id).await?;
-            return Ok(Item::Done);
+            return self.alias(round, item, id).await;
         }
         // A redirect may have led to another host key than the visit's own; re-checks go there at once.
         let host = self.politeness.key_of(&known_as).unwrap_or_else(|_| round.job.work.host.clone());
@@ -307,22 +312,21 @@ impl Fetch {
         let found = PageFacts { got, reply, seen: &seen, preferences, image, calls_left };
         let has_room = round.visit.remembered < self.remembered && before == Row::None;
         let is_without_row = has_room && host == round.visit.state.host;
-        self.send_on(round, found, &known_as, &host, hints, is_without_row).await?;
+        let job = self.extract_job(found, id.clone(), known_as.as_str(), &host).await?;
+        let VisitJob { feed, named_by, site_image, .. } = round.job.work.clone();
+        let job = ExtractJob { feed, named_by, hints: hints.clone(), site_image, is_without_row, ..job };
+        let now = job.fetched_at;
+        self.send(job, now, round.job.trace.as_ref()).await?;
         if is_without_row {
             round.visit.state.remember_sent(&id, self.remembered);
             round.visit.remembered += 1;
         } else {
-            let row = page_row(&id, &known_as, &host, round.job, PageState::Pending, self.politeness.clock.now());
-            page_row::write(self.pages.as_ref(), &row).await?;
+            self.write_row(round.job, &id, &known_as, &host, PageState::Pending).await?;
         }
         round.sent.add(SentDocument { page: id.clone(), url: got.url.clone(), html: seen.html });
-        if id != item.page {
-            self.alias(round, item, id).await?;
-        }
-        Ok(Item::Done)
+        if id == item.page { Ok(Item::Done) } else { self.alias(round, item, id).await }
     }
 
-    /// Reads a page's row before the page is called.
     async fn row_of(&self, visit: &Visit<'_>, page: &PageId, url: &Url) -> Result<Row> {
         let is_own = || self.politeness.key_of(url).is_ok_and(|key| key == visit.state.host);
         let row = match self.remembered {
@@ -377,7 +381,6 @@ impl Fetch {
         Ok(Ok(ScannedPage { html, glance, directives }))
     }
 
-    /// Returns the operator's override for a page.
     async fn override_of(&self, url: &str) -> Result<Option<Override>> {
         let rules = self.judge.rules(self.blobs.as_ref(), self.politeness.clock.as_ref()).await?;
         Ok(overrides::about(&rules, url).cloned())
@@ -396,8 +399,8 @@ impl Fetch {
         heeded
     }
 
-    /// The URL under which a page is kept that was called at `called`: its canonical link if that stays on the same
-    /// host key, may be called, and is an address of this text (RFC 6596 §3: a hint), otherwise the URL that answered.
+    /// Returns the URL under which a page is kept: its canonical link if that stays on the same host key, may be
+    /// called, and is an address of this text (RFC 6596 §3: a hint), otherwise the URL that answered.
     async fn known_as(
         &self,
         round: &mut VisitRun<'_, '_>,
@@ -421,10 +424,9 @@ impl Fetch {
         Ok(if is_right { link } else { answered })
     }
 
-    /// True if a canonical link shows the text of the page that answered: by its record if it is indexed, or by its
-    /// document if this visit has fetched it. Else it is called, once for the pages of a visit that name it one after
-    /// another. So a link that a template repeats on all pages, or that leads nowhere, names none of them. One that
-    /// cannot be called now is believed.
+    /// True if a canonical link shows the text of the page that answered: by its record, by its document of this visit,
+    /// or by a call, one for the pages that name it one after another. So a link that a template repeats on all pages
+    /// names none of them. A link that cannot be called now is believed.
     async fn shows_the_same(
         &self,
         round: &mut VisitRun<'_, '_>,
@@ -454,7 +456,6 @@ impl Fetch {
         Ok(own.is_some_and(|(_, article)| is_one_article(text, &article.text)))
     }
 
-    /// Returns the article that an answer shows, if it shows one.
     async fn shown_article(&self, answer: &Fetched) -> Result<Option<Article>> {
         let CallEnd::Reply(reply) = &answer.end else { return Ok(None) };
         if reply.status != 200 || reply.body_skipped {
@@ -470,25 +471,6 @@ impl Fetch {
         self.politeness.rules.calls_per_page.saturating_sub(used)
     }
 
-    async fn send_on(
-        &self,
-        round: &VisitRun<'_, '_>,
-        found: PageFacts<'_>,
-        known_as: &Url,
-        host: &HostKey,
-        hints: &EntryHints,
-        is_without_row: bool,
-    ) -> Result<()> {
-        let page = address::page_id(known_as);
-        let job = self.extract_job(found, page, known_as.as_str(), host).await?;
-        let VisitJob { feed, named_by, site_image, .. } = &round.job.work;
-        let (feed, named_by, site_image) = (feed.clone(), named_by.clone(), site_image.clone());
-        let job = ExtractJob { feed, named_by, hints: hints.clone(), site_image, is_without_row, ..job };
-        let now = job.fetched_at;
-        Ok(self.queue.send(&[(Job::new(job).traced(round.job.trace.clone()), now)]).await?)
-    }
-
-    /// Returns the extraction job of a page.
     async fn extract_job(&self, found: PageFacts<'_>, page: PageId, url: &str, host: &HostKey) -> Result<ExtractJob> {
         let now = self.politeness.clock.now();
         let PageFacts { got, reply, seen, preferences, image, calls_left } = found;
@@ -526,8 +508,8 @@ impl Fetch {
     }
 }
 
-/// The canonical link of a page that answered under another URL, if it is plausible: on the same host key, and allowed
-/// by the address guard.
+/// Returns the canonical link of a page that answered under another URL, if it is plausible: on the same host key, and
+/// allowed by the address guard.
 pub(crate) fn canonical_link(politeness: &Politeness, answered: &Url, link: Option<&Url>) -> Option<Url> {
     let link = address::canonical(&address::parse(link?.as_str(), None).ok()?);
     let same_host = politeness.key_of(&link).ok() == politeness.key_of(answered).ok();
@@ -538,7 +520,6 @@ pub(crate) fn canonical_link(politeness: &Politeness, answered: &Url, link: Opti
     (plausible && politeness.fetch.vet(link.as_str()).is_ok()).then_some(link)
 }
 
-/// A page that is sent on, with the facts found with it.
 struct PageFacts<'a> {
     got: &'a Fetched,
     reply: &'a Reply,
@@ -568,34 +549,5 @@ fn waits(end: &CallEnd) -> Option<Item> {
         CallEnd::Later(until) => Some(Item::Later(NotNow::busy(*until))),
         CallEnd::Held(until, why) => Some(Item::Later(NotNow::held(*until, *why))),
         CallEnd::Reply(_) | CallEnd::Rejected(_) => None,
-    }
-}
-
-impl Fetch {
-    /// Does the job, which may have been done before.
-    pub async fn run(&self, job: &Envelope<VisitJob>) -> Result<Verdict> {
-        let owner = match job.work.items.first() {
-            Some(item) => format!("fetch {}", item.page),
-            None => return Ok(Verdict::Done),
-        };
-        let mut visit = match self.politeness.open(&job.work.host, &owner).await? {
-            LeaseOutcome::Granted(visit) => visit,
-            LeaseOutcome::NotNow(not_now) => return self.put_off(job, not_now).await,
-            LeaseOutcome::Blocked => {
-                // A blocked page is not found already; with the re-check its text goes too.
-                let (indexed, others): (Vec<_>, Vec<_>) =
-                    job.work.items.iter().partition(|item| item.purpose == Purpose::Recheck);
-                self.remove_blocked(indexed.into_iter(), job.trace.as_ref()).await?;
-                for item in others {
-                    self.write_rejection(job, item, Rejection::Blocked).await?;
-                }
-                return Ok(Verdict::Done);
-            }
-        };
-        let left = self.under(&mut visit, job).await;
-        let closed = visit.close().await;
-        self.leave(job, left?).await?;
-        closed?;
-        Ok(Verdict::Done)
     }
 }

@@ -143,7 +143,7 @@ impl Reextract<'_> {
         }
         // As extraction does: records first, then the rows that point to them.
         let drafts = revised.iter().map(|(_, draft)| draft);
-        let now = self.extract.clock.now();
+        let now = self.extract.politeness.clock.now();
         let locations = segment::write(self.extract.blobs.as_ref(), drafts, now).await?;
         for ((page, draft), location) in revised.iter().zip(locations) {
             self.point(page, location, content_hash(&draft.record)).await?;
@@ -163,7 +163,7 @@ impl Reextract<'_> {
 
     async fn page(&self, page: &RawEntry, cache: &mut BatchCache) -> Result<Reextraction> {
         let kept = page.clone();
-        let unpacked = parsed(self.extract.pool.as_ref(), page.frame().len(), move || kept.unpack()).await?;
+        let unpacked = parsed(self.extract.politeness.pool.as_ref(), page.frame().len(), move || kept.unpack()).await?;
         let Ok(Some(raw)) = unpacked else { return Ok(Reextraction::Unreadable) };
         let old = &page.record;
         let mut job = raw.job;
@@ -181,7 +181,7 @@ impl Reextract<'_> {
         }
         if new.image != old.image
             && let Some(ThumbnailId::Object(image)) = &new.thumbnail
-            && cache.picture(self.extract.blobs.as_ref(), image).await?.is_none()
+            && cache.pictures.get(self.extract.blobs.as_ref(), image).await?.is_none()
         {
             // Nobody asks for it.
             new.thumbnail = None;

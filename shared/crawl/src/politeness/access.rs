@@ -99,8 +99,8 @@ impl OutageWatch {
 }
 
 impl Politeness {
-    /// Returns the rules for a host key. A platform has no longest time in a window: it is many sites of as many
-    /// owners, which wait for each other as it is, and in an hour of eight they would get no more than 1,800 calls.
+    /// Returns the rules for a host key. A platform has no longest time in a window: its many sites wait for each other
+    /// as it is, and in an hour of eight they would get no more than 1,800 calls.
     pub(crate) fn rules_for(&self, host: &HostKey) -> Cow<'_, Rules> {
         if address::is_platform(host, &self.groups) {
             return Cow::Owned(Rules { window_limit: Millis(u64::MAX), ..Rules::clone(&self.rules) });

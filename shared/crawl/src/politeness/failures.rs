@@ -38,23 +38,3 @@ pub(crate) fn of_rejection(why: &Rejection) -> Failure {
 pub(crate) fn held(why: HoldReason) -> Failure {
     Failure::new(FailureCause::Held, format!("the host is held ({})", why.as_str()))
 }
-
-/// The failure of a site whose home page answers with another status than 200.
-pub(crate) fn home_answered(status: u16) -> Failure {
-    Failure::new(FailureCause::Status, format!("the home page answered {status}"))
-}
-
-/// The failure of a site whose home page cannot be read, and why.
-pub(crate) fn unreadable(why: &impl std::fmt::Display) -> Failure {
-    Failure::new(FailureCause::Broken, format!("the home page cannot be read: {why}"))
-}
-
-/// The failure of a site whose address is none.
-pub(crate) fn bad_address() -> Failure {
-    Failure::new(FailureCause::Address, "the start address is not valid")
-}
-
-/// The failure of a site without a working feed.
-pub(crate) fn no_feed(why: &str) -> Failure {
-    Failure::new(FailureCause::NoFeed, why)
-}

@@ -1,7 +1,5 @@
-//! Rules of robots.txt files that are compiled already: a cache of the process over the copies that all share.
-//!
-//! The entries of this cache came from the store or were written there, and are used no longer than the stored
-//! copy would be, so no process goes by rules for longer than RFC 9309 §2.4 lets it.
+//! Compiled robots.txt rules: a cache of the process over the stored copies. An entry is used no longer than its copy,
+//! so no process goes by rules for longer than RFC 9309 §2.4 lets it.
 
 use curlew_model::{Origin, Timestamp};
 use curlew_policy::robots::Robots;
@@ -46,7 +44,6 @@ impl KnownRobots {
         KnownRobots { inner: Mutex::new(Inner { known: LruCache::unbounded(), bytes: 0 }), origins, bytes }
     }
 
-    /// The rules of an origin, if they are known and may still be used.
     pub(crate) fn get(&self, origin: &Origin, now: Timestamp) -> Option<Arc<Robots>> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = inner.known.get(origin).filter(|known| now < known.until) {

@@ -82,7 +82,7 @@ impl Signer {
         blobs.put(DIRECTORY, bytes.into()).await
     }
 
-    /// Publishes it as above, once an hour for each process, whether it fails or not.
+    /// Publishes the directory as [`Signer::publish`] does, once an hour for each process, whether it fails or not.
     pub async fn publish_hourly(&self, blobs: &dyn Blobs, now: Timestamp, unique: u64) -> Result<(), PortError> {
         let is_due = {
             let mut last = self.known.published.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,7 +93,7 @@ impl Signer {
         if is_due { self.publish(blobs, now, unique).await } else { Ok(()) }
     }
 
-    /// The keys as they were a few minutes ago at most. If they cannot be read, that is logged, and requests go
+    /// Returns the keys as they were a few minutes ago at most. If they cannot be read, that is logged, and requests go
     /// unsigned.
     async fn ring(&self, now: Timestamp) -> Option<Arc<KeyRing>> {
         let last = self.known.ring.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -36,7 +36,7 @@ pub(crate) enum StatedUsage {
 type LicenseCopy = Result<RobotsCopy, CallEnd>;
 
 impl Visit<'_> {
-    /// Asks for the site's licence, which is read before its pages. Returns why it could not be asked for now.
+    /// Asks for the site's licence, which is read before its pages; returns why it could not be asked for now.
     pub(crate) async fn ask_site_files(&mut self, url: &Url) -> Result<Option<CallEnd>> {
         // A page would be called in vain where the licence that it names can only be asked by the visit after.
         let is_slow = self.state.learned.crawl_delay >= self.politeness.rules.slice;
@@ -50,8 +50,8 @@ impl Visit<'_> {
         Ok(None)
     }
 
-    /// Returns what is stated about a page: by its site's files, by the answer, by the page itself, of which nothing is
-    /// known after a 304. A refusal anywhere is heeded.
+    /// Returns what is stated about a page by its site's files, by the answer, and by the page itself, of which nothing
+    /// is known after a 304. A refusal anywhere is heeded.
     pub(crate) async fn stated(&mut self, url: &Url, reply: &Reply, page: Option<&HeadScan>) -> Result<StatedUsage> {
         let robots = self.robots_at_hand(url).await?;
         let signals = robots.signals(url);
@@ -80,9 +80,9 @@ impl Visit<'_> {
         Ok(StatedUsage::MayBeFound(stated))
     }
 
-    /// The licence that holds for the pages of a URL's origin: the one that robots.txt names, or else the first that
-    /// one of its pages `named` while no copy was fresh. One document an origin is asked for, once a day; of any other
-    /// licence that a page names only the address is kept.
+    /// Returns the licence of a URL's origin: the one that robots.txt names, or else the first that one of its pages
+    /// `named` while no copy was fresh. One document an origin is asked for, once a day; of any other licence that a
+    /// page names only the address is kept.
     async fn license(
         &mut self,
         url: &Url,
@@ -134,9 +134,8 @@ impl Visit<'_> {
         Ok(read.unwrap_or_default())
     }
 
-    /// Asks for a licence, unless the copy is fresh. It is like a page's call: robots.txt may forbid it, and redirects
-    /// are followed as far as for pages. A licence that cannot be fetched states nothing. While one is refused to the
-    /// crawler, what it said before stands in, or the pages wait.
+    /// Asks for a licence, unless the copy is fresh. A licence that cannot be fetched states nothing. While one is
+    /// refused to the crawler, the older copy stands in, or the pages wait.
     async fn license_file(
         &mut self,
         key: &Origin,
@@ -187,7 +186,7 @@ impl Visit<'_> {
     }
 }
 
-/// A copy that says something, or that nothing is stated; or why it cannot be known now.
+/// Returns a copy that says something, or that nothing is stated; or why it cannot be known now.
 fn readable(copy: RobotsCopy, now: Timestamp) -> LicenseCopy {
     match while_unreachable(copy.body_at, now, copy.body_at > Timestamp::MIN) {
         WhileUnreachable::OlderCopy => Ok(copy),
@@ -195,7 +194,6 @@ fn readable(copy: RobotsCopy, now: Timestamp) -> LicenseCopy {
     }
 }
 
-/// The key of a site's licence in the robots store.
 fn license_key(url: &Url) -> Option<Origin> {
     Origin::new(&format!("{}:{LICENSE_KEY}", address::origin(url).ok()?)).ok()
 }

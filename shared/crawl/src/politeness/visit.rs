@@ -1,6 +1,5 @@
 //! A visit: the lease of one host key in use. Nobody calls a site without one, and every call goes through
-//! [`Visit::get`] or `Visit::post`. [`VisitState::next`] and the like decide what happens next; this shell does it. It
-//! is long since all of it works on one lease.
+//! [`Visit::get`] or `Visit::post`. [`VisitState::next`] decides what happens next; this shell does it.
 
 pub(crate) mod interstitial;
 mod refresh;
@@ -22,7 +21,7 @@ use curlew_policy::politeness::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::politeness::visit::{self, Answer, Attempt, Grant, Permission, Step, VisitState};
 use curlew_policy::robots::Robots;
 use curlew_policy::robots::license::LicenseTerms;
-use curlew_ports::stage::{Result, StageError};
+use curlew_ports::stage::Result;
 use curlew_ports::{
     Call, CallKind, Event, FetchError, Post, Reply, Version, WaitReason, update_host, update_host_from,
 };
@@ -92,7 +91,7 @@ impl Politeness {
         self.open_for(host, owner, self.rules.lease_length()).await
     }
 
-    /// Asks for a brief lease for a poll, which is made longer if it turns out to be too short.
+    /// Asks for a brief lease for a poll, which is made longer if it is too short.
     pub(crate) async fn open_for_poll(&self, host: &HostKey, owner: &str) -> Result<LeaseOutcome<'_>> {
         self.open_for(host, owner, self.rules.brief_length()).await
     }
@@ -125,14 +124,19 @@ impl Politeness {
                 let visit = Box::new(Visit::new(self, host.clone(), grant, version));
                 // The host's row exists by now: a block that is made from here on finds the row, and an earlier one is
                 // in the list.
-                return match admission::is_new(&before).then_some(self.is_blocked_from_above(host)) {
-                    None => Ok(LeaseOutcome::Granted(visit)),
-                    Some(looks) => match looks.await {
-                        Ok(false) => Ok(LeaseOutcome::Granted(visit)),
-                        Ok(true) => Ok(LeaseOutcome::Blocked),
-                        Err(error) => Err(given_back(visit, error).await),
-                    },
+                let is_blocked = match admission::is_new(&before) {
+                    true => self.is_blocked_from_above(host).await,
+                    false => Ok(false),
                 };
+                match is_blocked {
+                    Ok(false) => LeaseOutcome::Granted(visit),
+                    Ok(true) => LeaseOutcome::Blocked,
+                    Err(error) => {
+                        // If the ledger cannot be reached, the lease expires by itself.
+                        let _ = visit.close().await;
+                        return Err(error);
+                    }
+                }
             }
             Admission::NotNow(not_now) => {
                 let reason = if not_now.why.is_some() { WaitReason::Hold } else { WaitReason::Lease };
@@ -154,13 +158,6 @@ impl Politeness {
     }
 }
 
-/// Gives a lease back that cannot be used for this error.
-async fn given_back(visit: Box<Visit<'_>>, error: StageError) -> StageError {
-    // If the ledger cannot be reached, the lease expires by itself.
-    let _ = visit.close().await;
-    error
-}
-
 impl<'a> Visit<'a> {
     fn new(politeness: &'a Politeness, host: HostKey, grant: Grant, version: Version) -> Visit<'a> {
         let ledger_row = (grant.state.clone(), version);
@@ -170,7 +167,6 @@ impl<'a> Visit<'a> {
         Visit { politeness, state, ledger_row, compiled, licenses, remembered, post, failure }
     }
 
-    /// Returns the time since the lease was asked for.
     pub(crate) fn lasted(&self) -> Millis {
         Millis(self.politeness.clock.monotonic().0.saturating_sub(self.state.opened().0))
     }
@@ -255,8 +251,8 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Posts a form to a hub: with robots.txt, pause and guard as for every call. A hub may say that it lives elsewhere
-    /// (307 and 308, WebSub §5.2), and no other redirect repeats a POST (RFC 9110 §15.4).
+    /// Posts a form to a hub. A hub may say that it lives elsewhere (307 and 308, WebSub §5.2); no other redirect
+    /// repeats a POST (RFC 9110 §15.4).
     pub(crate) async fn post(&mut self, hub: &Url, form: String) -> Result<CallEnd> {
         self.post = Some(Post::form(form));
         let mut chain = Chain::new(hub.clone(), self.politeness.rules.page_redirects);
@@ -316,17 +312,16 @@ impl<'a> Visit<'a> {
                         attempt.has_waited = true;
                     }
                     Step::Confirm => {
+                        // The lease's own length keeps others away. This is only to hear of blocks and holds, for which
+                        // an eventually consistent read does, at half the price: it lags by less than a second.
                         let lasted = self.lasted();
-                        if self.is_unchanged().await? {
-                            self.state.has_looked(lasted);
-                            attempt.has_confirmed = true;
-                            continue;
+                        if self.politeness.ledger.load_eventual(&self.state.host).await?.1 != self.ledger_row.1 {
+                            let latest = self.politeness.ledger.load(&self.state.host).await?;
+                            if let Some(end) = self.state.confirm(&latest.0, self.politeness.clock.now()) {
+                                return Ok(end);
+                            }
+                            self.ledger_row = latest;
                         }
-                        let latest = self.politeness.ledger.load(&self.state.host).await?;
-                        if let Some(end) = self.state.confirm(&latest.0, self.politeness.clock.now()) {
-                            return Ok(end);
-                        }
-                        self.ledger_row = latest;
                         self.state.has_looked(lasted);
                         attempt.has_confirmed = true;
                     }
@@ -339,14 +334,6 @@ impl<'a> Visit<'a> {
         })
     }
 
-    /// True if the ledger's row is as this visit has read or written it. Others are kept away by the lease's own
-    /// length, so this is only to hear of blocks and holds, for which an eventually consistent read does, at half the
-    /// price: it lags by less than a second.
-    async fn is_unchanged(&self) -> Result<bool> {
-        Ok(self.politeness.ledger.load_eventual(&self.state.host).await?.1 == self.ledger_row.1)
-    }
-
-    /// Returns the attempt at a URL before anything is asked.
     fn attempt<'u>(&self, url: &'u Url, kind: CallKind) -> Attempt<'u> {
         let key = self.politeness.fetch.vet(url.as_str());
         let key = key.and_then(|()| self.politeness.key_of(url).map_err(|why| why.to_string()));
@@ -437,7 +424,6 @@ impl<'a> Visit<'a> {
         end
     }
 
-    /// The signature of a call, if this host's calls are signed.
     async fn signature(&self, url: &Url) -> Option<SignatureHeaders> {
         let Politeness { signer, clock, seeds, .. } = self.politeness;
         let wants = |signer: &&Arc<Signer>| signer.mode == SignatureMode::Always || self.state.learned.signs;
@@ -451,7 +437,7 @@ impl<'a> Visit<'a> {
         is_ours(asked) && signer.has_key(now).await
     }
 
-    /// The answer in the words of policy. Whether the host could be reached also tells how our own network is.
+    /// Returns the answer in the words of policy. Whether the host could be reached also tells how our own network is.
     fn judged(
         &self,
         answer: Result<Reply, FetchError>,
@@ -484,8 +470,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Returns until when a page is held whose answer is evidence about this page alone, after this number of
-    /// deferrals.
+    /// Returns until when a page is held whose answer speaks of this page alone, after this number of deferrals.
     pub(crate) fn url_held_until(&self, reply: &Reply, in_a_row: u32) -> Option<Timestamp> {
         let now = self.politeness.clock.now();
         let outcome = Outcome::Answered { status: reply.status, retry_after: retry_after(reply, now) };
@@ -512,9 +497,6 @@ impl<'a> Visit<'a> {
     }
 
     /// Ends a visit that leaves no work behind: if nobody has to be told anything, its brief lease expires by itself.
-    ///
-    /// # Errors
-    /// The errors of the ledger; the lease then expires by itself.
     pub(crate) async fn close_or_leave(self) -> Result<()> {
         if self.state.may_run_out(&self.politeness.rules) { Ok(()) } else { self.close().await }
     }
@@ -528,10 +510,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Gives the lease back, with all that was learned.
-    ///
-    /// # Errors
-    /// The errors of the ledger; the lease then expires by itself.
+    /// Gives the lease back, with all that was learned. If the ledger cannot be reached, the lease expires by itself.
     pub async fn close(self) -> Result<()> {
         let token = self.state.token();
         let mut tried = 0;

@@ -11,8 +11,8 @@ use crate::politeness::visit::{CallEnd, Fetched, Visit};
 use curlew_article::{Limits, decode, scan_head};
 use curlew_feed::{Feed, FeedError, discover};
 use curlew_model::{
-    Envelope, Failure, FeedSource, HoldReason, Job, Rejection, SiteSource, Source, SourceKey, Timestamp, Validators,
-    VisitJob,
+    Envelope, Failure, FailureCause, FeedSource, HoldReason, Job, Rejection, SiteSource, Source, SourceKey, Timestamp,
+    Validators, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::deferral;
@@ -204,7 +204,10 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
             return Ok(Home::Ends(Step::Later { until, held: true, rest: nothing }));
         }
         if reply.status != 200 {
-            return Ok(Home::Ends(Step::None(failures::home_answered(reply.status))));
+            return Ok(Home::Ends(Step::None(Failure::new(
+                FailureCause::Status,
+                format!("the home page answered {}", reply.status),
+            ))));
         }
         let pool = self.intake.politeness.pool.as_ref();
         if let Ok(feed) = parse(pool, reply, &got.url).await? {
@@ -220,7 +223,12 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         };
         let (image, links) = match parsed(pool, reply.body.len(), read).await? {
             Ok(read) => read,
-            Err(overrun) => return Ok(Home::Ends(Step::None(failures::unreadable(&overrun)))),
+            Err(overrun) => {
+                return Ok(Home::Ends(Step::None(Failure::new(
+                    FailureCause::Broken,
+                    format!("the home page cannot be read: {overrun}"),
+                ))));
+            }
         };
         if let Ok(image) = image {
             self.site.image = image.map(String::from);
@@ -256,7 +264,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         let working: Vec<SourceKey> = working.into_iter().map(|found| found.key).collect();
         Ok(match (working.is_empty(), until) {
             (false, _) => Step::Found { working, untried },
-            (true, None) => Step::None(failures::no_feed(NONE_WORKS)),
+            (true, None) => Step::None(Failure::new(FailureCause::NoFeed, NONE_WORKS)),
             // Without one feed that works the site is not done.
             (true, Some(until)) => {
                 let held = self.is_held();
@@ -282,7 +290,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         }
         let why = if rest.links.is_empty() { NONE_NAMED } else { NONE_WORKS };
         let why = self.unread.take().map_or_else(|| why.to_owned(), |unread| format!("{why}; {unread}"));
-        Ok(Step::None(failures::no_feed(&why)))
+        Ok(Step::None(Failure::new(FailureCause::NoFeed, why)))
     }
 
     /// True if the host is held for a reason that counts against the site.

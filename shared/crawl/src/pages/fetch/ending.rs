@@ -1,12 +1,14 @@
 //! The end of items and visits: rows that say why a page is not kept, and jobs for what is left.
 
 use super::{Fetch, Item, VisitRest, VisitRun};
-use crate::pages::page_row;
-use curlew_model::{Envelope, HostKey, Page, PageId, PageState, Purpose, Rejection, Timestamp, VisitItem, VisitJob};
+use curlew_model::{
+    Envelope, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Timestamp, TraceId, VisitItem, VisitJob, Work,
+};
+use curlew_policy::page::sampling;
 use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::deferral::{self, Deferral};
-use curlew_ports::Event;
 use curlew_ports::stage::{Result, Verdict};
+use curlew_ports::{Event, swapped};
 use url::Url;
 
 impl Fetch {
@@ -23,22 +25,54 @@ impl Fetch {
     ) -> Result<()> {
         let Ok(url) = Url::parse(&item.url) else { return Ok(()) };
         let state = PageState::Rejected { reason: why.clone() };
-        let row = page_row(&item.page, &url, &job.work.host, job, state, self.politeness.clock.now());
-        if matches!(item.purpose, Purpose::New { .. }) && page_row::write(self.pages.as_ref(), &row).await? {
+        if matches!(item.purpose, Purpose::New { .. })
+            && self.write_row(job, &item.page, &url, &job.work.host, state).await?
+        {
             self.politeness.events.note(&Event::Rejected(&why));
             tracing::debug!(%url, reason = %why, "a page is not taken in");
         }
         Ok(())
     }
 
-    pub(super) async fn alias(&self, round: &VisitRun<'_, '_>, item: &VisitItem, of: PageId) -> Result<()> {
-        let Ok(url) = Url::parse(&item.url) else { return Ok(()) };
-        let now = self.politeness.clock.now();
-        let row = page_row(&item.page, &url, &round.job.work.host, round.job, PageState::Alias { of }, now);
-        if page_row::write(self.pages.as_ref(), &row).await? {
+    pub(super) async fn alias(&self, round: &VisitRun<'_, '_>, item: &VisitItem, of: PageId) -> Result<Item> {
+        let Ok(url) = Url::parse(&item.url) else { return Ok(Item::Done) };
+        let host = &round.job.work.host;
+        if self.write_row(round.job, &item.page, &url, host, PageState::Alias { of }).await? {
             self.politeness.events.note(&Event::Alias);
         }
-        Ok(())
+        Ok(Item::Done)
+    }
+
+    /// Writes a row if there is none, or one that [may be taken up](PageState::may_be_taken_up) or [looked at
+    /// again](sampling::may_look_again); returns whether it was written. The second look at a page whose host cannot be
+    /// reached leaves the reason of its rejection.
+    pub(super) async fn write_row(
+        &self,
+        job: &Envelope<VisitJob>,
+        id: &PageId,
+        url: &Url,
+        host: &HostKey,
+        state: PageState,
+    ) -> Result<bool> {
+        let mut row = Page {
+            feed: job.work.feed.clone(),
+            trace: job.trace.clone(),
+            ..Page::new(id.clone(), url.as_str().to_owned(), host.clone(), state, self.politeness.clock.now())
+        };
+        if self.pages.insert(&row).await? {
+            return Ok(true);
+        }
+        let Some((old, seen)) = self.pages.get(id).await? else { return Ok(false) };
+        let is_second_look = sampling::may_look_again(&old, row.at);
+        if !is_second_look && (!old.state.may_be_taken_up() || old.state == row.state) {
+            return Ok(false);
+        }
+        row.rejected_at = sampling::first_rejected(&old);
+        if is_second_look && matches!(row.state, PageState::Rejected { reason: Rejection::HostUnavailable(_) }) {
+            row.state = old.state;
+        }
+        // The first writer decides.
+        Ok(swapped(self.pages.swap(seen, &row).await)?)
     }
 
     /// Defers the whole job; or, if its host was held too often, gives its pages up with the reason.
@@ -80,20 +114,9 @@ impl Fetch {
             }
         }
     }
-}
 
-/// The row of a page as it is written by a visit.
-pub(super) fn page_row(
-    id: &PageId,
-    url: &Url,
-    host: &HostKey,
-    job: &Envelope<VisitJob>,
-    state: PageState,
-    at: Timestamp,
-) -> Page {
-    Page {
-        feed: job.work.feed.clone(),
-        trace: job.trace.clone(),
-        ..Page::new(id.clone(), url.as_str().to_owned(), host.clone(), state, at)
+    /// Sends a job in the chain of the one that leads to it.
+    pub(super) async fn send(&self, work: impl Into<Work>, at: Timestamp, trace: Option<&TraceId>) -> Result<()> {
+        Ok(self.queue.send(&[(Job::new(work).traced(trace.cloned()), at)]).await?)
     }
 }

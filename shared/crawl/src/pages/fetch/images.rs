@@ -7,7 +7,7 @@ use crate::politeness::visit::CallEnd;
 use bytes::Bytes;
 use curlew_article::HeadScan;
 use curlew_catalog::thumbnails::{keep, tried};
-use curlew_model::{Gone, ImageId, Kind, MainImage, Millis, PageId, PageState, Validators, VisitItem, VisitJob};
+use curlew_model::{Gone, ImageId, MainImage, Millis, PageId, PageState, Validators, VisitItem, VisitJob};
 use curlew_policy::address;
 use curlew_policy::politeness::deferral::ItemWait;
 use curlew_ports::stage::{Result, job_span};
@@ -69,7 +69,6 @@ impl Fetch {
         Some(MainImage { id, thumbnail })
     }
 
-    /// The thumbnail of an image, if it gives one.
     async fn thumbnail(&self, url: &Url, reply: &Reply) -> Result<Option<Bytes>> {
         if reply.status != 200 || reply.body_skipped {
             return Ok(None);
@@ -87,7 +86,7 @@ impl Fetch {
         }
     }
 
-    /// An image that has a visit of its own, in the name of its page's chain of jobs.
+    /// Fetches and judges an image that has a visit of its own, in the name of its page's chain of jobs.
     pub(super) async fn image(
         &self,
         round: &mut VisitRun<'_, '_>,
@@ -97,28 +96,19 @@ impl Fetch {
     ) -> Result<Item> {
         let another = item.purpose.trace().filter(|trace| Some(*trace) != round.job.trace.as_ref());
         let span = another.map_or_else(Span::none, |trace| job_span(VisitJob::NAME, trace));
-        self.later_image(round, item, url, id).instrument(span).await
-    }
-
-    /// The image came with its page's words elsewhere, and is judged here.
-    async fn later_image(
-        &self,
-        round: &mut VisitRun<'_, '_>,
-        item: &VisitItem,
-        url: &Url,
-        id: &ImageId,
-    ) -> Result<Item> {
-        if let Some(known) = tried(self.blobs.as_ref(), id).await? {
-            return self.judge_image(round, &item.page, known).await;
-        }
-        let end = round.visit.hop(url, CallKind::Image, &Validators::default(), None).await?;
-        let thumbnail = match end {
-            CallEnd::Reply(reply) => self.thumbnail(url, &reply).await?,
-            CallEnd::Rejected(_) => None,
-            end => return Ok(waits(&end).unwrap_or(Item::Done)),
+        let judged = async {
+            if let Some(known) = tried(self.blobs.as_ref(), id).await? {
+                return self.judge_image(round, &item.page, known).await;
+            }
+            let thumbnail = match round.visit.hop(url, CallKind::Image, &Validators::default(), None).await? {
+                CallEnd::Reply(reply) => self.thumbnail(url, &reply).await?,
+                CallEnd::Rejected(_) => None,
+                end => return Ok(waits(&end).unwrap_or(Item::Done)),
+            };
+            keep(self.blobs.as_ref(), id, thumbnail.clone()).await?;
+            self.judge_image(round, &item.page, thumbnail).await
         };
-        keep(self.blobs.as_ref(), id, thumbnail.clone()).await?;
-        self.judge_image(round, &item.page, thumbnail).await
+        judged.instrument(span).await
     }
 
     /// Removes a page that was accepted by its words, if the image that came after them keeps it out.
@@ -143,7 +133,6 @@ impl Fetch {
             return Ok(Item::Done);
         }
         tracing::info!(url = %row.url, because = screening.because(), "a page is removed for its image");
-        self.remove(round, page, &row.url, Gone::Screened).await?;
-        Ok(Item::Done)
+        self.remove(round, page, &row.url, Gone::Screened).await
     }
 }

@@ -7,7 +7,7 @@ use curlew_article::validity;
 use curlew_model::{EntryHints, HoldReason, Page, PageId, Rejection, Timestamp, Validators, VisitItem};
 use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::deferral::ItemWait;
-use curlew_policy::politeness::outcome::is_refusal;
+use curlew_policy::politeness::outcome::{CallTarget, Role, is_refusal, url_held};
 use curlew_policy::politeness::redirect::Chain;
 use curlew_policy::politeness::{interstitial, marks};
 use curlew_ports::CallKind;
@@ -31,18 +31,15 @@ pub(super) struct Suspect {
 
 /// The kind of document at the address of a new page.
 pub(super) enum Sight {
-    /// The page.
     Itself,
     /// An interstitial: the item waits.
     Interstitial(Item),
-    /// A text that may be an interstitial's.
     Suspicious(Suspicion),
 }
 
 /// A text that may be an interstitial's.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Suspicion {
-    /// Key of the text.
     text: u32,
     /// A page of the host showed its own text since the look before this one.
     was_refuted: bool,
@@ -136,10 +133,9 @@ impl Fetch {
     ) -> Item {
         let is_ours = self.politeness.key_of(&got.url).is_ok_and(|key| key == round.visit.state.host);
         if is_ours && is_refusal(status) && round.visit.refused(page) {
-            return Item::Apart(
-                round.visit.url_held(&got.url).map_or(until, |held| held.max(until)),
-                ItemWait::Refused,
-            );
+            let target = CallTarget::new(got.url.as_str(), Role::Document);
+            let held = url_held(&round.visit.state.learned, target, self.politeness.clock.now());
+            return Item::Apart(held.map_or(until, |held| held.max(until)), ItemWait::Refused);
         }
         Item::Apart(until, ItemWait::Own)
     }
@@ -148,20 +144,17 @@ impl Fetch {
     /// which it is not known yet are looked at again; the others are what they seem to be.
     pub(super) async fn resolve(&self, round: &mut VisitRun<'_, '_>, suspect: Suspect) -> Result<Item> {
         let hold = round.visit.state.learned.hold.as_ref();
-        let walled = hold.filter(|hold| hold.reason == HoldReason::Interstitial).map(|hold| hold.until);
-        match walled {
-            Some(until) => Ok(Item::Later(NotNow::held(until, HoldReason::Interstitial))),
-            None => {
-                let Suspicion { text, was_refuted, is_short, calls_left } = suspect.suspicion;
-                let again = round.visit.look_at_new_again_at(text, was_refuted, round.job.deferrals);
-                match again.filter(|_| is_short || round.visit.is_shared(text)) {
-                    Some(at) => Ok(Item::Apart(at, ItemWait::Doubt)),
-                    None => {
-                        let Suspect { item, before, got, seen, .. } = suspect;
-                        self.take_in(round, &item, before, &got, calls_left, seen).await
-                    }
-                }
-            }
+        if let Some(hold) = hold.filter(|hold| hold.reason == HoldReason::Interstitial) {
+            return Ok(Item::Later(NotNow::held(hold.until, HoldReason::Interstitial)));
+        }
+        let Suspect { item, before, got, seen, suspicion } = suspect;
+        let Suspicion { text, was_refuted, is_short, calls_left } = suspicion;
+        let (learned, deferrals) = (&round.visit.state.learned, round.job.deferrals);
+        let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
+        let again = interstitial::look_at_new_again_at(learned, text, was_refuted, deferrals, rules, now);
+        match again.filter(|_| is_short || interstitial::is_shared(learned, text)) {
+            Some(at) => Ok(Item::Apart(at, ItemWait::Doubt)),
+            None => self.take_in(round, &item, before, &got, calls_left, seen).await,
         }
     }
 
@@ -170,14 +163,13 @@ impl Fetch {
         round.visit.is_interstitial(text).then(|| self.hold(round, url, ""))
     }
 
-    /// Holds the host and lets the visit wait.
     pub(super) fn hold(&self, round: &mut VisitRun<'_, '_>, url: &Url, vendor: &str) -> Item {
         let until = round.visit.hold_interstitial(vendor, url);
         Item::Later(NotNow::held(until, HoldReason::Interstitial))
     }
 
-    /// A page is about to be removed since it shows this text: if the home page of its site shows it too, it stands
-    /// before all pages and the removal waits. A page that led to the home page says nothing of that.
+    /// Returns what a removal waits for: a page that shows this text is about to be removed, but the home page of its
+    /// site shows it too, so the text stands before all pages.
     pub(super) async fn home_is_hidden(
         &self,
         round: &mut VisitRun<'_, '_>,
@@ -197,9 +189,9 @@ impl Fetch {
         }
     }
 
-    /// Returns whether the home page of a page's site shows this text, too. It is called once a day at most for a host
-    /// key, and this number of redirects is followed. The page itself has led to `answered`. The error is what the item
-    /// waits for.
+    /// Returns whether the home page of a page's site shows this text, too, or what the item waits for. The home page
+    /// is called once a day at most for a host key, and this number of redirects is followed. The page itself has led
+    /// to `answered`.
     async fn home_shows(
         &self,
         round: &mut VisitRun<'_, '_>,

@@ -2,17 +2,24 @@
 //! [`curlew_catalog::removal::Removal`], since this stage reads documents of strangers. The row stays as it was then,
 //! so that a job that is lost is sent anew by the next re-check.
 
-use super::{Fetch, VisitRun};
+use super::{Fetch, Item, VisitRun};
 use curlew_model::{Gone, IndexChange, Job, Page, PageId, PageState, RemovalJob, TraceId, Validators, VisitItem};
 use curlew_policy::page::directives::Directives;
 use curlew_ports::stage::Result;
-use curlew_ports::{Event, PortError, Version};
+use curlew_ports::{Event, Version, swapped};
 
 impl Fetch {
     /// Sends the removal of a page that is gone or must not be found.
-    pub(super) async fn remove(&self, round: &VisitRun<'_, '_>, page: &PageId, url: &str, reason: Gone) -> Result<()> {
-        let job = RemovalJob::remove(page.clone(), url.to_owned(), reason, self.politeness.clock.now());
-        self.send_change(round, job).await
+    pub(super) async fn remove(
+        &self,
+        round: &VisitRun<'_, '_>,
+        page: &PageId,
+        url: &str,
+        reason: Gone,
+    ) -> Result<Item> {
+        let now = self.politeness.clock.now();
+        self.send(RemovalJob::remove(page.clone(), url.to_owned(), reason, now), now, round.job.trace.as_ref()).await?;
+        Ok(Item::Done)
     }
 
     /// Sends the removal of the pages of a visit whose host is blocked.
@@ -36,54 +43,47 @@ impl Fetch {
         id: &PageId,
         directives: Option<&Directives>,
         validators: Option<Validators>,
-    ) -> Result<()> {
-        let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
-        if !matches!(page.state, PageState::Accepted { .. }) {
-            return Ok(());
-        }
+    ) -> Result<Item> {
+        let Some((page, seen)) = self.accepted(id).await? else { return Ok(Item::Done) };
         let now = self.politeness.clock.now();
         let expires = directives.map_or(page.expires, |directives| directives.unavailable_after);
         if page.expires != expires {
             let change = IndexChange::Expire { at: expires, validators };
             let job = RemovalJob { page: page.id, url: page.url, change, judged_at: now };
-            return self.send_change(round, job).await;
+            self.send(job, now, round.job.trace.as_ref()).await?;
+            return Ok(Item::Done);
         }
         let validators = validators.unwrap_or_else(|| page.validators.clone());
         self.write(seen, &Page { checked_at: Some(now), doubted_at: None, validators, ..page }).await?;
         self.politeness.events.note(&Event::StillThere);
-        Ok(())
+        Ok(Item::Done)
     }
 
     /// Marks a page as doubtful, since its URL now serves something else; the next re-check decides.
     pub(super) async fn doubt(&self, id: &PageId) -> Result<()> {
-        let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
-        if !matches!(page.state, PageState::Accepted { .. }) {
-            return Ok(());
-        }
+        let Some((page, seen)) = self.accepted(id).await? else { return Ok(()) };
         self.politeness.events.note(&Event::Doubted);
         self.write(seen, &Page { doubted_at: Some(self.politeness.clock.now()), ..page }).await
     }
 
     /// Clears the doubt about a page: the same interstitial covers its whole host.
     pub(super) async fn trust(&self, id: &PageId) -> Result<()> {
-        let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
-        if page.doubted_at.is_none() {
-            return Ok(());
+        match self.pages.get(id).await? {
+            Some((page, seen)) if page.doubted_at.is_some() => {
+                self.write(seen, &Page { doubted_at: None, ..page }).await
+            }
+            _ => Ok(()),
         }
-        self.write(seen, &Page { doubted_at: None, ..page }).await
     }
 
-    async fn send_change(&self, round: &VisitRun<'_, '_>, job: RemovalJob) -> Result<()> {
-        let due = job.judged_at;
-        Ok(self.queue.send(&[(Job::new(job).traced(round.job.trace.clone()), due)]).await?)
+    async fn accepted(&self, id: &PageId) -> Result<Option<(Page, Version)>> {
+        let row = self.pages.get(id).await?;
+        Ok(row.filter(|(page, _)| matches!(page.state, PageState::Accepted { .. })))
     }
 
+    /// Writes a row, unless somebody else re-checked or removed the page at the same time, and knows as much.
     async fn write(&self, seen: Version, page: &Page) -> Result<()> {
-        match self.pages.swap(seen, page).await {
-            Ok(_) => Ok(()),
-            // Somebody else re-checked or removed it at the same time, and knows as much.
-            Err(PortError::Conflict) => Ok(()),
-            Err(other) => Err(other.into()),
-        }
+        swapped(self.pages.swap(seen, page).await)?;
+        Ok(())
     }
 }

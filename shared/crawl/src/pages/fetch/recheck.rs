@@ -8,7 +8,7 @@ use crate::politeness::visit::{CallEnd, Fetched};
 use curlew_article::Article;
 use curlew_catalog::segment::RecordReader;
 use curlew_model::{
-    EntryHints, Gone, Job, Page, PageState, Purpose, Record, Rejection, Timestamp, TraceId, VisitItem, VisitJob,
+    EntryHints, Gone, Page, PageState, Purpose, Record, Rejection, Timestamp, TraceId, VisitItem, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::page::sampling::{self, Recheck, by_doubt, by_status};
@@ -30,7 +30,6 @@ enum Comparison {
     Other(u32),
     /// The mark of this vendor's wall.
     Walled(&'static str),
-    /// A parked domain.
     Parked,
 }
 
@@ -38,8 +37,7 @@ impl Fetch {
     pub(super) async fn recheck(&self, round: &mut VisitRun<'_, '_>, item: &VisitItem, url: &Url) -> Result<Item> {
         // A page that the operator keeps out need not be fetched.
         if self.override_of(url.as_str()).await?.is_some_and(|rule| rule.verdict == Judged::Reject) {
-            self.remove(round, &item.page, &item.url, Gone::Screened).await?;
-            return Ok(Item::Done);
+            return self.remove(round, &item.page, &item.url, Gone::Screened).await;
         }
         let page = self.pages.get(&item.page).await?.map(|(page, _)| page);
         if page.as_ref().is_some_and(|page| !matches!(page.state, PageState::Accepted { .. })) {
@@ -59,18 +57,15 @@ impl Fetch {
         self.settle(round, &page, &got, found).await
     }
 
-    /// Applies what was found where the page's address leads to. The answer of another address, even that it may not be
-    /// called, is not final: a server that asks for a login, or for patience, sends all that come there.
+    /// Applies what was found. The answer of another address that the page's leads to, even that it may not be called,
+    /// is not final: a server that asks for a login, or for patience, sends all that come there.
     async fn settle(&self, round: &mut VisitRun<'_, '_>, page: &Page, got: &Fetched, found: Recheck) -> Result<Item> {
         match found {
             Recheck::Gone(reason) if got.hops > 0 => {
                 let led_to = interstitial::text_key(got.url.host_str().unwrap_or_default(), got.url.path());
                 self.doubted(round, page, got, Comparison::Other(led_to), reason).await
             }
-            found => {
-                self.apply(round, page, found).await?;
-                Ok(Item::Done)
-            }
+            found => self.apply(round, page, found).await,
         }
     }
 
@@ -81,8 +76,7 @@ impl Fetch {
                 StatedUsage::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
                 StatedUsage::MayBeFound(_) => {
                     round.visit.own_text();
-                    self.still_there(round, &page.id, None, None).await?;
-                    return Ok(Item::Done);
+                    return self.still_there(round, &page.id, None, None).await;
                 }
             },
             Recheck::Present => match self.look(reply, &got.url).await? {
@@ -93,10 +87,7 @@ impl Fetch {
                     };
                     return self.doubted(round, page, got, shown, Gone::Noindex).await;
                 }
-                Err(_) => {
-                    self.still_there(round, &page.id, None, None).await?;
-                    return Ok(Item::Done);
-                }
+                Err(_) => return self.still_there(round, &page.id, None, None).await,
                 Ok(seen) if seen.directives.expired(self.politeness.clock.now()) => Recheck::Gone(Gone::Expired),
                 Ok(seen) => match round.visit.stated(&got.url, reply, Some(&seen.glance)).await? {
                     StatedUsage::Refused(_) => Recheck::Gone(Gone::Preference),
@@ -133,8 +124,7 @@ impl Fetch {
             Comparison::Own => {
                 round.visit.own_text();
                 let validators = conditional::for_page(&reply.headers.validators);
-                self.still_there(round, &page.id, Some(&seen.directives), Some(validators)).await?;
-                Ok(Item::Done)
+                self.still_there(round, &page.id, Some(&seen.directives), Some(validators)).await
             }
             Comparison::Revised(revised) => {
                 round.visit.own_text();
@@ -163,9 +153,13 @@ impl Fetch {
             }
             _ => {}
         }
-        self.follow(page, known_as, round.job.trace.as_ref()).await?;
-        self.apply(round, page, Recheck::Gone(Gone::Moved)).await?;
-        Ok(Item::Done)
+        // The page is taken in under its new address, if that is on the same host key.
+        if self.politeness.key_of(known_as).ok().as_ref() == Some(&page.host) {
+            let purpose = Purpose::New { hints: EntryHints::default() };
+            let item = VisitItem { url: known_as.as_str().to_owned(), page: address::page_id(known_as), purpose };
+            self.send_visit(page, item, self.politeness.clock.now(), round.job.trace.as_ref()).await?;
+        }
+        self.remove(round, &page.id, &page.url, Gone::Moved).await
     }
 
     /// Something speaks against a page: a second look decides, unless one text stands in place of several pages of its
@@ -206,17 +200,17 @@ impl Fetch {
                 return Ok(waits);
             }
             // As long as no page of the host shows its own text, a wall may stand before those that are called.
-            let looks = sampling::looks_since(page.doubted_at, &self.politeness.rules, self.politeness.clock.now());
+            let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
+            let (looks, learned) = (sampling::looks_since(page.doubted_at, rules, now), &round.visit.state.learned);
             if matches!(found, Recheck::Gone(_))
-                && let Some(at) = round.visit.look_again_at(key, was_refuted, looks)
+                && let Some(at) = interstitial::look_again_at(learned, key, was_refuted, looks, rules, now)
             {
                 let item = VisitItem { url: page.url.clone(), page: page.id.clone(), purpose: Purpose::Recheck };
                 self.send_visit(page, item, at, round.job.trace.as_ref()).await?;
                 return Ok(Item::Done);
             }
         }
-        self.apply(round, page, found).await?;
-        Ok(Item::Done)
+        self.apply(round, page, found).await
     }
 
     /// Compares what the server shows with what it showed before, allowing for changes.
@@ -249,34 +243,23 @@ impl Fetch {
         Ok(if is_unchanged { Comparison::Own } else { Comparison::Revised(Box::new((article, record))) })
     }
 
-    /// A page that has moved is taken in under its new address, if that is on the same host key.
-    async fn follow(&self, page: &Page, to: &Url, trace: Option<&TraceId>) -> Result<()> {
-        if self.politeness.key_of(to).ok().as_ref() != Some(&page.host) {
-            return Ok(());
-        }
-        let purpose = Purpose::New { hints: EntryHints::default() };
-        let item = VisitItem { url: to.as_str().to_owned(), page: address::page_id(to), purpose };
-        self.send_visit(page, item, self.politeness.clock.now(), trace).await
-    }
-
-    async fn apply(&self, round: &VisitRun<'_, '_>, page: &Page, found: Recheck) -> Result<()> {
+    async fn apply(&self, round: &VisitRun<'_, '_>, page: &Page, found: Recheck) -> Result<Item> {
         match found {
-            Recheck::Gone(reason) => self.remove(round, &page.id, &page.url, reason).await,
-            Recheck::Doubtful { is_new: false, .. } => Ok(()),
+            Recheck::Gone(reason) => return self.remove(round, &page.id, &page.url, reason).await,
             Recheck::Doubtful { until, is_new: true } => {
                 // First the visit: a doubt without one would last until the next sample.
                 let item = VisitItem { url: page.url.clone(), page: page.id.clone(), purpose: Purpose::Recheck };
                 tracing::info!(url = %page.url, host = %round.visit.state.host, "a page is replaced or asks not to be indexed; a second look decides");
                 self.send_visit(page, item, until, round.job.trace.as_ref()).await?;
-                self.doubt(&page.id).await
+                self.doubt(&page.id).await?;
             }
-            Recheck::Present | Recheck::Unknown => Ok(()),
+            Recheck::Doubtful { is_new: false, .. } | Recheck::Present | Recheck::Unknown => {}
         }
+        Ok(Item::Done)
     }
 
     async fn send_visit(&self, page: &Page, item: VisitItem, at: Timestamp, trace: Option<&TraceId>) -> Result<()> {
         let visit = VisitJob { feed: page.feed.clone(), ..VisitJob::new(page.host.clone(), vec![item]) };
-        self.queue.send(&[(Job::new(visit).traced(trace.cloned()), at)]).await?;
-        Ok(())
+        self.send(visit, at, trace).await
     }
 }

@@ -5,7 +5,7 @@ use crate::pages::extract::{image_id_of, with_override};
 use crate::parsing::overrun_apart;
 use curlew_article::Article;
 use curlew_catalog::segment::thumbnail;
-use curlew_model::{EntryHints, ExtractJob, Gone, Job, MainImage, Page, PageState, Record, ThumbnailId};
+use curlew_model::{EntryHints, ExtractJob, Gone, MainImage, Page, PageState, Record, ThumbnailId};
 use curlew_ports::stage::Result;
 use curlew_screen::Verdict as Judged;
 use url::Url;
@@ -26,8 +26,7 @@ impl Fetch {
         let any_image = article.image.as_ref().map(Url::as_str).or(record.image.as_deref());
         if let Err(why) = self.judge.validity(article.title.as_deref(), &article.text, any_image) {
             tracing::debug!(url = %page.url, reason = %why, "a page that has changed stays as it was");
-            self.still_there(round, &page.id, Some(directives), None).await?;
-            return Ok(Item::Done);
+            return self.still_there(round, &page.id, Some(directives), None).await;
         }
         let image = match self.image_of(record, found.seen.glance.image.as_ref()).await? {
             Some(image) => image,
@@ -37,8 +36,7 @@ impl Fetch {
             image.is_some() && found.seen.glance.image.as_ref().map(Url::as_str) != record.image.as_deref();
         let calls_left = found.calls_left.saturating_sub(u32::from(asked_for_image));
         if self.is_screened_out(page, article, image.as_ref()).await? {
-            self.remove(round, &page.id, &page.url, Gone::Screened).await?;
-            return Ok(Item::Done);
+            return self.remove(round, &page.id, &page.url, Gone::Screened).await;
         }
         let directives = directives.clone();
         let hints = EntryHints {
@@ -54,14 +52,12 @@ impl Fetch {
         let (feed, replaces) = (page.feed.clone(), Some(location.clone()));
         let job = ExtractJob { feed, hints, site_image, replaces, ..job };
         let now = job.fetched_at;
-        self.queue.send(&[(Job::new(job).traced(round.job.trace.clone()), now)]).await?;
+        self.send(job, now, round.job.trace.as_ref()).await?;
         // The validators stay those of the record until it is replaced.
-        self.still_there(round, &page.id, Some(&directives), None).await?;
-        Ok(Item::Done)
+        self.still_there(round, &page.id, Some(&directives), None).await
     }
 
-    /// The image that a page had, if it has the same one now: it is not asked for again. `None` if it is to be asked
-    /// for.
+    /// Returns the image that a page had, if it has the same one now; `None` if it is to be asked for.
     async fn image_of(&self, record: &Record, now: Option<&Url>) -> Result<Option<Option<MainImage>>> {
         let same = record.image.as_deref().filter(|image| now.map(Url::as_str) == Some(*image));
         let Some(id) = same.and_then(image_id_of) else { return Ok(None) };

@@ -5,7 +5,7 @@ use crate::parsing::parsed;
 use crate::politeness::visit::{CallEnd, Fetched, Visit};
 use curlew_article::{Article, Limits, decode, extract};
 use curlew_model::{HoldReason, HomeLook, HostState, PageId, Timestamp, Validators};
-use curlew_policy::politeness::outcome::{CallTarget, Role, url_held};
+use curlew_policy::politeness::outcome::{CallTarget, Role};
 use curlew_policy::politeness::{interstitial, marks};
 use curlew_ports::stage::Result;
 use curlew_ports::{CallKind, CpuPool, Event, Reply};
@@ -18,8 +18,9 @@ pub(crate) const LOOKED_AT_BYTES: usize = 32 * 1024;
 const TELLING_BYTES: usize = 512;
 
 impl Visit<'_> {
-    /// The vendor of the interstitial that was sent in place of a robots.txt, a feed or a home page; empty if no mark
-    /// names one. It is one if it carries a mark, or says what stood in place of a page of this host lately.
+    /// Returns the vendor of the interstitial that was sent in place of a robots.txt, a feed or a home page: the
+    /// document carries a mark, or says what stood in place of a page of this host lately. The vendor is empty if no
+    /// mark names one.
     pub(crate) async fn interstitial_in(&self, reply: &Reply, url: &Url) -> Result<Option<&'static str>> {
         if reply.status != 200 || reply.body_skipped {
             return Ok(None);
@@ -66,30 +67,6 @@ impl Visit<'_> {
         is_wall
     }
 
-    /// Returns until when a document is held by itself, if it is.
-    pub(crate) fn url_held(&self, url: &Url) -> Option<Timestamp> {
-        let target = CallTarget::new(url.as_str(), Role::Document);
-        url_held(&self.state.learned, target, self.politeness.clock.now())
-    }
-
-    /// True if several pages of this host showed this text, and none its own since.
-    pub(crate) fn is_shared(&self, text: u32) -> bool {
-        interstitial::is_shared(&self.state.learned, text)
-    }
-
-    /// Decides when a page is looked at again that shows this text, see [`interstitial::look_again_at`].
-    pub(crate) fn look_again_at(&self, text: u32, was_refuted: bool, looks: u32) -> Option<Timestamp> {
-        let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
-        interstitial::look_again_at(&self.state.learned, text, was_refuted, looks, rules, now)
-    }
-
-    /// Returns when a new page whose text may be an interstitial's is looked at again; see
-    /// [`interstitial::look_at_new_again_at`].
-    pub(crate) fn look_at_new_again_at(&self, text: u32, was_refuted: bool, deferrals: u32) -> Option<Timestamp> {
-        let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
-        interstitial::look_at_new_again_at(&self.state.learned, text, was_refuted, deferrals, rules, now)
-    }
-
     /// True if a page of this host has shown its own text since this page showed this text.
     pub(crate) fn is_refuted(&self, text: u32, page: &PageId) -> bool {
         interstitial::is_refuted(&self.state.learned, text, page)
@@ -132,8 +109,7 @@ impl Visit<'_> {
         interstitial::is_interstitial(&self.state.learned, text)
     }
 
-    /// Leaves the host alone once this visit is closed, since it shows an interstitial, of this vendor if that is
-    /// known; says until when.
+    /// Holds the host once this visit is closed, since it shows an interstitial of this vendor; returns until when.
     pub(crate) fn hold_interstitial(&mut self, vendor: &str, url: &Url) -> Timestamp {
         let (now, seed) = (self.politeness.clock.now(), self.politeness.seeds.next());
         let rules = self.politeness.rules.clone();
@@ -150,14 +126,12 @@ impl Visit<'_> {
     }
 }
 
-/// Returns a document together with its article, if it can be read.
 pub(crate) async fn read_article(pool: &dyn CpuPool, html: String, url: &Url) -> Result<Option<(String, Article)>> {
     let (bytes, base) = (html.len(), url.clone());
     let read = move || extract(&html, &base, &Limits::default()).ok().map(|article| (html, article));
     Ok(parsed(pool, bytes, read).await?.ok().flatten())
 }
 
-/// Returns the document of an answer.
 pub(crate) fn html_of(reply: &Reply) -> String {
     decode(&reply.body, reply.headers.content_type.as_deref()).into_owned()
 }
@@ -166,7 +140,6 @@ fn hash_of(url: &Url) -> u32 {
     CallTarget::new(url.as_str(), Role::Document).url
 }
 
-/// The key of what a page says.
 pub(crate) fn key_of(article: &Article) -> u32 {
     interstitial::text_key(article.title.as_deref().unwrap_or_default(), &article.text)
 }

@@ -1,5 +1,4 @@
 //! Asking robots.txt: the stored copy while it is fresh, the server otherwise.
-use curlew_policy::rules::ROBOTS_REDIRECTS;
 
 use crate::parsing::parsed;
 use crate::politeness::visit::interstitial::is_html;
@@ -11,6 +10,7 @@ use curlew_policy::politeness::redirect::{NotFollowed, is_redirect};
 use curlew_policy::politeness::robots_notes;
 use curlew_policy::politeness::visit::Permission;
 use curlew_policy::robots::{self, Fetched, MAX_AGE, Robots, Standing, WhileUnreachable};
+use curlew_policy::rules::ROBOTS_REDIRECTS;
 use curlew_ports::stage::Result;
 use curlew_ports::{CallKind, CpuPool, Reply, RobotsCopy};
 use std::sync::Arc;
@@ -18,12 +18,6 @@ use url::Url;
 
 /// Rules of more bytes than this are matched in the pool.
 const LONG_RULES: usize = 64 * 1024;
-
-/// Outcome of fetching robots.txt.
-enum RobotsFetch {
-    Fetched(Box<RobotsCopy>),
-    NotNow(CallEnd),
-}
 
 impl Visit<'_> {
     /// Returns whether robots.txt allows a URL of this host key. The inner error is why the file could not be fetched
@@ -81,8 +75,8 @@ impl Visit<'_> {
         })
     }
 
-    /// The rules of an origin: known to this process, or kept in the store, or asked for now. The error is why there
-    /// are none.
+    /// Returns the rules of an origin: known to this process, or kept in the store, or asked for now; or why there are
+    /// none.
     async fn rules(&mut self, origin: &Origin, url: &Url) -> Result<Result<Arc<Robots>, CallEnd>> {
         let now = self.politeness.clock.now();
         if let Some(rules) = self.politeness.known.get(origin, now) {
@@ -93,13 +87,13 @@ impl Visit<'_> {
         let copy = match stored {
             Some(copy) if self.politeness.is_fresh(&copy) => copy,
             old => match self.ask(url, old.clone()).await? {
-                RobotsFetch::Fetched(copy) => {
+                Ok(copy) => {
                     if !old.is_some_and(|old| self.notes_unchanged(origin, &old, &copy)) {
                         self.politeness.robots.put(origin, &copy).await?;
                     }
-                    *copy
+                    copy
                 }
-                RobotsFetch::NotNow(end) => return Ok(Err(end)),
+                Err(end) => return Ok(Err(end)),
             },
         };
         if standing(&copy.standing) == Standing::DisallowAll {
@@ -125,8 +119,8 @@ impl Visit<'_> {
         Ok(copy.map(|copy| with_note(copy, origin, self.state.robots_notes())))
     }
 
-    /// Notes that a new copy says what the stored one does; false if it has to be written. Most answers do, and the row
-    /// of the host key is smaller than a copy, and often written anyway.
+    /// Notes in the row of the host key that a new copy says what the stored one does; false if the copy has to be
+    /// written. The row is smaller than a copy, and often written anyway.
     fn notes_unchanged(&mut self, origin: &Origin, old: &RobotsCopy, new: &RobotsCopy) -> bool {
         let RobotsCopy { body_at, fetched_at, fresh_until, .. } = *old;
         let is_usual = matches!(standing(&new.standing), Standing::Rules | Standing::AllowAll)
@@ -136,8 +130,8 @@ impl Visit<'_> {
             && self.state.note_unchanged_robots(origin, old.fetched_at, new.fetched_at)
     }
 
-    /// The robots.txt of a URL that was just fetched, or may be. Another process or a guest visit may have asked for
-    /// it.
+    /// Returns the robots.txt of a URL that was just fetched, or may be, by this visit, another process or a guest
+    /// visit.
     pub(crate) async fn robots_at_hand(&self, url: &Url) -> Result<Arc<Robots>> {
         let Ok(origin) = address::origin(url) else { return Ok(Arc::default()) };
         let now = self.politeness.clock.now();
@@ -174,12 +168,11 @@ impl Visit<'_> {
         self.failure.get_or_insert_with(|| Failure::new(FailureCause::RobotsUnavailable, why));
     }
 
-    async fn ask(&mut self, url: &Url, old: Option<RobotsCopy>) -> Result<RobotsFetch> {
+    async fn ask(&mut self, url: &Url, old: Option<RobotsCopy>) -> Result<Result<RobotsCopy, CallEnd>> {
         let validators = old.as_ref().map(|c| c.validators.clone()).unwrap_or_default();
         let Some(file) = robots::robots_url(url) else {
-            return Ok(RobotsFetch::NotNow(CallEnd::Rejected(Rejection::Address(
-                "the scheme is neither http nor https".into(),
-            ))));
+            let why = Rejection::Address("the scheme is neither http nor https".into());
+            return Ok(Err(CallEnd::Rejected(why)));
         };
         let mut chain = self.state.chain(&file, ROBOTS_REDIRECTS, self.politeness.clock.now());
         loop {
@@ -190,46 +183,48 @@ impl Visit<'_> {
             let now = self.politeness.clock.now();
             let reply = match end {
                 CallEnd::Reply(reply) => reply,
-                CallEnd::Held(..) => {
-                    return Ok(RobotsFetch::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now))));
-                }
                 CallEnd::Rejected(Rejection::Address(_) | Rejection::Blocked | Rejection::Excluded(_)) if !first => {
-                    return Ok(RobotsFetch::Fetched(Box::new(kept(old, &Fetched::RefusedHop, None, now))));
+                    return Ok(Ok(kept(old, &Fetched::RefusedHop, None, now)));
                 }
-                CallEnd::Rejected(Rejection::Limit(_) | Rejection::Transport(_)) => {
-                    return Ok(RobotsFetch::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now))));
+                CallEnd::Held(..) | CallEnd::Rejected(Rejection::Limit(_) | Rejection::Transport(_)) => {
+                    return Ok(Ok(kept(old, &Fetched::Unreachable, None, now)));
                 }
                 end => {
                     self.state.after_chain(&chain, &end, now);
-                    return Ok(RobotsFetch::NotNow(end));
+                    return Ok(Err(end));
                 }
             };
-            if let Some(vendor) = self.interstitial_in(&reply, &here).await? {
-                // A wall before the whole site says nothing about the rules.
+            let wall = self.interstitial_in(&reply, &here).await?;
+            if let Some(vendor) = wall {
                 self.hold_interstitial(vendor, &here);
-                return Ok(RobotsFetch::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now))));
             }
-            // Neither does a page in place of rules, until it is clear that the site has none any more.
-            if reply.status == 200 && is_html(&reply.body) && old.as_ref().is_some_and(|old| stands_in(old, now)) {
-                return Ok(RobotsFetch::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now))));
+            let is_page = reply.status == 200 && is_html(&reply.body);
+            // A wall before the whole site says nothing about the rules, and neither does a page in place of rules,
+            // until it is clear that the site has none any more.
+            if wall.is_some() || (is_page && old.as_ref().is_some_and(|old| stands_in(old, now))) {
+                return Ok(Ok(kept(old, &Fetched::Unreachable, None, now)));
             }
-            if !is_redirect(reply.status) {
-                let mut copy = answered(old, &reply, now);
-                if !first && reply.status == 200 {
-                    // The validators belong to the address that the redirect led to, and the next request goes to the
-                    // origin.
-                    copy.validators = Validators::default();
-                }
-                return Ok(RobotsFetch::Fetched(Box::new(copy)));
-            }
-            let fetched = match chain.follow(reply.status, reply.headers.location.as_deref()) {
-                Ok(_) => continue,
-                Err(NotFollowed::TooMany | NotFollowed::Circle) => Fetched::TooManyRedirects,
-                Err(NotFollowed::NoLocation) => Fetched::Status(reply.status),
-                // The redirect leads where nothing may be called, and that is no permission.
-                Err(NotFollowed::BadLocation(_)) => Fetched::RefusedHop,
+            let is_answer = !is_redirect(reply.status);
+            let fetched = match reply.status {
+                status if !is_answer => match chain.follow(status, reply.headers.location.as_deref()) {
+                    Ok(_) => continue,
+                    Err(NotFollowed::TooMany | NotFollowed::Circle) => Fetched::TooManyRedirects,
+                    Err(NotFollowed::NoLocation) => Fetched::Status(status),
+                    // The redirect leads where nothing may be called, and that is no permission.
+                    Err(NotFollowed::BadLocation(_)) => Fetched::RefusedHop,
+                },
+                200 => Fetched::Success { body: &reply.body },
+                304 if old.as_ref().is_some_and(|old| !old.validators.is_empty()) => Fetched::NotModified,
+                // Nobody asked: a server that says so is in trouble, and no fault may end in permission.
+                304 => Fetched::Unreachable,
+                other => Fetched::Status(other),
             };
-            return Ok(RobotsFetch::Fetched(Box::new(kept(old, &fetched, None, now))));
+            let mut copy = kept(old, &fetched, is_answer.then_some(&*reply), now);
+            if !first && reply.status == 200 {
+                // The validators are those of the redirect's target, and the next request goes to the origin.
+                copy.validators = Validators::default();
+            }
+            return Ok(Ok(copy));
         }
     }
 }
@@ -238,17 +233,6 @@ impl Visit<'_> {
 fn stands_in(old: &RobotsCopy, now: Timestamp) -> bool {
     let has_rules = old.body_at > Timestamp::MIN && !old.body.is_empty() && !is_html(&old.body);
     has_rules && robots::while_unreachable(old.body_at, now, true) == WhileUnreachable::OlderCopy
-}
-
-fn answered(old: Option<RobotsCopy>, reply: &Reply, now: Timestamp) -> RobotsCopy {
-    let fetched = match reply.status {
-        200 => Fetched::Success { body: &reply.body },
-        304 if old.as_ref().is_some_and(|o| !o.validators.is_empty()) => Fetched::NotModified,
-        // Nobody asked: a server that says so is in trouble, and no fault may end in permission.
-        304 => Fetched::Unreachable,
-        other => Fetched::Status(other),
-    };
-    kept(old, &fetched, Some(reply), now)
 }
 
 /// The copy to keep: a body outlives later failures, since it may stand in for them.
@@ -275,8 +259,7 @@ fn kept(old: Option<RobotsCopy>, fetched: &Fetched<'_>, reply: Option<&Reply>, n
     }
 }
 
-/// Returns a stored copy with the time until which it may be used, and at which its rules were last there, by the notes
-/// in the row of its host key.
+/// Returns a stored copy as the notes in the row of its host key say: usable until then, its rules last there then.
 fn with_note(copy: RobotsCopy, origin: &Origin, notes: &RobotsNotes) -> RobotsCopy {
     let Some(noted) = robots_notes::unchanged_until(notes, origin, copy.fetched_at) else { return copy };
     let has_rules = standing(&copy.standing) == Standing::Rules;
@@ -284,8 +267,8 @@ fn with_note(copy: RobotsCopy, origin: &Origin, notes: &RobotsNotes) -> RobotsCo
     RobotsCopy { fresh_until: copy.fresh_until.max(noted), body_at, ..copy }
 }
 
-/// Returns a stored copy with the times at which the file was last asked for and may be used until, by the notes in the
-/// row of its host key. A visit needs to know when the copy was written, and uses its own form.
+/// Returns a stored copy for people: with the time at which the file was last asked for, by the notes in the row of its
+/// host key.
 pub fn as_last_asked(copy: RobotsCopy, origin: &Origin, notes: &RobotsNotes) -> RobotsCopy {
     let asked_at = robots_notes::unchanged_until(notes, origin, copy.fetched_at).map(|until| until - MAX_AGE);
     let fetched_at = asked_at.unwrap_or(copy.fetched_at);
