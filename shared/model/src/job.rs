@@ -17,42 +17,10 @@ use serde::{Deserialize, Serialize};
 /// A job of another version is dead-lettered, never interpreted.
 const VERSION: u8 = 1;
 
-/// Declares the kinds of work: a variant of [`Work`] each.
-macro_rules! kinds {
-    ($($(#[$doc:meta])* $variant:ident($kind:ty)),+ $(,)?) => {
-        /// A piece of work of any kind.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(tag = "job", rename_all = "snake_case")]
-        pub enum Work {
-            $($(#[$doc])* $variant($kind)),+
-        }
-
-        impl Work {
-            /// Returns the name of its kind, as in its message.
-            pub const fn kind(&self) -> &'static str {
-                match self { $(Work::$variant(_) => <$kind>::NAME),+ }
-            }
-
-            /// Returns the name of its queue.
-            pub fn queue(&self) -> QueueName {
-                match self { $(Work::$variant(work) => work.queue()),+ }
-            }
-
-            /// Returns the subject of the chain of jobs that it begins, and the instant at which that chain begins.
-            pub fn chain(&self) -> (String, Timestamp) {
-                match self { $(Work::$variant(work) => work.chain()),+ }
-            }
-        }
-
-        $(impl From<$kind> for Work {
-            fn from(work: $kind) -> Work {
-                Work::$variant(work)
-            }
-        })+
-    };
-}
-
-kinds! {
+/// A piece of work of any kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "job", rename_all = "snake_case")]
+pub enum Work {
     /// Finds the feeds of a site.
     Discover(DiscoverJob),
     /// Carries out a request of an owner.
@@ -77,11 +45,77 @@ kinds! {
     TakeUp(TakeUpJob),
 }
 
-impl From<ExtractJob> for Work {
-    fn from(work: ExtractJob) -> Work {
-        Work::Extract(Box::new(work))
+impl Work {
+    /// Returns the name of its kind, as in its message.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Work::Discover(_) => "discover",
+            Work::Own(_) => "own",
+            Work::Poll(_) => "poll",
+            Work::Polls(_) => "polls",
+            Work::Subscribe(_) => "subscribe",
+            Work::Backfill(_) => "backfill",
+            Work::Deliver(_) => "deliver",
+            Work::Fetch(_) => VisitJob::NAME,
+            Work::Extract(_) => ExtractJob::NAME,
+            Work::Remove(_) => "remove",
+            Work::TakeUp(_) => "take_up",
+        }
+    }
+
+    /// Returns the name of its queue.
+    pub const fn queue(&self) -> QueueName {
+        match self {
+            Work::Discover(_) => QueueName::Discover,
+            // Only this queue's jobs call sites to look for a proof.
+            Work::Own(own) if own.needs_look() => QueueName::Discover,
+            Work::Poll(_) | Work::Polls(_) | Work::Subscribe(_) | Work::Backfill(_) | Work::Deliver(_) => {
+                QueueName::Poll
+            }
+            Work::Fetch(_) => QueueName::Fetch,
+            Work::Extract(_) => QueueName::Extract,
+            Work::Own(_) | Work::Remove(_) | Work::TakeUp(_) => QueueName::Remove,
+        }
+    }
+
+    /// Returns the subject of the chain of jobs that it begins, and the instant at which that chain begins, if known.
+    pub fn chain(&self) -> (String, Timestamp) {
+        let subject = match self {
+            Work::Discover(job) => job.site.to_string(),
+            Work::Own(job) => format!("{} {}", job.host, job.challenge),
+            Work::Poll(job) => return (job.feed.to_string(), job.due.unwrap_or(Timestamp::EPOCH)),
+            Work::Polls(job) => {
+                let first = job.polls.first().map(|poll| poll.feed.to_string());
+                return (first.unwrap_or_default(), job.made_at);
+            }
+            Work::Subscribe(job) => job.feed.to_string(),
+            Work::Backfill(job) => format!("{} {}", job.backfill, job.step),
+            Work::Deliver(job) => job.watch.clone(),
+            Work::Fetch(job) => {
+                let first = job.items.first().map(|item| item.page.as_str());
+                format!("{} {}", job.host, first.unwrap_or_default())
+            }
+            Work::Extract(job) => job.page.to_string(),
+            Work::Remove(job) => return (job.page.to_string(), job.judged_at),
+            Work::TakeUp(job) => job.host.clone(),
+        };
+        (subject, Timestamp::EPOCH)
     }
 }
+
+macro_rules! work_from {
+    ($($variant:ident($job:ty)),+) => {
+        $(impl From<$job> for Work {
+            fn from(job: $job) -> Work {
+                Work::$variant(job.into())
+            }
+        })+
+    };
+}
+
+work_from!(Discover(DiscoverJob), Own(OwnJob), Poll(PollJob), Polls(PollsJob), Subscribe(SubscribeJob));
+work_from!(Backfill(BackfillJob), Deliver(DeliverJob), Fetch(VisitJob), Extract(ExtractJob), Extract(Box<ExtractJob>));
+work_from!(Remove(RemovalJob), TakeUp(TakeUpJob));
 
 /// A piece of work, with what is known of its deliveries.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -211,29 +245,6 @@ impl QueueName {
     }
 }
 
-/// A kind of work.
-pub trait Kind {
-    /// Name of the kind, as in its message.
-    const NAME: &'static str;
-    /// Queue of the kind.
-    const QUEUE: QueueName;
-    /// Returns the subject of the chain of jobs that this work begins, and when that chain begins, if the work knows.
-    fn chain(&self) -> (String, Timestamp);
-    /// Returns the queue of this piece of work.
-    fn queue(&self) -> QueueName {
-        Self::QUEUE
-    }
-}
-
-impl<K: Kind> Kind for Box<K> {
-    const NAME: &'static str = K::NAME;
-    const QUEUE: QueueName = K::QUEUE;
-
-    fn chain(&self) -> (String, Timestamp) {
-        (**self).chain()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -312,10 +323,10 @@ mod tests {
         };
         let first = of(OwnerRequest::Forget, None);
         let further = OwnJob { progress: Some(progress), ..first.clone() };
-        assert_eq!(of(OwnerRequest::Look, None).queue(), QueueName::Discover);
+        assert_eq!(Work::from(of(OwnerRequest::Look, None)).queue(), QueueName::Discover);
         for job in [of(OwnerRequest::Look, Some(looked)), of(OwnerRequest::Report, None), first, further] {
-            assert_eq!(job.queue(), QueueName::Remove);
             let job = Job::new(job);
+            assert_eq!(job.work.queue(), QueueName::Remove);
             assert_eq!(Job::from_message(&job.to_message()?)?, job);
         }
         Ok(())

@@ -32,7 +32,7 @@ pub use host::{
 };
 pub use ids::{Challenge, HostKey, ImageId, InvalidId, Location, Origin, PageId, SegmentKey, SourceKey, TraceId};
 pub use job::{
-    BackfillJob, DeliverJob, DiscoverJob, Envelope, ExtractJob, IndexChange, Job, Kind, MainImage, NamedBy, OwnJob,
+    BackfillJob, DeliverJob, DiscoverJob, Envelope, ExtractJob, IndexChange, Job, MainImage, NamedBy, OwnJob,
     OwnProgress, PageBody, PollJob, PollsJob, Purpose, QueueName, RemovalJob, SubscribeJob, TakeUpJob, VisitItem,
     VisitJob, Work,
 };

@@ -22,31 +22,25 @@ pub enum Source {
 impl Source {
     /// Returns the key under which it is stored.
     pub fn key(&self) -> &SourceKey {
-        match self {
-            Source::Feed(f) => &f.key,
-            Source::Site(s) => &s.key,
-            Source::Extra(e) => &e.key,
-            Source::Backfill(b) => &b.key,
-        }
+        self.place().0
     }
 
     /// Returns the minute of the cycle at which it is examined.
     pub fn slot(&self) -> Slot {
-        match self {
-            Source::Feed(f) => f.slot,
-            Source::Site(s) => s.slot,
-            Source::Extra(e) => e.slot,
-            Source::Backfill(b) => b.slot,
-        }
+        self.place().1
     }
 
     /// Returns its address.
     pub fn url(&self) -> &str {
+        self.place().2
+    }
+
+    fn place(&self) -> (&SourceKey, Slot, &str) {
         match self {
-            Source::Feed(f) => &f.url,
-            Source::Site(s) => &s.url,
-            Source::Extra(e) => &e.url,
-            Source::Backfill(b) => &b.url,
+            Source::Feed(row) => (&row.key, row.slot, &row.url),
+            Source::Site(row) => (&row.key, row.slot, &row.url),
+            Source::Extra(row) => (&row.key, row.slot, &row.url),
+            Source::Backfill(row) => (&row.key, row.slot, &row.url),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Trace ids: every chain of jobs has one from its first job on, and hands it on.
 
 use crate::address::hash_hex;
-use curlew_model::{Envelope, ExtractJob, HostKey, Job, Kind, SourceKey, Timestamp, TraceId};
+use curlew_model::{Envelope, ExtractJob, HostKey, Job, SourceKey, Timestamp, TraceId};
 
 const TIME_DIGITS: usize = 12;
 const HASH_DIGITS: usize = 20;

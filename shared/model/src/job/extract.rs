@@ -1,6 +1,6 @@
 //! Extractions of pages.
 
-use crate::{EntryHints, Exchange, HostKey, ImageId, Kind, Location, NamedBy, PageId, QueueName, SourceKey};
+use crate::{EntryHints, Exchange, HostKey, ImageId, Location, NamedBy, PageId, SourceKey};
 use crate::{StatedPreferences, Timestamp, Validators, packed};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -62,13 +62,9 @@ pub struct ExtractJob {
     pub exchange: Option<Exchange>,
 }
 
-impl Kind for ExtractJob {
-    const NAME: &'static str = "extract";
-    const QUEUE: QueueName = QueueName::Extract;
-
-    fn chain(&self) -> (String, Timestamp) {
-        (self.page.to_string(), Timestamp::EPOCH)
-    }
+impl ExtractJob {
+    /// Name of the kind.
+    pub const NAME: &str = "extract";
 }
 
 /// A page's main image, requested right after the page.

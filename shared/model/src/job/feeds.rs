@@ -1,6 +1,6 @@
 //! Jobs that read feeds and sites.
 
-use crate::{Kind, QueueName, SourceKey, Timestamp};
+use crate::{SourceKey, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// Job that finds the feeds of a site.
@@ -28,15 +28,6 @@ impl DiscoverJob {
     }
 }
 
-impl Kind for DiscoverJob {
-    const NAME: &'static str = "discover";
-    const QUEUE: QueueName = QueueName::Discover;
-
-    fn chain(&self) -> (String, Timestamp) {
-        (self.site.to_string(), Timestamp::EPOCH)
-    }
-}
-
 /// Job that reads a feed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollJob {
@@ -59,15 +50,6 @@ impl PollJob {
     }
 }
 
-impl Kind for PollJob {
-    const NAME: &'static str = "poll";
-    const QUEUE: QueueName = QueueName::Poll;
-
-    fn chain(&self) -> (String, Timestamp) {
-        (self.feed.to_string(), self.due.unwrap_or(Timestamp::EPOCH))
-    }
-}
-
 /// Polls that fell due at about the same time, in one message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollsJob {
@@ -75,15 +57,6 @@ pub struct PollsJob {
     pub made_at: Timestamp,
     /// The polls.
     pub polls: Vec<PollJob>,
-}
-
-impl Kind for PollsJob {
-    const NAME: &'static str = "polls";
-    const QUEUE: QueueName = QueueName::Poll;
-
-    fn chain(&self) -> (String, Timestamp) {
-        (self.polls.first().map(|poll| poll.feed.to_string()).unwrap_or_default(), self.made_at)
-    }
 }
 
 /// Job that asks a feed's hub for a subscription, or ends one.
@@ -98,15 +71,6 @@ pub struct SubscribeJob {
     pub end: bool,
 }
 
-impl Kind for SubscribeJob {
-    const NAME: &'static str = "subscribe";
-    const QUEUE: QueueName = QueueName::Poll;
-
-    fn chain(&self) -> (String, Timestamp) {
-        (self.feed.to_string(), Timestamp::EPOCH)
-    }
-}
-
 /// Job that does one step of a backfill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackfillJob {
@@ -116,13 +80,4 @@ pub struct BackfillJob {
     pub url: String,
     /// Number of the step; void if the row has come further.
     pub step: u32,
-}
-
-impl Kind for BackfillJob {
-    const NAME: &'static str = "backfill";
-    const QUEUE: QueueName = QueueName::Poll;
-
-    fn chain(&self) -> (String, Timestamp) {
-        (format!("{} {}", self.backfill, self.step), Timestamp::EPOCH)
-    }
 }

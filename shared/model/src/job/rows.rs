@@ -1,6 +1,6 @@
 //! Jobs that change what is stored, or tell of it.
 
-use crate::{BackfillLine, Challenge, FeedLine, Gone, Kind, LookResult, OwnerRequest, PageId, PageLine, QueueName};
+use crate::{BackfillLine, Challenge, FeedLine, Gone, LookResult, OwnerRequest, PageId, PageLine};
 use crate::{ReportedState, SourceKey, Timestamp, Validators};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -69,20 +69,6 @@ impl OwnProgress {
     }
 }
 
-impl Kind for OwnJob {
-    const NAME: &'static str = "own";
-    const QUEUE: QueueName = QueueName::Remove;
-
-    fn chain(&self) -> (String, Timestamp) {
-        (format!("{} {}", self.host, self.challenge), Timestamp::EPOCH)
-    }
-
-    /// Looking for a proof is for the queue whose jobs call sites.
-    fn queue(&self) -> QueueName {
-        if self.needs_look() { QueueName::Discover } else { Self::QUEUE }
-    }
-}
-
 /// Job that changes what the index knows of a page, sent by stages that read strangers' documents and may not write the
 /// index.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -125,15 +111,6 @@ pub enum IndexChange {
     },
 }
 
-impl Kind for RemovalJob {
-    const NAME: &'static str = "remove";
-    const QUEUE: QueueName = QueueName::Remove;
-
-    fn chain(&self) -> (String, Timestamp) {
-        (self.page.to_string(), self.judged_at)
-    }
-}
-
 /// Job that sends visits to the pages that a block of their host has kept out; each bounded step is a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakeUpJob {
@@ -142,15 +119,6 @@ pub struct TakeUpJob {
     /// The last row of a page that was read; `None` in the first step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<PageId>,
-}
-
-impl Kind for TakeUpJob {
-    const NAME: &'static str = "take_up";
-    const QUEUE: QueueName = QueueName::Remove;
-
-    fn chain(&self) -> (String, Timestamp) {
-        (self.host.clone(), Timestamp::EPOCH)
-    }
 }
 
 /// Job that posts the new matches of a watch to its receiver, or verifies a subscription to them.
@@ -163,13 +131,4 @@ pub struct DeliverJob {
     /// Instant of the try that it was sent for, after the receiver had failed; `None` if it was sent for something new.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<Timestamp>,
-}
-
-impl Kind for DeliverJob {
-    const NAME: &'static str = "deliver";
-    const QUEUE: QueueName = QueueName::Poll;
-
-    fn chain(&self) -> (String, Timestamp) {
-        (self.watch.clone(), Timestamp::EPOCH)
-    }
 }

@@ -1,6 +1,6 @@
 //! Visits of host keys.
 
-use crate::{EntryHints, HostKey, ImageId, Kind, PageId, QueueName, SourceKey, Timestamp, TraceId};
+use crate::{EntryHints, HostKey, ImageId, PageId, SourceKey, TraceId};
 use serde::{Deserialize, Serialize};
 
 /// Facts about a feed that the records of its pages take from it.
@@ -38,6 +38,8 @@ pub struct VisitJob {
 }
 
 impl VisitJob {
+    /// Name of the kind.
+    pub const NAME: &str = "fetch";
     /// Maximum number of URLs in one visit.
     pub const MAX_ITEMS: usize = 100;
 
@@ -98,15 +100,5 @@ impl Purpose {
             Purpose::Image { trace, .. } => trace.as_ref(),
             Purpose::New { .. } | Purpose::Recheck => None,
         }
-    }
-}
-
-impl Kind for VisitJob {
-    const NAME: &'static str = "fetch";
-    const QUEUE: QueueName = QueueName::Fetch;
-
-    fn chain(&self) -> (String, Timestamp) {
-        let first = self.items.first().map(|item| item.page.as_str()).unwrap_or_default();
-        (format!("{} {first}", self.host), Timestamp::EPOCH)
     }
 }
