@@ -17,52 +17,14 @@ const MAX_PARTS: usize = 32;
 const MAX_SAME_SEGMENTS: usize = 4;
 
 /// Query parameters that state where a reader came from and nothing about the page.
-const TRACKING: &[&str] = &[
-    "fbclid",
-    "gclid",
-    "gclsrc",
-    "dclid",
-    "gbraid",
-    "wbraid",
-    "msclkid",
-    "yclid",
-    "twclid",
-    "igshid",
-    "igsh",
-    "mc_cid",
-    "mc_eid",
-    "mkt_tok",
-    "_hsenc",
-    "_hsmi",
-    "vero_id",
-    "vero_conv",
-    "oly_anon_id",
-    "oly_enc_id",
-    "s_cid",
-    "wickedid",
-    "ref_src",
-    "ref_url",
-    "cmpid",
-    "ncid",
-    "xtor",
-    "at_medium",
-    "at_campaign",
-    "_openstat",
-    "phpsessid",
-    "jsessionid",
-];
+const TRACKING: &str = "fbclid gclid gclsrc dclid gbraid wbraid msclkid yclid twclid igshid igsh mc_cid mc_eid mkt_tok \
+    _hsenc _hsmi vero_id vero_conv oly_anon_id oly_enc_id s_cid wickedid ref_src ref_url cmpid ncid xtor \
+    at_medium at_campaign _openstat phpsessid jsessionid";
 
 /// Reason why an address is not accepted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct BadAddress(pub String);
-
-impl std::fmt::Display for BadAddress {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for BadAddress {}
 
 /// Parses an address from a person or a page, relative to `base` if given.
 ///
@@ -180,7 +142,10 @@ fn parameter_name(pair: &str) -> String {
 
 fn is_tracking(pair: &str) -> bool {
     let name = parameter_name(pair);
-    name.starts_with("utm_") || name.starts_with("pk_") || name.starts_with("mtm_") || TRACKING.contains(&name.as_str())
+    name.starts_with("utm_")
+        || name.starts_with("pk_")
+        || name.starts_with("mtm_")
+        || TRACKING.split(' ').any(|known| known == name)
 }
 
 /// Returns the text with upper-case hex digits, and unreserved characters unescaped.
@@ -365,6 +330,11 @@ pub fn hash_hex(bytes: &[u8]) -> String {
 pub fn hash64(text: &str) -> u64 {
     let digest = Sha256::digest(text.as_bytes());
     digest.iter().take(8).fold(0, |number, byte| (number << 8) | u64::from(*byte))
+}
+
+/// Returns a short hash (FNV-1a), for the small row of a host key, where one collision among a few texts does no harm.
+pub(crate) fn hash32(bytes: impl IntoIterator<Item = u8>) -> u32 {
+    bytes.into_iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 fn hashed<T>(text: &str, id: fn(&str) -> Result<T, curlew_model::InvalidId>) -> T {

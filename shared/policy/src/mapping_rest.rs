@@ -6,15 +6,6 @@ use curlew_model::{Millis, Timestamp};
 /// Time for which a mapping stays off that somebody else has switched off: longer than a gradual deployment.
 pub const LEFT_ALONE: Millis = Millis::from_mins(15);
 
-/// The desired state of a mapping.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
-    /// The mapping should ask its queue.
-    On,
-    /// The mapping should rest.
-    Off,
-}
-
 /// The state of a mapping, as AWS tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MappingState {
@@ -26,7 +17,7 @@ pub enum MappingState {
     Changing,
 }
 
-/// A change to a mapping.
+/// A change to a mapping, wished or made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switch {
     /// Switch the mapping on.
@@ -51,31 +42,31 @@ impl QueueMemory {
 
     /// Notes whether the queue has messages or was sent some just now; returns a change of its mapping. A rest is
     /// asserted again after each `rest_after`, since a deployment may have switched the mapping on.
-    pub fn note(&mut self, is_used: bool, rest_after: Millis, now: Timestamp) -> Option<Wish> {
+    pub fn note(&mut self, is_used: bool, rest_after: Millis, now: Timestamp) -> Option<Switch> {
         if is_used {
             self.used_at = now;
-            return Some(Wish::On);
+            return Some(Switch::Wake);
         }
         let since = self.rests_since.map_or(self.used_at, |rests| rests.max(self.used_at));
-        (now.since(since) >= rest_after).then_some(Wish::Off)
+        (now.since(since) >= rest_after).then_some(Switch::Rest)
     }
 
     /// Decides what is done for a wish with a mapping in this state.
-    pub fn switch(&self, wish: Wish, state: MappingState, now: Timestamp) -> Option<Switch> {
+    pub fn switch(&self, wish: Switch, state: MappingState, now: Timestamp) -> Option<Switch> {
         match (wish, state) {
-            (Wish::On, MappingState::Off(changed_at)) => {
-                let is_ours = self.rests_since.is_some();
-                (is_ours || now.since(changed_at) >= LEFT_ALONE).then_some(Switch::Wake)
+            (Switch::Wake, MappingState::Off(changed_at)) => {
+                let may_wake = self.rests_since.is_some() || now.since(changed_at) >= LEFT_ALONE;
+                may_wake.then_some(Switch::Wake)
             }
-            (Wish::Off, MappingState::On) => Some(Switch::Rest),
+            (Switch::Rest, MappingState::On) => Some(Switch::Rest),
             _ => None,
         }
     }
 
     /// Notes the state that a mapping has, or is about to have since it was switched.
-    pub fn saw(&mut self, wish: Wish, state: MappingState, done: Option<Switch>, now: Timestamp) {
+    pub fn saw(&mut self, wish: Switch, state: MappingState, done: Option<Switch>, now: Timestamp) {
         match (wish, state, done) {
-            (Wish::Off, MappingState::Off(_), _) | (_, _, Some(Switch::Rest)) => self.rests_since = Some(now),
+            (Switch::Rest, MappingState::Off(_), _) | (_, _, Some(Switch::Rest)) => self.rests_since = Some(now),
             (_, MappingState::On, None) => self.rests_since = None,
             // The mapping may have to be switched again until it is seen on.
             _ => {}
@@ -123,7 +114,7 @@ mod tests {
         let mut memory = QueueMemory::new(at(0));
         assert_eq!(tick(&mut memory, false, MappingState::On, 20), Some(Switch::Rest));
         assert_eq!(memory.note(false, AFTER, at(21)), None);
-        assert_eq!(memory.note(false, AFTER, at(40)), Some(Wish::Off), "somebody may have switched it on");
+        assert_eq!(memory.note(false, AFTER, at(40)), Some(Switch::Rest), "somebody may have switched it on");
         assert_eq!(tick(&mut memory, true, MappingState::Off(at(20)), 22), Some(Switch::Wake));
         // The request was lost.
         assert_eq!(tick(&mut memory, true, MappingState::Off(at(20)), 23), Some(Switch::Wake));

@@ -2,7 +2,6 @@
 
 pub mod admission;
 pub mod deferral;
-mod hold;
 pub mod http;
 pub mod interstitial;
 pub mod marks;
@@ -14,3 +13,18 @@ pub mod robots_notes;
 pub mod scope;
 pub mod visit;
 pub mod window;
+
+use crate::chance::{between, mix};
+use crate::rules::Rules;
+use curlew_model::{Hold, Millis};
+
+/// Returns `base` doubled for each hold in a row, or `asked` by Retry-After if that is longer; up to a tenth longer by
+/// chance, so that hosts held together do not return together.
+fn hold_length(base: Millis, asked: Millis, in_a_row: u32, rules: &Rules, seed: u64) -> Millis {
+    let doubled = base.saturating_mul(1u64 << in_a_row.min(16)).max(asked).min(rules.hold_cap);
+    (doubled + Millis(between(mix(seed), 0, doubled.0 / 10))).min(rules.hold_cap)
+}
+
+fn longer(a: Option<Hold>, b: Option<Hold>) -> Option<Hold> {
+    b.into_iter().chain(a).max_by_key(|hold| hold.until)
+}

@@ -250,49 +250,32 @@ impl Rules {
 
     /// Returns the first number that contradicts another, or a promise, as an error in words.
     pub fn check(&self) -> Result<(), String> {
-        let wrong = |text: &str| Err(text.to_owned());
-        if self.jitter.0 > self.jitter.1 {
-            return wrong("the lower bound of the jitter is above its upper bound");
-        }
-        if self.burst == 0 || self.call_time == Millis::ZERO || self.slice == Millis::ZERO {
-            return wrong("burst, call_time and slice must be above zero");
-        }
-        if self.slice <= self.call_time.saturating_mul(u64::from(self.page_redirects)) {
-            return wrong("slice must be longer than page_redirects times call_time");
-        }
-        if !(0.0..=100.0).contains(&self.response_factor) {
-            return wrong("response_factor must be from 0 to 100");
-        }
-        if self.outage_least == 0 {
-            return wrong("outage_least must be above zero");
-        }
-        if self.feeds_per_site == 0 || self.entries_per_poll == 0 || self.entries_per_day == 0 {
-            return wrong("feeds_per_site, entries_per_poll and entries_per_day must be above zero");
-        }
-        if self.usual_addresses > MOST_USUAL_ADDRESSES {
-            return Err(format!("usual_addresses must be at most {MOST_USUAL_ADDRESSES}"));
-        }
-        if self.backfill_per_day == 0 {
-            return wrong("backfill_per_day must be above zero; without `backfill` and `--history` nothing is read");
-        }
-        if self.recheck_within < self.recheck_after {
-            return wrong("recheck_within must not be shorter than recheck_after");
-        }
-        if self.poll_interval < self.poll_floor || self.poll_cap < self.poll_interval {
-            return wrong("poll_floor, poll_interval and poll_cap must rise in this order");
-        }
-        if self.websub_lease < WEBSUB_LEAST_LEASE {
-            return wrong("websub_lease must be at least a day");
-        }
-        if self.window_limit > self.window {
-            return wrong("window_limit is longer than the window");
-        }
-        if self.window_limit < self.least_lease() {
-            return wrong("window_limit must be at least call_time and lease_margin together");
-        }
-        if SEEN_RING < self.entries_per_poll {
-            return Err(format!("entries_per_poll must be at most {SEEN_RING}"));
-        }
-        Ok(())
+        let zero = Millis::ZERO;
+        let page_time = self.call_time.saturating_mul(u64::from(self.page_redirects));
+        let most_addresses = format!("usual_addresses must be at most {MOST_USUAL_ADDRESSES}");
+        let most_entries = format!("entries_per_poll must be at most {SEEN_RING}");
+        let is_idle = self.burst == 0 || self.call_time == zero || self.slice == zero;
+        let takes_nothing = self.feeds_per_site == 0 || self.entries_per_poll == 0 || self.entries_per_day == 0;
+        let falls = self.poll_interval < self.poll_floor || self.poll_cap < self.poll_interval;
+        let no_history = "backfill_per_day must be above zero; without `backfill` and `--history` nothing is read";
+        let short_limit = "window_limit must be at least call_time and lease_margin together";
+        let problems = [
+            (self.jitter.0 > self.jitter.1, "the lower bound of the jitter is above its upper bound"),
+            (is_idle, "burst, call_time and slice must be above zero"),
+            (self.slice <= page_time, "slice must be longer than page_redirects times call_time"),
+            (!(0.0..=100.0).contains(&self.response_factor), "response_factor must be from 0 to 100"),
+            (self.outage_least == 0, "outage_least must be above zero"),
+            (takes_nothing, "feeds_per_site, entries_per_poll and entries_per_day must be above zero"),
+            (self.usual_addresses > MOST_USUAL_ADDRESSES, &most_addresses),
+            (self.backfill_per_day == 0, no_history),
+            (self.recheck_within < self.recheck_after, "recheck_within must not be shorter than recheck_after"),
+            (falls, "poll_floor, poll_interval and poll_cap must rise in this order"),
+            (self.websub_lease < WEBSUB_LEAST_LEASE, "websub_lease must be at least a day"),
+            (self.window_limit > self.window, "window_limit is longer than the window"),
+            (self.window_limit < self.least_lease(), short_limit),
+            (SEEN_RING < self.entries_per_poll, &most_entries),
+        ];
+        let problem = problems.iter().find(|(is_wrong, _)| *is_wrong);
+        problem.map_or(Ok(()), |(_, words)| Err((*words).to_owned()))
     }
 }

@@ -429,7 +429,7 @@ impl Poll {
             }
             LeaseOutcome::Blocked => return self.blocked(due.row.0, due.row.1).await,
         };
-        if visit.state.repeats() {
+        if visit.state.grant.repeats {
             visit.close_or_leave().await?;
             return Ok(Verdict::Drop("the feed was polled a moment ago".into()));
         }

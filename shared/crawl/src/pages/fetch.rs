@@ -318,7 +318,7 @@ impl Fetch {
         let now = job.fetched_at;
         self.send(job, now, round.job.trace.as_ref()).await?;
         if is_without_row {
-            round.visit.state.remember_sent(&id, self.remembered);
+            round.visit.state.learned.sent.add(&id, self.remembered);
             round.visit.remembered += 1;
         } else {
             self.write_row(round.job, &id, &known_as, &host, PageState::Pending).await?;
@@ -339,7 +339,7 @@ impl Fetch {
         };
         Ok(match row {
             // The page is on its way to extraction, or there by now; if extraction rejected it, it may be taken up.
-            None if visit.state.has_sent(page) => Row::Decided,
+            None if visit.state.learned.sent.contains(page) => Row::Decided,
             None => Row::None,
             Some((row, _)) if row.state.may_be_taken_up() => Row::MayBeTakenUp,
             Some((row, _)) if sampling::may_look_again(&row, self.politeness.clock.now()) => Row::MayBeTakenUp,

@@ -168,7 +168,7 @@ impl<'a> Visit<'a> {
     }
 
     pub(crate) fn lasted(&self) -> Millis {
-        Millis(self.politeness.clock.monotonic().0.saturating_sub(self.state.opened().0))
+        Millis(self.politeness.clock.monotonic().0.saturating_sub(self.state.grant.opened.0))
     }
 
     /// Returns when the next call to this host key may begin; not before now.
@@ -360,7 +360,7 @@ impl<'a> Visit<'a> {
         validators: &Validators,
         permission: Option<Permission>,
     ) -> Result<CallEnd> {
-        match self.politeness.open(key, self.state.owner()).await? {
+        match self.politeness.open(key, &self.state.grant.lease.owner).await? {
             LeaseOutcome::Granted(mut guest) => {
                 guest.post.clone_from(&self.post);
                 let end = guest.hop(url, kind, validators, permission).await;
@@ -487,7 +487,7 @@ impl<'a> Visit<'a> {
     /// Makes a brief lease as long as others are. A lease that was lost stays as it is.
     async fn lengthen(&mut self) -> Result<()> {
         let rules = self.politeness.rules_for(&self.state.host);
-        let (by, token) = (self.state.missing_length(&rules), self.state.token());
+        let (by, token) = (self.state.missing_length(&rules), self.state.grant.lease.token);
         let now = self.politeness.clock.now();
         let longer = |latest| admission::lengthen(latest, token, by, &rules, now);
         if let Some(until) = update_host(self.politeness.ledger.as_ref(), &self.state.host, longer).await? {
@@ -512,7 +512,7 @@ impl<'a> Visit<'a> {
 
     /// Gives the lease back, with all that was learned. If the ledger cannot be reached, the lease expires by itself.
     pub async fn close(self) -> Result<()> {
-        let token = self.state.token();
+        let token = self.state.grant.lease.token;
         let mut tried = 0;
         loop {
             let now = self.politeness.clock.now();

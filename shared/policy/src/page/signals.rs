@@ -84,10 +84,7 @@ fn word(text: &str) -> Option<Box<str>> {
 impl std::fmt::Display for ContentSignals {
     /// As robots.txt writes them, by name: `ai-train=no, search=yes`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for (n, (name, value)) in self.0.iter().enumerate() {
-            let comma = if n == 0 { "" } else { ", " };
-            write!(f, "{comma}{name}={value}")?;
-        }
-        Ok(())
+        let pairs: Vec<String> = self.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        f.write_str(&pairs.join(", "))
     }
 }

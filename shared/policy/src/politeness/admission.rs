@@ -2,13 +2,10 @@
 //!
 //! A lease is no longer than what is left of the time that visits may spend on the host key, and is charged in full
 //! when it is granted; giving it back refunds the rest.
-use crate::rules::{BUSY_RETRY, BUSY_RETRY_MAX, MAX_FIRST_WAIT};
 
 use crate::chance::{between, mix};
-use crate::politeness::hold::longer;
-use crate::politeness::pace;
-use crate::politeness::window;
-use crate::rules::Rules;
+use crate::politeness::{longer, pace, window};
+use crate::rules::{BUSY_RETRY, BUSY_RETRY_MAX, MAX_FIRST_WAIT, Rules};
 use crate::skew;
 use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, Timestamp};
 
@@ -73,8 +70,8 @@ pub fn admit(
     state = skew::host(state, rules, now);
     if let Some(hold) = &state.hold {
         if hold.until > now {
-            let answer = Admission::NotNow(NotNow::held(hold.until, hold.reason));
-            return (state, answer);
+            let held = NotNow::held(hold.until, hold.reason);
+            return (state, Admission::NotNow(held));
         }
         state.hold = None;
     }

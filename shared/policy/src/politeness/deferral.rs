@@ -1,4 +1,5 @@
 //! Deferral of work: when it is tried again, and when it is given up.
+
 use crate::politeness::admission::NotNow;
 use crate::robots::UNREACHABLE_RETRY;
 use crate::rules::{BUSY_DOUBLINGS, BUSY_RETRY, BUSY_RETRY_MAX, Rules};

@@ -3,7 +3,8 @@
 //! An interstitial is told by behaviour: one text in place of several pages of a host key, while no page shows its own.
 //! A site-wide `noindex` is none, since each page keeps its own text, nor is a soft 404, since other pages do.
 
-use crate::politeness::hold::{hold_length, longer};
+use crate::address::hash32;
+use crate::politeness::{hold_length, longer};
 use crate::rules::Rules;
 use curlew_model::{
     Circuit, Hold, HoldReason, HomeLook, HostState, Millis, PageId, Substitute, Substitutes, Timestamp,
@@ -23,9 +24,8 @@ const LONG_WORD_BYTES: usize = 4;
 pub fn text_key(title: &str, text: &str) -> u32 {
     let text = &text[..text.floor_char_boundary(KEYED_BYTES)];
     let words = text.split_whitespace().filter(|word| !word.contains(|c: char| c.is_numeric()));
-    title.split_whitespace().chain(["\n"]).chain(words).fold(FNV_OFFSET, |hash, word| {
-        word.bytes().chain([b' ']).fold(hash, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(FNV_PRIME))
-    })
+    let said = title.split_whitespace().chain(["\n"]).chain(words);
+    hash32(said.flat_map(|word| word.bytes().chain([b' '])))
 }
 
 /// True if a page has most words of its entry's title, the short ones left out if there are others; `None` without
@@ -39,9 +39,6 @@ pub fn is_announced(entry: Option<&str>, title: &str, text: &str) -> Option<bool
     let found = words.iter().filter(|word| said.contains(**word)).count();
     (!words.is_empty()).then_some(found * 2 > words.len())
 }
-
-const FNV_OFFSET: u32 = 0x811c_9dc5;
-const FNV_PRIME: u32 = 0x0100_0193;
 
 /// Notes that a page showed a text that is not its own.
 #[must_use]

@@ -13,42 +13,24 @@ pub const SEARCHED_BYTES: usize = 32 * 1024;
 const ARTICLE_CHARS: usize = 2_000;
 
 struct Mark {
+    /// The place in which it is looked for: `header`, `refusal` (a header beside a refusal), `body`, `address`, `parked`.
+    place: &'static str,
     vendor: &'static str,
     text: &'static str,
     finder: Finder<'static>,
 }
 
-#[derive(Default)]
-struct Marks {
-    header: Vec<Mark>,
-    refusal: Vec<Mark>,
-    body: Vec<Mark>,
-    address: Vec<Mark>,
-    parked: Vec<Mark>,
+static MARKS: LazyLock<Vec<Mark>> = LazyLock::new(|| LIST.lines().filter_map(mark).collect());
+
+/// Reads a line; those that are no mark are left out, and a test shows that there are none.
+fn mark(line: &'static str) -> Option<Mark> {
+    let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+    let [place @ ("header" | "refusal" | "body" | "address" | "parked"), vendor, text] = cells[..] else { return None };
+    Some(Mark { place, vendor, text, finder: Finder::new(text) })
 }
 
-static MARKS: LazyLock<Marks> = LazyLock::new(|| read(LIST));
-
-/// Reads a list, without lines that are no mark; a test shows that there are none.
-fn read(list: &'static str) -> Marks {
-    let mut marks = Marks::default();
-    for line in list.lines().filter(|line| !line.starts_with('#')) {
-        let mut cells = line.split('|').map(str::trim);
-        let (Some(place), Some(vendor), Some(text), None) = (cells.next(), cells.next(), cells.next(), cells.next())
-        else {
-            continue;
-        };
-        let marks = match place {
-            "header" => &mut marks.header,
-            "refusal" => &mut marks.refusal,
-            "body" => &mut marks.body,
-            "address" => &mut marks.address,
-            "parked" => &mut marks.parked,
-            _ => continue,
-        };
-        marks.push(Mark { vendor, text, finder: Finder::new(text) });
-    }
-    marks
+fn marks_in(place: &str) -> impl Iterator<Item = &'static Mark> {
+    MARKS.iter().filter(move |mark| mark.place == place)
 }
 
 /// Returns the vendor whose mark the headers carry (names in lower case). 304, 404, 410 and redirects are no walls.
@@ -56,8 +38,8 @@ pub fn by_headers(status: u16, headers: &[(String, String)]) -> Option<&'static 
     if matches!(status, 300..=399 | 404 | 410) {
         return None;
     }
-    let refusal = matches!(status, 401 | 403 | 405 | 429).then_some(&MARKS.refusal);
-    let mut marks = MARKS.header.iter().chain(refusal.into_iter().flatten());
+    let is_refusal = matches!(status, 401 | 403 | 405 | 429);
+    let mut marks = marks_in("header").chain(marks_in("refusal").filter(|_| is_refusal));
     marks.find(|mark| headers.iter().any(|header| carries(header, mark.text))).map(|mark| mark.vendor)
 }
 
@@ -69,10 +51,10 @@ fn carries((name, value): &(String, String), mark: &str) -> bool {
 /// The vendor whose wall stands at the address to which a page's redirects led.
 pub fn by_address(address: &Url) -> Option<&'static str> {
     let place = format!("{}{}", address.host_str().unwrap_or_default(), address.path());
-    let is_at = |mark: &&Mark| {
+    let is_at = |mark: &&'static Mark| {
         if mark.text.starts_with('/') { address.path().starts_with(mark.text) } else { place.starts_with(mark.text) }
     };
-    MARKS.address.iter().find(is_at).map(|mark| mark.vendor)
+    marks_in("address").find(is_at).map(|mark| mark.vendor)
 }
 
 /// The marks in the markup of a document.
@@ -91,11 +73,11 @@ pub fn in_document(html: &str, text: &str) -> DocumentMarks {
     }
     let html = html[..html.floor_char_boundary(SEARCHED_BYTES)].to_ascii_lowercase();
     let text = text.to_ascii_lowercase();
-    let find = |marks: &'static [Mark]| {
-        let mark = marks.iter().find(|mark| mark.finder.find(html.as_bytes()).is_some())?;
+    let find = |place| {
+        let mark = marks_in(place).find(|mark| mark.finder.find(html.as_bytes()).is_some())?;
         (!text.contains(mark.text)).then_some(mark.vendor)
     };
-    DocumentMarks { wall: find(&MARKS.body), is_parked: find(&MARKS.parked).is_some() }
+    DocumentMarks { wall: find("body"), is_parked: find("parked").is_some() }
 }
 
 #[cfg(test)]
@@ -110,14 +92,14 @@ mod tests {
     #[test]
     fn every_line_of_the_list_is_a_mark() {
         let lines = LIST.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).count();
-        let Marks { header, refusal, body, address, parked } = read(LIST);
-        let all: Vec<Mark> = [header, refusal, body, address, parked].into_iter().flatten().collect();
-        assert_eq!(all.len(), lines);
-        for mark in all {
+        assert_eq!(MARKS.len(), lines);
+        for mark in MARKS.iter() {
             assert!(!mark.vendor.is_empty() && mark.text.len() >= 6, "{}", mark.text);
             assert_eq!(mark.text, mark.text.to_ascii_lowercase());
         }
-        assert!(read("nowhere | X | y\nheader | X\n\nheader | X | y | z").header.is_empty());
+        assert!(
+            ["nowhere | X | y", "header | X", "", "header | X | y | z"].into_iter().all(|line| mark(line).is_none())
+        );
     }
 
     #[test]

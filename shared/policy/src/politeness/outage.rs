@@ -1,9 +1,8 @@
 //! The breaker for the crawler's own network: when most hosts cannot be reached at once, no host is blamed for it. Its
 //! state belongs to one process: the newest outcomes of the host keys that it called last.
-use crate::rules::{OUTAGE_PERCENT, OUTAGE_PROBE, OUTAGE_REST, OUTAGE_SAMPLE, OUTAGE_WINDOW};
 
 use crate::chance::between;
-use crate::rules::Rules;
+use crate::rules::{OUTAGE_PERCENT, OUTAGE_PROBE, OUTAGE_REST, OUTAGE_SAMPLE, OUTAGE_WINDOW, Rules};
 use curlew_model::{HostKey, Millis, Timestamp};
 use std::collections::VecDeque;
 
@@ -50,9 +49,8 @@ impl OutageDetector {
     pub fn take_in(mut self, host: &HostKey, reached: bool, rules: &Rules, now: Timestamp) -> (OutageDetector, Fault) {
         self.recent.retain(|seen| seen.host != *host && seen.at + OUTAGE_WINDOW > now);
         self.recent.push_back(Observation { host: host.clone(), at: now, reached });
-        while self.recent.len() > OUTAGE_SAMPLE {
-            self.recent.pop_front();
-        }
+        let above = self.recent.len().saturating_sub(OUTAGE_SAMPLE);
+        self.recent.drain(..above);
         if reached {
             if self.outage.take().is_some() {
                 // Outcomes during the outage say nothing about the hosts.

@@ -5,15 +5,11 @@
 //! server error nobody calls the host key for [`VISIT_REST`]. robots.txt has rules of its own ([`crate::robots`]). A
 //! refused image never holds its host key, since some sites show images on their own pages alone.
 
+use crate::address::hash32;
 use crate::chance::{between, mix};
-use crate::politeness::hold::{hold_length, longer};
-use crate::politeness::interstitial::hold_interstitial;
-use crate::politeness::pace;
-use crate::rules::MAX_URL_HOLDS;
-use crate::rules::Rules;
-use crate::rules::{
-    BROKEN_LIMIT, CIRCUIT_FAILURES, CUT_LIMIT, FORBIDDEN_LIMIT, NETWORK_BACKOFF, SERVER_ERROR_LIMIT, VISIT_REST,
-};
+use crate::politeness::{hold_length, interstitial::hold_interstitial, longer, pace};
+use crate::rules::{BROKEN_LIMIT, CIRCUIT_FAILURES, CUT_LIMIT, FORBIDDEN_LIMIT, MAX_URL_HOLDS, NETWORK_BACKOFF};
+use crate::rules::{Rules, SERVER_ERROR_LIMIT, VISIT_REST};
 use curlew_model::{Circuit, Hold, HoldReason, HostState, Millis, Timestamp, UrlHold};
 
 const BACKOFF_GROWS: u64 = 4;
@@ -45,9 +41,7 @@ pub enum Role {
 impl CallTarget {
     /// Returns the target for a call to a URL.
     pub fn new(url: &str, role: Role) -> CallTarget {
-        // FNV-1a: URLs that collide only make a host's trouble seem less.
-        let hash = url.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-        CallTarget { url: hash, role }
+        CallTarget { url: hash32(url.bytes()), role }
     }
 
     fn is_robots(self) -> bool {

@@ -21,40 +21,18 @@ pub fn beyond_cap(crawl_delay: Option<Millis>, rules: &Rules) -> Option<Millis> 
     crawl_delay.filter(|delay| *delay > rules.crawl_delay_cap)
 }
 
-/// The limit that determines the minimum length of the pause; chance may only lengthen it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BindingLimit {
-    /// [`Rules::min_pause`].
-    LeastPause,
-    /// The Crawl-delay of robots.txt.
-    CrawlDelay,
-    /// The host's own last response time.
-    ResponseTime,
-}
-
-impl BindingLimit {
-    /// The word for people.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            BindingLimit::LeastPause => "least_pause",
-            BindingLimit::CrawlDelay => "crawl_delay",
-            BindingLimit::ResponseTime => "response_time",
-        }
-    }
-}
-
-/// The pause in force without what chance adds, and what rules it.
-pub fn ruled_by(state: &HostState, rules: &Rules) -> (BindingLimit, Millis) {
+/// Returns the word for the limit that determines the pause, and the pause without what chance adds.
+pub fn ruled_by(state: &HostState, rules: &Rules) -> (&'static str, Millis) {
     let [first, rest @ ..] = demands(state, rules);
     rest.into_iter().fold(first, |longest, next| if next.1 > longest.1 { next } else { longest })
 }
 
-fn demands(state: &HostState, rules: &Rules) -> [(BindingLimit, Millis); 3] {
+fn demands(state: &HostState, rules: &Rules) -> [(&'static str, Millis); 3] {
     let slow = Millis((state.last_response.0 as f64 * rules.response_factor) as u64);
     [
-        (BindingLimit::LeastPause, rules.min_pause),
-        (BindingLimit::CrawlDelay, state.crawl_delay.min(rules.crawl_delay_cap)),
-        (BindingLimit::ResponseTime, slow),
+        ("least_pause", rules.min_pause),
+        ("crawl_delay", state.crawl_delay.min(rules.crawl_delay_cap)),
+        ("response_time", slow),
     ]
 }
 
@@ -134,9 +112,9 @@ mod tests {
         let rules = Rules { response_factor: 2.0, ..Rules::default() };
         let state =
             |took, delay| HostState { last_response: Millis(took), crawl_delay: Millis(delay), ..HostState::default() };
-        assert_eq!(ruled_by(&state(300, 0), &rules), (BindingLimit::LeastPause, Millis(1_000)));
-        assert_eq!(ruled_by(&state(3_000, 5_000), &rules), (BindingLimit::ResponseTime, Millis(6_000)));
-        assert_eq!(ruled_by(&state(3_000, 9_000), &rules), (BindingLimit::CrawlDelay, Millis(9_000)));
+        assert_eq!(ruled_by(&state(300, 0), &rules), ("least_pause", Millis(1_000)));
+        assert_eq!(ruled_by(&state(3_000, 5_000), &rules), ("response_time", Millis(6_000)));
+        assert_eq!(ruled_by(&state(3_000, 9_000), &rules), ("crawl_delay", Millis(9_000)));
     }
 
     #[test]

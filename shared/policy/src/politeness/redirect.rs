@@ -21,27 +21,20 @@ const MAX_PENDING_BYTES: usize = 300;
 const REFRESH_SECONDS: u32 = 5;
 
 /// Reason for not following a redirect.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotFollowed {
     /// More hops than the limit.
+    #[error("too many redirects")]
     TooMany,
     /// Back to a URL that was called before.
+    #[error("the redirects go round in a circle")]
     Circle,
     /// The answer has no Location.
+    #[error("no target is named")]
     NoLocation,
     /// The Location is no address that may be called, such as one of another scheme.
+    #[error("the target cannot be called: {0}")]
     BadLocation(BadAddress),
-}
-
-impl std::fmt::Display for NotFollowed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            NotFollowed::TooMany => f.write_str("too many redirects"),
-            NotFollowed::Circle => f.write_str("the redirects go round in a circle"),
-            NotFollowed::NoLocation => f.write_str("no target is named"),
-            NotFollowed::BadLocation(why) => write!(f, "the target cannot be called: {why}"),
-        }
-    }
 }
 
 /// True if a status is a redirect that is followed (RFC 9110 §15.4); 300, 304, 305 and 306 are not.
@@ -109,8 +102,7 @@ impl Chain {
         if self.hops() as u64 >= u64::from(self.limit) {
             return Err(NotFollowed::TooMany);
         }
-        let location = location.map(str::trim).filter(|l| !l.is_empty());
-        let location = location.ok_or(NotFollowed::NoLocation)?;
+        let location = location.map(str::trim).filter(|l| !l.is_empty()).ok_or(NotFollowed::NoLocation)?;
         let next = address::parse(location, Some(self.current())).map_err(NotFollowed::BadLocation)?;
         if self.visited.contains(&next) {
             return Err(NotFollowed::Circle);

@@ -5,6 +5,7 @@ use crate::page::directives::Directives;
 use crate::site::exclusions::{Exclusions, Reason};
 use curlew_model::is_at_or_below;
 use ipnet::IpNet;
+use std::net::IpAddr;
 use url::{Host, Url};
 
 /// Hosts or networks that one list may name.
@@ -72,14 +73,11 @@ impl OwnHosts {
 
     /// Returns true if the host of a URL is one of these, or below one.
     pub fn contains(&self, url: &Url) -> bool {
-        if self.0.is_empty() {
-            return false;
-        }
         let Some(host) = url.host() else { return false };
         self.0.iter().any(|own| match (own, &host) {
             (Own::Name(name), Host::Domain(host)) => is_at_or_below(host.trim_end_matches('.'), name),
-            (Own::Net(net), Host::Ipv4(ip)) => net.contains(&std::net::IpAddr::V4(*ip)),
-            (Own::Net(net), Host::Ipv6(ip)) => net.contains(&std::net::IpAddr::V6(*ip)),
+            (Own::Net(net), Host::Ipv4(ip)) => net.contains(&IpAddr::V4(*ip)),
+            (Own::Net(net), Host::Ipv6(ip)) => net.contains(&IpAddr::V6(*ip)),
             _ => false,
         })
     }
@@ -92,14 +90,11 @@ impl OwnHosts {
 
 impl std::fmt::Display for OwnHosts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for (n, own) in self.0.iter().enumerate() {
-            let comma = if n == 0 { "" } else { ", " };
-            match own {
-                Own::Name(name) => write!(f, "{comma}{name}")?,
-                Own::Net(net) => write!(f, "{comma}{net}")?,
-            }
-        }
-        Ok(())
+        let text = |own: &Own| match own {
+            Own::Name(name) => name.clone(),
+            Own::Net(net) => net.to_string(),
+        };
+        f.write_str(&self.0.iter().map(text).collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -112,24 +107,17 @@ fn own(text: &str) -> Result<Own, String> {
         return Ok(Own::Net(net));
     }
     match Host::parse(text) {
-        Ok(Host::Ipv4(ip)) => Ok(Own::Net(IpNet::from(std::net::IpAddr::V4(ip)))),
-        Ok(Host::Ipv6(ip)) => Ok(Own::Net(IpNet::from(std::net::IpAddr::V6(ip)))),
-        Ok(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.').to_owned();
-            if curlew_suffix::is_public(&name) {
-                // `com`, `co.uk`, `github.io`: what is below them belongs to many.
-                Err(format!("'{text}' is a public suffix, and not one owner's"))
-            } else if is_name(&name) {
-                Ok(Own::Name(name))
-            } else {
-                Err(format!("'{text}' is neither a host nor a network"))
+        Ok(Host::Ipv4(ip)) => Ok(Own::Net(IpAddr::V4(ip).into())),
+        Ok(Host::Ipv6(ip)) => Ok(Own::Net(IpAddr::V6(ip).into())),
+        Ok(Host::Domain(name)) => match name.trim_end_matches('.') {
+            // `com`, `co.uk`, `github.io`: what is below them belongs to many.
+            name if curlew_suffix::is_public(name) => Err(format!("'{text}' is a public suffix, and not one owner's")),
+            // A name covers all that is below it, so there is no wildcard.
+            name if !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b".-_".contains(&b)) => {
+                Ok(Own::Name(name.to_owned()))
             }
-        }
+            _ => Err(format!("'{text}' is neither a host nor a network")),
+        },
         Err(why) => Err(format!("'{text}' is neither a host nor a network ({why})")),
     }
-}
-
-/// True for letters, digits, dots, `-` and `_`: a name covers all that is below it, so there is no wildcard.
-fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b".-_".contains(&b))
 }

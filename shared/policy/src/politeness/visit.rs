@@ -5,14 +5,10 @@
 mod robots;
 
 use crate::chance::mix;
-use crate::politeness::admission;
-use crate::politeness::outage;
 use crate::politeness::outcome::{self, CallTarget, Outcome, Role, record_outcome, url_held, url_held_until};
-use crate::politeness::pace;
-use crate::politeness::redirect::Chain;
-use crate::politeness::window;
+use crate::politeness::{admission, outage, pace, redirect::Chain, window};
 use crate::rules::{BUSY_RETRY, MAX_FIRST_WAIT, Rules, VISIT_REST};
-use curlew_model::{Hold, HoldReason, HostKey, HostState, Lease, Millis, PageId, Rejection, Timestamp};
+use curlew_model::{Hold, HoldReason, HostKey, HostState, Lease, Millis, Rejection, Timestamp};
 use std::collections::HashMap;
 use url::Url;
 
@@ -59,7 +55,8 @@ pub struct VisitState {
     pub learned: HostState,
     /// Calls so far, those to other host keys included.
     pub calls: u32,
-    grant: Grant,
+    /// The lease, and what was known when it was granted.
+    pub grant: Grant,
     last_call_end: Option<Timestamp>,
     /// When the ledger was read last, as time since the lease was asked for.
     looked: Millis,
@@ -201,22 +198,18 @@ impl<R> Answer<R> {
 impl VisitState {
     /// A visit that has just been granted its lease.
     pub fn new(host: HostKey, grant: Grant) -> VisitState {
-        let learned = grant.state.clone();
-        let guest_retry_at = HashMap::new();
-        let (last_call_end, looked, closed_idle, over) = (None, Millis::ZERO, None, None);
-        let (calls, next_use, has_useful_note) = (0, grant.at, false);
         VisitState {
             host,
-            learned,
-            calls,
+            learned: grant.state.clone(),
+            calls: 0,
+            last_call_end: None,
+            looked: Millis::ZERO,
+            closed_idle: None,
+            over: None,
+            guest_retry_at: HashMap::new(),
+            next_use: grant.at,
+            has_useful_note: false,
             grant,
-            last_call_end,
-            looked,
-            closed_idle,
-            over,
-            guest_retry_at,
-            next_use,
-            has_useful_note,
         }
     }
 
@@ -289,7 +282,7 @@ impl VisitState {
 
     /// Compares the visit with what the ledger holds now; returns how the call ends if it must not take place.
     pub fn confirm<R>(&mut self, latest: &HostState, now: Timestamp) -> Option<CallEnd<R>> {
-        if latest.lease.as_ref().is_none_or(|lease| lease.token != self.token()) {
+        if latest.lease.as_ref().is_none_or(|lease| lease.token != self.grant.lease.token) {
             return Some(CallEnd::Later(now + BUSY_RETRY));
         }
         self.learned.blocked.clone_from(&latest.blocked);
@@ -422,16 +415,6 @@ impl VisitState {
         *length == rules.brief_length() && admission::may_run_out(granted, &learned, rules, self.calls, *used, *at)
     }
 
-    /// True if this page was sent to extraction lately.
-    pub fn has_sent(&self, page: &PageId) -> bool {
-        self.learned.sent.contains(page)
-    }
-
-    /// Remembers that this page was sent to extraction, and at most `most` pages.
-    pub fn remember_sent(&mut self, page: &PageId, most: usize) {
-        self.learned.sent.add(page, most);
-    }
-
     /// True if the host key was called by another visit after `at`, so that what was read before may be out of date.
     pub fn was_called_since(&self, at: Timestamp) -> bool {
         self.grant.called > at + CLOCK_STEP
@@ -440,26 +423,6 @@ impl VisitState {
     /// True if nobody has visited the host key before, or imported pages of it.
     pub fn is_first(&self) -> bool {
         self.grant.called == Timestamp::MIN && !self.grant.state.has_imports
-    }
-
-    /// True if a visit of the same owner ended here a moment ago and told nobody.
-    pub fn repeats(&self) -> bool {
-        self.grant.repeats
-    }
-
-    /// The owner of the lease.
-    pub fn owner(&self) -> &str {
-        &self.grant.lease.owner
-    }
-
-    /// The fencing token of the lease.
-    pub fn token(&self) -> u64 {
-        self.grant.lease.token
-    }
-
-    /// The monotonic clock before the lease was asked for.
-    pub fn opened(&self) -> Millis {
-        self.grant.opened
     }
 }
 

@@ -1,8 +1,7 @@
 //! Failures of a feed: how long it is left alone, and when it is no longer polled: never for one bad answer.
-use crate::rules::{MOVES_APART, MOVES_BELIEVED, SUSPECT_AFTER};
 
 use crate::chance::between;
-use crate::rules::Rules;
+use crate::rules::{MOVES_APART, MOVES_BELIEVED, Rules, SUSPECT_AFTER};
 use curlew_model::{FailureKind, FailureStreak, FeedSource, Millis, Timestamp, Why};
 use url::Url;
 

@@ -1,13 +1,12 @@
 //! WebSub subscriptions (W3C Recommendation, 23 January 2018, §5 to §8): requests to a hub, answers to its questions,
 //! and what its news lead to. A hub never replaces polls, which only become fewer: one that falls silent costs a feed
 //! some hours.
-use crate::rules::{WEBSUB_LEAST_LEASE, WEBSUB_REFUSALS, WEBSUB_RETRY};
 
+use crate::address::hash64;
 use crate::chance::{between, mix};
 use crate::polling::schedule;
-use crate::rules::Rules;
+use crate::rules::{Rules, WEBSUB_LEAST_LEASE, WEBSUB_REFUSALS, WEBSUB_RETRY};
 use curlew_model::{FeedSource, Hub, Millis, Subscription, Timestamp};
-use sha2::{Digest, Sha256};
 use url::Url;
 
 /// Maximum ratio of the lease that counts to the one asked for.
@@ -72,8 +71,7 @@ pub enum News {
 
 /// Returns a hash of a pair of hub and topic.
 pub fn name(hub: &Hub) -> u64 {
-    let hash = Sha256::new().chain_update(&hub.url).chain_update([0]).chain_update(&hub.topic).finalize();
-    hash.iter().take(8).fold(0, |name, byte| (name << 8) | u64::from(*byte))
+    hash64(&format!("{}\0{}", hub.url, hub.topic))
 }
 
 /// The subscription of a feed, if it is one to the hub and topic that the feed names.
@@ -172,9 +170,8 @@ pub fn verified(
             }
             let lease = lease.min(rules.websub_lease.saturating_mul(MOST_LEASE));
             // The spread keeps leases that began together apart, and leaves some polls for further tries.
-            let renew_at = now + Millis(between(seed, lease.0 / 2, lease.0 / 3 * 2));
+            let renew_at = Some(now + Millis(between(seed, lease.0 / 2, lease.0 / 3 * 2)));
             let until = Some(now + lease);
-            let renew_at = Some(renew_at);
             HubReply::Yes(Some(Subscription { pending: None, until, renew_at, refusals: 0, ..known }))
         }
         Mode::Subscribe | Mode::Unsubscribe | Mode::Denied => HubReply::No,

@@ -4,7 +4,7 @@
 //! A licence that prohibits `search` or `all` is heeded, unless another licence of the same content permits it.
 
 use crate::address;
-use crate::robots::pattern::{self, Steps};
+use crate::robots::pattern::{self, Pattern, Steps};
 use crate::robots::{MAX_STEPS, path_and_query};
 use curlew_text::links::{MOST_LINKS, parameter, split, target};
 use quick_xml::Reader;
@@ -31,14 +31,12 @@ pub struct LicenseTerms(Vec<Content>);
 struct Content {
     /// The host that it is limited to, if it is named.
     host: Option<String>,
-    pattern: Vec<u8>,
-    anchored: bool,
-    octets: usize,
-    prohibits: bool,
-    permits: bool,
+    pattern: Pattern,
+    usage: Usage,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+/// Statements of a licence, or of all licences of a content, about the usage `search`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Usage {
     prohibits: bool,
     permits: bool,
@@ -91,15 +89,15 @@ impl LicenseTerms {
         let mut longest = 0;
         let mut prohibited = false;
         for content in &self.0 {
-            if content.octets < longest || content.host.as_deref().is_some_and(|named| named != host) {
+            if content.pattern.octets < longest || content.host.as_deref().is_some_and(|named| named != host) {
                 continue;
             }
             // A document made to be slow says nothing.
-            let Ok(matched) = pattern::matches(&content.pattern, content.anchored, &path, &mut steps) else { break };
+            let Ok(matched) = content.pattern.matches(&path, &mut steps) else { break };
             if matched {
-                let says_no = content.prohibits && !content.permits;
-                prohibited = says_no || (prohibited && content.octets == longest);
-                longest = content.octets;
+                let says_no = content.usage.prohibits && !content.usage.permits;
+                prohibited = says_no || (prohibited && content.pattern.octets == longest);
+                longest = content.pattern.octets;
             }
         }
         prohibited
@@ -162,22 +160,20 @@ impl DocumentReader {
 
     fn end(&mut self) -> bool {
         match self.open.pop() {
-            Some(Element::Permits) => {
-                let names_search = names_search(&self.usage);
-                self.license.iter_mut().for_each(|license| license.permits |= names_search);
-            }
-            Some(Element::Prohibits) => {
-                let names_search = names_search(&self.usage);
-                self.license.iter_mut().for_each(|license| license.prohibits |= names_search);
+            Some(element @ (Element::Permits | Element::Prohibits)) if names_search(&self.usage) => {
+                if let Some(license) = &mut self.license {
+                    license.permits |= element == Element::Permits;
+                    license.prohibits |= element == Element::Prohibits;
+                }
             }
             Some(Element::License) => {
                 if let (Some(license), Some(content)) = (self.license.take(), &mut self.content) {
-                    content.prohibits |= license.prohibits;
-                    content.permits |= license.permits && !license.prohibits;
+                    content.usage.prohibits |= license.prohibits;
+                    content.usage.permits |= license.permits && !license.prohibits;
                 }
             }
             Some(Element::Content) => self.contents.extend(self.content.take()),
-            Some(Element::Other) | None => {}
+            _ => {}
         }
         true
     }
@@ -199,9 +195,7 @@ fn content(url: &str) -> Content {
         Err(_) => (None, url.to_owned()),
     };
     let path = if path.is_empty() { "/" } else { &path };
-    let pattern = pattern::canonical_pattern(path.as_bytes());
-    let octets = pattern.octets;
-    Content { host, pattern: pattern.bytes, anchored: pattern.anchored, octets, prohibits: false, permits: false }
+    Content { host, pattern: pattern::canonical_pattern(path.as_bytes()), usage: Usage::default() }
 }
 
 fn path_of(url: &str) -> &str {

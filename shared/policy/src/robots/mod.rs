@@ -20,7 +20,7 @@ pub use standing::{
 
 use crate::page::signals::ContentSignals;
 use curlew_model::Millis;
-use pattern::{Steps, TooManySteps};
+use pattern::{Pattern, Steps, TooManySteps};
 use second::SecondOpinion;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -80,9 +80,7 @@ struct Rule {
 /// A `Content-Signal` rule (contentsignals.org) for paths that match.
 #[derive(Clone, Debug)]
 struct PathSignals {
-    pattern: Box<[u8]>,
-    anchored: bool,
-    octets: u16,
+    pattern: Pattern,
     signals: ContentSignals,
 }
 
@@ -200,7 +198,8 @@ impl Robots {
 
     /// Returns the number of bytes that a check may have to read.
     pub fn bytes_to_match(&self) -> usize {
-        let signals = self.signals.iter().map(|rule| size_of_val(rule) + rule.pattern.len() + rule.signals.weight());
+        let signals =
+            self.signals.iter().map(|rule| size_of_val(rule) + rule.pattern.bytes.len() + rule.signals.weight());
         let rules = self.rules.len() * (size_of::<Rule>() + Tree::BYTES_PER_RULE) + self.bytes.len();
         let license = self.license.as_ref().map_or(0, |license| license.len());
         size_of::<Robots>() + rules + signals.sum::<usize>() + license
@@ -240,12 +239,12 @@ fn signals_for<'r>(rules: &'r [PathSignals], url: &Url) -> impl Iterator<Item = 
     rules
         .iter()
         .map_while(move |rule| {
-            if longest.is_some_and(|octets| rule.octets < octets) {
+            if longest.is_some_and(|octets| rule.pattern.octets < octets) {
                 return None;
             }
-            let matched = pattern::matches(&rule.pattern, rule.anchored, &path, &mut steps).ok()?;
+            let matched = rule.pattern.matches(&path, &mut steps).ok()?;
             if matched {
-                longest = Some(rule.octets);
+                longest = Some(rule.pattern.octets);
             }
             Some(matched.then_some(&rule.signals))
         })

@@ -7,16 +7,6 @@ use crate::page::signals::ContentSignals;
 use curlew_model::Millis;
 use std::borrow::Cow;
 
-/// Length up to which keys are compared, in bytes; no known key is longer.
-const MAX_KEY_BYTES: usize = 32;
-const USER_AGENT: &[&str] = &["user-agent", "useragent", "user agent", "user_agent"];
-/// Misspelt ones are not obeyed: that would fetch more.
-const ALLOW: &[&str] = &["allow"];
-/// Includes the misspellings known to Google's matcher, since obeying them fetches less.
-const DISALLOW: &[&str] = &["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw", "disallowed"];
-const CRAWL_DELAY: &[&str] = &["crawl-delay", "crawldelay", "crawl delay", "crawl_delay"];
-const CONTENT_SIGNAL: &[&str] = &["content-signal", "content-signals"];
-const LICENSE: &[&str] = &["license"];
 const MAX_SIGNALS: usize = 1_000;
 
 /// Returns the text of a file as it is read: within the limit, in UTF-8 if it was in UTF-16.
@@ -25,7 +15,7 @@ pub(super) fn text_of(body: &[u8]) -> Cow<'_, [u8]> {
 }
 
 pub(super) fn read(text: &[u8], token: &str) -> Robots {
-    let mut reader = GroupParser::new(product_token(token).as_bytes());
+    let mut reader = GroupParser { token: product_token(token).as_bytes(), ..GroupParser::default() };
     for line in text.split(|b| *b == b'\n' || *b == b'\r') {
         reader.take(parse_line(line));
     }
@@ -68,6 +58,7 @@ impl GroupAgents {
     }
 }
 
+#[derive(Default)]
 struct GroupParser<'a> {
     token: &'a [u8],
     /// True if a group names this crawler: rules for everyone then do not apply (RFC 9309 §2.2.1).
@@ -82,13 +73,7 @@ struct GroupParser<'a> {
     license: Option<Box<str>>,
 }
 
-impl<'a> GroupParser<'a> {
-    fn new(token: &'a [u8]) -> GroupParser<'a> {
-        let (group, delay_group) = (GroupAgents::default(), GroupAgents::default());
-        let (own, general) = (RuleSet::default(), RuleSet::default());
-        GroupParser { token, named: false, group, delay_group, own, general, license: None }
-    }
-
+impl GroupParser<'_> {
     fn take(&mut self, line: Line<'_>) {
         match line {
             Line::UserAgent(value) => {
@@ -191,12 +176,10 @@ impl RuleSet {
         let compared = if allow { canonical } else { pattern::folded(&canonical) };
         let text = self.store(value);
         // Most patterns are in canonical form already; those are stored once.
-        let kept = if value.starts_with(&compared) {
-            Some(Span { start: text.start, length: u16::try_from(compared.len()).unwrap_or(u16::MAX) })
-        } else {
-            None
+        let span = match value.starts_with(&compared) {
+            true => Span { start: text.start, length: u16::try_from(compared.len()).unwrap_or(u16::MAX) },
+            false => self.store(&compared),
         };
-        let span = kept.unwrap_or_else(|| self.store(&compared));
         let octets = u16::try_from(octets).unwrap_or(u16::MAX);
         let prefix =
             compared.iter().position(|b| *b == b'*').map_or(span.length, |n| u16::try_from(n).unwrap_or(u16::MAX));
@@ -212,7 +195,7 @@ impl RuleSet {
 
     fn into_robots(mut self) -> Robots {
         self.rules.sort_by_key(|rule| (std::cmp::Reverse(rule.octets), !rule.allow));
-        self.signals.sort_by_key(|rule| std::cmp::Reverse(rule.octets));
+        self.signals.sort_by_key(|rule| std::cmp::Reverse(rule.pattern.octets));
         let mut robots = Robots {
             rules: self.rules.into_boxed_slice(),
             bytes: self.bytes.into_boxed_slice(),
@@ -233,13 +216,7 @@ fn path_signals(value: &[u8]) -> PathSignals {
         [b'/', ..] => value.split_at(value.iter().position(|b| is_blank(*b)).unwrap_or(value.len())),
         _ => (&b"/"[..], value),
     };
-    let pattern = pattern::canonical_pattern(path);
-    PathSignals {
-        pattern: pattern.bytes.into_boxed_slice(),
-        anchored: pattern.anchored,
-        octets: u16::try_from(pattern.octets).unwrap_or(u16::MAX),
-        signals: ContentSignals::parse(trim(signals)),
-    }
+    PathSignals { pattern: pattern::canonical_pattern(path), signals: ContentSignals::parse(trim(signals)) }
 }
 
 fn license(value: &[u8]) -> Option<Box<str>> {
@@ -296,23 +273,20 @@ fn read_field<'a>(key: &[u8], value: &'a [u8]) -> Line<'a> {
     // Non-ASCII bytes before a key are garbage, such as half a byte order mark.
     let dirt = key.iter().take_while(|b| !b.is_ascii()).count();
     let key = key.get(dirt..).unwrap_or_default();
-    let is =
-        |names: &[&str]| key.len() <= MAX_KEY_BYTES && names.iter().any(|n| key.eq_ignore_ascii_case(n.as_bytes()));
-    if is(USER_AGENT) {
-        Line::UserAgent(value)
-    } else if is(DISALLOW) {
-        Line::Disallow(value)
-    } else if is(ALLOW) {
-        Line::Allow(value)
-    } else if is(CRAWL_DELAY) {
-        Line::CrawlDelay(value)
-    } else if is(CONTENT_SIGNAL) {
-        Line::ContentSignal(value)
-    } else if is(LICENSE) {
-        Line::License(value)
-    } else {
-        Line::Other
-    }
+    type Field<'a> = (&'static [&'static str], fn(&'a [u8]) -> Line<'a>);
+    // The spellings that are found in files.
+    let fields: [Field<'a>; 6] = [
+        (&["user-agent", "useragent", "user agent", "user_agent"], Line::UserAgent),
+        // The misspellings known to Google's matcher are obeyed, since that fetches less.
+        (&["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw", "disallowed"], Line::Disallow),
+        // Misspelt ones are not obeyed: that would fetch more.
+        (&["allow"], Line::Allow),
+        (&["crawl-delay", "crawldelay", "crawl delay", "crawl_delay"], Line::CrawlDelay),
+        (&["content-signal", "content-signals"], Line::ContentSignal),
+        (&["license"], Line::License),
+    ];
+    let is_key = |name: &&str| key.eq_ignore_ascii_case(name.as_bytes());
+    fields.iter().find(|(names, _)| names.iter().any(is_key)).map_or(Line::Other, |(_, line)| line(value))
 }
 
 fn split_once(line: &[u8], at: impl Fn(u8) -> bool) -> Option<(&[u8], &[u8])> {
@@ -329,17 +303,13 @@ fn is_blank(byte: u8) -> bool {
 fn trim(mut bytes: &[u8]) -> &[u8] {
     const UNSEEN: [&[u8]; 3] = [b"\xEF\xBB\xBF", b"\xC2\xA0", b"\xE2\x80\x8B"];
     loop {
-        bytes = match bytes {
-            [first, rest @ ..] if is_blank(*first) => rest,
-            [rest @ .., last] if is_blank(*last) => rest,
-            _ => {
-                let shorter = UNSEEN.iter().find_map(|u| bytes.strip_prefix(*u).or_else(|| bytes.strip_suffix(*u)));
-                match shorter {
-                    Some(rest) => rest,
-                    None => return bytes,
-                }
-            }
+        let shorter = match bytes {
+            [first, rest @ ..] if is_blank(*first) => Some(rest),
+            [rest @ .., last] if is_blank(*last) => Some(rest),
+            _ => UNSEEN.iter().find_map(|u| bytes.strip_prefix(*u).or_else(|| bytes.strip_suffix(*u))),
         };
+        let Some(rest) = shorter else { return bytes };
+        bytes = rest;
     }
 }
 

@@ -35,6 +35,7 @@ impl Steps {
     }
 }
 
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
     /// Octets, with `*` for any run of octets, without a `$` at the end.
     pub(crate) bytes: Vec<u8>,
@@ -96,11 +97,14 @@ pub(super) fn split_absolute(value: &[u8]) -> Option<(&[u8], &[u8])> {
     Some(after.split_at(memchr::memchr(b'/', after).unwrap_or(after.len())))
 }
 
-/// True if the pattern matches the path from its first octet on.
-pub(crate) fn matches(pattern: &[u8], anchored: bool, path: &[u8], steps: &mut Steps) -> Result<bool, TooManySteps> {
-    let (prefix, tail) = pattern.split_at(memchr::memchr(b'*', pattern).unwrap_or(pattern.len()));
-    steps.spend(1 + prefix.len().min(path.len()))?;
-    path.strip_prefix(prefix).map_or(Ok(false), |rest| tail_matches(tail, anchored, rest, steps))
+impl Pattern {
+    /// True if the pattern matches the path from its first octet on.
+    pub(crate) fn matches(&self, path: &[u8], steps: &mut Steps) -> Result<bool, TooManySteps> {
+        let star = memchr::memchr(b'*', &self.bytes).unwrap_or(self.bytes.len());
+        let (prefix, tail) = self.bytes.split_at(star);
+        steps.spend(1 + prefix.len().min(path.len()))?;
+        path.strip_prefix(prefix).map_or(Ok(false), |rest| tail_matches(tail, self.anchored, rest, steps))
+    }
 }
 
 /// True if the rest of a pattern after its prefix matches the rest of the path. Each piece between stars is searched
@@ -172,7 +176,7 @@ mod tests {
 
     fn matched(rule: &str, path: &str) -> bool {
         let p = canonical_pattern(rule.as_bytes());
-        matches(&p.bytes, p.anchored, &canonical_path(path.as_bytes()), &mut Steps::new(1 << 20)) == Ok(true)
+        p.matches(&canonical_path(path.as_bytes()), &mut Steps::new(1 << 20)) == Ok(true)
     }
 
     #[test]
@@ -223,8 +227,9 @@ mod tests {
         let paths = words(b"ab", 6);
         for pattern in words(b"ab*", 5) {
             for anchored in [false, true] {
+                let rule = Pattern { bytes: pattern.clone(), anchored, octets: pattern.len() };
                 for path in &paths {
-                    let ours = matches(&pattern, anchored, path, &mut Steps::new(1 << 20));
+                    let ours = rule.matches(path, &mut Steps::new(1 << 20));
                     assert_eq!(ours, Ok(obvious(&pattern, anchored, path)), "{pattern:?} {anchored} {path:?}");
                 }
             }
@@ -254,7 +259,7 @@ mod tests {
         let spent = |pattern: &str, path: &str| {
             let pattern = canonical_pattern(pattern.as_bytes());
             let mut steps = Steps::new(u64::MAX);
-            let _ = matches(&pattern.bytes, pattern.anchored, path.as_bytes(), &mut steps);
+            let _ = pattern.matches(path.as_bytes(), &mut steps);
             u64::MAX - steps.left()
         };
         for (rule, path) in [("*a", "a"), ("*aaaab", "a"), ("*a*ab", "ab"), ("a*a*aab$", "a"), ("*ab*ba", "abba")] {
@@ -270,7 +275,7 @@ mod tests {
     fn the_step_limit_ends_a_search() {
         let pattern = canonical_pattern(format!("/{}b", "*aaaaaaaa".repeat(9)).as_bytes());
         let path = format!("/{}", "a".repeat(4_000));
-        assert_eq!(matches(&pattern.bytes, false, path.as_bytes(), &mut Steps::new(1_000)), Err(TooManySteps));
-        assert_eq!(matches(&pattern.bytes, false, path.as_bytes(), &mut Steps::new(1 << 20)), Ok(false));
+        assert_eq!(pattern.matches(path.as_bytes(), &mut Steps::new(1_000)), Err(TooManySteps));
+        assert_eq!(pattern.matches(path.as_bytes(), &mut Steps::new(1 << 20)), Ok(false));
     }
 }

@@ -119,20 +119,15 @@ pub fn while_unreachable(since: Timestamp, now: Timestamp, has_copy: bool) -> Wh
 
 /// Returns the lifetime of a response in a private cache (RFC 9111 §5.2.2).
 fn lifetime(cache_control: &str) -> Option<Millis> {
-    let mut shortest: Option<Millis> = None;
-    for directive in cache_control.split(',') {
+    let lives = cache_control.split(',').filter_map(|directive| {
         let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
-        let life = match name.trim().to_ascii_lowercase().as_str() {
+        match name.trim().to_ascii_lowercase().as_str() {
             "no-store" | "no-cache" => Some(Millis::ZERO),
             "max-age" => delta_seconds(value),
             _ => None,
-        };
-        shortest = match (shortest, life) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
-    }
-    shortest
+        }
+    });
+    lives.min()
 }
 
 /// Parses digits (RFC 9111 §1.2.2), quoted or not; a value that overflows is capped.

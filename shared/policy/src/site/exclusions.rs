@@ -30,18 +30,6 @@ pub struct Lists {
     pub extensions: Vec<String>,
 }
 
-/// An unusable list; a sentence that names the rule and the mistake.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadExclusion(pub String);
-
-impl std::fmt::Display for BadExclusion {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for BadExclusion {}
-
 /// The rule that excludes a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
@@ -70,7 +58,7 @@ pub struct Exclusions {
 
 impl Exclusions {
     /// Checks and compiles the rules; the error names the first that is empty, invalid or exceeds a limit above.
-    pub fn compile(lists: &Lists) -> Result<Exclusions, BadExclusion> {
+    pub fn compile(lists: &Lists) -> Result<Exclusions, String> {
         each_fits("substrings", &lists.substrings, MAX_RULES)?;
         each_fits("prefixes", &lists.prefixes, MAX_RULES)?;
         each_fits("patterns", &lists.patterns, MAX_PATTERNS)?;
@@ -119,21 +107,21 @@ impl Exclusions {
     }
 }
 
-fn each_fits(what: &str, rules: &[String], most: usize) -> Result<(), BadExclusion> {
+fn each_fits(what: &str, rules: &[String], most: usize) -> Result<(), String> {
     if rules.len() > most {
-        return Err(BadExclusion(format!("{what}: there are {} rules, and at most {most} are taken", rules.len())));
+        return Err(format!("{what}: there are {} rules, and at most {most} are taken", rules.len()));
     }
     match rules.iter().find(|r| r.is_empty() || r.len() > MAX_RULE_BYTES) {
         // An empty rule would exclude everything.
-        Some(rule) if rule.is_empty() => Err(BadExclusion(format!("{what}: a rule is empty"))),
-        Some(_) => Err(BadExclusion(format!("{what}: a rule is longer than {MAX_RULE_BYTES} bytes"))),
+        Some(rule) if rule.is_empty() => Err(format!("{what}: a rule is empty")),
+        Some(_) => Err(format!("{what}: a rule is longer than {MAX_RULE_BYTES} bytes")),
         None => Ok(()),
     }
 }
 
 /// Normalizes a prefix like a URL: the host in lower case, without the default port.
-fn prefix(text: &str) -> Result<String, BadExclusion> {
-    let wrong = |why: &str| BadExclusion(format!("prefixes: '{text}' {why}"));
+fn prefix(text: &str) -> Result<String, String> {
+    let wrong = |why: &str| format!("prefixes: '{text}' {why}");
     let url = Url::parse(text).map_err(|e| wrong(&format!("is no absolute URL ({e})")))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(wrong("is neither http nor https"));
@@ -141,15 +129,15 @@ fn prefix(text: &str) -> Result<String, BadExclusion> {
     Ok(without_fragment(&url).into_owned())
 }
 
-fn extension(text: &str) -> Result<String, BadExclusion> {
+fn extension(text: &str) -> Result<String, String> {
     let bare = text.trim_start_matches('.').to_ascii_lowercase();
     if bare.is_empty() || bare.contains(['/', '?', '#']) {
-        return Err(BadExclusion(format!("extensions: '{text}' is no extension of a file's name")));
+        return Err(format!("extensions: '{text}' is no extension of a file's name"));
     }
     Ok(format!(".{bare}"))
 }
 
-fn patterns(list: &[String]) -> Result<Option<RegexSet>, BadExclusion> {
+fn patterns(list: &[String]) -> Result<Option<RegexSet>, String> {
     if list.is_empty() {
         return Ok(None);
     }
@@ -159,10 +147,10 @@ fn patterns(list: &[String]) -> Result<Option<RegexSet>, BadExclusion> {
     set(list).map(Some).map_err(|all| {
         // The set does not tell which of its members is wrong.
         let one = list.iter().find_map(|rule| set(std::slice::from_ref(rule)).err().map(|e| (rule, e)));
-        BadExclusion(match one {
+        match one {
             Some((rule, why)) => format!("patterns: '{rule}' cannot be used: {}", one_line(&why)),
             None => format!("patterns: together they cannot be used: {}", one_line(&all)),
-        })
+        }
     })
 }
 

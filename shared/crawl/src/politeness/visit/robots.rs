@@ -116,7 +116,7 @@ impl Visit<'_> {
     /// Returns the stored copy of an origin, with what is noted of it in the row of the host key.
     async fn stored(&self, origin: &Origin) -> Result<Option<RobotsCopy>> {
         let copy = self.politeness.robots.get(origin).await?;
-        Ok(copy.map(|copy| with_note(copy, origin, self.state.robots_notes())))
+        Ok(copy.map(|copy| with_note(copy, origin, &self.state.learned.robots)))
     }
 
     /// Notes in the row of the host key that a new copy says what the stored one does; false if the copy has to be

@@ -1,13 +1,12 @@
 //! The directives of a page: robots meta tags and the headers X-Robots-Tag and Robots-Tag, as the large search engines
 //! document them. Of all directives that address this crawler the most restrictive wins.
 
-mod date;
 mod robots_tag;
 
-pub use date::parse_date;
 pub use robots_tag::robots_tag_lines;
 
 use curlew_model::{SnippetLimit, Timestamp};
+use curlew_text::date::{Hints, parse, weekday};
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of bytes that are read of one header or one tag's content.
@@ -119,17 +118,12 @@ impl Directives {
     fn add_valued(&mut self, name: &str, value: &str) {
         match name {
             // -1 means no limit, and does not parse as a number here.
-            "max-snippet" => self.max_snippet = least(self.max_snippet, value.parse().ok()),
-            "unavailable_after" => self.unavailable_after = least(self.unavailable_after, parse_date(value)),
+            "max-snippet" => self.max_snippet = self.max_snippet.into_iter().chain(value.parse().ok()).min(),
+            "unavailable_after" => {
+                self.unavailable_after = self.unavailable_after.into_iter().chain(parse_date(value)).min();
+            }
             _ => {}
         }
-    }
-}
-
-fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
     }
 }
 
@@ -145,6 +139,12 @@ fn robot_prefix(part: &str) -> Option<(&str, &str)> {
             && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./".contains(&b)));
     let is_directive = WITH_VALUE.iter().any(|d| name.eq_ignore_ascii_case(d));
     (is_name && !is_directive).then_some((name, rest.trim()))
+}
+
+/// Parses a date in the forms of RFC 822, RFC 850, asctime and ISO 8601; without a zone in UTC, without a time at
+/// midnight. `None` if the text has a word that does not belong to a date, or a day that no calendar has.
+pub fn parse_date(text: &str) -> Option<Timestamp> {
+    parse(text, &Hints::DIRECTIVE).map(|moment| moment.at)
 }
 
 /// Splits a list at commas and semicolons, but not at the comma of an RFC 822 date: `Sat, 25 Aug 2007 …`.
@@ -170,5 +170,5 @@ fn ends_in_weekday(part: &str) -> bool {
     let lower = part.to_ascii_lowercase();
     lower
         .rsplit_once("unavailable_after")
-        .is_some_and(|(_, after)| date::is_weekday(after.trim_matches([' ', ':', '='])))
+        .is_some_and(|(_, after)| weekday(after.trim_matches([' ', ':', '='])).is_some())
 }

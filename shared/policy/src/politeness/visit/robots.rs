@@ -3,7 +3,7 @@
 use super::VisitState;
 use crate::politeness::robots_notes::{self, Unchanged};
 use crate::rules::Rules;
-use curlew_model::{Millis, Origin, RobotsNotes, Timestamp};
+use curlew_model::{Millis, Origin, Timestamp};
 
 impl VisitState {
     /// Records the Crawl-delay of a robots.txt that was just read, or that there is none.
@@ -24,10 +24,5 @@ impl VisitState {
         let outcome = robots_notes::note(&mut self.learned.robots, origin, written, now, self.next_use);
         self.has_useful_note |= outcome == Unchanged::Noted;
         outcome != Unchanged::WriteCopy
-    }
-
-    /// Returns what is noted of files robots.txt of the host key.
-    pub fn robots_notes(&self) -> &RobotsNotes {
-        &self.learned.robots
     }
 }

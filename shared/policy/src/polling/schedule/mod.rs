@@ -1,19 +1,13 @@
 //! Schedule of feeds and sites: when each is polled next (`plan`), at which slot, and which slots dispatch has to look
 //! at.
 
-mod due;
-mod habit;
 mod plan;
-mod skips;
 mod slots;
 
-pub use due::{DueSlot, slots_due};
-pub use habit::{arrivals, estimate, news, start};
-pub use plan::{Inputs, Plan, plan};
-pub use skips::{after_skips, skips};
+pub use plan::{Inputs, Plan, after_skips, arrivals, estimate, news, plan, skips, start};
 pub use slots::{
-    early, extra_slots, feed_is_due, is_near_floor, is_on_time, is_soon, may_poll_from, next_poll, on_request,
-    postponed, same_slots, times_a_cycle,
+    DueSlot, early, extra_slots, feed_is_due, is_near_floor, is_on_time, is_soon, may_poll_from, next_poll, on_request,
+    postponed, same_slots, slots_due, times_a_cycle,
 };
 
 use curlew_model::{SiteSource, SiteState, Timestamp};
