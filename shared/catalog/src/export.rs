@@ -144,17 +144,7 @@ impl Export<'_> {
     /// Reads the manifests first, then lists the new segments, then asks the rows of the pages that are revised in
     /// them.
     async fn snapshot(&self, filter: RecordFilter) -> Result<Snapshot> {
-        let blobs = self.0.blobs.as_ref();
-        let first = filter.first_day();
-        let first_year: Option<Year> = first.as_ref().and_then(|day| day.get(..4)?.parse().ok());
-        let mut manifests = BTreeMap::new();
-        for year in self.0.years().await?.into_iter().filter(|year| first_year.is_none_or(|first| *year >= first)) {
-            manifests.insert(year, load_manifest(blobs, year).await?.0);
-        }
-        let now = self.0.clock.now();
-        let blocked = hidden_hosts(blobs).await?;
-        let (new, revised) = (BTreeSet::new(), HashMap::new());
-        let mut snapshot = Snapshot { filter, now, blocked, manifests, new, revised };
+        let mut snapshot = self.published(filter).await?;
         snapshot.new = self.new_segments(&snapshot).await?;
         for key in &snapshot.new {
             let records = self.records(key).await?;
@@ -165,6 +155,18 @@ impl Export<'_> {
             snapshot.revised.extend(pages.into_iter().zip(current));
         }
         Ok(snapshot)
+    }
+
+    /// Reads the manifests, and then the hosts that are blocked.
+    async fn published(&self, filter: RecordFilter) -> Result<Snapshot> {
+        let blobs = self.0.blobs.as_ref();
+        let first_year: Option<Year> = filter.first_day().and_then(|day| day.get(..4)?.parse().ok());
+        let mut manifests = BTreeMap::new();
+        for year in self.0.years().await?.into_iter().filter(|year| first_year.is_none_or(|first| *year >= first)) {
+            manifests.insert(year, load_manifest(blobs, year).await?.0);
+        }
+        let (now, blocked) = (self.0.clock.now(), hidden_hosts(blobs).await?);
+        Ok(Snapshot { filter, now, blocked, manifests, new: BTreeSet::new(), revised: HashMap::new() })
     }
 
     /// Lists the segments that the manifests of a snapshot do not list as indexed.

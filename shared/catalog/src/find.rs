@@ -281,7 +281,12 @@ impl Finder {
             let (index, hosts) = self.published().await?;
             let wanted = index.wanted(&may_match);
             let looked = async {
-                let opened = self.open(index, &hosts, &wanted).await?;
+                let splits = self.splits.wanted(&index.entries, &wanted).await?;
+                for (opened, at) in splits.iter().zip(&wanted) {
+                    opened.split.set_outdated(index.outdated[*at].clone());
+                }
+                let hidden = Arc::new(Hidden { hosts: BTreeSet::clone(&hosts), ..index.hidden.clone() });
+                let opened = Opened { index, splits, hidden };
                 let answer = self.look_in(&opened, &look).await?;
                 Ok((opened, answer))
             };
@@ -315,26 +320,13 @@ impl Finder {
         Err(endless())
     }
 
-    /// Opens some of the published splits.
-    async fn open(&self, index: Arc<LiveIndex>, hosts: &BTreeSet<String>, wanted: &[usize]) -> Result<Opened> {
-        let splits = self.splits.wanted(&index.splits, wanted).await?;
-        for (opened, at) in splits.iter().zip(wanted) {
-            opened.split.set_outdated(index.outdated[*at].clone());
-        }
-        let hidden = Arc::new(Hidden { hosts: hosts.clone(), ..index.hidden.clone() });
-        Ok(Opened { index, splits, hidden })
-    }
-
     /// Returns what is published, and the blocked hosts.
     async fn published(&self) -> Result<(Arc<LiveIndex>, Arc<BTreeSet<String>>)> {
-        let manifests = async { self.manifests(self.clock.now(), self.years().await?).await };
-        try_join(manifests, self.hidden_hosts()).await
-    }
-
-    async fn hidden_hosts(&self) -> Result<Arc<BTreeSet<String>>> {
         let parse = |bytes: Option<&[u8]>| bytes.map_or_else(|| Ok(BTreeSet::new()), |b| Ok(hidden::parse(b)?.hosts));
-        let (hosts, _) = self.hidden.load(self.blobs.as_ref(), HIDDEN_KEY, parse).await?;
-        Ok(hosts)
+        let hosts = self.hidden.load(self.blobs.as_ref(), HIDDEN_KEY, parse);
+        let manifests = async { self.manifests(self.clock.now(), self.years().await?).await };
+        let (index, (hosts, _)) = try_join(manifests, hosts).await?;
+        Ok((index, hosts))
     }
 
     async fn manifests(&self, now: Timestamp, years: BTreeSet<Year>) -> Result<Arc<LiveIndex>> {

@@ -1,5 +1,5 @@
-//! Index: publishes new segments as splits, and merges the splits of a year without the pages that are gone. It is long
-//! since publishing is one path: list, read, settle replaced records, build, swap the manifest.
+//! Index: publishes new segments as splits, and merges the splits of a year without the pages that are gone. Publishing
+//! is one path: list, read, settle replaced records, build, swap the manifest.
 
 mod report;
 
@@ -21,7 +21,6 @@ use futures::future::try_join_all;
 use futures::stream::{self, Stream, StreamExt, TryStreamExt};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use tracing::Span;
 
 /// Number of pages at which a portion of what is published is closed and built as one split, unless configured; it
 /// bounds the memory that building one needs.
@@ -143,11 +142,7 @@ impl Index {
             // A portion that fails leaves the others intact.
             while let Some(added) = added.next().await {
                 match added {
-                    Ok(PublishedPortion { pages, segments, damaged }) => {
-                        done.added += pages;
-                        done.segments += segments;
-                        done.damaged += damaged;
-                    }
+                    Ok(portion) => done.add(portion),
                     Err(error) => failed = failed.filter(|first| !is_race(first)).or(Some(error)),
                 }
             }
@@ -305,27 +300,12 @@ impl Index {
         portion: Result<NewRecords>,
         began: Timestamp,
         generation: u64,
-    ) -> Result<PublishedPortion> {
+    ) -> Result<PublishReport> {
         let batch = portion?;
         if batch.segments.is_empty() {
-            return Ok(PublishedPortion::default());
+            return Ok(PublishReport::default());
         }
-        let spans: Vec<Span> = batch.traces.iter().map(|trace| job_span("index", trace)).collect();
-        let added = self.add_itself(year, batch, began, generation).await?;
-        for span in spans {
-            span.in_scope(|| tracing::debug!(year, "pages of this chain can be found"));
-        }
-        Ok(added)
-    }
-
-    async fn add_itself(
-        &self,
-        year: Year,
-        batch: NewRecords,
-        began: Timestamp,
-        generation: u64,
-    ) -> Result<PublishedPortion> {
-        let NewRecords { segments, damaged, records, revised, .. } = batch;
+        let NewRecords { segments, damaged, records, revised, traces, .. } = batch;
         let blobs = self.blobs.as_ref();
         for (other, pages) in revised.iter().filter(|(other, _)| **other != year) {
             let now = self.clock.now();
@@ -334,19 +314,22 @@ impl Index {
         let read = segments.len() as u64;
         if records.is_empty() {
             change_manifest(blobs, year, |m| Ok(m.with_segments(segments.clone()))).await?;
-            return Ok(PublishedPortion { pages: 0, segments: read, damaged });
+            return Ok(PublishReport { segments: read, damaged, ..PublishReport::default() });
         }
         let ids: HashSet<PageId> = records.iter().map(|record| record.id.clone()).collect();
         let build = move || build_split(records.into_iter(), &BuildBudget::default());
         let built = self.built(build).await?.map_err(search_error)?;
-        let docs = built.docs;
+        let added = built.docs;
         let now = self.clock.now();
         let (mut entry, bytes) = entry_of(year, built, now);
         (entry.since, entry.purged_at, entry.generation) = (now, began, generation);
         // All of them are in this split, including those that replace a record of another year.
         let revised: BTreeSet<PageId> = revised.into_values().flatten().filter(|id| ids.contains(id)).collect();
         self.list(year, entry, bytes, |m, entry| m.with_revisions(entry, &segments, &revised, now)).await?;
-        Ok(PublishedPortion { pages: docs, segments: read, damaged })
+        for trace in &traces {
+            job_span("index", trace).in_scope(|| tracing::debug!(year, "pages of this chain can be found"));
+        }
+        Ok(PublishReport { added, segments: read, damaged, ..PublishReport::default() })
     }
 
     /// Puts a split and lists it in the manifest by `change`.
@@ -373,26 +356,24 @@ impl Index {
         let merges = stream::iter(merges).map(|(keys, tier)| self.merge(year, keys, tier));
         let mut merges = std::pin::pin!(merges.buffer_unordered(at_once));
         while let Some(merged) = merges.next().await {
-            let Merged { purged, rewritten } = merged?;
-            done.purged += purged;
-            done.rewritten += rewritten;
+            done.add(merged?);
         }
         Ok(())
     }
 
     /// Merges some splits of a year into one of a tier, or rewrites one without the pages that are gone, which then
     /// keeps its tier. Does nothing if another indexer was faster.
-    async fn merge(&self, year: Year, keys: Vec<String>, tier: Option<Tier>) -> Result<Merged> {
+    async fn merge(&self, year: Year, keys: Vec<String>, tier: Option<Tier>) -> Result<PublishReport> {
         let began = self.clock.now();
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
         let listed: Vec<&SplitEntry> = manifest.splits.iter().filter(|split| keys.contains(&split.key)).collect();
         if listed.len() < keys.len() {
-            return Ok(Merged::default());
+            return Ok(PublishReport::default());
         }
         let blobs = try_join_all(listed.iter().map(|split| self.blobs.get(&split.key))).await?;
         let mut splits = Vec::with_capacity(keys.len());
         for (split, blob) in listed.iter().zip(blobs) {
-            let Some(blob) = blob else { return Ok(Merged::default()) };
+            let Some(blob) = blob else { return Ok(PublishReport::default()) };
             let opened = Split::open(blob.bytes).map_err(search_error)?;
             opened.set_outdated(Arc::new(manifest.outdated_in(split)));
             splits.push(opened);
@@ -407,7 +388,7 @@ impl Index {
                 if only.is_current() && !self.built(move || holds_any(&splits[0], &ids)).await?? {
                     let change = |m: &Manifest| Ok(m.with_purged(&only.key, began));
                     change_manifest(self.blobs.as_ref(), year, change).await?;
-                    return Ok(Merged::default());
+                    return Ok(PublishReport::default());
                 }
                 only.tier
             }
@@ -418,7 +399,7 @@ impl Index {
         let merge = move || merge_splits(&merged.iter().collect::<Vec<_>>(), &gone, &BuildBudget::default());
         let built = self.built(merge).await?.map_err(search_error)?;
         let rewritten = built.as_ref().map_or(0, |built| built.docs);
-        let merged = Merged { purged: before - rewritten, rewritten };
+        let merged = PublishReport { purged: before - rewritten, rewritten, ..PublishReport::default() };
         let replaced = match built {
             None => {
                 let ids = splits.iter().flat_map(Split::ids).collect::<Result<BTreeSet<PageId>, _>>();
@@ -436,7 +417,7 @@ impl Index {
             }
         };
         match replaced {
-            Err(error) if is_race(&error) => Ok(Merged::default()),
+            Err(error) if is_race(&error) => Ok(PublishReport::default()),
             replaced => replaced.map(|()| merged),
         }
     }
@@ -470,21 +451,6 @@ type Merge = (Vec<String>, Option<Tier>);
 
 fn rewriting(split: &SplitEntry) -> Merge {
     (vec![split.key.clone()], None)
-}
-
-/// Counts of a merge.
-#[derive(Default)]
-struct Merged {
-    purged: u64,
-    rewritten: u64,
-}
-
-/// Counts of a portion that was published.
-#[derive(Default)]
-struct PublishedPortion {
-    pages: u64,
-    segments: u64,
-    damaged: u64,
 }
 
 /// True if another indexer was faster.

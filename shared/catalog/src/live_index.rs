@@ -1,6 +1,5 @@
 //! The live index: the manifests of all years, combined for the queries that run over them.
 
-use crate::splits::ListedSplit;
 use curlew_model::{PageId, Timestamp, Year};
 use curlew_ports::Tag;
 use curlew_search::{Hidden, Manifest, SplitEntry};
@@ -13,7 +12,6 @@ use std::sync::Arc;
 pub(crate) struct LiveIndex {
     pub(crate) tags: Vec<(Year, Option<Tag>)>,
     pub(crate) entries: Vec<SplitEntry>,
-    pub(crate) splits: Vec<ListedSplit>,
     /// Pages of which the split at the same index has only an outdated copy.
     pub(crate) outdated: Vec<Arc<BTreeSet<PageId>>>,
     /// The pages that no query may find, without those of blocked hosts.
@@ -51,12 +49,11 @@ impl LiveIndex {
         let known: HashMap<&str, &Arc<BTreeSet<PageId>>> =
             last.entries.iter().map(|entry| entry.key.as_str()).zip(&last.outdated).collect();
         let readable = manifests.iter().flat_map(|m| m.splits.iter().filter(|s| s.is_readable()).map(move |s| (m, s)));
-        let (mut entries, mut splits, mut outdated) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut entries, mut outdated) = (Vec::new(), Vec::new());
         for (manifest, entry) in readable {
             let pages = manifest.outdated_in(entry);
             let same = known.get(entry.key.as_str()).filter(|known| BTreeSet::eq(known, &pages));
             outdated.push(same.map_or_else(|| Arc::new(pages), |known| Arc::clone(known)));
-            splits.push(ListedSplit::new(entry));
             entries.push(entry.clone());
         }
         let hidden = Hidden::new(manifests.iter().copied(), BTreeSet::new(), now);
@@ -65,7 +62,7 @@ impl LiveIndex {
             false => hidden.after(&last.hidden.tombstones),
         };
         let until = manifests.iter().filter_map(|manifest| manifest.next_expiry(now)).min();
-        LiveIndex { tags, entries, splits, outdated, hidden, until, unreadable: Unsearched { pages, years } }
+        LiveIndex { tags, entries, outdated, hidden, until, unreadable: Unsearched { pages, years } }
     }
 
     /// Returns the places of the splits that may match.

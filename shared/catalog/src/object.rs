@@ -1,7 +1,7 @@
 //! Small objects with many writers: read, decide, compare-and-swap, and retry on a conflict.
 
 use curlew_ports::stage::{Result, StageError};
-use curlew_ports::{Blobs, PortError};
+use curlew_ports::{Blobs, PortError, swapped};
 use serde::Serialize;
 
 /// Maximum number of tries of a compare-and-swap while others change the same object.
@@ -18,10 +18,8 @@ pub async fn change<A>(
         let blob = blobs.get(key).await?;
         let (next, answer) = decide(blob.as_ref().map(|blob| blob.bytes.as_ref()))?;
         let Some(next) = next else { return Ok(answer) };
-        match blobs.swap(key, blob.as_ref().map(|blob| &blob.tag), next.into()).await {
-            Ok(_) => return Ok(answer),
-            Err(PortError::Conflict) => {}
-            Err(other) => return Err(other.into()),
+        if swapped(blobs.swap(key, blob.as_ref().map(|blob| &blob.tag), next.into()).await)? {
+            return Ok(answer);
         }
     }
     Err(PortError::Conflict.into())

@@ -7,10 +7,11 @@
 use crate::frames::compressed;
 use crate::hidden::{hidden_hosts, is_hidden};
 use crate::listing::all_keys;
+use crate::object::json;
 use crate::segment::{self, SEGMENTS, key_day};
 use bytes::Bytes;
 use curlew_model::{Exchange, ExtractJob, Location, Millis, Page, PageBody, PageState, Record, SegmentKey, Timestamp};
-use curlew_ports::stage::{Result, StageError};
+use curlew_ports::stage::Result;
 use curlew_ports::{Blobs, Clock, Pages};
 use curlew_warc::http;
 use curlew_warc::reader::WarcReader;
@@ -71,14 +72,13 @@ pub fn pack(job: &ExtractJob, exchange: &Exchange, body: &[u8]) -> Result<Bytes>
         calls_left: 0,
         ..job.clone()
     };
-    let about = serde_json::to_vec(&about).map_err(|e| StageError::Job(e.to_string()))?;
+    let about = json(&about)?;
     let (date, response) = (job.fetched_at.to_string(), id(job, "response"));
     let more = [("WARC-Target-URI", job.final_url.as_str()), ("WARC-Concurrent-To", &response)];
     let id = id(job, "metadata");
     let (head, payload, content_type) = (&[][..], about.as_slice(), JSON);
     write(&mut bytes, &NewRecord { kind: "metadata", id: &id, date: &date, content_type, more: &more, head, payload });
-    let frame = compressed(&bytes)?;
-    Ok(frame.into())
+    Ok(compressed(&bytes)?.into())
 }
 
 /// Reads a frame; `None` if it is not one that [`pack`] made.
@@ -89,18 +89,13 @@ pub(crate) fn unpack(frame: &[u8]) -> Option<RawPage> {
     let body_length = http::response(&response)?.body.len();
     let (head, body) = response.split_at(response.len() - body_length);
     // The length is written anew.
-    let lines = text(head)?;
-    let lines =
-        lines[..lines.len() - "\r\n".len()].rsplit_once("Content-Length: ").map(|(lines, _)| lines.to_owned())?;
-    let request = text(&request?)?.strip_suffix("\r\n")?.to_owned();
+    let (lines, _) = std::str::from_utf8(head).ok()?.strip_suffix("\r\n")?.rsplit_once("Content-Length: ")?;
+    let lines = lines.to_owned();
+    let request = String::from_utf8(request?).ok()?.strip_suffix("\r\n")?.to_owned();
     let mut job: ExtractJob = serde_json::from_slice(&about?).ok()?;
     job.exchange = Some(Exchange { request, response: lines });
     let from = response.len() - body.len();
     Some(RawPage { job, body: response.slice(from..) })
-}
-
-fn text(bytes: &[u8]) -> Option<String> {
-    String::from_utf8(bytes.to_vec()).ok()
 }
 
 fn id(job: &ExtractJob, kind: &str) -> String {

@@ -9,10 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct Remembered<T>(Mutex<Option<Content<T>>>);
 
 /// A content, and the tag of its object if there was one.
-struct Content<T> {
-    tag: Option<Tag>,
-    value: Arc<T>,
-}
+type Content<T> = (Arc<T>, Option<Tag>);
 
 impl<T> Default for Remembered<T> {
     fn default() -> Remembered<T> {
@@ -27,11 +24,8 @@ impl<T> Remembered<T> {
         blobs: &dyn Blobs,
         key: &str,
         parse: impl Fn(Option<&[u8]>) -> Result<T>,
-    ) -> Result<(Arc<T>, Option<Tag>)> {
-        let known = {
-            let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            known.as_ref().map(|content| (content.value.clone(), content.tag.clone()))
-        };
+    ) -> Result<Content<T>> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let blob = match known {
             None => blobs.get(key).await?,
             Some((value, tag)) => match blobs.get_changed(key, tag.as_ref()).await? {
@@ -40,10 +34,9 @@ impl<T> Remembered<T> {
             },
         };
         let value = Arc::new(parse(blob.as_ref().map(|blob| blob.bytes.as_ref()))?);
-        let tag = blob.map(|blob| blob.tag);
+        let content = (value, blob.map(|blob| blob.tag));
         // Somebody may have read a later one meanwhile; then the next question gets that again.
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some(Content { tag: tag.clone(), value: value.clone() });
-        Ok((value, tag))
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(content.clone());
+        Ok(content)
     }
 }

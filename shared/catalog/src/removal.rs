@@ -1,6 +1,7 @@
 //! Removal: deletes pages that are gone from the web or must not be shown. It is the only stage but publishing that
 //! changes manifests and records; what reads documents of strangers sends it jobs.
 
+use crate::object::json;
 use crate::segment::{key_day, segment_year};
 use crate::thumbnails::thumbnail_key;
 use crate::{manifest, segment};
@@ -11,7 +12,7 @@ use curlew_model::{
 use curlew_policy::address::hash_hex;
 use curlew_policy::page::sampling;
 use curlew_ports::stage::{Result, StageError, Verdict};
-use curlew_ports::{Blobs, Clock, Event, Events, Pages, PortError, Version};
+use curlew_ports::{Blobs, Clock, Event, Events, Pages, PortError, swapped};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -62,19 +63,13 @@ impl Removal {
 
     /// Removes a page for good. A tombstone first hides it from queries; then its records are erased, an audit line is
     /// written, and its row is updated last. Every step may run twice. The image of its site stays for the other pages.
-    ///
-    /// # Errors
-    /// Any error of the ports; the call may then be repeated.
     pub async fn remove(&self, id: &PageId, reason: Gone) -> Result<()> {
         self.remove_all(vec![id.clone()], reason, false).await
     }
 
     /// Removes pages as [`Removal::remove`] does, and images of their sites if `with_site_images`. Each segment that
-    /// holds their records is rewritten once, or once more for each earlier record of a page in it.
-    ///
-    /// # Errors
-    /// Any error of the ports; the call may then be repeated. A page whose record is damaged keeps no other one from
-    /// being removed.
+    /// holds their records is rewritten once, or once more for each earlier record of a page in it. A page whose record
+    /// is damaged gives an error and keeps no other one from being removed.
     pub async fn remove_all(&self, mut ids: Vec<PageId>, reason: Gone, with_site_images: bool) -> Result<()> {
         for _ in 0..ROW_TRIES {
             ids = self.try_to_remove(ids, reason, with_site_images).await?;
@@ -133,10 +128,22 @@ impl Removal {
         for (page, seen, records) in removals {
             let now = self.clock.now();
             let thumbnail = records.iter().find_map(|(_, record)| image_of(record));
-            self.audit(&page, reason, thumbnail.as_ref(), now).await?;
+            let line = AuditLine {
+                at: now,
+                what: "removed",
+                page: &page.id,
+                url: &page.url,
+                reason: reason.as_str(),
+                accepted: page.at,
+                thumbnail: thumbnail.as_ref(),
+            };
+            // Each removal has one line, however many times it is tried.
+            let name = hash_hex(format!("{}{}", page.id, page.at).as_bytes());
+            let key = format!("{AUDIT_PREFIX}{}/{name}.json", key_day(now));
+            blobs.put_if_absent(&key, json(&line)?.into()).await?;
             let state = PageState::Gone { reason };
             let gone = Page { state, at: now, checked_at: Some(now), doubted_at: None, ..page };
-            if self.write(seen, &gone).await? {
+            if swapped(self.pages.swap(seen, &gone).await)? {
                 self.events.note(&Event::Removed(reason));
             } else {
                 left.push(gone.id);
@@ -173,21 +180,12 @@ impl Removal {
                 validators: validators.unwrap_or(&page.validators).clone(),
                 ..page
             };
-            if self.write(seen, &next).await? {
+            if swapped(self.pages.swap(seen, &next).await)? {
                 self.events.note(&Event::StillThere);
                 return Ok(Verdict::Done);
             }
         }
         Err(PortError::Conflict.into())
-    }
-
-    /// Writes a row; returns false if somebody else has written it meanwhile.
-    async fn write(&self, seen: Version, page: &Page) -> Result<bool> {
-        match self.pages.swap(seen, page).await {
-            Ok(_) => Ok(true),
-            Err(PortError::Conflict) => Ok(false),
-            Err(other) => Err(other.into()),
-        }
     }
 
     /// Returns the record at a location, and the earlier ones that it replaces and that still exist.
@@ -208,26 +206,6 @@ impl Removal {
         Ok(records)
     }
 
-    async fn audit(&self, page: &Page, reason: Gone, thumbnail: Option<&ImageId>, now: Timestamp) -> Result<()> {
-        let line = AuditLine {
-            at: now,
-            what: "removed",
-            page: &page.id,
-            url: &page.url,
-            reason: reason.as_str(),
-            accepted: page.at,
-            thumbnail,
-        };
-        let json = serde_json::to_vec(&line).map_err(|e| StageError::Job(e.to_string()))?;
-        // Each removal has one line, however many times it is tried.
-        let name = hash_hex(format!("{}{}", page.id, page.at).as_bytes());
-        let key = format!("{AUDIT_PREFIX}{}/{name}.json", key_day(now));
-        self.blobs.put_if_absent(&key, json.into()).await?;
-        Ok(())
-    }
-}
-
-impl Removal {
     /// Does the job, which may have been done before.
     pub async fn run(&self, job: &RemovalJob) -> Result<Verdict> {
         match &job.change {

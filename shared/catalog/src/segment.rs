@@ -3,11 +3,12 @@
 //! that zstd tools skip.
 
 use crate::frames::compressed;
+use crate::object::json;
 use bytes::Bytes;
 use curlew_model::{Location, RawFrame, Record, SegmentKey, ThumbnailId, Timestamp, Year};
 use curlew_policy::address::hash_hex;
 use curlew_ports::stage::{Result, StageError};
-use curlew_ports::{Blobs, PortError};
+use curlew_ports::{Blobs, PortError, swapped};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -85,7 +86,7 @@ pub async fn write(
             bytes.extend_from_slice(jpeg);
             record.thumbnail_frame = (bytes.len() - before) as u64;
         }
-        let mut line = serde_json::to_vec(&record).map_err(|e| StageError::Job(e.to_string()))?;
+        let mut line = json(&record)?;
         line.push(b'\n');
         let frame = compressed(&line)?;
         frames.push((bytes.len() as u64, frame.len() as u64));
@@ -226,10 +227,8 @@ pub async fn erase_frames(blobs: &dyn Blobs, key: &str, frames: &[Range<u64>]) -
         if bytes == blob.bytes {
             return Ok(());
         }
-        match blobs.swap(key, Some(&blob.tag), bytes.into()).await {
-            Ok(_) => return Ok(()),
-            Err(PortError::Conflict) => {}
-            Err(other) => return Err(other.into()),
+        if swapped(blobs.swap(key, Some(&blob.tag), bytes.into()).await)? {
+            return Ok(());
         }
     }
     Err(PortError::Conflict.into())

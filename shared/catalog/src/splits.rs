@@ -19,20 +19,6 @@ const KEPT_BYTES: u64 = 32 * 1024 * 1024;
 /// Maximum number of rounds of reading split data for one query.
 pub(crate) const ROUNDS: u32 = 64;
 
-/// A split that a manifest lists.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ListedSplit {
-    key: String,
-    bytes: u64,
-    tail: u64,
-}
-
-impl ListedSplit {
-    pub(crate) fn new(entry: &SplitEntry) -> ListedSplit {
-        ListedSplit { key: entry.key.clone(), bytes: entry.bytes, tail: entry.tail }
-    }
-}
-
 /// An open split and its key.
 #[derive(Clone)]
 pub(crate) struct OpenSplit {
@@ -58,8 +44,8 @@ impl Splits {
     }
 
     /// Returns those of the listed splits that a query wants, in their order; closes splits that are not listed.
-    pub(crate) async fn wanted(&self, listed: &[ListedSplit], wanted: &[usize]) -> Result<Vec<OpenSplit>> {
-        let wanted: Vec<&ListedSplit> = wanted.iter().filter_map(|at| listed.get(*at)).collect();
+    pub(crate) async fn wanted(&self, listed: &[SplitEntry], wanted: &[usize]) -> Result<Vec<OpenSplit>> {
+        let wanted: Vec<&SplitEntry> = wanted.iter().filter_map(|at| listed.get(*at)).collect();
         let known: Vec<Option<OpenSplit>> = {
             let open = self.open();
             wanted.iter().map(|split| open.get(&split.key).cloned()).collect()
@@ -84,8 +70,8 @@ impl Splits {
         Ok(splits)
     }
 
-    async fn open_one(&self, listed: &ListedSplit) -> Result<OpenSplit> {
-        let ListedSplit { key, bytes, tail } = listed;
+    async fn open_one(&self, listed: &SplitEntry) -> Result<OpenSplit> {
+        let SplitEntry { key, bytes, tail, .. } = listed;
         let opened = |split| OpenSplit { key: key.as_str().into(), split: Arc::new(split) };
         let mut length = FIRST_READ.max(*tail).min(*bytes);
         loop {

@@ -13,11 +13,6 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tracing::{Instrument, Span};
 
-/// Records in the span of a job how it failed; in any other span nothing.
-fn record_failure(span: &Span, kind: JobFailure) {
-    span.record("failure", kind.as_str());
-}
-
 /// The extraction of a page.
 pub type PageJob = Envelope<Box<ExtractJob>>;
 
@@ -179,7 +174,7 @@ impl<S: Settlement> Worker<'_, S> {
         error: &str,
         kind: JobFailure,
     ) -> Result<(), PortError> {
-        record_failure(&Span::current(), kind);
+        Span::current().record("failure", kind.as_str());
         settle_failure(self.queue, handle, receives, Some(job), error, kind, self.clock.now()).await
     }
 }
@@ -241,7 +236,7 @@ impl<S: Settlement<Handle = Receipt>> Worker<'_, S> {
     }
 
     async fn give_up(&self, receipt: &Receipt, why: &str) -> Result<(), PortError> {
-        record_failure(&Span::current(), JobFailure::Permanent);
+        Span::current().record("failure", JobFailure::Permanent.as_str());
         tracing::error!(error = why, "a job is given up");
         self.queue.dead_letter(receipt, why).await
     }

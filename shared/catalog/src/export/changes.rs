@@ -2,9 +2,8 @@
 //! finds. docs/decisions/0097 says why nothing is lost between two runs.
 
 use super::{CLOCKS_DIFFER, Export, ROWS_AT_ONCE, RecordFilter, Snapshot, without_copy};
-use crate::hidden::{hidden_hosts, is_hidden};
+use crate::hidden::is_hidden;
 use crate::listing::all_keys;
-use crate::manifest::load_manifest;
 use crate::removal::AUDIT_PREFIX;
 use crate::segment::{RecordReader, SEGMENTS, key_day};
 use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp};
@@ -12,7 +11,7 @@ use curlew_ports::PortError;
 use curlew_ports::stage::{Result, StageError};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// Version of the cursor that is written and read.
 const VERSION: u32 = 1;
@@ -133,131 +132,21 @@ impl Export<'_> {
     pub async fn changes<E: From<StageError>>(
         &self,
         mut cursor: Cursor,
-        mut write: impl AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>,
+        write: impl AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>,
     ) -> Result<Cursor, E> {
-        let snapshot = self.published().await?;
+        let snapshot = self.published(RecordFilter::default()).await?;
         if cursor.removals == DoneObjects::default() {
             // An engine that has no page needs no removals from before.
             cursor.removals = Cursor::since(snapshot.now).removals;
         }
-        self.hosts_changed(&snapshot, &mut cursor, &mut write).await?;
+        let mut run = Run { export: self, snapshot, cursor, write };
+        run.hosts_changed().await?;
         // Before the segments, which are passed on without these pages: the cursor behind them has to say so.
-        self.pages_expired(&snapshot, &mut cursor, &mut write).await?;
-        self.segments_published(&snapshot, &mut cursor, &mut write).await?;
+        run.pages_expired().await?;
+        run.segments_published().await?;
         // Removals come last: they are also those of records that were read before.
-        self.pages_removed(&snapshot, &mut cursor, &mut write).await?;
-        Ok(cursor)
-    }
-
-    /// Reads the manifests, and the hosts that are blocked.
-    async fn published(&self) -> Result<Snapshot> {
-        let blobs = self.0.blobs.as_ref();
-        let mut manifests = BTreeMap::new();
-        for year in self.0.years().await? {
-            manifests.insert(year, load_manifest(blobs, year).await?.0);
-        }
-        let (now, blocked) = (self.0.clock.now(), hidden_hosts(blobs).await?);
-        let (filter, new, revised) = (RecordFilter::default(), BTreeSet::new(), HashMap::new());
-        Ok(Snapshot { filter, now, blocked, manifests, new, revised })
-    }
-
-    /// Passes on the pages of hosts that were blocked, or are no longer. It reads all segments that were passed on
-    /// before, since no index of pages by host is kept.
-    async fn hosts_changed<E: From<StageError>>(
-        &self,
-        snapshot: &Snapshot,
-        cursor: &mut Cursor,
-        write: &mut impl AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let mut changed: BTreeSet<String> = cursor.hidden.symmetric_difference(&snapshot.blocked).cloned().collect();
-        changed.extend(cursor.in_doubt.hosts.iter().cloned());
-        if !changed.is_empty() {
-            // Should this be cut off, the next run tells of these hosts even if none is blocked or unblocked then.
-            cursor.in_doubt.hosts.clone_from(&changed);
-            write(Vec::new(), cursor).await?;
-            let mut names = self.names(SEGMENTS, None).await?;
-            names.retain(|name| cursor.segments.contains(name));
-            let mut segments = Box::pin(stream::iter(&names).map(|name| self.segment(name)).buffered(SEGMENTS_AT_ONCE));
-            while let Some((_, mut records)) = segments.try_next().await? {
-                records.retain(|(_, record)| is_hidden(&changed, &record.url));
-                pass_on(snapshot.changes(records), cursor, write).await?;
-            }
-        }
-        cursor.hidden.clone_from(&snapshot.blocked);
-        cursor.in_doubt.hosts.clear();
-        Ok(())
-    }
-
-    /// Passes on the records of the segments that were published. Publishing has erased the records that do not count.
-    async fn segments_published<E: From<StageError>>(
-        &self,
-        snapshot: &Snapshot,
-        cursor: &mut Cursor,
-        write: &mut impl AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let complete = end_of_day(snapshot.now - DAY_IS_COMPLETE_AFTER);
-        let names = self.names(SEGMENTS, Some(&cursor.segments)).await?;
-        let (published, waiting): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| snapshot.has_published(name));
-        // From the first segment on that is not published, each one is listed again the next time.
-        let open = waiting.into_iter().next().map_or(complete.clone(), |first| first.min(complete));
-        let (known, new): (Vec<_>, Vec<_>) = published.into_iter().partition(|name| cursor.segments.contains(name));
-        let mut known = known.into_iter().peekable();
-        let mut segments = Box::pin(stream::iter(&new).map(|name| self.segment(name)).buffered(SEGMENTS_AT_ONCE));
-        while let Some((name, records)) = segments.try_next().await? {
-            while let Some(before) = known.next_if(|known| *known < name) {
-                cursor.segments.add(&before, before < open);
-            }
-            cursor.segments.add(&name, name < open);
-            // What is hidden is deleted: a run whose cursor was not kept may have passed it on.
-            pass_on(snapshot.changes(records), cursor, write).await?;
-        }
-        known.for_each(|name| cursor.segments.add(&name, name < open));
-        Ok(())
-    }
-
-    /// Passes on the pages of the removals that were audited.
-    async fn pages_removed<E: From<StageError>>(
-        &self,
-        snapshot: &Snapshot,
-        cursor: &mut Cursor,
-        write: &mut impl AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let complete = end_of_day(snapshot.now - DAY_IS_COMPLETE_AFTER);
-        let lines = self.names(AUDIT_PREFIX, Some(&cursor.removals)).await?;
-        for lines in lines.chunks(PAGES_AT_ONCE) {
-            let new = lines.iter().filter(|line| !cursor.removals.contains(line));
-            let pages = stream::iter(new).map(|line| self.removed_page(line)).buffered(ROWS_AT_ONCE);
-            let pages: BTreeSet<PageId> = pages.try_filter_map(async |page| Ok(page)).try_collect().await?;
-            let changes = self.changes_of(snapshot, &pages).await?;
-            lines.iter().for_each(|line| cursor.removals.add(line, *line < complete));
-            pass_on(changes, cursor, write).await?;
-        }
-        Ok(())
-    }
-
-    /// Passes on the pages whose time is over since the last run, and those that were given more time.
-    async fn pages_expired<E: From<StageError>>(
-        &self,
-        snapshot: &Snapshot,
-        cursor: &mut Cursor,
-        write: &mut impl AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let mut expired = BTreeSet::new();
-        for year in snapshot.manifests.keys() {
-            expired.extend(self.0.expired(*year).await?);
-        }
-        let mut pages: BTreeSet<PageId> = cursor.expired.symmetric_difference(&expired).cloned().collect();
-        pages.extend(cursor.in_doubt.pages.iter().cloned());
-        if pages.is_empty() {
-            return Ok(());
-        }
-        // As for hosts: a page may be given more time before the next run.
-        cursor.in_doubt.pages.clone_from(&pages);
-        write(Vec::new(), cursor).await?;
-        let changes = self.changes_of(snapshot, &pages).await?;
-        cursor.expired = expired;
-        cursor.in_doubt.pages.clear();
-        pass_on(changes, cursor, write).await
+        run.pages_removed().await?;
+        Ok(run.cursor)
     }
 
     /// Returns the names of the dated objects below a prefix, in order; without those that are surely done.
@@ -302,6 +191,109 @@ impl Export<'_> {
     }
 }
 
+/// A run of [`Export::changes`].
+struct Run<'a, W> {
+    export: &'a Export<'a>,
+    snapshot: Snapshot,
+    /// The cursor of what was passed on so far.
+    cursor: Cursor,
+    write: W,
+}
+
+impl<E: From<StageError>, W: AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>> Run<'_, W> {
+    /// Passes on the pages of hosts that were blocked, or are no longer. It reads all segments that were passed on
+    /// before, since no index of pages by host is kept.
+    async fn hosts_changed(&mut self) -> Result<(), E> {
+        let export = self.export;
+        let mut changed: BTreeSet<String> =
+            self.cursor.hidden.symmetric_difference(&self.snapshot.blocked).cloned().collect();
+        changed.extend(self.cursor.in_doubt.hosts.iter().cloned());
+        if !changed.is_empty() {
+            // Should this be cut off, the next run tells of these hosts even if none is blocked or unblocked then.
+            self.cursor.in_doubt.hosts.clone_from(&changed);
+            (self.write)(Vec::new(), &self.cursor).await?;
+            let mut names = export.names(SEGMENTS, None).await?;
+            names.retain(|name| self.cursor.segments.contains(name));
+            let mut segments =
+                Box::pin(stream::iter(&names).map(|name| export.segment(name)).buffered(SEGMENTS_AT_ONCE));
+            while let Some((_, mut records)) = segments.try_next().await? {
+                records.retain(|(_, record)| is_hidden(&changed, &record.url));
+                self.pass_on(self.snapshot.changes(records)).await?;
+            }
+        }
+        self.cursor.hidden.clone_from(&self.snapshot.blocked);
+        self.cursor.in_doubt.hosts.clear();
+        Ok(())
+    }
+
+    /// Passes on the records of the segments that were published. Publishing has erased the records that do not count.
+    async fn segments_published(&mut self) -> Result<(), E> {
+        let export = self.export;
+        let complete = end_of_day(self.snapshot.now - DAY_IS_COMPLETE_AFTER);
+        let names = export.names(SEGMENTS, Some(&self.cursor.segments)).await?;
+        let (published, waiting): (Vec<_>, Vec<_>) =
+            names.into_iter().partition(|name| self.snapshot.has_published(name));
+        // From the first segment on that is not published, each one is listed again the next time.
+        let open = waiting.into_iter().next().map_or(complete.clone(), |first| first.min(complete));
+        let (known, new): (Vec<_>, Vec<_>) =
+            published.into_iter().partition(|name| self.cursor.segments.contains(name));
+        let mut known = known.into_iter().peekable();
+        let mut segments = Box::pin(stream::iter(&new).map(|name| export.segment(name)).buffered(SEGMENTS_AT_ONCE));
+        while let Some((name, records)) = segments.try_next().await? {
+            while let Some(before) = known.next_if(|known| *known < name) {
+                self.cursor.segments.add(&before, before < open);
+            }
+            self.cursor.segments.add(&name, name < open);
+            // What is hidden is deleted: a run whose cursor was not kept may have passed it on.
+            self.pass_on(self.snapshot.changes(records)).await?;
+        }
+        known.for_each(|name| self.cursor.segments.add(&name, name < open));
+        Ok(())
+    }
+
+    /// Passes on the pages of the removals that were audited.
+    async fn pages_removed(&mut self) -> Result<(), E> {
+        let export = self.export;
+        let complete = end_of_day(self.snapshot.now - DAY_IS_COMPLETE_AFTER);
+        let lines = export.names(AUDIT_PREFIX, Some(&self.cursor.removals)).await?;
+        for lines in lines.chunks(PAGES_AT_ONCE) {
+            let new = lines.iter().filter(|line| !self.cursor.removals.contains(line));
+            let pages = stream::iter(new).map(|line| export.removed_page(line)).buffered(ROWS_AT_ONCE);
+            let pages: BTreeSet<PageId> = pages.try_filter_map(async |page| Ok(page)).try_collect().await?;
+            let changes = export.changes_of(&self.snapshot, &pages).await?;
+            lines.iter().for_each(|line| self.cursor.removals.add(line, *line < complete));
+            self.pass_on(changes).await?;
+        }
+        Ok(())
+    }
+
+    /// Passes on the pages whose time is over since the last run, and those that were given more time.
+    async fn pages_expired(&mut self) -> Result<(), E> {
+        let export = self.export;
+        let mut expired = BTreeSet::new();
+        for year in self.snapshot.manifests.keys() {
+            expired.extend(export.0.expired(*year).await?);
+        }
+        let mut pages: BTreeSet<PageId> = self.cursor.expired.symmetric_difference(&expired).cloned().collect();
+        pages.extend(self.cursor.in_doubt.pages.iter().cloned());
+        if pages.is_empty() {
+            return Ok(());
+        }
+        // As for hosts: a page may be given more time before the next run.
+        self.cursor.in_doubt.pages.clone_from(&pages);
+        (self.write)(Vec::new(), &self.cursor).await?;
+        let changes = export.changes_of(&self.snapshot, &pages).await?;
+        self.cursor.expired = expired;
+        self.cursor.in_doubt.pages.clear();
+        self.pass_on(changes).await
+    }
+
+    /// Passes changes on, unless there are none.
+    async fn pass_on(&mut self, changes: Vec<Change>) -> Result<(), E> {
+        if changes.is_empty() { Ok(()) } else { (self.write)(changes, &self.cursor).await }
+    }
+}
+
 impl Snapshot {
     fn has_published(&self, name: &str) -> bool {
         let Ok(key) = SegmentKey::new(&format!("{SEGMENTS}{name}")) else { return true };
@@ -317,13 +309,4 @@ impl Snapshot {
     fn change(&self, at: &Location, record: Record) -> Change {
         if self.takes(at, &record) { Change::Index(Box::new(without_copy(record))) } else { Change::Delete(record.id) }
     }
-}
-
-/// Passes changes on, unless there are none.
-async fn pass_on<E>(
-    changes: Vec<Change>,
-    cursor: &Cursor,
-    write: &mut impl AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>,
-) -> Result<(), E> {
-    if changes.is_empty() { Ok(()) } else { write(changes, cursor).await }
 }

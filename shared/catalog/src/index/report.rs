@@ -25,6 +25,15 @@ pub struct PublishReport {
 }
 
 impl PublishReport {
+    /// Adds the counts of a part of the run.
+    pub(super) fn add(&mut self, part: PublishReport) {
+        self.added += part.added;
+        self.segments += part.segments;
+        self.damaged += part.damaged;
+        self.purged += part.purged;
+        self.rewritten += part.rewritten;
+    }
+
     /// True if the index is not as it was.
     pub fn has_changed(&self) -> bool {
         self.segments + self.purged + self.rewritten > 0

@@ -1,8 +1,6 @@
-//! Backfill: reads the back catalogue of a site, one step at a time. A step reads at most one document, under the lease
-//! and all rules of a visit, and sends at most one visit of pages that are new.
-//!
-//! The row is written after the visits and the job of the next step are in the queue: a step that dies is repeated, and
-//! pages that are sent twice are called once.
+//! Backfill: reads the back catalogue of a site, one step at a time. A step reads at most one document and sends at
+//! most one visit of new pages. Its row is written after the visits and the job of the next step are in the queue: a
+//! step that dies is repeated, and pages that are sent twice are called once.
 
 mod document;
 mod lists;
@@ -50,6 +48,8 @@ pub struct BackfillRequest {
     pub limit: Option<u64>,
     /// True if a person asks, and not a setting.
     pub asked: bool,
+    /// True to begin anew a backfill that has ended, as one that a person asks for does.
+    pub again: bool,
 }
 
 /// Continuation of a step.
@@ -99,9 +99,7 @@ impl Backfills {
             }
         }
     }
-}
 
-impl Backfills {
     fn now(&self) -> Timestamp {
         self.intake.politeness.clock.now()
     }
@@ -120,14 +118,14 @@ impl Backfills {
             Backfill { since, limit, asked: row.asked || request.asked, ..row }
         };
         let row = match self.intake.sources.get(&key).await? {
-            Some((Source::Backfill(known), _)) if !request.asked => known,
-            Some((Source::Backfill(known), seen)) => {
+            Some((Source::Backfill(known), seen)) if request.asked || request.again => {
                 let is_over = known.state != BackfillState::Running;
                 let row = if is_over { Backfill { step: known.step.saturating_add(1), ..new } } else { known };
                 let row = with(row);
                 self.intake.sources.swap(seen, &Source::Backfill(row.clone())).await?;
                 row
             }
+            Some((Source::Backfill(known), _)) => known,
             _ => {
                 let row = with(new);
                 self.intake.sources.insert(&Source::Backfill(row.clone())).await?;
@@ -146,6 +144,11 @@ impl Backfills {
             self.begin(of, BackfillRequest::default()).await?;
         }
         Ok(())
+    }
+
+    /// Reads the sitemaps of a site in which no feed was found, and reads them again each time that it has none.
+    pub(crate) async fn read_sitemaps(&self, site: &SourceKey) -> Result<()> {
+        self.begin(site, BackfillRequest { again: true, ..BackfillRequest::default() }).await.map(drop)
     }
 
     /// Ends a backfill, and erases what is listed of it.
@@ -333,7 +336,8 @@ impl Backfills {
         let Listed::Pages(feed) = &list.of else { return Ok(Turn::Next(row)) };
         let source = self.source(&row, feed.as_ref()).await?;
         let portion = self.portion(&row, &source, &left, hidden).await?;
-        if portion.is_empty() {
+        if portion.done == 0 {
+            // The budget of the first page's host is used up.
             return Ok(Turn::End(backfill::set_back(row, Setback::BudgetSpent, self.now())));
         }
         advance(&mut row, portion.done);
@@ -349,11 +353,9 @@ impl Backfills {
 
     /// The feed that names pages, or what stands for it.
     async fn source(&self, row: &Backfill, feed: Option<&SourceKey>) -> Result<FeedSource> {
-        let feed = match feed {
-            Some(key) => self.feed_row(key).await?,
-            None => None,
-        };
-        if let Some(feed) = feed {
+        if let Some(key) = feed
+            && let Some(feed) = self.feed_row(key).await?
+        {
             return Ok(feed);
         }
         let image = match self.intake.sources.get(&row.of).await? {
@@ -419,13 +421,6 @@ struct Portion {
     done: usize,
     /// Number of pages that were sent.
     sent: u32,
-}
-
-impl Portion {
-    /// True if the step came to nothing: the budget of the first page's host is used up.
-    fn is_empty(&self) -> bool {
-        self.done == 0
-    }
 }
 
 /// Records that addresses of the last list are done.

@@ -1,12 +1,8 @@
-//! Discover: finds the feeds of a site, once. The home page first; the usual addresses only if it names none that
-//! works.
-//!
-//! robots.txt is asked before every call, redirects are followed twice at most, and what is one feed under two
-//! addresses is kept once. A site that has moved its home to another host key is looked at under the lease of that one.
-//! The home page is called once, however often the job is put off: what it named travels with the job.
+//! Discover: finds the feeds of a site, once: those that the home page names, or else one at the usual addresses. A
+//! site that has moved its home to another host key is looked at under the lease of that one. The home page is called
+//! once, however often the job is put off: what it named travels with the job.
 
 mod feed_search;
-mod rest;
 
 use crate::feeds::backfill::Backfills;
 use crate::feeds::first_pages::FirstPages;
@@ -15,8 +11,8 @@ use crate::pages::fetch::Fetch;
 use crate::politeness::failures;
 use crate::politeness::visit::LeaseOutcome;
 use curlew_model::{
-    DiscoverJob, Envelope, Failure, FailureCause, FeedSource, Job, PollJob, Rejection, SiteSource, SiteState, Source,
-    SourceKey, Timestamp,
+    DiscoverJob, Envelope, Failure, FailureCause, FeedSource, Job, Millis, PollJob, Rejection, SiteSource, SiteState,
+    Source, Timestamp,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::admission::NotNow;
@@ -25,8 +21,7 @@ use curlew_policy::skew::unless_ahead;
 use curlew_policy::trace;
 use curlew_ports::stage::{Result, StageError, Verdict, with_causes};
 use curlew_ports::{Event, Version};
-use feed_search::{FeedSearch, FoundFeed, Step};
-use rest::Rest;
+use feed_search::{FeedSearch, Rest, Step};
 use std::sync::Arc;
 use url::Url;
 
@@ -39,29 +34,6 @@ pub struct Discover {
 }
 
 impl Discover {
-    /// Feeds that there was no time for become sources of their own and are polled as such.
-    async fn leave_to_poll(&self, site: &SiteSource, urls: &[Url], at: Timestamp) -> Result<Vec<SourceKey>> {
-        let mut keys = Vec::new();
-        for url in urls {
-            let feed = new_feed(url, Some(site));
-            keys.push(feed.key.clone());
-            let poll = PollJob::new(feed.key.clone(), feed.url.clone());
-            let job = Job::new(poll).traced(Some(trace::of_discovery(&site.key)));
-            self.intake.sources.insert(&Source::Feed(feed)).await?;
-            self.intake.queue.send(&[(job, at)]).await?;
-        }
-        Ok(keys)
-    }
-
-    /// Sends the visits of feeds that were found, and writes their rows.
-    async fn keep(&self, found: Vec<FoundFeed>, pages: FirstPages, fetch: Option<&Fetch>) -> Result<()> {
-        pages.send(fetch, &self.intake).await?;
-        for feed in found {
-            feed.write(&self.intake).await?;
-        }
-        Ok(())
-    }
-
     async fn apply(
         &self,
         mut site: SiteSource,
@@ -71,13 +43,29 @@ impl Discover {
     ) -> Result<Verdict> {
         let now = self.intake.politeness.clock.now();
         let rules = &self.intake.politeness.rules;
-        if matches!(step, Step::Found { .. } | Step::None(_)) {
-            // Before the site's row: a job that dies in between is repeated.
-            Backfills { intake: self.intake.clone() }.begin_by_rule(&site.key).await?;
+        // Before the site's row: a job that dies in between is repeated.
+        let backfills = Backfills { intake: self.intake.clone() };
+        match &step {
+            Step::None(why) if why.cause == FailureCause::NoFeed => backfills.read_sitemaps(&site.key).await?,
+            Step::Found { .. } | Step::None(_) => backfills.begin_by_rule(&site.key).await?,
+            _ => {}
         }
+        let feedless = |site: &mut SiteSource, why: Failure, wait: Millis| {
+            self.intake.politeness.events.note(&Event::Feedless);
+            site.not_before = now + wait;
+            site.state = SiteState::Feedless { reason: why.to_string() };
+            site.failure = Some(why);
+        };
         match step {
             Step::Found { mut working, untried } => {
-                for key in self.leave_to_poll(&site, &untried, now).await? {
+                // Feeds that there was no time for become sources of their own and are polled as such.
+                for url in &untried {
+                    let feed = new_feed(url, Some(&site));
+                    let key = feed.key.clone();
+                    let poll = PollJob::new(key.clone(), feed.url.clone());
+                    let job = Job::new(poll).traced(Some(trace::of_discovery(&site.key)));
+                    self.intake.sources.insert(&Source::Feed(feed)).await?;
+                    self.intake.queue.send(&[(job, now)]).await?;
                     if !working.contains(&key) {
                         working.push(key);
                     }
@@ -87,20 +75,14 @@ impl Discover {
                 site.failure = None;
             }
             Step::None(why) => {
-                self.intake.politeness.events.note(&Event::Feedless);
                 tracing::info!(site = %site.url, reason = %why, "no feed was found");
                 site.failures = site.failures.saturating_add(1);
-                site.not_before =
-                    now + rules.hold_not_found.saturating_mul(1 << site.failures.min(4).saturating_sub(1));
-                site.state = SiteState::Feedless { reason: why.to_string() };
-                site.failure = Some(why);
+                let longer = 1 << site.failures.min(4).saturating_sub(1);
+                feedless(&mut site, why, rules.hold_not_found.saturating_mul(longer));
             }
             Step::Refused(why) => {
-                self.intake.politeness.events.note(&Event::Feedless);
                 tracing::info!(site = %site.url, reason = %why, "the site must not be crawled");
-                site.not_before = now + rules.hold_not_found;
-                site.state = SiteState::Feedless { reason: why.to_string() };
-                site.failure = Some(why);
+                feedless(&mut site, why, rules.hold_not_found);
             }
             Step::Onward(rest) => {
                 self.intake.queue.send(&[(job.with(rest.job(&job.work)).into_job(), now)]).await?;
@@ -184,7 +166,14 @@ impl Discover {
         // The lease is given back first: the visits that are sent need it.
         visit.give_back().await;
         // Feeds that were found before an error are kept: the next run need not call them again.
-        let kept = self.keep(found, pages, fetch).await;
+        let kept = async {
+            pages.send(fetch, &self.intake).await?;
+            for feed in found {
+                feed.write(&self.intake).await?;
+            }
+            Ok(())
+        };
+        let kept = kept.await;
         if let (Err(_), Err(error)) = (&step, &kept) {
             let error = with_causes(error);
             tracing::warn!(error, site = %site.url, "what a discovery had found before it failed could not be kept");

@@ -1,4 +1,4 @@
-//! The first new pages of a feed: fetched under the visit that has read it, for which lease and connection are at hand.
+//! The first new pages of a feed, fetched under the visit that has read it, for which lease and connection are at hand.
 
 use crate::feeds::intake::Intake;
 use crate::pages::fetch::{Fetch, VisitRest};

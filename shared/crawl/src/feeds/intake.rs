@@ -1,5 +1,4 @@
 //! From the entries of a feed to visits: what is new, and to whom it belongs.
-use curlew_policy::rules::SEEN_RING;
 
 use crate::feeds::feed_row;
 use crate::politeness::access::Politeness;
@@ -12,6 +11,7 @@ use curlew_policy::address;
 use curlew_policy::page::{dates, sampling};
 use curlew_policy::polling::schedule;
 use curlew_policy::polling::subscription::{self, HubRequest};
+use curlew_policy::rules::SEEN_RING;
 use curlew_ports::stage::Result;
 use curlew_ports::{Event, Pages, Queue, Sources};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,8 +31,7 @@ pub(crate) struct Taken {
     pub(crate) visits: Vec<Envelope<VisitJob>>,
 }
 
-/// Processes feeds, those that discovery has found and those that are polled: sends visits for what is new and brings
-/// the feed's row up to date.
+/// Takes in the entries of feeds that were discovered or polled.
 #[derive(Clone)]
 pub struct Intake {
     pub(crate) politeness: Arc<Politeness>,
@@ -60,8 +59,8 @@ impl Intake {
         Intake { listening: true, ..self.clone() }
     }
 
-    /// The job for the feed's hub, if it is time for one, which the row then says. It is sent once the row is written:
-    /// before, it would find nothing to ask for; one that is lost in between follows with the next poll after
+    /// Returns the job for the feed's hub, if it is time for one, which the row then says. The job is sent once the row
+    /// is written: before, it would find nothing to ask for. A lost one follows with the next poll after
     /// [`WEBSUB_RETRY`].
     pub(crate) fn for_the_hub(&self, feed: &mut FeedSource, blocked: bool) -> Option<Job> {
         let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
@@ -82,14 +81,10 @@ impl Intake {
     }
 
     /// Returns visits for the entries that are new, and sends the removal of the pages of those that the feed has taken
-    /// back. Entries of known pages do not count as arrivals, so that a feed with other ids at each call is not polled
-    /// more often. The caller writes `source` last: entries are remembered as seen only once their visits were made or
-    /// are in the queue.
-    ///
-    /// A feed may bring a limited number of new entries a day; the others stay unseen and are taken on a later day, if
-    /// they are still listed. So the cost of a feed that makes up entries with each call is bounded.
-    ///
-    /// Pages of the host key `unvisited` are not known, since it was never visited before, and are not looked up.
+    /// back. The caller writes `source` last: entries are remembered as seen only once their visits were made or are in
+    /// the queue. Entries of known pages do not count as arrivals. A feed may bring a limited number of new entries a
+    /// day; the others stay unseen until a later day. Pages of the host key `unvisited` were never visited before, and
+    /// are not looked up.
     pub(crate) async fn take(
         &self,
         source: &mut FeedSource,
@@ -184,35 +179,34 @@ impl Intake {
         for (n, (entry, old)) in changed.into_iter().enumerate() {
             let url = entry.link.as_deref().and_then(|link| address::parse(link, base.as_ref()).ok());
             let Some(url) = url else { continue };
-            if n < budget {
-                match self.page_itself(&address::page_id(&page_of(&url))).await? {
-                    Some(page) if sampling::may_recheck(&page, rules, now) => {
-                        let item = VisitItem { url: page.url, page: page.id, purpose: Purpose::Recheck };
-                        visits.entry(page.host).or_default().push(item);
-                    }
-                    Some(page) if sampling::may_look_again(&page, now) => {
-                        let purpose = Purpose::New { hints: hints(source, entry, now) };
-                        visits.entry(page.host).or_default().push(VisitItem { url: page.url, page: page.id, purpose });
-                    }
-                    // The page was looked at a moment ago, or is being taken in: a later poll decides.
-                    Some(Page { state, .. })
-                        if matches!(state, PageState::Accepted { .. } | PageState::Pending)
-                            || state.has_second_chance() =>
-                    {
-                        stamps.insert(entry.key(), old);
-                    }
-                    _ => {}
-                }
-            } else {
+            if n >= budget {
                 stamps.insert(entry.key(), old);
+                continue;
+            }
+            match self.page_itself(&address::page_id(&page_of(&url))).await? {
+                Some(page) if sampling::may_recheck(&page, rules, now) => {
+                    let item = VisitItem { url: page.url, page: page.id, purpose: Purpose::Recheck };
+                    visits.entry(page.host).or_default().push(item);
+                }
+                Some(page) if sampling::may_look_again(&page, now) => {
+                    let purpose = Purpose::New { hints: hints(source, entry, now) };
+                    visits.entry(page.host).or_default().push(VisitItem { url: page.url, page: page.id, purpose });
+                }
+                // The page was looked at a moment ago, or is being taken in: a later poll decides.
+                Some(Page { state, .. })
+                    if matches!(state, PageState::Accepted { .. } | PageState::Pending)
+                        || state.has_second_chance() =>
+                {
+                    stamps.insert(entry.key(), old);
+                }
+                _ => {}
             }
         }
         Ok(())
     }
 
-    /// Sends the removal of the pages of entries that the feed has taken back (RFC 6721), as far as they are the feed's
-    /// to remove: on its own host key. A feed speaks for no other site. Gives the keys by which the feed remembers that
-    /// it was done.
+    /// Sends the removal of the pages of entries that the feed has taken back (RFC 6721), of its own host key alone.
+    /// Returns the keys by which the feed remembers that it was done.
     async fn remove(&self, source: &FeedSource, deleted: &[DeletedEntry], trace: Option<&TraceId>) -> Result<Vec<u64>> {
         let now = self.politeness.clock.now();
         let own = Url::parse(&source.url).ok().and_then(|url| self.politeness.key_of(&url).ok());
@@ -356,8 +350,7 @@ pub(crate) fn visit_jobs(
 }
 
 /// Updates the ring of known keys: all that the feed lists now, whatever the ring's size, then as many older keys as
-/// fit, since entries come and go at a feed's end. A forgotten key is looked up among the pages when it comes again, so
-/// a short ring costs little, while a long one is written with each new entry.
+/// fit. A forgotten key is looked up among the pages when it comes again.
 fn remember(source: &mut FeedSource, listed: Vec<u64>, ring: usize) {
     let ring = ring.min(listed.len() + listed.len().max(REMEMBERED_AT_LEAST));
     let mut keys: Vec<u64> = Vec::with_capacity(ring);

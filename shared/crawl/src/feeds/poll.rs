@@ -7,12 +7,11 @@ use crate::feeds::first_pages::FirstPages;
 use crate::feeds::intake::Intake;
 use crate::feeds::relocation;
 use crate::pages::fetch::Fetch;
-use crate::politeness::access::Politeness;
 use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
 use curlew_feed::{Feed, FeedError};
 use curlew_model::{
     Envelope, ExtraSlot, Failure, FeedSource, HostKey, Millis, PollJob, Rejection, Source, SourceKey, Timestamp,
-    TraceId, Validators, VisitJob,
+    TraceId, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::admission::NotNow;
@@ -24,7 +23,7 @@ use curlew_policy::polling::failure::{self, Wrong};
 use curlew_policy::polling::{conditional, schedule};
 use curlew_policy::rules::BUSY_RETRY;
 use curlew_ports::stage::{Result, StageError, Verdict};
-use curlew_ports::{CallKind, CpuPool, Event, Marks, Reply, Version};
+use curlew_ports::{CallKind, Event, Marks, Reply, Version};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use url::Url;
@@ -97,16 +96,11 @@ enum NextRow {
     Keep(Box<FeedSource>),
 }
 
-/// The request for a feed: conditional or not, and where.
-struct FeedRequest {
-    validators: Validators,
-    /// Unconditionally, to look into the 304s that came before.
-    is_check: bool,
-}
-
 /// How the calls of one poll ended.
 struct PollOutcome<'a> {
-    request: &'a FeedRequest,
+    is_conditional: bool,
+    /// True if the feed was asked for unconditionally, to look into the 304s that came before.
+    is_check: bool,
     got: &'a Fetched,
     /// The answer, if there was one.
     response: Option<FeedResponse<'a>>,
@@ -232,13 +226,13 @@ impl Poll {
         trace: Option<&TraceId>,
         visits: &mut Vec<Envelope<VisitJob>>,
     ) -> Result<FeedSource> {
-        let PollOutcome { request, got, .. } = outcome;
+        let PollOutcome { is_conditional, is_check, got, .. } = *outcome;
         let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
         let reply = response.reply;
         let answer = FeedAnswer {
             status: reply.status,
             document: response.document(),
-            conditional: !request.validators.is_empty(),
+            conditional: is_conditional,
             speaks_for_feed: got.hops == 0 || got.moved_for_good,
         };
         match (decision::read_answer(&feed, &answer), &response.feed) {
@@ -248,12 +242,18 @@ impl Poll {
             (Reading::Entries, Some(Ok(parsed))) => {
                 let taken = self.intake.take(&mut feed, parsed, None, trace).await?;
                 *visits = taken.visits;
-                let (arrivals, is_check) = (taken.arrivals, request.is_check);
+                let arrivals = taken.arrivals;
                 feed_row::learn(&mut feed, &ReadFeed { parsed, reply, got, arrivals, is_check }, rules, now);
             }
             (Reading::Entries | Reading::Unchanged, _) => feed_row::unchanged(&mut feed, reply, rules, now),
         }
-        self.moved(feed, got).await
+        // A permanent redirect is counted, and believed in the end.
+        let (sightings, is_believed) = failure::moved(&feed, &got.url, got.moved_for_good, now);
+        (feed.moved, feed.polling.moved_at) = sightings;
+        if is_believed {
+            return relocation::relocate(self.intake.sources.as_ref(), feed, &got.url).await;
+        }
+        Ok(feed)
     }
 
     async fn failed(
@@ -270,17 +270,6 @@ impl Poll {
         }
         Ok(feed)
     }
-
-    /// Counts a permanent redirect, and believes it in the end.
-    async fn moved(&self, mut feed: FeedSource, got: &Fetched) -> Result<FeedSource> {
-        let now = self.intake.politeness.clock.now();
-        let (sightings, is_believed) = failure::moved(&feed, &got.url, got.moved_for_good, now);
-        (feed.moved, feed.polling.moved_at) = sightings;
-        if is_believed {
-            return relocation::relocate(self.intake.sources.as_ref(), feed, &got.url).await;
-        }
-        Ok(feed)
-    }
 }
 
 /// An answer with its content.
@@ -291,12 +280,6 @@ struct FeedResponse<'a> {
 }
 
 impl FeedResponse<'_> {
-    async fn of<'a>(pool: &dyn CpuPool, got: &'a Fetched) -> Result<Option<FeedResponse<'a>>> {
-        let CallEnd::Reply(reply) = &got.end else { return Ok(None) };
-        let feed = if reply.status == 200 { Some(parse(pool, reply, &got.url).await?) } else { None };
-        Ok(Some(FeedResponse { reply, feed }))
-    }
-
     /// Returns the kind of its document.
     fn document(&self) -> Option<Document> {
         Some(match self.feed.as_ref()? {
@@ -360,36 +343,43 @@ impl Poll {
         let politeness = self.intake.politeness.as_ref();
         let feed = &due.row.0;
         politeness.events.note(&Event::Polled { late: due.job.work.due.map(|due| politeness.clock.now().since(due)) });
-        let request = request(feed, &due.url, politeness);
-        visit.state.next_use = self.next_poll(feed);
+        let (rules, now) = (&politeness.rules, politeness.clock.now());
+        let is_check = conditional::is_check_due(feed, rules, now);
+        if is_check {
+            tracing::info!(feed = %due.url, "nothing but 304s came for long: the feed is asked for unconditionally");
+        }
+        let validators = conditional::to_send(feed, rules, now);
+        // Not the minute that it is: this is its poll.
+        let after = now + Millis::from_mins(1);
+        visit.state.next_use = schedule::next_poll(feed, rules, after).unwrap_or(after);
         let calls_before = visit.state.calls;
         visit.failure = None;
         let of = feed.validators_of.as_deref().and_then(|of| Url::parse(of).ok());
         let validated = of.as_ref().unwrap_or(&due.url);
-        let got = visit.get_listing(&due.url, CallKind::Feed, &request.validators, validated).await?;
+        let got = visit.get_listing(&due.url, CallKind::Feed, &validators, validated).await?;
         let (calls, failure) = (visit.state.calls - calls_before, visit.failure.take());
         let crawl_delay = match visit.robots_at_hand(&due.url).await {
             Ok(robots) => robots.crawl_delay(),
             // The Crawl-delay of the last poll still holds.
             Err(_) => feed.polling.hints.crawl_delay,
         };
-        let response = FeedResponse::of(politeness.pool.as_ref(), &got).await?;
+        let response = match &got.end {
+            CallEnd::Reply(reply) if reply.status == 200 => {
+                let feed = Some(parse(politeness.pool.as_ref(), reply, &got.url).await?);
+                Some(FeedResponse { reply, feed })
+            }
+            CallEnd::Reply(reply) => Some(FeedResponse { reply, feed: None }),
+            _ => None,
+        };
         let status = response.as_ref().map(|response| response.reply.status);
         tracing::debug!(feed = %due.url, status, "a feed was polled");
         let is_quiet = response.as_ref().is_some_and(|response| response.brings_nothing(feed));
-        let outcome = PollOutcome { request: &request, got: &got, response, calls, failure, crawl_delay };
+        let is_conditional = !validators.is_empty();
+        let outcome = PollOutcome { is_conditional, is_check, got: &got, response, calls, failure, crawl_delay };
         let (next, visits) = self.taken(due, &outcome).await?;
         let fetch = self.fetch.as_deref().filter(|_| !due.job.is_again);
         let pages = FirstPages::fetched(fetch, visit, visits).await;
         Ok(Polled { next, pages, is_quiet })
-    }
-
-    /// Returns when the schedule brings the next poll of a feed that is polled now; now if it never does.
-    fn next_poll(&self, feed: &FeedSource) -> Timestamp {
-        let politeness = self.intake.politeness.as_ref();
-        // Not the minute that it is: this is its poll.
-        let after = politeness.clock.now() + Millis::from_mins(1);
-        schedule::next_poll(feed, &politeness.rules, after).unwrap_or(after)
     }
 
     /// Sends what follows from a poll, and then writes the feed's row.
@@ -405,9 +395,7 @@ impl Poll {
             }
         }
     }
-}
 
-impl Poll {
     /// Does the job, which may have been done before.
     pub async fn run(&self, job: &Envelope<PollJob>) -> Result<Verdict> {
         let politeness = self.intake.politeness.as_ref();
@@ -454,14 +442,4 @@ impl Poll {
         }
         self.settle(due, polled).await
     }
-}
-
-/// Builds the request for a feed.
-fn request(feed: &FeedSource, url: &Url, politeness: &Politeness) -> FeedRequest {
-    let now = politeness.clock.now();
-    let is_check = conditional::is_check_due(feed, &politeness.rules, now);
-    if is_check {
-        tracing::info!(feed = %url, "nothing but 304s came for long: the feed is asked for unconditionally");
-    }
-    FeedRequest { validators: conditional::to_send(feed, &politeness.rules, now), is_check }
 }

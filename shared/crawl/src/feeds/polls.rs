@@ -31,9 +31,8 @@ impl Drop for RowsInUse<'_> {
     }
 }
 
-/// The jobs that are left of polls: each goes back into the queue as a new message, whatever came of it. Polls of host
-/// keys that are polled under one visit wait together, since they then run side by side, and those of several messages
-/// one after the other.
+/// The jobs that are left of polls, which go back into the queue as new messages. Polls of host keys that are polled
+/// under one visit wait together, since they then run side by side.
 struct Left<'a> {
     clock: &'a dyn Clock,
     /// When the message was made that they came with.
@@ -107,12 +106,6 @@ impl Settlement for Left<'_> {
     }
 }
 
-/// Polls of one host key.
-struct Lane<'j> {
-    host: Option<HostKey>,
-    polls: Vec<&'j PollJob>,
-}
-
 /// Polls under one visit, as a worker sees them.
 struct UnderVisit<'v> {
     poll: &'v Poll,
@@ -150,11 +143,8 @@ impl Stages for UnderVisit<'_> {
 
 impl Poll {
     /// Runs the polls of a message. A poll that has to wait, or fails, goes back into the queue. A second delivery of a
-    /// message that was done does nothing; after a delivery that did not end, each poll goes on as a job of its own,
-    /// since one of them may have ended the process.
-    ///
-    /// # Errors
-    /// The errors of the ports. The job is then handed out again.
+    /// message that was done does nothing; after one that did not end, each poll goes on as a job of its own, since one
+    /// of them may have ended the process.
     pub async fn run_all(&self, stages: &dyn Stages, job: &Envelope<PollsJob>) -> Result<Verdict> {
         let PollsJob { made_at, polls } = &job.work;
         let Some(first) = polls.first() else { return Ok(Verdict::Done) };
@@ -189,38 +179,36 @@ impl Poll {
         let asked_at = clock.now();
         self.rows.add(self.intake.sources.get_together(&feeds).await?, asked_at);
         let _rows = RowsInUse(self, &feeds);
-        let mut lanes = self.lanes(polls);
-        // The lanes that take the longest go first, so that none of them begins when all others have ended.
-        lanes.sort_by_key(|lane| Reverse(lane.polls.len()));
-        let until = asked_at + rules.lease_length();
-        let run = futures::stream::iter(lanes).map(Ok);
-        run.try_for_each_concurrent(POLLS_AT_ONCE, |lane| self.run_lane(stages, lane, until, &left)).await?;
-        Ok(left.send(self.intake.queue.as_ref()).await?)
-    }
-
-    /// Returns polls by host key, in the order of the host keys.
-    fn lanes<'j>(&self, polls: &'j [PollJob]) -> Vec<Lane<'j>> {
         let mut by_host: BTreeMap<Option<HostKey>, Vec<&PollJob>> = BTreeMap::new();
         for poll in polls {
             let host = address::host_key_of(&poll.url, &self.intake.politeness.groups);
             by_host.entry(host).or_default().push(poll);
         }
-        by_host.into_iter().map(|(host, polls)| Lane { host, polls }).collect()
+        let mut lanes: Vec<_> = by_host.into_iter().collect();
+        // The lanes that take the longest go first, so that none of them begins when all others have ended.
+        lanes.sort_by_key(|(_, polls)| Reverse(polls.len()));
+        let until = asked_at + rules.lease_length();
+        let run = futures::stream::iter(lanes).map(Ok);
+        let run = run
+            .try_for_each_concurrent(POLLS_AT_ONCE, |(host, polls)| self.run_lane(stages, host, polls, until, &left));
+        run.await?;
+        Ok(left.send(self.intake.queue.as_ref()).await?)
     }
 
     /// Runs the polls of a host key, those that can begin in time before this instant.
     async fn run_lane(
         &self,
         stages: &dyn Stages,
-        lane: Lane<'_>,
+        host: Option<HostKey>,
+        polls: Vec<&PollJob>,
         until: Timestamp,
         left: &Left<'_>,
     ) -> Result<(), PortError> {
         let Politeness { clock, rules, .. } = self.intake.politeness.as_ref();
         let has_time = || clock.now() + rules.brief_length() <= until;
-        let (Some(host), [first, _, ..]) = (&lane.host, lane.polls.as_slice()) else {
+        let (Some(host), [first, _, ..]) = (&host, polls.as_slice()) else {
             let worker = Worker { stages, queue: left, clock: clock.as_ref() };
-            for poll in &lane.polls {
+            for poll in &polls {
                 if has_time() {
                     let job = Job::new((*poll).clone());
                     worker.run(&job, 1, &job).await?;
@@ -233,21 +221,21 @@ impl Poll {
         let visit = match self.intake.politeness.open_for_poll(host, &format!("poll {}", first.feed)).await {
             Ok(LeaseOutcome::Granted(visit)) => visit,
             Ok(LeaseOutcome::NotNow(NotNow { until, why: None })) => {
-                left.push_together(&lane.polls, until);
+                left.push_together(&polls, until);
                 return Ok(());
             }
             // Each writes it into its feed's row, or fails on its own.
             Ok(LeaseOutcome::NotNow(_) | LeaseOutcome::Blocked) | Err(_) => {
-                lane.polls.iter().for_each(|poll| left.push_now(poll));
+                polls.iter().for_each(|poll| left.push_now(poll));
                 return Ok(());
             }
         };
         let under = UnderVisit { poll: self, visit: futures::lock::Mutex::new(visit), ended: Mutex::default() };
         let worker = Worker { stages: &under, queue: left, clock: clock.as_ref() };
-        for (n, poll) in lane.polls.iter().enumerate() {
+        for (n, poll) in polls.iter().enumerate() {
             let ended = if has_time() { under.ended() } else { Some(clock.now()) };
             if let Some(until) = ended {
-                left.push_together(&lane.polls[n..], until);
+                left.push_together(&polls[n..], until);
                 break;
             }
             let job = Job::new((*poll).clone());

@@ -66,7 +66,7 @@ pub(crate) async fn reopen_site(sources: &dyn Sources, feed: &mut FeedSource, no
     let Some((Source::Site(site), seen)) = sources.get(&site).await? else { return Ok(()) };
     let SiteState::Working { feeds } = &site.state else { return Ok(()) };
     for key in feeds.iter().filter(|key| **key != feed.key) {
-        if lives(sources, key).await? {
+        if matches!(sources.get(key).await?, Some((Source::Feed(feed), _)) if !feed.gone) {
             return Ok(());
         }
     }
@@ -75,10 +75,6 @@ pub(crate) async fn reopen_site(sources: &dyn Sources, feed: &mut FeedSource, no
     let open = SiteSource { state: SiteState::Waiting, not_before: now, failures: 0, failure: None, ..site };
     sources.swap(seen, &Source::Site(open)).await?;
     Ok(())
-}
-
-async fn lives(sources: &dyn Sources, key: &SourceKey) -> Result<bool> {
-    Ok(matches!(sources.get(key).await?, Some((Source::Feed(feed), _)) if !feed.gone))
 }
 
 /// Returns a retired feed to polling: its failures are forgotten, its entries are not.

@@ -3,8 +3,7 @@
 
 use crate::feeds::websub::{Callback, Callbacks};
 use crate::politeness::access::Politeness;
-use crate::politeness::visit::CallEnd;
-use crate::politeness::visit::LeaseOutcome;
+use crate::politeness::visit::{CallEnd, LeaseOutcome};
 use curlew_model::{Envelope, FeedSource, Source, SourceKey, SubscribeJob, Subscription, Timestamp};
 use curlew_policy::address;
 use curlew_policy::politeness::deferral;
@@ -71,9 +70,7 @@ impl Subscribe {
             }
         }
     }
-}
 
-impl Subscribe {
     fn now(&self) -> Timestamp {
         self.politeness.clock.now()
     }

@@ -6,7 +6,7 @@ use curlew_model::{FeedSource, Job, Millis, PollJob, Source, SourceKey, Subscrip
 use curlew_policy::polling::subscription::{self, HubReply, Mode, News, Question};
 use curlew_policy::rules::Rules;
 use curlew_policy::trace;
-use curlew_ports::{Clock, PortError, Queue, Sources};
+use curlew_ports::{Clock, PortError, Queue, Sources, swapped};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Sha256, Sha384, Sha512};
 use std::sync::Arc;
@@ -72,9 +72,6 @@ pub struct Pushes {
 
 impl Pushes {
     /// Answers a hub that verifies a subscription (WebSub §5.3). A yes is written down before it is given.
-    ///
-    /// # Errors
-    /// The errors of the ports; then the hub asks again.
     pub async fn verify_intent(&self, callback: &str, asked: &HubAsks<'_>) -> Result<HubAnswer, PortError> {
         let Some((key, begun, _)) = self.callbacks.read(callback).await? else { return Ok(HubAnswer::Unknown) };
         let mode = match asked.mode {
@@ -98,9 +95,6 @@ impl Pushes {
 
     /// Decides whether the body of a delivery is read. One without a signature is dropped unread, and its sender is not
     /// told (WebSub §8).
-    ///
-    /// # Errors
-    /// The errors of the ports; then the hub delivers again.
     pub async fn delivers(&self, callback: &str, signature: Option<&str>) -> Result<HubDelivery, PortError> {
         let Some((feed, _, secret)) = self.callbacks.read(callback).await? else { return Ok(HubDelivery::Unknown) };
         let Some(body) = signature.and_then(|signature| signed_body(signature, secret.as_bytes())) else {
@@ -111,9 +105,6 @@ impl Pushes {
     }
 
     /// Takes a delivery whose signature is right: it sends one poll of the feed, for as soon as its politeness allow.
-    ///
-    /// # Errors
-    /// The errors of the ports; then the hub delivers again.
     pub async fn delivered(&self, callback: &str) -> Result<HubAnswer, PortError> {
         let Some((key, begun, _)) = self.callbacks.read(callback).await? else { return Ok(HubAnswer::Unknown) };
         let now = self.clock.now();
@@ -147,10 +138,8 @@ impl Pushes {
             let (answer, next) = decide(&feed, self.clock.now());
             let Some(next) = next else { return Ok(answer) };
             feed.polling.subscription = next;
-            match self.sources.swap(seen, &Source::Feed(feed)).await {
-                Ok(_) => return Ok(answer),
-                Err(PortError::Conflict) => {}
-                Err(other) => return Err(other),
+            if swapped(self.sources.swap(seen, &Source::Feed(feed)).await)? {
+                return Ok(answer);
             }
         }
         Err(PortError::Conflict)

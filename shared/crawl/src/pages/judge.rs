@@ -163,7 +163,14 @@ impl Judge {
         if let Some(detections) = self.detections.lock().unwrap_or_else(PoisonError::into_inner).get(jpeg) {
             return Ok(detections.clone());
         }
-        let classified = classify(eye.as_ref(), jpeg).await;
+        let unfit = || NotClassified("it is no picture of a thumbnail's size".to_owned());
+        let classified = async {
+            let pixels = opened(jpeg).ok_or_else(unfit)?;
+            let (width, height) = pixels.dimensions();
+            let rgb = Rgb::new(width as usize, height as usize, pixels.as_raw()).ok_or_else(unfit)?;
+            eye.classify(&ImageInput { rgb, jpeg }).await
+        };
+        let classified = classified.await;
         match &classified {
             Ok(detections) => {
                 self.detections.lock().unwrap_or_else(PoisonError::into_inner).put(jpeg.into(), detections.clone());
@@ -174,13 +181,4 @@ impl Judge {
         }
         classified
     }
-}
-
-/// Has a thumbnail classified.
-async fn classify(eye: &dyn ImageClassifier, jpeg: &[u8]) -> Result<Vec<Detection>, NotClassified> {
-    let unfit = || NotClassified("it is no picture of a thumbnail's size".to_owned());
-    let pixels = opened(jpeg).ok_or_else(unfit)?;
-    let (width, height) = pixels.dimensions();
-    let rgb = Rgb::new(width as usize, height as usize, pixels.as_raw()).ok_or_else(unfit)?;
-    eye.classify(&ImageInput { rgb, jpeg }).await
 }

@@ -10,8 +10,8 @@ use curlew_catalog::raw::{RawEntry, RawPages};
 use curlew_catalog::removal::Removal;
 use curlew_catalog::segment::{self, Draft, segment_year};
 use curlew_model::{Gone, Location, MainImage, Page, PageState, RawFrame, Record, Rejection, ThumbnailId, Timestamp};
-use curlew_ports::PortError;
-use curlew_ports::stage::Result;
+use curlew_ports::stage::{Result, StageError};
+use curlew_ports::{PortError, swapped};
 use futures::future::try_join_all;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -116,9 +116,17 @@ impl Reextract<'_> {
         for (n, page) in chunk.into_iter().enumerate() {
             lanes[n % LANES].push(page);
         }
+        let outcomes = lanes.into_iter().map(async |pages| {
+            let mut cache = BatchCache::default();
+            let mut outcomes = Vec::with_capacity(pages.len());
+            for page in pages {
+                let outcome = self.page(&page, &mut cache).await?;
+                outcomes.push((page, outcome));
+            }
+            Ok::<_, StageError>(outcomes)
+        });
         let mut revised: Vec<(RawEntry, Draft)> = Vec::new();
-        for (page, outcome) in try_join_all(lanes.into_iter().map(|lane| self.lane(lane))).await?.into_iter().flatten()
-        {
+        for (page, outcome) in try_join_all(outcomes).await?.into_iter().flatten() {
             match outcome {
                 Reextraction::Unreadable => {}
                 Reextraction::Same => report.same += 1,
@@ -149,16 +157,6 @@ impl Reextract<'_> {
             self.point(page, location, content_hash(&draft.record)).await?;
         }
         Ok(())
-    }
-
-    async fn lane(&self, pages: Vec<RawEntry>) -> Result<Vec<(RawEntry, Reextraction)>> {
-        let mut cache = BatchCache::default();
-        let mut outcomes = Vec::with_capacity(pages.len());
-        for page in pages {
-            let outcome = self.page(&page, &mut cache).await?;
-            outcomes.push((page, outcome));
-        }
-        Ok(outcomes)
     }
 
     async fn page(&self, page: &RawEntry, cache: &mut BatchCache) -> Result<Reextraction> {
@@ -206,10 +204,8 @@ impl Reextract<'_> {
         for _ in 0..ROW_TRIES {
             let row = self.extract.pages.get(&old.record.id).await?;
             let Some((row, seen)) = row.filter(|(row, _)| old.is_named_by(row)) else { return Ok(()) };
-            match self.extract.pages.swap(seen, &Page { state: state.clone(), ..row }).await {
-                Ok(_) => return Ok(()),
-                Err(PortError::Conflict) => {}
-                Err(other) => return Err(other.into()),
+            if swapped(self.extract.pages.swap(seen, &Page { state: state.clone(), ..row }).await)? {
+                return Ok(());
             }
         }
         Err(PortError::Conflict.into())

@@ -4,12 +4,13 @@
 use crate::bulk::Bulk;
 use crate::politeness::access::Politeness;
 use curlew_catalog::listing::pages_that;
+use curlew_catalog::object::json;
 use curlew_model::{
     EntryHints, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, SourceKey, Timestamp, VisitItem, VisitJob,
 };
 use curlew_policy::page::sampling;
 use curlew_policy::trace;
-use curlew_ports::stage::{Result, StageError};
+use curlew_ports::stage::Result;
 use curlew_ports::{Pages, Queue};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -119,7 +120,10 @@ impl Sample {
     /// yet each page has its turn. Says how many were chosen.
     async fn some(&self, count: usize, all_due: bool) -> Result<Sampled> {
         let (now, rules) = (self.politeness.clock.now(), &self.politeness.rules);
-        let begin = self.place().await?;
+        let place = self.politeness.blobs.get(PLACE).await?;
+        // A place that cannot be read is as good as none.
+        let place: Option<Place> = place.and_then(|blob| serde_json::from_slice(&blob.bytes).ok());
+        let begin = place.and_then(|place| place.after);
         let mut round = RowScan { after: begin.clone(), begin, is_around: false, is_over: false };
         let (mut left, mut sent) = (count, Sampled::default());
         while left > 0 && !round.is_over {
@@ -135,17 +139,10 @@ impl Sample {
             // would be left out for a round.
             self.send(&chosen).await?;
             let place = Place { after: round.after.clone() };
-            let place = serde_json::to_vec(&place).map_err(|e| StageError::Job(e.to_string()))?;
-            self.politeness.blobs.put(PLACE, place.into()).await?;
+            self.politeness.blobs.put(PLACE, json(&place)?.into()).await?;
             sent = sent.with(&chosen);
         }
         Ok(sent)
-    }
-
-    async fn place(&self) -> Result<Option<PageId>> {
-        let Some(blob) = self.politeness.blobs.get(PLACE).await? else { return Ok(None) };
-        // A place that cannot be read is as good as none.
-        Ok(serde_json::from_slice::<Place>(&blob.bytes).ok().and_then(|place| place.after))
     }
 }
 

@@ -1,14 +1,12 @@
-//! One article under many queries: feeds add their own (`?from=feed-7`), and pages do not always say which address is
-//! the right one. Pages with the same text under the same path of the same host are one page.
-//!
-//! Copies are known by a hash of title and text. For a page with a query in its URL a small row is written that leads
-//! from path and hash to the page; a page without a query costs nothing, and is found by its own URL. Hashes are never
-//! compared across hosts: a site that copies an article must not be able to take it from its author.
+//! One article under many queries (`?from=feed-7`): pages with the same text under the same path of the same host are
+//! one page. A page with a query gets a small row that leads from path and hash of its text to it; a page without one
+//! is found by its own URL. Hashes are never compared across hosts: a site that copies an article must not be able to
+//! take it from its author.
 
 use curlew_model::{ExtractJob, Page, PageId, PageState, Record, Timestamp};
 use curlew_policy::address::{self, hash_hex};
 use curlew_ports::stage::Result;
-use curlew_ports::{Pages, PortError};
+use curlew_ports::{Pages, swapped};
 use url::Url;
 
 /// Hexadecimal digits of a hash of content.
@@ -57,8 +55,6 @@ pub(crate) async fn same_page(
     if is_there {
         return Ok(Some(of));
     }
-    match pages.swap(seen, &guide).await {
-        Ok(_) | Err(PortError::Conflict) => Ok(None),
-        Err(other) => Err(other.into()),
-    }
+    swapped(pages.swap(seen, &guide).await)?;
+    Ok(None)
 }

@@ -1,7 +1,6 @@
 //! The search for a site's feeds under one visit: the home page, what it names, the usual addresses.
 
 use super::new_feed;
-use super::rest::Rest;
 use crate::feeds::feed_row::{ReadFeed, content_hash, learn, parse};
 use crate::feeds::intake::{Intake, Taken};
 use crate::feeds::relocation::revived;
@@ -11,8 +10,8 @@ use crate::politeness::visit::{CallEnd, Fetched, Visit};
 use curlew_article::{Limits, decode, scan_head};
 use curlew_feed::{Feed, FeedError, discover};
 use curlew_model::{
-    Envelope, Failure, FailureCause, FeedSource, HoldReason, Job, Rejection, SiteSource, Source, SourceKey, Timestamp,
-    Validators, VisitJob,
+    DiscoverJob, Envelope, Failure, FailureCause, FeedSource, HoldReason, Job, Rejection, SiteSource, Source,
+    SourceKey, Timestamp, Validators, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::deferral;
@@ -24,45 +23,64 @@ use curlew_ports::{CallKind, Event, Reply, Version};
 use std::collections::HashMap;
 use url::Url;
 
-/// Usual addresses of feeds, tried in this order if the home page names none: as many as [`Rules::usual_addresses`]
-/// says.
-///
-/// [`Rules::usual_addresses`]: curlew_policy::rules::Rules::usual_addresses
+/// Usual addresses of feeds, in the order in which they are tried.
 const GUESSES: [&str; MOST_USUAL_ADDRESSES] =
     ["/feed", "/feed/atom", "/rss", "/?feed=rss", "/rss.xml", "/feed.xml", "/atom.xml", "/index.xml"];
 
-/// Reason of a site without a feed whose home page names none.
+/// Reasons of a site without a feed, whose home page names none, or some.
 const NONE_NAMED: &str = "no feed is named on the home page or found at the usual addresses";
-/// Reason of one whose home page names feeds.
 const NONE_WORKS: &str = "none of the feeds that the home page names works, and none is found at the usual addresses";
 
 /// Progress of looking at the home page or guessing.
 pub(super) enum Step {
     /// These feeds work; the others could not be tried yet and are left to be polled.
-    Found { working: Vec<SourceKey>, untried: Vec<Url> },
-    /// There is none.
+    Found {
+        working: Vec<SourceKey>,
+        untried: Vec<Url>,
+    },
     None(Failure),
     /// The site must not be crawled.
     Refused(Failure),
     /// Not now; when it is, go on from here.
-    Later { until: Timestamp, held: bool, rest: Rest },
+    Later {
+        until: Timestamp,
+        held: bool,
+        rest: Rest,
+    },
     /// The home page is on another host key, whose turn it is.
     Onward(Rest),
 }
 
-/// Result of reading the home page.
-enum Home {
-    /// The home page was read: its address after redirects, and the feeds that it names.
-    Read(Url, Vec<Url>),
-    /// The home page ends the search.
-    Ends(Step),
+/// The remaining work of a discovery, as its job carries it from one visit to the next.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub(super) struct Rest {
+    /// The home page's address, once it was read.
+    pub(super) home: Option<Url>,
+    /// Feeds that it names and that are still to be tried; once the usual addresses are, those of which none works.
+    links: Vec<Url>,
+    /// The usual address that is tried next, once the links are done with.
+    next_guess: Option<u8>,
 }
 
-/// Result of trying a candidate.
+impl Rest {
+    pub(super) fn new(job: &DiscoverJob) -> Rest {
+        let url = |text: &String| address::parse(text, None).ok();
+        let links = job.links.iter().filter_map(url).collect();
+        Rest { home: job.home.as_ref().and_then(url), links, next_guess: job.next_guess }
+    }
+
+    pub(super) fn job(self, job: &DiscoverJob) -> DiscoverJob {
+        DiscoverJob {
+            home: self.home.map(String::from),
+            links: self.links.into_iter().map(String::from).collect(),
+            next_guess: self.next_guess,
+            ..job.clone()
+        }
+    }
+}
+
 enum Tried {
-    /// A feed that works.
     Works(Working),
-    /// No feed.
     Useless,
     /// The home page has to wait; other addresses need not.
     NotYet(Timestamp),
@@ -151,8 +169,8 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         let home = match rest.home.clone() {
             Some(home) => home,
             None => match self.home(start).await? {
-                Home::Ends(step) => return Ok(step),
-                Home::Read(home, links) => {
+                Err(step) => return Ok(step),
+                Ok((home, links)) => {
                     rest = Rest { home: Some(home.clone()), links, next_guess: None };
                     if self.intake.politeness.key_of(&home).is_ok_and(|key| key != self.visit.state.host) {
                         return Ok(Step::Onward(rest));
@@ -170,21 +188,20 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         self.guess(&home, rest).await
     }
 
-    /// Calls the home page: the one time in a site's discovery.
-    async fn home(&mut self, start: &Url) -> Result<Home> {
-        let nothing = Rest { home: None, links: vec![], next_guess: None };
+    /// Calls the home page: the one time in a site's discovery. Returns its address after redirects and the feeds that
+    /// it names, or the step that ends the search.
+    async fn home(&mut self, start: &Url) -> Result<Result<(Url, Vec<Url>), Step>> {
+        let later = |until, held| Ok(Err(Step::Later { until, held, rest: Rest::default() }));
         let got = self.visit.get(start, CallKind::Home, &Validators::default()).await?;
         let reply = match &got.end {
             CallEnd::Reply(reply) => reply,
             CallEnd::Rejected(
                 why @ (Rejection::Robots | Rejection::RobotsDoubted | Rejection::Blocked | Rejection::Excluded(_)),
-            ) => {
-                return Ok(Home::Ends(Step::Refused(failures::of_rejection(why))));
-            }
-            CallEnd::Rejected(why) => return Ok(Home::Ends(Step::None(failures::of_rejection(why)))),
-            CallEnd::Later(until) => return Ok(Home::Ends(Step::Later { until: *until, held: false, rest: nothing })),
+            ) => return Ok(Err(Step::Refused(failures::of_rejection(why)))),
+            CallEnd::Rejected(why) => return Ok(Err(Step::None(failures::of_rejection(why)))),
+            CallEnd::Later(until) => return later(*until, false),
             CallEnd::Held(until, _) | CallEnd::Elsewhere(until) | CallEnd::Refused(until) => {
-                return Ok(Home::Ends(Step::Later { until: *until, held: true, rest: nothing }));
+                return later(*until, true);
             }
         };
         if matches!(reply.status, 404 | 410)
@@ -196,15 +213,15 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
             self.visit.hold_not_found();
         }
         if let Some(until) = self.visit.url_held_until(reply, 0) {
-            return Ok(Home::Ends(Step::Later { until, held: true, rest: nothing }));
+            return later(until, true);
         }
         if let Some(vendor) = self.visit.interstitial_in(reply, &got.url).await? {
             let until = self.visit.hold_interstitial(vendor, &got.url);
             self.site.failure = Some(failures::held(HoldReason::Interstitial));
-            return Ok(Home::Ends(Step::Later { until, held: true, rest: nothing }));
+            return later(until, true);
         }
         if reply.status != 200 {
-            return Ok(Home::Ends(Step::None(Failure::new(
+            return Ok(Err(Step::None(Failure::new(
                 FailureCause::Status,
                 format!("the home page answered {}", reply.status),
             ))));
@@ -213,7 +230,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         if let Ok(feed) = parse(pool, reply, &got.url).await? {
             // Somebody named a feed and not a site.
             let key = self.keep(&got.url, &feed, reply, &got).await?;
-            return Ok(Home::Ends(Step::Found { working: vec![key], untried: vec![] }));
+            return Ok(Err(Step::Found { working: vec![key], untried: vec![] }));
         }
         let (body, media, url) = (reply.body.clone(), reply.headers.content_type.clone(), got.url.clone());
         let in_headers = reply.headers.links.clone();
@@ -224,7 +241,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         let (image, links) = match parsed(pool, reply.body.len(), read).await? {
             Ok(read) => read,
             Err(overrun) => {
-                return Ok(Home::Ends(Step::None(Failure::new(
+                return Ok(Err(Step::None(Failure::new(
                     FailureCause::Broken,
                     format!("the home page cannot be read: {overrun}"),
                 ))));
@@ -241,7 +258,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
             .filter_map(|link| address::parse(link.url.as_str(), None).ok())
             .take(self.intake.politeness.rules.feeds_per_site)
             .collect();
-        Ok(Home::Read(got.url, links))
+        Ok(Ok((got.url, links)))
     }
 
     /// Validates the feeds that the home page names; the first poll and the validation are one call.
@@ -341,8 +358,8 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         Tried::Useless
     }
 
-    /// A candidate is a feed: the same as one of this search or one that is known, by where it was found or by what it
-    /// says, or a new one.
+    /// Keeps a candidate that is a feed, unless it is one of this search or a known one, by where it was found or by
+    /// what it says.
     async fn validated(
         &mut self,
         url: &Url,
@@ -389,7 +406,6 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         Ok((!feed.gone).then_some(Working { key: feed.key, format: feed.format, content, is_telling, answered, read }))
     }
 
-    /// The row of a feed, which is read once.
     async fn row(&mut self, key: &SourceKey) -> Result<Option<(FeedSource, Version)>> {
         if let Some(row) = self.rows.get(key) {
             return Ok(row.clone());
