@@ -7,7 +7,7 @@ use crate::lookup::Lookup;
 use crate::messages::Messages;
 use crate::overrides::{OverrideEffect, Overrides, topics_named};
 use crate::poll_requests::{self, PollAnswer};
-use crate::suggest::{ListedFeed, NamedSource, RefusedAddress, Suggest, SuggestError, SuggestOutcome};
+use crate::suggest::{ListedFeed, NamedSource, Refusable, RefusedAddress, Suggest, SuggestError, SuggestOutcome};
 use crate::watches::{Watch, WatchError, Watches};
 use curlew_crawl::pages::overrides::StoredOverride;
 use curlew_crawl::parsing::parsed;
@@ -15,8 +15,8 @@ use curlew_feed::OpmlFeed;
 use curlew_model::{HostKey, Millis, Timestamp};
 use curlew_policy::address;
 use curlew_policy::politeness::admission;
-use curlew_ports::stage::StageError;
-use curlew_ports::{Clock, Inbox, PortError, Queue, Receipt, update_host};
+use curlew_ports::stage::{Result, StageError};
+use curlew_ports::{PortError, Queue, Receipt, update_host};
 use curlew_screen::Verdict;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,14 +38,10 @@ pub struct Actions {
     pub suggest: Suggest,
     /// Stored queries whose new matches are posted.
     pub watches: Watches,
-    /// Reads rows.
+    /// Reads rows and jobs.
     pub lookup: Lookup,
     /// Takes polls.
     pub queue: Arc<dyn Queue>,
-    /// Jobs that were given up.
-    pub inbox: Arc<dyn Inbox>,
-    /// Time.
-    pub clock: Arc<dyn Clock>,
     /// The audit log.
     pub log: AuditLog,
 }
@@ -73,12 +69,8 @@ pub enum HoldLift {
 }
 
 /// Reads a list of feeds. One that is in it several times is named once, in the last folder that it is in.
-///
-/// # Errors
-/// [`StageError::Job`] if it is none.
-pub fn read_opml(bytes: &[u8]) -> Result<Vec<ListedFeed>, StageError> {
-    let feeds = curlew_feed::feeds_of_opml(bytes);
-    let feeds = feeds.map_err(|e| StageError::Job(e.to_string()))?;
+pub fn read_opml(bytes: &[u8]) -> Result<Vec<ListedFeed>> {
+    let feeds = curlew_feed::feeds_of_opml(bytes).map_err(|e| StageError::Job(e.to_string()))?;
     let (mut listed, mut places): (Vec<ListedFeed>, HashMap<String, usize>) = Default::default();
     for OpmlFeed { url, folder, .. } in feeds {
         match places.get(&url).and_then(|place| listed.get_mut(*place)) {
@@ -94,7 +86,7 @@ pub fn read_opml(bytes: &[u8]) -> Result<Vec<ListedFeed>, StageError> {
 }
 
 /// Returns false for what is not there.
-fn found(outcome: Result<(), PortError>) -> Result<bool, StageError> {
+fn found(outcome: Result<(), PortError>) -> Result<bool> {
     match outcome {
         Ok(()) => Ok(true),
         Err(PortError::NotFound(_)) => Ok(false),
@@ -102,48 +94,41 @@ fn found(outcome: Result<(), PortError>) -> Result<bool, StageError> {
     }
 }
 
-/// Ends the entry of an act that names a site or a feed.
-async fn end_named(
+/// Ends the entry of an act that may be refused.
+async fn end_refusable<T, R>(
     entry: OpenEntry<'_>,
-    outcome: Result<NamedSource, SuggestError>,
-) -> Result<NamedSource, SuggestError> {
+    outcome: Result<T, Refusable<R>>,
+    has_changed: impl Fn(&T) -> bool,
+) -> Result<T, Refusable<R>> {
     let outcome = match outcome {
-        Err(SuggestError::Stage(error)) => Err(error),
+        Err(Refusable::Stage(error)) => Err(error),
         other => Ok(other),
     };
-    let is_taken = |named: &Result<NamedSource, SuggestError>| {
-        named.as_ref().is_ok_and(|named| named.outcome == SuggestOutcome::Taken)
-    };
-    entry.end(outcome, is_taken).await?
+    entry.end(outcome, |outcome| outcome.as_ref().is_ok_and(has_changed)).await?
+}
+
+fn is_new(named: &NamedSource) -> bool {
+    named.outcome == SuggestOutcome::Taken
 }
 
 impl Actions {
     /// Blocks a host, as [`Blocks::block`].
-    ///
-    /// # Errors
-    /// As there.
-    pub async fn block(&self, by: &str, host: &str) -> Result<HostKey, StageError> {
+    pub async fn block(&self, by: &str, host: &str) -> Result<HostKey> {
         let entry = self.log.begin(by, Act::new("block", host)).await?;
         entry.end(self.blocks.block(host).await, |_| true).await
     }
 
     /// Lifts a block, as [`Blocks::unblock`]; returns true if there was one.
-    ///
-    /// # Errors
-    /// As there.
-    pub async fn unblock(&self, by: &str, host: &str) -> Result<bool, StageError> {
+    pub async fn unblock(&self, by: &str, host: &str) -> Result<bool> {
         let entry = self.log.begin(by, Act::new("unblock", host)).await?;
         entry.end(self.blocks.unblock(host).await, |was| *was).await
     }
 
     /// Leaves a host key alone for this long, at most for [`MAX_OPERATOR_HOLD`]; returns it. Nothing that waits for it
     /// is given up.
-    ///
-    /// # Errors
-    /// [`StageError::Job`] if the name is no host, or any error of the ports.
-    pub async fn hold(&self, by: &str, host: &str, length: Millis) -> Result<HostKey, StageError> {
-        let key = self.key_of(host)?;
-        let until = self.clock.now() + length.min(MAX_OPERATOR_HOLD);
+    pub async fn hold(&self, by: &str, host: &str, length: Millis) -> Result<HostKey> {
+        let key = self.blocks.name(host)?.1;
+        let until = self.log.clock.now() + length.min(MAX_OPERATOR_HOLD);
         let ledger = self.lookup.politeness.ledger.as_ref();
         let act = Act { reason: format!("until {until}"), ..Act::new("hold", key.as_str()) };
         let entry = self.log.begin(by, act).await?;
@@ -153,11 +138,8 @@ impl Actions {
     }
 
     /// Lifts the operator's hold of a host key. A hold that the host's own answers have brought about stays.
-    ///
-    /// # Errors
-    /// As [`Actions::hold`].
-    pub async fn lift_hold(&self, by: &str, host: &str) -> Result<HoldLift, StageError> {
-        let (key, now) = (self.key_of(host)?, self.clock.now());
+    pub async fn lift_hold(&self, by: &str, host: &str) -> Result<HoldLift> {
+        let (key, now) = (self.blocks.name(host)?.1, self.log.clock.now());
         let ledger = self.lookup.politeness.ledger.as_ref();
         let entry = self.log.begin(by, Act::new("lift_hold", key.as_str())).await?;
         let lifted = update_host(ledger, &key, |state| {
@@ -173,45 +155,29 @@ impl Actions {
         })
     }
 
-    fn key_of(&self, host: &str) -> Result<HostKey, StageError> {
-        let bad = |why: String| StageError::Job(format!("'{host}' is not a host: {why}"));
-        let url = address::parse_typed(host).map_err(|e| bad(e.to_string()))?;
-        self.lookup.politeness.key_of(&url).map_err(|e| bad(e.to_string()))
-    }
-
     /// Stores a site, to be discovered at once.
-    ///
-    /// # Errors
-    /// As [`Suggest::site`].
     pub async fn add_site(&self, by: &str, address: &str) -> Result<NamedSource, SuggestError> {
         let entry = self.log.begin(by, Act::new("add_site", &address::without_credentials(address))).await?;
-        end_named(entry, self.suggest.site(address, true).await).await
+        end_refusable(entry, self.suggest.site(address, true).await, is_new).await
     }
 
     /// Stores a feed, to be polled at once.
-    ///
-    /// # Errors
-    /// As [`Suggest::feed`].
     pub async fn add_feed(&self, by: &str, address: &str) -> Result<NamedSource, SuggestError> {
         let entry = self.log.begin(by, Act::new("add_feed", &address::without_credentials(address))).await?;
-        end_named(entry, self.suggest.feed(address, true).await).await
+        end_refusable(entry, self.suggest.feed(address, true).await, is_new).await
     }
 
-    /// Reads a list of feeds that a stranger may have written, as [`read_opml`] does, in the pool.
-    ///
-    /// # Errors
-    /// As there, and [`StageError::Job`] if it takes too long.
-    pub async fn read_list(&self, text: String) -> Result<Vec<ListedFeed>, StageError> {
+    /// Reads a list of feeds that a stranger may have written, as [`read_opml`] does, in the pool. A list that takes
+    /// too long is an error.
+    pub async fn read_list(&self, text: String) -> Result<Vec<ListedFeed>> {
         let pool = self.lookup.politeness.pool.as_ref();
         let read = parsed(pool, text.len(), move || read_opml(text.as_bytes())).await?;
         read.unwrap_or_else(|overrun| Err(StageError::Job(format!("the list cannot be used: {overrun}"))))
     }
 
-    /// Stores feeds of a list, each to be polled in its minute.
-    ///
-    /// # Errors
-    /// Any error of the ports; some are then stored, and all may be named again.
-    pub async fn import(&self, by: &str, feeds: &[ListedFeed]) -> Result<ImportReport, StageError> {
+    /// Stores feeds of a list, each to be polled in its minute. After an error some feeds are stored, and all may be
+    /// named again.
+    pub async fn import(&self, by: &str, feeds: &[ListedFeed]) -> Result<ImportReport> {
         let mut report = ImportReport::default();
         let mut entry = self.log.begin(by, Act::new("import", "OPML")).await?;
         let outcome = self.import_each(feeds, &mut report).await;
@@ -220,10 +186,10 @@ impl Actions {
         Ok(report)
     }
 
-    async fn import_each(&self, feeds: &[ListedFeed], report: &mut ImportReport) -> Result<(), StageError> {
+    async fn import_each(&self, feeds: &[ListedFeed], report: &mut ImportReport) -> Result<()> {
         for feed in feeds {
             match self.suggest.listed_feed(feed, false).await {
-                Ok(named) if named.outcome == SuggestOutcome::Taken => report.new += 1,
+                Ok(named) if is_new(&named) => report.new += 1,
                 Ok(_) => report.known += 1,
                 Err(SuggestError::Refused(why)) => report.refused.push((feed.url.clone(), why)),
                 Err(SuggestError::Stage(error)) => return Err(error),
@@ -232,11 +198,9 @@ impl Actions {
         Ok(())
     }
 
-    /// Has the named feeds, or the feeds of the named sites, polled now, as far as they may be.
-    ///
-    /// # Errors
-    /// [`StageError::Job`] if a name means no known feed, or any error of the ports.
-    pub async fn poll(&self, by: &str, names: &[String]) -> Result<Vec<PollAnswer>, StageError> {
+    /// Has the named feeds, or the feeds of the named sites, polled now, as far as they may be. A name that means no
+    /// known feed is an error.
+    pub async fn poll(&self, by: &str, names: &[String]) -> Result<Vec<PollAnswer>> {
         let mut answers = Vec::new();
         for feed in poll_requests::feeds(&self.lookup, names).await? {
             let entry = self.log.begin(by, Act::new("poll", &feed.url)).await?;
@@ -247,38 +211,25 @@ impl Actions {
     }
 
     /// Allows a page, by its whole URL, or a host, as [`Overrides::give`]; limited to these topics, if there are any.
-    ///
-    /// # Errors
-    /// As there, and [`StageError::Job`] if there is no such topic.
     pub async fn allow(
         &self,
         by: &str,
         target: &str,
         topics: &[String],
         note: Option<String>,
-    ) -> Result<OverrideEffect, StageError> {
+    ) -> Result<OverrideEffect> {
         let (topics, scope) = (topics_named(topics)?, self.overrides.scope(target).await?);
         self.overrides.give(by, &scope, Verdict::Pass, topics, note).await
     }
 
     /// Denies a page or a host, as [`Actions::allow`] allows it.
-    ///
-    /// # Errors
-    /// As there.
-    pub async fn deny(&self, by: &str, target: &str, note: Option<String>) -> Result<OverrideEffect, StageError> {
+    pub async fn deny(&self, by: &str, target: &str, note: Option<String>) -> Result<OverrideEffect> {
         let scope = self.overrides.scope(target).await?;
         self.overrides.give(by, &scope, Verdict::Reject, vec![], note).await
     }
 
     /// Takes an override back, as [`Overrides::take_back`]; returns it with the effect, or `None` if there was none.
-    ///
-    /// # Errors
-    /// As there.
-    pub async fn take_back_override(
-        &self,
-        by: &str,
-        target: &str,
-    ) -> Result<Option<(StoredOverride, OverrideEffect)>, StageError> {
+    pub async fn take_back_override(&self, by: &str, target: &str) -> Result<Option<(StoredOverride, OverrideEffect)>> {
         let scope = self.overrides.scope(target).await?;
         let old = self.overrides.list().await?.into_iter().find(|given| given.rule.scope == scope);
         let effect = self.overrides.take_back(by, &scope).await?;
@@ -286,61 +237,40 @@ impl Actions {
     }
 
     /// Deletes a message that is dealt with; returns true if there was one of this name.
-    ///
-    /// # Errors
-    /// The object store's error.
-    pub async fn close_message(&self, by: &str, name: &str) -> Result<bool, StageError> {
+    pub async fn close_message(&self, by: &str, name: &str) -> Result<bool> {
         let entry = self.log.begin(by, Act::new("close_message", name)).await?;
         entry.end(self.messages.close(name).await, |was| *was).await
     }
 
     /// Adds a watch, as [`Watches::add`].
-    ///
-    /// # Errors
-    /// As there.
     pub async fn add_watch(&self, by: &str, query: &str, to: &str, random: &[u8]) -> Result<Watch, WatchError> {
         let act = Act { reason: format!("to {}", address::without_credentials(to)), ..Act::new("watch", query) };
         let entry = self.log.begin(by, act).await?;
-        let added = match self.watches.add(query, to, random).await {
-            Err(WatchError::Stage(error)) => Err(error),
-            other => Ok(other),
-        };
-        entry.end(added, Result::is_ok).await?
+        end_refusable(entry, self.watches.add(query, to, random).await, |_| true).await
     }
 
     /// Removes a watch, as [`Watches::remove`]; returns false if there is none of this name.
-    ///
-    /// # Errors
-    /// As there.
-    pub async fn remove_watch(&self, by: &str, name: &str) -> Result<bool, StageError> {
+    pub async fn remove_watch(&self, by: &str, name: &str) -> Result<bool> {
         let entry = self.log.begin(by, Act::new("remove_watch", name)).await?;
         entry.end(self.watches.remove(name).await, |was| *was).await
     }
 
     /// Puts a job that was given up back into its queue; returns false if there is none of this name.
-    ///
-    /// # Errors
-    /// The queue's error.
-    pub async fn redrive(&self, by: &str, name: &str) -> Result<bool, StageError> {
+    pub async fn redrive(&self, by: &str, name: &str) -> Result<bool> {
         let entry = self.log.begin(by, Act::new("redrive", name)).await?;
-        let done = self.inbox.redrive(&Receipt(name.to_owned()), self.clock.now()).await;
+        let done = self.lookup.inbox.redrive(&Receipt(name.to_owned()), self.log.clock.now()).await;
         entry.end(found(done), |was| *was).await
     }
 
     /// Deletes a job that was given up; returns false if there is none of this name.
-    ///
-    /// # Errors
-    /// The queue's error.
-    pub async fn discard(&self, by: &str, name: &str) -> Result<bool, StageError> {
+    pub async fn discard(&self, by: &str, name: &str) -> Result<bool> {
         let entry = self.log.begin(by, Act::new("discard", name)).await?;
-        entry.end(found(self.inbox.discard(&Receipt(name.to_owned())).await), |was| *was).await
+        entry.end(found(self.lookup.inbox.discard(&Receipt(name.to_owned())).await), |was| *was).await
     }
 
-    /// Puts all jobs that were given up back into their queues; returns their number.
-    ///
-    /// # Errors
-    /// The queue's error; the rest is then put back by the next call.
-    pub async fn redrive_all(&self, by: &str) -> Result<u64, StageError> {
+    /// Puts all jobs that were given up back into their queues; returns their number. After an error the next call puts
+    /// back the rest.
+    pub async fn redrive_all(&self, by: &str) -> Result<u64> {
         let mut count = 0;
         let mut entry = self.log.begin(by, Act::new("redrive", "all")).await?;
         let outcome = self.redrive_each(&mut count).await;
@@ -349,13 +279,13 @@ impl Actions {
         Ok(count)
     }
 
-    async fn redrive_each(&self, count: &mut u64) -> Result<(), StageError> {
-        let now = self.clock.now();
+    async fn redrive_each(&self, count: &mut u64) -> Result<()> {
+        let now = self.log.clock.now();
         loop {
             let before = *count;
-            for job in self.inbox.dead(LIST).await? {
+            for job in self.lookup.inbox.dead(LIST).await? {
                 // Somebody else may put them back at the same time.
-                *count += u64::from(found(self.inbox.redrive(&job.receipt, now).await)?);
+                *count += u64::from(found(self.lookup.inbox.redrive(&job.receipt, now).await)?);
             }
             if *count == before {
                 return Ok(());

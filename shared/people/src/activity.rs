@@ -3,7 +3,7 @@
 
 use curlew_catalog::object;
 use curlew_model::{Millis, Timestamp};
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{Blobs, PortError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,10 +27,7 @@ pub struct DayCounts {
 }
 
 /// Adds counts to those of today, and forgets days that are too old. One process at a time may do so.
-///
-/// # Errors
-/// The object store's error.
-pub async fn add(blobs: &dyn Blobs, now: Timestamp, more: &DayCounts) -> Result<(), StageError> {
+pub async fn add(blobs: &dyn Blobs, now: Timestamp, more: &DayCounts) -> Result<()> {
     let mut days = stored(blobs).await?;
     let today = now.day();
     let place = days.iter().position(|of| of.day == today).unwrap_or(days.len());
@@ -48,9 +45,6 @@ pub async fn add(blobs: &dyn Blobs, now: Timestamp, more: &DayCounts) -> Result<
 
 /// Returns the counts of the last days, the oldest first; days without any count are there too, from the first one that
 /// has one. Empty if nothing was ever counted.
-///
-/// # Errors
-/// The object store's error.
 pub async fn last_days(blobs: &dyn Blobs, now: Timestamp) -> Result<Vec<DayCounts>, PortError> {
     let stored = stored(blobs).await?;
     let days = (0..DAYS as u64).rev().map(|ago| (now - Millis::from_days(ago)).day());

@@ -8,7 +8,7 @@ use curlew_catalog::segment::{self, SEGMENTS};
 use curlew_catalog::thumbnails::thumbnail_key;
 use curlew_model::{ImageId, Page, PageId, PageState, SegmentKey, Timestamp, Year};
 use curlew_policy::address;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{Blobs, Pages};
 use curlew_search::{Manifest, SearchError, Split};
 use serde::Serialize;
@@ -63,10 +63,7 @@ pub struct Remnant {
 
 impl Audit {
     /// Reads all rows, audit lines, segments, splits and thumbnails that may hold anything of a subject.
-    ///
-    /// # Errors
-    /// Any error of the ports.
-    pub async fn report(&self, subject: &Subject) -> Result<AuditReport, StageError> {
+    pub async fn report(&self, subject: &Subject) -> Result<AuditReport> {
         let mut report = AuditReport { pages: self.rows(subject).await?, ..AuditReport::default() };
         let accepted = |page: &&Page| matches!(page.state, PageState::Accepted { .. } | PageState::Pending);
         let alive: BTreeSet<PageId> = report.pages.iter().filter(accepted).map(|page| page.id.clone()).collect();
@@ -78,10 +75,7 @@ impl Audit {
     }
 
     /// Returns the splits of a year that hold a page, each with the time at which it was built.
-    ///
-    /// # Errors
-    /// Any error of the ports, or that the index is damaged.
-    pub async fn splits_with(&self, year: Year, page: &PageId) -> Result<Vec<(String, Timestamp)>, StageError> {
+    pub async fn splits_with(&self, year: Year, page: &PageId) -> Result<Vec<(String, Timestamp)>> {
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
         let mut found = Vec::new();
         for entry in manifest.splits.iter().filter(|entry| entry.is_readable()) {
@@ -94,10 +88,7 @@ impl Audit {
     }
 
     /// Returns the rows of a subject; of a page that is another one's address, that one's too.
-    ///
-    /// # Errors
-    /// Any error of the ports.
-    pub async fn rows(&self, subject: &Subject) -> Result<Vec<Page>, StageError> {
+    pub async fn rows(&self, subject: &Subject) -> Result<Vec<Page>> {
         let mut found = Vec::new();
         match subject {
             Subject::Page(id) => {
@@ -118,7 +109,7 @@ impl Audit {
         Ok(found)
     }
 
-    async fn lines(&self, subject: &Subject, report: &mut AuditReport) -> Result<(), StageError> {
+    async fn lines(&self, subject: &Subject, report: &mut AuditReport) -> Result<()> {
         let ids: BTreeSet<PageId> = report.pages.iter().map(|page| page.id.clone()).collect();
         for key in all_keys(self.blobs.as_ref(), AUDIT_PREFIX, None).await? {
             let Some(blob) = self.blobs.get(&key).await? else { continue };
@@ -141,12 +132,7 @@ impl Audit {
         Ok(())
     }
 
-    async fn segments(
-        &self,
-        subject: &Subject,
-        alive: &BTreeSet<PageId>,
-        report: &mut AuditReport,
-    ) -> Result<(), StageError> {
+    async fn segments(&self, subject: &Subject, alive: &BTreeSet<PageId>, report: &mut AuditReport) -> Result<()> {
         for key in all_keys(self.blobs.as_ref(), SEGMENTS, None).await? {
             let Ok(segment) = SegmentKey::new(&key) else { continue };
             let Some(blob) = self.blobs.get(&key).await? else { continue };
@@ -163,12 +149,7 @@ impl Audit {
         Ok(())
     }
 
-    async fn splits(
-        &self,
-        subject: &Subject,
-        alive: &BTreeSet<PageId>,
-        report: &mut AuditReport,
-    ) -> Result<(), StageError> {
+    async fn splits(&self, subject: &Subject, alive: &BTreeSet<PageId>, report: &mut AuditReport) -> Result<()> {
         let mut tombstones = BTreeSet::new();
         let mut listed = BTreeSet::new();
         for key in all_keys(self.blobs.as_ref(), "manifests/", None).await? {
@@ -208,12 +189,7 @@ impl Audit {
     }
 
     /// Looks for bodies of large pages on their way to extraction, in objects named by the page.
-    async fn bodies(
-        &self,
-        subject: &Subject,
-        alive: &BTreeSet<PageId>,
-        report: &mut AuditReport,
-    ) -> Result<(), StageError> {
+    async fn bodies(&self, subject: &Subject, alive: &BTreeSet<PageId>, report: &mut AuditReport) -> Result<()> {
         for key in all_keys(self.blobs.as_ref(), "bodies/", None).await? {
             let name = key.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
             let Ok(page) = PageId::new(name) else { continue };

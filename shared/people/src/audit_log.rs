@@ -11,7 +11,7 @@ use curlew_catalog::removal::AUDIT_PREFIX;
 use curlew_catalog::segment::key_day;
 use curlew_model::{Millis, Timestamp};
 use curlew_policy::address::hash_hex;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{Blobs, Clock};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -80,18 +80,12 @@ pub struct OpenEntry<'a> {
 
 impl AuditLog {
     /// Adds an entry of an act that is done.
-    ///
-    /// # Errors
-    /// The object store's error.
-    pub async fn add(&self, by: &str, act: Act) -> Result<(), StageError> {
+    pub async fn add(&self, by: &str, act: Act) -> Result<()> {
         self.begin(by, act).await?.end(Ok(()), |()| true).await
     }
 
-    /// Adds the entry of an act that is about to be done.
-    ///
-    /// # Errors
-    /// The object store's error; then the act must not be done.
-    pub async fn begin(&self, by: &str, mut act: Act) -> Result<OpenEntry<'_>, StageError> {
+    /// Adds the entry of an act that is about to be done. After an error the act must not be done.
+    pub async fn begin(&self, by: &str, mut act: Act) -> Result<OpenEntry<'_>> {
         for text in [&mut act.about, &mut act.reason].into_iter().chain(&mut act.note) {
             text.truncate(text.floor_char_boundary(MAX_TEXT));
         }
@@ -109,10 +103,7 @@ impl AuditLog {
     }
 
     /// Returns the latest entries, newest first, at most `most`; of the last 92 days.
-    ///
-    /// # Errors
-    /// The object store's error.
-    pub async fn latest(&self, most: usize) -> Result<Vec<AuditEntry>, StageError> {
+    pub async fn latest(&self, most: usize) -> Result<Vec<AuditEntry>> {
         let (now, mut latest) = (self.clock.now(), Vec::new());
         for day in 0..DAYS {
             let keys = all_keys(self.blobs.as_ref(), &prefix(now - Millis::from_days(day)), None).await?;
@@ -134,14 +125,7 @@ impl OpenEntry<'_> {
 
     /// Ends the entry as its act ended. One that failed may have changed something, so its error is added; a refusal,
     /// and an act that has not changed anything, are no act, so the entry is removed.
-    ///
-    /// # Errors
-    /// The act's error, or the object store's.
-    pub async fn end<T>(
-        mut self,
-        outcome: Result<T, StageError>,
-        has_changed: impl FnOnce(&T) -> bool,
-    ) -> Result<T, StageError> {
+    pub async fn end<T>(mut self, outcome: Result<T>, has_changed: impl FnOnce(&T) -> bool) -> Result<T> {
         let is_act = match &outcome {
             Ok(value) => has_changed(value),
             // The act was refused before anything was done.
@@ -161,7 +145,7 @@ impl OpenEntry<'_> {
         }
     }
 
-    async fn close(&self, is_act: bool) -> Result<(), StageError> {
+    async fn close(&self, is_act: bool) -> Result<()> {
         let blobs = &self.log.blobs;
         if is_act {
             blobs.put(&self.key, object::json(&self.entry)?.into()).await?;

@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use curlew_catalog::hidden::{hidden_hosts, is_hidden};
 use curlew_catalog::listing::all_keys;
+use curlew_catalog::object;
 use curlew_catalog::segment::RecordReader;
 use curlew_crawl::politeness::access::Politeness;
 use curlew_crawl::politeness::visit::{CallEnd, LeaseOutcome, Visit};
@@ -14,8 +15,8 @@ use curlew_policy::address;
 use curlew_policy::delivery::after_refusal;
 use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::http;
-use curlew_ports::stage::{StageError, Verdict};
-use curlew_ports::{Blobs, Pages, Post, Queue};
+use curlew_ports::stage::{Result, StageError, Verdict};
+use curlew_ports::{Pages, Post, Queue};
 use hmac::{Hmac, KeyInit, Mac};
 use serde::Serialize;
 use sha2::Sha256;
@@ -33,13 +34,11 @@ const JSON: &str = "application/json";
 
 /// The stage that delivers.
 pub struct Deliver {
-    /// For the calls.
+    /// Makes the calls; stores watches, outboxes and records.
     pub politeness: Arc<Politeness>,
-    /// Watches, outboxes and records.
-    pub blobs: Arc<dyn Blobs>,
-    /// Rows of pages: they tell which matches are still there.
+    /// Rows of pages, which tell the matches that are still there.
     pub pages: Arc<dyn Pages>,
-    /// For the next try of a receiver that failed.
+    /// Takes the next try of a receiver that failed.
     pub queue: Arc<dyn Queue>,
 }
 
@@ -72,7 +71,7 @@ struct MatchedPage<'a> {
     excerpt: String,
 }
 
-/// Outcome of a call to a receiver that did not take what it was brought.
+/// Outcome of a call to a receiver that did not take a delivery.
 enum ReceiverRefusal {
     /// The receiver failed, for this reason; it must not be called before this instant.
     Failed(String, Timestamp),
@@ -82,12 +81,9 @@ enum ReceiverRefusal {
 
 impl Deliver {
     /// Does the job, which may have been done before.
-    ///
-    /// # Errors
-    /// The errors of the ports; the job is tried again.
-    pub async fn run(&self, job: &DeliverJob) -> Result<Verdict, StageError> {
+    pub async fn run(&self, job: &DeliverJob) -> Result<Verdict> {
         let now = self.politeness.clock.now();
-        let Some(watch) = load(self.blobs.as_ref(), &job.watch).await? else {
+        let Some(watch) = load(self.politeness.blobs.as_ref(), &job.watch).await? else {
             return Ok(Verdict::Drop("the watch was removed".into()));
         };
         if let Some(at) = watch.receiver.retry_at.filter(|at| *at > now) {
@@ -97,7 +93,7 @@ impl Deliver {
                 false => Verdict::Drop(format!("the receiver is tried again at {at}, by a job of its own")),
             });
         }
-        let waiting = all_keys(self.blobs.as_ref(), &outbox_of(&watch.name), None).await?;
+        let waiting = all_keys(self.politeness.blobs.as_ref(), &outbox_of(&watch.name), None).await?;
         if waiting.is_empty() {
             return Ok(Verdict::Done);
         }
@@ -122,9 +118,7 @@ impl Deliver {
             Err(refusal) => self.failed(&watch, refusal).await,
         }
     }
-}
 
-impl Deliver {
     /// Delivers what waits; returns true if there is more to deliver.
     async fn tell(
         &self,
@@ -132,11 +126,11 @@ impl Deliver {
         watch: &Watch,
         url: &Url,
         waiting: &[String],
-    ) -> Result<Result<bool, ReceiverRefusal>, StageError> {
+    ) -> Result<Result<bool, ReceiverRefusal>> {
         // Another job may have delivered meanwhile.
-        let Some(watch) = load(self.blobs.as_ref(), &watch.name).await? else { return Ok(Ok(false)) };
+        let Some(watch) = load(self.politeness.blobs.as_ref(), &watch.name).await? else { return Ok(Ok(false)) };
         for key in waiting.iter().take(DELIVERIES_PER_VISIT) {
-            let Some(blob) = self.blobs.get(key).await? else { continue };
+            let Some(blob) = self.politeness.blobs.get(key).await? else { continue };
             // A damaged object must not keep the others from being delivered.
             let matches: Vec<Match> = serde_json::from_slice(&blob.bytes).unwrap_or_else(|error| {
                 tracing::error!(watch = watch.name, key, %error, "matches that cannot be read are not delivered");
@@ -150,7 +144,7 @@ impl Deliver {
                 if let Some(refusal) = refusal_of(end, failure, now) {
                     return Ok(Err(refusal));
                 }
-                change(self.blobs.as_ref(), &watch.name, |known| {
+                change(self.politeness.blobs.as_ref(), &watch.name, |known| {
                     let Some(mut known) = known else { return Ok(None) };
                     known.receiver.took(records.iter().map(|record| record.id.clone()), now);
                     Ok(Some(known))
@@ -158,16 +152,16 @@ impl Deliver {
                 .await?;
                 tracing::info!(watch = watch.name, to = watch.to, matches = records.len(), "matches were delivered");
             }
-            self.blobs.delete(key).await?;
+            self.politeness.blobs.delete(key).await?;
         }
         Ok(Ok(waiting.len() > DELIVERIES_PER_VISIT))
     }
 
     /// Returns the records of the matches that may still be told of: pages that are neither gone nor hidden, nor were
     /// delivered before.
-    async fn present(&self, watch: &Watch, matches: &[Match]) -> Result<Vec<Record>, StageError> {
-        let (reader, now) = (RecordReader(self.blobs.as_ref()), self.politeness.clock.now());
-        let hidden = hidden_hosts(self.blobs.as_ref()).await?;
+    async fn present(&self, watch: &Watch, matches: &[Match]) -> Result<Vec<Record>> {
+        let (reader, now) = (RecordReader(self.politeness.blobs.as_ref()), self.politeness.clock.now());
+        let hidden = hidden_hosts(self.politeness.blobs.as_ref()).await?;
         let mut records = Vec::new();
         for Match { page, .. } in matches.iter().filter(|found| !watch.receiver.recent.contains(&found.page)) {
             let Some((row, _)) = self.pages.get(page).await? else { continue };
@@ -182,10 +176,9 @@ impl Deliver {
     }
 
     /// Returns the content that brings these records, which waited under this key.
-    fn post(&self, watch: &Watch, key: &str, records: &[Record]) -> Result<Post, StageError> {
+    fn post(&self, watch: &Watch, key: &str, records: &[Record]) -> Result<Post> {
         let matches = records.iter().map(matched).collect();
-        let body = serde_json::to_vec(&Webhook { watch: &watch.name, query: &watch.query, matches })
-            .map_err(|e| StageError::Job(e.to_string()))?;
+        let body = object::json(&Webhook { watch: &watch.name, query: &watch.query, matches })?;
         let id = key.rsplit('/').next().unwrap_or_default().trim_end_matches(".json");
         let headers = standard_headers(watch, id, self.politeness.clock.now(), &body);
         Ok(Post { content_type: JSON, body: body.into(), headers })
@@ -194,8 +187,8 @@ impl Deliver {
     /// Writes down that a receiver took nothing, and decides when it is tried again. The job of that try is sent before
     /// it is written down that others need not try: a crash in between makes one job too many, and never one too few.
     /// All the others end, so no more than one waits for a receiver, whatever is new meanwhile.
-    async fn failed(&self, watch: &Watch, refusal: ReceiverRefusal) -> Result<Verdict, StageError> {
-        let (blobs, now) = (self.blobs.as_ref(), self.politeness.clock.now());
+    async fn failed(&self, watch: &Watch, refusal: ReceiverRefusal) -> Result<Verdict> {
+        let (blobs, now) = (self.politeness.blobs.as_ref(), self.politeness.clock.now());
         let (why, earliest) = match refusal {
             ReceiverRefusal::Later(until) => return Ok(Verdict::Defer(until)),
             ReceiverRefusal::Failed(why, earliest) => (why, earliest),
@@ -254,26 +247,18 @@ fn standard_headers(watch: &Watch, id: &str, now: Timestamp, body: &[u8]) -> Vec
     let mut headers = vec![("webhook-id", id.to_owned()), ("webhook-timestamp", seconds.clone())];
     let key = watch.secret.as_deref().and_then(|secret| STANDARD.decode(secret.strip_prefix(SECRET_PREFIX)?).ok());
     headers.extend(key.map(|key| {
-        let signed = signature(&key, &[id.as_bytes(), b".", seconds.as_bytes(), b".", body]);
-        ("webhook-signature", format!("v1,{}", STANDARD.encode(signed)))
+        // HMAC takes a key of any length.
+        let mac = Hmac::<Sha256>::new_from_slice(&key).map(|mac| {
+            mac.chain_update(format!("{id}.{seconds}.")).chain_update(body).finalize().into_bytes().to_vec()
+        });
+        ("webhook-signature", format!("v1,{}", STANDARD.encode(mac.unwrap_or_default())))
     }));
     headers
 }
 
-fn signature(key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
-    // HMAC takes a key of any length.
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return vec![] };
-    parts.iter().for_each(|part| mac.update(part));
-    mac.finalize().into_bytes().to_vec()
-}
-
-/// Returns the beginning of a record's text, as far as its page lets it be shown.
-fn excerpt(record: &Record) -> String {
-    let most = record.snippet_limit.0.map_or(EXCERPT_CHARS, |limit| EXCERPT_CHARS.min(limit as usize));
-    record.text.chars().take(most).collect()
-}
-
 fn matched(record: &Record) -> MatchedPage<'_> {
+    // A page may limit how much of its text is shown.
+    let shown = record.snippet_limit.0.map_or(EXCERPT_CHARS, |limit| EXCERPT_CHARS.min(limit as usize));
     MatchedPage {
         id: &record.id,
         url: &record.url,
@@ -285,7 +270,7 @@ fn matched(record: &Record) -> MatchedPage<'_> {
         published: record.published,
         fetched_at: record.fetched_at,
         image: record.image.as_deref(),
-        excerpt: excerpt(record),
+        excerpt: record.text.chars().take(shown).collect(),
     }
 }
 

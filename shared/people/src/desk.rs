@@ -15,8 +15,7 @@ use crate::suggest::Suggest;
 use crate::watches::Watches;
 use curlew_catalog::library::Library;
 use curlew_crawl::crawler::Crawler;
-use curlew_crawl::politeness::access::Politeness;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{Names, NoNames, Ports};
 use std::sync::Arc;
 
@@ -49,107 +48,78 @@ pub struct Desk {
 impl Desk {
     /// Returns the desk over these ports, before this crawler and this library.
     pub fn over(ports: &Ports, crawler: &Crawler, library: &Library) -> Desk {
-        let Ports { pages, sources, queue, blobs, .. } = ports;
+        let Ports { pages, sources, queue, blobs, hosts, inbox, .. } = ports;
         let Crawler { politeness, backfills, sample, .. } = crawler;
-        let Politeness { clock, rules, groups, scope, pool, fetch, .. } = &**politeness;
-        let removal = library.removal.clone();
+        let (clock, limits) = (&politeness.clock, StepLimits::default());
+        let log = AuditLog { blobs: blobs.clone(), clock: clock.clone() };
+        let messages = Messages { blobs: blobs.clone(), clock: clock.clone() };
         let blocks = Blocks {
-            ledger: ports.ledger.clone(),
-            hosts: ports.hosts.clone(),
+            politeness: politeness.clone(),
+            hosts: hosts.clone(),
             pages: pages.clone(),
             queue: queue.clone(),
-            clock: clock.clone(),
-            blobs: blobs.clone(),
-            groups: groups.clone(),
-            limits: StepLimits::default(),
+            limits,
         };
-        let suggest = Suggest {
-            sources: sources.clone(),
-            blobs: blobs.clone(),
-            fetch: fetch.clone(),
+        let suggest = Suggest { politeness: politeness.clone(), sources: sources.clone(), queue: queue.clone() };
+        let overrides = Arc::new(Overrides {
+            pages: pages.clone(),
             queue: queue.clone(),
-            clock: clock.clone(),
-            scope: scope.clone(),
-            groups: groups.clone(),
-        };
-        let messages = Messages { blobs: blobs.clone(), clock: clock.clone() };
-        let overrides =
-            Arc::new(Overrides::new(pages.clone(), blobs.clone(), queue.clone(), clock.clone(), removal.clone()));
+            removal: library.removal.clone(),
+            log: log.clone(),
+        });
         let lookup = Lookup {
             politeness: politeness.clone(),
-            hosts: ports.hosts.clone(),
+            hosts: hosts.clone(),
             pages: pages.clone(),
             sources: sources.clone(),
-            inbox: ports.inbox.clone(),
+            inbox: inbox.clone(),
         };
-        let watches = Watches {
-            blobs: blobs.clone(),
-            queue: queue.clone(),
-            fetch: fetch.clone(),
-            clock: clock.clone(),
-            pool: pool.clone(),
-        };
-        let actions = Arc::new(Actions {
-            suggest: suggest.clone(),
-            watches: watches.clone(),
-            lookup: lookup.clone(),
-            queue: queue.clone(),
-            blocks: blocks.clone(),
-            overrides: overrides.clone(),
-            messages: messages.clone(),
-            inbox: ports.inbox.clone(),
-            clock: clock.clone(),
-            log: AuditLog { blobs: blobs.clone(), clock: clock.clone() },
-        });
+        let watches = Watches { politeness: politeness.clone(), queue: queue.clone() };
         Desk {
             own: Own {
                 politeness: politeness.clone(),
                 names: Arc::new(NoNames),
-                blobs: blobs.clone(),
                 pages: pages.clone(),
                 sources: sources.clone(),
                 queue: queue.clone(),
                 blocks: blocks.clone(),
                 suggest: suggest.clone(),
-                removal,
+                removal: library.removal.clone(),
                 backfills: backfills.clone(),
                 sample: sample.clone(),
-                limits: StepLimits::default(),
+                limits,
                 scheme: "https",
             },
             owners: Owners {
-                blobs: blobs.clone(),
-                ledger: ports.ledger.clone(),
-                robots: ports.robots.clone(),
+                politeness: politeness.clone(),
                 blocks: blocks.clone(),
                 queue: queue.clone(),
-                fetch: fetch.clone(),
-                clock: clock.clone(),
-                rules: rules.clone(),
-                token: politeness.token.clone(),
                 scheme: "https",
-                pool: pool.clone(),
             },
+            actions: Arc::new(Actions {
+                suggest: suggest.clone(),
+                watches: watches.clone(),
+                lookup: lookup.clone(),
+                queue: queue.clone(),
+                blocks: blocks.clone(),
+                overrides: overrides.clone(),
+                messages: messages.clone(),
+                log,
+            }),
+            stats: Stats {
+                pages: pages.clone(),
+                sources: sources.clone(),
+                hosts: hosts.clone(),
+                blobs: blobs.clone(),
+                clock: clock.clone(),
+            },
+            deliver: Deliver { politeness: politeness.clone(), pages: pages.clone(), queue: queue.clone() },
             messages,
             suggest,
             blocks,
             overrides,
-            actions,
             lookup,
-            stats: Stats {
-                pages: pages.clone(),
-                sources: sources.clone(),
-                hosts: ports.hosts.clone(),
-                blobs: blobs.clone(),
-                clock: clock.clone(),
-            },
             watches,
-            deliver: Deliver {
-                politeness: politeness.clone(),
-                blobs: blobs.clone(),
-                pages: pages.clone(),
-                queue: queue.clone(),
-            },
         }
     }
 
@@ -159,11 +129,8 @@ impl Desk {
         Desk { own: Own { names, ..self.own }, ..self }
     }
 
-    /// Forgets messages and claims whose time is over; returns their numbers.
-    ///
-    /// # Errors
-    /// The errors of the ports; the next call tries again.
-    pub async fn forget(&self) -> Result<(usize, usize), StageError> {
+    /// Forgets messages and claims whose time is over; returns their numbers. After an error the next call tries again.
+    pub async fn forget(&self) -> Result<(usize, usize)> {
         let messages = self.messages.expire().await?;
         let claims = expire_claims(self.messages.blobs.as_ref(), self.messages.clock.now()).await?;
         Ok((messages, claims))

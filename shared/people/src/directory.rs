@@ -32,17 +32,11 @@ pub struct SiteNotes {
 
 impl Directory {
     /// Returns the notes on each of these sites, which are named by the address of one of their feeds.
-    ///
-    /// # Errors
-    /// The store's error.
     pub async fn notes_on(&self, feeds: Vec<Option<String>>) -> Result<Vec<SiteNotes>, PortError> {
         stream::iter(feeds).map(|feed| self.notes(feed)).buffered(AT_ONCE).try_collect().await
     }
 
     /// Returns the notes on the site with this feed; empty ones if there is none.
-    ///
-    /// # Errors
-    /// The store's error.
     pub async fn notes(&self, feed: Option<String>) -> Result<SiteNotes, PortError> {
         let Some(address) = feed else { return Ok(SiteNotes::default()) };
         let key = Url::parse(&address).map(|url| source_key(&url));

@@ -5,7 +5,7 @@ use curlew_catalog::listing::choose_from;
 use curlew_catalog::manifest::change_manifest;
 use curlew_catalog::removal::Removal;
 use curlew_model::{Gone, Page, PageId, PageState, SegmentKey, Timestamp, Year};
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{Blobs, Pages};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,17 +61,14 @@ impl Erasure<'_> {
     /// already.
     ///
     /// The pages that the request made at `asked` has removed before are counted as well, so that a step that is
-    /// repeated returns the same number.
-    ///
-    /// # Errors
-    /// Any error of the ports; the call may then be repeated.
+    /// repeated returns the same number. After an error the call may be repeated.
     pub async fn of_host(
         &self,
         host: &str,
         asked: Timestamp,
         until: Timestamp,
         after: Option<PageId>,
-    ) -> Result<(u64, Option<PageId>), StageError> {
+    ) -> Result<(u64, Option<PageId>)> {
         let mut before = 0;
         let choose = |page: Page| {
             before += u64::from(is_removed_since(host, &page, asked));

@@ -20,7 +20,7 @@ use curlew_catalog::thumbnails::{THUMBNAIL_PREFIX, thumbnail_key};
 use curlew_model::{
     Job, Location, PageBody, PageId, PageState, Purpose, Record, SegmentKey, ThumbnailId, Timestamp, Work, Year,
 };
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{Blob, Blobs, Clock, Inbox, Pages, PortError, Queue};
 use curlew_search::{Manifest, SearchError, Split, SplitEntry};
 use futures::TryStreamExt;
@@ -294,11 +294,8 @@ impl StoreFacts<'_> {
 }
 
 impl Fsck<'_> {
-    /// Reads everything and compares it; writes nothing.
-    ///
-    /// # Errors
-    /// Any error of the ports but that something cannot be read, which is reported.
-    pub async fn look(&self) -> Result<FsckReport, StageError> {
+    /// Reads everything and compares it; writes nothing. Objects that cannot be read are reported, and are no error.
+    pub async fn look(&self) -> Result<FsckReport> {
         let (mut report, mut after) = (FsckReport::default(), None);
         let jobs = if let Some(inbox) = self.inbox { Some(jobs(inbox).await?) } else { None };
         loop {
@@ -330,7 +327,7 @@ impl Fsck<'_> {
     }
 
     /// Compares what is of one slice.
-    async fn pass(&self, mut facts: StoreFacts<'_>, report: &mut FsckReport) -> Result<(), StageError> {
+    async fn pass(&self, mut facts: StoreFacts<'_>, report: &mut FsckReport) -> Result<()> {
         self.segments(&mut facts, report).await?;
         self.lost(&facts, report).await?;
         let manifests = self.manifests(&facts, report).await?;
@@ -338,7 +335,7 @@ impl Fsck<'_> {
         self.objects(&facts, report).await
     }
 
-    async fn segments(&self, facts: &mut StoreFacts<'_>, report: &mut FsckReport) -> Result<(), StageError> {
+    async fn segments(&self, facts: &mut StoreFacts<'_>, report: &mut FsckReport) -> Result<()> {
         let mut keys = each_key(self.blobs, SEGMENTS, None);
         while let Some(key) = keys.try_next().await? {
             let Ok(segment) = SegmentKey::new(&key) else { continue };
@@ -366,7 +363,7 @@ impl Fsck<'_> {
     }
 
     /// Looks at the pages whose records were not found.
-    async fn lost(&self, facts: &StoreFacts<'_>, report: &mut FsckReport) -> Result<(), StageError> {
+    async fn lost(&self, facts: &StoreFacts<'_>, report: &mut FsckReport) -> Result<()> {
         for (page, row) in &facts.rows {
             let RowFact::Accepted { location, .. } = row else { continue };
             if facts.recorded.contains(page) {
@@ -381,11 +378,7 @@ impl Fsck<'_> {
         Ok(())
     }
 
-    async fn manifests(
-        &self,
-        facts: &StoreFacts<'_>,
-        report: &mut FsckReport,
-    ) -> Result<BTreeMap<Year, Manifest>, StageError> {
+    async fn manifests(&self, facts: &StoreFacts<'_>, report: &mut FsckReport) -> Result<BTreeMap<Year, Manifest>> {
         let mut manifests = BTreeMap::new();
         report.splits = 0;
         let mut keys = each_key(self.blobs, "manifests/", None);
@@ -428,7 +421,7 @@ impl Fsck<'_> {
         &self,
         manifest: &Manifest,
         entry: &SplitEntry,
-    ) -> Result<Result<Vec<PageId>, Option<String>>, StageError> {
+    ) -> Result<Result<Vec<PageId>, Option<String>>> {
         let Some(blob) = self.blobs.get(&entry.key).await? else { return Ok(Err(Some("it is missing".to_owned()))) };
         if blob.bytes.len() as u64 != entry.bytes {
             return Ok(Err(Some(format!("it has {} bytes instead of {}", blob.bytes.len(), entry.bytes))));
@@ -444,7 +437,7 @@ impl Fsck<'_> {
     }
 
     /// Looks at documents, thumbnails and raw pages.
-    async fn objects(&self, facts: &StoreFacts<'_>, report: &mut FsckReport) -> Result<(), StageError> {
+    async fn objects(&self, facts: &StoreFacts<'_>, report: &mut FsckReport) -> Result<()> {
         // As many as there are jobs, and those that a crash has left.
         let bodies: BTreeSet<String> = each_key(self.blobs, BODIES, None).try_collect().await?;
         report.damage.extend(facts.stranded(&bodies));
@@ -474,7 +467,7 @@ impl Fsck<'_> {
     }
 
     /// Looks at all objects of JSON that no other check reads.
-    async fn plain_objects(&self, report: &mut FsckReport) -> Result<(), StageError> {
+    async fn plain_objects(&self, report: &mut FsckReport) -> Result<()> {
         let mut keys = each_key(self.blobs, "", None);
         while let Some(key) = keys.try_next().await? {
             if !is_plain_json(&key) {
@@ -489,7 +482,7 @@ impl Fsck<'_> {
     }
 
     /// Looks at the raw pages. One that is missing is no fault: its time may be over.
-    async fn raw_pages(&self, facts: &StoreFacts<'_>, report: &mut FsckReport) -> Result<(), StageError> {
+    async fn raw_pages(&self, facts: &StoreFacts<'_>, report: &mut FsckReport) -> Result<()> {
         // The names of segments whose records are not all known.
         let damaged = report.damage.iter().filter_map(Damage::unreadable_key);
         let damaged: HashSet<String> = damaged.filter_map(name).map(str::to_owned).collect();
@@ -519,7 +512,7 @@ impl Fsck<'_> {
     }
 
     /// Reads an object that was listed; reports one that cannot be read.
-    async fn read(&self, key: &str, report: &mut FsckReport) -> Result<Option<Blob>, StageError> {
+    async fn read(&self, key: &str, report: &mut FsckReport) -> Result<Option<Blob>> {
         match self.blobs.get(key).await {
             Err(PortError::Corrupt { why, .. }) => {
                 report.damage.push(unreadable(key.to_owned(), &why));
@@ -552,7 +545,7 @@ fn is_plain_json(key: &str) -> bool {
 }
 
 /// Returns what all jobs name, those that were given up among them: they may be put back.
-async fn jobs(inbox: &dyn Inbox) -> Result<JobFacts, StageError> {
+async fn jobs(inbox: &dyn Inbox) -> Result<JobFacts> {
     let mut facts = JobFacts::default();
     for waiting in inbox.waiting(Timestamp::MIN, JOBS).await? {
         // A message that is no job is given up when it is run.

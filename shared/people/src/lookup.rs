@@ -4,7 +4,7 @@ use curlew_catalog::listing::choose_from;
 use curlew_crawl::politeness::access::Politeness;
 use curlew_model::{HostKey, HostState, Page, PageId, PageState, Rejection, Screened, Timestamp, is_at_or_below};
 use curlew_policy::address;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{Hosts, Inbox, Pages, Sources};
 use std::sync::Arc;
 use url::Url;
@@ -60,20 +60,14 @@ pub struct ScreenedPage {
 
 impl Lookup {
     /// Returns the state of a host; `None` if the name is none of a host.
-    ///
-    /// # Errors
-    /// Any error of the ports.
-    pub async fn host_state(&self, host: &str) -> Result<Option<HostState>, StageError> {
+    pub async fn host_state(&self, host: &str) -> Result<Option<HostState>> {
         let key = Url::parse(&format!("https://{host}/")).ok().and_then(|url| self.politeness.key_of(&url).ok());
         let Some(key) = key else { return Ok(None) };
         Ok(Some(self.politeness.ledger.load_eventual(&key).await?.0))
     }
 
     /// Returns host keys after `after` that are held or blocked, at most `most`.
-    ///
-    /// # Errors
-    /// Any error of the ports.
-    pub async fn held(&self, after: Option<HostKey>, most: usize) -> Result<ListPart<HeldHost, HostKey>, StageError> {
+    pub async fn held(&self, after: Option<HostKey>, most: usize) -> Result<ListPart<HeldHost, HostKey>> {
         let now = self.politeness.clock.now();
         let (mut found, mut last, mut read) = (Vec::new(), after, 0);
         loop {
@@ -96,15 +90,12 @@ impl Lookup {
 
     /// Returns pages after `after` that content screening rejected and no operator has allowed since, at most `most`;
     /// those at or below this host only, if one is given.
-    ///
-    /// # Errors
-    /// Any error of the ports.
     pub async fn screened(
         &self,
         host: Option<&str>,
         after: Option<PageId>,
         most: usize,
-    ) -> Result<ListPart<ScreenedPage, PageId>, StageError> {
+    ) -> Result<ListPart<ScreenedPage, PageId>> {
         let pages = self.pages.as_ref();
         let (rows, next) = choose_from(pages, after, MOST_READ, most, |page| screened(page, host)).await?;
         Ok(ListPart { rows, next })

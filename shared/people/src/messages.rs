@@ -2,12 +2,13 @@
 //! data about its sender, for a month or until the operator closes it.
 
 use crate::lookup::ListPart;
-use crate::objects::readable;
+use crate::objects::{from_json, readable};
 use curlew_catalog::listing::all_keys;
+use curlew_catalog::object;
 use curlew_model::{Millis, Timestamp};
 use curlew_policy::address::hash_hex;
-use curlew_ports::stage::StageError;
-use curlew_ports::{Blobs, Clock, PortError};
+use curlew_ports::stage::Result;
+use curlew_ports::{Blobs, Clock};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ pub struct Messages {
 }
 
 /// A message for the operator. No other data about its sender is stored, and it is deleted after [`MESSAGES_KEPT`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// Subject of the message.
     pub about: About,
@@ -43,7 +44,7 @@ pub struct Message {
 }
 
 /// Subject of a message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum About {
     /// A question, or anything else.
@@ -87,14 +88,11 @@ pub struct StoredMessage {
 
 impl Messages {
     /// Takes a message. The same text on the same day is stored once.
-    ///
-    /// # Errors
-    /// The object store's error.
-    pub async fn take(&self, message: &Message) -> Result<MessageOutcome, StageError> {
+    pub async fn take(&self, message: &Message) -> Result<MessageOutcome> {
         let at = self.clock.now();
         let today = format!("{PREFIX}{}/", at.day());
         let there = self.blobs.list(&today, None, MESSAGES_A_DAY).await?;
-        let text = serde_json::to_vec(message).map_err(|e| StageError::Job(e.to_string()))?;
+        let text = object::json(message)?;
         let key = format!("{today}{}.json", &hash_hex(&text)[..DIGITS]);
         if there.contains(&key) {
             return Ok(MessageOutcome::Taken);
@@ -103,8 +101,7 @@ impl Messages {
             tracing::warn!(limit = MESSAGES_A_DAY, "no further message is taken today");
             return Ok(MessageOutcome::Full);
         }
-        let kept = StoredMessage { at, message: message.clone() };
-        let json = serde_json::to_vec(&kept).map_err(|e| StageError::Job(e.to_string()))?;
+        let json = object::json(&StoredMessage { at, message: message.clone() })?;
         self.blobs.put_if_absent(&key, json.into()).await?;
         // Nothing is sent to the operator, so the log says it. It does not repeat what a stranger wrote.
         let (name, about) = (name(&key), message.about);
@@ -113,80 +110,55 @@ impl Messages {
     }
 
     /// Returns the number of messages.
-    ///
-    /// # Errors
-    /// The object store's error.
-    pub async fn count(&self) -> Result<usize, StageError> {
+    pub async fn count(&self) -> Result<usize> {
         Ok(self.keys().await?.len())
     }
 
     /// Returns the number and the age of the messages that are not closed, with one listing, and one read for each
     /// message of the oldest day.
-    ///
-    /// # Errors
-    /// The object store's error.
-    pub async fn open(&self) -> Result<OpenMessages, StageError> {
+    pub async fn open(&self) -> Result<OpenMessages> {
         let keys = self.keys().await?;
         let count = keys.len();
         let day_of = |key: &str| key.rsplit_once('/').map(|(day, _)| day.to_owned());
         let first = keys.first().and_then(|key| day_of(key));
-        let oldest_day =
-            self.named(keys.into_iter().take_while(|key| day_of(key) == first).collect::<Vec<_>>()).await?;
+        let of_first_day: Vec<String> = keys.into_iter().take_while(|key| day_of(key) == first).collect();
+        let oldest_day = self.named(of_first_day).await?;
         Ok(OpenMessages { count, oldest: oldest_day.iter().map(|(_, kept)| kept.at).min() })
     }
 
     /// Returns all messages with the names by which they are shown and closed, oldest day first. A damaged one is left
     /// out; it can be closed.
-    ///
-    /// # Errors
-    /// The object store's error.
-    pub async fn list(&self) -> Result<Vec<(String, StoredMessage)>, StageError> {
+    pub async fn list(&self) -> Result<Vec<(String, StoredMessage)>> {
         self.named(self.keys().await?).await
     }
 
     /// Returns at most `most` messages, as [`Messages::list`] does, but newest day first, after the key `after`.
-    ///
-    /// # Errors
-    /// As there.
-    pub async fn part(
-        &self,
-        after: Option<&str>,
-        most: usize,
-    ) -> Result<ListPart<(String, StoredMessage), String>, StageError> {
+    pub async fn part(&self, after: Option<&str>, most: usize) -> Result<ListPart<(String, StoredMessage), String>> {
         let mut keys = self.keys().await?;
         keys.retain(|key| after.is_none_or(|after| key.as_str() < after));
         let left = keys.len().saturating_sub(most);
-        let next = if left > 0 { keys.get(left).cloned() } else { None };
+        let next = keys.get(left).filter(|_| left > 0).cloned();
         let rows = self.named(keys.into_iter().skip(left).rev()).await?;
         Ok(ListPart { rows, next })
     }
 
     /// Returns one message by its name.
-    ///
-    /// # Errors
-    /// The object store's error.
-    pub async fn get(&self, name: &str) -> Result<Option<StoredMessage>, StageError> {
+    pub async fn get(&self, name: &str) -> Result<Option<StoredMessage>> {
         let Some(key) = self.key_of(name).await? else { return Ok(None) };
         let Some(blob) = self.blobs.get(&key).await? else { return Ok(None) };
-        let message = serde_json::from_slice(&blob.bytes);
-        Ok(Some(message.map_err(|e| PortError::Corrupt { what: key, why: e.to_string() })?))
+        Ok(Some(from_json(&key, &blob.bytes)?))
     }
 
     /// Deletes a message that the operator has dealt with; returns true if there was one of this name.
-    ///
-    /// # Errors
-    /// The object store's error.
-    pub async fn close(&self, name: &str) -> Result<bool, StageError> {
+    pub async fn close(&self, name: &str) -> Result<bool> {
         let Some(key) = self.key_of(name).await? else { return Ok(false) };
         self.blobs.delete(&key).await?;
         Ok(true)
     }
 
-    /// Deletes the messages older than [`MESSAGES_KEPT`]; returns their number.
-    ///
-    /// # Errors
-    /// The object store's error; the next run deletes the rest.
-    pub async fn expire(&self) -> Result<usize, StageError> {
+    /// Deletes the messages older than [`MESSAGES_KEPT`]; returns their number. After an error the next run deletes the
+    /// rest.
+    pub async fn expire(&self) -> Result<usize> {
         let oldest = format!("{PREFIX}{}", (self.clock.now() - MESSAGES_KEPT).day());
         let mut over = 0;
         for key in self.keys().await?.into_iter().filter(|key| *key < oldest) {
@@ -196,19 +168,19 @@ impl Messages {
         Ok(over)
     }
 
-    async fn keys(&self) -> Result<Vec<String>, StageError> {
+    async fn keys(&self) -> Result<Vec<String>> {
         Ok(all_keys(self.blobs.as_ref(), PREFIX, None).await?)
     }
 
     async fn named(
         &self,
         keys: impl IntoIterator<Item = String, IntoIter: Send>,
-    ) -> Result<Vec<(String, StoredMessage)>, StageError> {
+    ) -> Result<Vec<(String, StoredMessage)>> {
         let messages = readable(self.blobs.as_ref(), keys).await?;
         Ok(messages.into_iter().map(|(key, message)| (name(&key), message)).collect())
     }
 
-    async fn key_of(&self, wanted: &str) -> Result<Option<String>, StageError> {
+    async fn key_of(&self, wanted: &str) -> Result<Option<String>> {
         Ok(self.keys().await?.into_iter().find(|key| name(key) == wanted))
     }
 }

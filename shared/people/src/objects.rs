@@ -1,23 +1,51 @@
-//! Objects that are read for a list: many at once, and all but those that are damaged.
+//! Objects of JSON: one that is changed by compare-and-swap, and many that are read for a list.
 
-use curlew_ports::Blobs;
-use curlew_ports::stage::StageError;
+use curlew_catalog::object;
+use curlew_ports::stage::Result;
+use curlew_ports::{Blobs, PortError};
 use futures::{StreamExt, TryStreamExt, stream};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Number of objects that are read concurrently; S3 takes some 20 ms for one.
 const AT_ONCE: usize = 32;
 
+/// Reads the content of the object with this key.
+pub(crate) fn from_json<T: DeserializeOwned>(key: &str, bytes: &[u8]) -> Result<T, PortError> {
+    serde_json::from_slice(bytes).map_err(|e| PortError::Corrupt { what: key.to_owned(), why: e.to_string() })
+}
+
+/// Loads the object with this key; one that is missing is the default.
+pub(crate) async fn load<T: Default + DeserializeOwned>(blobs: &dyn Blobs, key: &str) -> Result<T> {
+    let blob = blobs.get(key).await?;
+    Ok(blob.map(|blob| from_json(key, &blob.bytes)).transpose()?.unwrap_or_default())
+}
+
+/// Changes the object with this key by compare-and-swap; one that is missing is `empty`. An object that stays the same
+/// is not written.
+pub(crate) async fn change<T: Serialize + DeserializeOwned, A>(
+    blobs: &dyn Blobs,
+    key: &str,
+    empty: impl Fn() -> T,
+    change: impl Fn(&mut T) -> Result<A>,
+) -> Result<A> {
+    object::change(blobs, key, |bytes| {
+        let mut value = bytes.map(|bytes| from_json(key, bytes)).transpose()?.unwrap_or_else(&empty);
+        let before = object::json(&value)?;
+        let answer = change(&mut value)?;
+        let after = object::json(&value)?;
+        Ok(((after != before).then_some(after), answer))
+    })
+    .await
+}
+
 /// Returns the objects with these keys, in their order. One that was deleted meanwhile is left out, and so is a damaged
 /// one, which must not hide the others.
-///
-/// # Errors
-/// The object store's error.
 pub(crate) async fn readable<T: DeserializeOwned>(
     blobs: &dyn Blobs,
     keys: impl IntoIterator<Item = String, IntoIter: Send>,
-) -> Result<Vec<(String, T)>, StageError> {
-    let reads = stream::iter(keys).map(async |key| Ok::<_, StageError>((blobs.get(&key).await?, key)));
+) -> Result<Vec<(String, T)>> {
+    let reads = stream::iter(keys).map(async |key| Ok::<_, PortError>((blobs.get(&key).await?, key)));
     let blobs: Vec<_> = reads.buffered(AT_ONCE).try_collect().await?;
     let read = |(blob, key): (Option<curlew_ports::Blob>, String)| match serde_json::from_slice(&blob?.bytes) {
         Ok(object) => Some((key, object)),

@@ -59,9 +59,6 @@ impl PageOutcomes {
 }
 
 /// Returns the outcomes of the pages that each feed named first; `None` if there are more than `most` rows of pages.
-///
-/// # Errors
-/// The store's error.
 pub async fn by_feed(pages: &dyn Pages, most: usize) -> Result<Option<BTreeMap<SourceKey, PageOutcomes>>, PortError> {
     let mut outcomes: BTreeMap<SourceKey, PageOutcomes> = BTreeMap::new();
     let left = pages_from(pages, None, most, |page| {

@@ -6,21 +6,17 @@
 //! before are fetched once more.
 
 use crate::audit_log::{Act, AuditLog, OpenEntry};
-use crate::block::visits_to;
-use curlew_catalog::object;
+use crate::block::first_visits;
+use crate::objects;
 use curlew_catalog::removal::Removal;
 use curlew_crawl::pages::judge::RULES_KNOWN_FOR;
-use curlew_crawl::pages::overrides::{KEY, StoredOverride, about, all, host_of, parse};
-use curlew_model::{
-    EntryHints, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Screened, SourceKey, Timestamp,
-    VisitItem,
-};
+use curlew_crawl::pages::overrides::{KEY, OverrideList, StoredOverride, about, all, host_of};
+use curlew_model::{Gone, Page, PageId, PageState, Rejection, Screened};
 use curlew_policy::address;
-use curlew_ports::stage::StageError;
-use curlew_ports::{Blobs, Clock, Pages, PortError, Queue};
+use curlew_ports::stage::{Result, StageError};
+use curlew_ports::{Pages, PortError, Queue};
 use curlew_screen::{Override, Scope, Topic, Verdict};
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use url::Url;
 
@@ -37,10 +33,7 @@ pub fn topic_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns the topics of these names.
-///
-/// # Errors
-/// [`StageError::Job`] with a sentence that names the topics there are.
-pub fn topics_named(names: &[String]) -> Result<Vec<Topic>, StageError> {
+pub fn topics_named(names: &[String]) -> Result<Vec<Topic>> {
     let topic = |name: &String| {
         let known = || topic_names().collect::<Vec<_>>().join(", ");
         Topic::named(name).ok_or_else(|| StageError::Job(format!("there is no topic '{name}'; there are {}", known())))
@@ -59,33 +52,19 @@ pub struct OverrideEffect {
 
 /// Gives overrides, lists them and takes them back.
 pub struct Overrides {
-    pages: Arc<dyn Pages>,
-    blobs: Arc<dyn Blobs>,
-    queue: Arc<dyn Queue>,
-    clock: Arc<dyn Clock>,
+    /// Rows of pages.
+    pub(crate) pages: Arc<dyn Pages>,
+    /// Takes visits.
+    pub(crate) queue: Arc<dyn Queue>,
     /// Removes pages that are denied now.
-    removal: Removal,
-    log: AuditLog,
+    pub(crate) removal: Removal,
+    /// The audit log, in the store that holds the overrides.
+    pub(crate) log: AuditLog,
 }
 
 impl Overrides {
-    /// Creates the overrides over these ports.
-    pub fn new(
-        pages: Arc<dyn Pages>,
-        blobs: Arc<dyn Blobs>,
-        queue: Arc<dyn Queue>,
-        clock: Arc<dyn Clock>,
-        removal: Removal,
-    ) -> Overrides {
-        let log = AuditLog { blobs: blobs.clone(), clock: clock.clone() };
-        Overrides { pages, blobs, queue, clock, removal, log }
-    }
-
     /// Returns the scope of an override for a target: a page by its whole URL, in stored form, or a site by its host.
-    ///
-    /// # Errors
-    /// [`StageError::Job`] with a sentence if the target is neither, or the store's error.
-    pub async fn scope(&self, target: &str) -> Result<Scope, StageError> {
+    pub async fn scope(&self, target: &str) -> Result<Scope> {
         let bad = |why: String| StageError::Job(format!("'{target}' is neither a host nor a page's whole URL: {why}"));
         if !target.contains("://") {
             if target.contains('/') {
@@ -102,11 +81,7 @@ impl Overrides {
     }
 
     /// Gives an override for this operator, in place of an earlier one with the same scope, and applies it to pages
-    /// that were judged before. Every step may run twice.
-    ///
-    /// # Errors
-    /// [`StageError::Job`] with a sentence if there are too many overrides or the note is too long, or any error of the
-    /// ports; the call may then be repeated.
+    /// that were judged before. Every step may run twice. After an error the call may be repeated.
     pub async fn give(
         &self,
         by: &str,
@@ -114,11 +89,11 @@ impl Overrides {
         verdict: Verdict,
         topics: Vec<Topic>,
         note: Option<String>,
-    ) -> Result<OverrideEffect, StageError> {
+    ) -> Result<OverrideEffect> {
         if note.as_ref().is_some_and(|note| note.len() > MAX_NOTE) {
             return Err(StageError::Job(format!("the note is longer than {MAX_NOTE} bytes")));
         }
-        let now = self.clock.now();
+        let now = self.log.clock.now();
         let given = StoredOverride { rule: Override { scope: scope.clone(), verdict, topics, note }, at: now };
         let change = |all: &mut Vec<StoredOverride>| {
             all.retain(|old| old.rule.scope != *scope);
@@ -129,12 +104,10 @@ impl Overrides {
     }
 
     /// Takes an override back for this operator; returns `None` if there was none. Pages that only it has denied are
-    /// fetched once more; pages that it has removed from the index, or let into it, stay as they are.
-    ///
-    /// # Errors
-    /// Any error of the ports; the call may then be repeated.
-    pub async fn take_back(&self, by: &str, scope: &Scope) -> Result<Option<OverrideEffect>, StageError> {
-        let known = all(self.blobs.as_ref()).await?;
+    /// fetched once more; pages that it has removed from the index, or let into it, stay as they are. After an error
+    /// the call may be repeated.
+    pub async fn take_back(&self, by: &str, scope: &Scope) -> Result<Option<OverrideEffect>> {
+        let known = all(self.log.blobs.as_ref()).await?;
         let Some(old) = known.into_iter().find(|given| given.rule.scope == *scope) else { return Ok(None) };
         let entry = self.begin(by, &old.rule, "taken_back").await?;
         let change = |all: &mut Vec<StoredOverride>| all.retain(|old| old.rule.scope != *scope);
@@ -142,38 +115,30 @@ impl Overrides {
     }
 
     /// Returns all overrides, oldest first.
-    ///
-    /// # Errors
-    /// The object store's error.
-    pub async fn list(&self) -> Result<Vec<StoredOverride>, StageError> {
-        Ok(all(self.blobs.as_ref()).await?)
+    pub async fn list(&self) -> Result<Vec<StoredOverride>> {
+        Ok(all(self.log.blobs.as_ref()).await?)
     }
 
     async fn change_and_follow(
         &self,
         scope: &Scope,
         change: impl Fn(&mut Vec<StoredOverride>),
-    ) -> Result<OverrideEffect, StageError> {
-        self.change(change).await?;
-        self.follow(scope).await
-    }
-
-    async fn change(&self, change: impl Fn(&mut Vec<StoredOverride>)) -> Result<(), StageError> {
-        object::change(self.blobs.as_ref(), KEY, |bytes| {
-            let mut all = bytes.map(parse).transpose()?.unwrap_or_default();
+    ) -> Result<OverrideEffect> {
+        objects::change(self.log.blobs.as_ref(), KEY, OverrideList::default, |all| {
             change(&mut all.overrides);
             if all.overrides.len() > MAX_OVERRIDES {
                 let why = format!("there are {MAX_OVERRIDES} overrides already; remove some");
                 return Err(StageError::Job(why));
             }
-            Ok((Some(object::json(&all)?), ()))
+            Ok(())
         })
-        .await
+        .await?;
+        self.follow(scope).await
     }
 
     /// Applies the rules to the pages that were judged before.
-    async fn follow(&self, scope: &Scope) -> Result<OverrideEffect, StageError> {
-        let rules: Vec<Override> = all(self.blobs.as_ref()).await?.into_iter().map(|given| given.rule).collect();
+    async fn follow(&self, scope: &Scope) -> Result<OverrideEffect> {
+        let rules: Vec<Override> = all(self.log.blobs.as_ref()).await?.into_iter().map(|given| given.rule).collect();
         let mut followed = OverrideEffect::default();
         if let Scope::Page(url) = scope {
             let id = Url::parse(url).map(|url| address::page_id(&url)).map_err(|e| StageError::Job(e.to_string()))?;
@@ -191,13 +156,8 @@ impl Overrides {
         }
     }
 
-    async fn follow_for(
-        &self,
-        pages: Vec<Page>,
-        rules: &[Override],
-        done: &mut OverrideEffect,
-    ) -> Result<(), StageError> {
-        let mut visits: BTreeMap<(HostKey, Option<SourceKey>), Vec<VisitItem>> = BTreeMap::new();
+    async fn follow_for(&self, pages: Vec<Page>, rules: &[Override], done: &mut OverrideEffect) -> Result<()> {
+        let mut taken_up = Vec::new();
         for page in pages {
             let rule = about(rules, &page.url);
             match (&page.state, rule.map(|rule| rule.verdict)) {
@@ -210,23 +170,20 @@ impl Overrides {
                 {
                     let lifted = Screened { lifted: true, picture: None, ..why.clone() };
                     if self.write(&page, PageState::Rejected { reason: Rejection::Screened(lifted) }).await? {
-                        let purpose = Purpose::New { hints: EntryHints::default() };
-                        let item = VisitItem { url: page.url, page: page.id, purpose };
-                        visits.entry((page.host, page.feed)).or_default().push(item);
-                        done.taken_up += 1;
+                        taken_up.push(page);
                     }
                 }
                 _ => {}
             }
         }
+        done.taken_up += taken_up.len() as u64;
         // By then whatever judges the pages has read the new rules.
-        let due = self.clock.now() + RULES_KNOWN_FOR;
-        let jobs = visits.iter().flat_map(|((host, feed), items)| visits_to(host, feed.as_ref(), items));
-        let jobs: Vec<(Job, Timestamp)> = jobs.map(|job| (job, due)).collect();
+        let due = self.log.clock.now() + RULES_KNOWN_FOR;
+        let jobs: Vec<_> = first_visits(taken_up).into_iter().map(|job| (job, due)).collect();
         if jobs.is_empty() { Ok(()) } else { Ok(self.queue.send(&jobs).await?) }
     }
 
-    async fn write(&self, page: &Page, state: PageState) -> Result<bool, StageError> {
+    async fn write(&self, page: &Page, state: PageState) -> Result<bool> {
         let Some((now, seen)) = self.pages.get(&page.id).await? else { return Ok(false) };
         if now.state == state {
             return Ok(true);
@@ -234,14 +191,14 @@ impl Overrides {
         if now.state != page.state {
             return Ok(false);
         }
-        match self.pages.swap(seen, &Page { state, at: self.clock.now(), ..page.clone() }).await {
+        match self.pages.swap(seen, &Page { state, at: self.log.clock.now(), ..page.clone() }).await {
             Ok(_) => Ok(true),
             Err(PortError::Conflict) => Ok(false),
             Err(other) => Err(other.into()),
         }
     }
 
-    async fn begin(&self, by: &str, rule: &Override, reason: &str) -> Result<OpenEntry<'_>, StageError> {
+    async fn begin(&self, by: &str, rule: &Override, reason: &str) -> Result<OpenEntry<'_>> {
         let (Scope::Page(about) | Scope::Site(about)) = &rule.scope;
         let act = Act { reason: reason.to_owned(), note: rule.note.clone(), ..Act::new("override", about) };
         self.log.begin(by, act).await

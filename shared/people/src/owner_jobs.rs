@@ -1,16 +1,10 @@
-//! Own: carries out the requests of site owners. It looks for their proofs, with all the politeness of a visit; reports
-//! the data that is stored about a host; visits, removes and takes up pages again. Looking is a job of the queue of
-//! discovery; all else, what was found included, is a job of the queue of removals, whose stage reads nothing of a
-//! site.
+//! The jobs that carry out the requests of site owners. A look for a proof is a job of the queue of discovery; all other
+//! jobs are of the queue of removals, whose stage reads nothing of a site.
 //!
-//! A request that needs the rows of all pages and sources is carried out in steps of bounded work, since no single run
-//! could read them all in the time that a job has. Each step is a job that carries what the steps before it have
-//! counted, and sends the next one as the last thing that it does; the last step writes the report, and that the
-//! request is done.
-//!
-//! A step may be delivered twice, and then sends the next one twice. Both series of steps come to the same counts,
-//! since a page that an erasure has removed before is counted as well; and as soon as one of them is done, the other
-//! one ends. A page whose re-check is sent twice is called once more, at the pace of any other call.
+//! A request that needs the rows of all pages and sources is carried out in steps of bounded work. Each step is a job
+//! that carries the counts of the steps before, and sends the next step last; the last step writes the report. A step
+//! that is delivered twice sends the next one twice: both series come to the same counts, since a page that an erasure
+//! has removed before is counted as well, and when one series is done, the other ends.
 
 use crate::block::Blocks;
 use crate::erasure::{Erasure, StepLimits, is_indexed_on};
@@ -26,12 +20,11 @@ use curlew_crawl::feeds::relocation::revived;
 use curlew_crawl::pages::sample::Sample;
 use curlew_crawl::parsing::parsed;
 use curlew_crawl::politeness::access::Politeness;
-use curlew_crawl::politeness::visit::LeaseOutcome;
-use curlew_crawl::politeness::visit::{CallEnd, Visit};
+use curlew_crawl::politeness::visit::{CallEnd, LeaseOutcome, Visit};
 use curlew_model::{
-    Challenge, Envelope, FeedLine, FeedSource, HostKey, HostReport, Job, LookResult, Miss, OwnJob, OwnProgress,
-    OwnerRequest, Ownership, Page, PageLine, PageState, PollJob, Rejection, ReportedState, Source, SourceKey,
-    Timestamp, Validators, Way,
+    Challenge, Envelope, FeedLine, FeedSource, HostReport, Job, LookResult, Miss, OwnJob, OwnProgress, OwnerRequest,
+    Ownership, Page, PageLine, PageState, PollJob, Rejection, ReportedState, Source, SourceKey, Timestamp, Validators,
+    Way,
 };
 use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::redirect::{Chain, is_redirect};
@@ -39,8 +32,8 @@ use curlew_policy::polling::backfill::line;
 use curlew_policy::polling::schedule::{may_poll_from, next_poll};
 use curlew_policy::site::ownership::{self, META};
 use curlew_policy::trace;
-use curlew_ports::stage::{StageError, Verdict};
-use curlew_ports::{Blobs, CallKind, Names, Pages, PortError, Queue, Sources};
+use curlew_ports::stage::{Result, StageError, Verdict};
+use curlew_ports::{CallKind, Names, Pages, PortError, Queue, Sources};
 use std::sync::Arc;
 
 /// Maximum number of pages that a report names; the rest are only counted.
@@ -53,12 +46,10 @@ const MAX_WAITS: u8 = 20;
 
 /// The stage that carries out owners' requests.
 pub struct Own {
-    /// Makes calls to sites.
+    /// Makes calls to sites; stores claims and records.
     pub politeness: Arc<Politeness>,
     /// Looks up proofs in the DNS.
     pub names: Arc<dyn Names>,
-    /// Claims and records.
-    pub blobs: Arc<dyn Blobs>,
     /// Rows of pages.
     pub pages: Arc<dyn Pages>,
     /// Rows of feeds and sites.
@@ -83,13 +74,10 @@ pub struct Own {
 
 impl Own {
     /// Does the job, which may have been done before.
-    ///
-    /// # Errors
-    /// The errors of the ports; the job is tried again.
-    pub async fn run(&self, job: &Envelope<OwnJob>) -> Result<Verdict, StageError> {
+    pub async fn run(&self, job: &Envelope<OwnJob>) -> Result<Verdict> {
         let (waits, job) = (job.waits, &job.work);
         let (host, request, now) = (job.host.as_str(), job.request, self.politeness.clock.now());
-        let all = load_claims(self.blobs.as_ref(), host).await?;
+        let all = load_claims(self.politeness.blobs.as_ref(), host).await?;
         let Some(claim) = ownership::claim(&all, &job.challenge) else {
             return Ok(Verdict::Drop("the claim is not known".into()));
         };
@@ -115,22 +103,23 @@ impl Own {
             return Ok(Verdict::Done);
         }
         if !is_look {
-            self.done(job, progress.asked).await?;
+            let done = |all| (ownership::done(all, &job.challenge, request, progress.asked, now), ());
+            change_claims(self.politeness.blobs.as_ref(), host, done).await?;
             tracing::info!(%host, ?request, "an owner's request is done");
         }
         Ok(Verdict::Done)
     }
-}
 
-impl Own {
     /// Does one step of a request, which is the last one if it leaves no row to go on after.
-    async fn step(&self, job: &OwnJob, all: &Ownership, progress: &mut OwnProgress) -> Result<(), StageError> {
+    async fn step(&self, job: &OwnJob, all: &Ownership, progress: &mut OwnProgress) -> Result<()> {
         let (host, is_first) = (job.host.as_str(), job.progress.is_none());
         match job.request {
             OwnerRequest::Look => {
                 let Some(look) = &job.looked else { return Ok(()) };
                 if is_first {
-                    self.record(job, look).await?;
+                    let looked = |all| (ownership::looked(all, &job.challenge, look.clone()), ());
+                    change_claims(self.politeness.blobs.as_ref(), host, looked).await?;
+                    tracing::info!(%host, found = ?look.found, "a proof was looked for");
                 }
                 if look.found.is_some() {
                     self.report(host, progress).await?;
@@ -164,40 +153,19 @@ impl Own {
 
     /// Looks for the challenge where it may be published, and sends on what it has found: this part reads answers of
     /// the site, and so writes no claim.
-    async fn look(&self, job: &OwnJob, waits: u8) -> Result<Verdict, StageError> {
-        let (host, challenge) = (job.host.as_str(), &job.challenge);
-        let mut misses = vec![];
-        let mut found = None;
-        match self.in_dns(host, challenge).await {
-            Ok(()) => found = Some(Way::Dns),
-            Err(miss) => misses.push((Way::Dns, miss)),
+    async fn look(&self, job: &OwnJob, waits: u8) -> Result<Verdict> {
+        let mut look = LookResult { at: Timestamp::MIN, found: None, misses: vec![] };
+        note(&mut look, Way::Dns, self.in_dns(&job.host, &job.challenge).await);
+        if look.found.is_none()
+            && !job.dns_only
+            && let Some(until) = self.by_calls(job, waits, &mut look).await?
+        {
+            return Ok(Verdict::Defer(until));
         }
-        if found.is_none() && !job.dns_only {
-            let calls = match self.by_calls(job, waits).await? {
-                Ok(calls) => calls,
-                // Another worker is calling the host.
-                Err(until) => return Ok(Verdict::Defer(until)),
-            };
-            for (way, outcome) in calls {
-                match outcome {
-                    Ok(()) => found = Some(way),
-                    Err(miss) => misses.push((way, miss)),
-                }
-            }
-        }
-        let at = self.politeness.clock.now();
-        let looked = Some(LookResult { at, found, misses });
-        self.queue.send(&[(Job::new(OwnJob { looked, ..job.clone() }), at)]).await?;
+        look.at = self.politeness.clock.now();
+        let due = look.at;
+        self.queue.send(&[(Job::new(OwnJob { looked: Some(look), ..job.clone() }), due)]).await?;
         Ok(Verdict::Done)
-    }
-
-    /// Writes down what a look has found.
-    async fn record(&self, job: &OwnJob, look: &LookResult) -> Result<(), StageError> {
-        let (host, challenge) = (job.host.as_str(), &job.challenge);
-        let looked = |all| (ownership::looked(all, challenge, look.clone()), ());
-        change_claims(self.blobs.as_ref(), host, looked).await?;
-        tracing::info!(%host, found = ?look.found, "a proof was looked for");
-        Ok(())
     }
 
     async fn in_dns(&self, host: &str, challenge: &Challenge) -> Result<(), Miss> {
@@ -210,28 +178,33 @@ impl Own {
         }
     }
 
-    /// Fetches the file, and the home page if the file is no proof. The error is the time of the next try.
-    #[allow(clippy::type_complexity, reason = "what was found, by the ways that were tried")]
-    async fn by_calls(
-        &self,
-        job: &OwnJob,
-        waits: u8,
-    ) -> Result<Result<Vec<(Way, Result<(), Miss>)>, Timestamp>, StageError> {
-        let neither = |miss| Ok(Ok(vec![(Way::File, Err(miss)), (Way::Meta, Err(miss))]));
-        let Some(home) = ownership::home_url(&job.host, self.scheme) else { return neither(Miss::Unreachable) };
-        let key: HostKey = self.politeness.key_of(&home).map_err(|e| StageError::Job(e.to_string()))?;
-        let mut visit = match self.politeness.open(&key, &format!("own {}", job.host)).await? {
-            LeaseOutcome::Granted(visit) => visit,
-            LeaseOutcome::NotNow(NotNow { until, why: None }) if waits < MAX_WAITS => return Ok(Err(until)),
-            LeaseOutcome::NotNow(_) => return neither(Miss::Held),
-            LeaseOutcome::Blocked => return neither(Miss::Blocked),
+    /// Fetches the file, and the home page if the file is no proof. Returns the time of the next try if another worker
+    /// is calling the host.
+    async fn by_calls(&self, job: &OwnJob, waits: u8, look: &mut LookResult) -> Result<Option<Timestamp>> {
+        let opened = match ownership::home_url(&job.host, self.scheme) {
+            Some(home) => {
+                let key = self.politeness.key_of(&home).map_err(|e| StageError::Job(e.to_string()))?;
+                match self.politeness.open(&key, &format!("own {}", job.host)).await? {
+                    LeaseOutcome::Granted(visit) => Ok(visit),
+                    LeaseOutcome::NotNow(NotNow { until, why: None }) if waits < MAX_WAITS => return Ok(Some(until)),
+                    LeaseOutcome::NotNow(_) => Err(Miss::Held),
+                    LeaseOutcome::Blocked => Err(Miss::Blocked),
+                }
+            }
+            None => Err(Miss::Unreachable),
         };
-        let found = self.two_calls(&mut visit, job).await;
-        visit.close().await?;
-        found.map(Ok)
+        match opened {
+            Ok(mut visit) => {
+                let done = self.two_calls(&mut visit, job, look).await;
+                visit.close().await?;
+                done?;
+            }
+            Err(miss) => look.misses.extend([(Way::File, miss), (Way::Meta, miss)]),
+        }
+        Ok(None)
     }
 
-    async fn two_calls(&self, visit: &mut Visit<'_>, job: &OwnJob) -> Result<Vec<(Way, Result<(), Miss>)>, StageError> {
+    async fn two_calls(&self, visit: &mut Visit<'_>, job: &OwnJob, look: &mut LookResult) -> Result<()> {
         let (host, challenge) = (job.host.as_str(), &job.challenge);
         let file = match ownership::file_url(host, self.scheme) {
             // No redirect is followed: somebody who can redirect visitors need not own the site.
@@ -239,19 +212,15 @@ impl Own {
                 .and_then(|reply| ownership::in_file(reply.status, &reply.body, challenge)),
             None => Err(Miss::Unreachable),
         };
-        if file.is_ok() {
-            return Ok(vec![(Way::File, file)]);
+        note(look, Way::File, file);
+        if look.found.is_none() {
+            note(look, Way::Meta, self.on_home_page(visit, host, challenge).await?);
         }
-        Ok(vec![(Way::File, file), (Way::Meta, self.on_home_page(visit, host, challenge).await?)])
+        Ok(())
     }
 
     /// Looks on the home page. Redirects are followed as long as they stay on the host and its scheme.
-    async fn on_home_page(
-        &self,
-        visit: &mut Visit<'_>,
-        host: &str,
-        challenge: &Challenge,
-    ) -> Result<Result<(), Miss>, StageError> {
+    async fn on_home_page(&self, visit: &mut Visit<'_>, host: &str, challenge: &Challenge) -> Result<Result<(), Miss>> {
         let Some(home) = ownership::home_url(host, self.scheme) else { return Ok(Err(Miss::Unreachable)) };
         let mut chain = Chain::new(home, self.politeness.rules.page_redirects);
         loop {
@@ -283,7 +252,7 @@ impl Own {
 
     /// Takes the next rows of pages, and then of sources, into a report of the stored data of a host, and writes it
     /// once no rows are left.
-    async fn report(&self, host: &str, progress: &mut OwnProgress) -> Result<(), StageError> {
+    async fn report(&self, host: &str, progress: &mut OwnProgress) -> Result<()> {
         let OwnProgress { asked, after, after_source, counts, pages, feeds, history } = progress;
         if after_source.is_none() {
             *after = pages_from(self.pages.as_ref(), after.take(), self.limits.rows, |page| {
@@ -322,7 +291,7 @@ impl Own {
             counts: std::mem::take(counts),
             pages: std::mem::take(pages),
         };
-        change_claims(self.blobs.as_ref(), host, |mut all| {
+        change_claims(self.politeness.blobs.as_ref(), host, |mut all| {
             // A report that was written since the request, by an erasure perhaps, is newer than what the first steps
             // have read.
             if all.report.as_ref().is_none_or(|last| last.at <= *asked) {
@@ -341,7 +310,7 @@ impl Own {
 
     /// Sends polls for a host's feeds among the next rows, due as soon as politeness allows; takes up feeds that were
     /// retired. A host without any feed is suggested anew once no rows are left.
-    async fn poll_feeds(&self, host: &str, progress: &mut OwnProgress) -> Result<(), StageError> {
+    async fn poll_feeds(&self, host: &str, progress: &mut OwnProgress) -> Result<()> {
         let now = self.politeness.clock.now();
         let mut polls = Bulk::new(self.queue.as_ref());
         for row in self.next_sources(host, &mut progress.after_source).await? {
@@ -366,7 +335,7 @@ impl Own {
     }
 
     /// Sends visits that re-check the host's pages among the next rows, due as soon as politeness allows.
-    async fn recheck(&self, host: &str, progress: &mut OwnProgress) -> Result<(), StageError> {
+    async fn recheck(&self, host: &str, progress: &mut OwnProgress) -> Result<()> {
         let (after, StepLimits { rows, pages, .. }) = (progress.after.take(), self.limits);
         let choose = |page: Page| Some(page).filter(|page| is_indexed_on(host, page));
         let (chosen, next) = choose_from(self.pages.as_ref(), after, rows, pages, choose).await?;
@@ -374,7 +343,7 @@ impl Own {
         self.sample.send(&chosen).await
     }
 
-    async fn revive(&self, feed: FeedSource) -> Result<FeedSource, StageError> {
+    async fn revive(&self, feed: FeedSource) -> Result<FeedSource> {
         if !feed.gone || feed.moved.is_some() {
             return Ok(feed);
         }
@@ -386,15 +355,15 @@ impl Own {
         }
     }
 
-    async fn settle(&self, host: &str) -> Result<(), StageError> {
-        settle_claims(self.blobs.as_ref(), &self.blocks, host).await
+    async fn settle(&self, host: &str) -> Result<()> {
+        settle_claims(self.politeness.blobs.as_ref(), &self.blocks, host).await
     }
 
     /// Removes all data of a host up to an instant: its pages among the next rows, and the rest once no rows are left.
     /// Of each page its address and the fact of its removal stay.
-    async fn forget(&self, host: &str, until: Timestamp, progress: &mut OwnProgress) -> Result<(), StageError> {
+    async fn forget(&self, host: &str, until: Timestamp, progress: &mut OwnProgress) -> Result<()> {
         if progress.after_source.is_none() {
-            let (pages, blobs) = (self.pages.as_ref(), self.blobs.as_ref());
+            let (pages, blobs) = (self.pages.as_ref(), self.politeness.blobs.as_ref());
             let erasure = Erasure { pages, blobs, removal: &self.removal, limits: self.limits };
             let (erased, next) = erasure.of_host(host, progress.asked, until, progress.after.take()).await?;
             *progress.counts.entry(ReportedState::Gone).or_default() += erased;
@@ -415,14 +384,14 @@ impl Own {
         }
         let counts = std::mem::take(&mut progress.counts);
         let left = HostReport { at: self.politeness.clock.now(), counts, ..HostReport::default() };
-        change_claims(self.blobs.as_ref(), host, |mut all| {
+        change_claims(self.politeness.blobs.as_ref(), host, |mut all| {
             all.report = Some(left.clone());
             (all, ())
         })
         .await
     }
 
-    async fn retire(&self, key: &SourceKey) -> Result<(), StageError> {
+    async fn retire(&self, key: &SourceKey) -> Result<()> {
         let Some((Source::Feed(feed), seen)) = self.sources.get(key).await? else { return Ok(()) };
         let forgotten = FeedSource {
             gone: true,
@@ -440,17 +409,18 @@ impl Own {
 
     /// Returns those of the next rows of sources that are of a host, and moves on to the row after which the next step
     /// goes on.
-    async fn next_sources(&self, host: &str, after: &mut Option<SourceKey>) -> Result<Vec<Source>, StageError> {
+    async fn next_sources(&self, host: &str, after: &mut Option<SourceKey>) -> Result<Vec<Source>> {
         let mut ours = vec![];
         let take = |row: Source| ours.extend(Some(row).filter(|row| is_on(row.url(), host)));
         *after = sources_from(self.sources.as_ref(), after.take(), self.limits.sources, take).await?;
         Ok(ours)
     }
+}
 
-    async fn done(&self, job: &OwnJob, asked: Timestamp) -> Result<(), StageError> {
-        let (challenge, request, now) = (&job.challenge, job.request, self.politeness.clock.now());
-        let done = |all| (ownership::done(all, challenge, request, asked, now), ());
-        change_claims(self.blobs.as_ref(), &job.host, done).await
+fn note(look: &mut LookResult, way: Way, outcome: Result<(), Miss>) {
+    match outcome {
+        Ok(()) => look.found = Some(way),
+        Err(miss) => look.misses.push((way, miss)),
     }
 }
 

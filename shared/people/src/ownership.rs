@@ -3,20 +3,19 @@
 //! it must count from the very next query and call.
 
 use crate::block::{BlockedBy, Blocks};
-use crate::objects::readable;
+use crate::objects::{self, readable};
 use crate::suggest::{Refusal, RefusedAddress, shortened};
 use curlew_catalog::listing::all_keys;
-use curlew_catalog::object;
+use curlew_crawl::politeness::access::Politeness;
 use curlew_crawl::politeness::visit::robots::{as_last_asked, compile};
 use curlew_model::{
     Challenge, Claim, HostReport, Job, Millis, OwnJob, OwnerRequest, Ownership, RobotsNotes, Timestamp,
 };
 use curlew_policy::address::{self, hash_hex};
 use curlew_policy::politeness::pace;
-use curlew_policy::rules::Rules;
 use curlew_policy::site::ownership::{self, GrantExtent, RequestRefusal};
-use curlew_ports::stage::StageError;
-use curlew_ports::{Blobs, Clock, CpuPool, Fetch, HostLedger, PortError, Queue, RobotsStore};
+use curlew_ports::stage::{Result, StageError};
+use curlew_ports::{Blobs, PortError, Queue};
 use futures::FutureExt;
 use std::sync::Arc;
 use url::{Host, Url};
@@ -33,28 +32,14 @@ const DIGITS: usize = 32;
 /// Answers owners' requests, as far as that takes no calls.
 #[derive(Clone)]
 pub struct Owners {
-    /// Claims.
-    pub blobs: Arc<dyn Blobs>,
-    /// States of hosts.
-    pub ledger: Arc<dyn HostLedger>,
-    /// Copies of robots.txt, as last fetched.
-    pub robots: Arc<dyn RobotsStore>,
+    /// Claims, states of hosts, copies of robots.txt, and the address guard; nothing is called.
+    pub politeness: Arc<Politeness>,
     /// Blocks and unblocks hosts.
     pub blocks: Blocks,
     /// Takes the jobs for longer work.
     pub queue: Arc<dyn Queue>,
-    /// Supplies the address guard; nothing is called.
-    pub fetch: Arc<dyn Fetch>,
-    /// Time.
-    pub clock: Arc<dyn Clock>,
-    /// The politeness rules.
-    pub rules: Arc<Rules>,
-    /// Our product token in robots.txt files.
-    pub token: String,
     /// Scheme by which proofs are fetched: `https`, or `http` if the operator configures it.
     pub scheme: &'static str,
-    /// Pool in which robots.txt files are parsed.
-    pub pool: Arc<dyn CpuPool>,
 }
 
 /// A claim to a host as its claimant sees it.
@@ -127,9 +112,6 @@ pub enum RequestOutcome {
 
 impl Owners {
     /// Returns the host that somebody names as theirs in canonical form; takes the host of an address, if one is typed.
-    ///
-    /// # Errors
-    /// The reason why it cannot be claimed.
     pub fn site_of(&self, typed: &str) -> Result<String, RefusedAddress> {
         let typed = typed.trim();
         let refused = |why| RefusedAddress { typed: shortened(typed), why };
@@ -139,20 +121,20 @@ impl Owners {
         if name.contains('*') {
             return Err(refused(Refusal::Form("'*' is no part of a host's name".to_owned())));
         }
-        if address::has_keys_below(&name, &self.blocks.groups) {
+        if address::has_keys_below(&name, &self.politeness.groups) {
             return Err(refused(Refusal::Shared));
         }
-        self.fetch.vet(&format!("{}://{name}/", self.scheme)).map_err(|why| refused(Refusal::Unsafe(why)))?;
+        self.politeness
+            .fetch
+            .vet(&format!("{}://{name}/", self.scheme))
+            .map_err(|why| refused(Refusal::Unsafe(why)))?;
         Ok(name)
     }
 
     /// Returns the view of a claimant.
-    ///
-    /// # Errors
-    /// Any error of the ports.
-    pub async fn claimed(&self, host: &str, challenge: &Challenge) -> Result<ClaimView, StageError> {
-        let now = self.clock.now();
-        let all = load_claims(self.blobs.as_ref(), host).await?;
+    pub async fn claimed(&self, host: &str, challenge: &Challenge) -> Result<ClaimView> {
+        let now = self.politeness.clock.now();
+        let all = load_claims(self.politeness.blobs.as_ref(), host).await?;
         let claim = ownership::claim(&all, challenge).cloned();
         let proven_until = claim.as_ref().and_then(|claim| ownership::proven_until(claim, now));
         let held = match proven_until {
@@ -170,79 +152,76 @@ impl Owners {
         })
     }
 
-    /// Takes a request. Unless `may_call` is set, only the DNS is searched for a proof.
-    ///
-    /// # Errors
-    /// Any error of the ports; the request may then be repeated.
+    /// Takes a request. Unless `may_call` is set, only the DNS is searched for a proof. After an error the request may
+    /// be repeated.
     pub async fn request(
         &self,
         host: &str,
         challenge: &Challenge,
         request: OwnerRequest,
         may_call: bool,
-    ) -> Result<RequestOutcome, StageError> {
-        let now = self.clock.now();
+    ) -> Result<RequestOutcome> {
+        let (now, blobs) = (self.politeness.clock.now(), self.politeness.blobs.as_ref());
         // Checked before the request is noted, since nobody must wait for a request that is never carried out.
         if request == OwnerRequest::Unblock && self.blocks.blocked_by(host).await? == BlockedBy::Operator {
-            let all = load_claims(self.blobs.as_ref(), host).await?;
+            let all = load_claims(blobs, host).await?;
             let is_proven =
                 ownership::claim(&all, challenge).is_some_and(|c| ownership::proven_until(c, now).is_some());
             return Ok(if is_proven { RequestOutcome::Refused } else { RequestOutcome::Unproven });
         }
         let decide = |all| ownership::ask(all, challenge, request, may_call, now);
-        let dns_only = match change_claims(self.blobs.as_ref(), host, decide).await? {
+        let dns_only = match change_claims(blobs, host, decide).await? {
             Ok(granted) => granted == GrantExtent::ByDnsOnly,
             Err(RequestRefusal::Unproven) => return Ok(RequestOutcome::Unproven),
             Err(RequestRefusal::Until(at)) => return Ok(RequestOutcome::TooSoon(at)),
             Err(RequestRefusal::Full) => return Ok(RequestOutcome::Refused),
         };
         if matches!(request, OwnerRequest::Block | OwnerRequest::Forget) {
-            settle_claims(self.blobs.as_ref(), &self.blocks, host).await?;
+            settle_claims(blobs, &self.blocks, host).await?;
         }
         if matches!(request, OwnerRequest::HistoryOff | OwnerRequest::HistoryOn) {
-            let off = ownership::is_history_off(&load_claims(self.blobs.as_ref(), host).await?);
+            let off = ownership::is_history_off(&load_claims(blobs, host).await?);
             self.blocks.turn_history(host, off).await?;
         }
         tracing::info!(%host, ?request, "an owner asks");
         if matches!(request, OwnerRequest::Block | OwnerRequest::HistoryOff | OwnerRequest::HistoryOn) {
-            change_claims(self.blobs.as_ref(), host, |all| (ownership::done(all, challenge, request, now, now), ()))
-                .await?;
+            change_claims(blobs, host, |all| (ownership::done(all, challenge, request, now, now), ())).await?;
         } else {
             let (host, challenge) = (host.to_owned(), challenge.clone());
             let job = OwnJob { dns_only, ..OwnJob::new(host, challenge, request) };
             self.queue.send(&[(Job::new(job), now)]).await?;
         }
-        change_claims(self.blobs.as_ref(), host, |all| (ownership::sent(all, challenge, request), ())).await?;
+        change_claims(blobs, host, |all| (ownership::sent(all, challenge, request), ())).await?;
         Ok(if dns_only { RequestOutcome::ByDnsOnly } else { RequestOutcome::Granted })
     }
 
-    async fn kept(&self, host: &str, all: Ownership) -> Result<HostView, StageError> {
-        let now = self.clock.now();
+    async fn kept(&self, host: &str, all: Ownership) -> Result<HostView> {
+        let now = self.politeness.clock.now();
         let home = ownership::home_url(host, self.scheme).ok_or_else(|| StageError::Job("no host".into()))?;
-        let key = address::host_key(&home, &self.blocks.groups).map_err(|e| StageError::Job(e.to_string()))?;
-        let (state, _) = self.ledger.load(&key).await?;
+        let key = self.politeness.key_of(&home).map_err(|e| StageError::Job(e.to_string()))?;
+        let (state, _) = self.politeness.ledger.load(&key).await?;
         Ok(HostView {
             block: self.blocks.blocked_by(host).await?,
             is_without_history: self.blocks.is_without_history(host).await?,
-            not_before: pace::next_call_at(&state, &self.rules, now),
+            not_before: pace::next_call_at(&state, &self.politeness.rules, now),
             hold: state.hold_at(now).map(|hold| (hold.until, hold.reason.as_str())),
             wall: state.substitutes.since.map(|since| (since, state.substitutes.vendor)),
-            pause: self.rules.min_pause.max(state.crawl_delay),
+            pause: self.politeness.rules.min_pause.max(state.crawl_delay),
             robots: self.robots_of(&home, &state.robots).await?,
             report: all.report,
         })
     }
 
     /// Returns the host's robots.txt, over whichever scheme it was read.
-    async fn robots_of(&self, home: &Url, notes: &RobotsNotes) -> Result<Option<RobotsSeen>, StageError> {
+    async fn robots_of(&self, home: &Url, notes: &RobotsNotes) -> Result<Option<RobotsSeen>> {
         let host = home.host_str().unwrap_or_default();
         for scheme in ["https", "http"] {
             let Some(home) = ownership::home_url(host, scheme) else { continue };
             let origin = address::origin(&home).map_err(|e| StageError::Job(e.to_string()))?;
-            let Some(copy) = self.robots.get(&origin).await? else { continue };
+            let Some(copy) = self.politeness.robots.get(&origin).await? else { continue };
             let copy = as_last_asked(copy, &origin, notes);
-            let now = self.clock.now();
-            let rules = compile(self.pool.as_ref(), &copy, &self.token, now).await?;
+            let now = self.politeness.clock.now();
+            let rules = compile(self.politeness.pool.as_ref(), &copy, &self.politeness.token, now).await?;
             let shown = copy.body.len().min(ROBOTS_SHOWN);
             return Ok(Some(RobotsSeen {
                 at: copy.fetched_at,
@@ -256,16 +235,8 @@ impl Owners {
 }
 
 /// Loads the claims to a host.
-pub(crate) async fn load_claims(blobs: &dyn Blobs, host: &str) -> Result<Ownership, StageError> {
-    let key = key(host);
-    let blob = blobs.get(&key).await?;
-    parse(&key, host, blob.as_ref().map(|blob| blob.bytes.as_ref()))
-}
-
-fn parse(key: &str, host: &str, bytes: Option<&[u8]>) -> Result<Ownership, StageError> {
-    let Some(bytes) = bytes else { return Ok(Ownership { host: host.to_owned(), ..Ownership::default() }) };
-    let corrupt = |e: serde_json::Error| PortError::Corrupt { what: key.to_owned(), why: e.to_string() };
-    Ok(serde_json::from_slice(bytes).map_err(corrupt)?)
+pub(crate) async fn load_claims(blobs: &dyn Blobs, host: &str) -> Result<Ownership> {
+    Ok(Ownership { host: host.to_owned(), ..objects::load(blobs, &key(host)).await? })
 }
 
 /// Changes the claims to a host by compare-and-swap.
@@ -273,20 +244,19 @@ pub(crate) async fn change_claims<T>(
     blobs: &dyn Blobs,
     host: &str,
     decide: impl Fn(Ownership) -> (Ownership, T),
-) -> Result<T, StageError> {
-    let key = key(host);
-    object::change(blobs, &key, |bytes| {
-        let before = parse(&key, host, bytes)?;
-        let (after, answer) = decide(before.clone());
-        let next = (after != before).then(|| object::json(&after)).transpose()?;
-        Ok((next, answer))
+) -> Result<T> {
+    let unclaimed = || Ownership { host: host.to_owned(), ..Ownership::default() };
+    objects::change(blobs, &key(host), unclaimed, |all| {
+        let (after, answer) = decide(std::mem::take(all));
+        *all = after;
+        Ok(answer)
     })
     .await
 }
 
 /// Blocks or unblocks a host, whichever its owners asked for last, and repeats that if they have asked anew meanwhile:
 /// a job may come late or twice, and another may run beside it.
-pub(crate) async fn settle_claims(blobs: &dyn Blobs, blocks: &Blocks, host: &str) -> Result<(), StageError> {
+pub(crate) async fn settle_claims(blobs: &dyn Blobs, blocks: &Blocks, host: &str) -> Result<()> {
     let is_to_be_lifted = || async { Ok(!ownership::is_to_be_blocked(&load_claims(blobs, host).await?)) }.boxed();
     let mut is_wanted = ownership::is_to_be_blocked(&load_claims(blobs, host).await?);
     for _ in 0..SETTLE_TRIES {
@@ -305,21 +275,16 @@ pub(crate) async fn settle_claims(blobs: &dyn Blobs, blocks: &Blocks, host: &str
 }
 
 /// Returns all claims, by host. Those of a damaged object are left out.
-///
-/// # Errors
-/// The object store's error.
-pub async fn claims(blobs: &dyn Blobs) -> Result<Vec<Ownership>, StageError> {
+pub async fn claims(blobs: &dyn Blobs) -> Result<Vec<Ownership>> {
     let claims = readable(blobs, all_keys(blobs, PREFIX, None).await?).await?;
     let mut all: Vec<Ownership> = claims.into_iter().map(|(_, claims)| claims).collect();
     all.sort_by(|a, b| a.host.cmp(&b.host));
     Ok(all)
 }
 
-/// Deletes claims that were never proven or whose proof has expired; returns the number of hosts.
-///
-/// # Errors
-/// The object store's error; the next run deletes the rest.
-pub async fn expire_claims(blobs: &dyn Blobs, now: Timestamp) -> Result<usize, StageError> {
+/// Deletes claims that were never proven or whose proof has expired; returns the number of hosts. After an error the
+/// next run deletes the rest.
+pub async fn expire_claims(blobs: &dyn Blobs, now: Timestamp) -> Result<usize> {
     let mut over = 0;
     for key in all_keys(blobs, PREFIX, None).await? {
         let Some(blob) = blobs.get(&key).await? else { continue };

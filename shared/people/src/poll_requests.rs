@@ -12,7 +12,7 @@ use curlew_policy::rules::MAX_FIRST_WAIT;
 use curlew_policy::skew;
 use curlew_policy::trace;
 use curlew_ports::Queue;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::{Result, StageError};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +42,7 @@ impl PollAnswer {
 }
 
 /// Sends a poll of a feed, if it may be polled now.
-pub(super) async fn request(lookup: &Lookup, queue: &dyn Queue, feed: &FeedSource) -> Result<PollAnswer, StageError> {
+pub(super) async fn request(lookup: &Lookup, queue: &dyn Queue, feed: &FeedSource) -> Result<PollAnswer> {
     let politeness = &lookup.politeness;
     let now = politeness.clock.now();
     let not_sent =
@@ -87,7 +87,7 @@ pub(super) async fn request(lookup: &Lookup, queue: &dyn Queue, feed: &FeedSourc
 }
 
 /// Returns the named feeds, each once: by their own key or address, or by the address or host of their site.
-pub(super) async fn feeds(lookup: &Lookup, names: &[String]) -> Result<Vec<FeedSource>, StageError> {
+pub(super) async fn feeds(lookup: &Lookup, names: &[String]) -> Result<Vec<FeedSource>> {
     let (mut feeds, mut sites) = (BTreeMap::new(), Vec::new());
     each_source(lookup.sources.as_ref(), |source| match source {
         Source::Feed(feed) => drop(feeds.insert(feed.key.clone(), feed)),

@@ -1,13 +1,13 @@
 //! Sessions of operators at the pages under `/admin`, and the tokens that begin them.
 //!
-//! They are one small object, changed by compare-and-swap. It holds hashes only: who reads it can sign in with nothing
-//! of it. The caller makes the secrets and checks their form before anything is read here.
+//! All are one small object, changed by compare-and-swap. The object holds hashes only, so nobody can sign in with what
+//! it says. The caller makes the secrets and checks their form before anything is read here.
 
-use curlew_catalog::object;
+use crate::objects::{self, load};
 use curlew_model::{Millis, Timestamp};
 use curlew_policy::address::hash_hex;
-use curlew_ports::stage::StageError;
-use curlew_ports::{Blobs, Clock, PortError};
+use curlew_ports::stage::Result;
+use curlew_ports::{Blobs, Clock};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -35,20 +35,20 @@ pub struct Sessions {
     pub clock: Arc<dyn Clock>,
 }
 
-#[derive(Debug, Default, PartialEq, Clone, Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 struct StoredSessions {
     tokens: Vec<StoredToken>,
     sessions: Vec<StoredSession>,
 }
 
-#[derive(Debug, PartialEq, Clone, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct StoredToken {
     hash: String,
     until: Timestamp,
     name: String,
 }
 
-#[derive(Debug, PartialEq, Clone, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct StoredSession {
     hash: String,
     name: String,
@@ -71,23 +71,15 @@ pub fn operator_name(text: &str) -> Option<&str> {
 
 impl Sessions {
     /// Keeps a token, which may begin one session of this operator within [`TOKEN_VALID_FOR`].
-    ///
-    /// # Errors
-    /// The object store's error.
-    pub async fn issue(&self, token: &[u8], name: &str) -> Result<(), StageError> {
+    pub async fn issue(&self, token: &[u8], name: &str) -> Result<()> {
         let until = self.clock.now() + TOKEN_VALID_FOR;
-        self.change(|all| {
-            all.tokens.push(StoredToken { hash: hash_hex(token), until, name: name.to_owned() });
-        })
-        .await
+        let token = || StoredToken { hash: hash_hex(token), until, name: name.to_owned() };
+        self.change(|all| all.tokens.push(token())).await
     }
 
     /// Uses a token up and begins its session; returns the operator's name, or `None` if there is no such token or its
     /// time is over.
-    ///
-    /// # Errors
-    /// The object store's error.
-    pub async fn begin(&self, token: &[u8], session: &[u8]) -> Result<Option<String>, StageError> {
+    pub async fn begin(&self, token: &[u8], session: &[u8]) -> Result<Option<String>> {
         let (token, session, now) = (hash_hex(token), hash_hex(session), self.clock.now());
         self.change(|all| {
             let place = all.tokens.iter().position(|known| known.hash == token)?;
@@ -100,25 +92,20 @@ impl Sessions {
     }
 
     /// Returns the name of the operator whose session this is, if it has not ended, and notes its use.
-    ///
-    /// # Errors
-    /// The object store's error.
-    pub async fn find(&self, session: &[u8]) -> Result<Option<String>, StageError> {
+    pub async fn find(&self, session: &[u8]) -> Result<Option<String>> {
         let (hash, now) = (hash_hex(session), self.clock.now());
-        let all = self.load().await?;
+        let all: StoredSessions = load(self.blobs.as_ref(), KEY).await?;
         let Some(known) = all.sessions.iter().find(|known| known.hash == hash && known.is_live(now)) else {
             return Ok(None);
         };
         if now >= known.used + NOTED_EVERY {
-            let noted = self
-                .change(|all| {
-                    let own = all.sessions.iter_mut().find(|known| known.hash == hash)?;
-                    own.used = own.used.max(now);
-                    Some(())
-                })
-                .await?;
-            // The session was ended in the meantime.
-            if noted.is_none() {
+            let note = |all: &mut StoredSessions| {
+                let own = all.sessions.iter_mut().find(|known| known.hash == hash)?;
+                own.used = own.used.max(now);
+                Some(())
+            };
+            // The session may have been ended in the meantime.
+            if self.change(note).await?.is_none() {
                 return Ok(None);
             }
         }
@@ -126,19 +113,13 @@ impl Sessions {
     }
 
     /// Ends a session.
-    ///
-    /// # Errors
-    /// The object store's error.
-    pub async fn end(&self, session: &[u8]) -> Result<(), StageError> {
+    pub async fn end(&self, session: &[u8]) -> Result<()> {
         let hash = hash_hex(session);
         self.change(|all| all.sessions.retain(|known| known.hash != hash)).await
     }
 
     /// Ends all sessions and makes all tokens useless; returns the number of sessions.
-    ///
-    /// # Errors
-    /// The object store's error.
-    pub async fn end_all(&self) -> Result<usize, StageError> {
+    pub async fn end_all(&self) -> Result<usize> {
         self.change(|all| {
             all.tokens.clear();
             std::mem::take(&mut all.sessions).len()
@@ -146,35 +127,17 @@ impl Sessions {
         .await
     }
 
-    async fn load(&self) -> Result<StoredSessions, StageError> {
-        let blob = self.blobs.get(KEY).await?;
-        read(blob.as_ref().map(|blob| blob.bytes.as_ref()))
-    }
-
     /// Changes the object, after what is over is gone from it.
-    async fn change<T>(&self, change: impl Fn(&mut StoredSessions) -> T) -> Result<T, StageError> {
+    async fn change<T>(&self, change: impl Fn(&mut StoredSessions) -> T) -> Result<T> {
         let now = self.clock.now();
-        object::change(self.blobs.as_ref(), KEY, |bytes| {
-            let before = read(bytes)?;
-            let mut all = before.clone();
+        objects::change(self.blobs.as_ref(), KEY, StoredSessions::default, |all| {
             all.tokens.retain(|token| now < token.until);
             all.sessions.retain(|session| session.is_live(now));
-            let answer = change(&mut all);
-            keep_last(&mut all.tokens);
-            keep_last(&mut all.sessions);
-            let next = (all != before).then(|| object::json(&all)).transpose()?;
-            Ok((next, answer))
+            let answer = change(all);
+            all.tokens.drain(..all.tokens.len().saturating_sub(MOST));
+            all.sessions.drain(..all.sessions.len().saturating_sub(MOST));
+            Ok(answer)
         })
         .await
     }
-}
-
-fn keep_last<T>(list: &mut Vec<T>) {
-    list.drain(..list.len().saturating_sub(MOST));
-}
-
-fn read(bytes: Option<&[u8]>) -> Result<StoredSessions, StageError> {
-    let Some(bytes) = bytes else { return Ok(StoredSessions::default()) };
-    let corrupt = |e: serde_json::Error| PortError::Corrupt { what: KEY.to_owned(), why: e.to_string() };
-    Ok(serde_json::from_slice(bytes).map_err(corrupt)?)
 }

@@ -18,7 +18,7 @@ use curlew_policy::robots::Robots;
 use curlew_policy::rules::Rules;
 use curlew_policy::skew;
 use curlew_ports::RobotsCopy;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -171,10 +171,7 @@ pub struct PlannedJob {
 impl Lookup {
     /// Returns the report about the host that a person names by its host or an address; `None` if it is neither, or
     /// nothing is known of it.
-    ///
-    /// # Errors
-    /// Any error of the ports.
-    pub async fn site(&self, name: &str) -> Result<Option<SiteReport>, StageError> {
+    pub async fn site(&self, name: &str) -> Result<Option<SiteReport>> {
         let Ok(url) = address::parse_typed(name) else { return Ok(None) };
         let Ok(host) = self.politeness.key_of(&url) else { return Ok(None) };
         Ok(Some(gather(self, host, &url).await?).filter(SiteReport::is_known))
@@ -193,7 +190,7 @@ impl SiteReport {
     }
 }
 
-async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport, StageError> {
+async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport> {
     let politeness = &lookup.politeness;
     let (now, rules) = (politeness.clock.now(), politeness.rules.as_ref());
     let state = skew::host(politeness.ledger.load(&host).await?.0, rules, now);
@@ -338,11 +335,7 @@ fn next_look(row: &SiteSource, now: Timestamp) -> Option<PlannedJob> {
     is_due.then(|| PlannedJob { at: row.not_before, what: "discovery", about: row.url.clone() })
 }
 
-async fn robots(
-    lookup: &Lookup,
-    origins: &BTreeSet<Url>,
-    notes: &RobotsNotes,
-) -> Result<Vec<RobotsReport>, StageError> {
+async fn robots(lookup: &Lookup, origins: &BTreeSet<Url>, notes: &RobotsNotes) -> Result<Vec<RobotsReport>> {
     let politeness = &lookup.politeness;
     let mut found = BTreeMap::new();
     for url in origins {
@@ -375,7 +368,7 @@ async fn next(
     host: &HostKey,
     by_schedule: Vec<PlannedJob>,
     is_ours: impl Fn(&str) -> bool,
-) -> Result<Vec<PlannedJob>, StageError> {
+) -> Result<Vec<PlannedJob>> {
     let mut next: Vec<PlannedJob> = vec![];
     for waiting in lookup.inbox.waiting(lookup.politeness.clock.now(), JOBS).await? {
         let Ok(job) = waiting.job else { continue };

@@ -7,7 +7,7 @@ use curlew_catalog::listing::sources_from;
 use curlew_model::{FeedSource, Source, SourceKey, Timestamp};
 use curlew_policy::polling::schedule;
 use curlew_policy::rules::Rules;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -115,10 +115,7 @@ impl SiteLine {
 
 impl Lookup {
     /// Returns the table of the sites that have a text in their host or title.
-    ///
-    /// # Errors
-    /// Any error of the ports.
-    pub async fn site_table(&self, text: &str, order: SiteOrder) -> Result<SiteTable, StageError> {
+    pub async fn site_table(&self, text: &str, order: SiteOrder) -> Result<SiteTable> {
         let (now, rules) = (self.politeness.clock.now(), &self.politeness.rules);
         let (mut hosts, mut lines, mut feeds) = (BTreeMap::new(), BTreeMap::<String, SiteLine>::new(), Vec::new());
         let left = sources_from(self.sources.as_ref(), None, SOURCES, |source| match source {

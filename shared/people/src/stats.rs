@@ -7,7 +7,7 @@ use curlew_catalog::object;
 use curlew_model::{HoldReason, Millis, PageState, Source, Timestamp};
 use curlew_policy::rules::Rules;
 use curlew_policy::skew;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_ports::{Blobs, Clock, Hosts, Pages, PortError, Sources};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,9 +97,6 @@ struct StoredStats {
 
 impl Stats {
     /// Counts all rows.
-    ///
-    /// # Errors
-    /// Any error of the ports.
     pub async fn take(&self) -> Result<Counts, PortError> {
         let (sites, feeds) = self.sources().await?;
         let mut all = Counts { sites, feeds, held: self.held().await?, ..Counts::default() };
@@ -127,9 +124,6 @@ impl Stats {
     }
 
     /// Returns the number of sites that were named, and of feeds that are known.
-    ///
-    /// # Errors
-    /// Any error of the ports.
     pub async fn sources(&self) -> Result<(u64, u64), PortError> {
         let (mut sites, mut feeds) = (0, 0);
         each_source(self.sources.as_ref(), |row| match row {
@@ -142,9 +136,6 @@ impl Stats {
     }
 
     /// Returns the number of host keys that are held now, by the reason.
-    ///
-    /// # Errors
-    /// Any error of the ports.
     pub async fn held(&self) -> Result<BTreeMap<HoldReason, u64>, PortError> {
         let now = self.clock.now();
         let mut held = BTreeMap::new();
@@ -158,9 +149,6 @@ impl Stats {
     }
 
     /// Returns the number of host keys, feeds and sites whose rows have instants of a wrong clock.
-    ///
-    /// # Errors
-    /// Any error of the ports.
     pub async fn ahead(&self, rules: &Rules) -> Result<u64, PortError> {
         let (now, mut ahead) = (self.clock.now(), 0);
         each_source(self.sources.as_ref(), |row| ahead += u64::from(skew::is_source_ahead(&row, rules, now))).await?;
@@ -169,11 +157,9 @@ impl Stats {
         Ok(ahead)
     }
 
-    /// Counts and stores, unless a count was begun within the last week; returns true if it counted.
-    ///
-    /// # Errors
-    /// Any error of the ports; the last counts then stay for another week.
-    pub async fn keep(&self) -> Result<bool, StageError> {
+    /// Counts and stores, unless a count was begun within the last week; returns true if it counted. After an error the
+    /// last counts stay for another week.
+    pub async fn keep(&self) -> Result<bool> {
         let now = self.clock.now();
         let kept = kept(self.blobs.as_ref()).await?;
         if kept.as_ref().is_some_and(|kept| now < kept.begun + GOOD_FOR) {
@@ -185,7 +171,7 @@ impl Stats {
         Ok(true)
     }
 
-    async fn put(&self, kept: &StoredStats) -> Result<(), StageError> {
+    async fn put(&self, kept: &StoredStats) -> Result<()> {
         Ok(self.blobs.put(KEY, object::json(kept)?.into()).await?)
     }
 }
@@ -196,9 +182,6 @@ async fn kept(blobs: &dyn Blobs) -> Result<Option<StoredStats>, PortError> {
 }
 
 /// Returns the numbers that were stored last, and when they were counted.
-///
-/// # Errors
-/// The object store's error.
 pub async fn stored_stats(blobs: &dyn Blobs) -> Result<Option<(Timestamp, PublicCounts)>, PortError> {
     Ok(kept(blobs).await?.and_then(|kept| kept.counted))
 }

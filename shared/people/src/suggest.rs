@@ -5,15 +5,15 @@ use curlew_catalog::object;
 use curlew_crawl::bulk::Bulk;
 use curlew_crawl::feeds::discover::new_feed;
 use curlew_crawl::feeds::relocation::revived;
+use curlew_crawl::politeness::access::Politeness;
 use curlew_model::{
     DiscoverJob, FailureCause, FeedSource, HostKey, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp,
 };
-use curlew_policy::address::{self, HostGroups};
-use curlew_policy::politeness::scope::Scope;
+use curlew_policy::address;
 use curlew_policy::polling::schedule::site_is_due;
 use curlew_policy::site::allowance::{self, Allowance, Full};
-use curlew_ports::stage::StageError;
-use curlew_ports::{Blobs, Clock, Fetch, PortError, Queue, Sources, Version};
+use curlew_ports::stage::{Result, StageError};
+use curlew_ports::{PortError, Queue, Sources, Version};
 use futures::StreamExt;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,20 +29,12 @@ const TRIES: usize = 3;
 /// Takes suggested sites and feeds.
 #[derive(Clone)]
 pub struct Suggest {
+    /// Supplies the address guard, the operator's exclusions and the list of blocked hosts; nothing is called.
+    pub politeness: Arc<Politeness>,
     /// Rows of sites and feeds.
     pub sources: Arc<dyn Sources>,
-    /// Store of the list of blocked hosts and of the allowances.
-    pub blobs: Arc<dyn Blobs>,
-    /// Supplies the address guard; nothing is called.
-    pub fetch: Arc<dyn Fetch>,
     /// Takes jobs that are due at once.
     pub queue: Arc<dyn Queue>,
-    /// Time.
-    pub clock: Arc<dyn Clock>,
-    /// The operator's exclusions.
-    pub scope: Arc<Scope>,
-    /// Rules that decide which names count as one host.
-    pub groups: Arc<HostGroups>,
 }
 
 /// A source that was named, and whether it was new.
@@ -63,22 +55,25 @@ pub enum SuggestOutcome {
     Known,
 }
 
-/// Reasons why a suggestion was not taken.
+/// Error of an act that may be refused.
 #[derive(Debug, thiserror::Error)]
-pub enum SuggestError {
-    /// The address cannot be taken.
-    #[error(transparent)]
-    Refused(RefusedAddress),
-    /// The address could not be stored.
+pub enum Refusable<R> {
+    /// The act is refused, for this reason.
+    #[error("{0}")]
+    Refused(R),
+    /// The act could not be done.
     #[error(transparent)]
     Stage(#[from] StageError),
 }
 
-impl From<PortError> for SuggestError {
-    fn from(error: PortError) -> SuggestError {
-        SuggestError::Stage(error.into())
+impl<R> From<PortError> for Refusable<R> {
+    fn from(error: PortError) -> Refusable<R> {
+        Refusable::Stage(error.into())
     }
 }
+
+/// Error of a suggestion.
+pub type SuggestError = Refusable<RefusedAddress>;
 
 /// A feed of a person's list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,31 +126,21 @@ pub enum Refusal {
 impl Suggest {
     /// Stores a site. Discovery visits it on schedule, or at once if `at_once` is set. The same address under the other
     /// scheme is not tried any more if it was never reached.
-    ///
-    /// # Errors
-    /// The reason why it cannot be taken, or any error of the ports.
     pub async fn site(&self, text: &str, at_once: bool) -> Result<NamedSource, SuggestError> {
         let url = self.vetted(text, &self.hidden().await?)?;
         let (site, job) = site(&url);
-        let named = self.keep(site, job, at_once).await?;
-        self.replace_other_scheme(url.as_str(), &BTreeSet::new()).await?;
-        Ok(named)
+        self.keep(site, job, at_once).await
     }
 
     /// Stores many sites, each to be discovered at once; returns for each, in order, the source or the reason of
     /// refusal. The list of blocked hosts is read once, rows are written concurrently, and jobs are sent together.
-    ///
-    /// # Errors
-    /// Any error of the ports; some sites are then stored. All may be named again.
-    pub async fn sites(&self, texts: &[String]) -> Result<Vec<Result<NamedSource, RefusedAddress>>, StageError> {
+    /// After an error some sites are stored, and all may be named again.
+    pub async fn sites(&self, texts: &[String]) -> Result<Vec<Result<NamedSource, RefusedAddress>>> {
         self.many(texts.iter().map(|text| (text.as_str(), ())), |url, ()| site(url)).await
     }
 
     /// Stores many feeds, as [`Suggest::sites`] stores sites.
-    ///
-    /// # Errors
-    /// As for [`Suggest::sites`].
-    pub async fn feeds(&self, listed: &[ListedFeed]) -> Result<Vec<Result<NamedSource, RefusedAddress>>, StageError> {
+    pub async fn feeds(&self, listed: &[ListedFeed]) -> Result<Vec<Result<NamedSource, RefusedAddress>>> {
         self.many(listed.iter().map(|listed| (listed.url.as_str(), listed.folder.clone())), feed).await
     }
 
@@ -163,7 +148,7 @@ impl Suggest {
         &self,
         named: impl Iterator<Item = (&'a str, P)>,
         source_of: impl Fn(&Url, P) -> (Source, Job),
-    ) -> Result<Vec<Result<NamedSource, RefusedAddress>>, StageError> {
+    ) -> Result<Vec<Result<NamedSource, RefusedAddress>>> {
         let hidden = self.hidden().await?;
         let vetted: Vec<_> =
             named.map(|(text, place)| self.vetted(text, &hidden).map(|url| source_of(&url, place))).collect();
@@ -201,15 +186,12 @@ impl Suggest {
     }
 
     /// Takes a site that anybody may name. A site that is not known yet counts against its host's allowance for the
-    /// day.
-    ///
-    /// # Errors
-    /// As for [`Suggest::site`], and [`Refusal::SiteFull`] or [`Refusal::DayFull`] if the allowance is used up.
+    /// day. A site beyond the allowance is refused.
     pub async fn offered(&self, text: &str) -> Result<SuggestOutcome, SuggestError> {
         let url = self.vetted(text, &self.hidden().await?)?;
         if self.sources.get(&address::source_key(&url)).await?.is_none() {
             let refused = |why| SuggestError::Refused(RefusedAddress { typed: shortened(text), why });
-            let host = address::host_key(&url, &self.groups).map_err(|e| refused(Refusal::Form(e.to_string())))?;
+            let host = self.politeness.key_of(&url).map_err(|e| refused(Refusal::Form(e.to_string())))?;
             self.admit(&host).await?.map_err(refused)?;
         }
         let (site, job) = site(&url);
@@ -217,10 +199,10 @@ impl Suggest {
     }
 
     async fn admit(&self, host: &HostKey) -> Result<Result<(), Refusal>, SuggestError> {
-        let taken = object::change(self.blobs.as_ref(), ALLOWANCE, |bytes| {
+        let taken = object::change(self.politeness.blobs.as_ref(), ALLOWANCE, |bytes| {
             // An object that cannot be read is treated as missing; its counts would be void tomorrow anyway.
             let today: Allowance = bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default();
-            let (next, outcome) = allowance::take(today, host, self.clock.now());
+            let (next, outcome) = allowance::take(today, host, self.politeness.clock.now());
             Ok(match outcome {
                 Ok(()) => (Some(object::json(&next)?), Ok(())),
                 Err(Full::Host) => (None, Err(Refusal::SiteFull)),
@@ -232,30 +214,22 @@ impl Suggest {
 
     /// Stores a feed. It is polled on schedule, or at once if `at_once` is set. The same address under the other scheme
     /// is not polled any more if it was never read.
-    ///
-    /// # Errors
-    /// The reason why it cannot be taken, or any error of the ports.
     pub async fn feed(&self, text: &str, at_once: bool) -> Result<NamedSource, SuggestError> {
         self.listed_feed(&ListedFeed { url: text.to_owned(), folder: vec![] }, at_once).await
     }
 
     /// Stores a feed of a list, as [`Suggest::feed`]. One that is known comes into the folder that the list has it in.
-    ///
-    /// # Errors
-    /// As for [`Suggest::feed`].
     pub async fn listed_feed(&self, listed: &ListedFeed, at_once: bool) -> Result<NamedSource, SuggestError> {
         let url = self.vetted(&listed.url, &self.hidden().await?)?;
         let (feed, job) = feed(&url, listed.folder.clone());
-        let named = self.keep(feed, job, at_once).await?;
-        self.replace_other_scheme(url.as_str(), &BTreeSet::new()).await?;
-        Ok(named)
+        self.keep(feed, job, at_once).await
     }
 
     async fn keep(&self, source: Source, job: Job, at_once: bool) -> Result<NamedSource, SuggestError> {
+        let url = source.url().to_owned();
         let (named, job) = self.write(source, job, at_once).await?;
-        if let Some(job) = job {
-            self.queue.send(&[job]).await?;
-        }
+        self.queue.send(job.as_slice()).await?;
+        self.replace_other_scheme(&url, &BTreeSet::new()).await?;
         Ok(named)
     }
 
@@ -267,7 +241,7 @@ impl Suggest {
         at_once: bool,
     ) -> Result<(NamedSource, Option<(Job, Timestamp)>), SuggestError> {
         let key = source.key().clone();
-        let now = self.clock.now();
+        let now = self.politeness.clock.now();
         let new = self.sources.insert(&source).await?;
         let row = if new { Some(source) } else { self.known(source).await? };
         // A row whose job was lost in a crash gets another one; a job that runs twice does no harm.
@@ -358,8 +332,8 @@ impl Suggest {
     }
 
     /// Returns the blocked hosts.
-    async fn hidden(&self) -> Result<BTreeSet<String>, StageError> {
-        hidden_hosts(self.blobs.as_ref()).await
+    async fn hidden(&self) -> Result<BTreeSet<String>> {
+        hidden_hosts(self.politeness.blobs.as_ref()).await
     }
 
     /// Parses and checks an address. A bare host name means its home page over TLS, as in browsers.
@@ -367,10 +341,10 @@ impl Suggest {
         let text = text.trim();
         let refused = |why| SuggestError::Refused(RefusedAddress { typed: shortened(text), why });
         let url = address::parse_typed(text).map_err(|e| refused(Refusal::Form(e.to_string())))?;
-        if let Some(rule) = self.scope.excludes(&url) {
+        if let Some(rule) = self.politeness.scope.excludes(&url) {
             return Err(refused(Refusal::Excluded(rule.to_string())));
         }
-        self.fetch.vet(url.as_str()).map_err(|why| refused(Refusal::Unsafe(why)))?;
+        self.politeness.fetch.vet(url.as_str()).map_err(|why| refused(Refusal::Unsafe(why)))?;
         let host = url.host_str().unwrap_or_default();
         if covering(hidden, host).is_some() {
             return Err(refused(Refusal::Blocked));

@@ -10,7 +10,8 @@ mod watch;
 pub(crate) use watch::Match;
 pub use watch::{ReceiverState, Watch};
 
-use crate::objects::readable;
+use crate::objects::{from_json, readable};
+use crate::suggest::Refusable;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use curlew_catalog::index::TEXT_PER_SPLIT;
@@ -18,16 +19,17 @@ use curlew_catalog::listing::all_keys;
 use curlew_catalog::manifest::{load_manifest, search_error, unlisted_segments};
 use curlew_catalog::segment::SEGMENTS;
 use curlew_catalog::{object, segment};
+use curlew_crawl::politeness::access::Politeness;
 use curlew_model::{DeliverJob, Job, PageId, QueryError, Record, SegmentKey, Timestamp, Year};
 use curlew_policy::address::{self, hash_hex};
-use curlew_ports::stage::StageError;
-use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Fetch, PortError, Queue, compute};
+use curlew_ports::stage::Result;
+use curlew_ports::{Blobs, CpuTask, PortError, Queue, compute};
 use curlew_search::{
     BuildBudget, Hidden, MAX_DEPTH, Manifest, Query, Request, Scope, SearchError, Split, build_split, search,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Display;
 use std::sync::Arc;
-use url::Url;
 
 /// Maximum number of watches: each query runs over all new pages.
 pub const MAX_WATCHES: usize = 1_000;
@@ -46,21 +48,7 @@ const MATCHED: &str = "watched-segments.json";
 const NAME_DIGITS: usize = 16;
 
 /// Error of adding a watch.
-#[derive(Debug, thiserror::Error)]
-pub enum WatchError {
-    /// The watch cannot be added, for this reason.
-    #[error("{0}")]
-    Refused(String),
-    /// A store failed.
-    #[error(transparent)]
-    Stage(#[from] StageError),
-}
-
-impl From<PortError> for WatchError {
-    fn from(error: PortError) -> WatchError {
-        WatchError::Stage(error.into())
-    }
-}
+pub type WatchError = Refusable<String>;
 
 fn refused<T>(why: impl Into<String>) -> Result<T, WatchError> {
     Err(WatchError::Refused(why.into()))
@@ -69,62 +57,49 @@ fn refused<T>(why: impl Into<String>) -> Result<T, WatchError> {
 /// Adds watches, and finds their new matches.
 #[derive(Clone)]
 pub struct Watches {
-    /// Watches, outboxes, segments and manifests.
-    pub blobs: Arc<dyn Blobs>,
-    /// For jobs that deliver.
+    /// Watches, outboxes, segments and manifests; the guard of addresses, and the pool in which queries run.
+    pub politeness: Arc<Politeness>,
+    /// Takes jobs that deliver.
     pub queue: Arc<dyn Queue>,
-    /// Vets the addresses of receivers.
-    pub fetch: Arc<dyn Fetch>,
-    /// Time.
-    pub clock: Arc<dyn Clock>,
-    /// Pool in which queries run over new records.
-    pub pool: Arc<dyn CpuPool>,
 }
 
 impl Watches {
     /// Adds a watch whose matches are posted to `to`, signed by a key of these random bytes. One for the same query and
-    /// receiver is kept as it is.
-    ///
-    /// # Errors
-    /// [`WatchError::Refused`] if not all of the query is understood or the address may not be called.
+    /// receiver is kept as it is. A query that is not understood in full, and an address that may not be called, are
+    /// refused.
     pub async fn add(&self, query: &str, to: &str, random: &[u8]) -> Result<Watch, WatchError> {
         must_be_understood(query)?;
         let to = self.receiver(to)?;
         let name = short_hash(&format!("{query}\n{to}"));
-        if let Some(known) = load(self.blobs.as_ref(), &name).await? {
+        if let Some(known) = load(self.politeness.blobs.as_ref(), &name).await? {
             return Ok(known);
         }
         let secret = Some(format!("{SECRET_PREFIX}{}", STANDARD.encode(random)));
-        let added = self.clock.now();
+        let added = self.politeness.clock.now();
         let watch = Watch { name, query: query.to_owned(), to, secret, added, receiver: ReceiverState::default() };
         self.make_room().await?;
-        self.change(&watch.name.clone(), |known| Ok(known.unwrap_or_else(|| watch.clone()))).await
+        let added = |known: Option<Watch>| Ok(known.or_else(|| Some(watch.clone())));
+        let added = change(self.politeness.blobs.as_ref(), &watch.name, added).await?;
+        added.ok_or_else(|| Refusable::Refused("it was removed".to_owned()))
     }
 
     /// Returns all watches, in the order of their names. A damaged one is left out; it can be removed.
-    ///
-    /// # Errors
-    /// The object store's error.
-    pub async fn list(&self) -> Result<Vec<Watch>, StageError> {
-        let blobs = self.blobs.as_ref();
+    pub async fn list(&self) -> Result<Vec<Watch>> {
+        let blobs = self.politeness.blobs.as_ref();
         let watches = readable(blobs, all_keys(blobs, WATCHES, None).await?).await?;
         Ok(watches.into_iter().map(|(_, watch)| watch).collect())
     }
 
-    /// Removes a watch with all that waits for its receiver; returns false if there is none of this name.
-    ///
-    /// # Errors
-    /// The object store's error; the call may then be repeated.
-    pub async fn remove(&self, name: &str) -> Result<bool, StageError> {
-        remove(self.blobs.as_ref(), name).await
+    /// Removes a watch with all that waits for its receiver; returns false if there is none of this name. After an
+    /// error the call may be repeated.
+    pub async fn remove(&self, name: &str) -> Result<bool> {
+        remove(self.politeness.blobs.as_ref(), name).await
     }
 
     /// Runs all queries over the records that were published since the last call, and sends a job for each receiver
-    /// that has something to come; returns how many. It is called after each publishing, and may be called twice.
-    ///
-    /// # Errors
-    /// The errors of the ports; the next call goes on where this one stopped.
-    pub async fn match_new(&self) -> Result<usize, StageError> {
+    /// that has something to come; returns how many. It is called after each publishing, and may be called twice. After
+    /// an error the next call goes on where this one stopped.
+    pub async fn match_new(&self) -> Result<usize> {
         let watches = self.list().await?;
         if watches.is_empty() {
             return Ok(0);
@@ -155,47 +130,46 @@ impl Watches {
 
     /// Refuses a new watch if there are [`MAX_WATCHES`]. The first one begins with what is published from now on.
     async fn make_room(&self) -> Result<(), WatchError> {
-        let others = self.blobs.list(WATCHES, None, MAX_WATCHES).await?;
+        let others = self.politeness.blobs.list(WATCHES, None, MAX_WATCHES).await?;
         if others.len() >= MAX_WATCHES {
             return refused(format!("there are {MAX_WATCHES} watches already"));
         }
-        if others.is_empty() { Ok(self.begin().await?) } else { Ok(()) }
+        if others.is_empty() {
+            self.begin().await?;
+        }
+        Ok(())
     }
 
     /// Ticks off everything that is published.
-    async fn begin(&self) -> Result<(), StageError> {
+    async fn begin(&self) -> Result<()> {
         let published = self.published(&self.matched().await?.unwrap_or_default()).await?;
         self.change_matched(|m| m.with_segments(published.iter().cloned())).await?;
         self.seal().await
     }
 
     /// Forgets the segments of days whose segments are all published and matched.
-    async fn seal(&self) -> Result<(), StageError> {
-        let (manifest, _) = load_manifest(self.blobs.as_ref(), self.clock.now().year()).await?;
+    async fn seal(&self) -> Result<()> {
+        let (manifest, _) = load_manifest(self.politeness.blobs.as_ref(), self.politeness.clock.now().year()).await?;
         let Some(day) = manifest.sealed_through else { return Ok(()) };
         self.change_matched(|m| m.seal(&day)).await.map(drop)
     }
 
     /// Returns an address in stored form, if matches may be posted there.
     fn receiver(&self, to: &str) -> Result<String, WatchError> {
-        let url: Url = match address::parse(to, None) {
-            Ok(url) => url,
-            Err(why) => return refused(format!("'{to}' cannot be called: {why}")),
-        };
-        match self.fetch.vet(url.as_str()) {
-            Ok(()) => Ok(url.into()),
-            Err(why) => refused(format!("'{to}' may not be called: {why}")),
-        }
+        let refused = |verb: &str, why: &dyn Display| Refusable::Refused(format!("'{to}' {verb} be called: {why}"));
+        let url = address::parse(to, None).map_err(|why| refused("cannot", &why))?;
+        self.politeness.fetch.vet(url.as_str()).map_err(|why| refused("may not", &why))?;
+        Ok(url.into())
     }
 
     /// Returns the segments that were matched, as a manifest knows those that are indexed.
-    async fn matched(&self) -> Result<Option<Manifest>, StageError> {
-        let Some(blob) = self.blobs.get(MATCHED).await? else { return Ok(None) };
+    async fn matched(&self) -> Result<Option<Manifest>> {
+        let Some(blob) = self.politeness.blobs.get(MATCHED).await? else { return Ok(None) };
         Manifest::from_json(&blob.bytes).map(Some).map_err(search_error)
     }
 
-    async fn change_matched(&self, change: impl Fn(&Manifest) -> Manifest) -> Result<Manifest, StageError> {
-        object::change(self.blobs.as_ref(), MATCHED, |bytes| {
+    async fn change_matched(&self, change: impl Fn(&Manifest) -> Manifest) -> Result<Manifest> {
+        object::change(self.politeness.blobs.as_ref(), MATCHED, |bytes| {
             let matched = bytes.map_or_else(|| Ok(Manifest::new(0)), Manifest::from_json).map_err(search_error)?;
             let next = change(&matched);
             let stays = next == matched && bytes.is_some();
@@ -205,13 +179,13 @@ impl Watches {
     }
 
     /// Returns the published segments that were not matched yet, in order.
-    async fn published(&self, matched: &Manifest) -> Result<Vec<SegmentKey>, StageError> {
+    async fn published(&self, matched: &Manifest) -> Result<Vec<SegmentKey>> {
         let mut manifests: HashMap<Year, Manifest> = HashMap::new();
         let mut published = Vec::new();
-        for key in unlisted_segments(self.blobs.as_ref(), SEGMENTS, matched).await? {
+        for key in unlisted_segments(self.politeness.blobs.as_ref(), SEGMENTS, matched).await? {
             let Some(year) = segment::segment_day(&key).get(..4).and_then(|year| year.parse().ok()) else { continue };
-            if let std::collections::hash_map::Entry::Vacant(entry) = manifests.entry(year) {
-                entry.insert(load_manifest(self.blobs.as_ref(), year).await?.0);
+            if !manifests.contains_key(&year) {
+                manifests.insert(year, load_manifest(self.politeness.blobs.as_ref(), year).await?.0);
             }
             if manifests[&year].is_indexed(&key) {
                 published.push(key);
@@ -221,10 +195,10 @@ impl Watches {
     }
 
     /// Reads the records of new segments. One that replaces a record that was matched is not new.
-    async fn read(&self, segments: &[SegmentKey], matched: &Manifest) -> Result<Vec<Record>, StageError> {
+    async fn read(&self, segments: &[SegmentKey], matched: &Manifest) -> Result<Vec<Record>> {
         let mut records = Vec::new();
         for key in segments {
-            let Some(blob) = self.blobs.get(key.as_str()).await? else { continue };
+            let Some(blob) = self.politeness.blobs.get(key.as_str()).await? else { continue };
             let is_new =
                 |record: &Record| !record.replaces.as_ref().is_some_and(|old| matched.is_indexed(&old.segment));
             // Publishing has reported a segment that is damaged.
@@ -236,13 +210,13 @@ impl Watches {
     }
 
     /// Returns the matches of each watch among these records, in the order of their acceptance.
-    async fn matches(&self, watches: &[Watch], records: Vec<Record>) -> Result<Vec<Vec<Match>>, StageError> {
+    async fn matches(&self, watches: &[Watch], records: Vec<Record>) -> Result<Vec<Vec<Match>>> {
         if records.is_empty() {
             return Ok(vec![]);
         }
         let order: BTreeMap<PageId, Timestamp> = records.iter().map(|r| (r.id.clone(), r.fetched_at)).collect();
         let queries: Vec<Query> = watches.iter().map(|watch| Query::read(&watch.query).0).collect();
-        let now = self.clock.now();
+        let now = self.politeness.clock.now();
         let work = move || -> Result<Vec<Vec<PageId>>, SearchError> {
             let built = build_split(records.into_iter(), &BuildBudget::default())?;
             let split = Split::open(built.bytes.into())?;
@@ -253,7 +227,7 @@ impl Watches {
             };
             queries.iter().map(pages).collect()
         };
-        let found = compute(self.pool.as_ref(), CpuTask::Build, work).await.map_err(PortError::from)?;
+        let found = compute(self.politeness.pool.as_ref(), CpuTask::Build, work).await.map_err(PortError::from)?;
         let in_order = |pages: Vec<PageId>| {
             let mut matches: Vec<Match> =
                 pages.into_iter().filter_map(|page| Some(Match { at: *order.get(&page)?, page })).collect();
@@ -264,9 +238,9 @@ impl Watches {
     }
 
     /// Puts matches into the outbox of a watch. Its keys are in the order in which they are to be delivered.
-    async fn put(&self, watch: &Watch, part: usize, matches: &[Match]) -> Result<(), StageError> {
+    async fn put(&self, watch: &Watch, part: usize, matches: &[Match]) -> Result<()> {
         let prefix = outbox_of(&watch.name);
-        let waiting = self.blobs.list(&prefix, None, MAX_OUTBOX).await?.len();
+        let waiting = self.politeness.blobs.list(&prefix, None, MAX_OUTBOX).await?.len();
         let deliveries = matches.len().div_ceil(MATCHES_PER_DELIVERY);
         if waiting + deliveries > MAX_OUTBOX {
             tracing::warn!(
@@ -276,29 +250,20 @@ impl Watches {
                 "the receiver is far behind; new matches are left out"
             );
         }
-        let now = self.clock.now().as_millis();
+        let now = self.politeness.clock.now().as_millis();
         for (n, part_of) in matches.chunks(MATCHES_PER_DELIVERY).enumerate().take(MAX_OUTBOX.saturating_sub(waiting)) {
             let json = object::json(&part_of)?;
             let key = format!("{prefix}{now:015}-{part:03}-{n:04}-{}.json", &hash_hex(&json)[..8]);
-            self.blobs.put_if_absent(&key, json.into()).await?;
+            self.politeness.blobs.put_if_absent(&key, json.into()).await?;
         }
         Ok(())
     }
 
-    async fn send(&self, watches: &[Watch]) -> Result<(), StageError> {
-        let now = self.clock.now();
+    async fn send(&self, watches: &[Watch]) -> Result<()> {
+        let now = self.politeness.clock.now();
         let to_call = watches.iter().filter(|watch| !watch.receiver.given_up);
         let jobs = to_call.map(|watch| (Job::new(job_of(watch, None)), now));
         Ok(self.queue.send(&jobs.collect::<Vec<_>>()).await?)
-    }
-
-    async fn change(
-        &self,
-        name: &str,
-        decide: impl Fn(Option<Watch>) -> Result<Watch, StageError>,
-    ) -> Result<Watch, WatchError> {
-        let changed = change(self.blobs.as_ref(), name, |known| decide(known).map(Some)).await?;
-        changed.map_or_else(|| refused("it was removed"), Ok)
     }
 }
 
@@ -348,27 +313,27 @@ pub(crate) fn outbox_of(name: &str) -> String {
 }
 
 /// Loads a watch.
-pub(crate) async fn load(blobs: &dyn Blobs, name: &str) -> Result<Option<Watch>, StageError> {
+pub(crate) async fn load(blobs: &dyn Blobs, name: &str) -> Result<Option<Watch>> {
     let key = key_of(name);
-    blobs.get(&key).await?.map(|blob| parse(&key, &blob.bytes)).transpose()
+    Ok(blobs.get(&key).await?.map(|blob| from_json(&key, &blob.bytes)).transpose()?)
 }
 
 /// Changes a watch by compare-and-swap; `decide` returns `None` to leave it as it is.
 pub(crate) async fn change(
     blobs: &dyn Blobs,
     name: &str,
-    decide: impl Fn(Option<Watch>) -> Result<Option<Watch>, StageError>,
-) -> Result<Option<Watch>, StageError> {
+    decide: impl Fn(Option<Watch>) -> Result<Option<Watch>>,
+) -> Result<Option<Watch>> {
     let key = key_of(name);
     object::change(blobs, &key, |bytes| {
-        let next = decide(bytes.map(|bytes| parse(&key, bytes)).transpose()?)?;
+        let next = decide(bytes.map(|bytes| from_json(&key, bytes)).transpose()?)?;
         Ok((next.as_ref().map(object::json).transpose()?, next))
     })
     .await
 }
 
 /// Removes a watch and its outbox.
-pub(crate) async fn remove(blobs: &dyn Blobs, name: &str) -> Result<bool, StageError> {
+pub(crate) async fn remove(blobs: &dyn Blobs, name: &str) -> Result<bool> {
     let is_name = name.len() == NAME_DIGITS && name.bytes().all(|b| b.is_ascii_hexdigit());
     if !is_name || blobs.get(&key_of(name)).await?.is_none() {
         return Ok(false);
@@ -382,8 +347,4 @@ pub(crate) async fn remove(blobs: &dyn Blobs, name: &str) -> Result<bool, StageE
 
 fn key_of(name: &str) -> String {
     format!("{WATCHES}{name}.json")
-}
-
-fn parse(key: &str, bytes: &[u8]) -> Result<Watch, StageError> {
-    serde_json::from_slice(bytes).map_err(|e| PortError::Corrupt { what: key.to_owned(), why: e.to_string() }.into())
 }

@@ -2,6 +2,7 @@
 
 use crate::test_world::{TestWorld, accepted, page};
 use curlew_crawl::pages::sample::{HowMany, Sample};
+use curlew_crawl::politeness::access::Politeness;
 use curlew_model::{HostKey, Job, Millis, Page, PageId, QueueName, Work};
 use curlew_people::suggest::{ListedFeed, Suggest};
 use curlew_ports::{Blobs, Inbox, Pages};
@@ -82,8 +83,9 @@ async fn sites_and_feeds_that_are_named_in_a_list_are_taken_together() {
     names[7] = "not a site".into();
     names[8] = "www.blocked.example".into();
     let faults = Faults::none(world.politeness.clock.clone());
+    let blobs = Arc::new(Faulty::new(world.blobs.clone(), faults.clone()));
     let suggest = Suggest {
-        blobs: Arc::new(Faulty::new(world.blobs.clone(), faults.clone())),
+        politeness: Arc::new(Politeness { blobs, ..Politeness::clone(&world.politeness) }),
         queue: Arc::new(Faulty::new(world.jobs.clone(), faults.clone())),
         ..world.suggest()
     };

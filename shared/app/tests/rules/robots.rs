@@ -431,13 +431,5 @@ async fn robots_txt_and_meta_tags_of_the_operators_own_sites_may_be_left_aside()
 }
 
 pub(crate) fn suggest(world: &TestWorld) -> Suggest {
-    Suggest {
-        sources: world.sources.clone(),
-        blobs: world.blobs.clone(),
-        fetch: world.web.clone(),
-        queue: world.jobs.clone(),
-        clock: world.politeness.clock.clone(),
-        scope: world.politeness.scope.clone(),
-        groups: world.politeness.groups.clone(),
-    }
+    Suggest { politeness: world.politeness.clone(), sources: world.sources.clone(), queue: world.jobs.clone() }
 }

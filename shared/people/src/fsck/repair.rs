@@ -1,7 +1,7 @@
 //! Repair: mends what fsck has found, by the means of the stages. Every step may run twice.
 
 use super::{Damage, Fsck, FsckReport};
-use crate::block::visits_to;
+use crate::block::first_visits;
 use curlew_catalog::listing::{each_key, pages_that};
 use curlew_catalog::manifest::{change_manifest, manifest_key};
 use curlew_catalog::raw::RAW_PREFIX;
@@ -9,12 +9,9 @@ use curlew_catalog::removal::AUDIT_PREFIX;
 use curlew_catalog::segment::{self, RecordReader, SEGMENTS};
 use curlew_catalog::thumbnails::THUMBNAIL_PREFIX;
 use curlew_crawl::pages::variant::content_hash;
-use curlew_model::{
-    EntryHints, Gone, Location, Millis, Page, PageId, PageState, Purpose, Record, Rejection, SegmentKey, VisitItem,
-    Year,
-};
+use curlew_model::{Gone, Location, Millis, Page, PageId, PageState, Record, Rejection, SegmentKey, Year};
 use curlew_ports::PortError;
-use curlew_ports::stage::StageError;
+use curlew_ports::stage::Result;
 use curlew_search::Manifest;
 use futures::TryStreamExt;
 use serde::Deserialize;
@@ -32,11 +29,9 @@ struct RemovalLine {
 
 impl Fsck<'_> {
     /// Mends what can be mended, and deletes orphans; returns the rest. A page without its record, or without the job
-    /// that it waits for, is fetched again. An index that lacks something is built anew from the records.
-    ///
-    /// # Errors
-    /// Any error of the ports; the call may then be repeated.
-    pub async fn repair(&self, report: &FsckReport) -> Result<Vec<Damage>, StageError> {
+    /// that it waits for, is fetched again. An index that lacks something is built anew from the records. After an
+    /// error the call may be repeated.
+    pub async fn repair(&self, report: &FsckReport) -> Result<Vec<Damage>> {
         let (mut years, mut again, mut rest) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         for damage in &report.damage {
             match damage {
@@ -83,7 +78,7 @@ impl Fsck<'_> {
     }
 
     /// Writes an empty manifest over one that cannot be read, with the expiries that rows know.
-    async fn begin_manifest(&self, year: Year) -> Result<(), StageError> {
+    async fn begin_manifest(&self, year: Year) -> Result<()> {
         let is_of_year = |page: &Page| matches!(page.state, PageState::Accepted { year: of, .. } if of == year);
         let expiring = pages_that(self.pages, |page| page.expires.is_some() && is_of_year(page)).await?;
         let manifest = expiring.iter().fold(Manifest::new(year), |m, page| m.with_expiry(&page.id, page.expires));
@@ -91,7 +86,7 @@ impl Fsck<'_> {
     }
 
     /// Keeps the records of a damaged segment that can be read, and nothing else of it.
-    async fn salvage(&self, segment: &SegmentKey) -> Result<(), StageError> {
+    async fn salvage(&self, segment: &SegmentKey) -> Result<()> {
         let mut good: Vec<(Location, Record)> = Vec::new();
         let is_in_it =
             |page: &Page| matches!(&page.state, PageState::Accepted { location, .. } if location.segment == *segment);
@@ -106,7 +101,7 @@ impl Fsck<'_> {
         segment::salvage(self.blobs, segment, &good).await
     }
 
-    async fn erase(&self, at: &Location) -> Result<(), StageError> {
+    async fn erase(&self, at: &Location) -> Result<()> {
         match RecordReader(self.blobs).read(at).await? {
             Some(record) => segment::erase(self.blobs, &at.segment, &[(at.clone(), record)]).await,
             None => Ok(()),
@@ -114,7 +109,7 @@ impl Fsck<'_> {
     }
 
     /// Hides the copy of a page in the index: for good if the page is decided, until it is published again otherwise.
-    async fn hide(&self, page: &PageId, year: Year) -> Result<(), StageError> {
+    async fn hide(&self, page: &PageId, year: Year) -> Result<()> {
         let row = self.pages.get(page).await?.map(|(row, _)| row.state);
         let is_open = row.is_none_or(|state| state.is_open());
         let (pages, now) = (BTreeSet::from([page.clone()]), self.clock.now());
@@ -125,7 +120,7 @@ impl Fsck<'_> {
     }
 
     /// Ends removals and changes that were cut off after the record was erased.
-    async fn finish(&self, unfinished: &[PageId]) -> Result<(), StageError> {
+    async fn finish(&self, unfinished: &[PageId]) -> Result<()> {
         if unfinished.is_empty() {
             return Ok(());
         }
@@ -157,7 +152,7 @@ impl Fsck<'_> {
     }
 
     /// Returns the records of these pages, which are in order, that replace others, by the places of the others.
-    async fn successors(&self, of: &[PageId]) -> Result<HashMap<Location, (Location, Record)>, StageError> {
+    async fn successors(&self, of: &[PageId]) -> Result<HashMap<Location, (Location, Record)>> {
         let mut successors = HashMap::new();
         let mut keys = each_key(self.blobs, SEGMENTS, None);
         while let Some(key) = keys.try_next().await? {
@@ -172,18 +167,15 @@ impl Fsck<'_> {
     }
 
     /// Has a page fetched as if it had never been; its copy in the index is not found until then.
-    async fn fetch_again(&self, id: &PageId) -> Result<(), StageError> {
+    async fn fetch_again(&self, id: &PageId) -> Result<()> {
         let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
         let now = self.clock.now();
         if let PageState::Accepted { year, .. } = page.state {
             let pages = BTreeSet::from([id.clone()]);
             change_manifest(self.blobs, year, |manifest| Ok(manifest.superseding(&pages, now))).await?;
         }
-        let purpose = Purpose::New { hints: EntryHints::default() };
-        let items = [VisitItem { url: page.url.clone(), page: id.clone(), purpose }];
-        let visits = visits_to(&page.host, page.feed.as_ref(), &items);
-        let visit: Vec<_> = visits.map(|visit| (visit, now + SOON)).collect();
-        self.queue.send(&visit).await?;
+        let visits = first_visits(vec![page.clone()]).into_iter();
+        self.queue.send(&visits.map(|visit| (visit, now + SOON)).collect::<Vec<_>>()).await?;
         let reason = Rejection::HostUnavailable("what was kept of it was lost, and it is fetched again".to_owned());
         match self.pages.swap(seen, &Page { state: PageState::Rejected { reason }, at: now, ..page }).await {
             Ok(_) | Err(PortError::Conflict) => Ok(()),
