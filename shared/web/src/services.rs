@@ -73,8 +73,8 @@ pub struct ShownSetting {
 impl AdminServices {
     /// Returns the services of the operator's pages.
     pub fn new(desk: &Desk, trusted_header: Option<HeaderName>, settings: Vec<ShownSetting>) -> AdminServices {
-        let Actions { log, clock, .. } = &*desk.actions;
-        let sessions = Sessions { blobs: log.blobs.clone(), clock: clock.clone() };
+        let Actions { log, .. } = &*desk.actions;
+        let sessions = Sessions { blobs: log.blobs.clone(), clock: log.clock.clone() };
         AdminServices { actions: desk.actions.clone(), lookup: desk.lookup.clone(), sessions, trusted_header, settings }
     }
 }
