@@ -1,6 +1,6 @@
 //! Explains the extraction of a page, for a site's owner with `curlew check page --explain`.
 
-use crate::candidates::ranking::Ranking;
+use crate::candidates::candidate::Ranking;
 use crate::choose::body::Body;
 use crate::learned;
 use crate::read::outline::Outline;
@@ -13,8 +13,7 @@ pub struct Explanation {
     pub candidates: Vec<ScoredCandidate>,
     /// Every line of the page's body in document order, with the reason why the chosen candidate leaves it out.
     pub lines: Vec<Line>,
-    /// Source of the main image: the name of a meta tag, `jsonld`, `microdata`, `image_src`, or `body` (an image of the
-    /// text).
+    /// Source of the main image: the name of a meta tag, `jsonld`, `microdata`, `image_src`, or `body` (of the text).
     pub image_by: Option<&'static str>,
     /// Source of the canonical URL: `link`, `og:url`, `jsonld`, `twitter:url` or `microdata`.
     pub canonical_by: Option<&'static str>,
@@ -23,12 +22,12 @@ pub struct Explanation {
 /// One candidate for the text, and the factors of its score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoredCandidate {
-    /// Name of the rule: `microdata`, `content` (a container with a class name of WordPress or a similar system),
-    /// `article`, `main`, `density`.
+    /// Name of the rule: `microdata`, `content` (a container with a class name of WordPress and the like), `article`, `main`,
+    /// `density`.
     pub from: &'static str,
     /// Number of characters that it keeps, without white space.
     pub chars: usize,
-    /// Share of them that is inside links, from 0 to 1.
+    /// Share of them inside links, from 0 to 1.
     pub links: f64,
     /// Agreement of the other extractors, from 0 to 1.
     pub agreement: f64,
@@ -49,7 +48,7 @@ pub struct Line {
     pub text: String,
     /// Kind of element that holds it: `paragraph`, `heading`, `item`, `cell`, `quote`, `code` or `other`.
     pub kind: &'static str,
-    /// Share of its characters that is inside links, from 0 to 1.
+    /// Share of its characters inside links, from 0 to 1.
     pub links: f64,
     /// Reason why it is left out; `None` if it is part of the text.
     pub left_out: Option<Cow<'static, str>>,
@@ -58,7 +57,7 @@ pub struct Line {
 impl Explanation {
     /// Converts the ranking to words.
     pub(crate) fn new(outline: &Outline<'_>, body: &Body, weighed: &Ranking) -> Explanation {
-        let chosen = weighed.best.and_then(|at| weighed.candidates.get(at));
+        let chosen = weighed.chosen();
         let learned = body.learned.as_ref().map(|answer| (answer, learned::reasons(&body.table, &answer.scores)));
         let by_rules = |at: usize| match chosen {
             Some(chosen) if (chosen.span.start..chosen.span.end).contains(&at) => {
@@ -66,39 +65,28 @@ impl Explanation {
             }
             _ => Some("outside of the article"),
         };
-        let candidates = weighed
-            .candidates
-            .iter()
-            .enumerate()
-            .map(|(at, candidate)| {
-                let weight = weighed.weights.get(at).copied().unwrap_or_default();
-                ScoredCandidate {
-                    from: candidate.from,
-                    chars: candidate.chars,
-                    links: candidate.links(),
-                    agreement: weight.agreement,
-                    prior: weight.prior,
-                    score: weight.score,
-                    chosen: learned.is_none() && weighed.best == Some(at),
-                    lines: candidate.kept(outline).map(|(at, _)| at).collect(),
-                }
-            })
-            .collect();
-        let lines = outline
-            .blocks
-            .iter()
-            .enumerate()
-            .map(|(at, block)| Line {
-                text: block.text.clone(),
-                kind: block.tag.name(),
-                links: block.links(),
-                left_out: match &learned {
-                    None => by_rules(at).map(Cow::from),
-                    Some((answer, _)) if answer.keeps(at) => None,
-                    Some((_, reasons)) => Some(reasons.get(at).cloned().unwrap_or_default().into()),
-                },
-            })
-            .collect();
+        let weighed_candidates = weighed.candidates.iter().zip(&weighed.weights).enumerate();
+        let candidates = weighed_candidates.map(|(at, (candidate, weight))| ScoredCandidate {
+            from: candidate.from,
+            chars: candidate.chars,
+            links: candidate.links(),
+            agreement: weight.agreement,
+            prior: weight.prior,
+            score: weight.score,
+            chosen: learned.is_none() && weighed.best == Some(at),
+            lines: candidate.kept(outline).map(|(at, _)| at).collect(),
+        });
+        let lines = outline.blocks.iter().enumerate().map(|(at, block)| Line {
+            text: block.text.clone(),
+            kind: block.tag.name(),
+            links: block.links(),
+            left_out: match &learned {
+                None => by_rules(at).map(Cow::from),
+                Some((answer, _)) if answer.keeps(at) => None,
+                Some((_, reasons)) => Some(reasons.get(at).cloned().unwrap_or_default().into()),
+            },
+        });
+        let (candidates, lines) = (candidates.collect(), lines.collect());
         Explanation { candidates, lines, image_by: None, canonical_by: None }
     }
 }

@@ -1,12 +1,8 @@
 //! HTML to article: title, text, main image, canonical URL, dates, author, language. Pure.
 //!
-//! There are two entry points. [`scan_head`] is one cheap pass over the tags, for the fetch stage: canonical URL, page
-//! directives, an image from the head. [`extract`] builds the tree and takes the article from it. Both read the same
-//! pieces of a page (`curlew_text::html`); while the tree is built, all that could make it slow or deep is counted.
-//!
-//! Extraction collects candidates and then chooses: each rule (`jsonld`, `microdata`, `content`, `opengraph`, …)
-//! reports its findings, and `choose`, `title`, `dates`, `language`, `image` weigh them against each other. No rule is
-//! trusted alone.
+//! [`scan_head`] is one cheap pass over the tags: canonical URL, page directives, an image from the head. [`extract`]
+//! builds the tree and takes the article from it: each rule (`jsonld`, `microdata`, `content`, …) reports its findings, and
+//! `choose` weighs them against each other. No rule is trusted alone.
 //!
 #![doc = include_str!("../README.md")]
 
@@ -18,28 +14,25 @@ mod lists;
 mod markup;
 mod read;
 mod text;
-mod work;
 
 pub use choose::dates::DateSource;
 pub use explain::{Explanation, Line, ScoredCandidate};
 pub use read::gate::{Limits, Unreadable};
 pub use read::scan_head::{HeadScan, Refresh, head_metas, scan_head};
 pub use text::text_words;
-pub use work::Work;
 
-use candidates::ranking;
-use choose::{author, body, dates, head, image, language, title};
+use candidates::candidate::Ranking;
+use choose::{Evidence, author, body, dates, head, image, language, title};
 use curlew_model::{Rejection, Timestamp};
 use curlew_text::charset::{self, Document};
-use markup::{jsonld, microdata, opengraph};
+use markup::{jsonld, microdata};
 use read::{dom, gate, outline, walk};
 use std::borrow::Cow;
 use url::Url;
 
 /// Minimum number of characters in a valid page's text, unless it has [`MIN_TEXT_WORDS`] words (design, "valid page").
 pub const MIN_TEXT_CHARS: usize = 250;
-/// Minimum number of words in a valid page's text, unless it has [`MIN_TEXT_CHARS`] characters (design, "valid page").
-/// [`text_words`] counts them.
+/// Minimum number of words ([`text_words`]) in a valid page's text, unless it has [`MIN_TEXT_CHARS`] characters.
 pub const MIN_TEXT_WORDS: usize = 50;
 
 /// An article extracted from a page. Every text is plain text: NFC, without control characters and bidi overrides.
@@ -76,8 +69,29 @@ pub struct Article {
     pub from: &'static str,
 }
 
-/// Decodes a page, by its byte order mark, the charset of the Content-Type header, a `meta` tag, or a guess. A
-/// character that cannot be decoded becomes U+FFFD; text that was double-encoded before it was sent is repaired.
+/// Steps that reading a page takes, each part in its own unit. Tests and fuzz targets check that they grow at most linearly
+/// with the length of a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Building the tree: open elements asked for, elements, attributes and nodes made or moved.
+    pub tree: u64,
+    /// Walking it: nodes entered and left, and the text read below single elements.
+    pub walk: u64,
+    /// Structured data: values of JSON-LD, nodes and texts of microdata.
+    pub data: u64,
+    /// Choosing the text: lines that the candidates examine, and the input of the fallback.
+    pub text: u64,
+}
+
+impl Work {
+    /// Returns all steps.
+    pub fn total(&self) -> u64 {
+        self.tree + self.walk + self.data + self.text
+    }
+}
+
+/// Decodes a page, by its byte order mark, the charset of the Content-Type header, a `meta` tag, or a guess. A character
+/// that cannot be decoded becomes U+FFFD; double-encoded text is repaired.
 pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
     charset::undo_double_encoding(charset::decode(body, content_type, Document::Page).text)
 }
@@ -89,7 +103,7 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
 /// # Errors
 /// If the page exceeds one of the limits, or is not HTML.
 pub fn extract(html: &str, page: &Url, limits: &Limits) -> Result<Article, Unreadable> {
-    read(html, page, limits, &mut Work::default(), |_, _, _, _| ()).map(|(article, ())| article)
+    measure(html, page, limits).0
 }
 
 /// As [`extract`]; also returns the steps taken, even for a page that is refused.
@@ -126,7 +140,7 @@ pub struct LearnedBlock {
 #[doc(hidden)]
 pub fn learned_blocks(html: &str, page: &Url, limits: &Limits) -> Result<Vec<LearnedBlock>, Unreadable> {
     let read = read(html, page, limits, &mut Work::default(), |outline, chosen, _, _| {
-        let blocks = outline.blocks.iter().zip(&chosen.table.rows);
+        let blocks = outline.blocks.iter().zip(&chosen.table);
         blocks.map(|(block, row)| LearnedBlock { text: block.text.clone(), features: row.to_vec() }).collect()
     });
     read.map(|(_, blocks)| blocks)
@@ -143,47 +157,29 @@ fn read<T>(
     page: &Url,
     limits: &Limits,
     work: &mut Work,
-    also: impl FnOnce(&outline::Outline<'_>, &body::Body, &ranking::Ranking, AddressSources) -> T,
+    also: impl FnOnce(&outline::Outline<'_>, &body::Body, &Ranking, AddressSources) -> T,
 ) -> Result<(Article, T), Unreadable> {
     gate::admit(html, limits)?;
     let tree = dom::build(html, limits, &mut work.tree)?;
     let mut outline = walk::walk(&tree, page, limits)?;
     work.walk = outline.steps;
-    let head = head::read(html, &outline, limits, page)?;
-    let graph = opengraph::read(&outline);
-    let linked = jsonld::read(&outline, limits);
+    let head = head::read(html, &outline)?;
+    let linked = jsonld::read(&outline);
     let micro = microdata::read(&tree, &outline);
     work.data = linked.steps + micro.steps;
     outline.is_paywalled = linked.is_paywalled || micro.is_paywalled;
 
-    let title = title::choose(&outline, &graph, &linked, &micro, limits);
-    let site_name = title::site_name(&outline, &graph, &linked, &micro, title.as_deref());
+    let evidence = Evidence { outline: &outline, linked: &linked, micro: &micro };
+    let title = title::choose(evidence);
+    let site_name = title::site_name(evidence, title.as_deref());
     let weighed = body::weigh(&outline, title.as_deref());
-    let told = author::AuthorEvidence {
-        outline: &outline,
-        graph: &graph,
-        linked: &linked,
-        micro: &micro,
-        title: title.as_deref(),
-        site: site_name.as_deref(),
-        end: weighed.end(),
-    };
-    let author = author::choose(&told, limits);
-    let chosen = body::text(&tree, &outline, &weighed, &linked, title.as_deref(), limits);
+    let author = author::choose(evidence, title.as_deref(), site_name.as_deref(), weighed.end());
+    let chosen = body::text(&tree, &outline, &weighed, linked.body.as_deref(), title.as_deref());
     work.text = weighed.steps + chosen.steps + outline.looks();
-    let language = language::choose(&outline, &graph, &linked, &micro, &chosen.text);
-    let dated = dates::choose(&dates::Evidence {
-        outline: &outline,
-        graph: &graph,
-        linked: &linked,
-        micro: &micro,
-        chosen: &chosen,
-        page,
-        html,
-        language: language.as_deref(),
-    });
-    let images = image::choose(&outline, &linked, &micro, &chosen, limits);
-    let canonical = head::canonical(&head, &outline, &graph, &linked, page, limits);
+    let language = language::choose(evidence, &chosen.text);
+    let dated = dates::choose(evidence, &chosen, html, language.as_deref());
+    let images = image::choose(evidence, &chosen);
+    let canonical = head::canonical(&head, evidence);
     let by =
         AddressSources { image: images.first().map(|(_, by)| *by), canonical: canonical.as_ref().map(|(_, by)| *by) };
     let also = also(&outline, &chosen, &weighed, by);

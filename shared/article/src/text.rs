@@ -3,8 +3,8 @@
 use curlew_text::hygiene::head_bytes;
 use foldhash::HashSet;
 
-/// Returns the width of a text without white space. Chinese, Japanese and Korean characters count twice (they are
-/// "wide", UAX #11): each carries about as much as two letters, so that one limit fits all scripts.
+/// Returns the width of a text without white space. Chinese, Japanese and Korean characters count twice ("wide", UAX #11):
+/// each carries about as much as two letters, so that one limit fits all scripts.
 pub(crate) fn width(text: &str) -> usize {
     if text.is_ascii() {
         return text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
@@ -29,22 +29,21 @@ pub(crate) fn is_wide(c: char) -> bool {
 
 /// True if a text has a letter or a digit, and few signs before it.
 pub(crate) fn has_letters(text: &str) -> bool {
-    /// Maximum number of signs that are not ASCII.
-    const SIGNS: usize = 24;
+    /// Signs beyond ASCII.
+    const MAX_SIGNS: usize = 24;
     let mut signs = 0;
     let ends = |c: &char| {
         let is_letter = c.is_alphanumeric();
         signs += usize::from(!is_letter && !c.is_ascii());
-        is_letter || signs > SIGNS
+        is_letter || signs > MAX_SIGNS
     };
     text.chars().find(ends).is_some_and(char::is_alphanumeric)
 }
 
 /// True if a text ends like a sentence, in any of the scripts of the web; quotes and brackets may follow.
 pub(crate) fn ends_sentence(text: &str) -> bool {
-    /// Number of bytes at the end that are looked at.
-    const END: usize = 256;
-    let text = tail(text, END);
+    const END_BYTES: usize = 256;
+    let text = tail(text, END_BYTES);
     let closing = |c: char| {
         c.is_whitespace()
             || matches!(c, '"' | '\'' | '”' | '’' | '»' | '«' | ')' | ']' | '）' | '」' | '』' | '】' | '›' | '“' | '*')
@@ -57,15 +56,13 @@ pub(crate) fn ends_sentence(text: &str) -> bool {
 
 /// True if the last letter of a text is of a script without a mark for the end of a sentence (Thai, Lao).
 pub(crate) fn has_no_marks(text: &str) -> bool {
-    /// Number of characters at the end among which that letter is.
-    const END: usize = 8;
-    let last = text.chars().rev().take(END).find(|c| c.is_alphanumeric());
+    const END_CHARS: usize = 8;
+    let last = text.chars().rev().take(END_CHARS).find(|c| c.is_alphanumeric());
     last.is_some_and(|c| ('\u{E01}'..='\u{EFF}').contains(&c))
 }
 
-/// Returns the number of words that a text would have in English. White space separates words. Scripts without white
-/// space between words, and Korean, whose words take their particles along, are counted by characters: three of Chinese
-/// are two words, two of kana and of Korean one, and three of Thai, Lao, Khmer and Burmese one.
+/// Returns the number of words that a text would have in English: three characters of Chinese are two words, two of kana or
+/// of Korean one, and three of Thai, Lao, Khmer and Burmese one; white space separates all others.
 pub fn text_words(text: &str) -> usize {
     const PARTS: usize = 6;
     let parts = |run: &str| {
@@ -80,14 +77,13 @@ pub fn text_words(text: &str) -> usize {
     text.split_whitespace().map(parts).sum::<usize>() / PARTS
 }
 
-/// Returns the number of words of a text. White space separates words; in Chinese and Japanese, which have none between
-/// words, every two characters count as one.
+/// Returns the number of words of a text; every two characters of Chinese and Japanese count as one.
 pub(crate) fn words(text: &str) -> usize {
+    let words_of = |run: &str| match run.is_ascii() {
+        true => 1,
+        false => run.chars().filter(|c| is_unspaced(*c)).count().div_ceil(2).max(1),
+    };
     text.split_whitespace().map(words_of).sum()
-}
-
-fn words_of(run: &str) -> usize {
-    if run.is_ascii() { 1 } else { run.chars().filter(|c| is_unspaced(*c)).count().div_ceil(2).max(1) }
 }
 
 /// True for characters of scripts without spaces between words: kana and Han.
@@ -95,7 +91,7 @@ pub(crate) fn is_unspaced(c: char) -> bool {
     is_wide(c) && !matches!(c, '\u{1100}'..='\u{115F}' | '\u{AC00}'..='\u{D7A3}') && c.is_alphanumeric()
 }
 
-/// Returns a text reduced to its distinctive part: letters and digits in lower case, with single spaces between.
+/// Returns the letters and digits of a text in lower case, with single spaces between words.
 pub(crate) fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -126,16 +122,15 @@ pub(crate) fn tail(text: &str, bytes: usize) -> &str {
     text.get(text.ceil_char_boundary(text.len().saturating_sub(bytes))..).unwrap_or(text)
 }
 
-/// Returns the similarity of two folded titles: the share of words that they have in common (Dice). In scripts without
-/// spaces between words, characters are compared. It is 0 if they differ so much in length that it cannot be `least`: a
-/// page may have very many short headings and a long title. Of long ones the beginnings are compared.
+/// Returns the similarity of two folded titles: the share of words, or characters without spaces, that the beginnings of
+/// both have in common (Dice). It is 0 if they differ so much in length that it cannot be `least`: pages may have very many
+/// short headings.
 pub(crate) fn alike(one: &str, two: &str, least: f64) -> f64 {
-    /// Number of bytes that are compared.
-    const LONGEST: usize = 300;
+    const MAX_BYTES: usize = 300;
     if one == two {
         return 1.0;
     }
-    let (one, two) = (head_bytes(one, LONGEST), head_bytes(two, LONGEST));
+    let (one, two) = (head_bytes(one, MAX_BYTES), head_bytes(two, MAX_BYTES));
     let (short, long) = if one.len() <= two.len() { (one, two) } else { (two, one) };
     let most = title_parts(short).count() as f64 * (2.0 / least - 1.0);
     // Rounded up, so that one that is just alike is compared.

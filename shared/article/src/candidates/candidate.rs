@@ -1,10 +1,7 @@
-//! Candidates for the article's text: the blocks of the page that each extractor takes, and the reasons why it leaves
-//! out others.
+//! Candidates for the article's text: the blocks that each extractor takes, and why it leaves out others.
 
-use crate::candidates::lines;
-use crate::candidates::parts;
 use crate::candidates::sums::{between, covered, sums};
-use crate::candidates::tails;
+use crate::candidates::{lines, parts, tails};
 use crate::read::outline::{Block, Kind, Mark, Outline, Part, PartName, Reason, Span, Tag};
 use std::collections::HashMap;
 
@@ -57,15 +54,17 @@ impl Candidate {
         }
         tails::drop_from(outline, span.start, &mut left);
         lines::drop_from(blocks, title, &mut left);
-        let mut candidate = Candidate { from, span, left, chars: 0, link_chars: 0 };
-        candidate.count(outline);
-        candidate
+        Candidate::counted(outline, from, span, left)
     }
 
     /// Takes the blocks of a page that the model takes for text: those without a reason to leave them out.
     pub(crate) fn learned(outline: &Outline<'_>, left: Vec<Option<Reason>>) -> Candidate {
         let span = Span { start: 0, end: left.len(), serial: 0, parent: 0 };
-        let mut candidate = Candidate { from: "learned", span, left, chars: 0, link_chars: 0 };
+        Candidate::counted(outline, "learned", span, left)
+    }
+
+    fn counted(outline: &Outline<'_>, from: &'static str, span: Span, left: Vec<Option<Reason>>) -> Candidate {
+        let mut candidate = Candidate { from, span, left, chars: 0, link_chars: 0 };
         candidate.count(outline);
         candidate
     }
@@ -99,30 +98,56 @@ impl Candidate {
         self.link_chars as f64 / self.chars.max(1) as f64
     }
 
-    /// Counts the characters that are kept.
     fn count(&mut self, outline: &Outline<'_>) {
-        let (mut chars, mut link_chars) = (0, 0);
-        for (_, block) in self.kept(outline) {
-            chars += block.chars;
-            link_chars += block.link_chars;
-        }
-        (self.chars, self.link_chars) = (chars, link_chars);
+        self.chars = self.kept(outline).map(|(_, block)| block.chars).sum();
+        self.link_chars = self.kept(outline).map(|(_, block)| block.link_chars).sum();
+    }
+}
+
+/// The factors of a candidate's score.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Weight {
+    pub(crate) agreement: f64,
+    pub(crate) prior: f64,
+    pub(crate) score: f64,
+}
+
+/// The candidates, the weight of each, and the index of the best.
+#[derive(Debug, Default)]
+pub(crate) struct Ranking {
+    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) weights: Vec<Weight>,
+    pub(crate) best: Option<usize>,
+    /// True for each block of the page that is not shown, or is marked not to be quoted.
+    pub(crate) hidden: Vec<bool>,
+    pub(crate) steps: u64,
+}
+
+impl Ranking {
+    pub(crate) fn chosen(&self) -> Option<&Candidate> {
+        self.candidates.get(self.best?)
+    }
+
+    /// Returns the block after the last one that the best candidate keeps.
+    pub(crate) fn end(&self) -> Option<usize> {
+        let best = self.chosen()?;
+        let last = best.left.iter().rposition(Option::is_none)?;
+        Some(best.span.start + last + 1)
     }
 }
 
 /// Returns the candidates of every extractor that needs only the outline. `title` is the headline, folded.
 pub(crate) fn all(outline: &Outline<'_>, parts: &[Part], title: &str) -> Vec<Candidate> {
     let mut candidates = marked(outline, parts, title);
-    candidates.extend(joined(outline, parts, title));
-    candidates.extend(posts(outline, parts, title));
-    candidates.extend(dense(outline, parts, title));
+    let others = [joined(outline, parts, title), posts(outline, parts, title), dense(outline, parts, title)];
+    candidates.extend(others.into_iter().flatten());
     candidates
 }
 
 /// Returns the candidates that the markup names: the few longest of each sort.
 fn marked(outline: &Outline<'_>, parts: &[Part], title: &str) -> Vec<Candidate> {
-    /// Maximum number of candidates of one sort. More of them form a list of posts, and the longest suffice to show it.
-    const OF_A_SORT: usize = 4;
+    /// More candidates of one sort form a list of posts, and the longest suffice to show it.
+    const MAX_OF_A_SORT: usize = 4;
     let chars = sums(&outline.blocks, |block| block.chars - block.link_chars);
     let before = parts::before_main(outline);
     let named = outline.marks.iter().filter(|(_, span, _)| span.end > before);
@@ -131,7 +156,7 @@ fn marked(outline: &Outline<'_>, parts: &[Part], title: &str) -> Vec<Candidate> 
         let mut spans: Vec<Span> =
             named.clone().filter(|(mark, ..)| *mark == wanted).map(|(_, span, _)| *span).collect();
         spans.sort_by_key(|span| (usize::MAX - between(&chars, span.start, span.end), span.serial));
-        spans.truncate(OF_A_SORT);
+        spans.truncate(MAX_OF_A_SORT);
         for span in spans {
             let from = wanted.extractor();
             // An element around another one often holds nothing else.
@@ -147,7 +172,7 @@ fn marked(outline: &Outline<'_>, parts: &[Part], title: &str) -> Vec<Candidate> 
 }
 
 /// Joins containers of the same name, into which a long article is often cut, unless each lies in an `<article>` of its
-/// own, as on a page that lists posts.
+/// own, as in a list of posts.
 fn joined(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate> {
     let marks = |wanted: Mark| outline.marks.iter().filter(move |(mark, ..)| *mark == wanted).map(|(_, span, _)| span);
     let outer: Vec<&Span> = marks(Mark::Content)
@@ -160,8 +185,7 @@ fn joined(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidat
     if outer.len() < 2 || lists {
         return None;
     }
-    // Ancestors close after their descendants, so the first span that holds both is the nearest one.
-    let around = outline.spans.iter().find(|span| span.holds(first) && span.holds(last))?;
+    let around = around(outline, first, last)?;
     let mut all = Candidate::new(outline, parts, title, "content", *around);
     // A heading right above a container belongs to it.
     let heading = |block: usize| matches!(outline.blocks.get(block).map(|block| block.tag), Some(Tag::Heading(_)));
@@ -174,11 +198,17 @@ fn joined(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidat
     Some(all)
 }
 
+/// Returns the nearest element around two others.
+fn around<'o>(outline: &'o Outline<'_>, first: &Span, last: &Span) -> Option<&'o Span> {
+    // Ancestors close after their descendants.
+    outline.spans.iter().find(|span| span.holds(first) && span.holds(last))
+}
+
 /// Joins several `<article>`, none of which is most of the text: the posts of a thread or of a live blog.
 fn posts(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate> {
-    /// Share of the text of all, in percent, from which one is the article and the others are teasers.
+    /// Share in percent of the text of all from which one is the article and the others are teasers.
     const MOST: usize = 60;
-    /// Share of links, in percent, from which one is a teaser.
+    /// Share in percent of links from which one is a teaser.
     const LINKS: usize = 40;
     let chars = sums(&outline.blocks, |block| block.chars);
     let links = sums(&outline.blocks, |block| block.link_chars);
@@ -200,9 +230,7 @@ fn posts(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate
     if posts.len() < 2 || posts.iter().any(|span| size(span) * 100 >= MOST * together) {
         return None;
     }
-    // Ancestors close after their descendants, so the first span that holds both is the nearest one.
-    let around = outline.spans.iter().find(|span| span.holds(first) && span.holds(last))?;
-    let mut joined = Candidate::new(outline, parts, title, "article", *around);
+    let mut joined = Candidate::new(outline, parts, title, "article", *around(outline, first, last)?);
     joined.keep_only(outline, &posts, "between the posts");
     Some(joined)
 }
@@ -227,8 +255,8 @@ fn dense(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate
     Some(Candidate::new(outline, parts, title, "density", *whole_list(outline, best, &score)))
 }
 
-/// Returns the element around the best one in which that is one of several of its kind, such as the posts of a thread
-/// or the steps of a list; else the best one.
+/// Returns the element around the best one in which that is one of several of its kind, such as the posts of a thread;
+/// else the best one.
 fn whole_list<'o>(outline: &'o Outline<'_>, best: &'o Span, score: &impl Fn(&Span) -> f64) -> &'o Span {
     /// Share of the best one of the worth of all, from which it is the article.
     const MOST: f64 = 0.6;

@@ -1,13 +1,15 @@
-//! Drops single lines inside an article that do not belong to it, recognized by content and position: buttons, bylines
-//! above the first paragraph, links below the last one, dumps of data.
+//! Drops single lines of an article by content and position: buttons, bylines above the first paragraph, links below the
+//! last one, dumps of data.
 
-use crate::candidates::phrases;
-use crate::lists::{ACTIONS, PAGES, POINTERS};
+use crate::lists::{ACTIONS, PAGES, PHRASES, POINTERS};
 use crate::read::outline::{Block, Reason, Tag};
 use crate::text::{self, alike};
+use aho_corasick::{AhoCorasick, MatchKind};
+use std::sync::LazyLock;
 
-/// Maximum length of a word for related pages, up to its colon, in bytes.
-const RELATED: usize = 24;
+static ABOUT_THE_PAGE: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder().ascii_case_insensitive(true).match_kind(MatchKind::LeftmostFirst).build(PHRASES.iter()).ok()
+});
 /// Minimum width of a block that is running text, if it has few links and ends like a sentence.
 const PROSE: usize = 110;
 /// Minimum width of running text in Chinese and Japanese, where forty characters are a sentence of twenty words.
@@ -20,6 +22,7 @@ const SHORT: usize = 140;
 const SENTENCES: usize = 320;
 /// Share of a line inside links from which the whole line counts as a link.
 const LINKED: f64 = 0.8;
+
 /// Drops such lines from the kept blocks. `title` is the headline, folded.
 pub(crate) fn drop_from(blocks: &[Block], title: &str, left: &mut [Option<Reason>]) {
     let kept = |at: &usize| left.get(*at) == Some(&None);
@@ -48,6 +51,8 @@ pub(crate) fn is_prose(block: &Block) -> bool {
 
 /// True if a line sends its reader to another page.
 fn is_pointer(line: &str) -> bool {
+    /// Maximum length of a word for related pages, up to its colon, in bytes.
+    const RELATED: usize = 24;
     let related = || line.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("related"));
     let named = || line.find([':', '：']).is_some_and(|at| at < RELATED);
     (related() && named()) || POINTERS.iter().any(|pointer| points(line, pointer))
@@ -67,9 +72,9 @@ fn ends_as_sentence(block: &Block) -> bool {
 
 /// True if a block is a sentence outside of links, of any length but the shortest.
 pub(crate) fn is_sentence(block: &Block) -> bool {
-    /// Minimum width of a sentence; shorter ones are labels and buttons with a full stop.
-    const SHORTEST: usize = 25;
-    block.chars >= SHORTEST && block.links() < 0.5 && !matches!(block.tag, Tag::Heading(_)) && ends_as_sentence(block)
+    /// Shorter ones are labels and buttons with a full stop.
+    const MIN_WIDTH: usize = 25;
+    block.chars >= MIN_WIDTH && block.links() < 0.5 && !matches!(block.tag, Tag::Heading(_)) && ends_as_sentence(block)
 }
 
 /// Returns the reason why a line is no text, regardless of its position.
@@ -83,7 +88,7 @@ pub(crate) fn by_itself(block: &Block) -> Option<Reason> {
     if is_data(&block.text) {
         return Some("data for a script");
     }
-    if block.chars < SENTENCES && block.tag != Tag::Cell && phrases::is_about_the_page(&block.text) {
+    if block.chars < SENTENCES && block.tag != Tag::Cell && is_about_the_page(&block.text) {
         return Some("about the page, not of its matter");
     }
     if block.links() > if block.chars < SHORT { 0.3 } else { LINKED } && is_pointer(&block.text) {
@@ -102,17 +107,34 @@ pub(crate) fn by_itself(block: &Block) -> Option<Reason> {
     (block.tag != Tag::Cell && is_page_number(&line)).then_some("the number of the page")
 }
 
+/// True if a short paragraph has a phrase that only sentences about the page have: sign up, follow us, "The post … appeared
+/// first on …", which copies of a feed keep.
+fn is_about_the_page(text: &str) -> bool {
+    let is_feed_footer = || text.starts_with("The post ") && text.contains(" appeared first on ");
+    ABOUT_THE_PAGE.as_ref().is_some_and(|phrases| phrases.is_match(text)) || is_reading_time(text) || is_feed_footer()
+}
+
+/// True for `5 min read`, `Lesezeit: 3 Minuten`, `Tempo di lettura: 4 minuti`.
+fn is_reading_time(text: &str) -> bool {
+    const MAX_BYTES: usize = 60;
+    text.len() <= MAX_BYTES && text.contains(|c: char| c.is_ascii_digit()) && {
+        let line = text::fold(text);
+        let time = ["min", "mins", "minute", "minutes", "minuten", "minuti", "minutos"];
+        let read = [" read", "lesezeit", "lettura", "lectura", "lecture", "leitura", "leestijd"];
+        line.split(' ').any(|word| time.contains(&word)) && read.iter().any(|word| line.contains(word))
+    }
+}
+
 /// True if a folded line says which of several pages this one is.
 fn is_page_number(line: &str) -> bool {
-    /// Maximum number of words.
-    const FEW: usize = 4;
+    const MAX_WORDS: usize = 4;
     let mut numbers = line.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse::<u16>().ok());
     let (one, all, more) = (numbers.next(), numbers.next(), numbers.next());
-    let mut words = line.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).take(FEW + 1);
+    let mut words = line.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).take(MAX_WORDS + 1);
     one > Some(0)
         && one <= all
         && more.is_none()
-        && words.clone().count() <= FEW
+        && words.clone().count() <= MAX_WORDS
         && words.any(|word| PAGES.contains(word))
 }
 
@@ -122,11 +144,10 @@ fn is_data(line: &str) -> bool {
     braced && line.contains("\":")
 }
 
-/// Width from which a headline is the text itself, as that of a question may be.
-const QUESTION: usize = 250;
-
 /// Returns the reason to drop a line above the first paragraph: site, section, byline, date, buttons.
 fn above(block: &Block, title: &str) -> Option<Reason> {
+    /// Width from which a headline is the text itself, as that of a question may be.
+    const QUESTION: usize = 250;
     let label = block.chars < LABEL && !text::ends_sentence(&block.text);
     match block.tag {
         Tag::Other if block.chars < SHORT && (label || block.links() > 0.5) => Some("a label above the text"),
@@ -145,10 +166,8 @@ pub(crate) fn is_headline(block: &Block, title: &str) -> bool {
     *block.repeats_headline.get_or_init(repeats)
 }
 
-/// Returns the reason to drop a line below the last paragraph, such as offers to those who have read so far.
-///
-/// `plain` is true if the text itself has line breaks instead of paragraphs, so that its last line may be short, or if
-/// a heading stands above the line.
+/// Returns the reason to drop a line below the last paragraph. `plain` is true if a heading stands above the line, or if
+/// the text has line breaks instead of paragraphs, so that its last line may be short.
 fn below(block: &Block, plain: bool) -> Option<Reason> {
     match block.tag {
         Tag::Other if plain && block.link_chars == 0 && text::ends_sentence(&block.text) => None,
@@ -157,5 +176,34 @@ fn below(block: &Block, plain: bool) -> Option<Reason> {
         Tag::Paragraph if block.links() > LINKED => Some("a link below the text"),
         Tag::Item if block.own_links() > LINKED => Some("a link to another page of the site, below the text"),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_about_the_page_are_told_from_those_of_the_text() {
+        for line in [
+            "Get the best of our stories delivered to your inbox.",
+            "Iscriviti alla newsletter",
+            "저작권자 © 무단 전재 및 재배포 금지",
+            "記事・写真の無断転載を禁じます。",
+            "The post A bridge falls appeared first on The Weir.",
+            "5 min read",
+            "Lesezeit: 3 Minuten",
+        ] {
+            assert!(is_about_the_page(line), "{line}");
+        }
+        for line in [
+            "The harbour was closed for 5 minutes.",
+            "He read the letter.",
+            "They signed the treaty in May.",
+            "The county's paper was first published on the first of May, and its keeper appeared first on its front page.",
+            "Bei der Prüfung wurden mehrere Fehler gefunden.",
+        ] {
+            assert!(!is_about_the_page(line), "{line}");
+        }
     }
 }

@@ -1,33 +1,30 @@
 //! Decides which parts of a page are believed not to belong to the article.
 
 use crate::candidates::lines;
-use crate::candidates::sums::{NO_MENU, between, sums};
-use crate::read::outline::{Kind, Mark, Outline, Part, PartName, Span, Tag, Trust};
+use crate::candidates::sums::{between, sums};
+use crate::read::outline::{Block, Kind, Mark, Outline, Part, PartName, Span, Tag, Trust};
 use std::collections::HashSet;
 
-/// Returns the parts that do not belong to the article, except those that hold most of the readable text: a page whose
-/// wrapper is called "newsletter" or is hidden until a script has run is still a page; and except the panels of
-/// accordions. Parts of one name stand together, outer ones before those inside them.
+/// Returns the parts that do not belong to the article, except panels of accordions and those that hold most of the
+/// readable text: a page whose wrapper is called "newsletter" is still a page. Parts of one name stand together, outer
+/// ones before those inside them.
 pub(crate) fn outside(outline: &Outline<'_>) -> Vec<Part> {
     let (mut parts, wrong) = sorted(outline);
     parts.retain(|part| !wrong(part));
     parts
 }
 
-/// Returns the serial numbers of the elements that [`outside`] leaves out, whose names or hiding are not believed.
+/// Returns the serial numbers of the elements whose names or hiding are not believed.
 pub(crate) fn misnamed(outline: &Outline<'_>) -> HashSet<usize> {
     let (parts, wrong) = sorted(outline);
     parts.iter().filter(|part| wrong(part)).map(|part| part.span.serial).collect()
 }
 
-/// Returns the parts that their elements exclude from the article, sorted by name, and a judge that says which of them
-/// are not believed.
+/// Returns all such parts, sorted by name, and a judge that says which of them are not believed.
 fn sorted(outline: &Outline<'_>) -> (Vec<Part>, impl Fn(&Part) -> bool) {
-    let prose =
-        sums(
-            &outline.blocks,
-            |block| if matches!(block.tag, Tag::Heading(_)) { 0 } else { block.chars - block.link_chars },
-        );
+    let is_heading = |block: &Block| matches!(block.tag, Tag::Heading(_));
+    let prose = |block: &Block| if is_heading(block) { 0 } else { block.chars - block.link_chars };
+    let prose = sums(&outline.blocks, prose);
     let all = prose.last().copied().unwrap_or(0);
     let mut parts = outline.parts.clone();
     parts.sort_unstable_by_key(|part| (part.name, part.span.start, usize::MAX - part.span.end));
@@ -43,9 +40,8 @@ fn sorted(outline: &Outline<'_>) -> (Vec<Part>, impl Fn(&Part) -> bool) {
     (parts, wrong)
 }
 
-/// Returns the number of blocks before the page's `<main>`, if there is one that begins with the article: with a
-/// headline and a sentence after it. However long, they are no article (HTML, section 4.4.14): a site's notice or its
-/// introduction.
+/// Returns the number of blocks before the page's only `<main>`, if that begins with a headline and a sentence. They are no
+/// article (HTML, section 4.4.14), but a site's notice or its introduction.
 pub(crate) fn before_main(outline: &Outline<'_>) -> usize {
     *outline.before_main.get_or_init(|| {
         let Some(Span { start, end, .. }) = only_main(outline) else { return 0 };
@@ -55,21 +51,18 @@ pub(crate) fn before_main(outline: &Outline<'_>) -> usize {
     })
 }
 
-/// Returns the page's `<main>`, if there is one and no other.
 fn only_main<'o>(outline: &'o Outline<'_>) -> Option<&'o Span> {
     let mut mains = outline.marks.iter().filter(|(mark, ..)| *mark == Mark::Main).map(|(_, span, _)| span);
     mains.next().filter(|_| mains.next().is_none())
 }
 
-/// Returns the serial numbers of the panels of accordions: some folded parts one after the other, each with sentences
-/// and below a short line that is shown.
+/// Returns the serial numbers of the panels of accordions: folded parts one after the other, each with sentences and below
+/// a short line that is shown.
 fn panels(outline: &Outline<'_>) -> HashSet<usize> {
-    /// Minimum number of panels; two may be a menu and a dialog.
+    /// Two may be a menu and a dialog.
     const FEWEST: usize = 3;
-    /// Maximum number of lines that are shown between two panels.
-    const LABEL_LINES: usize = 2;
-    /// Maximum width of such a line.
-    const LABEL: usize = 150;
+    const MAX_LABEL_LINES: usize = 2;
+    const MAX_LABEL_WIDTH: usize = 150;
     let blocks = |from: usize, to: usize| outline.blocks.get(from..to).unwrap_or_default();
     let mut folded: Vec<&Part> = outline.parts.iter().filter(|part| part.folded).collect();
     folded.sort_unstable_by_key(|part| (part.span.start, usize::MAX - part.span.end));
@@ -88,9 +81,9 @@ fn panels(outline: &Outline<'_>) -> HashSet<usize> {
         if span.start < end {
             continue;
         }
-        let label = blocks(end.max(span.start.saturating_sub(LABEL_LINES)), span.start);
-        let is_labelled = label.last().is_some_and(|line| line.chars <= LABEL && line.link_chars == 0);
-        if span.start - end > LABEL_LINES || !is_labelled {
+        let label = blocks(end.max(span.start.saturating_sub(MAX_LABEL_LINES)), span.start);
+        let is_labelled = label.last().is_some_and(|line| line.chars <= MAX_LABEL_WIDTH && line.link_chars == 0);
+        if span.start - end > MAX_LABEL_LINES || !is_labelled {
             run.clear();
         }
         end = span.end;
@@ -110,17 +103,17 @@ fn panels(outline: &Outline<'_>) -> HashSet<usize> {
     panels
 }
 
-/// Returns the names that exclude parts which together read like an article: a name only condemns links and short
-/// lines. Names of layouts are believed less than others.
+/// Returns the names of parts that together read like an article: a name only condemns links and short lines.
 fn wrong_names(outline: &Outline<'_>, parts: &[Part]) -> HashSet<PartName> {
     /// Share of sentences, in percent, from which a part of a layout belongs to the article.
     const LAYOUT: usize = 50;
-    /// Share of running text from which parts of another name do, if they are also as long as an article.
+    /// Share of running text, in percent, from which parts of another name do, if they are as long as an article.
     const USUAL: usize = 80;
+    /// Width of running text from which a part is no navigation.
+    const NO_MENU: usize = 1_000;
     /// Share of links, in percent, up to which a part is running text.
     const LINKS: usize = 10;
-    /// Width from which what is named as navigation, inside the page's `<main>` and without links, is something else: a
-    /// list of dishes.
+    /// Width from which navigation inside `<main>` and without links is something else, such as a list of dishes.
     const DISHES: usize = 200;
     let chars = sums(&outline.blocks, |block| block.chars);
     let links = sums(&outline.blocks, |block| block.link_chars);
@@ -145,9 +138,8 @@ fn wrong_names(outline: &Outline<'_>, parts: &[Part]) -> HashSet<PartName> {
             Trust::Usual => {
                 let is_long = running * 100 >= USUAL * all && running > NO_MENU;
                 let in_main = |part: &Part| main.is_some_and(|main| main.holds(&part.span));
-                let leads_nowhere =
-                    all >= DISHES && parts.iter().all(|part| part.kind == Kind::Chrome && in_main(part));
-                plain && (is_long || leads_nowhere)
+                let is_menu = |part: &Part| part.kind == Kind::Chrome && in_main(part);
+                plain && (is_long || (all >= DISHES && parts.iter().all(is_menu)))
             }
             Trust::Wordy => false,
         } {

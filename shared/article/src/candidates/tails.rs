@@ -1,23 +1,30 @@
-//! Drops sections inside an article that do not belong to it, recognized by their headings: "Related posts", "Leggi
-//! anche".
+//! Drops sections inside an article that do not belong to it, by their headings: "Related posts", "Leggi anche".
 
 use crate::candidates::lines::is_sentence;
-use crate::candidates::section_names::{LONGEST_NAME, section_named};
+use crate::lists::{NOTICES, TEASERS};
 use crate::read::outline::{Block, Outline, Reason, Section, Tag};
 use crate::text;
+use foldhash::HashMap;
+use std::sync::LazyLock;
 
-/// Maximum length of a line that is examined, in characters.
-const LONGEST: usize = 60;
+/// Names of sections, folded.
+static NAMES: LazyLock<HashMap<&str, Section>> = LazyLock::new(|| {
+    let notices = NOTICES.iter().map(|name| (*name, Section::Notice));
+    notices.chain(TEASERS.iter().map(|name| (*name, Section::Teasers))).collect()
+});
+/// Maximum number of words of a name.
+const MAX_NAME_WORDS: usize = 6;
+/// Maximum width of a line that is examined.
+const MAX_WIDTH: usize = 60;
 /// Maximum number of words that may follow a name.
-const MORE_WORDS: usize = 6;
-/// Length in characters above which a paragraph with few links continues the article.
+const MAX_MORE_WORDS: usize = 6;
+/// Width above which a paragraph with few links continues the article.
 const PROSE: usize = 280;
-/// Length in characters of the sentences below a section from which the article goes on there.
+/// Width of the sentences below a section from which the article goes on there.
 const GOES_ON: usize = 400;
 /// Number of paragraphs of a notice, where the article goes on below it.
 const NOTICE: usize = 2;
-/// Maximum number of blocks of sections that are looked at for each block of a page. Sections that overlap, none of
-/// which is left out whole, are looked at again from the next heading on.
+/// Blocks of sections that are looked at for each block of a page: sections may overlap.
 const LOOKS: usize = 4;
 /// Maximum number of blocks from a title or an excerpt to the next link of the same section.
 const NEAR: usize = 2;
@@ -55,20 +62,20 @@ pub(crate) fn drop_from(outline: &Outline<'_>, start: usize, left: &mut [Option<
 }
 
 fn named(block: &Block) -> Option<Section> {
-    if block.chars > LONGEST || matches!(block.tag, Tag::Pre | Tag::Cell) {
+    if block.chars > MAX_WIDTH || matches!(block.tag, Tag::Pre | Tag::Cell) {
         return None;
     }
     let line = text::fold(&block.text);
-    let whole = section_named(&line);
+    let whole = NAMES.get(line.as_str()).copied();
     if whole.is_some() || !matches!(block.tag, Tag::Heading(_)) {
         return whole;
     }
     // In a heading a few more words may follow a name; a line of text must consist of the name alone.
-    let ends = line.match_indices(' ').take(LONGEST_NAME).map(|(end, _)| line.split_at(end));
+    let ends = line.match_indices(' ').take(MAX_NAME_WORDS).map(|(end, _)| line.split_at(end));
     let may_go_on = |(name, rest): &(&str, &str)| {
-        (name.contains(' ') || *name == "related") && rest.split_whitespace().count() <= MORE_WORDS
+        (name.contains(' ') || *name == "related") && rest.split_whitespace().count() <= MAX_MORE_WORDS
     };
-    ends.filter(may_go_on).find_map(|(name, _)| section_named(name))
+    ends.filter(may_go_on).find_map(|(name, _)| NAMES.get(name).copied())
 }
 
 /// Place of a section in the text.
@@ -103,8 +110,8 @@ fn run_below<'b>(blocks: &'b [Block], at: usize, place: &SectionPlace) -> &'b [B
     rest.get(..length.count()).unwrap_or_default()
 }
 
-/// Returns the end of a section with this run of blocks below its heading. Where the article goes on below, a section
-/// without a box of its own is only what is about other pages or a few lines long.
+/// Returns the end of a section with this run below its heading. Where the article goes on below, a section without a box
+/// of its own is a few lines long.
 fn section_end(run: &[Block], at: usize, section: Section, place: &SectionPlace) -> usize {
     let boxed = place.own.is_some_and(|end| end <= at + 1 + run.len());
     let said: usize = run.iter().filter(|block| is_sentence(block)).map(|block| block.chars).sum();
@@ -124,28 +131,27 @@ fn inserted(run: &[Block], section: Section) -> usize {
         // A few words on each link.
         Section::Teasers if linked > 0 && plain <= linked + 1 => run.len(),
         Section::Teasers => {
-            let mut end = 0;
-            for (at, block) in run.iter().enumerate() {
-                if is_linked(block) {
-                    end = at + 1;
-                } else if at >= end + NEAR {
-                    break;
-                }
-            }
-            end
+            let links = (0..run.len()).filter(|at| is_linked(&run[*at]));
+            links.fold(0, |end, at| if at <= end + NEAR { at + 1 } else { end })
         }
         Section::Notice => {
-            let mut seen = 0;
-            run.iter()
-                .take_while(|block| {
-                    seen += usize::from(is_plain(block));
-                    seen <= NOTICE
-                })
-                .count()
+            let mut plain = (0..run.len()).filter(|at| is_plain(&run[*at]));
+            plain.nth(NOTICE).unwrap_or(run.len())
         }
     }
 }
 
 fn is_linked(block: &Block) -> bool {
     block.link_chars * 2 > block.chars
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_NAME_WORDS, NAMES, NOTICES, TEASERS};
+
+    #[test]
+    fn a_name_has_one_meaning_and_few_words() {
+        assert!(NAMES.keys().all(|name| name.split(' ').count() <= MAX_NAME_WORDS));
+        assert_eq!(NAMES.len(), TEASERS.len() + NOTICES.len());
+    }
 }

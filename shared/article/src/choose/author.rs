@@ -1,55 +1,40 @@
 //! Chooses the author of a page: structured data first, then the lines near its headline.
 
+use crate::choose::Evidence;
 use crate::choose::byline::{
     after_by, after_of, any_day, before_time, has_day, introduces, is_address, is_company, is_login, is_office,
     is_person, is_reporter, name, starts_with_by, without_paper,
 };
-use crate::markup::jsonld::{AUTHORS, JsonLd};
-use crate::markup::microdata::Microdata;
-use crate::markup::opengraph::OpenGraph;
-use crate::read::gate::Limits;
+use crate::markup::MAX_AUTHORS;
 use crate::read::outline::{Byline, Outline};
 use crate::text::{ends_with_title, fold};
 use curlew_text::date::find;
 
 /// Names of meta tags for the author.
-const METAS: [&str; 9] = [
-    "author",
-    "article:author",
-    "dc.creator",
-    "dcterms.creator",
-    "parsely-author",
-    "sailthru.author",
-    "byl",
-    "citation_author",
-    "citation_authors",
-];
+const METAS: &str = "\
+    author article:author dc.creator dcterms.creator parsely-author sailthru.author byl citation_author citation_authors";
 /// Names of which a page with several authors has one for each.
-const REPEATED: [&str; 6] =
-    ["article:author", "dc.creator", "dcterms.creator", "parsely-author", "citation_author", "citation_authors"];
-/// Sources that the author is chosen from.
-pub(crate) struct AuthorEvidence<'e, 'a> {
-    pub(crate) outline: &'e Outline<'a>,
-    pub(crate) graph: &'e OpenGraph<'a>,
-    pub(crate) linked: &'e JsonLd,
-    pub(crate) micro: &'e Microdata,
-    /// The headline.
-    pub(crate) title: Option<&'e str>,
-    /// The site's name.
-    pub(crate) site: Option<&'e str>,
-    /// The block after the text.
-    pub(crate) end: Option<usize>,
-}
+const REPEATED: &str = "article:author dc.creator dcterms.creator parsely-author citation_author citation_authors";
 
-/// Chooses the author.
-pub(crate) fn choose(evidence: &AuthorEvidence<'_, '_>, limits: &Limits) -> Option<String> {
-    let AuthorEvidence { outline, graph, linked, micro, title, site, end } = *evidence;
-    let named = |text: &str| name(text, false, limits);
-    let signed = |text: &str| name(text, true, limits);
-    let several: Vec<String> = REPEATED.iter().filter_map(|meta| several(outline, meta)).collect();
-    let metas = METAS.iter().filter_map(|meta| outline.meta(&[meta]));
+/// Chooses the author of a page with this headline and site, whose text ends before the block `end`.
+pub(crate) fn choose(
+    evidence: Evidence<'_>,
+    title: Option<&str>,
+    site: Option<&str>,
+    end: Option<usize>,
+) -> Option<String> {
+    let Evidence { outline, linked, micro } = evidence;
+    let chars = outline.limits.title_chars;
+    let named = |text: &str| name(text, false, chars);
+    let signed = |text: &str| name(text, true, chars);
+    let several: Vec<String> = REPEATED.split(' ').filter_map(|meta| several(outline, meta)).collect();
+    let metas = METAS.split(' ').filter_map(|meta| outline.meta(&[meta]));
     let told = linked.author.as_deref().into_iter().chain(micro.author.as_deref());
-    let told = told.chain(several.iter().map(String::as_str)).chain(metas).chain(graph.author).chain(of_card(outline));
+    let told = told
+        .chain(several.iter().map(String::as_str))
+        .chain(metas)
+        .chain(outline.meta(&["og:article:author", "twitter:creator"]))
+        .chain(of_card(outline));
     let together = together(outline);
     let bylines = outline.bylines.iter().map(|byline| within(outline, byline));
     let shown = together.iter().map(String::as_str).chain(bylines);
@@ -69,13 +54,8 @@ pub(crate) fn choose(evidence: &AuthorEvidence<'_, '_>, limits: &Limits) -> Opti
         .chain(profiled.chain(dated).filter(|text| is_person(text)).filter_map(named))
         .collect();
     // A site that names itself, or its office, as the author often names the writer further down.
-    let is_writer = |name: &&String| {
-        !site_names.contains(&Some(fold(name)))
-            && !is_login(name)
-            && !is_address(name)
-            && !is_company(name)
-            && !is_office(name)
-    };
+    let is_account = |name: &str| is_login(name) || is_address(name) || is_company(name) || is_office(name);
+    let is_writer = |name: &&String| !site_names.contains(&Some(fold(name))) && !is_account(name);
     let chosen = all.iter().find(is_writer).or(all.first()).cloned();
     let chosen = chosen.or_else(|| below_text(outline, end).find_map(named))?;
     // Data often names the first of several writers alone.
@@ -90,7 +70,7 @@ pub(crate) fn choose(evidence: &AuthorEvidence<'_, '_>, limits: &Limits) -> Opti
 /// Returns the names in the metas of one name, if there are several.
 fn several(outline: &Outline<'_>, meta: &str) -> Option<String> {
     let mut names: Vec<&str> = Vec::new();
-    for name in outline.metas_of(meta).take(AUTHORS).map(str::trim).filter(|name| !name.contains("://")) {
+    for name in outline.metas_of(meta).take(MAX_AUTHORS).map(str::trim).filter(|name| !name.contains("://")) {
         if !names.contains(&name) {
             names.push(name);
         }
@@ -127,16 +107,13 @@ fn profiles<'a>(outline: &'a Outline<'_>, at: usize) -> impl Iterator<Item = &'a
     outline.profiles.iter().filter(move |(_, block)| near.contains(block)).map(|(name, _)| name.as_str())
 }
 
-/// Returns the names in lines shortly below the text such as "Posted by Ada at 10:12", as older blogs have them.
+/// Returns the names in lines shortly below the text such as "Posted by Ada at 10:12".
 fn below_text<'a>(outline: &'a Outline<'_>, end: Option<usize>) -> impl Iterator<Item = &'a str> {
-    /// Maximum number of lines below the text.
-    const NEAR: usize = 4;
-    /// Maximum width of such a line.
-    const LONGEST: usize = 120;
-    let lines = end.and_then(|end| outline.blocks.get(end..)).unwrap_or_default().iter().take(NEAR);
-    let lines =
-        lines.filter(|line| line.chars <= LONGEST).map(|line| line.text.trim_start_matches(['.', '…', ' ', '—', '–']));
-    lines.filter_map(|line| {
+    const MAX_LINES: usize = 4;
+    const MAX_WIDTH: usize = 120;
+    let lines = end.and_then(|end| outline.blocks.get(end..)).unwrap_or_default().iter().take(MAX_LINES);
+    lines.filter(|line| line.chars <= MAX_WIDTH).filter_map(|line| {
+        let line = line.text.trim_start_matches(['.', '…', ' ', '—', '–']);
         let dated = line.contains(|c: char| c.is_ascii_digit());
         let person = after_of(line).filter(|_| dated).map(before_time).filter(|name| is_person(name));
         after_by(line).map(before_time).or(person).filter(|name| !name.contains(','))
@@ -176,13 +153,9 @@ fn together(outline: &Outline<'_>) -> Option<String> {
 /// Returns the one name that is marked within a byline, if that begins with it; else the byline.
 fn within<'a>(outline: &'a Outline<'_>, byline: &'a Byline) -> &'a str {
     let line = after_by(&byline.text).unwrap_or(&byline.text);
-    let is_inner = |other: &&Byline| {
-        !other.text.is_empty()
-            && !introduces(&other.text)
-            && other.text.len() < line.len()
-            && line.contains(&other.text)
-    };
-    let mut inner = outline.bylines.iter().filter(is_inner).map(|other| other.text.as_str());
+    let is_inner =
+        |other: &&str| !other.is_empty() && !introduces(other) && other.len() < line.len() && line.contains(other);
+    let mut inner = outline.bylines.iter().map(|other| other.text.as_str()).filter(is_inner);
     let first = inner.next().filter(|name| line.starts_with(name));
     first.filter(|name| inner.all(|other| name.contains(other) || !is_person(other))).unwrap_or(line)
 }
@@ -190,19 +163,13 @@ fn within<'a>(outline: &'a Outline<'_>, byline: &'a Byline) -> &'a str {
 /// Returns the lines shortly before and after the headline.
 fn near_headline<'a>(outline: &'a Outline<'_>, at: usize) -> impl Iterator<Item = &'a str> {
     let end = outline.blocks.len().min(at + AROUND);
-    outline
-        .blocks
-        .get(at.saturating_sub(2)..end)
-        .unwrap_or_default()
-        .iter()
-        .filter(|b| b.chars < 100)
-        .map(|b| b.text.as_str())
+    let near = outline.blocks.get(at.saturating_sub(2)..end).unwrap_or_default().iter();
+    near.filter(|block| block.chars < 100).map(|block| block.text.as_str())
 }
 
 /// Returns the lines near the headline that follow a label announcing the author.
 fn below_label<'a>(outline: &'a Outline<'_>, at: usize) -> impl Iterator<Item = &'a str> {
-    let lines: Vec<&str> = near_headline(outline, at).collect();
-    let pairs: Vec<(&str, &str)> = lines.iter().copied().zip(lines.iter().copied().skip(1)).collect();
-    let name = |line: &str| (1..=5).contains(&line.split_whitespace().count()) && !line.ends_with('.');
-    pairs.into_iter().filter(move |(label, line)| introduces(label) && name(line)).map(|(_, line)| line)
+    let pairs = near_headline(outline, at).zip(near_headline(outline, at).skip(1));
+    let is_name = |line: &str| (1..=5).contains(&line.split_whitespace().count()) && !line.ends_with('.');
+    pairs.filter(move |(label, line)| introduces(label) && is_name(line)).map(|(_, line)| line)
 }

@@ -1,17 +1,13 @@
 //! Chooses the part of the page that is the article's text among candidates.
 
-use crate::candidates::candidate::{self, Candidate};
+use crate::candidates::candidate::{self, Candidate, Ranking, Weight};
 use crate::candidates::parts;
-use crate::candidates::ranking::{Ranking, Weight};
 use crate::candidates::sums::covered;
-use crate::learned::features::{self, FeatureTable, PageFacts};
-use crate::learned::{self, Answer};
-use crate::markup::jsonld::JsonLd;
-use crate::read::dom;
-use crate::read::gate::Limits;
+use crate::learned::features::{self, PageFacts, Row};
+use crate::learned::{self, Answer, REPEATED};
 use crate::read::outline::{Kind, Outline, Tag};
 use crate::read::stored::{self, Stored};
-use crate::read::walk;
+use crate::read::{dom, walk};
 use crate::text;
 use curlew_text::hygiene;
 use scraper::Html;
@@ -23,15 +19,14 @@ pub(crate) struct Body {
     pub(crate) text: String,
     /// Name of the rule that found it.
     pub(crate) from: &'static str,
-    /// First block of the text, and the block after the part of the page from which it was taken; both 0 if it does not
-    /// come from the page's body.
+    /// First block of the text, and the block after the part of the page that has it; both 0 if it is not from the body.
     pub(crate) start: usize,
     pub(crate) end: usize,
     /// Steps that finding it took, in addition to the weighing.
     pub(crate) steps: u64,
     /// Features of the blocks.
-    pub(crate) table: FeatureTable,
-    /// Answer of the model about the blocks, if it decides.
+    pub(crate) table: Vec<Row>,
+    /// Answer of the model, if it decides.
     pub(crate) learned: Option<Answer>,
 }
 
@@ -40,10 +35,8 @@ pub(crate) struct Body {
 const SHORT: usize = 250;
 /// Width below which a page may keep its text outside of its markup: a lead, or a notice that scripts are needed.
 const LITTLE: usize = 600;
-/// Length in characters from which a repeated paragraph is no coincidence.
-const REPEATED: usize = 50;
 
-/// Ranks the candidates by agreement, length, link density, and the prior of the extractor. `title` is the headline.
+/// Ranks the candidates. `title` is the headline.
 pub(crate) fn weigh(outline: &Outline<'_>, title: Option<&str>) -> Ranking {
     let title = title.map(text::fold).unwrap_or_default();
     let parts = parts::outside(outline);
@@ -57,20 +50,15 @@ pub(crate) fn weigh(outline: &Outline<'_>, title: Option<&str>) -> Ranking {
     let weights: Vec<Weight> =
         candidates.iter().map(|candidate| weight(candidate, &candidates, &longest, outline)).collect();
     let lines: usize = candidates.iter().map(|candidate| candidate.left.len()).sum();
-    let best = (0..candidates.len())
-        .filter(|at| candidates.get(*at).is_some_and(|c| c.chars > 0))
-        .max_by(|a, b| score_of(&weights, *a).total_cmp(&score_of(&weights, *b)).then(b.cmp(a)));
+    let scored = candidates.iter().zip(&weights).enumerate().filter(|(_, (candidate, _))| candidate.chars > 0);
+    let best = scored.rev().max_by(|(_, (_, a)), (_, (_, b))| a.score.total_cmp(&b.score)).map(|(at, _)| at);
     // Each is compared with the longest of each extractor.
     let steps = (lines * (1 + 2 * longest.len())) as u64;
     Ranking { candidates, weights, best, steps, hidden }
 }
 
-fn score_of(weights: &[Weight], at: usize) -> f64 {
-    weights.get(at).map_or(f64::MIN, |weight| weight.score)
-}
-
-/// The extractors and their priors. The element that the page's own markup names as the text is seldom too large or too
-/// small; an `<article>` may be a teaser, and `<main>` contains everything.
+/// The extractors and their priors. A named element is seldom too large or too small; an `<article>` may be a teaser, and
+/// `<main>` contains everything.
 const EXTRACTORS: [(&str, f64); 5] =
     [("microdata", 0.7), ("content", 0.7), ("article", 0.3), ("density", 0.2), ("main", 0.1)];
 
@@ -111,36 +99,35 @@ fn weight(candidate: &Candidate, all: &[Candidate], longest: &[&Candidate], outl
     Weight { agreement: confirmed, prior, score }
 }
 
-/// Returns the text of the best candidate.
+/// Returns the text of the best candidate; `stated` is the text that structured data give.
 pub(crate) fn text(
     tree: &Html,
     outline: &Outline<'_>,
     weighed: &Ranking,
-    linked: &JsonLd,
+    stated: Option<&str>,
     title: Option<&str>,
-    limits: &Limits,
 ) -> Body {
-    let best = weighed.best.and_then(|at| weighed.candidates.get(at));
+    let best = weighed.chosen();
     let folded = title.map(text::fold).unwrap_or_default();
     let evidence = PageFacts { outline, weighed, best, title: &folded };
     let table = features::table(&evidence);
-    let described = table.rows.len() as u64;
-    let mut chosen = best.map(|candidate| render(outline, candidate, title, limits)).unwrap_or_default();
+    let described = table.len() as u64;
+    let mut chosen = best.map(|candidate| render(outline, candidate, &folded)).unwrap_or_default();
     let learned = learned::decide(&evidence, &table);
     if let Some(answer) = &learned {
         // Dates and images are looked for where the rules found the text.
         let (start, end) = (chosen.start, chosen.end);
-        chosen = Body { start, end, ..render(outline, &answer.candidate, title, limits) };
+        chosen = Body { start, end, ..render(outline, &answer.candidate, &folded) };
     }
     let mut width = text::width(&chosen.text);
     let longest = weighed.candidates.iter().max_by_key(|candidate| candidate.chars);
     if let Some(longest) = longest.filter(|longest| width < SHORT && longest.chars > 2 * width) {
-        chosen = render(outline, longest, title, limits);
+        chosen = render(outline, longest, &folded);
         width = text::width(&chosen.text);
     }
     // No byte is wider than one column, so a text that is not longer than this is not read.
-    if let Some(body) = linked.body.as_ref().filter(|body| body.len() > 2 * width) {
-        let body = paragraphs(body, limits);
+    if let Some(body) = stated.filter(|body| body.len() > 2 * width) {
+        let body = paragraphs(body, outline.limits.text_chars);
         let others = text::width(&body);
         if others > 2 * width {
             chosen = Body { text: body, from: "jsonld", steps: chosen.steps, ..Body::default() };
@@ -148,24 +135,25 @@ pub(crate) fn text(
         }
     }
     if width < LITTLE && !outline.is_paywalled {
-        chosen = or_stored(chosen, tree, outline, title, limits);
+        chosen = or_stored(chosen, tree, outline, title);
     }
     Body { table, learned, steps: chosen.steps + described, ..chosen }
 }
 
 /// Returns the text that the page keeps outside of its markup, if that is much more than what was found in it.
-fn or_stored(mut chosen: Body, tree: &Html, outline: &Outline<'_>, title: Option<&str>, limits: &Limits) -> Body {
+fn or_stored(mut chosen: Body, tree: &Html, outline: &Outline<'_>, title: Option<&str>) -> Body {
+    let folded = title.map(text::fold).unwrap_or_default();
     for Stored { html, from, steps } in stored::read(tree) {
         chosen.steps += steps;
         if html.len() < SHORT {
             continue;
         }
         let mut steps = 0;
-        let Ok(inner) = dom::build(&html, limits, &mut steps) else { continue };
-        let Ok(inner_outline) = walk::walk(&inner, &outline.page, limits) else { continue };
+        let Ok(inner) = dom::build(&html, &outline.limits, &mut steps) else { continue };
+        let Ok(inner_outline) = walk::walk(&inner, &outline.page, &outline.limits) else { continue };
         let weighed = weigh(&inner_outline, title);
-        let best = weighed.best.and_then(|at| weighed.candidates.get(at));
-        let found = best.map(|candidate| render(&inner_outline, candidate, title, limits)).unwrap_or_default();
+        let best = weighed.chosen().map(|candidate| render(&inner_outline, candidate, &folded));
+        let found = best.unwrap_or_default();
         steps += chosen.steps + inner_outline.steps + weighed.steps;
         if text::width(&found.text) > 2 * text::width(&chosen.text).max(SHORT / 2) {
             chosen = Body { text: found.text, from, ..Body::default() };
@@ -175,18 +163,15 @@ fn or_stored(mut chosen: Body, tree: &Html, outline: &Outline<'_>, title: Option
     chosen
 }
 
-/// Renders the kept blocks as text.
-fn render(outline: &Outline<'_>, candidate: &Candidate, title: Option<&str>, limits: &Limits) -> Body {
+/// Renders the kept blocks as text. `title` is the headline, folded.
+fn render(outline: &Outline<'_>, candidate: &Candidate, title: &str) -> Body {
     let mut out = String::new();
-    let mut left = limits.text_chars;
-    let title = title.map(text::fold).unwrap_or_default();
+    let mut left = outline.limits.text_chars;
     let mut seen = HashSet::new();
     let mut last = "";
     for (_, block) in candidate.kept(outline) {
-        if matches!(block.tag, Tag::Heading(_))
-            && out.is_empty()
-            && text::ends_with_title(&text::fold(&block.text), &title)
-        {
+        let may_be_title = matches!(block.tag, Tag::Heading(_)) && out.is_empty();
+        if may_be_title && text::ends_with_title(&text::fold(&block.text), title) {
             continue;
         }
         // The same long paragraph twice is a copy for another width of screen, or a pulled quote.
@@ -215,11 +200,9 @@ fn push(out: &mut String, paragraph: &str, left: &mut usize) {
 }
 
 /// Cleans a text from another source; tags in it are dropped.
-fn paragraphs(raw: &str, limits: &Limits) -> String {
-    let mut out = String::new();
-    let mut left = limits.text_chars;
-    let plain = dom::without_tags(raw);
-    for paragraph in plain.lines() {
+fn paragraphs(raw: &str, max_chars: usize) -> String {
+    let (mut out, mut left) = (String::new(), max_chars);
+    for paragraph in dom::without_tags(raw).lines() {
         let paragraph = hygiene::line(paragraph, left);
         if !paragraph.is_empty() {
             push(&mut out, &paragraph, &mut left);

@@ -4,19 +4,18 @@ use crate::lists::{
     BEFORE_NAMES, BETWEEN_NAMES, BYLINE_PHRASES, COMPANIES, FAMILY_NAMES, NO_NAMES, NOBODY, OFFICES, PARTICLES,
     REPORTERS, ROLES, TEXT_LABELS, WITHIN_OFFICES, WRITER_LABELS,
 };
-use crate::markup::jsonld::AUTHORS;
+use crate::markup::MAX_AUTHORS;
 use crate::read::changes::event_words;
 use crate::read::dom::without_tags;
-use crate::read::gate::Limits;
 use crate::text::{fold, place_in};
 use curlew_text::date::{Hints, Order, find};
 use curlew_text::hygiene::{head_bytes, line};
 use curlew_text::{leftovers::is_leftover, references};
 
 /// Maximum length of the names of several authors, in characters.
-const LONGEST: usize = 600;
-/// Maximum length of a name, in words; editorial offices have long ones.
-const WORDS: usize = 8;
+const MAX_CHARS: usize = 600;
+/// Minimum number of words of a person's name.
+const PERSON: usize = 2;
 
 /// True if a label only announces a writer's name. In some languages the word is one that names have in them, too.
 pub(super) fn introduces(label: &str) -> bool {
@@ -59,10 +58,10 @@ pub(super) fn starts_with_by(text: &str) -> bool {
 fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let mut letters = text.chars();
     let begins = word.chars().all(|wanted| letters.next().is_some_and(|c| c.to_lowercase().eq([wanted])));
-    if begins { Some(letters.as_str()) } else { None }
+    begins.then(|| letters.as_str())
 }
 
-/// Hints where the place of a day counts and not which one it is: a month's name may be that of another one elsewhere.
+/// Hints where only the place of a day counts.
 pub(super) fn any_day() -> Hints {
     Hints::page(Order::DayFirst).of_language(Some("pl"))
 }
@@ -72,10 +71,9 @@ pub(super) fn has_day(text: &str) -> bool {
     !find(text, &any_day()).is_empty()
 }
 
-/// Returns what stands before the day or the time of a line, and before the word that leads to it, or to the section.
+/// Returns what stands before the day or the time of a line, and before the word that leads to it.
 pub(super) fn before_time(line: &str) -> &str {
-    /// Maximum length of such a word, in bytes.
-    const WORD: usize = 4;
+    const MAX_WORD_BYTES: usize = 4;
     let end = line.find(|c: char| c.is_ascii_digit()).unwrap_or(line.len());
     let day = find(line, &any_day()).first().map_or(end, |day| day.start);
     let end = [" in ", " on ", " at ", " am ", " | ", " - ", " (", "\n"]
@@ -84,7 +82,7 @@ pub(super) fn before_time(line: &str) -> &str {
         .fold(end.min(day), usize::min);
     let before = line.get(..end).unwrap_or_default().trim_end();
     match before.rsplit_once(' ') {
-        Some((name, word)) if word.len() <= WORD && word.chars().all(char::is_lowercase) => name.trim_end(),
+        Some((name, word)) if word.len() <= MAX_WORD_BYTES && word.chars().all(char::is_lowercase) => name.trim_end(),
         _ => before,
     }
 }
@@ -117,13 +115,13 @@ fn is_part_of_name(word: &str) -> bool {
         && !fold(word).split(' ').any(|word| NO_NAMES.contains(word))
 }
 
-/// Returns the names of persons that a byline begins with, without what follows and is no name: what they do, a place,
-/// the age of the text, those who helped. `None` if it does not begin with the name of a person.
+/// Returns the names of persons that a byline begins with, without what they do, a place, the age of the text, or those who
+/// helped.
 fn persons(byline: &str) -> Option<&str> {
     let byline = before_event(byline);
     let byline = find(byline, &any_day()).first().map_or(byline, |day| head_bytes(byline, day.start));
     let (mut end, mut at) = (0, 0);
-    for _ in 0..AUTHORS {
+    for _ in 0..MAX_AUTHORS {
         let Some(person) = first_person(byline.get(at..)?) else { break };
         end = at + person.end;
         let Some(next) = person.next else { break };
@@ -135,13 +133,12 @@ fn persons(byline: &str) -> Option<&str> {
 
 /// The name of a person that a text begins with.
 struct FirstPerson {
-    /// End of the name.
     end: usize,
-    /// Beginning of what may be another name, behind a comma or with the word that leads to it.
+    /// Beginning of what may be another name.
     next: Option<usize>,
 }
 
-/// Returns the person whose name a text begins with; `None` if that is no person's.
+/// Returns the person whose name a text begins with.
 fn first_person(text: &str) -> Option<FirstPerson> {
     let (mut words, mut end, mut before, mut last) = (0, 0, 0, "");
     let mut is_joined = false;
@@ -203,13 +200,11 @@ fn before_event(byline: &str) -> &str {
     events.min().and_then(|at| byline.get(..at)).unwrap_or(byline).trim_end()
 }
 
-/// Returns what follows the words for a writer's work that a byline begins with: "our education correspondent Ada
-/// Example".
+/// Returns the name behind words for its bearer's work: "our education correspondent Ada Example".
 fn after_role(byline: &str) -> Option<&str> {
-    /// Maximum number of such words.
-    const MOST: usize = 6;
+    const MAX_WORDS: usize = 6;
     let mut is_work = byline.starts_with(char::is_lowercase);
-    byline.split_whitespace().take(MOST).find_map(|word| {
+    byline.split_whitespace().take(MAX_WORDS).find_map(|word| {
         is_work |= is_role(word);
         let ends = is_role(word) || word.starts_with(char::is_lowercase);
         let at = place_in(byline, word) + word.len();
@@ -226,21 +221,20 @@ fn is_role(word: &str) -> bool {
     fold(word).split(' ').any(|word| ROLES.iter().any(|role| is(word, role)))
 }
 
-/// Minimum number of words of a person's name.
-const PERSON: usize = 2;
 /// True if a line begins with a name that is marked as a reporter's.
 pub(super) fn is_reporter(text: &str) -> bool {
     let first = text.split(['|', '·', '｜', '/', '　']).next().unwrap_or_default().trim();
     REPORTERS.iter().any(|word| first.strip_suffix(word).is_some_and(|name| (1..=20).contains(&name.chars().count())))
 }
 
-/// Returns the name in a text such as "By Ada Example | May 1, 2026"; `None` if it cannot contain a name. `signed` is
-/// true if the page shows the text as a byline.
-pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> {
+/// Returns the name in a text such as "By Ada Example | May 1, 2026", of at most `chars` characters; `None` if it cannot
+/// contain a name. `signed` is true if the page shows the text as a byline.
+pub(super) fn name(text: &str, signed: bool, chars: usize) -> Option<String> {
     /// Maximum length of the words for the kind of work, in bytes.
     const MADE: usize = 16;
-    // No name is longer.
-    let plain = without_tags(head_bytes(text, 4 * LONGEST));
+    /// Maximum number of words of one name; editorial offices have long ones.
+    const WORDS: usize = 8;
+    let plain = without_tags(head_bytes(text, 4 * MAX_CHARS));
     let mut text = plain.trim().trim_matches(['"', '“', '”', '«', '»']);
     let after = |text| after_by(text).or_else(|| if signed { after_of(text) } else { None });
     let whole = text;
@@ -279,7 +273,7 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
         .filter(|at| text[at + 1..].trim_start().starts_with(|c: char| c.is_ascii_digit()))
         .map_or(text, |at| &text[..at]);
     let end = text.find(['|', '｜', '•', '·', '\n', '⋅', '(', ':', '{', '[', '@', '—', '<']).unwrap_or(text.len());
-    let name = line(&references::decode(text.get(..end).unwrap_or_default()), limits.title_chars);
+    let name = line(&references::decode(text.get(..end).unwrap_or_default()), chars);
     let name = without_role(&name);
     let name = name.rsplit_once(", ").filter(|(_, site)| is_address(site)).map_or(name, |(name, _)| name);
     let name = name.trim_matches([' ', ',', '-', '–', '&']).trim_start_matches('.');
@@ -288,18 +282,18 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
     let name = REPORTERS.iter().find_map(|word| name.strip_suffix(word)).unwrap_or(name).trim_end();
     let words = name.split_whitespace().count();
     let mut each = name.split([',', ';']).map(|name| name.split_whitespace().count());
-    let several = name.matches([',', ';']).count() < AUTHORS && each.all(|words| words <= WORDS);
-    let plausible = words > 0 && several;
+    let plausible = words > 0 && name.matches([',', ';']).count() < MAX_AUTHORS && each.all(|words| words <= WORDS);
     let digits = name.chars().any(|c| c.is_ascii_digit()) && !name.chars().next().is_some_and(|c| c.is_ascii_digit());
     let is_name = plausible
         && (!digits || (words <= 3 && !has_day(&plain)))
         && !name.contains("://")
         && !name.contains("www.")
         && name.chars().any(char::is_alphabetic)
-        && (2..=LONGEST).contains(&name.chars().count())
+        && (2..=MAX_CHARS).contains(&name.chars().count())
         && !introduces(name)
-        && !is_nobody(name);
-    (is_name && !has_day(name)).then(|| name.to_owned())
+        && !is_nobody(name)
+        && !has_day(name);
+    is_name.then(|| name.to_owned())
 }
 
 /// True if a name is one that software gives to an account, or a label.
@@ -350,7 +344,7 @@ mod tests {
 
     #[test]
     fn a_name_is_taken_out_of_its_byline() {
-        let of = |text: &str, signed| name(text, signed, &Limits::default());
+        let of = |text: &str, signed| name(text, signed, 1_000);
         for (line, want) in [
             ("By Ada Example | May 1, 2026", "Ada Example"),
             ("di Ada Esempio", "Ada Esempio"),

@@ -1,12 +1,8 @@
-//! Reads the tags addressed to robots: the canonical URL and the page's directives.
-//!
-//! The tree is used first, since it exists already. It does not show the content of `<noscript>`, `<template>` and
-//! other places that are not rendered, and a directive must not be missed: if the page has more such tags than the tree
-//! shows, its tags are read again, as `scan_head` reads them.
+//! Reads the canonical URL and the page's directives from the tree. No directive must be missed, and the tree does not
+//! show the content of `<noscript>` and `<template>`: if the page has more such tags, all are read as in `scan_head`.
 
-use crate::markup::jsonld::JsonLd;
-use crate::markup::opengraph::OpenGraph;
-use crate::read::gate::{Limits, Unreadable};
+use crate::choose::Evidence;
+use crate::read::gate::Unreadable;
 use crate::read::links::{bare, resolve};
 use crate::read::outline::Outline;
 use crate::read::scan_head::{HeadScan, one_of, scan_head};
@@ -15,55 +11,38 @@ use curlew_text::hygiene::line;
 use memchr::memchr_iter;
 use url::Url;
 
-/// Statements of the tags to robots.
-pub(crate) struct Head {
-    pub(crate) canonical: Option<Url>,
-    /// True if the page names several different canonical URLs.
-    pub(crate) canonical_conflict: bool,
-    /// Names in lower case, and contents.
-    pub(crate) robots_meta: Vec<(String, String)>,
-}
-
-impl From<HeadScan> for Head {
-    fn from(seen: HeadScan) -> Head {
-        Head { canonical: seen.canonical, canonical_conflict: seen.canonical_conflict, robots_meta: seen.robots_meta }
-    }
-}
-
-/// Takes the head from the tree's outline if that is complete, or else from the tags.
+/// Takes canonical URL and directives from the tree's outline if that is complete, or else from the tags.
 ///
 /// # Errors
 /// If the page breaks one of the limits.
-pub(crate) fn read(html: &str, outline: &Outline<'_>, limits: &Limits, page: &Url) -> Result<Head, Unreadable> {
+pub(crate) fn read(html: &str, outline: &Outline<'_>) -> Result<HeadScan, Unreadable> {
+    let limits = &outline.limits;
     if hides_tags(html, outline) {
-        return scan_head(html, page, limits).map(Head::from);
+        return scan_head(html, &outline.page, limits);
     }
     let (canonical, canonical_conflict) = one_of(outline.canonicals.iter().copied(), &outline.base, limits.url_bytes);
     let robots = outline.robots.iter().take(limits.robots_metas);
     let robots_meta = robots.map(|(name, content)| (name.clone(), line(content, limits.robots_bytes))).collect();
-    Ok(Head { canonical, canonical_conflict, robots_meta })
+    Ok(HeadScan { canonical, canonical_conflict, robots_meta, ..HeadScan::default() })
 }
 
-/// True if there may be a `meta` tag, or a link with the relation `canonical`, that the tree does not show. Whatever
-/// looks like the beginning of a tag counts, also in comments and scripts.
+/// True if there may be a `meta` tag, or a canonical link, that the tree does not show; comments and scripts count too.
 fn hides_tags(html: &str, outline: &Outline<'_>) -> bool {
-    /// Maximum number of bytes of a link that are read, and of all of them for each byte of the page.
-    const LINK_BYTES: usize = 4_096;
-    const BYTES: usize = 4;
-    /// Maximum number of attributes of such a link.
-    const ATTRIBUTES: usize = 32;
-    // Links within links are not read again and again.
-    let (mut metas, mut left) = (0, BYTES * html.len());
+    const MAX_LINK_BYTES: usize = 4_096;
+    const MAX_ATTRIBUTES: usize = 32;
+    /// Bytes of links that are read for each byte of the page: links within links are not read again and again.
+    const MAX_TIMES: usize = 4;
+    let (mut metas, mut left) = (0, MAX_TIMES * html.len());
     memchr_iter(b'<', html.as_bytes()).any(|at| {
         let tag = html.get(at..).unwrap_or_default();
         let named =
             |name: &[u8]| tag.as_bytes().get(1..=name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
         metas += usize::from(named(b"meta"));
         if outline.canonicals.is_empty() && named(b"link") {
-            let head = tag.get(..tag.ceil_char_boundary(LINK_BYTES)).unwrap_or(tag);
+            let head = tag.get(..tag.ceil_char_boundary(MAX_LINK_BYTES)).unwrap_or(tag);
             let is_enough = left < head.len();
             left = left.saturating_sub(head.len());
-            let mut pieces = Pieces::new(head, ATTRIBUTES);
+            let mut pieces = Pieces::new(head, MAX_ATTRIBUTES);
             let ends = pieces.next_piece(|| false).is_some();
             let rel = pieces.attribute("rel").unwrap_or_default();
             let is_canonical = rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("canonical"));
@@ -75,28 +54,22 @@ fn hides_tags(html: &str, outline: &Outline<'_>) -> bool {
     })
 }
 
-/// Returns the canonical URL and its source: `link` if all links with the relation `canonical` agree; else `og:url` if
-/// there is none and it stays on the host; else what an article's data (JSON-LD's `mainEntityOfPage`), `twitter:url` or
-/// microdata say of it, if that is the page's own path. Without any, the page's own address is not assumed.
-pub(crate) fn canonical(
-    head: &Head,
-    outline: &Outline<'_>,
-    graph: &OpenGraph<'_>,
-    linked: &JsonLd,
-    page: &Url,
-    limits: &Limits,
-) -> Option<(Url, &'static str)> {
+/// Returns the canonical URL and its source: `link` if all canonical links agree; else `og:url` on the same host; else what
+/// JSON-LD (`mainEntityOfPage`), `twitter:url` or microdata say, if that is the page's own path.
+pub(crate) fn canonical(head: &HeadScan, evidence: Evidence<'_>) -> Option<(Url, &'static str)> {
+    let Evidence { outline, linked, .. } = evidence;
+    let (page, max_bytes) = (&outline.page, outline.limits.url_bytes);
     if head.canonical.is_some() || head.canonical_conflict {
         return head.canonical.clone().map(|url| (url, "link"));
     }
     let same_host = |url: &Url| url.host_str().zip(page.host_str()).is_some_and(|(a, b)| bare(a) == bare(b));
     // A front page named on every page of a site is a mistake of the template.
-    let shared = graph.url.and_then(|url| resolve(page, url, limits.url_bytes));
+    let shared = outline.meta(&["og:url"]).and_then(|url| resolve(page, url, max_bytes));
     if let Some(url) = shared.filter(|url| same_host(url) && (url.path() != "/" || page.path() == "/")) {
         return Some((url, "og:url"));
     }
     let own = |told: Option<&str>, by| {
-        let url = resolve(page, told?, limits.url_bytes)?;
+        let url = resolve(page, told?, max_bytes)?;
         (same_host(&url) && url.path().trim_end_matches('/') == page.path().trim_end_matches('/')).then_some((url, by))
     };
     let micro = outline.props.iter().find(|prop| prop.names.split_ascii_whitespace().any(|n| n == "mainEntityOfPage"));

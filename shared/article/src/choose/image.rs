@@ -2,31 +2,24 @@
 //! ornament.
 
 use crate::candidates::parts;
+use crate::choose::Evidence;
 use crate::choose::body::Body;
-use crate::markup::jsonld::JsonLd;
-use crate::markup::microdata::Microdata;
-use crate::read::gate::Limits;
 use crate::read::images::is_undecoded;
 use crate::read::links::{is_ornament, resolve};
 use crate::read::outline::{Outline, Picture};
 use curlew_text::references;
 use url::Url;
 
-/// Maximum number of images that are named.
-const CHOICES: usize = 3;
-
-/// Chooses images, best first, and returns them with their sources: a name of a meta tag, `jsonld`, `microdata`,
-/// `image_src` (a link), `body`.
-pub(crate) fn choose(
-    outline: &Outline<'_>,
-    linked: &JsonLd,
-    micro: &Microdata,
-    chosen: &Body,
-    limits: &Limits,
-) -> Vec<(Url, &'static str)> {
+/// Chooses images, best first, each with its source: a name of a meta tag, `jsonld`, `microdata`, `image_src`, `body`.
+pub(crate) fn choose(evidence: Evidence<'_>, chosen: &Body) -> Vec<(Url, &'static str)> {
+    const MAX_CHOICES: usize = 3;
+    /// Maximum number of stated addresses that are examined.
+    const MAX_TOLD: usize = 16;
+    let Evidence { outline, linked, micro } = evidence;
+    let max_bytes = outline.limits.url_bytes;
     // The page names its site's sign: the icon of its window, the logo of its publisher.
     let signs = outline.icons.iter().copied().chain(linked.logos.iter().map(String::as_str));
-    let signs: Vec<Url> = signs.filter_map(|sign| resolve(&outline.base, sign, limits.url_bytes)).collect();
+    let signs: Vec<Url> = signs.filter_map(|sign| resolve(&outline.base, sign, max_bytes)).collect();
     let is_emblem = |url: &Url| is_emblem(url) || signs.iter().any(|sign| same_file(sign, url));
     let cards = ["og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"];
     let cards = cards.into_iter().flat_map(|name| outline.metas_of(name).map(move |told| (told, name)));
@@ -35,20 +28,19 @@ pub(crate) fn choose(
     let told = cards.chain(linked).chain(micro).chain(outline.image_src.map(|told| (told, "image_src")));
     let usable = |source: &str| {
         let source = references::decode(source);
-        resolve(&outline.base, &source, limits.url_bytes).filter(|url| !is_ornament(&outline.base, url))
+        resolve(&outline.base, &source, max_bytes).filter(|url| !is_ornament(&outline.base, url))
     };
-    let told: Vec<(Url, &str)> = told.take(TOLD).filter_map(|(told, by)| Some((usable(told)?, by))).collect();
+    let told: Vec<(Url, &str)> = told.take(MAX_TOLD).filter_map(|(told, by)| Some((usable(told)?, by))).collect();
     let (emblems, mut choices): (Vec<_>, Vec<_>) = told.into_iter().partition(|(url, _)| is_emblem(url));
     let of_body = of_body(outline, chosen, usable, is_emblem).map(|url| (url, "body"));
     choices.dedup_by(|(two, _), (one, _)| same_file(one, two));
-    choices.truncate(CHOICES - 1);
+    choices.truncate(MAX_CHOICES - 1);
     choices.extend(of_body.into_iter().chain(emblems).take(1));
     choices.sort_by_key(|(url, _)| is_undecoded(url.as_str()));
     choices
 }
 
-/// Returns the first picture of the text, or else of the page; one behind an element or of a video only where the text
-/// has none.
+/// Returns the first picture of the text, or else of the page; pictures behind elements and of videos come last.
 fn of_body(
     outline: &Outline<'_>,
     chosen: &Body,
@@ -57,9 +49,8 @@ fn of_body(
 ) -> Option<Url> {
     /// Number of blocks above the text in which a lead image may stand.
     const ABOVE: usize = 6;
-    let near = |picture: &&Picture<'_>| {
-        picture.block + ABOVE >= chosen.start && (chosen.end == 0 || picture.block <= chosen.end)
-    };
+    let is_above_end = |block: usize| chosen.end == 0 || block <= chosen.end;
+    let near = |picture: &&Picture<'_>| picture.block + ABOVE >= chosen.start && is_above_end(picture.block);
     let misnamed = parts::misnamed(outline);
     let inside = |picture: &&Picture<'_>| picture.outside.iter().all(|part| misnamed.contains(part));
     let from = |picture: &Picture<'_>| picture.sources.iter().find_map(|source| usable(source));
@@ -70,19 +61,14 @@ fn of_body(
     near(false).or_else(|| near(true)).or_else(of_page)
 }
 
-/// True if two addresses are of one file, whatever size of it they ask for. Where the path names no file, as of a
-/// service that scales images, the query does.
+/// True if two addresses are of one file, whatever size of it they ask for; where the path names none, the query does.
 fn same_file(one: &Url, two: &Url) -> bool {
     let path = one.path().to_ascii_lowercase();
     let is_file = [".png", ".jpg", ".jpeg", ".webp", ".gif", ".ico", ".avif"].iter().any(|end| path.ends_with(end));
     one.host_str() == two.host_str() && one.path() == two.path() && (is_file || one.query() == two.query())
 }
 
-/// Maximum number of addresses that are examined.
-const TOLD: usize = 16;
-
-/// True if an address is that of the site's own emblem, which says nothing about the article: a logo or default by its
-/// file name, or a file of the theme, which is the same on all pages.
+/// True if an address is that of the site's own emblem: a logo or default by its file name, or a file of the theme.
 fn is_emblem(url: &Url) -> bool {
     let path = url.path().to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();

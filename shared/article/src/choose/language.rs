@@ -1,10 +1,7 @@
 //! Chooses the language: the one that the markup states, checked against the text.
 
+use crate::choose::Evidence;
 use crate::lists::LANGUAGES;
-use crate::markup::jsonld::JsonLd;
-use crate::markup::microdata::Microdata;
-use crate::markup::opengraph::OpenGraph;
-use crate::read::outline::Outline;
 use crate::text::width;
 use whatlang::{Lang, detect};
 
@@ -14,16 +11,10 @@ const SAMPLE: usize = 1_000;
 const ENOUGH: usize = 200;
 
 /// Chooses the primary language subtag (BCP 47, RFC 5646 §2.2.1).
-pub(crate) fn choose(
-    outline: &Outline<'_>,
-    graph: &OpenGraph<'_>,
-    linked: &JsonLd,
-    micro: &Microdata,
-    text: &str,
-) -> Option<String> {
+pub(crate) fn choose(Evidence { outline, linked, micro }: Evidence<'_>, text: &str) -> Option<String> {
     let told = [
         outline.html_lang,
-        graph.locale,
+        outline.meta(&["og:locale"]),
         linked.language.as_deref(),
         micro.language.as_deref(),
         outline.meta(&["content-language", "language", "dc.language", "dcterms.language"]),
@@ -41,19 +32,16 @@ pub(crate) fn choose(
 
 /// True if a tag means the guessed language. Some languages are hard to tell apart in writing.
 fn same(tag: &str, guessed: &str) -> bool {
-    tag == guessed
-        || [
-            ("no", "nb"),
-            ("nn", "nb"),
-            ("bs", "hr"),
-            ("sr", "hr"),
-            ("hr", "sr"),
-            ("bs", "sr"),
-            ("ms", "id"),
-            ("gl", "pt"),
-            ("fil", "tl"),
-        ]
-        .contains(&(tag, guessed))
+    let alike = match guessed {
+        "nb" => "no nn",
+        "hr" => "bs sr",
+        "sr" => "bs hr",
+        "id" => "ms",
+        "pt" => "gl",
+        "tl" => "fil",
+        _ => "",
+    };
+    tag == guessed || alike.split(' ').any(|other| other == tag)
 }
 
 /// Returns the primary subtag of a tag such as `it-IT` or `en_US`.
@@ -65,9 +53,6 @@ fn primary(tag: &str) -> Option<String> {
 /// Returns the shortest code of a language (ISO 639-1 where there is one).
 fn code(language: Lang) -> &'static str {
     let code = language.code();
-    LANGUAGES
-        .iter()
-        .filter_map(|line| line.split_once(' '))
-        .find(|(long, _)| *long == code)
-        .map_or(code, |(_, short)| short)
+    let mut codes = LANGUAGES.iter().filter_map(|line| line.split_once(' '));
+    codes.find(|(long, _)| *long == code).map_or(code, |(_, short)| short)
 }

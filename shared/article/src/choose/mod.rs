@@ -8,3 +8,14 @@ pub(crate) mod head;
 pub(crate) mod image;
 pub(crate) mod language;
 pub(crate) mod title;
+
+use crate::markup::Statements;
+use crate::read::outline::Outline;
+
+/// Sources that the fields are chosen from.
+#[derive(Clone, Copy)]
+pub(crate) struct Evidence<'e> {
+    pub(crate) outline: &'e Outline<'e>,
+    pub(crate) linked: &'e Statements,
+    pub(crate) micro: &'e Statements,
+}

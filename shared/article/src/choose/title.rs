@@ -1,36 +1,25 @@
 //! The headline, by agreement between `<h1>`, `og:title`, JSON-LD and `<title>`.
 
-use crate::markup::jsonld::JsonLd;
-use crate::markup::microdata::Microdata;
-use crate::markup::opengraph::OpenGraph;
+use crate::choose::Evidence;
 use crate::read::dom::without_tags;
-use crate::read::gate::Limits;
 use crate::read::outline::{Heading, Outline};
 use crate::text::{alike, fold, is_unspaced, words};
 use curlew_text::{hygiene::line, leftovers::is_leftover, references};
 use std::borrow::Cow;
 
 /// Chooses the headline.
-pub(crate) fn choose(
-    outline: &Outline<'_>,
-    graph: &OpenGraph<'_>,
-    linked: &JsonLd,
-    micro: &Microdata,
-    limits: &Limits,
-) -> Option<String> {
+pub(crate) fn choose(evidence: Evidence<'_>) -> Option<String> {
+    let Evidence { outline, linked, micro } = evidence;
     let tidy = |text: &str| {
-        let text = line(&without_markup(&references::decode(text)), limits.title_chars);
+        let text = line(&without_markup(&references::decode(text)), outline.limits.title_chars);
         if is_leftover(&text) { String::new() } else { text }
     };
-    let site = Site::new(outline, graph, linked, micro);
+    let site = Site::new(evidence);
     let document = outline.title.as_deref().map(tidy).unwrap_or_default();
-    let shared = graph.title.map(tidy).unwrap_or_default();
-    let linked_title = linked.headline.as_deref().or(micro.headline.as_deref()).map(tidy).unwrap_or_default();
-    let told: Vec<String> =
-        [without_site(&shared, &site), without_site(&linked_title, &site), without_site(&document, &site)]
-            .into_iter()
-            .filter(|title| !title.is_empty() && !is_leftover(title))
-            .collect();
+    let shared = outline.meta(&["og:title", "twitter:title"]).map(tidy).unwrap_or_default();
+    let stated = linked.headline.as_deref().or(micro.headline.as_deref()).map(tidy).unwrap_or_default();
+    let told = [&shared, &stated, &document].map(|title| without_site(title, &site));
+    let told: Vec<String> = told.into_iter().filter(|title| !title.is_empty() && !is_leftover(title)).collect();
     heading(outline, &told, 1, first_parts)
         .or_else(|| alone(outline).filter(|text| !site.is_called(text) && akin(text, &told)))
         .or_else(|| beginning(outline, &told).filter(|text| !site.is_called(text)))
@@ -41,13 +30,12 @@ pub(crate) fn choose(
         .or((!document.is_empty()).then_some(document))
 }
 
-/// Returns a title without the markup of its words, such as `<em>`; a tag that has no end is what the title is about.
+/// Returns a title without the markup of its words, such as `<em>`; a tag without an end is its subject.
 fn without_markup(title: &str) -> Cow<'_, str> {
     if title.contains("</") || title.contains("<br") { without_tags(title).into() } else { title.into() }
 }
 
-/// Returns the heading of a level that is most similar to the stated titles, or to some parts of them, if one is
-/// similar at all.
+/// Returns the heading of a level that is most similar to the stated titles or to some parts of them.
 fn heading(outline: &Outline<'_>, stated: &[String], level: u8, parts: fn(&str) -> Vec<&str>) -> Option<String> {
     /// Share of common words from which a heading repeats the headline.
     const ALIKE: f64 = 0.75;
@@ -64,8 +52,7 @@ fn heading(outline: &Outline<'_>, stated: &[String], level: u8, parts: fn(&str) 
     best.map(|(text, _)| without_label(text, stated).to_owned())
 }
 
-/// Returns a heading without the label before it, an element of its own with a colon at its end, if two sources agree
-/// on what is behind.
+/// Returns a heading without the label before a colon in it, if two sources agree on what is behind.
 fn without_label<'h>(heading: &'h str, told: &[String]) -> &'h str {
     let Some((_, behind)) = heading.split_once(':') else { return heading };
     let agree = || told.iter().filter(|title| fold(title) == fold(behind)).count() > 1;
@@ -74,7 +61,7 @@ fn without_label<'h>(heading: &'h str, told: &[String]) -> &'h str {
 
 /// True if a heading is related to the stated titles.
 fn akin(text: &str, told: &[String]) -> bool {
-    /// Share of common words below which a heading is about something else: a slogan, the site's name.
+    /// Share of common words below which a heading is a slogan or the site's name.
     const AKIN: f64 = 0.2;
     let text = fold(text);
     told.is_empty() || told.iter().any(|title| alike(&fold(title), &text, AKIN) >= AKIN)
@@ -85,8 +72,7 @@ fn alone(outline: &Outline<'_>) -> Option<String> {
     only(outline).filter(|one| words(one) >= 3).cloned()
 }
 
-/// Returns the only `<h1>` of a page, if a stated title begins with it: entries of dictionaries, products and profiles
-/// are named by a word or two, and their titles go on with what the page tells of it.
+/// Returns the only `<h1>` of a page, if a stated title begins with it: a name of an entry, a product or a person.
 fn beginning(outline: &Outline<'_>, told: &[String]) -> Option<String> {
     let one = only(outline)?;
     let name = fold(one);
@@ -112,12 +98,11 @@ fn last_parts(title: &str) -> Vec<&str> {
 
 /// Returns the beginnings and ends of the first separators of a title.
 fn separators(title: &str) -> Vec<(usize, usize)> {
-    /// Maximum number of separators.
-    const PARTS: usize = 4;
-    let found = marks(title).flat_map(|mark| title.match_indices(mark).take(PARTS));
+    const MAX_SEPARATORS: usize = 4;
+    let found = marks(title).flat_map(|mark| title.match_indices(mark).take(MAX_SEPARATORS));
     let mut ends: Vec<(usize, usize)> = found.map(|(at, mark)| (at, at + mark.len())).collect();
     ends.sort_unstable();
-    ends.truncate(PARTS);
+    ends.truncate(MAX_SEPARATORS);
     ends
 }
 
@@ -138,25 +123,19 @@ const WITHIN: [&str; 3] = [" : ", ": ", "| "];
 const TIGHT: [&str; 6] = ["|", "_", "－", "-", "―", "—"];
 
 /// Returns the site's name for itself.
-pub(crate) fn site_name(
-    outline: &Outline<'_>,
-    graph: &OpenGraph<'_>,
-    linked: &JsonLd,
-    micro: &Microdata,
-    headline: Option<&str>,
-) -> Option<String> {
+pub(crate) fn site_name(evidence: Evidence<'_>, headline: Option<&str>) -> Option<String> {
+    let Evidence { outline, linked, micro } = evidence;
     let apps = ["application-name", "apple-mobile-web-app-title", "al:android:app_name"];
-    let told = graph.site_name.or_else(|| linked.site()).or(micro.site_name.as_deref());
+    let told = outline.meta(&["og:site_name"]).or_else(|| linked.sites().chain(micro.sites()).next());
     let name = told.or_else(|| outline.meta(&apps)).map(str::to_owned);
     let name = name.or_else(|| site_beside(outline.title.as_deref()?, headline?))?;
     let name = line(&references::decode(&name), outline.limits.title_chars);
     (!name.is_empty()).then_some(name)
 }
 
-/// Returns the site's name that a document's title has after or before the headline; `None` if it has neither.
+/// Returns the site's name that a document's title has after or before the headline.
 fn site_beside(document: &str, headline: &str) -> Option<String> {
-    /// Maximum number of words in a site's name.
-    const WORDS: usize = 6;
+    const MAX_WORDS: usize = 6;
     let (document, headline) = (document.trim(), headline.trim());
     let parted = |side: &str, ends: fn(&str, &str) -> bool| PARTING.iter().any(|mark| ends(side, mark.trim_end()));
     let behind = document.strip_prefix(headline).filter(|rest| parted(rest, |rest, mark| rest.starts_with(mark)));
@@ -167,7 +146,7 @@ fn site_beside(document: &str, headline: &str) -> Option<String> {
     let rest = behind.or_else(before)?.trim_matches(|c: char| !c.is_alphanumeric());
     // Several parts form a path of sections.
     let single = !PARTING.iter().any(|mark| rest.contains(mark));
-    (!headline.is_empty() && !rest.is_empty() && single && words(rest) <= WORDS).then(|| rest.to_owned())
+    (!headline.is_empty() && !rest.is_empty() && single && words(rest) <= MAX_WORDS).then(|| rest.to_owned())
 }
 
 /// The names by which a page's site may be called in titles.
@@ -176,27 +155,25 @@ struct Site {
     names: Vec<String>,
     /// Labels of the host that can be names.
     labels: Vec<String>,
-    /// The whole host without dots and hyphens.
+    /// The host without dots and hyphens.
     host: String,
 }
 
 impl Site {
-    /// Labels of hosts that name no site: what is above one, and departments below one.
-    const GENERAL: [&'static str; 20] = [
-        "www", "com", "co", "org", "net", "gov", "edu", "ac", "blog", "blogs", "news", "mobile", "amp", "en", "shop",
-        "store", "docs", "help", "support", "learn",
-    ];
-
-    fn new(outline: &Outline<'_>, graph: &OpenGraph<'_>, linked: &JsonLd, micro: &Microdata) -> Site {
-        let linked = [&linked.site_name, &linked.publisher, &linked.organization].map(|name| name.as_deref());
-        let told = [graph.site_name, micro.site_name.as_deref(), outline.meta(&["application-name"])];
-        let app = outline.meta(&["apple-mobile-web-app-title"]);
-        let names = linked.into_iter().chain(told).chain([app]).flatten();
+    fn new(Evidence { outline, linked, micro }: Evidence<'_>) -> Site {
+        /// Labels of hosts that name no site: what is above one, and departments below one.
+        const GENERAL: [&str; 20] = [
+            "www", "com", "co", "org", "net", "gov", "edu", "ac", "blog", "blogs", "news", "mobile", "amp", "en",
+            "shop", "store", "docs", "help", "support", "learn",
+        ];
+        let metas = ["og:site_name", "application-name", "apple-mobile-web-app-title"];
+        let names =
+            linked.sites().chain(micro.sites()).chain(metas.into_iter().filter_map(|name| outline.meta(&[name])));
         let names =
             names.chain(outline.home_names.iter().map(String::as_str)).map(|name| fold(&references::decode(name)));
         let host = outline.base.host_str().unwrap_or_default().trim_start_matches("www.");
         let above = host.rsplit_once('.').map_or(host, |(above, _)| above);
-        let labels = above.split('.').filter(|label| label.len() > 1 && !Site::GENERAL.contains(label));
+        let labels = above.split('.').filter(|label| label.len() > 1 && !GENERAL.contains(label));
         Site {
             names: names.filter(|name| !name.is_empty()).collect(),
             labels: labels.map(|label| fold(label).replace(' ', "")).collect(),
@@ -236,10 +213,10 @@ impl Site {
 
 /// Returns a title without the site's name at its end or beginning.
 fn without_site(title: &str, site: &Site) -> String {
-    /// Maximum number of names that are removed: a section's and a site's, at both ends.
-    const NAMES: usize = 6;
+    /// A section's and a site's name at both ends, and some more.
+    const MAX_NAMES: usize = 6;
     let mut title = title.trim();
-    for _ in 0..NAMES {
+    for _ in 0..MAX_NAMES {
         let Some(rest) = without_name(title, site).filter(|rest| !rest.is_empty()) else { break };
         title = rest;
     }
@@ -248,11 +225,10 @@ fn without_site(title: &str, site: &Site) -> String {
 
 /// Returns a title without one name; `None` if it has none.
 fn without_name<'t>(title: &'t str, site: &Site) -> Option<&'t str> {
-    /// Maximum number of separators of one sort that are tried.
-    const TRIES: usize = 8;
+    const MAX_TRIES: usize = 8;
     let bars = [" | ", " ｜ ", "｜"];
     // A site's name may have a separator in it.
-    for (at, mark) in marks(title).chain(WITHIN).flat_map(|mark| title.match_indices(mark).take(TRIES)) {
+    for (at, mark) in marks(title).chain(WITHIN).flat_map(|mark| title.match_indices(mark).take(MAX_TRIES)) {
         let (head, tail) = (title.get(..at)?, title.get(at + mark.len()..)?);
         if site.is_called(tail) {
             return Some(head.trim_end());

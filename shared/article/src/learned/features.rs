@@ -1,19 +1,17 @@
 //! Features of the blocks of a page, without words of any language.
 
-use crate::candidates::candidate::Candidate;
+use crate::candidates::candidate::{Candidate, Ranking};
 use crate::candidates::lines;
-use crate::candidates::ranking::Ranking;
 use crate::candidates::sums::covered;
 use crate::read::outline::{Block, Kind, Outline, Span, Tag};
-pub(crate) use crate::read::place::CONTAINERS;
-use crate::read::place::Surroundings;
+use crate::read::place::{CONTAINERS, Surroundings};
 use crate::text;
 use curlew_text::hygiene;
 use foldhash::HashMap;
 
 /// Number of features of a block.
 pub(crate) const FEATURES: usize = GROUPS[GROUPS.len() - 1].1;
-/// Groups of features, in order, by the words that explain them, each with the number of the feature behind its last.
+/// Groups of features by the words that explain them, each with the number of the feature behind its last.
 pub(crate) const GROUPS: [(&str, usize); 13] = [
     ("its text", 11),
     ("links", 14),
@@ -33,12 +31,6 @@ pub(crate) const GROUPS: [(&str, usize); 13] = [
 /// Features of one block: counts are themselves, shares are in thousandths, and what exceeds the range is cut.
 pub(crate) type Row = [i16; FEATURES];
 
-/// Features of all blocks of a page.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct FeatureTable {
-    pub(crate) rows: Vec<Row>,
-}
-
 /// Findings of the rules that are features.
 pub(crate) struct PageFacts<'e> {
     pub(crate) outline: &'e Outline<'e>,
@@ -49,7 +41,6 @@ pub(crate) struct PageFacts<'e> {
     pub(crate) title: &'e str,
 }
 
-/// A row that is being filled.
 struct Filling<'r> {
     row: &'r mut Row,
     next: usize,
@@ -112,15 +103,14 @@ struct Counts {
 
 impl Counts {
     fn new(block: &Block) -> Counts {
-        /// Maximum number of bytes of a block whose signs are counted.
-        const LONGEST: usize = 8 * 1024;
+        const MAX_BYTES: usize = 8 * 1024;
         let mut counts = Counts {
             words: text::words(&block.text),
             chars: block.chars,
             links: block.link_chars,
             ..Counts::default()
         };
-        for c in hygiene::head_bytes(&block.text, LONGEST).chars() {
+        for c in hygiene::head_bytes(&block.text, MAX_BYTES).chars() {
             match c {
                 '.' | '!' | '?' | '。' | '！' | '？' | '؟' | '।' | '۔' | '։' | '။' | '។' | '…' => {
                     counts.ends += 1
@@ -169,17 +159,17 @@ impl Sum {
             links: self.links + counts.links,
             ends: self.ends + counts.ends,
             headings: self.headings + usize::from(matches!(block.tag, Tag::Heading(_))),
-            kept: self.kept + if is_kept { counts.chars } else { 0 },
+            kept: self.kept + usize::from(is_kept) * counts.chars,
         }
     }
 }
 
-/// Everything that is the same for all blocks of a page, or is looked up for each.
+/// What is the same for all blocks of a page, or is looked up for each.
 struct Page<'p> {
     evidence: &'p PageFacts<'p>,
     counts: Vec<Counts>,
     sums: Vec<Sum>,
-    /// Elements by their serial numbers.
+    /// Elements by serial number.
     spans: HashMap<usize, Span>,
     /// Sums over the blocks of one path, and of one path and classes.
     paths: HashMap<u64, Sum>,
@@ -187,8 +177,8 @@ struct Page<'p> {
     times: HashMap<&'p str, usize>,
     /// Kinds of parts around each block, a bit each.
     kinds: Vec<u8>,
-    /// For each candidate's rule the blocks that one of its candidates has (1) or keeps (2).
-    votes: Vec<(&'static str, Vec<u8>)>,
+    /// For each of [`RULES`] the blocks that one of its candidates has (1) or keeps (2).
+    votes: [Vec<u8>; RULES.len()],
     headline: Option<usize>,
     /// First and last block that the rules keep.
     ends: [Option<usize>; 2],
@@ -198,10 +188,10 @@ struct Page<'p> {
 /// Maximum number of blocks of a page that are described; the rules read what is longer.
 const BLOCKS: usize = 6_000;
 
-/// Returns the features of all blocks; an empty table if there are too many.
-pub(crate) fn table(evidence: &PageFacts<'_>) -> FeatureTable {
+/// Returns the features of all blocks; none if there are too many.
+pub(crate) fn table(evidence: &PageFacts<'_>) -> Vec<Row> {
     if evidence.outline.blocks.len() > BLOCKS {
-        return FeatureTable::default();
+        return Vec::new();
     }
     let page = Page::new(evidence);
     let outline = evidence.outline;
@@ -209,7 +199,7 @@ pub(crate) fn table(evidence: &PageFacts<'_>) -> FeatureTable {
     for (at, (row, (block, place))) in rows.iter_mut().zip(outline.blocks.iter().zip(&outline.places)).enumerate() {
         page.fill(at, block, place, &mut Filling { row, next: 0 });
     }
-    FeatureTable { rows }
+    rows
 }
 
 /// Rules whose candidates are features.
@@ -233,11 +223,10 @@ impl<'p> Page<'p> {
         }
         let mut kinds = vec![0; blocks.len()];
         for (bit, kind) in Kind::ALL.into_iter().enumerate() {
-            let runs =
-                outline.parts.iter().filter(|part| part.kind == kind).map(|part| (part.span.start, part.span.end));
-            let covered = covered(blocks.len(), runs);
-            for (kinds, _) in kinds.iter_mut().zip(covered).filter(|(_, covered)| *covered) {
-                *kinds |= 1_u8 << bit;
+            let parts = outline.parts.iter().filter(|part| part.kind == kind);
+            let covered = covered(blocks.len(), parts.map(|part| (part.span.start, part.span.end)));
+            for (kinds, covered) in kinds.iter_mut().zip(covered) {
+                *kinds |= u8::from(covered) << bit;
             }
         }
         let headlined =
@@ -255,10 +244,7 @@ impl<'p> Page<'p> {
             styles,
             times,
             kinds,
-            votes: RULES
-                .into_iter()
-                .map(|rule| (rule, votes(&evidence.weighed.candidates, rule, blocks.len())))
-                .collect(),
+            votes: RULES.map(|rule| votes(&evidence.weighed.candidates, rule, blocks.len())),
             headline,
             ends: [blocks.iter().enumerate().position(kept), blocks.iter().enumerate().rposition(kept)],
             data: of_page(evidence, all),
@@ -338,7 +324,7 @@ impl<'p> Page<'p> {
 
     fn candidates(&self, at: usize, row: &mut Filling<'_>) {
         let best = self.evidence.best;
-        for (_, votes) in &self.votes {
+        for votes in &self.votes {
             row.count(votes.get(at).copied().unwrap_or_default().into());
         }
         let reason = best.and_then(|best| best.left.get(at.checked_sub(best.span.start)?).copied());
@@ -350,7 +336,6 @@ impl<'p> Page<'p> {
         for end in self.ends {
             row.add(end.map_or(i64::from(i16::MIN), |end| at as i64 - end as i64));
         }
-        row.until(8);
     }
 
     fn neighbours(&self, at: usize, row: &mut Filling<'_>) {
@@ -444,8 +429,7 @@ fn of_page(evidence: &PageFacts<'_>, all: Sum) -> Vec<i64> {
     let thousandths = |share: Option<f64>| share.map_or(-1, |share| (share * 1_000.0) as i64);
     let mut numbers: Vec<i64> = of_text.into_iter().chain(of_address).map(number).collect();
     numbers.push(outline.page.query().is_some().into());
-    numbers
-        .extend([thousandths(weight.map(|weight| weight.agreement)), thousandths(weight.map(|weight| weight.score))]);
+    numbers.extend([weight.map(|weight| weight.agreement), weight.map(|weight| weight.score)].map(thousandths));
     numbers.extend(of_best.map(number));
     numbers.push(best.map_or(-1, |best| RULES.iter().position(|rule| *rule == best.from).map_or(-1, number)));
     numbers

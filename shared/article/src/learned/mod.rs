@@ -1,15 +1,13 @@
-//! Decides by a learned model which blocks of a page are its text: features of each block, and trees over them.
-//!
-//! Reading, metadata and structured data are rules; their answers are features here. The model (`model.bin`, with its
-//! card `model.md`) is made by `cargo xtask learn`. All numbers are integers, so the answers are the same bits on every
-//! machine.
+//! Decides by a learned model which blocks of a page are its text: trees over features, some of which are answers of the
+//! rules. `cargo xtask learn` makes the model (`model.bin`, with its card `model.md`). All numbers are integers, so the
+//! answers are the same bits on every machine.
 
 pub(crate) mod features;
 mod trees;
 
 use crate::candidates::candidate::Candidate;
 use crate::read::outline::Block;
-use features::{FeatureTable, GROUPS, PageFacts};
+use features::{GROUPS, PageFacts, Row};
 use foldhash::HashSet;
 use std::sync::LazyLock;
 use trees::Trees;
@@ -17,9 +15,10 @@ use trees::Trees;
 /// The trees; `None` if the file is none, which a test rules out.
 static MODEL: LazyLock<Option<Trees>> = LazyLock::new(|| trees::read(include_bytes!("model.bin")));
 
-/// Number of blocks below which the rules decide: the model has seen no such pages, and knows a block mostly by those
-/// around it.
+/// Number of blocks below which the rules decide: the model has seen no such pages.
 const FEWEST: usize = 30;
+/// Width from which a repeated paragraph is no coincidence.
+pub(crate) const REPEATED: usize = 50;
 
 /// Answer of the model about a page.
 #[derive(Clone, Debug)]
@@ -37,11 +36,11 @@ impl Answer {
     }
 }
 
-/// Returns the blocks of a page that are text; `None` if the rules decide about it: where by the model's own odds their
-/// answer is about as good as its best, for they know more about articles.
-pub(crate) fn decide(evidence: &PageFacts<'_>, table: &FeatureTable) -> Option<Answer> {
-    let trees = MODEL.as_ref().filter(|_| table.rows.len() >= FEWEST)?;
-    let scores: Vec<i32> = table.rows.iter().map(|row| trees.score(row)).collect();
+/// Returns the blocks of a page that are text; `None` where by the model's own odds the rules' answer is about as good as
+/// its best, for they know more about articles.
+pub(crate) fn decide(evidence: &PageFacts<'_>, table: &[Row]) -> Option<Answer> {
+    let trees = MODEL.as_ref().filter(|_| table.len() >= FEWEST)?;
+    let scores: Vec<i32> = table.iter().map(|row| trees.score(row)).collect();
     let worth = Worth::new(evidence, table, &scores);
     let (best, kept) = worth.best();
     let rules = worth.value((0..scores.len()).filter(|at| features::is_kept(evidence.best, *at)));
@@ -53,11 +52,9 @@ pub(crate) fn decide(evidence: &PageFacts<'_>, table: &FeatureTable) -> Option<A
     (candidate.chars > 0).then_some(Answer { scores, candidate })
 }
 
-/// Expected F1 of choices of blocks, by the odds of each block: twice the right words, as a share of those chosen and
-/// those of the text.
+/// Expected F1 of choices of blocks: twice the right words, as a share of those chosen and those of the text.
 struct Worth {
-    /// For each block its words, and the chance that it is text, in parts of 65,536; no words where it is not to be
-    /// taken: it is hidden, or a copy.
+    /// For each block its words, and the chance that it is text, in parts of 65,536; no words if it is hidden or a copy.
     blocks: Vec<(u64, u64)>,
     /// Order of the blocks by their scores, the best first.
     order: Vec<usize>,
@@ -69,11 +66,11 @@ struct Worth {
 const ONE: u64 = 1 << 16;
 
 impl Worth {
-    fn new(evidence: &PageFacts<'_>, table: &FeatureTable, scores: &[i32]) -> Worth {
+    fn new(evidence: &PageFacts<'_>, table: &[Row], scores: &[i32]) -> Worth {
         let left_out = left_out(&evidence.outline.blocks, &evidence.weighed.hidden);
         let block = |(at, score): (usize, &i32)| {
             let is_out = left_out.get(at) == Some(&true);
-            let words = table.rows.get(at).map_or(0, |row| u64::from(row[0].unsigned_abs()) + 1);
+            let words = table.get(at).map_or(0, |row| u64::from(row[0].unsigned_abs()) + 1);
             (if is_out { 0 } else { words }, chance(*score))
         };
         let blocks: Vec<(u64, u64)> = scores.iter().enumerate().map(block).collect();
@@ -121,8 +118,8 @@ fn f1(right: u64, taken: u64, all: u64) -> u64 {
     (2 * right).saturating_mul(ONE) / (taken + all).max(1)
 }
 
-/// Returns the chance that a block with a score is text, in parts of 65,536: a logistic curve, by a table between whose
-/// numbers others are in a straight line, since machines differ in the last bits of exponentials.
+/// Returns the chance that a block with a score is text, in parts of 65,536: a logistic curve, by a table with straight
+/// lines between its numbers, since machines differ in the last bits of exponentials.
 fn chance(score: i32) -> u64 {
     /// `65536 / (1 + exp(-x / 2))` for x from 0.
     const CURVE: [u64; 18] = [
@@ -137,11 +134,8 @@ fn chance(score: i32) -> u64 {
     if score < 0 { ONE - above } else { above }
 }
 
-/// Returns for each block true if it is hidden, or a copy that is not rendered: the same line as the one before, or the
-/// same paragraph as one before.
+/// Returns for each block true if it is hidden, or a copy: the line before again, or an earlier paragraph.
 fn left_out(blocks: &[Block], hidden: &[bool]) -> Vec<bool> {
-    /// Width from which a repeated paragraph is no coincidence.
-    const REPEATED: usize = 50;
     let mut seen = HashSet::default();
     let mut last = "";
     let mut out = hidden.to_vec();
@@ -153,22 +147,19 @@ fn left_out(blocks: &[Block], hidden: &[bool]) -> Vec<bool> {
     out
 }
 
-/// Returns for each block why it is left out if it is no text: how sure the model is, and the groups of features that
-/// say so most.
-pub(crate) fn reasons(table: &FeatureTable, scores: &[i32]) -> Vec<String> {
-    /// Number of groups that are named.
-    const NAMED: usize = 3;
+/// Returns for each block why it is left out if it is no text: how sure the model is, and which features say so most.
+pub(crate) fn reasons(table: &[Row], scores: &[i32]) -> Vec<String> {
+    const MAX_NAMED: usize = 3;
     let Some(trees) = MODEL.as_ref() else { return Vec::new() };
     let group = |feature: u16| GROUPS.iter().position(|(_, end)| usize::from(feature) < *end).unwrap_or(GROUPS.len());
-    let reason = |(row, score): (&features::Row, &i32)| {
+    let reason = |(row, score): (&Row, &i32)| {
         let sums = trees.contributions(row, GROUPS.len(), group);
-        let mut against: Vec<(i32, &str)> =
-            sums.into_iter().zip(GROUPS).map(|(sum, (name, _))| (sum, name)).filter(|(sum, _)| *sum < 0).collect();
+        let mut against: Vec<(i32, (&str, usize))> = sums.into_iter().zip(GROUPS).filter(|(sum, _)| *sum < 0).collect();
         against.sort_by_key(|(sum, _)| *sum);
-        let named: Vec<&str> = against.into_iter().take(NAMED).map(|(_, name)| name).collect();
+        let named: Vec<&str> = against.into_iter().take(MAX_NAMED).map(|(_, (name, _))| name).collect();
         format!("no text, {:.2} sure: {}", 1.0 - chance(*score) as f64 / ONE as f64, named.join(", "))
     };
-    table.rows.iter().zip(scores).map(reason).collect()
+    table.iter().zip(scores).map(reason).collect()
 }
 
 #[cfg(test)]
@@ -194,7 +185,7 @@ mod tests {
         for html in [THREAD, LIST] {
             let page = "https://example.org/t/1".parse().expect("an address");
             let read = read(html, &page, &Limits::default(), &mut Work::default(), |outline, chosen, _, _| {
-                let rows = outline.blocks.iter().zip(&chosen.table.rows);
+                let rows = outline.blocks.iter().zip(&chosen.table);
                 rows.map(|(block, row)| format!("{} {}\n", trees.score(row), block.text)).collect::<String>()
             });
             told += &read.expect("a page").1;

@@ -1,16 +1,11 @@
-//! Reads the model's file and asks its trees.
-//!
-//! The file begins with the advantage of the rules and the number of its trees, each tree with the number of its
-//! leaves. A node is a feature, a threshold, and where to go if the feature is at most that and if it is more: on to a
-//! node, or, below zero, to the leaf of that number. All numbers are little-endian and whole.
+//! Reads the model's file and asks its trees. The file begins with the advantage of the rules and the number of its
+//! trees, each tree with the number of its leaves; all numbers are little-endian and whole.
 
-/// A node of a tree.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     feature: u16,
     threshold: i16,
-    /// Next node if the feature is at most the threshold, and if it is more; below zero leaves, the first of which is
-    /// -1.
+    /// Next node if the feature is at most the threshold, and if it is more; below zero leaves, from -1 on.
     at_most: i8,
     more: i8,
 }
@@ -31,7 +26,6 @@ pub(crate) struct Trees {
 
 /// A sum of the first trees' answers that is an answer itself.
 struct Stop {
-    /// Number of the trees.
     trees: usize,
     /// Sums up to the first, and from the second on, are sure.
     low: i32,
@@ -74,8 +68,7 @@ impl TreeReader<'_> {
     }
 }
 
-/// Reads the trees of a model; `None` if the file ends too early, or goes on behind them, or has a path that leads
-/// back.
+/// Reads the trees of a model; `None` if the file has another length, or a path that leads back.
 pub(crate) fn read(file: &[u8]) -> Option<Trees> {
     let mut reader = TreeReader(file);
     let rules_ahead = u16::from_le_bytes(reader.bytes()?);
@@ -100,8 +93,8 @@ impl Tree {
 }
 
 impl Trees {
-    /// Returns the sum of the trees' answers about a row: the logarithm of the odds that it is text, in parts of 1,024.
-    /// Where the first trees are sure, as they are of most menus, the others are not asked.
+    /// Returns the sum of the trees' answers about a row: the logarithm of the odds that it is text, in parts of 1,024. Where
+    /// the first trees are sure, the others are not asked.
     pub(crate) fn score(&self, row: &[i16]) -> i32 {
         let (mut sum, mut asked) = (0, 0);
         let mut ask = |until: usize| {
@@ -119,8 +112,8 @@ impl Trees {
         ask(usize::MAX)
     }
 
-    /// Returns how much each group of features adds to the score: a tree's answer, less the mean of its leaves, is
-    /// shared among the features that it asked for. `group` names the group of a feature.
+    /// Returns how much each group of features adds to the score: the features that a tree asked for share its answer, less
+    /// the mean of its leaves.
     pub(crate) fn contributions(&self, row: &[i16], groups: usize, group: impl Fn(u16) -> usize) -> Vec<i32> {
         let mut sums = vec![0; groups];
         for tree in &self.trees {

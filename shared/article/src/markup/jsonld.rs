@@ -1,45 +1,12 @@
-//! Reads schema.org JSON-LD as it occurs on real pages: raw line breaks in strings, comments around the script, several
-//! values in a row, `@graph`, arrays where one value is meant and vice versa.
+//! Reads schema.org JSON-LD as it occurs: raw line breaks in strings, comments around the script, several values in a row,
+//! arrays where one value is meant and vice versa.
 
-use crate::read::gate::Limits;
+use crate::markup::{MAX_AUTHORS, Statements, is_article, is_false};
 use crate::read::outline::Outline;
 use curlew_text::leftovers::is_leftover;
 use curlew_text::references;
 use serde_json::Value;
 use std::collections::HashMap;
-
-/// Maximum number of authors.
-pub(crate) const AUTHORS: usize = 20;
-
-/// Statements of the best article among the objects.
-#[derive(Debug, Default)]
-pub(crate) struct JsonLd {
-    pub(crate) headline: Option<String>,
-    pub(crate) body: Option<String>,
-    pub(crate) published: Option<String>,
-    pub(crate) modified: Option<String>,
-    pub(crate) author: Option<String>,
-    /// Name of an organisation that is given as the author.
-    pub(crate) office: Option<String>,
-    pub(crate) image: Option<String>,
-    /// Address of the article's page.
-    pub(crate) address: Option<String>,
-    /// Addresses of the logos of its publisher and of organisations.
-    pub(crate) logos: Vec<String>,
-    pub(crate) language: Option<String>,
-    /// Name of the website.
-    pub(crate) site_name: Option<String>,
-    /// Publisher of the article.
-    pub(crate) publisher: Option<String>,
-    /// The first organisation named.
-    pub(crate) organization: Option<String>,
-    /// True if it says that the article, or a part of it, is not free.
-    pub(crate) is_paywalled: bool,
-    /// True if an article is a live blog, whose entries have days of their own.
-    pub(crate) is_live: bool,
-    /// Number of values examined.
-    pub(crate) steps: u64,
-}
 
 /// Objects by the `@id` through which others refer to them (JSON-LD 1.1 §3.3, "node identifiers").
 type Ids<'v> = HashMap<&'v str, &'v Value>;
@@ -47,18 +14,18 @@ type Ids<'v> = HashMap<&'v str, &'v Value>;
 /// Bytes of a string that count as one value.
 const VALUE_BYTES: usize = 256;
 
-/// Looks up values within a budget: many objects may refer to one that is large.
+/// Looks up values within a budget: many objects may refer to a large one.
 struct Reader<'v> {
     ids: Ids<'v>,
-    /// Number of values that may still be examined.
     left: usize,
 }
 
 /// Reads all scripts; the first article wins, later objects fill in missing fields.
-pub(crate) fn read(outline: &Outline<'_>, limits: &Limits) -> JsonLd {
-    let mut found = JsonLd::default();
+pub(crate) fn read(outline: &Outline<'_>) -> Statements {
+    let most = outline.limits.json_values;
+    let mut found = Statements::default();
     let values: Vec<Value> = outline.json.iter().flat_map(|script| parse(script)).collect();
-    let mut reader = Reader { ids: identified(&values), left: limits.json_values };
+    let mut reader = Reader { ids: identified(&values), left: most };
     let mut works = Vec::new();
     for value in &values {
         reader.visit(value, &mut found, &mut works);
@@ -69,17 +36,16 @@ pub(crate) fn read(outline: &Outline<'_>, limits: &Limits) -> JsonLd {
     }
     // Text that the page does not show to everybody is not indexed.
     found.body.take_if(|_| found.is_paywalled);
-    found.steps = (limits.json_values - reader.left) as u64;
+    found.steps = (most - reader.left) as u64;
     found
 }
 
 /// Returns the objects at the top and in graphs that have an `@id` and other properties.
 fn identified(values: &[Value]) -> Ids<'_> {
-    /// Maximum number of objects kept.
-    const MANY: usize = 2_000;
+    const MAX_OBJECTS: usize = 2_000;
     let mut ids = Ids::new();
     let mut waiting: Vec<&Value> = values.iter().rev().collect();
-    while let Some(value) = waiting.pop().filter(|_| ids.len() < MANY) {
+    while let Some(value) = waiting.pop().filter(|_| ids.len() < MAX_OBJECTS) {
         match value {
             Value::Array(values) => waiting.extend(values.iter().rev()),
             Value::Object(object) => {
@@ -101,22 +67,8 @@ fn parse(script: &str) -> Vec<Value> {
         .iter()
         .fold(script, |s, mark| s.strip_prefix(mark).unwrap_or(s));
     let tame = script.replace(char::is_control, " ");
-    let mut values = Vec::new();
-    for value in serde_json::Deserializer::from_str(&tame).into_iter::<Value>() {
-        match value {
-            Ok(value) => values.push(value),
-            // The rest after the last good value: a comment's end, a semicolon.
-            Err(_) => break,
-        }
-    }
-    values
-}
-
-impl JsonLd {
-    /// Returns the site's name: that of the website, else the publisher of the article, else an organisation.
-    pub(crate) fn site(&self) -> Option<&str> {
-        self.site_name.as_deref().or(self.publisher.as_deref()).or(self.organization.as_deref())
-    }
+    // Behind the last good value a comment may end.
+    serde_json::Deserializer::from_str(&tame).into_iter().map_while(Result::ok).collect()
 }
 
 impl<'v> Reader<'v> {
@@ -129,7 +81,7 @@ impl<'v> Reader<'v> {
     }
 
     /// Examines an object and those inside it, without recursion.
-    fn visit(&mut self, root: &'v Value, found: &mut JsonLd, works: &mut Vec<&'v Value>) {
+    fn visit(&mut self, root: &'v Value, found: &mut Statements, works: &mut Vec<&'v Value>) {
         let mut waiting = vec![root];
         while let Some(value) = waiting.pop() {
             if !self.charge(0) {
@@ -160,7 +112,7 @@ impl<'v> Reader<'v> {
         }
     }
 
-    fn article(&mut self, value: &'v Value, found: &mut JsonLd) {
+    fn article(&mut self, value: &'v Value, found: &mut Statements) {
         let longer = self.first(value, &["articleBody", "text"]).or_else(|| self.steps_of(value));
         if let Some(body) = longer
             && found.body.as_ref().is_none_or(|known| known.len() < body.len())
@@ -187,12 +139,11 @@ impl<'v> Reader<'v> {
 
     /// Returns the lines of a recipe or of instructions: what it is, what is needed, and each step.
     fn steps_of(&mut self, value: &'v Value) -> Option<String> {
-        /// Maximum number of lines.
-        const LINES: usize = 400;
+        const MAX_LINES: usize = 400;
         let mut lines = Vec::new();
         let parts = ["description", "recipeIngredient", "supply", "tool", "recipeInstructions", "step"];
         let mut waiting: Vec<&'v Value> = parts.iter().rev().filter_map(|key| value.get(*key)).collect();
-        while let Some(value) = waiting.pop().filter(|_| lines.len() < LINES && self.charge(0)) {
+        while let Some(value) = waiting.pop().filter(|_| lines.len() < MAX_LINES && self.charge(0)) {
             match self.referred(value) {
                 // One that is referred to from within itself comes again and again.
                 Value::Array(values) => {
@@ -213,14 +164,14 @@ impl<'v> Reader<'v> {
         (lines.len() > 2).then(|| lines.join("\n"))
     }
 
-    /// Reads a page object. It describes the article less reliably, so it only fills fields that are still empty.
-    fn page(&mut self, value: &'v Value, found: &mut JsonLd) {
+    /// Reads a page object, which fills fields that are still empty.
+    fn page(&mut self, value: &'v Value, found: &mut Statements) {
         found.is_paywalled |= self.is_paywalled(value);
         self.dates_and_image(value, found);
         fill(&mut found.author, || self.names(value.get("author")));
     }
 
-    fn dates_and_image(&mut self, value: &'v Value, found: &mut JsonLd) {
+    fn dates_and_image(&mut self, value: &'v Value, found: &mut Statements) {
         fill(&mut found.published, || self.first(value, &["datePublished", "dateCreated", "uploadDate"]));
         fill(&mut found.modified, || self.first(value, &["dateModified"]));
         fill(&mut found.language, || self.name(value.get("inLanguage")));
@@ -230,11 +181,7 @@ impl<'v> Reader<'v> {
 
     /// True if a work says that it is not free, or that one of its parts is not (schema.org, "isAccessibleForFree").
     fn is_paywalled(&mut self, work: &'v Value) -> bool {
-        let parts = match work.get("hasPart") {
-            Some(Value::Array(parts)) => parts.as_slice(),
-            Some(part) => std::slice::from_ref(part),
-            None => &[],
-        };
+        let parts = several(work.get("hasPart"));
         let mut works = std::iter::once(work).chain(parts).take_while(|_| self.charge(0));
         works.any(|work| match work.get("isAccessibleForFree") {
             Some(Value::Bool(is_free)) => !is_free,
@@ -287,38 +234,26 @@ impl<'v> Reader<'v> {
         page.or_else(|| self.string(value.get("url")))
     }
 
-    /// Adds the address of an organisation's logo.
-    fn logo(&mut self, value: &'v Value, found: &mut JsonLd) {
-        /// Maximum number of logos.
-        const LOGOS: usize = 4;
-        let logo = self.image(self.referred(value).get("logo")).filter(|_| found.logos.len() < LOGOS);
+    fn logo(&mut self, value: &'v Value, found: &mut Statements) {
+        const MAX_LOGOS: usize = 4;
+        let logo = self.image(self.referred(value).get("logo")).filter(|_| found.logos.len() < MAX_LOGOS);
         found.logos.extend(logo);
     }
 
     /// True if a value is an organisation, or a list of one.
     fn is_office(&self, value: &'v Value) -> bool {
-        let value = match value {
-            Value::Array(values) if values.len() == 1 => values.first().unwrap_or(value),
-            other => other,
-        };
-        kinds(self.referred(value))
-            .iter()
-            .any(|kind| matches!(*kind, "Organization" | "NewsMediaOrganization" | "Corporation"))
+        let [value] = several(Some(value)) else { return false };
+        let is_one = |kind: &&str| matches!(*kind, "Organization" | "NewsMediaOrganization" | "Corporation");
+        kinds(self.referred(value)).iter().any(is_one)
     }
 
-    /// Returns the names of the authors.
     fn names(&mut self, value: Option<&'v Value>) -> Option<String> {
-        let names: Vec<String> = match value? {
-            Value::Array(values) => {
-                values.iter().filter_map(|value| self.name(unless_array(value))).take(AUTHORS).collect()
-            }
-            other => self.name(Some(other)).into_iter().collect(),
-        };
+        let names = several(value).iter().filter_map(|value| self.name(unless_array(value)));
+        let names: Vec<String> = names.take(MAX_AUTHORS).collect();
         (!names.is_empty()).then(|| names.join(", "))
     }
 
-    /// Returns the address of an image. An object without a URL stands at its `@id`, unless that has a fragment and so
-    /// is only a name.
+    /// Returns the address of an image. An object without a URL stands at its `@id`, unless that has a fragment.
     fn image(&mut self, value: Option<&'v Value>) -> Option<String> {
         let value = value.filter(|_| self.charge(0))?;
         match self.referred(value) {
@@ -338,42 +273,32 @@ fn fill(slot: &mut Option<String>, value: impl FnOnce() -> Option<String>) {
     }
 }
 
-/// True if a text is schema.org's `False`, with the vocabulary's address or without it.
-pub(crate) fn is_false(text: &str) -> bool {
-    text.trim().rsplit('/').next().is_some_and(|value| value.eq_ignore_ascii_case("false"))
+/// Returns the values of an array, or the one value.
+fn several(value: Option<&Value>) -> &[Value] {
+    match value {
+        Some(Value::Array(values)) => values,
+        Some(value) => std::slice::from_ref(value),
+        None => &[],
+    }
 }
 
 /// Returns the types of an object, without the vocabulary's address.
 fn kinds(value: &Value) -> Vec<&str> {
-    /// Maximum number of types that are looked at, and the length of one in bytes.
-    const MANY: usize = 8;
-    const LONGEST: usize = 256;
-    let tail = |kind: &str| kind.len() - kind.rsplit(['/', '#', ':']).next().unwrap_or(kind).len();
-    let kinds = match value.get("@type") {
-        Some(Value::Array(kinds)) => kinds.as_slice(),
-        Some(kind) => std::slice::from_ref(kind),
-        None => &[],
-    };
-    let kinds = kinds.iter().take(MANY).filter_map(Value::as_str).filter(|kind| kind.len() <= LONGEST);
-    kinds.map(|kind| kind.get(tail(kind)..).unwrap_or(kind)).collect()
-}
-
-/// True for schema.org types that are Article or one of its subtypes.
-pub(crate) fn is_article(kind: &str) -> bool {
-    const KINDS: &str = "\
-        Article NewsArticle BlogPosting Report TechArticle ScholarlyArticle SocialMediaPosting AnalysisNewsArticle \
-        OpinionNewsArticle ReportageNewsArticle ReviewNewsArticle LiveBlogPosting BackgroundNewsArticle \
-        AskPublicNewsArticle AdvertiserContentArticle SatiricalArticle MedicalScholarlyArticle \
-        DiscussionForumPosting Review CreativeWork MedicalWebPage Recipe HowTo";
-    KINDS.split(' ').any(|known| known == kind)
+    /// Maximum number of types that are looked at, and of bytes of one.
+    const MAX_KINDS: usize = 8;
+    const MAX_KIND_BYTES: usize = 256;
+    let kinds = several(value.get("@type"))
+        .iter()
+        .take(MAX_KINDS)
+        .filter_map(Value::as_str)
+        .filter(|kind| kind.len() <= MAX_KIND_BYTES);
+    kinds.map(|kind| kind.rsplit(['/', '#', ':']).next().unwrap_or(kind)).collect()
 }
 
 /// True for schema.org types of works whose page is about them alone, if it has no article.
 fn is_work(kind: &str) -> bool {
-    matches!(
-        kind,
-        "PodcastEpisode" | "VideoObject" | "AudioObject" | "Question" | "Course" | "Dataset" | "JobPosting" | "Event"
-    )
+    const KINDS: &str = "PodcastEpisode VideoObject AudioObject Question Course Dataset JobPosting Event";
+    KINDS.split(' ').any(|known| known == kind)
 }
 
 /// Returns the value unless it is an array, so that looking up a name terminates.

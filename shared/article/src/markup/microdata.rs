@@ -1,10 +1,7 @@
-//! Reads schema.org microdata (HTML, "microdata"): the items of a page as trees, and the statements of the article's
-//! item.
-//!
-//! An item has the properties below it up to the next item, which is itself a value. So a comment's author is not taken
-//! for the article's. The body is a mark of `outline`.
+//! Reads schema.org microdata (HTML, "microdata"). An item has the properties below it up to the next item, which is itself
+//! a value, so a comment's author is not taken for the article's.
 
-use crate::markup::jsonld::{AUTHORS, is_article, is_false};
+use crate::markup::{MAX_AUTHORS, Statements, is_article, is_false};
 use crate::read::dom::attr;
 use crate::read::elements::{is_long_property, property_value};
 use crate::read::outline::Outline;
@@ -13,35 +10,16 @@ use ego_tree::{NodeId, NodeRef};
 use scraper::{Html, Node};
 use std::collections::{HashMap, HashSet};
 
-/// Statements of the article among the items; if a page marks properties without an item, the first of each.
-#[derive(Debug, Default)]
-pub(crate) struct Microdata {
-    pub(crate) headline: Option<String>,
-    pub(crate) published: Option<String>,
-    pub(crate) modified: Option<String>,
-    pub(crate) image: Option<String>,
-    pub(crate) author: Option<String>,
-    pub(crate) site_name: Option<String>,
-    pub(crate) language: Option<String>,
-    /// True if it says that the article is not free.
-    pub(crate) is_paywalled: bool,
-    /// Number of steps that reading the items took.
-    pub(crate) steps: u64,
-}
-
-/// Maximum number of items.
-const ITEMS: usize = 200;
-/// Maximum number of names of one property.
-const NAMES: usize = 8;
-/// Maximum number of properties of one item.
-const PROPERTIES: usize = 200;
+const MAX_ITEMS: usize = 200;
+const MAX_NAMES: usize = 8;
+const MAX_PROPERTIES: usize = 200;
 /// Maximum number of nodes examined for all items.
 const ELEMENTS: usize = 100_000;
 /// Steps for reading the texts of all properties; elements nest, so one text may contain another.
 const LOOKS: usize = 500_000;
 
-/// Reads the properties.
-pub(crate) fn read(tree: &Html, outline: &Outline<'_>) -> Microdata {
+/// Reads what the article among the items says; if a page marks properties without an item, the first of each.
+pub(crate) fn read(tree: &Html, outline: &Outline<'_>) -> Statements {
     let items = if outline.items.is_empty() { Items::default() } else { Items::read(tree, &outline.items) };
     let article = items.article();
     let mut out = article.map(|article| items.says(article)).unwrap_or_default();
@@ -79,7 +57,6 @@ struct Item<'a> {
     inner: bool,
 }
 
-/// Remaining budget.
 struct Budget {
     nodes: usize,
     looks: usize,
@@ -106,7 +83,7 @@ struct Items<'a> {
 
 impl<'a> Items<'a> {
     fn read(tree: &'a Html, roots: &[NodeId]) -> Items<'a> {
-        let roots: Vec<NodeRef<'a, Node>> = roots.iter().take(ITEMS).filter_map(|id| tree.tree.get(*id)).collect();
+        let roots: Vec<NodeRef<'a, Node>> = roots.iter().take(MAX_ITEMS).filter_map(|id| tree.tree.get(*id)).collect();
         let numbers: HashMap<NodeId, usize> = roots.iter().enumerate().map(|(at, root)| (root.id(), at)).collect();
         let mut budget = Budget { nodes: ELEMENTS, looks: LOOKS };
         let mut list: Vec<Item<'a>> = roots.iter().map(|root| item(*root, &numbers, &mut budget)).collect();
@@ -144,21 +121,22 @@ impl<'a> Items<'a> {
         main.or_else(|| outer.rev().max_by_key(|(_, item)| tells(item)).map(|(at, _)| at)).or(only)
     }
 
-    fn says(&self, article: usize) -> Microdata {
+    fn says(&self, article: usize) -> Statements {
         let text = |names: &[&str]| names.iter().find_map(|name| self.texts(article, name).into_iter().next());
         let authors = [self.texts(article, "author"), self.texts(article, "creator")];
         let authors = authors.into_iter().find(|names| !names.is_empty()).unwrap_or_default();
-        let authors: Vec<String> = authors.into_iter().take(AUTHORS).collect();
-        Microdata {
+        let authors: Vec<String> = authors.into_iter().take(MAX_AUTHORS).collect();
+        Statements {
             headline: text(&["headline", "name"]),
             published: text(&["datePublished", "dateCreated"]),
             modified: text(&["dateModified"]),
             image: self.image(article, &["image", "thumbnailUrl", "primaryImageOfPage", "associatedMedia"]),
             author: (!authors.is_empty()).then(|| authors.join(", ")),
-            site_name: text(&["publisher"]),
+            publisher: text(&["publisher"]),
             language: text(&["inLanguage"]),
             is_paywalled: text(&["isAccessibleForFree"]).is_some_and(|is_free| is_false(&is_free)),
             steps: self.steps,
+            ..Statements::default()
         }
     }
 
@@ -203,12 +181,12 @@ fn item<'a>(root: NodeRef<'a, Node>, numbers: &HashMap<NodeId, usize>, budget: &
     let mut waiting = budget.elements(root);
     while let Some(node) = waiting.pop() {
         let Some(element) = node.value().as_element() else { continue };
-        if budget.nodes == 0 || out.properties.len() >= PROPERTIES {
+        if budget.nodes == 0 || out.properties.len() >= MAX_PROPERTIES {
             break;
         }
         let scope = attr(element, "itemscope").is_some();
         if let Some(names) = attr(element, "itemprop") {
-            for name in names.split_ascii_whitespace().take(NAMES) {
+            for name in names.split_ascii_whitespace().take(MAX_NAMES) {
                 let name = name.rsplit('/').next().unwrap_or(name);
                 match numbers.get(&node.id()) {
                     Some(at) => out.properties.push((name, Value::Item(*at))),
@@ -236,7 +214,7 @@ mod tests {
     use super::*;
     use crate::Limits;
 
-    fn says(html: &str) -> Microdata {
+    fn says(html: &str) -> Statements {
         let tree = crate::read::dom::build(html, &Limits::default(), &mut 0).unwrap();
         let page = "https://site.example.org/a".parse().unwrap();
         let outline = crate::read::walk::walk(&tree, &page, &Limits::default()).unwrap();
@@ -258,7 +236,7 @@ mod tests {
         assert_eq!(micro.headline.as_deref(), Some("A bridge falls"));
         assert_eq!(micro.author.as_deref(), Some("Ada Example, Ben Example"));
         assert_eq!(micro.image.as_deref(), Some("/bridge.jpg"));
-        assert_eq!(micro.site_name.as_deref(), Some("The Weir"));
+        assert_eq!(micro.publisher.as_deref(), Some("The Weir"));
         assert_eq!(micro.published.as_deref(), Some("2026-05-01"));
         assert_eq!(micro.modified.as_deref(), Some("2026-05-01"));
     }

@@ -3,24 +3,21 @@
 use crate::read::images::{background, is_photo};
 use scraper::node::Element;
 
-/// The attributes of an element that say what it is; texts are empty where there is none.
+/// The attributes of an element that say what it is; absent ones are empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Attributes<'a> {
     pub(crate) class: &'a str,
     pub(crate) id: &'a str,
     pub(crate) role: &'a str,
     pub(crate) rel: &'a str,
-    /// Properties of microdata that the element has.
     pub(crate) itemprop: &'a str,
-    /// Properties of RDFa that the element has.
+    /// Properties of RDFa.
     pub(crate) property: &'a str,
-    /// True if it begins an item of microdata.
     pub(crate) itemscope: bool,
     /// True if it is hidden, or asks not to be quoted, by anything but its class and `aria-hidden`.
     pub(crate) conceals: bool,
     /// True if it is kept from screen readers, as ornaments are.
     pub(crate) is_unspoken: bool,
-    /// Image behind it.
     pub(crate) background: Option<&'a str>,
 }
 
@@ -43,19 +40,12 @@ impl<'a> Attributes<'a> {
                     found.background = found.background.or_else(|| background(value));
                 }
                 name if name.starts_with("data-b") && is_photo(value) => found.background = Some(value),
-                name => found.conceals |= conceals(name, value),
+                "data-nosnippet" => found.conceals = true,
+                "hidden" => found.conceals |= !value.eq_ignore_ascii_case("until-found"),
+                _ => {}
             }
         }
         found
-    }
-}
-
-/// True if an attribute hides its element, or asks not to quote it.
-fn conceals(name: &str, value: &str) -> bool {
-    match name {
-        "hidden" => !value.eq_ignore_ascii_case("until-found"),
-        "data-nosnippet" => true,
-        _ => false,
     }
 }
 
@@ -66,7 +56,7 @@ fn concealing(style: &str) -> bool {
         || declares(style, "font-size", |value| matches!(value, "0" | "0px" | "1px"))
 }
 
-/// True if a style attribute takes the element out of the page, as a script does with what it shows again.
+/// True if a style attribute takes the element out of the page; a script may show it again.
 pub(crate) fn is_undisplayed(style: &str) -> bool {
     declares(style, "display", |value| value.eq_ignore_ascii_case("none"))
 }

@@ -10,7 +10,6 @@ use std::sync::LazyLock;
 
 /// Words anywhere in a class or id that indicate a kind.
 static PARTS: LazyLock<Vec<(Kind, &str)>> = LazyLock::new(|| by_kind(&lists::PARTS).collect());
-/// Kinds that a whole class or id indicates.
 static WHOLE_NAMES: LazyLock<HashMap<&str, Kind>> =
     LazyLock::new(|| by_kind(&lists::WHOLE_NAMES).map(|(kind, name)| (name, kind)).collect());
 /// Kinds that the first or last part of a short name indicates, as in `post__tags`.
@@ -41,11 +40,9 @@ pub(crate) struct NameMeaning {
     hides: bool,
     /// True if it marks the text of a post.
     pub(crate) content: bool,
-    /// True if it marks a writer's name, or the line around it.
+    /// True if it marks a writer's name, or the line around it; `name`, if it marks the name alone.
     pub(crate) byline: bool,
-    /// True if it marks the name alone.
     pub(crate) name: bool,
-    /// True if it marks a date.
     pub(crate) date: bool,
     /// Words in it that the learned model tells apart, and its hash.
     pub(crate) words: NameBits,
@@ -55,9 +52,9 @@ pub(crate) struct NameMeaning {
 impl NameMeaning {
     /// `number` numbers the one name that indicates a kind.
     fn read<'a>(names: &'a str, number: impl FnOnce(&'a str) -> Option<PartName>) -> NameMeaning {
-        /// Maximum length of a meaningful name; longer ones are generated.
-        const LONGEST: usize = 200;
-        let short = names.len() <= LONGEST;
+        /// Longer names are generated.
+        const MAX_BYTES: usize = 200;
+        let short = names.len() <= MAX_BYTES;
         let lower = names.to_ascii_lowercase();
         NameMeaning {
             kind: if short { of_names(names).map(|(kind, name)| (kind, number(name))) } else { None },
@@ -89,15 +86,13 @@ pub(crate) struct ElementNames {
 }
 
 impl<'a> Names<'a> {
-    /// Returns what an element's names mean.
     pub(crate) fn of_element(&mut self, attributes: &Attributes<'a>) -> ElementNames {
         ElementNames { class: self.meaning(attributes.class), id: self.meaning(attributes.id) }
     }
 
-    /// Returns the meaning of a value of `class` or `id`.
     fn meaning(&mut self, names: &'a str) -> NameMeaning {
-        /// Maximum number of cached names; a page with more makes them up.
-        const MANY: usize = 4_096;
+        /// A page with more names makes them up.
+        const MAX_CACHED: usize = 4_096;
         if names.is_empty() {
             return NameMeaning::default();
         }
@@ -105,19 +100,19 @@ impl<'a> Names<'a> {
             return *known;
         }
         let meaning = NameMeaning::read(names, |name| self.number(name));
-        if self.meanings.len() < MANY {
+        if self.meanings.len() < MAX_CACHED {
             self.meanings.insert(names, meaning);
         }
         meaning
     }
 
     fn number(&mut self, name: &'a str) -> Option<PartName> {
-        /// Maximum number of names that are told apart; a page with more makes them up.
-        const MANY: u16 = 4_096;
+        /// A page with more names makes them up.
+        const MAX_NUMBER: u16 = 4_096;
         if let Some(known) = self.numbers.get(name) {
             return Some(*known);
         }
-        let number = u16::try_from(self.numbers.len()).ok().filter(|number| *number < MANY)?;
+        let number = u16::try_from(self.numbers.len()).ok().filter(|number| *number < MAX_NUMBER)?;
         let new = PartName { number, trust: trust(name) };
         self.numbers.insert(name, new);
         Some(new)
@@ -172,8 +167,7 @@ fn of_names(names: &str) -> Option<(Kind, &str)> {
     part.or_else(|| whole().min_by_key(|(kind, _)| *kind))
 }
 
-/// True if a word that ends here is `subscribe`, and the name is about subscribers: they are shown such an element, and
-/// not asked to become some.
+/// True if a word that ends here is `subscribe` in a name about subscribers, who are shown such an element.
 fn is_of_subscribers(names: &str, end: usize) -> bool {
     names.get(..end).is_some_and(|before| before.ends_with("subscribe"))
         && names.get(end..).is_some_and(|rest| rest.starts_with("r-"))
@@ -194,30 +188,27 @@ fn trust(name: &str) -> Trust {
 
 /// Returns the kind that one class or id indicates by its parts.
 fn of_name(name: &str) -> Option<Kind> {
-    /// Maximum number of parts; a longer name describes more than the element itself.
-    const PARTS: usize = 3;
+    /// A longer name describes more than the element itself.
+    const MAX_PARTS: usize = 3;
     let name = name.to_ascii_lowercase();
     let mut parts = name.split(['-', '_']).filter(|part| !part.is_empty());
-    if parts.clone().count() > PARTS {
+    if parts.clone().count() > MAX_PARTS {
         return None;
     }
     let whole = WHOLE_NAMES.get(name.as_str()).or_else(|| NAME_ENDS.get(name.as_str()));
     whole.or_else(|| NAME_ENDS.get(parts.clone().next()?)).or_else(|| NAME_ENDS.get(parts.next_back()?)).copied()
 }
 
-/// Returns the names in a class, in lower case, that mean a writer, and not something that belongs to one (a box, an
-/// image, a biography).
+/// Returns the names in a class, in lower case, that mean a writer, and not a box, an image or a biography of one.
 fn of_writers(lower: &str) -> impl Iterator<Item = &str> {
-    /// Maximum length of such a name.
-    const LONGEST: usize = 40;
+    const MAX_BYTES: usize = 40;
     lower.split_ascii_whitespace().filter(|name| {
         let of_writer = || WRITERS.as_ref().is_some_and(|writers| writers.is_match(*name));
         let of_thing = || !name.ends_with("name") && OF_WRITERS.iter().any(|part| name.contains(part));
-        name.len() <= LONGEST && of_writer() && !of_thing()
+        name.len() <= MAX_BYTES && of_writer() && !of_thing()
     })
 }
 
-/// Words for writers in class names.
 static WRITERS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(lists::WRITERS.iter()).ok());
 
 /// True if a class is that of a formatted name (hCard).
@@ -225,7 +216,6 @@ fn is_formatted_name(class: &str) -> bool {
     class.split_ascii_whitespace().any(|name| name == "fn")
 }
 
-/// True if a class marks a date.
 fn is_date_class(class: &str) -> bool {
     let may = class.bytes().any(|b| matches!(b, b'D' | b'T' | b'b'));
     let camel = may && ["Date", "Time", "ublished"].iter().any(|word| class.contains(word));

@@ -1,11 +1,11 @@
-//! Judges elements by what stands in them beside text: a field for the reader's address, something embedded, an anchor
-//! that old systems set before comments. Their names do not matter, so this holds in every language.
+//! Judges elements by what stands in them beside text: a field for an address, something embedded, an anchor before
+//! comments. Their names do not matter, so the rules hold in every language.
 
 use crate::read::dom::attr;
 use crate::read::outline::{Block, Kind, Tag};
 use scraper::node::Element;
 
-/// Parts of an element beside text, as long as it has no more than a few lines.
+/// Parts of an element beside text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Contents {
     /// A field for the reader's address.
@@ -24,35 +24,27 @@ pub(super) struct Anchor {
 }
 
 impl Contents {
-    /// Returns what an element is whose text is never read.
     pub(super) fn of_mute(element: &Element) -> Contents {
         Contents { asks: asks_for_address(element), embeds: is_embedded(element.name()), comments: None }
     }
 
-    /// Returns an anchor before comments.
     pub(super) fn of_anchor(block: usize, serial: usize) -> Contents {
         Contents { comments: Some(Anchor { block, serial }), ..Contents::default() }
     }
 
-    /// Adds what an element inside has.
     pub(super) fn add(&mut self, inner: Contents) {
         self.asks |= inner.asks;
         self.embeds |= inner.embeds;
         self.comments = self.comments.or(inner.comments);
     }
 
-    /// Returns the kind of an element that ends here, with its lines: the few around a field for the reader's address
-    /// are what asks for it, and the one beside something embedded is its caption. `None` if it is neither; what is
-    /// left in `self` is for the element around it.
+    /// Returns the kind of an element that ends here: lines around a field for an address ask for it, and a line beside
+    /// something embedded is its caption. What is left in `self` is for the element around it.
     pub(super) fn judged(&mut self, tag: &str, in_line: bool, blocks: &[Block]) -> Option<Kind> {
-        /// Maximum number of lines of a box that asks for an address.
-        const ASKING_LINES: usize = 4;
-        /// Maximum width of these lines together.
-        const ASKING_WIDTH: usize = 240;
-        /// Maximum number of lines beside something embedded.
-        const BESIDE_LINES: usize = 2;
-        /// Maximum width of these lines together.
-        const BESIDE_WIDTH: usize = 90;
+        const MAX_ASKING_LINES: usize = 4;
+        const MAX_ASKING_WIDTH: usize = 240;
+        const MAX_BESIDE_LINES: usize = 2;
+        const MAX_BESIDE_WIDTH: usize = 90;
         if in_line || !(self.asks || self.embeds) {
             self.embeds = false;
             return None;
@@ -63,14 +55,16 @@ impl Contents {
         };
         let is_box = matches!(tag, "div" | "section" | "figure" | "center");
         let has_heading = || blocks.iter().any(|block| matches!(block.tag, Tag::Heading(_)));
-        let captioned =
-            std::mem::take(&mut self.embeds) && is_box && is_small(BESIDE_LINES, BESIDE_WIDTH) && !has_heading();
-        self.asks &= is_small(ASKING_LINES, ASKING_WIDTH);
+        let captioned = std::mem::take(&mut self.embeds)
+            && is_box
+            && is_small(MAX_BESIDE_LINES, MAX_BESIDE_WIDTH)
+            && !has_heading();
+        self.asks &= is_small(MAX_ASKING_LINES, MAX_ASKING_WIDTH);
         if self.asks { Some(Kind::Widget) } else { captioned.then_some(Kind::Caption) }
     }
 }
 
-/// True for a field in which readers enter their address, as they do where they sign up for something or comment.
+/// True for a field in which readers enter their address to sign up or comment.
 fn asks_for_address(element: &Element) -> bool {
     let is_mail = |value: &str| value.to_ascii_lowercase().contains("mail");
     element.name() == "input"
@@ -85,7 +79,6 @@ pub(crate) fn begins_comments(element: &Element) -> bool {
     attr(element, "href").is_none() && (named("name") || named("id"))
 }
 
-/// True for an element that shows a film, a post of another site and the like.
 fn is_embedded(tag: &str) -> bool {
     matches!(tag, "iframe" | "video" | "audio" | "object" | "embed")
 }

@@ -39,20 +39,18 @@ pub(crate) fn stated(label: &str, line: &str, hints: &Hints) -> LineDates {
 /// True if a few words mark a neighbouring date as that of a change. Words before the last number in them belong to
 /// that number.
 pub(crate) fn says_change(text: &str) -> bool {
-    /// Maximum length; longer texts are about something else.
-    const LONGEST: usize = 120;
-    /// Number of bytes that are read.
-    const NEAR: usize = 400;
-    // Words that are about the date are near it.
-    let text = tail(text, NEAR);
+    /// Longer texts are about something else.
+    const MAX_BYTES: usize = 120;
+    /// Words that are about the date are near it.
+    const NEAR_BYTES: usize = 400;
+    let text = tail(text, NEAR_BYTES);
     let text = text.rsplit(|c: char| c.is_ascii_digit()).find(|part| part.contains(char::is_alphabetic)).unwrap_or("");
-    text.len() <= LONGEST && {
+    text.len() <= MAX_BYTES && {
         let text = text.to_lowercase();
         CHANGED.iter().any(|word| text.contains(word))
     }
 }
 
-/// True if a line has a word for publication.
 pub(crate) fn says_published(line: &str) -> bool {
     let line = line.to_lowercase();
     PUBLISHED.iter().any(|word| line.contains(word))

@@ -3,7 +3,7 @@
 use crate::lists::BLOCKS;
 use crate::read::gate::{Limits, Unreadable};
 use crate::read::shadow;
-use crate::read::sink::{CountingSink, Guard, TreeLimits};
+use crate::read::sink::{CountingSink, Guard};
 use crate::read::tokens::Tokens;
 use ego_tree::iter::Edge;
 use ego_tree::{NodeId, NodeRef, Tree};
@@ -19,31 +19,16 @@ const STEPS_A_BYTE: u64 = 8;
 /// Bytes of the page that are read before the open elements are counted again.
 const PIECE: usize = 4_096;
 
-/// Builds the tree piece by piece, and stops as soon as more elements are open than a page may nest, it grows too
-/// large, or takes too many steps. Adds the steps to `steps`. Elements that the tree builder moves may lie deeper;
-/// [`walk`](super::walk::walk) sees that.
+/// Builds the tree piece by piece within the limits, and adds its steps to `steps`. Elements that the tree builder moves may
+/// lie deeper; [`walk`](super::walk::walk) sees that.
 pub(crate) fn build(html: &str, limits: &Limits, steps: &mut u64) -> Result<Html, Unreadable> {
     /// Approximate number of bytes of a page per node of its tree.
     const NODE_BYTES: usize = 48;
     let mut document = Html::new_document();
     document.tree = Tree::with_capacity(Node::Document, html.len() / NODE_BYTES);
-    // Text and comments are nodes too; one of each per tag is plenty. Two attributes per tag are, too.
-    let (nodes, attributes_together) = (limits.tags.saturating_mul(4), limits.tags.saturating_mul(2));
-    let (attributes, attribute_bytes) = (limits.attributes, 2 * limits.bytes);
-    let sink = CountingSink::new(document, TreeLimits { nodes, attributes, attributes_together, attribute_bytes });
     let most_steps = FREE_STEPS.saturating_add(STEPS_A_BYTE.saturating_mul(html.len() as u64));
-    let guard = Guard::new(sink, most_steps);
-    let mut tokens = Tokens::new(html, limits);
-    let mut outcome = Ok(true);
-    while outcome == Ok(true) {
-        outcome = tokens.pass(&guard, PIECE).and_then(|goes_on| guard.check(limits).map(|()| goes_on));
-    }
-    let mut outcome = outcome.map(drop);
-    if outcome.is_ok() {
-        let _end = guard.process_token(Token::EOFToken, 1);
-        guard.end();
-        outcome = guard.check(limits);
-    }
+    let guard = Guard::new(CountingSink::new(document, *limits), most_steps);
+    let outcome = pass_all(&mut Tokens::new(html, limits), &guard);
     *steps += guard.sink().steps();
     outcome?;
     let mut tree = guard.finish();
@@ -56,11 +41,20 @@ pub(crate) fn build(html: &str, limits: &Limits, steps: &mut u64) -> Result<Html
     Ok(tree)
 }
 
-/// Moves parts that the server streamed late to their places, as the page's own script would: React sends `<div hidden
-/// id="S:1">` at the end for the place that `<template id="B:1">` marks.
+fn pass_all(tokens: &mut Tokens<'_>, guard: &Guard) -> Result<(), Unreadable> {
+    while tokens.pass(guard, PIECE)? {
+        guard.check()?;
+    }
+    guard.check()?;
+    let _end = guard.process_token(Token::EOFToken, 1);
+    guard.end();
+    guard.check()
+}
+
+/// Moves parts that the server streamed late to their places: React sends `<div hidden id="S:1">` at the end for the place
+/// that `<template id="B:1">` marks.
 fn settle_streamed(html: &mut Html, limits: &Limits) {
-    /// Maximum number of parts that are moved.
-    const PARTS: usize = 1_000;
+    const MAX_PARTS: usize = 1_000;
     let mut places = HashMap::new();
     let mut late = Vec::new();
     for node in html.tree.nodes() {
@@ -68,7 +62,7 @@ fn settle_streamed(html: &mut Html, limits: &Limits) {
         let Some((kind, number)) = attr(element, "id").and_then(|id| id.split_once(':')) else { continue };
         match (element.name(), kind) {
             ("template", "B" | "P") => drop(places.insert(number.to_owned(), node.id())),
-            (_, "S") if late.len() < PARTS && attr(element, "hidden").is_some() => {
+            (_, "S") if late.len() < MAX_PARTS && attr(element, "hidden").is_some() => {
                 late.push((number.to_owned(), node.id()));
             }
             _ => {}
@@ -90,8 +84,8 @@ fn settle_streamed(html: &mut Html, limits: &Limits) {
     }
 }
 
-/// True if a part can be moved to a place. It must not contain the place, or it would become its own ancestor. The
-/// place must be in the tree, but not deeper than a page can be: parts that contain each other's places form a chain.
+/// True if a part can be moved to a place, which must be in the tree, not in the part, and not deeper than a page can be:
+/// parts that contain each other's places form a chain.
 fn takes(html: &Html, place: NodeId, part: NodeId, limits: &Limits) -> bool {
     let deepest = limits.depth + limits.formatting_depth;
     let Some(place) = html.tree.get(place).filter(|place| place.parent().is_some()) else { return false };
@@ -106,18 +100,21 @@ pub(crate) fn attr<'a>(element: &'a Element, name: &str) -> Option<&'a str> {
     element.attrs.iter().find(|(key, _)| &*key.local == name).map(|(_, value)| &**value)
 }
 
+/// Returns the texts right below a node.
+pub(crate) fn texts(node: NodeRef<'_, Node>) -> impl Iterator<Item = &str> {
+    node.children().filter_map(|child| child.value().as_text()).map(|text| &**text)
+}
+
 /// Number of bytes of a text that count as a step of the budget.
 const CHARGED_BYTES: usize = 8;
 
-/// True for elements that only explain the text beside them: readings of ruby, and the source of a
-/// formula.
+/// True for elements that only explain the text beside them: readings of ruby, and the source of a formula.
 pub(crate) fn is_gloss(tag: &str) -> bool {
     matches!(tag, "rp" | "rt" | "rtc" | "annotation" | "annotation-xml")
 }
 
-/// Returns all text below a node but glosses, with a space at each beginning of a block, up to `max` bytes or one
-/// character more. Each node takes one or two steps of the budget, each attribute and each [`CHARGED_BYTES`] of text
-/// one more; reading stops when that is used up.
+/// Returns all text below a node but glosses, with a space at each beginning of a block, up to `max` bytes or one character
+/// more. Each node, attribute and [`CHARGED_BYTES`] of text takes a step of the budget; reading stops when that is used up.
 pub(crate) fn text_of(node: NodeRef<'_, Node>, max: usize, budget: &mut usize) -> String {
     text_without(node, max, budget, |_, _| false)
 }
@@ -165,8 +162,7 @@ pub(crate) fn text_without(
     out
 }
 
-/// True for elements within a line of text: all but those that CSS makes blocks, items and parts of tables (HTML,
-/// "Rendering"), and the line break. What HTML does not know is within a line, too, as custom elements are.
+/// True for elements within a line of text, custom ones too: all but those that CSS makes blocks (HTML, "Rendering").
 pub(crate) fn is_inline(tag: &str) -> bool {
     !BLOCKS.contains(tag)
 }

@@ -40,8 +40,7 @@ pub(crate) fn is_panel(element: &Element) -> bool {
     }
 }
 
-/// True for a button whose text is read: the heading of a panel, which it opens and shuts, in a heading or right before
-/// what is folded; or words in the middle of a sentence.
+/// True for a button whose text is read: words in the middle of a sentence, or the heading of a panel that it opens.
 pub(crate) fn is_text_button(node: NodeRef<'_, Node>, element: &Element) -> bool {
     if element.name() != "button" {
         return false;
@@ -62,43 +61,33 @@ pub(crate) fn is_text_button(node: NodeRef<'_, Node>, element: &Element) -> bool
 
 /// True if a row holds data and not a page's layout: short cells without blocks in them.
 pub(crate) fn is_short_row(row: NodeRef<'_, Node>, budget: &mut usize) -> bool {
-    /// Maximum length of the text of such a row, in bytes.
-    const LONGEST: usize = 400;
-    /// Maximum number of cells that are examined.
-    const CELLS: usize = 40;
-    let cells = row.children().filter(|node| node.value().is_element()).take(CELLS);
+    const MAX_BYTES: usize = 400;
+    const MAX_CELLS: usize = 40;
+    let cells = row.children().filter(|node| node.value().is_element()).take(MAX_CELLS);
     let blocks = |cell: NodeRef<'_, Node>| {
-        cell.children().take(CELLS).filter_map(|node| node.value().as_element()).any(|e| !is_inline(e.name()))
+        cell.children().take(MAX_CELLS).filter_map(|node| node.value().as_element()).any(|e| !is_inline(e.name()))
     };
-    !cells.clone().any(blocks) && text_of(row, LONGEST + 1, budget).len() <= LONGEST
+    !cells.clone().any(blocks) && text_of(row, MAX_BYTES + 1, budget).len() <= MAX_BYTES
 }
 
-/// True if the cells of a table are boxes of the page, as before there were style sheets: one of them has several
-/// paragraphs, headings, lists or tables.
+/// True if the cells of a table are boxes of the page, as before there were style sheets: one of them has several parts.
 pub(crate) fn is_layout(table: NodeRef<'_, Node>, budget: &mut usize) -> bool {
-    /// Number of such parts.
-    const PARTS: usize = 4;
-    /// Maximum number of nodes of a table that are examined.
-    const OF_TABLE: usize = 60;
-    /// Maximum number of nodes of one cell that are examined.
-    const OF_CELL: usize = 160;
+    const MIN_PARTS: usize = 4;
+    const MAX_OF_TABLE: usize = 60;
+    const MAX_OF_CELL: usize = 160;
     let is = |node: &NodeRef<'_, Node>, names: &[&str]| {
         node.value().as_element().is_some_and(|element| names.contains(&element.name()))
     };
     let rows = table
         .children()
-        .flat_map(|part| if is(&part, &["tr"]) { vec![part] } else { part.children().take(OF_TABLE).collect() });
-    let cells =
-        rows.take(OF_TABLE).flat_map(|row| row.children()).filter(|cell| is(cell, &["td", "th"])).take(OF_TABLE);
-    cells.into_iter().any(|cell| {
-        let near = cell.descendants().skip(1).take(OF_CELL.min(*budget));
-        let (mut seen, mut parts) = (0, 0);
-        for node in near {
-            seen += 1;
-            parts += usize::from(is(&node, &["p", "h1", "h2", "h3", "h4", "ul", "ol", "table", "blockquote", "hr"]));
-        }
-        *budget = budget.saturating_sub(seen);
-        parts >= PARTS
+        .flat_map(|part| if is(&part, &["tr"]) { vec![part] } else { part.children().take(MAX_OF_TABLE).collect() });
+    let cells = rows.take(MAX_OF_TABLE).flat_map(|row| row.children()).filter(|cell| is(cell, &["td", "th"]));
+    cells.take(MAX_OF_TABLE).any(|cell| {
+        let near = cell.descendants().skip(1).take(MAX_OF_CELL.min(*budget)).inspect(|_| *budget -= 1);
+        let is_part = |node: &NodeRef<'_, Node>| {
+            is(node, &["p", "h1", "h2", "h3", "h4", "ul", "ol", "table", "blockquote", "hr"])
+        };
+        near.filter(is_part).count() >= MIN_PARTS
     })
 }
 
@@ -106,16 +95,15 @@ pub(crate) fn is_layout(table: NodeRef<'_, Node>, budget: &mut usize) -> bool {
 pub(crate) fn instant(element: &Element) -> Option<&str> {
     /// The order of day and month does not matter: machines write the year first, or the month by name.
     const HINTS: Hints = Hints::page(Order::DayFirst);
-    /// Maximum length of such a value, in bytes.
-    const LONGEST: usize = 256;
+    const MAX_BYTES: usize = 256;
     let mut values = ["datetime", "content", "title"].iter().filter_map(|key| attr(element, key));
-    values.find(|value| value.len() <= LONGEST && parse_instant(value, &HINTS).is_some())
+    values.find(|value| value.len() <= MAX_BYTES && parse_instant(value, &HINTS).is_some())
 }
 
-/// Returns the instant that an attribute of the element states, or else of one of the first few elements in it: a
-/// `<time>` in a block named as a date states the hour, which is not shown. Times marked as changes come last.
+/// Returns the instant that an attribute of the element, or of one of the first few elements in it, states: a `<time>`
+/// in a block named as a date states the hour, which is not shown. Times marked as changes come last.
 pub(crate) fn instant_in<'a>(node: NodeRef<'a, Node>, budget: &mut usize) -> Option<&'a str> {
-    /// Steps into the element; an element with more is no line with a date.
+    /// An element with more nodes is no line with a date.
     const NEAR: usize = 48;
     let mut changed = None;
     for inner in node.descendants().take(NEAR.min(*budget)) {
@@ -130,20 +118,17 @@ pub(crate) fn instant_in<'a>(node: NodeRef<'a, Node>, budget: &mut usize) -> Opt
     changed
 }
 
-/// Returns the texts of the links to writers' pages among the first elements of a byline, joined; `None` if there are
-/// none.
+/// Returns the texts of the links to writers' pages among the first elements of a byline, joined, if there are any.
 pub(crate) fn profiles_in(node: NodeRef<'_, Node>, budget: &mut usize) -> Option<String> {
-    /// Steps into the byline.
-    const NEAR: usize = 48;
-    /// Maximum number of names.
-    const NAMES: usize = 8;
+    const MAX_STEPS: usize = 48;
+    const MAX_NAMES: usize = 8;
     let mut names: Vec<String> = Vec::new();
-    for inner in node.descendants().take(NEAR.min(*budget)) {
+    for inner in node.descendants().take(MAX_STEPS.min(*budget)) {
         *budget = budget.saturating_sub(1);
         let Some(element) = inner.value().as_element().filter(|element| element.name() == "a") else { continue };
         if attr(element, "href").is_some_and(is_profile) {
             let name = hygiene::line(&text_of(inner, 256, budget), 80);
-            if !name.is_empty() && !names.contains(&name) && names.len() < NAMES {
+            if !name.is_empty() && !names.contains(&name) && names.len() < MAX_NAMES {
                 names.push(name);
             }
         }
@@ -153,11 +138,10 @@ pub(crate) fn profiles_in(node: NodeRef<'_, Node>, budget: &mut usize) -> Option
 
 /// True if the class, the property or the id of an element contains one of the words, which are in lower case.
 pub(crate) fn is_called(element: &Element, words: &[&str]) -> bool {
-    /// Maximum length of names that are looked at, in bytes.
-    const NAMES: usize = 512;
+    const MAX_BYTES: usize = 512;
     let mut names = ["class", "itemprop", "id"].iter().filter_map(|key| attr(element, key));
     names.any(|names| {
-        let names = head_bytes(names, NAMES).to_ascii_lowercase();
+        let names = head_bytes(names, MAX_BYTES).to_ascii_lowercase();
         words.iter().any(|word| names.contains(word))
     })
 }
@@ -165,10 +149,10 @@ pub(crate) fn is_called(element: &Element, words: &[&str]) -> bool {
 /// True if a class says that an element within a heading is a label before or behind it, such as the section.
 pub(crate) fn is_label(element: &Element) -> bool {
     const LABELS: &str = "antetitulo badge dachzeile eyebrow flag flair kicker label occhiello overline prefix volanta";
-    /// Maximum length of a class that is looked at, in bytes: the element is, for each heading around it.
-    const LONGEST: usize = 256;
+    /// The element is looked at for each heading around it.
+    const MAX_BYTES: usize = 256;
     attr(element, "class").is_some_and(|class| {
-        head_bytes(class, LONGEST).split_ascii_whitespace().any(|name| {
+        head_bytes(class, MAX_BYTES).split_ascii_whitespace().any(|name| {
             let mut parts = name.split(['-', '_']).filter(|part| !part.is_empty());
             let ends = [parts.next(), parts.next_back()];
             ends.into_iter().flatten().any(|part| LABELS.split(' ').any(|label| part.eq_ignore_ascii_case(label)))
@@ -176,10 +160,9 @@ pub(crate) fn is_label(element: &Element) -> bool {
     })
 }
 
-/// True for a link to a place in a page whose text is a sign alone: to the heading that it stands in, or back from a
-/// footnote.
+/// True for a link to a place in a page whose text is a sign alone: to the heading around it, or back from a footnote.
 pub(crate) fn is_sign_link(node: NodeRef<'_, Node>, element: &Element) -> bool {
-    /// Maximum length of the text in bytes, and number of steps into the link.
+    /// Maximum number of bytes, and of steps into the link.
     const NEAR: usize = 6;
     let is_sign = || {
         let mut budget = NEAR;
@@ -189,21 +172,17 @@ pub(crate) fn is_sign_link(node: NodeRef<'_, Node>, element: &Element) -> bool {
     element.name() == "a" && attr(element, "href").is_some_and(|href| href.contains('#')) && is_sign()
 }
 
-/// True if an element that is kept from screen readers is the first letter of a word, which goes on behind it or behind
-/// its copy for them.
+/// True if an element that is kept from screen readers is the first letter of a word, which goes on behind it.
 pub(crate) fn is_initial(node: NodeRef<'_, Node>) -> bool {
-    /// Maximum length of a letter and the marks around it, in bytes.
-    const LETTER: usize = 12;
-    /// Maximum number of steps into an element.
-    const STEPS: usize = 8;
-    /// Maximum number of nodes behind the element that are looked at.
-    const BEHIND: usize = 3;
+    const MAX_BYTES: usize = 12;
+    const MAX_STEPS: usize = 8;
+    const MAX_BEHIND: usize = 3;
     let text = |node: NodeRef<'_, Node>| match node.value() {
-        Node::Text(text) => head_bytes(text, LETTER).to_owned(),
-        _ => text_of(node, LETTER, &mut { STEPS }),
+        Node::Text(text) => head_bytes(text, MAX_BYTES).to_owned(),
+        _ => text_of(node, MAX_BYTES, &mut { MAX_STEPS }),
     };
     let letter = text(node);
-    let mut behind = node.next_siblings().take(BEHIND).map(text).filter(|text| *text != letter && !text.is_empty());
+    let mut behind = node.next_siblings().take(MAX_BEHIND).map(text).filter(|text| *text != letter && !text.is_empty());
     let next = behind.next().and_then(|word| word.chars().next());
     // Fonts of icons have small letters for their signs, before labels with capital ones.
     let goes_on = |c: char| next.is_some_and(|next| next.is_alphabetic() && (!c.is_lowercase() || next.is_lowercase()));
@@ -213,7 +192,6 @@ pub(crate) fn is_initial(node: NodeRef<'_, Node>) -> bool {
 
 /// True if an element that is not shown has a formula in it of which a picture beside it is shown.
 pub(crate) fn is_pictured_formula(node: NodeRef<'_, Node>) -> bool {
-    /// Number of nodes in and beside the element that are looked at.
     const NEAR: usize = 4;
     let is = |name: &'static str| {
         move |node: NodeRef<'_, Node>| node.value().as_element().is_some_and(|element| element.name() == name)
@@ -222,7 +200,6 @@ pub(crate) fn is_pictured_formula(node: NodeRef<'_, Node>) -> bool {
         && (node.next_siblings().take(NEAR).any(is("img")) || node.prev_siblings().take(NEAR).any(is("img")))
 }
 
-/// Returns the level of a heading.
 pub(crate) fn heading(tag: &str) -> Option<u8> {
     match tag.as_bytes() {
         [b'h', level @ b'1'..=b'6'] => Some(level - b'0'),
@@ -261,13 +238,6 @@ pub(crate) fn mark(tag: &str, attributes: &Attributes<'_>, names: &ElementNames)
     }
 }
 
-/// Maximum length of a value, in bytes of text, and of one that an attribute gives.
-const VALUE_BYTES: usize = 1_024;
-const GIVEN_BYTES: usize = 4_096;
-/// Number of bytes of attributes that count as a step.
-const BYTES_A_STEP: usize = 64;
-/// Steps that the tags in a `<noscript>` behind an image are charged with.
-const NOSCRIPT_STEPS: usize = 128;
 /// True if a property is a long text, which is read elsewhere or not at all.
 pub(crate) fn is_long_property(name: &str) -> bool {
     matches!(name, "articleBody" | "text" | "description" | "reviewBody")
@@ -276,6 +246,13 @@ pub(crate) fn is_long_property(name: &str) -> bool {
 /// Returns the value of a property that is not an item (HTML, "values"), tolerating two common mistakes: `content`
 /// counts on every element, and the value of a name that is a link is its text.
 pub(crate) fn property_value(name: &str, node: NodeRef<'_, Node>, element: &Element, budget: &mut usize) -> String {
+    const MAX_TEXT_BYTES: usize = 1_024;
+    /// An address may be so long.
+    const MAX_GIVEN_BYTES: usize = 4_096;
+    /// Bytes of attributes that count as a step.
+    const BYTES_A_STEP: usize = 64;
+    /// The tags of an image may be those of a `<noscript>` behind it.
+    const IMAGE_STEPS: usize = 128;
     // An element may belong to many items.
     let bytes: usize = element.attrs.iter().map(|(_, value)| value.len()).sum();
     *budget = budget.saturating_sub(bytes / BYTES_A_STEP);
@@ -284,8 +261,7 @@ pub(crate) fn property_value(name: &str, node: NodeRef<'_, Node>, element: &Elem
     }
     let date = matches!(name, "datePublished" | "dateCreated" | "dateModified");
     let address = matches!(name, "image" | "thumbnailUrl" | "contentUrl" | "url" | "mainEntityOfPage" | "sameAs");
-    // The tags of an image may be those of a `<noscript>` behind it.
-    *budget = budget.saturating_sub(if element.name() == "img" { NOSCRIPT_STEPS } else { 0 });
+    *budget = budget.saturating_sub(if element.name() == "img" { IMAGE_STEPS } else { 0 });
     let given = match element.name() {
         "link" => attr(element, "href"),
         "a" | "area" if address => attr(element, "href"),
@@ -298,7 +274,6 @@ pub(crate) fn property_value(name: &str, node: NodeRef<'_, Node>, element: &Elem
     };
     let given = given.or_else(|| attr(element, "content")).or_else(|| attr(element, "datetime"));
     let given = given.or_else(|| if date { instant_in(node, budget) } else { None });
-    // Longer than an address may be.
-    let given = given.map(|given| head_bytes(given, GIVEN_BYTES).to_owned());
-    given.unwrap_or_else(|| hygiene::line(&text_of(node, VALUE_BYTES, budget), 300))
+    let given = given.map(|given| head_bytes(given, MAX_GIVEN_BYTES).to_owned());
+    given.unwrap_or_else(|| hygiene::line(&text_of(node, MAX_TEXT_BYTES, budget), 300))
 }

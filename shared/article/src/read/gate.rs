@@ -1,20 +1,16 @@
-//! Limits on the pages that are read.
-//!
-//! html5ever is quadratic in depth and in the attributes of one tag, so tags and attributes are counted before it is
-//! given a tag (`tokens`), and open elements and steps while the tree is built (`dom`, `sink`).
+//! Limits on the pages that are read. html5ever is quadratic in depth and in the attributes of one tag, so both are
+//! counted before it is given a tag (`tokens`), and open elements and steps while the tree is built (`dom`, `sink`).
 
 use thiserror::Error;
 
-/// Limits on reading a page. A page beyond `bytes`, `depth`, `tags` or `attributes` is refused; the other limits
-/// truncate the result.
+/// Limits on reading a page: `bytes`, `depth`, `tags` and `attributes` refuse a page, the others truncate the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Maximum length of a page, in bytes of UTF-8.
     pub bytes: usize,
     /// Maximum nesting of elements, not counting formatting elements.
     pub depth: usize,
-    /// Maximum nesting of formatting elements (`<b>`, `<i>`, `<font>` …). Real pages leave hundreds open; a separate
-    /// count of steps ensures that they cost the tree builder only time in proportion to the page.
+    /// Maximum nesting of formatting elements (`<b>`, `<i>`, `<font>` …). Real pages leave hundreds open.
     pub formatting_depth: usize,
     /// Maximum number of attributes of one tag.
     pub attributes: usize,
@@ -58,8 +54,7 @@ impl Default for Limits {
 /// Reasons why a page was not read. Retrying does not help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Unreadable {
-    /// Elements are nested deeper than [`Limits::depth`], or too many are left open, so that each tag takes too many
-    /// steps.
+    /// Elements are nested deeper than [`Limits::depth`], or so many are left open that each tag takes too many steps.
     #[error("elements are nested too deep")]
     TooDeep,
     /// More tags, or more nodes, than [`Limits::tags`].
@@ -76,7 +71,7 @@ pub enum Unreadable {
     NotHtml(&'static str),
 }
 
-/// Number of bytes at the start that are examined to recognize other formats.
+/// Number of characters at the start that are examined to recognize other formats.
 const SNIFF: usize = 512;
 
 /// Checks the length, and that the page is no other well-known format; reads no tags.

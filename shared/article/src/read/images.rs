@@ -1,6 +1,6 @@
 //! Reads the tags of images: their addresses and their size.
 
-use crate::read::dom::attr;
+use crate::read::dom::{attr, texts};
 use crate::read::gate::Limits;
 use curlew_text::html::{Piece, Pieces};
 use curlew_text::hygiene::head_bytes;
@@ -26,25 +26,23 @@ enum Rank {
     Last,
 }
 
-/// Returns the names and values of an element's attributes.
 pub(crate) fn pairs(element: &Element) -> impl Iterator<Item = (&str, &str)> + Clone {
     element.attrs.iter().map(|(name, value)| (&*name.local, &**value))
 }
 
-/// Returns the addresses of an image, best first: those for browsers without scripts behind it, those of its own tag,
-/// and those of the sources of the `<picture>` around it.
+/// Returns the addresses of an image, best first: those in a `<noscript>` behind it, then those of its own tag and of the
+/// sources of the `<picture>` around it.
 pub(crate) fn sources(image: NodeRef<'_, Node>) -> Vec<&str> {
-    /// Maximum number of nodes beside it that are looked at.
-    const BESIDE: usize = 16;
+    const MAX_BESIDE: usize = 16;
     let named = |node: &NodeRef<'_, Node>, name: &str| node.value().as_element().is_some_and(|e| e.name() == name);
-    let next = image.next_siblings().take(BESIDE).find(|node| node.value().is_element());
+    let next = image.next_siblings().take(MAX_BESIDE).find(|node| node.value().is_element());
     let scriptless = next.filter(|next| named(next, "noscript")).into_iter().flat_map(without_scripts);
     let around = image.parent().filter(|parent| named(parent, "picture"));
-    let beside = around.into_iter().flat_map(|around| around.children().take(BESIDE));
+    let beside = around.into_iter().flat_map(|around| around.children().take(MAX_BESIDE));
     let beside = beside.filter(|node| named(node, "source")).filter_map(|node| node.value().as_element());
     let beside = beside.flat_map(|source| {
-        let is_read =
-            attr(source, "type").is_none_or(|kind| ["jpeg", "jpg", "png", "webp"].iter().any(|it| kind.contains(it)));
+        let types = ["jpeg", "jpg", "png", "webp"];
+        let is_read = attr(source, "type").is_none_or(|kind| types.iter().any(|read| kind.contains(read)));
         let rank = if is_read { Rank::Beside } else { Rank::Last };
         all_ranked(pairs(source)).map(move |(own, address)| (own.max(rank), address))
     });
@@ -54,10 +52,10 @@ pub(crate) fn sources(image: NodeRef<'_, Node>) -> Vec<&str> {
 
 /// Returns the addresses of the images that a `<noscript>` has for browsers without scripts.
 pub(crate) fn without_scripts<'a>(noscript: NodeRef<'a, Node>) -> impl Iterator<Item = &'a str> {
-    /// Maximum length that is read, in bytes: an element may belong to many items.
-    const BYTES: usize = 8 * 1_024;
-    noscript.children().filter_map(|child| child.value().as_text()).flat_map(|text| {
-        let mut pieces = Pieces::new(head_bytes(text, BYTES), Limits::default().attributes);
+    /// An element may belong to many items.
+    const MAX_BYTES: usize = 8 * 1_024;
+    texts(noscript).flat_map(|text| {
+        let mut pieces = Pieces::new(head_bytes(text, MAX_BYTES), Limits::default().attributes);
         let mut found = Vec::new();
         while let Some(piece) = pieces.next_without_tree() {
             let attributes = || pieces.attributes().iter().copied();
@@ -76,7 +74,6 @@ fn in_order<'a>(found: impl Iterator<Item = (Rank, &'a str)>) -> Vec<&'a str> {
     found.into_iter().map(|(_, address)| address).collect()
 }
 
-/// Returns the addresses of an image that the attributes of its tag give.
 fn all_ranked<'a>(attributes: impl Iterator<Item = (&'a str, &'a str)>) -> impl Iterator<Item = (Rank, &'a str)> {
     attributes.filter_map(|(name, value)| ranked(name, value))
 }
@@ -125,8 +122,8 @@ fn is_file(address: &str, ends: &[&str]) -> bool {
 
 /// Returns the widest reasonable image of a `srcset` (HTML, "parse a srcset attribute").
 fn widest(srcset: &str) -> Option<&str> {
-    /// Widest image that is asked for if there is another one, in pixels.
-    const WIDEST: f64 = 2_560.0;
+    /// Pixels.
+    const MAX_WIDTH: f64 = 2_560.0;
     let is_blank = |c: char| c.is_ascii_whitespace();
     let mut best: Option<(f64, &str)> = None;
     let mut rest = srcset;
@@ -142,7 +139,7 @@ fn widest(srcset: &str) -> Option<&str> {
         let mut sizes =
             descriptors.split_ascii_whitespace().filter_map(|one| one.strip_suffix(['w', 'x'])?.parse().ok());
         let size: f64 = sizes.next().unwrap_or(1.0);
-        let fitness = if size > WIDEST { -size } else { size };
+        let fitness = if size > MAX_WIDTH { -size } else { size };
         if best.is_none_or(|(known, _)| fitness > known) {
             best = Some((fitness, address));
         }

@@ -6,16 +6,15 @@ use curlew_text::url::web;
 use memchr::memchr2;
 use url::{Host, Url};
 
-/// Resolves a reference against a base. Returns only http and https URLs of at most `max_bytes`, without user
-/// information and fragment. The address guard decides whether the address may be called.
+/// Resolves a reference to a URL of http or https of at most `max_bytes`, without user information and fragment.
 pub(crate) fn resolve(base: &Url, reference: &str, max_bytes: usize) -> Option<Url> {
     let mut url = web(reference, base, max_bytes)?;
     url.set_fragment(None);
     (url.as_str().len() <= max_bytes).then_some(url)
 }
 
-/// True if an address is that of an icon, a tracking pixel, a placeholder, or anything but a photograph, or what a
-/// template left: one of another private host, such as the author's own machine, or of no image at all.
+/// True if an address is that of an icon, a tracking pixel, a placeholder, a file of another type, or what a template left,
+/// such as one of another private host.
 pub(crate) fn is_ornament(base: &Url, url: &Url) -> bool {
     let path = url.path().to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();
@@ -49,7 +48,7 @@ fn after_scheme(reference: &str) -> Option<&str> {
     ["https://", "http://", "//"].iter().find_map(|scheme| reference.strip_prefix(scheme))
 }
 
-/// True if a reference leads to another page of the host of `base`. Decided from its spelling, since a page has many.
+/// True if a reference leads to another page of the host of `base`, by its spelling, since a page has many.
 pub(crate) fn is_own(base: &Url, reference: &str) -> bool {
     let reference = reference.trim();
     match after_scheme(reference) {
@@ -75,8 +74,7 @@ fn path_of(reference: &str) -> &str {
     after_scheme(reference).map_or(reference, |host| host.find(['/', '?', '#']).map_or("", |at| &host[at..]))
 }
 
-/// True if a reference leads to a folder of the host of `base` that its page lies in, as a blog's or a section's name
-/// does.
+/// True if a reference leads to a folder above the page, as a blog's or a section's name does.
 pub(crate) fn leads_up(base: &Url, reference: &str) -> bool {
     let path = path_of(reference);
     let within = base.path().strip_prefix(path).is_some_and(|rest| !rest.is_empty());
@@ -92,15 +90,14 @@ pub(crate) fn bare(host: &str) -> &str {
     host.strip_prefix("www.").unwrap_or(host)
 }
 
-/// True if an address is that of a page about one of the site's writers: a name below such a folder.
+/// True if an address is that of a page about a writer: a name below a folder of writers.
 pub(crate) fn is_profile(href: &str) -> bool {
-    /// Maximum length of such an address, in bytes.
-    const LONGEST: usize = 400;
-    if href.len() > LONGEST {
+    const MAX_BYTES: usize = 400;
+    if href.len() > MAX_BYTES {
         return false;
     }
     let path = memchr2(b'?', b'#', href.as_bytes()).map_or(href, |end| &href[..end]);
-    // Names between slashes, the last one first; what stands between two slashes without a name is none.
+    // The last name comes first.
     let mut names = path.as_bytes().rsplit(|byte| *byte == b'/').filter(|name| !name.is_empty());
     let (Some(name), Some(folder)) = (names.next(), names.next()) else { return false };
     let is_folder = |known: &&str| known.len() == folder.len() && known.as_bytes().eq_ignore_ascii_case(folder);

@@ -1,7 +1,5 @@
-//! Outline of the tree: one walk records everything that the rules need.
-//!
-//! The text becomes a list of blocks in document order. The content of an element is then a run of blocks, so a
-//! candidate for the article is a [`Span`], and so is a part of the page that does not belong to it.
+//! Outline of the tree: one walk records everything that the rules need. The text is a list of blocks in document
+//! order; the content of an element, such as a candidate for the article, is a run of blocks, a [`Span`].
 
 use crate::read::gate::Limits;
 use crate::read::place::Surroundings;
@@ -13,7 +11,7 @@ use url::Url;
 pub(crate) type Reason = &'static str;
 
 /// A paragraph, a heading, a list item, or any other run of text without a block boundary in it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Block {
     /// Cleaned; line breaks only where the page forces them.
     pub(crate) text: String,
@@ -23,7 +21,6 @@ pub(crate) struct Block {
     pub(crate) link_chars: usize,
     /// Characters inside links to other pages of the same host.
     pub(crate) own_link_chars: usize,
-    /// Element that holds it.
     pub(crate) tag: Tag,
     /// Cached reason why it is no text of this page, regardless of its position.
     pub(crate) by_itself: OnceCell<Option<Reason>>,
@@ -36,7 +33,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Returns the share of its characters that is inside links to other pages of the same host.
+    /// Returns the share of its characters inside links to other pages of the same host.
     pub(crate) fn own_links(&self) -> f64 {
         self.own_link_chars as f64 / self.chars.max(1) as f64
     }
@@ -57,7 +54,7 @@ pub(crate) enum Section {
 }
 
 /// Kind of the element that holds a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tag {
     Paragraph,
     Heading(u8),
@@ -65,6 +62,7 @@ pub(crate) enum Tag {
     Cell,
     Quote,
     Pre,
+    #[default]
     Other,
 }
 
@@ -86,13 +84,11 @@ impl Tag {
 /// Run of blocks inside one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// Index of the first block.
     pub(crate) start: usize,
     /// Index after the last block.
     pub(crate) end: usize,
     /// Number of the element in document order; ancestors have smaller ones.
     pub(crate) serial: usize,
-    /// Number of the parent element.
     pub(crate) parent: usize,
 }
 
@@ -179,6 +175,12 @@ pub(crate) struct Part {
     pub(crate) panel: bool,
 }
 
+impl Part {
+    pub(crate) fn new(kind: Kind, span: Span) -> Part {
+        Part { kind, span, name: None, folded: false, panel: false }
+    }
+}
+
 /// A class or id that condemns an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct PartName {
@@ -202,7 +204,7 @@ pub(crate) enum Trust {
 /// An image of the body that may be a main image.
 #[derive(Debug)]
 pub(crate) struct Picture<'a> {
-    /// Addresses of the image, best first.
+    /// Addresses, best first.
     pub(crate) sources: Vec<&'a str>,
     /// True if it lies behind an element or is the still of a video.
     pub(crate) is_behind: bool,
@@ -215,11 +217,9 @@ pub(crate) struct Picture<'a> {
 /// A property of microdata.
 #[derive(Debug)]
 pub(crate) struct Prop<'a> {
-    /// Names of the property, as written.
+    /// Names as written.
     pub(crate) names: &'a str,
-    /// Value of the property, unless it is an item.
     pub(crate) value: String,
-    /// True if it lies in an item.
     pub(crate) in_item: bool,
 }
 
@@ -230,9 +230,8 @@ pub(crate) struct Moment {
     pub(crate) value: String,
     /// Number of blocks before it.
     pub(crate) block: usize,
-    /// True if the markup marks it as the time of publication.
+    /// True if the markup, or words beside it, mark it as the time of publication, or of the last change.
     pub(crate) published: bool,
-    /// True if the markup marks it as the time of the last change.
     pub(crate) modified: bool,
     /// True if it lies in comments, or is hidden.
     pub(crate) foreign: bool,
@@ -240,7 +239,6 @@ pub(crate) struct Moment {
     pub(crate) outside: bool,
 }
 
-/// A heading.
 #[derive(Debug)]
 pub(crate) struct Heading {
     pub(crate) level: u8,
@@ -264,7 +262,6 @@ pub(crate) struct Byline {
 /// Everything that the rules need.
 #[derive(Debug)]
 pub(crate) struct Outline<'a> {
-    /// Address of the page.
     pub(crate) page: Url,
     pub(crate) base: Url,
     pub(crate) limits: Limits,
@@ -292,10 +289,9 @@ pub(crate) struct Outline<'a> {
     pub(crate) moments: Vec<Moment>,
     pub(crate) pictures: Vec<Picture<'a>>,
     pub(crate) image_src: Option<&'a str>,
-    /// Addresses of the site's icons.
     pub(crate) icons: Vec<&'a str>,
     pub(crate) blocks: Vec<Block>,
-    /// Surroundings of each block.
+    /// Surroundings of each block, in the same order.
     pub(crate) places: Vec<Surroundings>,
     /// Every element that holds text, in the order in which they end.
     pub(crate) spans: Vec<Span>,
@@ -306,7 +302,7 @@ pub(crate) struct Outline<'a> {
     pub(crate) is_paywalled: bool,
     /// Number of steps that the walk took.
     pub(crate) steps: u64,
-    /// Number of lines and words that rules have looked at again and again, such as those below each heading.
+    /// Number of lines that rules have looked at again and again, such as those below each heading.
     looks: Cell<u64>,
     /// Cached answer: the number of blocks before the `<main>` that begins with the article.
     pub(crate) before_main: OnceCell<usize>,
@@ -320,17 +316,14 @@ impl<'a> Outline<'a> {
         self.headings.iter().filter(move |heading| heading.level == level && !heading.leads_home)
     }
 
-    /// Counts what a rule has looked at.
     pub(crate) fn looked_at(&self, many: usize) {
         self.looks.set(self.looks.get() + many as u64);
     }
 
-    /// Returns what rules have looked at so far.
     pub(crate) fn looks(&self) -> u64 {
         self.looks.get()
     }
 
-    /// Returns an empty outline.
     pub(crate) fn new(page: &Url, limits: &Limits) -> Outline<'a> {
         Outline {
             page: page.clone(),
@@ -389,11 +382,6 @@ impl<'a> Outline<'a> {
 
     /// Returns the first non-empty content of the first of these metas that exists.
     pub(crate) fn meta(&self, names: &[&str]) -> Option<&'a str> {
-        names.iter().find_map(|name| {
-            self.metas
-                .iter()
-                .find(|(known, content)| known == name && !content.trim().is_empty())
-                .map(|(_, content)| *content)
-        })
+        names.iter().find_map(|name| self.metas_of(name).next())
     }
 }

@@ -1,37 +1,18 @@
-//! Surroundings of a block in its page: the elements around it, their tags and the words of their names. The learned
-//! model knows a block by it.
+//! Surroundings of a block: the elements around it, their tags and names. The learned model knows a block by them.
 
 use crate::lists::NAMES;
 use foldhash::HashMap;
 use std::sync::LazyLock;
 
 /// Tags that are told apart among the elements around a block.
-pub(crate) const TAGS: [&str; 20] = [
-    "nav",
-    "header",
-    "footer",
-    "aside",
-    "main",
-    "article",
-    "form",
-    "table",
-    "ul",
-    "ol",
-    "li",
-    "section",
-    "figure",
-    "dl",
-    "blockquote",
-    "details",
-    "button",
-    "label",
-    "a",
-    "pre",
-];
+const TAGS: &str = "\
+    nav header footer aside main article form table ul ol li section figure dl blockquote details button label a pre";
+/// Number of [`TAGS`].
+const TAG_COUNT: usize = 20;
 /// Number of containers around a block that are known by their serial numbers.
 pub(crate) const CONTAINERS: usize = 5;
 /// Number of elements, from the innermost one outwards, whose names are near.
-pub(crate) const NEAR: usize = 4;
+const NEAR: usize = 4;
 
 /// Words of names, one bit each, in the order of their list.
 pub(crate) type NameBits = u128;
@@ -39,17 +20,16 @@ pub(crate) type NameBits = u128;
 /// Facts about the elements around a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Surroundings {
-    /// Number of elements around it.
     pub(crate) depth: u16,
     /// Number of elements around it of each of [`TAGS`].
-    pub(crate) tags: [u8; TAGS.len()],
+    pub(crate) tags: [u8; TAG_COUNT],
     /// Words of the names of all elements around it, and of the nearest.
     pub(crate) names: NameBits,
     pub(crate) near: NameBits,
     /// Hash of the tags from the root to it, and of these with the classes of the nearest.
     pub(crate) path: u64,
     pub(crate) styled: u64,
-    /// Serial numbers of the elements around it that are no part of a line, the innermost first; 0 where there is none.
+    /// Serial numbers of the elements around it outside of lines, the innermost first; 0 where there is none.
     pub(crate) containers: [usize; CONTAINERS],
 }
 
@@ -57,7 +37,7 @@ pub(crate) struct Surroundings {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Around {
     depth: u16,
-    tags: [u8; TAGS.len()],
+    tags: [u8; TAG_COUNT],
     names: NameBits,
     /// Words of its own names.
     own: NameBits,
@@ -72,7 +52,7 @@ impl Around {
     /// Returns what is known of an element in this one.
     pub(crate) fn inner(&self, tag: &str, own: NameBits, classes: u64, serial: usize) -> Around {
         let mut tags = self.tags;
-        if let Some(count) = TAGS.iter().position(|known| *known == tag).and_then(|at| tags.get_mut(at)) {
+        if let Some(count) = TAGS.split(' ').position(|known| known == tag).and_then(|at| tags.get_mut(at)) {
             *count = count.saturating_add(1);
         }
         Around {
@@ -115,7 +95,7 @@ pub(crate) fn hash(seed: u64, bytes: &[u8]) -> u64 {
 }
 
 /// Returns the words of a class, an id, a role or a property: runs of letters, split where a capital letter follows a
-/// small one, with or without the `s` of a plural.
+/// small one; the `s` of a plural does not count.
 pub(crate) fn words_of(names: &str) -> NameBits {
     let (mut bits, mut word, mut was_small) = (0, 0, false);
     for byte in names.bytes().chain([b' ']) {

@@ -2,7 +2,7 @@
 
 use crate::read::gate::{Limits, Unreadable, admit};
 use crate::read::images::is_undecoded;
-use crate::read::links::{is_ornament, resolve};
+use crate::read::links::{base, is_ornament, resolve};
 use crate::read::stored::may_tell;
 use curlew_text::html::{Piece, Pieces, Tag, TextKind};
 use curlew_text::hygiene::{head_bytes, line};
@@ -26,8 +26,7 @@ pub struct HeadScan {
     pub other_images: Vec<Url>,
     /// The text of the first `<title>`.
     pub title: Option<String>,
-    /// `<meta http-equiv=refresh>`, unless it is for browsers without scripts alone (`<noscript>`); never followed
-    /// here.
+    /// `<meta http-equiv=refresh>` outside of `<noscript>`; never followed here.
     pub refresh: Option<Refresh>,
     /// `<link rel=license type="application/rsl+xml">`, the first one (RSL 1.0).
     pub license: Option<Url>,
@@ -36,18 +35,16 @@ pub struct HeadScan {
     /// Number of start tags of the page.
     pub tags: usize,
     /// Places of programs and style sheets of which [`extract`](crate::extract) reads nothing, in order.
-    programs: Vec<Range<usize>>,
+    pub(crate) programs: Vec<Range<usize>>,
 }
 
 impl HeadScan {
-    /// Returns the page without programs and style sheets: a third of its bytes, and nothing that
-    /// [`extract`](crate::extract) reads.
+    /// Returns the page without programs and style sheets, of which [`extract`](crate::extract) reads nothing.
     pub fn without_programs<'h>(&self, html: &'h str) -> Cow<'h, str> {
         if self.programs.is_empty() {
             return Cow::Borrowed(html);
         }
-        let left_out: usize = self.programs.iter().map(Range::len).sum();
-        let mut out = String::with_capacity(html.len().saturating_sub(left_out));
+        let mut out = String::with_capacity(html.len());
         let mut from = 0;
         for program in &self.programs {
             out.push_str(html.get(from..program.start).unwrap_or_default());
@@ -58,10 +55,9 @@ impl HeadScan {
     }
 }
 
-/// Maximum size of the licences in a page, in bytes; what follows is dropped.
-const RSL_BYTES: usize = 64 * 1024;
-/// Maximum size of a title that is read, in bytes; most of it may be characters that vanish.
-const TITLE_BYTES: usize = 64 * 1024;
+const MAX_RSL_BYTES: usize = 64 * 1024;
+/// Maximum size of a title that is read; most of it may be characters that vanish.
+const MAX_TITLE_BYTES: usize = 64 * 1024;
 /// The media type of licences (RSL 1.0).
 const RSL: &str = "application/rsl+xml";
 
@@ -78,8 +74,8 @@ impl Refresh {
     /// Reads `5; url='/next'` (HTML, "shared declarative refresh steps"); `None` if it is no refresh.
     pub fn parse(content: &str, base: &Url) -> Option<Refresh> {
         let content = content.trim_start();
-        let digits = content.len() - content.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let (number, rest) = content.split_at(digits);
+        let rest = content.trim_start_matches(|c: char| c.is_ascii_digit());
+        let number = content.strip_suffix(rest).unwrap_or_default();
         if number.is_empty() && !rest.starts_with('.') {
             return None;
         }
@@ -106,7 +102,7 @@ impl Refresh {
 /// If the page exceeds one of the limits, or is not HTML.
 pub fn scan_head(html: &str, page: &Url, limits: &Limits) -> Result<HeadScan, Unreadable> {
     admit(html, limits)?;
-    let mut scan = Scan::new(*limits);
+    let mut scan = Scan { limits: *limits, ..Scan::default() };
     let mut pieces = Pieces::new(html, limits.attributes);
     while let Some(piece) = pieces.next_without_tree() {
         match piece {
@@ -119,8 +115,7 @@ pub fn scan_head(html: &str, page: &Url, limits: &Limits) -> Result<HeadScan, Un
     Ok(scan.finish(page))
 }
 
-/// Returns the contents of the meta tags of this name in a page's head, in order. Tags after the head do not count,
-/// since they may come from visitors.
+/// Returns the contents of the meta tags of this name in a page's head, in order; later ones may come from visitors.
 pub fn head_metas(html: &str, name: &str) -> Vec<String> {
     const OF_HEAD: [&str; 10] =
         ["html", "head", "meta", "title", "link", "base", "script", "style", "noscript", "template"];
@@ -140,11 +135,14 @@ pub fn head_metas(html: &str, name: &str) -> Vec<String> {
 }
 
 /// State of the scan; references stay as written until the base is known.
+#[derive(Default)]
 struct Scan {
     limits: Limits,
+    /// What is final as soon as it is read.
+    found: HeadScan,
     base: Option<String>,
     canonicals: Vec<String>,
-    robots_meta: Vec<(String, String)>,
+    /// `og:image`, `twitter:image` and `image_src`.
     images: [Option<String>; 3],
     title: String,
     title_done: bool,
@@ -153,14 +151,12 @@ struct Scan {
     refresh: Option<String>,
     in_noscript: bool,
     license: Option<String>,
-    rsl: String,
-    tags: usize,
-    programs: Vec<Range<usize>>,
 }
 
 /// Texts that the scan keeps, or takes note of.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Reading {
+    #[default]
     None,
     Title,
     Rsl,
@@ -169,28 +165,9 @@ enum Reading {
 }
 
 impl Scan {
-    fn new(limits: Limits) -> Scan {
-        Scan {
-            limits,
-            base: None,
-            canonicals: Vec::new(),
-            robots_meta: Vec::new(),
-            images: [None, None, None],
-            title: String::new(),
-            title_done: false,
-            reading: Reading::None,
-            refresh: None,
-            in_noscript: false,
-            license: None,
-            rsl: String::new(),
-            tags: 0,
-            programs: Vec::new(),
-        }
-    }
-
     fn start(&mut self, tag: &Tag<'_>, pieces: &Pieces<'_>) -> Result<(), Unreadable> {
-        self.tags += 1;
-        if self.tags > self.limits.tags {
+        self.found.tags += 1;
+        if self.found.tags > self.limits.tags {
             return Err(Unreadable::TooManyTags);
         }
         if pieces.has_too_many_attributes() {
@@ -210,10 +187,9 @@ impl Scan {
         } else if named("style") {
             self.reading = Reading::Style;
         } else if named("script") {
-            let kind = pieces.attribute("type").unwrap_or_default();
-            self.reading = match kind {
-                _ if kind.eq_ignore_ascii_case(RSL) => Reading::Rsl,
-                _ if is_program(kind) => Reading::Program,
+            self.reading = match pieces.attribute("type").unwrap_or_default() {
+                kind if kind.eq_ignore_ascii_case(RSL) => Reading::Rsl,
+                kind if is_program(kind) => Reading::Program,
                 _ => Reading::None,
             };
         }
@@ -237,16 +213,18 @@ impl Scan {
         let place = end.saturating_sub(text.len())..end;
         match self.reading {
             Reading::Title if !self.title_done => {
-                let room = TITLE_BYTES.saturating_sub(self.title.len());
+                let room = MAX_TITLE_BYTES.saturating_sub(self.title.len());
                 self.title.push_str(text.get(..text.ceil_char_boundary(room)).unwrap_or(text));
             }
             Reading::Rsl => {
-                let room = RSL_BYTES.saturating_sub(self.rsl.len());
-                self.rsl.push_str(head_bytes(text, room));
+                let room = MAX_RSL_BYTES.saturating_sub(self.found.rsl.len());
+                self.found.rsl.push_str(head_bytes(text, room));
             }
             // In a drawing, tags may follow that are hidden here.
-            Reading::Style if kind == TextKind::RawText => self.programs.push(place),
-            Reading::Program if kind == TextKind::Script && !may_tell(text.as_bytes()) => self.programs.push(place),
+            Reading::Style if kind == TextKind::RawText => self.found.programs.push(place),
+            Reading::Program if kind == TextKind::Script && !may_tell(text.as_bytes()) => {
+                self.found.programs.push(place)
+            }
             Reading::Title | Reading::Style | Reading::Program | Reading::None => {}
         }
     }
@@ -259,7 +237,7 @@ impl Scan {
             self.canonicals.push(href.clone());
         }
         if is("image_src") {
-            keep(&mut self.images, 2, &href);
+            keep(&mut self.images[2], &href);
         }
         let is_rsl = || attribute(tag, "type").is_some_and(|kind| kind.trim().eq_ignore_ascii_case(RSL));
         if self.license.is_none() && is("license") && is_rsl() {
@@ -278,19 +256,19 @@ impl Scan {
         let Some(name) = attribute(tag, "name").or_else(|| attribute(tag, "property")) else { return };
         let name = name.trim().to_ascii_lowercase();
         match name.as_str() {
-            "og:image" | "og:image:url" | "og:image:secure_url" => keep(&mut self.images, 0, &content),
-            "twitter:image" | "twitter:image:src" => keep(&mut self.images, 1, &content),
-            _ if self.robots_meta.len() < self.limits.robots_metas && is_directive(&name, &content) => {
+            "og:image" | "og:image:url" | "og:image:secure_url" => keep(&mut self.images[0], &content),
+            "twitter:image" | "twitter:image:src" => keep(&mut self.images[1], &content),
+            _ if self.found.robots_meta.len() < self.limits.robots_metas && is_directive(&name, &content) => {
                 let content = line(&content, self.limits.robots_bytes);
-                self.robots_meta.push((name, content));
+                self.found.robots_meta.push((name, content));
             }
             _ => {}
         }
     }
 
-    fn finish(&mut self, page: &Url) -> HeadScan {
+    fn finish(self, page: &Url) -> HeadScan {
         let max = self.limits.url_bytes;
-        let base = crate::read::links::base(page, self.base.as_deref(), max);
+        let base = base(page, self.base.as_deref(), max);
         let (canonical, canonical_conflict) = one_of(self.canonicals.iter().map(String::as_str), &base, max);
         let title = line(&references::decode(&self.title), self.limits.title_chars);
         let images = self.images.iter().flatten().filter_map(|src| resolve(&base, src, max));
@@ -298,15 +276,12 @@ impl Scan {
         HeadScan {
             canonical,
             canonical_conflict,
-            robots_meta: std::mem::take(&mut self.robots_meta),
             image: images.next(),
             other_images: images.collect(),
             title: (!title.is_empty()).then_some(title),
             refresh: self.refresh.as_deref().and_then(|content| Refresh::parse(content, &base)),
             license: self.license.as_deref().and_then(|href| resolve(&base, href, max)),
-            rsl: std::mem::take(&mut self.rsl),
-            tags: self.tags,
-            programs: std::mem::take(&mut self.programs),
+            ..self.found
         }
     }
 }
@@ -317,7 +292,7 @@ fn is_program(kind: &str) -> bool {
     TYPES.iter().any(|program| kind.trim().eq_ignore_ascii_case(program))
 }
 
-/// Maximum number of canonical links kept; more are a conflict anyway.
+/// Maximum number of canonical links kept.
 pub(crate) const CANONICALS: usize = 8;
 
 /// Returns the canonical URL if all links name the same one, and true if they conflict (RFC 6596).
@@ -327,11 +302,9 @@ pub(crate) fn one_of<'h>(hrefs: impl Iterator<Item = &'h str>, base: &Url, max_b
     (if conflict { None } else { canonicals.into_iter().next() }, conflict)
 }
 
-fn keep(slots: &mut [Option<String>; 3], slot: usize, value: &str) {
-    if let Some(slot) = slots.get_mut(slot)
-        && slot.is_none()
-        && !value.trim().is_empty()
-    {
+/// Fills a slot that is empty.
+fn keep(slot: &mut Option<String>, value: &str) {
+    if slot.is_none() && !value.trim().is_empty() {
         *slot = Some(value.to_owned());
     }
 }
@@ -341,8 +314,7 @@ fn attribute(tag: &Pieces<'_>, name: &str) -> Option<String> {
     tag.attribute(name).map(|value| references::decode(value).into_owned())
 }
 
-/// True if a meta tag carries directives for robots: `robots`, or a robot's own name.
-/// The names of robots are unknown here, so any name counts if its content begins with a directive.
+/// True if a meta tag carries directives: `robots`, or any name, which may be a robot's, if a directive begins its content.
 pub(crate) fn is_directive(name: &str, content: &str) -> bool {
     const DIRECTIVES: &str = "\
         noindex index nofollow follow none all noarchive nosnippet max-snippet max-image-preview max-video-preview \

@@ -4,8 +4,7 @@ use ego_tree::{NodeId, NodeRef};
 use scraper::{Html, Node};
 use std::collections::{HashMap, HashSet};
 
-/// Replaces the children of each element with a `<template shadowrootmode>` by the content of that, with its slots
-/// filled.
+/// Replaces the children of each host of a `<template shadowrootmode>` by its content, with the slots filled.
 pub(super) fn flatten(html: &mut Html) {
     let mut hosts = HashSet::new();
     // Of several templates, the first makes the shadow tree.

@@ -1,11 +1,7 @@
-//! The tree builder's sink: wraps scraper's and counts its calls.
-//!
-//! Each step of html5ever whose cost grows with the open elements (scopes, the adoption agency, re-opened formatting
-//! elements) asks the sink for a name or an identity, so the number of calls measures the work. Work on formatting
-//! elements without such calls is charged by the [`Guard`], which all tags pass.
+//! The tree builder's sink: wraps scraper's and counts its calls. Each step of html5ever whose cost grows with the open
+//! elements calls the sink, so the calls measure the work; the [`Guard`] charges for formatting elements without calls.
 
-use crate::read::gate::is_formatting;
-use crate::read::gate::{Limits, Unreadable};
+use crate::read::gate::{Limits, Unreadable, is_formatting};
 use ego_tree::NodeId;
 use foldhash::HashSet;
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, Tracer, TreeSink};
@@ -22,31 +18,17 @@ use std::hash::{BuildHasher, Hash, Hasher};
 /// "push onto the list of active formatting elements").
 const COMPARISON: usize = 16;
 
-/// Maximum length of a value of an attribute, in bytes; longer ones are cut. What is read of them is addresses, names
-/// and lines, and rules look at the same element again and again.
+/// Maximum length of an attribute's value, in bytes; longer ones are cut, since rules look at an element again and again.
 const VALUE_BYTES: u32 = 16 * 1024;
 
 /// Maximum number of different formatting elements that are distinguished. Beyond it, the limit on open elements is the
 /// tighter bound.
 const KINDS: usize = 2_000;
 
-/// Limits of a tree.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TreeLimits {
-    /// Elements, texts and comments.
-    pub(crate) nodes: usize,
-    /// Attributes of one element.
-    pub(crate) attributes: usize,
-    /// Attributes of all elements.
-    pub(crate) attributes_together: usize,
-    /// Bytes of the values of all attributes: those of elements that are opened again count again.
-    pub(crate) attribute_bytes: usize,
-}
-
 /// Sink wrapper that counts calls.
 pub(crate) struct CountingSink {
     inner: HtmlTreeSink,
-    limits: TreeLimits,
+    limits: Limits,
     steps: Cell<u64>,
     attributes: Cell<usize>,
     attribute_bytes: Cell<usize>,
@@ -58,7 +40,7 @@ pub(crate) struct CountingSink {
 }
 
 impl CountingSink {
-    pub(crate) fn new(html: Html, limits: TreeLimits) -> CountingSink {
+    pub(crate) fn new(html: Html, limits: Limits) -> CountingSink {
         CountingSink {
             inner: HtmlTreeSink::new(html),
             limits,
@@ -71,12 +53,10 @@ impl CountingSink {
         }
     }
 
-    /// Charges steps.
-    pub(crate) fn charge(&self, steps: usize) {
+    fn charge(&self, steps: usize) {
         self.steps.set(self.steps.get().saturating_add(steps as u64));
     }
 
-    /// Returns the steps so far.
     pub(crate) fn steps(&self) -> u64 {
         self.steps.get()
     }
@@ -153,7 +133,9 @@ impl TreeSink for CountingSink {
         let bytes: usize = attrs.iter().map(|attribute| attribute.value.len()).sum();
         let bytes = self.attribute_bytes.get().saturating_add(bytes);
         self.attribute_bytes.set(bytes);
-        let mut attrs = if together > self.limits.attributes_together || bytes > self.limits.attribute_bytes {
+        // Two attributes a tag are plenty. Those of elements that are opened again count again.
+        let is_too_much = together > self.limits.tags.saturating_mul(2) || bytes > 2 * self.limits.bytes;
+        let mut attrs = if is_too_much {
             self.refuse(Unreadable::TooManyAttributes);
             Vec::new()
         } else {
@@ -211,8 +193,7 @@ impl TreeSink for CountingSink {
         self.inner.append_before_sibling(sibling, new_node);
     }
 
-    /// Adds the attributes of a second `<html>` or `<body>` to the first one, up to the limit of one tag: each addition
-    /// moves all the others.
+    /// Adds the attributes of a second `<html>` or `<body>` to the first one: each addition moves all the others.
     fn add_attrs_if_missing(&self, target: &NodeId, attrs: Vec<Attribute>) {
         let known =
             self.inner.0.borrow().tree.get(*target).and_then(|node| Some(node.value().as_element()?.attrs.len()));
@@ -240,7 +221,6 @@ impl TreeSink for CountingSink {
 /// Filter between the tokenizer and the tree builder that passes on no more tags once the page is refused.
 pub(crate) struct Guard {
     builder: TreeBuilder<NodeId, CountingSink>,
-    /// Maximum number of steps of the page.
     most_steps: u64,
 }
 
@@ -254,7 +234,8 @@ impl Guard {
     }
 
     /// Recounts the open elements, and refuses the page if they are nested too deep.
-    pub(crate) fn check(&self, limits: &Limits) -> Result<(), Unreadable> {
+    pub(crate) fn check(&self) -> Result<(), Unreadable> {
+        let limits = &self.sink().limits;
         let open = OpenElements { sink: self.sink(), structure: Cell::new(0), formatting: Cell::new(0) };
         self.builder.trace_handles(&open);
         let (structure, formatting) = (open.structure.get(), open.formatting.get());
@@ -288,7 +269,8 @@ impl TokenSink for Guard {
         if sink.steps() > self.most_steps {
             sink.refuse(Unreadable::TooDeep);
         }
-        if sink.inner.0.borrow().tree.values().len() > sink.limits.nodes {
+        // Text and comments are nodes too; one of each per tag is plenty.
+        if sink.inner.0.borrow().tree.values().len() > sink.limits.tags.saturating_mul(4) {
             sink.refuse(Unreadable::TooManyTags);
         }
         self.builder.process_token(token, line_number)

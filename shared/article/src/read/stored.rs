@@ -1,29 +1,23 @@
-//! Finds the text that a page keeps only in places that a browser without scripts does not show, or that a script
-//! reads: `<noscript>`, and the data that Next, Nuxt, Gatsby, Remix and others send along with the page.
+//! Finds the text that a page keeps in `<noscript>`, or in the data that Next, Nuxt, Gatsby, Remix and others send along.
 //!
-//! Such data has the text of an article among that of menus, translations and other pages. So the strings that read
-//! like prose are collected with their places, and the way down from the root is followed as long as one branch holds
-//! most of them. All is written as HTML, which is then read as any page.
+//! Such data has menus, translations and other pages, too, so the strings that read like prose are collected, and the way
+//! down from the root is followed as long as one branch holds most of them. The result is HTML, to be read as any page.
 
-use crate::read::dom::attr;
+use crate::read::dom::{attr, texts};
 use crate::read::elements::is_mute;
 use crate::text;
 use curlew_text::hygiene::head_bytes;
-use ego_tree::NodeRef;
 use memchr::memmem;
-use scraper::{Html, Node};
+use scraper::Html;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Maximum size of data that is parsed, in bytes: parsed it takes many times as much.
-const DATA_BYTES: usize = 512 * 1024;
-/// Maximum size of the HTML that is written, in bytes.
-const HTML_BYTES: usize = 256 * 1024;
-/// Maximum number of values that are examined.
-const VALUES: usize = 50_000;
-/// Maximum number of strings that are kept.
-const STRINGS: usize = 4_000;
+/// Maximum size of data that is parsed: parsed it takes many times as much.
+const MAX_DATA_BYTES: usize = 512 * 1024;
+const MAX_HTML_BYTES: usize = 256 * 1024;
+const MAX_VALUES: usize = 50_000;
+const MAX_STRINGS: usize = 4_000;
 /// Minimum number of words of a string that is kept.
 const WORDS: usize = 8;
 
@@ -47,12 +41,12 @@ pub(crate) fn read(tree: &Html) -> [Stored; 2] {
         noscript.steps += 1;
         let Some(element) = node.value().as_element() else { continue };
         match element.name() {
-            "noscript" if noscript.html.len() < HTML_BYTES => noscript.html.extend(texts(node)),
-            "script" if bytes < DATA_BYTES => {
+            "noscript" if noscript.html.len() < MAX_HTML_BYTES => noscript.html.extend(texts(node)),
+            "script" if bytes < MAX_DATA_BYTES => {
                 let code: String = texts(node).collect();
                 let kind = attr(element, "type").unwrap_or_default();
                 bytes += code.len();
-                if bytes > DATA_BYTES || kind.contains("ld+json") {
+                if bytes > MAX_DATA_BYTES || kind.contains("ld+json") {
                     continue;
                 }
                 if let Some(piece) = streamed(&code) {
@@ -66,24 +60,20 @@ pub(crate) fn read(tree: &Html) -> [Stored; 2] {
             _ => {}
         }
     }
-    noscript.html.truncate(noscript.html.floor_char_boundary(HTML_BYTES));
+    noscript.html.truncate(noscript.html.floor_char_boundary(MAX_HTML_BYTES));
     scripts.extend(rows(&stream));
     let mut data = Stored { from: "data", ..Stored::default() };
     let strings = prose(&scripts, &mut data.steps);
     for string in mostly(&strings) {
-        let left = HTML_BYTES.saturating_sub(data.html.len());
+        let left = MAX_HTML_BYTES.saturating_sub(data.html.len());
         write(&mut data.html, head_bytes(string, left));
     }
     [noscript, data]
 }
 
-fn texts(node: NodeRef<'_, Node>) -> impl Iterator<Item = &str> {
-    node.children().filter_map(|child| child.value().as_text()).map(|text| &**text)
-}
-
 /// True if a program may carry text along, or say when its page was published.
 pub(crate) fn may_tell(code: &[u8]) -> bool {
-    ASSIGNED.iter().chain(&DATES).chain([&STREAM]).any(|name| memmem::find(code, name.as_bytes()).is_some())
+    ASSIGNED.split(' ').chain(DATES).chain([STREAM]).any(|name| memmem::find(code, name.as_bytes()).is_some())
 }
 
 /// Names of a date of publication in the data of common systems. A quote ends them, which may be escaped.
@@ -99,16 +89,8 @@ pub(crate) const DATES: [&str; 7] = [
 /// The call that adds a piece to the stream of a page of Next's.
 const STREAM: &str = "__next_f.push(";
 /// Parts of the names of global variables for the state of the page.
-const ASSIGNED: [&str; 8] = [
-    "__NUXT__",
-    "__INITIAL_STATE__",
-    "__PRELOADED_STATE__",
-    "__APOLLO_STATE__",
-    "__remixContext",
-    "__INITIAL_DATA__",
-    "__PAGE_DATA__",
-    "__DATA__",
-];
+const ASSIGNED: &str = "\
+    __NUXT__ __INITIAL_STATE__ __PRELOADED_STATE__ __APOLLO_STATE__ __remixContext __INITIAL_DATA__ __PAGE_DATA__ __DATA__";
 
 /// Returns the piece that a script of Next's adds to the stream of its page: `self.__next_f.push([1,"…"])`.
 fn streamed(code: &str) -> Option<String> {
@@ -119,12 +101,12 @@ fn streamed(code: &str) -> Option<String> {
 
 /// Returns the values in the rows of such a stream: JSON after a number and a colon, or text after its length.
 fn rows(stream: &str) -> Vec<Value> {
-    /// Maximum length of a number and a colon, or of a length and a comma, in bytes.
+    /// Maximum length of what stands before a row, or before a text, in bytes.
     const SHORT: usize = 12;
     let before = |text: &str, mark| head_bytes(text, SHORT).find(mark);
     let mut out = Vec::new();
     let mut rest = stream;
-    while !rest.is_empty() && out.len() < STRINGS {
+    while !rest.is_empty() && out.len() < MAX_STRINGS {
         let row = before(rest, ':').and_then(|at| rest.get(at + 1..));
         let long = row.and_then(|row| row.strip_prefix('T'));
         if let Some((long, at)) = long.and_then(|long| Some((long, before(long, ',')?))) {
@@ -145,7 +127,7 @@ fn rows(stream: &str) -> Vec<Value> {
 
 /// Returns the value that a script assigns to a global variable for the state of the page.
 fn assigned(code: &str) -> Option<Value> {
-    let at = ASSIGNED.iter().find_map(|name| code.find(name))?;
+    let at = ASSIGNED.split(' ').find_map(|name| code.find(name))?;
     let (_, value) = code.get(at..)?.split_once('=')?;
     let value = value.trim_start();
     let value = value.strip_prefix("JSON.parse(").unwrap_or(value);
@@ -165,14 +147,12 @@ fn prose<'v>(values: &'v [Value], steps: &mut u64) -> Strings<'v> {
     waiting.reverse();
     while let Some((place, value)) = waiting.pop() {
         *steps += 1;
-        if *steps > VALUES as u64 || out.len() >= STRINGS {
+        if *steps > MAX_VALUES as u64 || out.len() >= MAX_STRINGS {
             break;
         }
         let before = waiting.len();
         match value {
-            Value::String(string) if is_prose(string) => {
-                out.push((place, Cow::Borrowed(string)));
-            }
+            Value::String(string) if is_prose(string) => out.push((place, Cow::Borrowed(string))),
             Value::Array(values)
                 if values.iter().chain([value]).any(|value| element(value).is_some_and(|(name, _)| is_html(name))) =>
             {
@@ -181,8 +161,10 @@ fn prose<'v>(values: &'v [Value], steps: &mut u64) -> Strings<'v> {
                     out.push((place, Cow::Owned(format!("<div>{html}</div>"))));
                 }
             }
-            Value::Array(values) if before + values.len() <= VALUES => waiting.extend(numbered(&place, values.iter())),
-            Value::Object(object) if before + object.len() <= VALUES && !is_dictionary(object) => {
+            Value::Array(values) if before + values.len() <= MAX_VALUES => {
+                waiting.extend(numbered(&place, values.iter()))
+            }
+            Value::Object(object) if before + object.len() <= MAX_VALUES && !is_dictionary(object) => {
                 waiting.extend(numbered(&place, object.values()));
             }
             _ => {}
@@ -197,11 +179,8 @@ fn numbered<'p, 'v: 'p>(
     place: &'p [u32],
     values: impl Iterator<Item = &'v Value> + 'p,
 ) -> impl Iterator<Item = (Vec<u32>, &'v Value)> + 'p {
-    let telling = |value: &&Value| value.is_array() || value.is_object() || value.is_string();
-    (0_u32..)
-        .zip(values)
-        .filter(move |(_, value)| telling(value))
-        .map(move |(at, value)| ([place, &[at]].concat(), value))
+    let telling = (0_u32..).zip(values).filter(|(_, value)| value.is_array() || value.is_object() || value.is_string());
+    telling.map(move |(at, value)| ([place, &[at]].concat(), value))
 }
 
 /// True for a string that reads like prose.
@@ -211,19 +190,14 @@ fn is_prose(string: &str) -> bool {
 
 /// True for an object with the site's words for everything, as translations have.
 fn is_dictionary(object: &Map<String, Value>) -> bool {
-    /// Number of strings in such an object.
-    const STRINGS: usize = 40;
-    object.values().filter(|value| value.is_string()).count() >= STRINGS
+    const MIN_STRINGS: usize = 40;
+    object.values().filter(|value| value.is_string()).count() >= MIN_STRINGS
 }
 
 /// True for programs and style sheets.
 fn is_code(string: &str) -> bool {
     let start = head_bytes(string, 400);
-    start.contains("function(")
-        || start.contains("=>")
-        || start.contains("{\"")
-        || start.contains("@media")
-        || start.contains("px;")
+    ["function(", "=>", "{\"", "@media", "px;"].iter().any(|sign| start.contains(sign))
 }
 
 /// Returns the name and the properties of an element in a stream of React's: `["$", "p", key, {"children": …}]`.
@@ -241,8 +215,7 @@ fn is_html(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
 }
 
-/// Returns the HTML that React elements make, and the number of words of its text. Of a component it has the children,
-/// and those of its properties that read like prose.
+/// Returns the HTML of React elements, and the number of its words. Components give their children and prose in properties.
 fn rendered(value: &Value, steps: &mut u64) -> (String, usize) {
     enum Piece<'v> {
         Child(&'v Value),
@@ -253,7 +226,7 @@ fn rendered(value: &Value, steps: &mut u64) -> (String, usize) {
     let mut waiting = vec![Piece::Child(value)];
     while let Some(piece) = waiting.pop() {
         *steps += 1;
-        if *steps > VALUES as u64 || html.len() > HTML_BYTES {
+        if *steps > MAX_VALUES as u64 || html.len() > MAX_HTML_BYTES {
             break;
         }
         match piece {
@@ -331,15 +304,11 @@ fn mostly<'s>(strings: &'s Strings<'_>) -> Vec<&'s str> {
 fn write(html: &mut String, string: &str) {
     let marked = ["<p", "<div", "<br", "<h2", "<ul", "<li"].iter().any(|tag| string.contains(tag));
     if marked || string.starts_with('<') {
-        html.push_str("<div>");
-        html.push_str(string);
-        html.push_str("</div>");
+        html.extend(["<div>", string, "</div>"]);
         return;
     }
     for line in string.lines().filter(|line| !line.trim().is_empty()) {
-        html.push_str("<p>");
-        html.push_str(&escaped(line));
-        html.push_str("</p>");
+        html.extend(["<p>", &escaped(line), "</p>"]);
     }
 }
 

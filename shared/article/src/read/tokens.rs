@@ -1,7 +1,5 @@
-//! Hands the pieces of a page to the tree builder, as the tokens that it asks for.
-//!
-//! The tree builder's own tokenizer takes most characters one by one and copies them; its tokens are the same
-//! (`tokens_are_those_of_html5ever`).
+//! Hands the pieces of a page to the tree builder as tokens. They are those of the tree builder's own tokenizer
+//! (`tokens_are_those_of_html5ever`), which takes most characters one by one and copies them.
 
 use crate::read::gate::{Limits, Unreadable};
 use crate::text::place_in;
@@ -9,8 +7,9 @@ use curlew_text::html::{Piece, Pieces, Tag, TextKind, resolve};
 use html5ever::buffer_queue::BufferQueue;
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
-use html5ever::tokenizer::{Doctype, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
-use html5ever::tokenizer::{Tag as TagToken, TagKind};
+use html5ever::tokenizer::{
+    Doctype, Tag as TagToken, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
+};
 use html5ever::{Attribute, LocalName, QualName, ns};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -27,7 +26,6 @@ pub(crate) struct Tokens<'p> {
 }
 
 impl<'p> Tokens<'p> {
-    /// Begins a page.
     pub(crate) fn new(html: &'p str, limits: &Limits) -> Tokens<'p> {
         Tokens {
             html,
@@ -52,7 +50,7 @@ impl<'p> Tokens<'p> {
                     self.pass_with_nul(sink, raw, kind);
                 }
                 Piece::Text(raw, kind) => {
-                    let text = self.resolved(raw, kind);
+                    let text = self.resolved(raw, kind, false);
                     self.hand_over(sink, Token::CharacterTokens(text));
                 }
                 Piece::Start(tag) => {
@@ -68,7 +66,7 @@ impl<'p> Tokens<'p> {
                     self.hand_over(sink, tag(TagKind::EndTag, name, false, Vec::new(), false));
                 }
                 Piece::Comment(raw) => {
-                    let text = self.resolved(raw, TextKind::RawText);
+                    let text = self.resolved(raw, TextKind::RawText, false);
                     self.hand_over(sink, Token::CommentToken(text));
                 }
                 Piece::Doctype(raw) => self.hand_over(sink, Token::DoctypeToken(doctype(raw))),
@@ -97,7 +95,7 @@ impl<'p> Tokens<'p> {
                 self.hand_over(sink, Token::NullCharacterToken);
             }
             if !part.is_empty() {
-                let text = self.resolved(part, kind);
+                let text = self.resolved(part, kind, false);
                 self.hand_over(sink, Token::CharacterTokens(text));
             }
         }
@@ -107,23 +105,20 @@ impl<'p> Tokens<'p> {
         let name = self.names.get(start.name);
         let mut attrs: Vec<Attribute> = Vec::with_capacity(self.pieces.attributes().len());
         let mut repeated = false;
-        for (key, value) in self.pieces.attributes() {
+        for &(key, value) in self.pieces.attributes() {
             let key = self.names.get(key);
             if attrs.iter().any(|known| known.name.local == key) {
                 repeated = true;
                 continue;
             }
-            let value = match resolve(value, TextKind::Data, true) {
-                Cow::Borrowed(value) => part(&self.whole, self.html, value),
-                Cow::Owned(value) => StrTendril::from(value),
-            };
+            let value = self.resolved(value, TextKind::Data, true);
             attrs.push(Attribute { name: QualName::new(None, ns!(), key), value });
         }
         tag(TagKind::StartTag, name, start.self_closing, attrs, repeated)
     }
 
-    fn resolved(&self, raw: &'p str, kind: TextKind) -> StrTendril {
-        match resolve(raw, kind, false) {
+    fn resolved(&self, raw: &'p str, kind: TextKind, in_attribute: bool) -> StrTendril {
+        match resolve(raw, kind, in_attribute) {
             Cow::Borrowed(text) => part(&self.whole, self.html, text),
             Cow::Owned(text) => StrTendril::from(text),
         }
@@ -167,7 +162,7 @@ fn doctype(raw: &str) -> Doctype {
     tokenizer.sink.0.take()
 }
 
-/// KnownNames of tags and attributes that a page has used, so that each is looked up in the table of names once.
+/// Names of tags and attributes that a page has used, so that each is looked up in the table of names once.
 #[derive(Default)]
 struct KnownNames(Vec<Option<LocalName>>);
 
@@ -186,8 +181,7 @@ impl KnownNames {
         if let Some(name) = place.as_ref().filter(|name| ***name == *raw) {
             return name.clone();
         }
-        let plain = !bytes.iter().any(|b| b.is_ascii_uppercase() || matches!(b, 0 | b'\r'));
-        if !plain {
+        if bytes.iter().any(|b| b.is_ascii_uppercase() || matches!(b, 0 | b'\r')) {
             return LocalName::from(raw.to_ascii_lowercase().replace('\0', "\u{FFFD}"));
         }
         let name = LocalName::from(raw);

@@ -1,10 +1,9 @@
-//! Fills the [`Outline`] in one walk: text into blocks, elements into spans, and what single elements state beside
-//! their text.
+//! Fills the [`Outline`] in one walk: text into blocks, elements into spans, and what elements state beside their text.
 
 mod statements;
 
 use crate::read::attributes::Attributes;
-use crate::read::boilerplate::{ElementNames, Names, kind};
+use crate::read::boilerplate::{Names, kind};
 use crate::read::boxes::Contents;
 use crate::read::dom::{attr, is_inline, text_of};
 use crate::read::elements::{
@@ -22,13 +21,11 @@ use ego_tree::iter::Edge;
 use ego_tree::{NodeId, NodeRef};
 use scraper::node::Element;
 use scraper::{Html, Node};
-use std::cell::OnceCell;
 use url::Url;
 
 struct OpenElement {
     serial: usize,
     start: usize,
-    /// True if it is within a line of text.
     is_inline: bool,
     /// Length in bytes of the current line when the element began, and true if it had more than white space.
     line: usize,
@@ -41,7 +38,6 @@ struct OpenElement {
     around: Around,
 }
 
-/// An open table.
 struct Table {
     /// True if its cells are boxes of the page.
     is_layout: bool,
@@ -89,7 +85,6 @@ pub(crate) fn walk<'a>(tree: &'a Html, page: &Url, limits: &Limits) -> Result<Ou
     Ok(walk.out)
 }
 
-/// State of the walk.
 struct Walk<'a> {
     out: Outline<'a>,
     open: Vec<OpenElement>,
@@ -103,29 +98,24 @@ struct Walk<'a> {
     link_chars: usize,
     own_link_chars: usize,
     links: usize,
-    /// True if the most recently opened link leads to another page of the same host.
+    /// True if the most recently opened link leads to another page of the same host, or to the home page.
     own_link: bool,
-    /// True if the open link leads to the home page.
     home_link: bool,
     pre: usize,
     /// An inline element that does not belong to the article and makes up the line so far, and its length in bytes.
     whole_line: Option<(Part, usize)>,
-    /// Serial number of the open element whose text is left out of the line.
+    /// Serial number of the open element whose text is left out.
     silent: Option<usize>,
-    /// Number of open formulas.
     formulas: usize,
     /// True if the cells of the open row are read as one line.
     joined: bool,
-    /// The open tables.
     tables: Vec<Table>,
     /// Serial numbers of the open elements whose names exclude them from the article.
     outside: Vec<usize>,
-    /// Number of open items of microdata.
     items: usize,
     /// Number of open elements of comments and of other pages.
     beside: usize,
     has_base: bool,
-    /// Bytes of JSON-LD so far.
     json_bytes: usize,
     page: Url,
     names: Names<'a>,
@@ -188,8 +178,8 @@ impl<'a> Walk<'a> {
                 if self.out.title.is_none()
                     && node.parent().is_some_and(|parent| parent.value().as_element().is_none_or(|e| e.name() != "svg"))
                 {
-                    let title =
-                        hygiene::line(&text_of(node, TITLE_BYTES, &mut self.looks), self.out.limits.title_chars);
+                    let title = text_of(node, TITLE_BYTES, &mut self.looks);
+                    let title = hygiene::line(&title, self.out.limits.title_chars);
                     self.out.title = (!title.is_empty()).then_some(title);
                 }
                 return false;
@@ -233,12 +223,9 @@ impl<'a> Walk<'a> {
         let in_layout = matches!(tag, "td" | "th") && self.tables.last().is_some_and(|table| table.is_layout);
         if let Some(kind) = if in_layout { Some(Tag::Other) } else { block_tag(tag) } {
             // A wrapper inside a list item or a quotation adds nothing to it.
-            let inner = self
-                .tags
-                .last()
-                .copied()
-                .filter(|outer| matches!(tag, "div" | "section") && matches!(outer, Tag::Item | Tag::Quote));
-            self.tags.push(inner.unwrap_or(kind));
+            let is_wrapper = matches!(tag, "div" | "section");
+            let outer = self.tags.last().copied().filter(|outer| is_wrapper && matches!(outer, Tag::Item | Tag::Quote));
+            self.tags.push(outer.unwrap_or(kind));
         }
         self.pre += usize::from(tag == "pre");
         self.formulas += usize::from(tag == "math");
@@ -274,31 +261,23 @@ impl<'a> Walk<'a> {
         let (start, line, line_says) = (self.out.blocks.len(), self.line.len(), self.line_says);
         let mark = mark(tag, &attributes, &names);
         let (serial, contents) = (self.next, Contents::default());
-        let around = self.around(tag, &attributes, &names, is_inline);
+        let words = names.class.words | names.id.words | words_of(attributes.role) | words_of(attributes.itemprop);
+        let outer = self.open.last().map(|open| open.around).unwrap_or_default();
+        let around = outer.inner(tag, words, names.class.hash, if is_inline { 0 } else { serial });
         self.open.push(OpenElement { serial, start, is_inline, line, line_says, kind, mark, item, contents, around });
     }
 
-    /// Returns what is known of the elements around a block in this one, which is about to be opened.
-    fn around(&self, tag: &str, attributes: &Attributes<'a>, names: &ElementNames, is_inline: bool) -> Around {
-        let words = names.class.words | names.id.words | words_of(attributes.role) | words_of(attributes.itemprop);
-        let serial = if is_inline { 0 } else { self.next };
-        let outer = self.open.last().map(|open| open.around).unwrap_or_default();
-        outer.inner(tag, words, names.class.hash, serial)
-    }
-
-    /// True if an element begins no new block: an inline element, one whose text is left out, or a cell of a row that
-    /// is read as one line.
+    /// True if an element begins no new block: its text is left out, or it is part of a line, as a cell of a short row is.
     fn stays_in_line(&self, tag: &str, is_inline: bool) -> bool {
         is_inline || self.silent.is_some() || (self.joined && matches!(tag, "td" | "th"))
     }
 
-    /// True if an element has no more text than a tooltip or a label for screen readers; a script may show longer text.
+    /// True if an element has no more text than a tooltip; a script may show longer text.
     fn is_short(&mut self, node: NodeRef<'_, Node>) -> bool {
-        /// Maximum length in bytes.
-        const LONGEST: usize = 200;
+        const MAX_BYTES: usize = 200;
         // Reading ends early behind many empty elements.
-        let is_small = node.descendants().nth(LONGEST).is_none();
-        is_small && text_of(node, LONGEST, &mut self.looks).len() <= LONGEST && self.looks > 0
+        let is_small = node.descendants().nth(MAX_BYTES).is_none();
+        is_small && text_of(node, MAX_BYTES, &mut self.looks).len() <= MAX_BYTES && self.looks > 0
     }
 
     fn close(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
@@ -330,13 +309,9 @@ impl<'a> Walk<'a> {
             // Text behind it is none of its own.
             self.flush();
         }
-        if self.silent == Some(open.serial) {
-            self.silent = None;
-            self.add_contents(open.contents);
-            return;
-        }
         let end = self.out.blocks.len() + usize::from(self.line_says);
-        if end == open.start {
+        let was_silent = self.silent.take_if(|silent| *silent == open.serial).is_some();
+        if was_silent || end == open.start {
             self.add_contents(open.contents);
             return;
         }
@@ -345,13 +320,13 @@ impl<'a> Walk<'a> {
         let mut contents = open.contents;
         if let Some(anchor) = contents.comments.take_if(|anchor| anchor.block < end) {
             let span = Span { start: anchor.block, end, serial: anchor.serial, parent: open.serial };
-            self.out.parts.push(Part { kind: Kind::Comments, span, name: None, folded: false, panel: false });
+            self.out.parts.push(Part::new(Kind::Comments, span));
         }
         let blocks = self.out.blocks.get(open.start..).unwrap_or_default();
         if let Some(kind) = contents.judged(tag, in_line, blocks)
             && open.kind.is_none()
         {
-            self.out.parts.push(Part { kind, span, name: None, folded: false, panel: false });
+            self.out.parts.push(Part::new(kind, span));
         }
         self.add_contents(contents);
         // A custom element is a box if it has blocks in it.
@@ -375,7 +350,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Adds to what the innermost open element has.
     fn add_contents(&mut self, contents: Contents) {
         if let Some(around) = self.open.last_mut() {
             around.contents.add(contents);
@@ -420,21 +394,14 @@ impl<'a> Walk<'a> {
         }
         let mut text = String::with_capacity(raw.len());
         let clean = hygiene::clean(&raw);
-        let lines: &mut dyn Iterator<Item = &str> =
-            if self.pre > 0 { &mut clean.lines() } else { &mut std::iter::once(clean.as_ref()) };
-        for line in lines {
-            let before = text.len();
+        for line in clean.split(|c| self.pre > 0 && c == '\n') {
             // White space of ASCII is found faster; `clean` leaves no other kind of it.
             if line.is_ascii() {
                 push_words(&mut text, line.split_ascii_whitespace());
             } else {
                 push_words(&mut text, line.split_whitespace());
             }
-            if text.len() > before {
-                text.push('\n');
-            }
         }
-        text.truncate(text.trim_end().len());
         let tag = self.tags.last().copied().unwrap_or(Tag::Other);
         let chars = text::width(&text);
         // Paragraphs that only end have no tag that is counted.
@@ -453,10 +420,7 @@ impl<'a> Walk<'a> {
                 link_chars: link_chars.min(chars),
                 own_link_chars: own_link_chars.min(chars),
                 tag,
-                by_itself: OnceCell::new(),
-                names_section: OnceCell::new(),
-                repeats_headline: OnceCell::new(),
-                ends_as_sentence: OnceCell::new(),
+                ..Block::default()
             });
         }
     }
@@ -467,11 +431,12 @@ fn is_beside(kind: Option<(Kind, Option<PartName>)>) -> bool {
     matches!(kind, Some((Kind::Comments | Kind::Related, _)))
 }
 
-/// Appends words to a text that is empty or ends with a line break, with a space between two.
-fn push_words<'a>(text: &mut String, mut words: impl Iterator<Item = &'a str>) {
-    text.push_str(words.next().unwrap_or_default());
+/// Appends a line of words to a text, with a space between two.
+fn push_words<'a>(text: &mut String, words: impl Iterator<Item = &'a str>) {
+    let mut before = if text.is_empty() { "" } else { "\n" };
     for word in words {
-        text.push(' ');
+        text.push_str(before);
         text.push_str(word);
+        before = " ";
     }
 }

@@ -4,7 +4,7 @@ use crate::read::attributes::Attributes;
 use crate::read::boilerplate::ElementNames;
 use crate::read::boxes::{Contents, begins_comments};
 use crate::read::changes::{says_change, says_published};
-use crate::read::dom::{attr, text_of, text_without};
+use crate::read::dom::{attr, text_of, text_without, texts};
 use crate::read::elements::{
     instant, instant_in, is_called, is_label, is_long_property, is_sign_link, profiles_in, property_value,
 };
@@ -20,25 +20,19 @@ use scraper::node::Element;
 
 /// Maximum size of JSON-LD that is read, in bytes: parsed it takes many times as much.
 const JSON_BYTES: usize = 1024 * 1024;
-/// Maximum number of the site's icons kept.
-const ICONS: usize = 8;
-/// Maximum length of a byline, in characters.
-const BYLINE: usize = 160;
-
-/// Maximum number of names of the site in links to its home page.
-const HOME_NAMES: usize = 8;
-/// Maximum number of bylines kept.
-const BYLINES: usize = 24;
+const MAX_ICONS: usize = 8;
+const MAX_BYLINE_CHARS: usize = 160;
+const MAX_HOME_NAMES: usize = 8;
+const MAX_BYLINES: usize = 24;
 
 impl<'a> Walk<'a> {
-    /// Enters a link.
     pub(super) fn anchor(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
         self.links += 1;
         let href = attr(element, "href");
         self.own_link = href.is_some_and(|href| links::is_own(&self.out.base, href));
         self.home_link = href.is_some_and(|href| links::is_home(&self.out.base, href));
-        if self.home_link && self.page.path() != "/" && self.out.home_names.len() < HOME_NAMES {
-            let name = hygiene::line(&text_of(node, 256, &mut self.looks), 80);
+        if self.home_link && self.page.path() != "/" && self.out.home_names.len() < MAX_HOME_NAMES {
+            let name = self.line_of(node, 80);
             self.out.home_names.push(name);
         }
         if begins_comments(element) {
@@ -47,27 +41,26 @@ impl<'a> Walk<'a> {
             self.add_contents(Contents::of_anchor(start, self.next));
         }
         let profile = self.own_link && href.is_some_and(links::is_profile);
-        if profile && self.out.profiles.len() < BYLINES && !self.in_comments() {
-            let name = hygiene::line(&text_of(node, 256, &mut self.looks), 80);
+        if profile && self.out.profiles.len() < MAX_BYLINES && !self.in_comments() {
+            let name = self.line_of(node, 80);
             self.out.profiles.push((name, self.out.blocks.len()));
         }
     }
 
     pub(super) fn heading(&mut self, node: NodeRef<'a, Node>, level: u8) {
-        /// Maximum number of bytes of one that are read.
-        const BYTES: usize = 4_096;
+        const MAX_BYTES: usize = 4_096;
         if self.out.headings.len() >= MANY {
             return;
         }
         let is_beside = |node: NodeRef<'_, Node>, element: &Element| is_label(element) || is_sign_link(node, element);
-        let line = text_without(node, BYTES, &mut self.looks, is_beside);
-        let line = if line.trim().is_empty() { text_of(node, BYTES, &mut self.looks) } else { line };
+        let line = text_without(node, MAX_BYTES, &mut self.looks, is_beside);
+        let line = if line.trim().is_empty() { text_of(node, MAX_BYTES, &mut self.looks) } else { line };
         let text = hygiene::line(&line, self.out.limits.title_chars);
         if text.is_empty() || is_leftover(&text) {
             return;
         }
         let leads_home = self.leads_home(node, level);
-        if leads_home && self.out.home_names.len() < HOME_NAMES {
+        if leads_home && self.out.home_names.len() < MAX_HOME_NAMES {
             self.out.home_names.push(text.clone());
         }
         self.out.headings.push(Heading { level, text, block: self.out.blocks.len(), leads_home });
@@ -76,12 +69,11 @@ impl<'a> Walk<'a> {
     /// True if a heading of a page that is not the home page itself lies in a link to that, or has one, or one to a
     /// folder above the page.
     fn leads_home(&mut self, node: NodeRef<'a, Node>, level: u8) -> bool {
-        /// Steps into the heading.
-        const NEAR: usize = 12;
+        const MAX_STEPS: usize = 12;
         if level > 2 || self.page.path() == "/" {
             return false;
         }
-        let steps = NEAR.min(self.looks);
+        let steps = MAX_STEPS.min(self.looks);
         self.looks -= steps;
         let is_home = |href: &str| links::is_home(&self.out.base, href) || links::leads_up(&self.page, href);
         let mut inner = node.descendants().take(steps).filter_map(|node| node.value().as_element());
@@ -116,12 +108,11 @@ impl<'a> Walk<'a> {
 
     pub(super) fn link(&mut self, element: &'a Element) {
         let (Some(rel), Some(href)) = (attr(element, "rel"), attr(element, "href")) else { return };
-        let canonical = rel.split_ascii_whitespace().any(|rel| rel.eq_ignore_ascii_case("canonical"));
-        if canonical && self.out.canonicals.len() < CANONICALS {
+        let has = |relation: &str| rel.split_ascii_whitespace().any(|rel| rel.eq_ignore_ascii_case(relation));
+        if has("canonical") && self.out.canonicals.len() < CANONICALS {
             self.out.canonicals.push(href);
         }
-        let icon = |rel: &str| rel.eq_ignore_ascii_case("icon") || rel.eq_ignore_ascii_case("apple-touch-icon");
-        if self.out.icons.len() < ICONS && rel.split_ascii_whitespace().any(icon) {
+        if self.out.icons.len() < MAX_ICONS && (has("icon") || has("apple-touch-icon")) {
             self.out.icons.push(href);
         }
         if rel.eq_ignore_ascii_case("image_src") {
@@ -133,13 +124,11 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn script(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
-        /// Maximum number of blocks of JSON-LD that are read.
-        const SCRIPTS: usize = 32;
+        const MAX_SCRIPTS: usize = 32;
         let is_json = attr(element, "type")
             .is_some_and(|kind| kind.trim().to_ascii_lowercase().starts_with("application/ld+json"));
-        if is_json && self.out.json.len() < SCRIPTS {
-            let text: String =
-                node.children().filter_map(|child| child.value().as_text()).map(|text| &**text).collect();
+        if is_json && self.out.json.len() < MAX_SCRIPTS {
+            let text: String = texts(node).collect();
             self.json_bytes += text.len();
             if self.json_bytes <= JSON_BYTES {
                 self.out.json.push(text);
@@ -159,7 +148,7 @@ impl<'a> Walk<'a> {
         if self.out.moments.len() >= MANY {
             return;
         }
-        let shown = hygiene::line(&text_of(node, 256, &mut self.looks), 64);
+        let shown = self.line_of(node, 64);
         let changes = tells_change(&shown);
         let value = attr(element, "datetime").or_else(|| instant(element)).map(str::to_owned).unwrap_or(shown);
         let says = |word: &str| is_called(element, &[word]);
@@ -170,26 +159,24 @@ impl<'a> Walk<'a> {
         let modified = says("updated") || says("modif") || field;
         let published = attr(element, "pubdate").is_some() || says("publish") || says("entry-date") || says("created");
         let published = published && !(modified && says_change(&self.line));
-        self.moment(value, changes, published, modified && !published);
+        self.moment(value, published, changes || (modified && !published));
     }
 
-    /// Records a date; `changes` is true if the words in it are about a change.
-    fn moment(&mut self, value: String, changes: bool, published: bool, modified: bool) {
+    fn moment(&mut self, value: String, published: bool, modified: bool) {
         if self.out.moments.len() < MANY {
-            let modified = modified || changes || (!published && says_change(&self.line));
+            let modified = modified || (!published && says_change(&self.line));
             let inside =
                 |kinds: &[Kind]| self.open.iter().any(|open| open.kind.is_some_and(|(kind, _)| kinds.contains(&kind)));
             let foreign = inside(&[Kind::Comments, Kind::Hidden]);
             let outside = foreign || inside(&[Kind::Related]);
-            self.out.moments.push(Moment {
-                value,
-                block: self.out.blocks.len(),
-                published,
-                modified,
-                foreign,
-                outside,
-            });
+            let block = self.out.blocks.len();
+            self.out.moments.push(Moment { value, block, published, modified, foreign, outside });
         }
+    }
+
+    /// Returns the beginning of the text of an element as one line of at most `chars` characters.
+    fn line_of(&mut self, node: NodeRef<'_, Node>, chars: usize) -> String {
+        hygiene::line(&text_of(node, 256, &mut self.looks), chars)
     }
 
     /// Reads microdata, `rel=author`, and the usual class names of dates and bylines.
@@ -200,7 +187,6 @@ impl<'a> Walk<'a> {
         attributes: &Attributes<'a>,
         names: &ElementNames,
     ) {
-        let is_text = matches!(element.name(), "time");
         let Attributes { class, rel, itemprop, property, .. } = *attributes;
         if !itemprop.is_empty() && !is_long_property(itemprop) && self.out.props.len() < MANY {
             let value = property_value(itemprop, node, element, &mut self.looks);
@@ -208,31 +194,28 @@ impl<'a> Walk<'a> {
         }
         let author = rel.split_ascii_whitespace().any(|rel| rel.eq_ignore_ascii_case("author"));
         let byline = author || names.class.byline || names.id.byline;
-        if byline && self.out.bylines.len() < BYLINES && !self.in_comments() {
+        if byline && self.out.bylines.len() < MAX_BYLINES && !self.in_comments() {
             let profiles = profiles_in(node, &mut self.looks);
             let is_name = author || names.class.name || profiles.is_some();
             let raw = if profiles.is_some() { String::new() } else { text_of(node, 512, &mut self.looks) };
             // Posts have classes with their writers' names, too; they are long before they are put in order.
-            let is_short = raw.chars().filter(|c| !c.is_whitespace()).count() <= BYLINE;
-            let text = profiles.unwrap_or_else(|| if is_short { hygiene::line(&raw, 2 * BYLINE) } else { raw });
-            if is_short && text.chars().count() <= BYLINE {
+            let is_short = raw.chars().filter(|c| !c.is_whitespace()).count() <= MAX_BYLINE_CHARS;
+            let text =
+                profiles.unwrap_or_else(|| if is_short { hygiene::line(&raw, 2 * MAX_BYLINE_CHARS) } else { raw });
+            if is_short && text.chars().count() <= MAX_BYLINE_CHARS {
                 self.out.bylines.push(Byline { text, block: self.out.blocks.len(), is_name });
             }
         }
         if property.split_ascii_whitespace().any(|name| CREATED.contains(&name))
             && let Some(value) = instant(element)
         {
-            self.moment(value.to_owned(), false, true, false);
-        } else if !is_text && names.class.date && self.out.moments.len() < MANY {
-            let shown = hygiene::line(&text_of(node, 256, &mut self.looks), 80);
+            self.moment(value.to_owned(), true, false);
+        } else if element.name() != "time" && names.class.date && self.out.moments.len() < MANY {
+            let shown = self.line_of(node, 80);
             let changes = tells_change(&shown);
             let value = instant_in(node, &mut self.looks).map_or(shown, str::to_owned);
-            self.moment(
-                value,
-                changes,
-                class.contains("publish") || class.contains("post") || class.contains("entry"),
-                class.contains("updat") || class.contains("modif"),
-            );
+            let published = class.contains("publish") || class.contains("post") || class.contains("entry");
+            self.moment(value, published, changes || class.contains("updat") || class.contains("modif"));
         }
     }
 
