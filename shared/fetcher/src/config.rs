@@ -39,7 +39,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// The defaults that the design promises, under these two names.
+    /// Returns the defaults, with these two user agents.
     pub fn new(page_agent: impl Into<String>, feed_agent: impl Into<String>) -> Config {
         Config {
             page_agent: page_agent.into(),
@@ -50,7 +50,8 @@ impl Config {
             min_rate: 1_024,
             rate_grace: Millis::from_secs(5),
             bytes: ByteLimits::default(),
-            bodies_bytes: BODIES_BYTES,
+            // Ten feeds or forty pages of the largest size at once.
+            bodies_bytes: 128 << 20,
             max_ratio: 200,
             decode_time: Millis::from_secs(2),
             keep_heads: false,
@@ -82,12 +83,11 @@ impl Default for ByteLimits {
 }
 
 impl ByteLimits {
-    /// The largest of them.
     pub(crate) fn largest(&self) -> usize {
         self.robots.max(self.page).max(self.feed).max(self.sitemap).max(self.image)
     }
 
-    /// The limit of a kind of call.
+    /// Returns the limit of a kind of call.
     pub fn limit(&self, kind: CallKind) -> usize {
         match kind {
             CallKind::Robots => self.robots,
@@ -102,11 +102,8 @@ impl ByteLimits {
     }
 }
 
-/// Memory for large bodies where nothing else is said: ten feeds or forty pages of the largest size at once.
-const BODIES_BYTES: usize = 128 << 20;
 /// Maximum length of a file that holds a proof, or of the echo of a challenge, in bytes: a few lines.
 const PROOF_BYTES: usize = 4 << 10;
-
 /// Maximum length of an engine's answer, in bytes: a few hundred for each action of a batch.
 const ENGINE_BYTES: usize = 8 << 20;
 

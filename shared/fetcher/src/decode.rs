@@ -12,22 +12,21 @@ use std::io::{self, Write};
 use std::time::Duration;
 use zstd::stream::raw::{DParameter, Decoder as ZstdRaw, Operation};
 
-/// Content codings offered to servers: those that [`Coding`] knows.
+/// Content codings that are offered to servers.
 pub(crate) const OFFERED: &str = "gzip, br, zstd";
 /// First bytes of a gzip document with its only compression method (RFC 1952 §2.3).
 const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 /// First bytes of a zstd frame (RFC 8878 §3.1.1).
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// Windows up to 8 MiB, which is the most that a server may use for the zstd coding (RFC 9659 §3).
+/// Binary logarithm of the largest window: 8 MiB, the most that a server may use for the zstd coding (RFC 9659 §3).
 const ZSTD_WINDOW_LOG: u32 = 23;
 /// Bytes decoded in one step.
 const STEP_BYTES: usize = 32 << 10;
-/// Coded bytes that are decoded between two looks at the limits; deflate makes at most 1,032 bytes of one, so that a
-/// step stays near 1 MiB.
+/// Coded bytes that are decoded between two looks at the limits: deflate makes at most 1 MiB of them.
 const CODED_STEP_BYTES: usize = 1 << 10;
-/// Ratio of a document to its coded form.
+/// Usual ratio of a document to its coded form.
 const USUAL_RATIO: usize = 4;
-/// The ratio is judged from here on, both ways: small documents of few words compress well.
+/// Length from which on the ratio is judged, both ways: small documents of few words compress well.
 const RATIO_FLOOR_BYTES: usize = 1 << 20;
 /// Names of content codings that are not undone: those of the registry, and of object stores and archives. Any other
 /// unknown name stands for no coding: servers write charsets, media types and transfer encodings there.
@@ -68,9 +67,7 @@ impl Coding {
         }
         Ok(coding)
     }
-}
 
-impl Coding {
     /// True if a body may begin so in this coding.
     pub(crate) fn may_begin(self, body: &[u8]) -> bool {
         match self {
@@ -81,9 +78,9 @@ impl Coding {
     }
 }
 
-/// The limit that a body broke.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Broken {
+/// Error of a body that is not decoded further.
+#[derive(Debug)]
+pub(crate) enum DecodeError {
     /// More decoded bytes than the limit; that many have been kept.
     Bytes,
     /// More times its coded size than is plausible.
@@ -92,18 +89,10 @@ pub(crate) enum Broken {
     Time,
     /// More than there is room for just now, beside other bodies.
     Room,
-}
-
-/// Error of a body that cannot be decoded further.
-#[derive(Debug)]
-pub(crate) enum DecodeError {
-    /// A limit was broken.
-    Limit(Broken),
     /// The body is not in the coding that it claims.
     Corrupt(String),
 }
 
-/// Decodes one body.
 pub(crate) struct Decoder {
     state: State,
     out: Output,
@@ -230,15 +219,15 @@ impl Output {
         let room = self.max_bytes.saturating_sub(self.bytes.len());
         let taken = decoded.len().min(room);
         if !self.share.grow(self.bytes.len() + taken) {
-            return Err(DecodeError::Limit(Broken::Room));
+            return Err(DecodeError::Room);
         }
         self.bytes.extend_from_slice(&decoded[..taken]);
         if decoded.len() > room {
-            return Err(DecodeError::Limit(Broken::Bytes));
+            return Err(DecodeError::Bytes);
         }
         let plausible = self.coded.saturating_mul(self.max_ratio);
         if self.bytes.len() > RATIO_FLOOR_BYTES && self.bytes.len() as u64 > plausible {
-            return Err(DecodeError::Limit(Broken::Ratio));
+            return Err(DecodeError::Ratio);
         }
         Ok(())
     }
@@ -250,7 +239,7 @@ impl Output {
             return Err(DecodeError::Corrupt("the compressed body holds hardly anything".into()));
         }
         if self.time > self.max_time {
-            return Err(DecodeError::Limit(Broken::Time));
+            return Err(DecodeError::Time);
         }
         Ok(())
     }
@@ -308,6 +297,7 @@ fn push_brotli(
     let (mut left, mut at) = (input.len(), 0);
     loop {
         if *ended {
+            let trailing = || DecodeError::Corrupt("the compressed body goes on after its end".into());
             return if left == 0 { Ok(()) } else { Err(trailing()) };
         }
         let (mut room, mut made, mut total) = (step.len(), 0, 0);
@@ -350,8 +340,4 @@ fn zstd_raw() -> io::Result<ZstdRaw<'static>> {
 
 fn corrupt(error: io::Error) -> DecodeError {
     DecodeError::Corrupt(format!("the zstd body is broken: {error}"))
-}
-
-fn trailing() -> DecodeError {
-    DecodeError::Corrupt("the compressed body goes on after its end".into())
 }

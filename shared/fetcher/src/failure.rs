@@ -1,5 +1,4 @@
-//! Classification of the HTTP library's errors by what the caller has to do, each as one short sentence without the
-//! URL.
+//! Classification of the HTTP library's errors by what the caller has to do, each as a sentence without the URL.
 
 use crate::guard::Refusal;
 use crate::resolver::LookupFailed;
@@ -11,7 +10,7 @@ use std::io;
 /// The longest reason, in characters.
 const MAX_REASON_CHARS: usize = 160;
 
-/// Classifies an error of a request or of reading a body.
+/// Classifies an error of a request, or of reading a body.
 pub(crate) fn classify(error: &reqwest::Error) -> FetchError {
     // The refusal comes from a look-up: whoever answers for all names, as a portal before the network does, may be to
     // blame, and not the name.
@@ -96,7 +95,7 @@ fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'stati
     }
 }
 
-/// Returns true if this process, or the whole system, has as many files open as it may.
+/// True if this process, or the whole system, has as many files open as it may.
 fn is_out_of_descriptors(error: &(dyn Error + 'static)) -> bool {
     // EMFILE and ENFILE (POSIX, <errno.h>), the same numbers on Linux, macOS and the BSDs.
     let number = error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error);
@@ -105,6 +104,6 @@ fn is_out_of_descriptors(error: &(dyn Error + 'static)) -> bool {
 
 /// The innermost error's text: what happened, without the layers that passed it on. It may quote the other side.
 fn reason(error: &reqwest::Error) -> String {
-    let text = chain(error).last().map_or_else(|| "unknown".into(), ToString::to_string);
+    let text = chain(error).last().map(ToString::to_string).unwrap_or_default();
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_REASON_CHARS).collect()
 }

@@ -1,6 +1,6 @@
 //! The call itself: guard, request, checks of the answer, body.
 
-use crate::body::{self, Means};
+use crate::body::Reader;
 use crate::config::{Config, ConfigError};
 use crate::connections::{self, EarlyClosers, IDLE_TIMEOUT};
 use crate::failure;
@@ -14,7 +14,7 @@ use curlew_model::Millis;
 use curlew_ports::{Call, CallKind, CpuPool, Fetch, FetchError, InlinePool, Reply};
 use reqwest::header::{CONTENT_TYPE, HOST, HeaderValue};
 use reqwest::{Certificate, Client, ClientBuilder, Method, Request, Response, StatusCode};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout_at};
@@ -71,7 +71,7 @@ impl HttpFetcher {
         HttpFetcher { pool, ..self }
     }
 
-    /// Sends the request and waits for the end of the headers; for a socket, too, if there is none to be had.
+    /// Sends the request, and waits for the end of the headers, and for a socket if none is to be had.
     async fn send(&self, call: &Call, url: &Url, deadline: Instant) -> Result<Response, FetchError> {
         loop {
             match self.send_once(call, url, deadline).await {
@@ -83,21 +83,20 @@ impl HttpFetcher {
         }
     }
 
-    /// Sends the request, by a connection that is kept from the call before if there is one.
     async fn send_once(&self, call: &Call, url: &Url, deadline: Instant) -> Result<Response, FetchError> {
         // A POST is never sent twice, so it has a connection to itself.
         let (client, request) = self.prepare(call, url, call.post.is_some() || self.early_closers.has(url))?;
         let (sent, has_opened) = timeout_at(deadline, connections::watched(client.execute(request)))
             .await
             .map_err(|_| FetchError::Cut("no answer in the time of the call".into()))?;
-        if !has_opened && sent.as_ref().is_err_and(failure::is_closed_unanswered) {
-            self.early_closers.add(url);
-            return Err(FetchError::ClosedIdle);
-        }
-        if !has_opened && sent.as_ref().is_err_and(failure::is_unprocessed) {
-            return Err(FetchError::ClosedIdle);
-        }
-        let response = sent.map_err(|e| failure::classify(&e))?;
+        let response = match sent {
+            Err(error) if !has_opened && failure::is_closed_unanswered(&error) => {
+                self.early_closers.add(url);
+                return Err(FetchError::ClosedIdle);
+            }
+            Err(error) if !has_opened && failure::is_unprocessed(&error) => return Err(FetchError::ClosedIdle),
+            sent => sent.map_err(|error| failure::classify(&error))?,
+        };
         self.check_peer(url, response.remote_addr())?;
         if connections::closes_early(response.headers()) {
             self.early_closers.add(url);
@@ -139,16 +138,11 @@ impl HttpFetcher {
 
     /// Defence in depth: the address that answered has to be one that was allowed.
     fn check_peer(&self, url: &Url, peer: Option<SocketAddr>) -> Result<(), FetchError> {
-        let literal = match url.host() {
-            Some(Host::Domain(name)) => return self.resolver.check_peer(name, peer),
-            Some(Host::Ipv4(ip)) => Some(IpAddr::V4(ip)),
-            Some(Host::Ipv6(ip)) => Some(IpAddr::V6(ip)),
-            None => None,
-        };
-        if literal.is_none() || literal != peer.map(|peer| peer.ip()) {
-            return Err(FetchError::Refused("another address answered than the one that was called".into()));
+        match url.host() {
+            Some(Host::Domain(name)) => self.resolver.check_peer(name, peer),
+            Some(host) if guard::literal(&host) == peer.map(|peer| peer.ip()) => Ok(()),
+            _ => Err(FetchError::Refused("another address answered than the one that was called".into())),
         }
-        Ok(())
     }
 }
 
@@ -165,15 +159,15 @@ impl Fetch for HttpFetcher {
             let is_kept = self.config.keep_heads && call.kind == CallKind::Page;
             reply.exchange = is_kept.then(|| headers::exchange(&url, &headers::of_call(call, &self.agents), &response));
             // Judged by what the server wrote, also where that is too long to be kept.
-            let content_type =
-                response.headers().get(CONTENT_TYPE).map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned());
+            let content_type = response.headers().get(CONTENT_TYPE);
+            let content_type = content_type.map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned());
             let is_unread = call.post.is_some() && call.kind != CallKind::Engine;
             reply.body_skipped = is_unread || !media::is_wanted(call.kind, content_type.as_deref());
-            let skipped = reply.body_skipped || status == 204;
-            if !skipped {
+            if !reply.body_skipped && status != 204 {
                 let begins_well = |start: &[u8]| media::may_begin(call.kind, content_type.as_deref(), start);
-                let means = Means { config: &self.config, room: &self.room, pool: self.pool.as_ref() };
-                let body = body::read(response, call.kind, means, begins_well, deadline).await?;
+                let (config, room, pool) = (&self.config, &self.room, self.pool.as_ref());
+                let reader = Reader { kind: call.kind, config, room, pool };
+                let body = reader.read(response, begins_well, deadline).await?;
                 reply.body_skipped = body.is_none();
                 reply.body = body.unwrap_or_default();
             }
@@ -183,7 +177,7 @@ impl Fetch for HttpFetcher {
     }
 
     fn vet(&self, url: &str) -> Result<(), String> {
-        guard::vet_url(url, &self.config.guard).map(|_| ()).map_err(|e| e.to_string())
+        guard::vet_url(url, &self.config.guard).map(drop).map_err(|e| e.to_string())
     }
 }
 
@@ -206,9 +200,8 @@ fn checked_status(status: StatusCode) -> Result<u16, FetchError> {
 }
 
 fn builder(config: &Config, resolver: &VettingResolver) -> Result<ClientBuilder, ConfigError> {
-    let roots: Result<Vec<Certificate>, _> =
-        config.extra_roots.iter().map(|der| Certificate::from_der(der).map_err(ConfigError::Root)).collect();
-    let roots = roots?;
+    let roots = config.extra_roots.iter().map(|der| Certificate::from_der(der).map_err(ConfigError::Root));
+    let roots: Vec<Certificate> = roots.collect::<Result<_, _>>()?;
     let builder = Client::builder()
         .no_proxy()
         .redirect(reqwest::redirect::Policy::none())

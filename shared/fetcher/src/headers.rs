@@ -9,21 +9,20 @@ use reqwest::Response;
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use url::{Position, Url};
 
-/// The longest header value that is kept or sent back, in bytes.
+/// Maximum length of a header value that is kept or sent back, in bytes.
 const MAX_HEADER_BYTES: usize = 1_024;
-/// The longest value of headers that are acted upon at once and never stored: a Location may be as long as a URL (2,048
-/// bytes, a few more as a margin), and a directive not to be indexed must not be lost for its length.
+/// Maximum length of values that are acted upon at once and never stored, in bytes: a Location may be as long as a URL,
+/// and a directive not to be indexed must not be lost for its length.
 const MAX_DIRECTIVE_BYTES: usize = 8_192;
-/// Number of header lines that are handed on as they are.
+/// Maximum number of header lines that are handed on as they are, and maximum length of each name and value in bytes.
 const MAX_LINES: usize = 64;
-/// Bytes of the value of such a line that are.
 const MAX_LINE_BYTES: usize = 64;
-/// Bytes of header lines that are kept of an answer that is kept raw.
+/// Maximum length of the head of an answer that is kept raw, in bytes.
 const MAX_EXCHANGE_BYTES: usize = 32 << 10;
 /// Headers that speak of a body as it came over the wire, where it is kept decoded.
 const OF_WIRE: [HeaderName; 3] = [header::CONTENT_ENCODING, header::TRANSFER_ENCODING, header::CONTENT_LENGTH];
 
-/// The longest `Accept-Signature` that is kept: a few signatures with their parameters.
+/// Maximum length of an `Accept-Signature` that is kept, in bytes: a few signatures with their parameters.
 const MAX_ACCEPT_SIGNATURE_BYTES: usize = 4_096;
 
 /// The two user agents, checked.
@@ -45,10 +44,9 @@ impl Agents {
 /// The headers of a call. A validator that cannot be sent byte for byte is not sent at all.
 pub(crate) fn of_call(call: &Call, agents: &Agents) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    let agent = if matches!(call.kind, CallKind::Feed | CallKind::Sitemap | CallKind::Hub | CallKind::Receiver) {
-        &agents.feed
-    } else {
-        &agents.page
+    let agent = match call.kind {
+        CallKind::Feed | CallKind::Sitemap | CallKind::Hub | CallKind::Receiver => &agents.feed,
+        _ => &agents.page,
     };
     headers.insert(header::USER_AGENT, agent.clone());
     headers.insert(header::ACCEPT, HeaderValue::from_static(media::accept(call.kind)));
@@ -63,9 +61,8 @@ pub(crate) fn of_call(call: &Call, agents: &Agents) -> HeaderMap {
     }
     // Any language: a site is read in its own one, not in the crawler's.
     headers.insert(header::ACCEPT_LANGUAGE, HeaderValue::from_static("*"));
-    let validators =
-        [(header::IF_NONE_MATCH, &call.validators.etag), (header::IF_MODIFIED_SINCE, &call.validators.last_modified)];
-    for (name, text) in validators {
+    let Validators { etag, last_modified } = &call.validators;
+    for (name, text) in [(header::IF_NONE_MATCH, etag), (header::IF_MODIFIED_SINCE, last_modified)] {
         let text = text.as_deref().filter(|text| !text.is_empty() && text.len() <= MAX_HEADER_BYTES);
         if let Some(value) = text.and_then(|text| HeaderValue::from_bytes(text.as_bytes()).ok()) {
             headers.insert(name, value);
@@ -85,8 +82,8 @@ pub(crate) fn of_call(call: &Call, agents: &Agents) -> HeaderMap {
 /// The headers of an answer that are acted upon; what is too long or no UTF-8 is left out.
 pub(crate) fn of_reply(headers: &HeaderMap) -> ReplyHeaders {
     let first = |name: HeaderName| headers.get(name).and_then(|v| text(v, MAX_HEADER_BYTES));
-    let every = |name: HeaderName, most: usize| {
-        headers.get_all(name).iter().filter_map(|v| text(v, most)).collect::<Vec<String>>()
+    let every = |name: HeaderName, most: usize| -> Vec<String> {
+        headers.get_all(name).iter().filter_map(|v| text(v, most)).collect()
     };
     let joined = |name: HeaderName, most: usize| {
         Some(every(name, most).join(", ")).filter(|joined| !joined.is_empty() && joined.len() <= most)
@@ -125,10 +122,7 @@ fn append<'a>(head: &mut String, lines: impl Iterator<Item = (&'a HeaderName, &'
         let value = String::from_utf8_lossy(value.as_bytes());
         let room = MAX_EXCHANGE_BYTES.saturating_sub(head.len());
         if value.len() <= MAX_DIRECTIVE_BYTES && name.as_str().len() + value.len() + 4 <= room {
-            head.push_str(name.as_str());
-            head.push_str(": ");
-            head.push_str(&value);
-            head.push_str("\r\n");
+            head.push_str(&format!("{name}: {value}\r\n"));
         }
     }
 }
@@ -146,9 +140,6 @@ fn cut(value: &HeaderValue) -> Option<String> {
 }
 
 fn text(value: &HeaderValue, most: usize) -> Option<String> {
-    let bytes = value.as_bytes();
-    if bytes.is_empty() || bytes.len() > most {
-        return None;
-    }
-    std::str::from_utf8(bytes).ok().map(str::to_owned)
+    let text = std::str::from_utf8(value.as_bytes()).ok()?;
+    (1..=most).contains(&text.len()).then(|| text.to_owned())
 }

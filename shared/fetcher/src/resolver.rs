@@ -1,10 +1,8 @@
 //! Names to addresses, judged in the same step: the connection is made to the addresses that passed and no others.
 //!
-//! The hosts file is asked first, as by any other program, and then the system's resolver, since it works in every
-//! network and needs no tree of crates. It is asked for the absolute name (trailing dot), so search domains play no
-//! part; what modules the system's name service may still ask (mDNS, a container's DNS) only matters as far as it
-//! yields public addresses. What an own DNS client would add: cancelling a look-up (here a thread stays busy until the
-//! system gives up, so the number of look-ups is limited), and a parser of hostile answers written in Rust.
+//! The hosts file is asked first, as by any other program, and then the system's resolver, which works in every network
+//! and needs no tree of crates. The resolver is asked for the absolute name, so search domains play no part. A look-up
+//! cannot be cancelled: a thread stays busy until the system gives up, so the number of look-ups is limited.
 
 use crate::guard::{self, Guard, Refusal};
 use crate::hosts_file;
@@ -21,7 +19,7 @@ use tokio::sync::Semaphore;
 
 /// The longest look-up; connecting needs the rest of its time.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
-/// Look-ups at once, those that nobody waits for any more included: each occupies a thread.
+/// Maximum number of look-ups at once, those that nobody waits for any more included: each occupies a thread.
 const MAX_LOOKUPS: usize = 128;
 /// Names whose addresses are remembered before the old ones are forgotten.
 const MAX_REMEMBERED: usize = 4_096;
@@ -34,11 +32,11 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// Finds the addresses of an absolute name.
 #[async_trait]
 pub(crate) trait Lookup: Send + Sync {
-    /// All of its IPv4 and IPv6 addresses.
+    /// Returns all of its IPv4 and IPv6 addresses.
     async fn addresses(&self, name: &str) -> io::Result<Vec<IpAddr>>;
 }
 
-/// The hosts file and the system's resolver.
+/// Looks names up in the hosts file, and then by the system's resolver.
 pub(crate) struct SystemLookup {
     slots: Arc<Semaphore>,
     hosts_file: PathBuf,
@@ -106,10 +104,8 @@ impl VettingResolver {
     pub(crate) fn check_peer(&self, name: &str, peer: Option<SocketAddr>) -> Result<(), FetchError> {
         let mut vetted = self.vetted.lock().unwrap_or_else(PoisonError::into_inner);
         let known = vetted.get_mut(name).filter(|v| peer.is_some_and(|peer| v.addresses.contains(&peer.ip())));
-        let Some(known) = known else {
-            return Err(FetchError::Refused("an address answered that was not vetted".into()));
-        };
-        known.used = Instant::now();
+        let unknown = || FetchError::Refused("an address answered that was not vetted".into());
+        known.ok_or_else(unknown)?.used = Instant::now();
         Ok(())
     }
 
@@ -119,8 +115,8 @@ impl VettingResolver {
             return Ok(vec![SocketAddr::new(rule.addr, rule.port.unwrap_or(0))]);
         }
         let found = tokio::time::timeout(LOOKUP_TIMEOUT, self.lookup.addresses(name)).await;
-        let addresses =
-            found.map_err(|_| LookupFailed::TimedOut(name.into()))?.map_err(|_| LookupFailed::Failed(name.into()))?;
+        let found = found.map_err(|_| LookupFailed::TimedOut(name.into()))?;
+        let addresses = found.map_err(|_| LookupFailed::Failed(name.into()))?;
         match guard::vet_addresses(name, &addresses, &self.guard) {
             // An empty answer is the network's trouble, as a failed look-up is; both send nothing.
             Err(Refusal::NoAddress(_)) => return Err(LookupFailed::Failed(name.into()).into()),

@@ -1,6 +1,6 @@
 //! Memory for the bodies that a fetcher has under way or has given out. A body waits for room, or is dropped: a hundred
-//! large bodies at once must not end the process, and all other calls with it. One of them at a time may take what it
-//! needs beside the room of all, so that never each waits for the others.
+//! large bodies at once must not end the process. One body at a time may take what it needs beside the room of all, so
+//! that never each waits for the others.
 
 use bytes::Bytes;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ impl Room {
         Room { bytes: Arc::new(Semaphore::new(shared)), beside: Arc::new(Semaphore::new(1)) }
     }
 
-    /// The share of a body that has not begun.
+    /// Returns the share of a body that has not begun.
     pub(crate) fn share(&self) -> Share {
         Share { room: self.clone(), taken: None, beside: None }
     }
@@ -56,7 +56,7 @@ impl Share {
         }
     }
 
-    /// Takes room for a body of `length` bytes, if there is some; says whether there was.
+    /// Takes room for a body of `length` bytes, and returns true if there is some.
     pub(crate) fn grow(&mut self, length: usize) -> bool {
         let Some(more) = self.missing(length) else { return true };
         if let Ok(permit) = self.room.bytes.clone().try_acquire_many_owned(more) {
@@ -67,7 +67,7 @@ impl Share {
         self.missing(length).is_none()
     }
 
-    /// The whole body, which keeps its room until nobody has it any more.
+    /// Returns the whole body, which keeps its room until nobody has it any more.
     pub(crate) fn keep(mut self, body: Vec<u8>) -> Bytes {
         let needed = body.len().saturating_sub(UNCOUNTED);
         if needed == 0 {

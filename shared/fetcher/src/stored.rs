@@ -1,4 +1,4 @@
-//! Pages that somebody else fetched and stored: their bodies are decoded by the same decoders, under the same limits.
+//! Pages that somebody else fetched and stored: their bodies are decoded as those of calls are.
 
 use crate::body;
 use crate::config::Config;

@@ -9,23 +9,19 @@
 mod access;
 mod act;
 mod acts;
-mod log;
 mod mail;
 mod overview;
 mod screening;
 pub(crate) mod seal;
-mod settings;
 mod sources;
 mod view;
-mod watches;
 
-use crate::app::{App, CallerAddress};
+use crate::app::{App, Caller};
 use crate::language::Language;
 use crate::page;
 use crate::params::Params;
 use crate::services::AdminServices;
 use crate::token::Spent;
-use crate::words;
 use access::Operator;
 use axum::Router;
 use axum::extract::{Request, State};
@@ -33,7 +29,9 @@ use axum::http::{Method, StatusCode, Uri};
 use axum::response::Response;
 use axum::routing::any;
 use curlew_model::Timestamp;
+use curlew_ports::stage::StageError;
 use std::sync::{Arc, Mutex};
+use view::AdminPage;
 
 /// The language of the pages.
 const ENGLISH: Language = Language::English;
@@ -48,6 +46,16 @@ pub(crate) struct Admin {
     spent: Mutex<Spent>,
 }
 
+/// A request of somebody who is signed in.
+struct AdminRequest {
+    admin: Arc<Admin>,
+    operator: Operator,
+    params: Params,
+}
+
+/// A page, or `None` for an address or a place in a list that is none.
+type FoundPage<'a> = Result<Option<AdminPage<'a>>, StageError>;
+
 /// Returns the routes.
 pub(crate) fn router(app: Arc<App>, services: AdminServices) -> Router {
     let started = app.clock.now();
@@ -60,51 +68,48 @@ pub(crate) fn router(app: Arc<App>, services: AdminServices) -> Router {
 }
 
 /// Answers all requests.
-async fn serve(State(admin): State<Arc<Admin>>, caller: CallerAddress, request: Request) -> Response {
+async fn serve(State(admin): State<Arc<Admin>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let path = parts.uri.path().strip_prefix("/admin").unwrap_or_default().trim_matches('/').to_owned();
     if parts.method == Method::POST && path == "login" {
-        return access::sign_in(&admin, caller, &parts.headers, body).await;
+        return access::sign_in(&admin, Caller::of(&parts.extensions), &parts.headers, body).await;
     }
     let operator = match access::operator(&admin, &parts).await {
         Ok(Some(operator)) => operator,
         Ok(None) => return access::sign_in_page(&admin, StatusCode::UNAUTHORIZED, None),
         Err(error) => return page::stage_error(admin.app.site(ENGLISH), "admin", &error),
     };
+    let request = AdminRequest { admin, operator, params: Params::default() };
     match (parts.method.as_str(), path.as_str()) {
-        ("POST", "do") => act::take(&admin, &operator, &parts.headers, body).await,
-        ("GET" | "HEAD", _) => show(&admin, &operator, &path, &parts.uri).await,
-        _ => page::status_message(
-            admin.app.site(ENGLISH),
-            StatusCode::METHOD_NOT_ALLOWED,
-            &words::Message::in_language(ENGLISH).wrong_method,
-        ),
+        ("POST", "do") => act::take(request, &parts.headers, body).await,
+        ("GET" | "HEAD", _) => show(request, &path, &parts.uri).await,
+        _ => page::wrong_method(request.admin.app.site(ENGLISH)),
     }
 }
 
-async fn show(admin: &Admin, operator: &Operator, path: &str, uri: &Uri) -> Response {
-    let site = || admin.app.site(ENGLISH);
-    let Ok(params) = Params::parse(uri) else { return page::no_such_page(site()) };
+async fn show(mut request: AdminRequest, path: &str, uri: &Uri) -> Response {
+    let Ok(params) = Params::parse(uri) else { return page::no_such_page(request.admin.app.site(ENGLISH)) };
+    request.params = params;
     let page = match path {
-        "" | "login" => overview::page(admin, operator).await.map(Some),
-        "sources" => sources::list(admin, operator, &params).await,
-        "holds" => sources::holds(admin, operator, &params).await,
-        "screening" => screening::rejected(admin, operator, &params).await,
-        "overrides" => screening::overrides(admin, operator, &params).await.map(Some),
-        "dead" => mail::dead(admin, operator).await.map(Some),
-        "messages" => mail::messages(admin, operator, &params).await.map(Some),
-        "owners" => mail::owners(admin, operator, &params).await.map(Some),
-        "watches" => watches::page(admin, operator).await.map(Some),
-        "settings" => Ok(Some(settings::page(admin, operator))),
-        "audit" => log::page(admin, operator).await.map(Some),
+        "" | "login" => overview::page(&request).await,
+        "sources" => sources::list(&request).await,
+        "holds" => sources::holds(&request).await,
+        "screening" => screening::rejected(&request).await,
+        "overrides" => screening::overrides(&request).await,
+        "dead" => mail::dead(&request).await,
+        "messages" => mail::messages(&request).await,
+        "owners" => mail::owners(&request).await,
+        "watches" => mail::watches(&request).await,
+        "settings" => Ok(Some(overview::settings(&request))),
+        "audit" => overview::audit_log(&request).await,
         other => match other.strip_prefix("site/") {
-            Some(host) => sources::site(admin, operator, host).await,
+            Some(host) => sources::site(&request, host).await,
             None => Ok(None),
         },
     };
     match page {
         Ok(Some(page)) => view::answer(StatusCode::OK, &page),
-        Ok(None) => page::no_such_page(site()),
-        Err(error) => page::stage_error(site(), "admin", &error),
+        Ok(None) => page::no_such_page(request.admin.app.site(ENGLISH)),
+        Err(error) => page::stage_error(request.admin.app.site(ENGLISH), "admin", &error),
     }
 }

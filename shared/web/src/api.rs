@@ -1,10 +1,10 @@
 //! The API for programs: the same JSON that the command line prints. That of a public site is open to every origin, for
 //! reading only. Its paths begin with its version; those without one answer as they did before there were versions.
 
-use crate::app::{App, CallerAddress};
+use crate::app::{App, PageRequest};
 use crate::hit::web_url;
 use crate::language::Language;
-use crate::page::{self, A_DAY, REVALIDATED, typed, waiting};
+use crate::page::{self, A_DAY, REVALIDATED, typed, wait_seconds, waiting};
 use crate::params::{MAX_REACH, PAGE_SIZE, Params};
 use crate::quota::Allowance;
 use crate::site_list::SitePart;
@@ -93,11 +93,7 @@ impl Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let refused = problem(self.kind, self.detail);
-        match self.wait {
-            Some(wait) => waiting(refused, wait),
-            None => refused,
-        }
+        waiting(problem(self.kind, self.detail), self.wait)
     }
 }
 
@@ -127,15 +123,27 @@ struct ProblemDetails {
 }
 
 /// `GET /api/v1/search?q=&limit=&offset=`, or `&cursor=` with `next` of the answer before
-pub(crate) async fn search(State(app): State<Arc<App>>, caller: CallerAddress, uri: Uri) -> Result<Response, Refusal> {
-    Ok(answer(find(&app, caller, &params(&uri)?).await?))
+pub(crate) async fn search(request: PageRequest, uri: Uri) -> Result<Response, Refusal> {
+    Ok(answer(find(&request, &params(&uri)?).await?))
 }
 
 /// Returns the results that a program asks for.
-pub(crate) async fn find(app: &App, caller: CallerAddress, params: &Params) -> Result<Answer, Refusal> {
+pub(crate) async fn find(request: &PageRequest, params: &Params) -> Result<Answer, Refusal> {
     let (query, start, limit) = parse_request(params)?;
-    app.admit(Allowance::Search, caller).map_err(too_many)?;
-    app.services.search.find(query, start, limit).await.map(Answer::new).map_err(not_found_out)
+    admit(request)?;
+    request.app.services.search.find(query, start, limit).await.map(Answer::new).map_err(not_found_out)
+}
+
+/// Takes one search from the caller's allowance.
+pub(crate) fn admit(request: &PageRequest) -> Result<(), Refusal> {
+    let admitted = request.app.admit(Allowance::Search, request.caller);
+    admitted.map_err(|wait| later(Problem::TooManyRequests, "Too many searches from this address", wait))
+}
+
+/// Returns the query of a program's request, which may not be empty.
+pub(crate) fn query(params: &Params) -> Result<&str, Refusal> {
+    let query = params.query();
+    if query.is_empty() { Err(bad_query(Search::in_language(Language::English).no_question)) } else { Ok(query) }
 }
 
 /// Returns the parameters of a program's request.
@@ -174,16 +182,12 @@ pub(crate) fn out_of_reach(tried: &'static str, error: &StageError) -> Refusal {
     }
 }
 
-/// Returns the refusal for a caller that has used up its allowance.
-pub(crate) fn too_many(wait: Millis) -> Refusal {
-    later(Problem::TooManyRequests, "Too many searches from this address", wait)
-}
-
 /// Returns the refusal of a request that may be repeated after some time, which its sentence states.
 fn later(kind: Problem, reason: &str, wait: Millis) -> Refusal {
-    let seconds = wait.0.div_ceil(1_000).max(1);
-    let remedy =
-        if seconds == 1 { "try again in a second".to_owned() } else { format!("try again in {seconds} seconds") };
+    let remedy = match wait_seconds(wait) {
+        1 => "try again in a second".to_owned(),
+        seconds => format!("try again in {seconds} seconds"),
+    };
     Refusal { wait: Some(wait), ..Refusal::new(kind, format!("{reason}; {remedy}.")) }
 }
 
@@ -225,8 +229,7 @@ pub(crate) async fn deprecated(request: Request, next: Next) -> Response {
 
 /// `OPTIONS` of a path of the API: answers a browser's preflight request.
 pub(crate) async fn preflight() -> Response {
-    let methods = (ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET"));
-    (StatusCode::NO_CONTENT, [methods]).into_response()
+    (StatusCode::NO_CONTENT, [(ACCESS_CONTROL_ALLOW_METHODS, "GET")]).into_response()
 }
 
 /// Description of the API for programs, with its limits.
@@ -289,7 +292,7 @@ fn never_null(schema: &mut Schema) {
 }
 
 fn parse_request(params: &Params) -> Result<(&str, Start<'_>, usize), Refusal> {
-    let query = params.query_of_program().map_err(bad_query)?;
+    let query = query(params)?;
     let limit = limit(params, PAGE_SIZE)?;
     if let Some(cursor) = params.get("cursor").filter(|cursor| !cursor.is_empty()) {
         return Ok((query, Start::After(cursor), limit));
@@ -345,13 +348,11 @@ pub(crate) fn cleaned(hit: SearchHit) -> SearchHit {
 /// Removes content that could mislead a program: characters that XML forbids, and addresses that are no web URLs.
 fn fit_for_programs(mut found: SearchResults) -> SearchResults {
     let room = usize::try_from((MAX_DEPTH as u64).saturating_sub(found.before)).unwrap_or(MAX_DEPTH);
-    let reached = found.before + found.hits.len() as u64;
-    let hits =
-        std::mem::take(&mut found.hits).into_iter().take(room).filter(|h| web_url(&h.url).is_some()).map(cleaned);
-    let hits: Vec<SearchHit> = hits.collect();
+    let is_deepest = found.before + found.hits.len() as u64 >= MAX_DEPTH as u64;
+    let hits = std::mem::take(&mut found.hits).into_iter().take(room).filter(|hit| web_url(&hit.url).is_some());
     SearchResults {
-        hits,
-        next: found.next.take().filter(|_| reached < MAX_DEPTH as u64),
+        hits: hits.map(cleaned).collect(),
+        next: found.next.take().filter(|_| !is_deepest),
         suggestion: found.suggestion.as_deref().map(clean),
         ..found
     }

@@ -1,22 +1,26 @@
-//! State that the handlers share.
+//! State that the handlers share, and the part of a request that most of them read.
 
-use crate::assets::style_version;
 use crate::kept_status::KeptStatus;
 use crate::language::Language;
-use crate::page::Site;
+use crate::page::{self, Site};
 use crate::page_settings::PageSettings;
-use crate::quota::{Allowance, CallerKey, Quotas};
+use crate::quota::{Allowance, CallerKey, Quota};
 use crate::services::Services;
 use crate::settings::{OperatorContact, is_personal, origin};
 use crate::token::Spent;
 use crate::words::Frame;
+use askama::Template;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use axum::http::{Extensions, StatusCode};
+use axum::response::{IntoResponse, Response};
 use curlew_model::Millis;
 use curlew_ports::Clock;
+use curlew_ports::stage::StageError;
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::IpAddr;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The address of the caller, which the outer shell sets as a request extension: from [`crate::Proxies`], or on Lambda
@@ -24,12 +28,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller(pub Option<IpAddr>);
 
+impl Caller {
+    pub(crate) fn of(extensions: &Extensions) -> Caller {
+        extensions.get().copied().unwrap_or(Caller(None))
+    }
+}
+
 /// True if a request came from the address of a proxy that the operator trusts, so that the proxy wrote its headers.
 /// The outer shell sets it as a request extension; without it no header is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThroughProxy(pub bool);
 
-/// State that the handlers share.
 pub(crate) struct App {
     pub(crate) services: Services,
     pub(crate) clock: Arc<dyn Clock>,
@@ -38,15 +47,15 @@ pub(crate) struct App {
     pub(crate) origin: Option<String>,
     /// True if, by the settings, the pages are reached from this machine alone: callers on loopback are then its user.
     /// With a public address, they may be anybody whom an undeclared proxy passes on.
-    pub(crate) is_personal: bool,
+    is_personal: bool,
     /// The operator's contact, if it is configured.
     pub(crate) contact: Option<OperatorContact>,
     /// Counter for the serial numbers of this process's forms.
-    pub(crate) serial: AtomicU64,
+    serial: AtomicU64,
     /// Tokens that have been used.
     pub(crate) spent: Mutex<Spent>,
     pub(crate) status: Arc<KeptStatus>,
-    quotas: Quotas,
+    quotas: Mutex<HashMap<Allowance, Quota>>,
 }
 
 impl App {
@@ -58,7 +67,7 @@ impl App {
             serial: AtomicU64::new(0),
             spent: Mutex::default(),
             status: KeptStatus::new(services.status.clone(), services.clock.clone()),
-            quotas: Quotas::new(&settings),
+            quotas: Mutex::default(),
             clock: services.clock.clone(),
             services,
             settings,
@@ -67,14 +76,17 @@ impl App {
 
     /// Returns the data that every page shows, in a language.
     pub(crate) fn site(&self, language: Language) -> Site<'_> {
-        let opensearch = self.origin.is_some();
         Site {
             title: &self.settings.title,
-            opensearch,
-            style: style_version(),
+            opensearch: self.origin.is_some(),
             language,
             t: Frame::in_language(language),
         }
+    }
+
+    /// Returns a number that this process has not returned before.
+    pub(crate) fn next_serial(&self) -> u64 {
+        self.serial.fetch_add(1, Ordering::Relaxed)
     }
 
     /// True if the pages are for the user of this machine, who reaches them by names of its own alone. Then neither
@@ -85,22 +97,23 @@ impl App {
 
     /// Takes one call from an allowance of its caller, or returns the time to wait. The user of this machine may search
     /// without limit.
-    pub(crate) fn admit(&self, allowance: Allowance, caller: CallerAddress) -> Result<(), Millis> {
+    pub(crate) fn admit(&self, allowance: Allowance, caller: Caller) -> Result<(), Millis> {
         let is_user = self.is_personal && caller.0.is_some_and(|ip| ip.to_canonical().is_loopback());
-        if allowance == Allowance::Search && is_user {
-            return Ok(());
-        }
-        self.quotas.take(allowance, self.key(caller), self.clock.monotonic())
+        if allowance == Allowance::Search && is_user { Ok(()) } else { self.take(allowance, self.key(caller)) }
     }
 
     /// True if a caller may have a host called for a proof; takes it from the caller's allowance for that host.
-    pub(crate) fn may_have_called(&self, host: &str, caller: CallerAddress) -> bool {
-        let key = self.key(caller).with_host(host);
-        self.quotas.take(Allowance::CallOfHost, key, self.clock.monotonic()).is_ok()
+    pub(crate) fn may_have_called(&self, host: &str, caller: Caller) -> bool {
+        self.take(Allowance::CallOfHost, self.key(caller).with_host(host)).is_ok()
     }
 
-    /// Returns the key under which a caller's allowances are kept.
-    fn key(&self, caller: CallerAddress) -> CallerKey {
+    fn take(&self, allowance: Allowance, key: CallerKey) -> Result<(), Millis> {
+        let mut quotas = held(&self.quotas);
+        let quota = quotas.entry(allowance).or_insert_with(|| allowance.quota(&self.settings));
+        quota.take(key, self.clock.monotonic())
+    }
+
+    fn key(&self, caller: Caller) -> CallerKey {
         CallerKey::new(&self.settings.secret, caller.0, self.clock.now())
     }
 }
@@ -110,14 +123,59 @@ pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Address of a request's caller, if it is known.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CallerAddress(pub(crate) Option<IpAddr>);
+/// A request: whom it reached, who sent it, and the language of the answer.
+#[derive(Clone)]
+pub(crate) struct PageRequest {
+    pub(crate) app: Arc<App>,
+    pub(crate) caller: Caller,
+    pub(crate) language: Language,
+}
 
-impl<S: Send + Sync> FromRequestParts<S> for CallerAddress {
+impl FromRequestParts<Arc<App>> for PageRequest {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<CallerAddress, Infallible> {
-        Ok(CallerAddress(parts.extensions.get::<Caller>().and_then(|caller| caller.0)))
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<PageRequest, Infallible> {
+        let (caller, language) = (Caller::of(&parts.extensions), Language::of_headers(&parts.headers));
+        Ok(PageRequest { app: app.clone(), caller, language })
+    }
+}
+
+/// The page that is shown in place of the one that was requested.
+pub(crate) struct ErrorPage(Box<Response>);
+
+impl From<Response> for ErrorPage {
+    fn from(response: Response) -> ErrorPage {
+        ErrorPage(Box::new(response))
+    }
+}
+
+impl IntoResponse for ErrorPage {
+    fn into_response(self) -> Response {
+        *self.0
+    }
+}
+
+impl PageRequest {
+    pub(crate) fn site(&self) -> Site<'_> {
+        self.app.site(self.language)
+    }
+
+    pub(crate) fn html(&self, status: StatusCode, cache: &'static str, page: &impl Template) -> Response {
+        page::html(self.language, status, cache, page)
+    }
+
+    /// Takes one call from the caller's allowance, or returns the page that asks to wait.
+    pub(crate) fn admit(&self, allowance: Allowance) -> Result<(), ErrorPage> {
+        let admitted = self.app.admit(allowance, self.caller);
+        admitted.map_err(|wait| page::too_many(self.site(), wait).into())
+    }
+
+    pub(crate) fn no_such_page(&self) -> ErrorPage {
+        page::no_such_page(self.site()).into()
+    }
+
+    /// Returns the page for an error of the ports, and logs the error.
+    pub(crate) fn failed(&self, tried: &'static str, error: impl Into<StageError>) -> ErrorPage {
+        page::stage_error(self.site(), tried, &error.into()).into()
     }
 }

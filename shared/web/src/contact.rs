@@ -1,18 +1,15 @@
 //! The form for messages to the operator: questions, complaints about the crawler, reports of pages that should not be
 //! found, and requests for removal by owners who cannot give a proof. It changes nothing; people read the messages.
 
-use crate::app::{App, CallerAddress};
-use crate::form::{self, Filled, FormError, FormToken, Notice};
-use crate::language::Language;
-use crate::page::{self, Site};
+use crate::app::{ErrorPage, PageRequest};
+use crate::form::{self, Filled, FormError, FormView, Notice};
+use crate::page::Site;
 use crate::quota::Allowance;
-use crate::words::{self, Form};
+use crate::words::Contact;
 use askama::Template;
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use curlew_people::messages::{About, Message, MessageOutcome};
-use std::sync::Arc;
 
 /// Maximum length of a message, as browsers count it.
 const MAX_TEXT: usize = 2_000;
@@ -26,87 +23,57 @@ const _: () = assert!(MAX_TEXT + MAX_REPLY_TO + MAX_ADDRESS <= form::MAX_LENGTH)
 #[template(path = "contact.html")]
 struct ContactPage<'a> {
     site: Site<'a>,
-    t: &'static words::Contact,
-    form: &'static Form,
+    t: &'static Contact,
     about: About,
     address: &'a str,
     text: &'a str,
     reply_to: &'a str,
-    form_token: &'a FormToken,
-    notice: Option<Notice>,
-}
-
-impl ContactPage<'_> {
-    /// Returns true if the message was taken, so that there is nothing left to fill in.
-    fn is_sent(&self) -> bool {
-        self.notice.as_ref().is_some_and(|notice| notice.good)
-    }
+    form: &'a FormView,
 }
 
 /// `GET /contact`
-pub(crate) async fn show(State(app): State<Arc<App>>, language: Language) -> Response {
-    answer(&app, language, StatusCode::OK, &Filled::default(), None, None)
+pub(crate) async fn show(request: PageRequest) -> Response {
+    answer(&request, &Filled::default(), &FormView::fresh(&request, None))
 }
 
 /// `POST /contact`
-pub(crate) async fn send(
-    State(app): State<Arc<App>>,
-    caller: CallerAddress,
-    language: Language,
-    filled: Filled,
-) -> Response {
-    let refused = |error: FormError| {
-        error.answer(&filled, |status, kept, notice| answer(&app, language, status, &filled, kept, notice))
-    };
-    let message = match admit(&app, caller, language, &filled) {
+pub(crate) async fn send(request: PageRequest, filled: Filled) -> Result<Response, ErrorPage> {
+    let t = Contact::in_language(request.language);
+    let refused = |error| Ok(answer(&request, &filled, &FormView::refused(&request, &filled, error)));
+    let message = match admit(&request, &filled) {
         Ok(message) => message,
         Err(error) => return refused(error),
     };
-    let t = words::Contact::in_language(language);
-    match app.services.messages.take(&message).await {
+    match request.app.services.messages.take(&message).await {
         Ok(MessageOutcome::Taken) => {
-            let notice = Some(Notice::good(t.taken));
-            answer(&app, language, StatusCode::OK, &Filled::default(), None, notice)
+            let form = FormView::fresh(&request, Some(Notice::good(t.taken)));
+            Ok(answer(&request, &Filled::default(), &form))
         }
         Ok(MessageOutcome::Full) => refused(FormError::new(StatusCode::SERVICE_UNAVAILABLE, t.full)),
-        Err(error) => page::stage_error(app.site(language), "contact", &error),
+        Err(error) => Err(request.failed("contact", error)),
     }
 }
 
 /// Returns the message if it may be passed on. Uses up the form's token.
-fn admit(app: &App, caller: CallerAddress, language: Language, filled: &Filled) -> Result<Message, FormError> {
-    let t = words::Contact::in_language(language);
-    let ticket = form::ticket(app, caller, language, filled)?;
-    let unfit = |text| FormError::kept(StatusCode::UNPROCESSABLE_ENTITY, text);
+fn admit(request: &PageRequest, filled: &Filled) -> Result<Message, FormError> {
+    let t = Contact::in_language(request.language);
+    let ticket = form::ticket(request, filled)?;
     let (text, address, reply_to) = (filled.get("text"), filled.get("address"), filled.get("reply_to"));
     if text.is_empty() {
-        return Err(unfit(t.empty));
+        return Err(FormError::unfit(t.empty));
     }
     let fields = [(text, MAX_TEXT), (address, MAX_ADDRESS), (reply_to, MAX_REPLY_TO)];
     if fields.iter().any(|(field, most)| form::length(field) > *most) {
-        return Err(unfit(t.too_long));
+        return Err(FormError::unfit(t.too_long));
     }
     if !reply_to.is_empty() && !is_mail_address(reply_to) {
-        return Err(unfit(t.no_mail_address));
+        return Err(FormError::unfit(t.no_mail_address));
     }
-    form::spend(app, language, ticket)?;
-    app.admit(Allowance::Message, caller)
-        .map_err(|wait| FormError { wait: Some(wait), ..FormError::new(StatusCode::TOO_MANY_REQUESTS, t.enough) })?;
-    Ok(Message {
-        about: about(filled),
-        address: address.to_owned(),
-        text: text.to_owned(),
-        reply_to: reply_to.to_owned(),
-    })
-}
-
-fn about(filled: &Filled) -> About {
-    match filled.get("about") {
-        "crawler" => About::Crawler,
-        "abuse" => About::Abuse,
-        "removal" => About::Removal,
-        _ => About::Question,
-    }
+    form::spend(request, ticket)?;
+    let admitted = request.app.admit(Allowance::Message, request.caller);
+    admitted.map_err(|wait| FormError::too_many(t.enough, wait))?;
+    let about = filled.choice("about").unwrap_or_default();
+    Ok(Message { about, address: address.to_owned(), text: text.to_owned(), reply_to: reply_to.to_owned() })
 }
 
 /// True if a text looks like a mail address. This finds typing errors; only a message shows whether the address exists.
@@ -115,27 +82,17 @@ fn is_mail_address(text: &str) -> bool {
     plain && text.split_once('@').is_some_and(|(who, at)| !who.is_empty() && at.contains('.') && !at.contains('@'))
 }
 
-fn answer(
-    app: &App,
-    language: Language,
-    status: StatusCode,
-    filled: &Filled,
-    kept: Option<&Filled>,
-    notice: Option<Notice>,
-) -> Response {
-    let form_token = FormToken::new(app, kept);
+fn answer(request: &PageRequest, filled: &Filled, form: &FormView) -> Response {
     let page = ContactPage {
-        site: app.site(language),
-        t: words::Contact::in_language(language),
-        form: Form::in_language(language),
-        about: about(filled),
+        site: request.site(),
+        t: Contact::in_language(request.language),
+        about: filled.choice("about").unwrap_or_default(),
         address: filled.get("address"),
         text: filled.get("text"),
         reply_to: filled.get("reply_to"),
-        form_token: &form_token,
-        notice,
+        form,
     };
-    form::with_form(page::html(language, status, "no-store", &page))
+    form.render(request, &page)
 }
 
 #[cfg(test)]

@@ -1,53 +1,38 @@
 //! Answers for requests without a handler's answer: an unknown address, a wrong method, a name of others, a panic.
 
 use crate::api::{self, Problem};
-use crate::app::App;
-use crate::language::Language;
+use crate::app::PageRequest;
 use crate::origin::is_by_own_name;
 use crate::page::{self, internal, no_such_page};
-use crate::words;
+use crate::words::Message;
 use axum::Extension;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use std::sync::Arc;
 
 /// Renders the page for an unknown address.
-pub(crate) async fn not_found(State(app): State<Arc<App>>, language: Language, uri: Uri) -> Response {
-    if api::is_for_programs(uri.path()) {
-        return api::no_such_address();
-    }
-    no_such_page(app.site(language))
+pub(crate) async fn not_found(request: PageRequest, uri: Uri) -> Response {
+    if api::is_for_programs(uri.path()) { api::no_such_address() } else { no_such_page(request.site()) }
 }
 
 /// Renders the page for a method that an address does not support.
-pub(crate) async fn wrong_method(State(app): State<Arc<App>>, language: Language, uri: Uri) -> Response {
+pub(crate) async fn wrong_method(request: PageRequest, uri: Uri) -> Response {
     if api::is_for_programs(uri.path()) {
         return api::problem(Problem::WrongMethod, "Only GET is understood here.");
     }
-    page::status_message(
-        app.site(language),
-        StatusCode::METHOD_NOT_ALLOWED,
-        &words::Message::in_language(language).wrong_method,
-    )
+    page::wrong_method(request.site())
 }
 
 /// Refuses a request under a name of others, if the pages are for the user of this machine.
-pub(crate) async fn own_names_only(
-    State(app): State<Arc<App>>,
-    language: Language,
-    request: Request,
-    next: Next,
-) -> Response {
-    if !app.has_own_names_only() || is_by_own_name(request.headers()) {
+pub(crate) async fn own_names_only(asked: PageRequest, request: Request, next: Next) -> Response {
+    if !asked.app.has_own_names_only() || is_by_own_name(request.headers()) {
         return next.run(request).await;
     }
-    let said = &words::Message::in_language(language).wrong_host;
     if api::is_for_programs(request.uri().path()) {
-        return api::problem(Problem::WrongHost, said.text);
+        return api::problem(Problem::WrongHost, Message::in_language(asked.language).wrong_host.text);
     }
-    page::status_message(app.site(language), StatusCode::MISDIRECTED_REQUEST, said)
+    page::message(asked.site(), StatusCode::MISDIRECTED_REQUEST, |t| &t.wrong_host)
 }
 
 /// Marks the answer that replaces that of a panicked handler.
@@ -60,17 +45,12 @@ pub(crate) fn panicked() -> Response {
 }
 
 /// Replaces the answer after a panic with a page in the request's language, or with a problem for a program.
-pub(crate) async fn apologise(
-    State(app): State<Arc<App>>,
-    language: Language,
-    request: Request,
-    next: Next,
-) -> Response {
+pub(crate) async fn apologise(asked: PageRequest, request: Request, next: Next) -> Response {
     let is_program = api::is_for_programs(request.uri().path());
     let response = next.run(request).await;
     match response.extensions().get::<Panicked>() {
         Some(Panicked) if is_program => api::problem(Problem::Internal, "The log of this server says what it is."),
-        Some(Panicked) => internal(app.site(language)),
+        Some(Panicked) => internal(asked.site()),
         None => response,
     }
 }

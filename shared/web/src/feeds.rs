@@ -2,17 +2,16 @@
 //! newest pages first. Feeds need our own address, so without one there are none.
 
 use crate::api::{self, Problem, Refusal};
-use crate::app::{App, CallerAddress};
+use crate::app::PageRequest;
 use crate::hit::web_url;
 use crate::language::Language;
 use crate::page::{REVALIDATED, typed};
 use crate::params::NEWEST_FIRST;
-use crate::quota::Allowance;
 use crate::refine::query_string;
 use crate::text::{MAX_SITE, MAX_TITLE, clean, clipped};
 use crate::words::Search;
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::header::{HeaderName, HeaderValue, LINK};
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
@@ -20,7 +19,6 @@ use curlew_catalog::results::{FindError, Query, SearchHit, Start};
 use curlew_model::{QueryError, Timestamp, hex};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::sync::Arc;
 
 /// Number of entries of one feed.
 const ENTRIES: usize = 30;
@@ -117,22 +115,18 @@ struct Rss<'a> {
 }
 
 /// `GET /feed/atom?q=`, `/feed/rss?q=`, `/feed/json?q=`
-pub(crate) async fn show(
-    State(app): State<Arc<App>>,
-    caller: CallerAddress,
-    Path(form): Path<String>,
-    uri: Uri,
-) -> Result<Response, Refusal> {
+pub(crate) async fn show(request: PageRequest, Path(form): Path<String>, uri: Uri) -> Result<Response, Refusal> {
+    let app = &request.app;
     let Some(form) = FeedFormat::named(&form) else { return Ok(api::no_such_address()) };
     let origin = app.origin.as_deref().ok_or_else(|| Refusal::new(Problem::NoAddress, NO_ADDRESS))?;
     // Feeds are read by programs, which are answered in one language.
     let t = Search::in_language(Language::English);
     let params = api::params(&uri)?;
-    let query = params.query_of_program().map_err(api::bad_query)?;
+    let query = api::query(&params)?;
     if let Some(why) = unreadable(query) {
         return Err(api::not_found_out(FindError::BadQuery(why)));
     }
-    app.admit(Allowance::Search, caller).map_err(api::too_many)?;
+    api::admit(&request)?;
     let found = app.services.search.find(&newest_first(query), Start::Offset(0), ENTRIES).await;
     let found = found.map_err(api::not_found_out)?;
     let not_searched = t.unsearched_parts(&found, Language::English);
@@ -143,18 +137,16 @@ pub(crate) async fn show(
 }
 
 fn answer(form: FeedFormat, caching: &'static str, feed: &Feed<'_>) -> Response {
-    let Some(body) = rendered(form, feed) else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
-    let own = [(LINK, format!("<{}>; rel=\"self\"", feed.own))];
-    ([NOINDEX], typed(form.media_type(), caching), own, body).into_response()
-}
-
-fn rendered(form: FeedFormat, feed: &Feed<'_>) -> Option<String> {
     let body = match form {
         FeedFormat::Atom => Atom { feed }.render(),
         FeedFormat::Rss => Rss { feed, ttl: TTL_MINUTES }.render(),
         FeedFormat::Json => Ok(json_feed(feed).to_string()),
     };
-    body.inspect_err(|error| tracing::error!(%error, "a feed could not be rendered")).ok()
+    let Ok(body) = body.inspect_err(|error| tracing::error!(%error, "a feed could not be rendered")) else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    let own = [(LINK, format!("<{}>; rel=\"self\"", feed.own))];
+    ([NOINDEX], typed(form.media_type(), caching), own, body).into_response()
 }
 
 fn own_address(origin: &str, form: FeedFormat, query: &str) -> String {
@@ -219,32 +211,26 @@ fn entry(hit: &SearchHit) -> Option<Entry> {
 
 fn json_feed(feed: &Feed<'_>) -> Value {
     let items = feed.entries.iter().map(|entry| {
-        let mut item = json!({
+        let author = Some(json!([{"name": entry.author}])).filter(|_| !entry.author.is_empty());
+        let tags = Some(&entry.categories).filter(|tags| !tags.is_empty());
+        without_nulls(json!({
             "id": entry.url, "url": entry.url, "title": entry.title, "content_text": entry.snippet,
-            "date_modified": entry.date
-        });
-        if let (Value::Object(fields), Some(at)) = (&mut item, entry.published) {
-            fields.insert("date_published".into(), json!(at));
-        }
-        if let (Value::Object(fields), false) = (&mut item, entry.author.is_empty()) {
-            fields.insert("authors".into(), json!([{"name": entry.author}]));
-        }
-        if let (Value::Object(fields), false) = (&mut item, entry.categories.is_empty()) {
-            fields.insert("tags".into(), json!(entry.categories));
-        }
-        if let (Value::Object(fields), Some(image)) = (&mut item, &entry.image) {
-            fields.insert("image".into(), json!(image));
-        }
-        item
+            "date_modified": entry.date, "date_published": entry.published, "authors": author, "tags": tags,
+            "image": entry.image
+        }))
     });
-    let mut told = json!({
+    without_nulls(json!({
         "version": "https://jsonfeed.org/version/1.1", "title": feed.title, "home_page_url": feed.page,
-        "feed_url": feed.own, "items": items.collect::<Vec<_>>()
-    });
-    if let (Value::Object(fields), Some(note)) = (&mut told, &feed.note) {
-        fields.insert("description".into(), json!(note));
+        "feed_url": feed.own, "items": items.collect::<Vec<_>>(), "description": feed.note
+    }))
+}
+
+/// Leaves out the members of an object that have no value.
+fn without_nulls(mut object: Value) -> Value {
+    if let Value::Object(members) = &mut object {
+        members.retain(|_, value| !value.is_null());
     }
-    told
+    object
 }
 
 /// Returns an identifier of the search that stays when our address changes: a UUID of version 8 (RFC 9562 §5.8).

@@ -1,24 +1,21 @@
 //! Small files: the style sheet, the icon, and the files that programs request of a site.
 
-use crate::app::App;
-use crate::assets::STYLE;
-use crate::language::Language;
-use crate::page::{self, A_DAY, AN_HOUR, no_such_page, spoken, stage_error, typed};
+use crate::app::{ErrorPage, PageRequest};
+use crate::page::{self, A_DAY, AN_HOUR, FOREVER, spoken, typed};
 use crate::words::Frame;
 use askama::Template;
-use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use curlew_crawl::politeness::signing::directory;
 use curlew_model::Millis;
 use curlew_signature::directory::MEDIA_TYPE;
-use std::sync::Arc;
 
+pub(crate) const STYLE: &str = include_str!("../assets/style.css");
 const FAVICON: &str = include_str!("../assets/favicon.svg");
 const OLD_FAVICON: &[u8] = include_bytes!("../assets/favicon.ico");
 const PLAIN: &str = "text/plain; charset=utf-8";
-/// The style sheet and the script are requested by version, so one version never changes.
-const FOREVER: &str = "public, max-age=31536000, immutable";
+const RULES: &str =
+    "User-agent: *\nAllow: /\nAllow: /bot\nDisallow: /?\nDisallow: /api/\nDisallow: /random\nDisallow: /thumb/\n";
 /// As long as `directory::MAX_AGE`.
 const FOR_VERIFIERS: &str = "public, max-age=43200";
 /// Validity of a security.txt; RFC 9116 §2.5.5 recommends less than a year.
@@ -34,7 +31,7 @@ struct OpenSearch<'a> {
     t: &'static Frame,
 }
 
-/// `GET /style.css`
+/// `GET /style.css`, requested by version, so one version never changes.
 pub(crate) async fn style() -> Response {
     (typed("text/css; charset=utf-8", FOREVER), STYLE).into_response()
 }
@@ -51,43 +48,41 @@ pub(crate) async fn old_favicon() -> Response {
 
 /// `GET /robots.txt`: keeps other search engines away from our results and from other people's pictures.
 pub(crate) async fn robots() -> Response {
-    const RULES: &str =
-        "User-agent: *\nAllow: /\nAllow: /bot\nDisallow: /?\nDisallow: /api/\nDisallow: /random\nDisallow: /thumb/\n";
     (typed(PLAIN, A_DAY), RULES).into_response()
 }
 
 /// `GET /.well-known/security.txt` (RFC 9116), if there is a contact that may be listed in it.
-pub(crate) async fn security(State(app): State<Arc<App>>, language: Language) -> Response {
+pub(crate) async fn security(request: PageRequest) -> Result<Response, ErrorPage> {
+    let app = &request.app;
     let contact = app.contact.as_ref().filter(|c| c.fit_for_security_txt).and_then(|c| c.uri.as_deref());
-    let Some(contact) = contact else { return no_such_page(app.site(language)) };
+    let contact = contact.ok_or_else(|| request.no_such_page())?;
     let expires = (app.clock.now() + SECURITY_EXPIRES).day();
     let canonical = app.origin.as_deref().filter(|o| o.starts_with("https:"));
     let canonical = canonical.map(|o| format!("Canonical: {o}/.well-known/security.txt\n")).unwrap_or_default();
     let text = format!("Contact: {contact}\nExpires: {expires}T00:00:00Z\nPreferred-Languages: en\n{canonical}");
-    (typed(PLAIN, AN_HOUR), text).into_response()
+    Ok((typed(PLAIN, AN_HOUR), text).into_response())
 }
 
 /// `GET /.well-known/http-message-signatures-directory`: the public keys by which sites verify our requests, if there
 /// are some.
-pub(crate) async fn keys(State(app): State<Arc<App>>, language: Language) -> Response {
-    let directory = match directory(app.services.blobs.as_ref(), app.clock.now()).await {
-        Ok(Some(directory)) => directory,
-        Ok(None) => return no_such_page(app.site(language)),
-        Err(error) => return stage_error(app.site(language), "the directory of keys", &error.into()),
-    };
+pub(crate) async fn keys(request: PageRequest) -> Result<Response, ErrorPage> {
+    let directory = directory(request.app.services.blobs.as_ref(), request.app.clock.now()).await;
+    let directory = directory.map_err(|error| request.failed("the directory of keys", error))?;
+    let directory = directory.ok_or_else(|| request.no_such_page())?;
     let mut response = (typed(MEDIA_TYPE, FOR_VERIFIERS), directory.body).into_response();
     for (name, text) in [("signature-input", directory.input), ("signature", directory.signature)] {
         if let Ok(value) = HeaderValue::try_from(text) {
             response.headers_mut().insert(HeaderName::from_static(name), value);
         }
     }
-    response
+    Ok(response)
 }
 
 /// `GET /opensearch.xml`, if our own address is known: the description has to name it.
-pub(crate) async fn opensearch(State(app): State<Arc<App>>, language: Language) -> Response {
-    let Some(origin) = app.origin.as_deref() else { return no_such_page(app.site(language)) };
-    let short_name = app.settings.title.chars().take(MAX_SHORT_NAME).collect();
-    let description = OpenSearch { short_name, origin, t: Frame::in_language(language) };
-    spoken(language, page::text(StatusCode::OK, "application/opensearchdescription+xml", A_DAY, &description))
+pub(crate) async fn opensearch(request: PageRequest) -> Result<Response, ErrorPage> {
+    let origin = request.app.origin.as_deref().ok_or_else(|| request.no_such_page())?;
+    let short_name = request.app.settings.title.chars().take(MAX_SHORT_NAME).collect();
+    let description = OpenSearch { short_name, origin, t: Frame::in_language(request.language) };
+    let description = page::text(StatusCode::OK, "application/opensearchdescription+xml", A_DAY, &description);
+    Ok(spoken(request.language, description))
 }

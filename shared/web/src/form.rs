@@ -4,22 +4,24 @@
 //! the hidden field empty? the token good? open for long enough during a rush? The token is used up last, when all
 //! else is right.
 
-use crate::app::{App, CallerAddress, held};
+use crate::app::{App, PageRequest, held};
 use crate::language::Language;
 use crate::origin;
 use crate::page::waiting;
 use crate::quota::Allowance;
 use crate::token::{self, Fault, Ticket};
 use crate::words;
+use askama::Template;
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, REFERRER_POLICY};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use curlew_model::Millis;
+use serde::de::value::Error;
+use serde::de::{DeserializeOwned, IntoDeserializer};
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use url::form_urlencoded;
 
 /// Maximum length of all fields together that a person fills in, as browsers count it.
@@ -60,43 +62,30 @@ pub(crate) struct Filled {
     unread: Option<FormError>,
 }
 
-/// The reason why a form is not read or not taken: the status, the message, and whether it may be sent again unchanged.
-#[derive(Clone, Copy)]
+/// The reason why a form is not read or not taken.
+#[derive(Clone)]
 pub(crate) struct FormError {
     pub(crate) status: StatusCode,
-    pub(crate) text: &'static str,
-    /// True if its token stays valid.
-    pub(crate) keep: bool,
+    pub(crate) text: String,
+    /// True if the form may be sent again with the same token once the fault is mended.
+    is_kept: bool,
     /// Time to wait, if waiting is the remedy.
     pub(crate) wait: Option<Millis>,
 }
 
 impl FormError {
-    pub(crate) fn new(status: StatusCode, text: &'static str) -> FormError {
-        FormError { status, text, keep: false, wait: None }
+    pub(crate) fn new(status: StatusCode, text: impl Into<String>) -> FormError {
+        FormError { status, text: text.into(), is_kept: false, wait: None }
     }
 
-    /// Returns a refusal of a form that may be sent again with the same token once the fault is mended.
-    pub(crate) fn kept(status: StatusCode, text: &'static str) -> FormError {
-        FormError { keep: true, ..FormError::new(status, text) }
+    /// Returns the refusal of a form with a fault that its sender can mend.
+    pub(crate) fn unfit(text: &str) -> FormError {
+        FormError { is_kept: true, ..FormError::new(StatusCode::UNPROCESSABLE_ENTITY, text) }
     }
 
-    /// Returns the page of a form that is not taken, which `page` builds with the form to give out again and the
-    /// message.
-    pub(crate) fn answer<'f>(
-        self,
-        filled: &'f Filled,
-        page: impl FnOnce(StatusCode, Option<&'f Filled>, Option<Notice>) -> Response,
-    ) -> Response {
-        self.with_wait(page(self.status, self.keep.then_some(filled), Some(Notice::bad(self.text))))
-    }
-
-    /// Adds the time to wait, if there is one.
-    pub(crate) fn with_wait(self, response: Response) -> Response {
-        match self.wait {
-            Some(wait) => waiting(response, wait),
-            None => response,
-        }
+    /// Returns the refusal of a form from a sender who has to wait.
+    pub(crate) fn too_many(text: &str, wait: Millis) -> FormError {
+        FormError { wait: Some(wait), ..FormError::new(StatusCode::TOO_MANY_REQUESTS, text) }
     }
 }
 
@@ -105,6 +94,11 @@ impl Filled {
     pub(crate) fn get(&self, name: &str) -> &str {
         self.fields.iter().rev().find(|(field, _)| field == name).map(|(_, value)| value.trim()).unwrap_or_default()
     }
+
+    /// Returns the value that a field names, if it names one.
+    pub(crate) fn choice<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        T::deserialize(IntoDeserializer::<Error>::into_deserializer(self.get(name))).ok()
+    }
 }
 
 impl FromRequest<Arc<App>> for Filled {
@@ -112,7 +106,7 @@ impl FromRequest<Arc<App>> for Filled {
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Filled, Infallible> {
         let (mut parts, body) = request.into_parts();
-        let language = Language::from_request_parts(&mut parts, app).await?;
+        let PageRequest { language, .. } = PageRequest::from_request_parts(&mut parts, app).await?;
         let read = read(app, language, &parts.headers, body, MAX_BODY).await;
         Ok(read.unwrap_or_else(|error| Filled { unread: Some(error), ..Filled::default() }))
     }
@@ -137,8 +131,7 @@ pub(crate) async fn read(
         return Err(FormError::new(StatusCode::FORBIDDEN, t.not_from_here));
     }
     let too_long = || FormError::new(StatusCode::PAYLOAD_TOO_LARGE, t.too_long);
-    let told = headers.get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()).and_then(|v| v.parse::<u64>().ok());
-    if told.is_some_and(|n| n > max_body as u64) {
+    if content_length(headers).is_some_and(|length| length > max_body as u64) {
         return Err(too_long());
     }
     let media_type = headers.get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
@@ -147,47 +140,46 @@ pub(crate) async fn read(
         return Err(FormError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, t.no_form));
     }
     let bytes = to_bytes(body, max_body).await.map_err(|_| too_long())?;
-    let fields = form_urlencoded::parse(&bytes).take(MAX_FIELDS);
-    let fields = fields.map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
+    let fields = form_urlencoded::parse(&bytes).into_owned().take(MAX_FIELDS).collect();
     Ok(Filled { fields, unread: None })
 }
 
+/// Returns the length that a request states for its body.
+pub(crate) fn content_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
 /// Counts a form against its caller's allowance, unless it could not be read.
-pub(crate) fn allow(app: &App, caller: CallerAddress, language: Language, filled: &Filled) -> Result<(), FormError> {
-    if let Some(error) = filled.unread {
-        return Err(error);
+pub(crate) fn allow(request: &PageRequest, filled: &Filled) -> Result<(), FormError> {
+    if let Some(error) = &filled.unread {
+        return Err(error.clone());
     }
-    let too_many = || FormError::new(StatusCode::TOO_MANY_REQUESTS, words::Form::in_language(language).too_many);
-    app.admit(Allowance::Form, caller).map_err(|wait| FormError { wait: Some(wait), ..too_many() })
+    let admitted = request.app.admit(Allowance::Form, request.caller);
+    admitted.map_err(|wait| FormError::too_many(words::Form::in_language(request.language).too_many, wait))
 }
 
 /// Returns the ticket of a form that a person has filled in; it still has to be used up.
-pub(crate) fn ticket(
-    app: &App,
-    caller: CallerAddress,
-    language: Language,
-    filled: &Filled,
-) -> Result<Ticket, FormError> {
-    allow(app, caller, language, filled)?;
-    let t = words::Form::in_language(language);
+pub(crate) fn ticket(request: &PageRequest, filled: &Filled) -> Result<Ticket, FormError> {
+    allow(request, filled)?;
+    let (app, t) = (&request.app, words::Form::in_language(request.language));
+    let bad = |text| FormError::new(StatusCode::BAD_REQUEST, text);
     if !filled.get(TRAP).is_empty() {
-        return Err(FormError::new(StatusCode::BAD_REQUEST, t.trapped));
+        return Err(bad(t.trapped));
     }
-    let (token, now) = (filled.get("token"), app.clock.now());
-    let ticket = token::check(&app.settings.secret, token, now).map_err(|fault| match fault {
-        Fault::TooYoung => FormError::kept(StatusCode::BAD_REQUEST, t.too_young),
-        Fault::TooOld => FormError::new(StatusCode::BAD_REQUEST, t.too_old),
-        Fault::Forged => FormError::new(StatusCode::BAD_REQUEST, t.forged),
+    let now = app.clock.now();
+    let ticket = token::check(&app.settings.secret, filled.get("token"), now).map_err(|fault| match fault {
+        Fault::TooYoung => FormError { is_kept: true, ..bad(t.too_young) },
+        Fault::TooOld => bad(t.too_old),
+        Fault::Forged => bad(t.forged),
     })?;
     if is_rush(app) {
-        let too_soon =
-            |wait| FormError { wait: Some(wait), ..FormError::kept(StatusCode::TOO_MANY_REQUESTS, t.rushed) };
+        let too_soon = |wait| FormError { is_kept: true, ..FormError::too_many(t.rushed, wait) };
         let wait = RUSH_AGE.saturating_sub(ticket.age(now));
         if wait > Millis::ZERO {
             return Err(too_soon(wait));
         }
         // Any number of forms may be opened and wait side by side.
-        app.admit(Allowance::RushForm, caller).map_err(too_soon)?;
+        app.admit(Allowance::RushForm, request.caller).map_err(too_soon)?;
     }
     Ok(ticket)
 }
@@ -198,36 +190,58 @@ fn is_rush(app: &App) -> bool {
 }
 
 /// Uses a ticket up.
-pub(crate) fn spend(app: &App, language: Language, ticket: Ticket) -> Result<(), FormError> {
-    if held(&app.spent).spend(ticket, app.clock.now()) {
-        Ok(())
-    } else {
-        Err(FormError::new(StatusCode::BAD_REQUEST, words::Form::in_language(language).sent_before))
-    }
+pub(crate) fn spend(request: &PageRequest, ticket: Ticket) -> Result<(), FormError> {
+    let t = words::Form::in_language(request.language);
+    let is_fresh = held(&request.app.spent).spend(ticket, request.app.clock.now());
+    if is_fresh { Ok(()) } else { Err(FormError::new(StatusCode::BAD_REQUEST, t.sent_before)) }
 }
 
-/// The token that a form carries.
-pub(crate) struct FormToken {
+/// A form as a page shows it: to be filled in, or after it was sent.
+pub(crate) struct FormView {
+    pub(crate) t: &'static words::Form,
     pub(crate) token: String,
     /// True if the form can be sent only once it has been open for [`RUSH_AGE`].
     pub(crate) is_rush: bool,
+    pub(crate) notice: Option<Notice>,
+    status: StatusCode,
+    wait: Option<Millis>,
 }
 
-impl FormToken {
-    /// Returns a token for a form that is given out now, or given out again with its token.
-    pub(crate) fn new(app: &App, kept: Option<&Filled>) -> FormToken {
-        let fresh = || {
-            let serial = app.serial.fetch_add(1, Ordering::Relaxed);
-            token::issue(&app.settings.secret, app.clock.now(), serial)
-        };
-        FormToken { token: kept.map_or_else(fresh, |filled| filled.get("token").to_owned()), is_rush: is_rush(app) }
+impl FormView {
+    /// Returns a form with a fresh token.
+    pub(crate) fn fresh(request: &PageRequest, notice: Option<Notice>) -> FormView {
+        let app = &request.app;
+        FormView {
+            t: words::Form::in_language(request.language),
+            token: token::issue(&app.settings.secret, app.clock.now(), app.next_serial()),
+            is_rush: is_rush(app),
+            notice,
+            status: StatusCode::OK,
+            wait: None,
+        }
+    }
+
+    /// Returns a form that was not taken, with its token if that stays valid.
+    pub(crate) fn refused(request: &PageRequest, filled: &Filled, error: FormError) -> FormView {
+        let fresh = FormView::fresh(request, Some(Notice::bad(error.text)));
+        let token = if error.is_kept { filled.get("token").to_owned() } else { fresh.token };
+        FormView { token, status: error.status, wait: error.wait, ..fresh }
+    }
+
+    /// True if the form was taken, so that there is nothing left to fill in.
+    pub(crate) fn is_done(&self) -> bool {
+        self.notice.as_ref().is_some_and(|notice| notice.good)
+    }
+
+    /// Renders the page that shows the form.
+    pub(crate) fn render(&self, request: &PageRequest, page: &impl Template) -> Response {
+        waiting(with_form(request.html(self.status, "no-store", page)), self.wait)
     }
 }
 
-/// Returns the page of a form.
+/// Lets the forms of a page be sent. Under `no-referrer` browsers send `Origin: null` with a POST (Fetch standard,
+/// "append a request Origin header"), which would hide whether a form came from here. Other sites learn no more by this.
 pub(crate) fn with_form(mut response: Response) -> Response {
-    // Under `no-referrer` browsers send `Origin: null` with a POST (Fetch standard, "append a request Origin header"),
-    // which would hide whether the form came from here. Other sites learn no more by this.
     response.headers_mut().insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     response
 }

@@ -1,9 +1,9 @@
 //! The start page: the form, what is new, and examples of searches that find something.
 
-use crate::app::{App, CallerAddress};
+use crate::app::{App, PageRequest};
 use crate::hit::{HitView, WEEK, days_between, web_url};
 use crate::language::Language;
-use crate::page::{self, REVALIDATED, Site};
+use crate::page::{REVALIDATED, Site};
 use crate::quota::Allowance;
 use crate::refine::address;
 use crate::words::{ExampleWords, Search};
@@ -47,9 +47,9 @@ struct Home<'a> {
 }
 
 /// Renders the start page. It shows the form alone if the index is unreachable or the caller has searched too often.
-pub(crate) async fn show(app: &App, caller: CallerAddress, language: Language) -> Response {
-    let (site, t) = (app.site(language), Search::in_language(language));
-    let newest = if app.admit(Allowance::Search, caller).is_ok() { newest(app, NEW).await } else { None };
+pub(crate) async fn show(request: &PageRequest) -> Response {
+    let (app, language, t) = (&request.app, request.language, Search::in_language(request.language));
+    let newest = if app.admit(Allowance::Search, request.caller).is_ok() { newest(app, NEW).await } else { None };
     let newest = newest.unwrap_or_default();
     let now = app.clock.now();
     let sites = match newest.hits.is_empty() {
@@ -57,14 +57,14 @@ pub(crate) async fn show(app: &App, caller: CallerAddress, language: Language) -
         false => app.services.search.sites().await.inspect_err(|error| log("sites", error)).ok(),
     };
     let view = Home {
-        site,
+        site: request.site(),
         t,
         origin: app.origin.as_deref(),
         counts: sites.map(|sites| counts(sites.iter(), language)),
         examples: examples(&newest.hits, t),
         groups: by_day(&newest.hits, language, now),
     };
-    page::html(language, StatusCode::OK, REVALIDATED, &view)
+    request.html(StatusCode::OK, REVALIDATED, &view)
 }
 
 /// Returns hits that are sorted by date in groups: those of today, of yesterday, of the last week, and the older ones.

@@ -1,18 +1,16 @@
 //! The page about the crawler.
 
-use crate::app::App;
+use crate::app::PageRequest;
 use crate::language::Language;
-use crate::page::{self, A_DAY, Site};
+use crate::page::{A_DAY, Site};
 use crate::settings::OperatorContact;
 use askama::Template;
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use curlew_crawl::politeness::signing::SignatureMode;
 use curlew_policy::politeness::interstitial::HOME_LOOK_EVERY;
 use curlew_policy::rules::VISIT_REST;
 use curlew_signature::directory::PATH;
-use std::sync::Arc;
 
 #[derive(Template)]
 #[template(path = "bot.html")]
@@ -37,14 +35,14 @@ struct Bot<'a> {
 }
 
 /// `GET /bot`: depends on nothing but the settings, so it answers even when all stores are unreachable.
-pub(crate) async fn bot(State(app): State<Arc<App>>, language: Language) -> Response {
-    let settings = &app.settings;
+pub(crate) async fn bot(request: PageRequest) -> Response {
+    let (settings, language) = (&request.app.settings, request.language);
     let rules = &settings.rules;
     let page = Bot {
-        site: app.site(language),
+        site: request.site(),
         token: &settings.user_agent_token,
         user_agent: &settings.user_agent,
-        contact: app.contact.as_ref(),
+        contact: request.app.contact.as_ref(),
         polled_every: language.span(rules.poll_interval),
         older_pages: rules.backfill_per_day,
         polled_apart: rules.adaptive.then(|| language.span(rules.poll_floor)),
@@ -59,5 +57,5 @@ pub(crate) async fn bot(State(app): State<Arc<App>>, language: Language) -> Resp
         directory: PATH,
         crawl_delay: language.span(rules.crawl_delay_cap),
     };
-    page::html(language, StatusCode::OK, A_DAY, &page)
+    request.html(StatusCode::OK, A_DAY, &page)
 }

@@ -1,12 +1,13 @@
 //! The status as it was gathered last. Anybody may ask for it as often as they like; where the rows are counted one by
 //! one, gathering it takes seconds from a million on.
 
+use crate::app::held;
 use crate::services::StatusSource;
 use crate::system_status::SystemStatus;
 use curlew_model::Millis;
 use curlew_ports::Clock;
 use curlew_ports::stage::StageError;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Time for which a status is reused.
 const KEPT: Millis = Millis::from_mins(1);
@@ -51,13 +52,13 @@ impl KeptStatus {
         }
         let status = Arc::new(self.source.status().await?);
         let kept = Some((self.clock.monotonic(), status.clone()));
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+        *held(&self.last) = kept;
         Ok(status)
     }
 
     /// Returns the last one if it is not older than this.
     fn within(&self, age: Millis) -> Option<Arc<SystemStatus>> {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = held(&self.last);
         let is_new = |at: Millis| self.clock.monotonic().saturating_sub(at) < age;
         last.as_ref().filter(|(at, _)| is_new(*at)).map(|(_, status)| status.clone())
     }

@@ -1,11 +1,9 @@
 //! The languages of the pages: the choice of one for each caller, and its forms of days and numbers.
 
-use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
 use axum::http::header::ACCEPT_LANGUAGE;
-use axum::http::request::Parts;
 use curlew_model::{Millis, Timestamp};
 use std::cmp::Reverse;
-use std::convert::Infallible;
 
 /// Maximum number of language ranges that are read; browsers send fewer than ten.
 const MAX_RANGES: usize = 32;
@@ -38,10 +36,17 @@ impl Language {
         }
     }
 
+    /// Returns the language that a request asks for.
+    pub(crate) fn of_headers(headers: &HeaderMap) -> Language {
+        // A field that is sent in several lines is the concatenation of them (RFC 9110 §5.2).
+        let lines: Vec<&str> = headers.get_all(ACCEPT_LANGUAGE).iter().filter_map(|v| v.to_str().ok()).collect();
+        Language::preferred(&lines.join(","))
+    }
+
     /// Returns the language for an `Accept-Language` field (RFC 9110 §12.5.4): the one of highest quality, and of two
     /// equal ones the first named. Callers who ask for neither are answered in English, since a page is better than
     /// none (§12.1).
-    pub(crate) fn preferred(field: &str) -> Language {
+    fn preferred(field: &str) -> Language {
         let ranges: Vec<Range<'_>> = field.split(',').take(MAX_RANGES).filter_map(Range::parse).collect();
         let preference = |language: &Language| {
             let named = |range: &&Range<'_>| range.primary.eq_ignore_ascii_case(language.tag());
@@ -119,7 +124,8 @@ impl Language {
     pub(crate) fn day(self, day: &str) -> Option<String> {
         let mut parts = day.splitn(3, '-');
         let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
-        let month = self.choose(&ENGLISH_MONTHS, &ITALIAN_MONTHS).get(month.parse::<usize>().ok()?.checked_sub(1)?)?;
+        let months = self.choose(ENGLISH_MONTHS, ITALIAN_MONTHS);
+        let month = months.split(' ').nth(month.parse::<usize>().ok()?.checked_sub(1)?)?;
         Some(format!("{} {month} {}", day.trim_start_matches('0'), year.trim_start_matches('0')))
     }
 
@@ -165,34 +171,9 @@ const NAMES: [(&str, &str, &str); 20] = [
     ("uk", "Ukrainian", "ucraino"),
     ("zh", "Chinese", "cinese"),
 ];
-const ENGLISH_MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-const ITALIAN_MONTHS: [&str; 12] = [
-    "gennaio",
-    "febbraio",
-    "marzo",
-    "aprile",
-    "maggio",
-    "giugno",
-    "luglio",
-    "agosto",
-    "settembre",
-    "ottobre",
-    "novembre",
-    "dicembre",
-];
+const ENGLISH_MONTHS: &str = "January February March April May June July August September October November December";
+const ITALIAN_MONTHS: &str =
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre";
 
 /// A language range with its quality. Of `it-CH` only `it` counts: no page differs by region.
 struct Range<'a> {
@@ -224,16 +205,6 @@ fn quality(text: &str) -> Option<u16> {
         "0" => Some(part),
         "1" if part == 0 => Some(FULL),
         _ => None,
-    }
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for Language {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Language, Infallible> {
-        // A field that is sent in several lines is the concatenation of them (RFC 9110 §5.2).
-        let lines: Vec<&str> = parts.headers.get_all(ACCEPT_LANGUAGE).iter().filter_map(|v| v.to_str().ok()).collect();
-        Ok(Language::preferred(&lines.join(",")))
     }
 }
 

@@ -15,7 +15,6 @@
 mod admin;
 mod api;
 mod app;
-mod assets;
 mod claim;
 mod compress;
 mod contact;

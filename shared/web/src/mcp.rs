@@ -2,10 +2,10 @@
 //! answer by the functions of the API, with its limits and out of its allowances.
 
 use crate::api::{self, MCP, Refusal};
-use crate::app::{App, Caller, CallerAddress};
+use crate::app::{App, Caller, PageRequest};
+use crate::language::Language;
 use crate::page_settings::PageSettings;
 use crate::params::Params;
-use crate::quota::Allowance;
 use crate::services::Services;
 use crate::text::clean;
 use crate::{feeds, site_list, sites};
@@ -166,12 +166,12 @@ impl ServerHandler for Assistant {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let (caller, arguments) = (caller(&context), request.arguments.unwrap_or_default());
+        let (asked, arguments) = (self.request(&context), request.arguments.unwrap_or_default());
         let answer = match &*request.name {
-            "search" => self.search(caller, arguments).await,
-            "newest" => self.newest(caller, arguments).await,
-            "sites" => self.sites(caller, arguments).await,
-            "page" => self.page(caller, arguments).await,
+            "search" => search(&asked, arguments).await,
+            "newest" => newest(&asked, arguments).await,
+            "sites" => list_sites(&asked, arguments).await,
+            "page" => page(&asked, arguments).await,
             other => return Err(ErrorData::invalid_params(format!("there is no tool `{other}`"), None)),
         };
         Ok(match answer {
@@ -184,48 +184,55 @@ impl ServerHandler for Assistant {
 }
 
 impl Assistant {
-    async fn search(&self, caller: CallerAddress, arguments: JsonObject) -> Result<Value, Refusal> {
-        let SearchArguments { query, limit, cursor } = read(arguments)?;
-        self.find(caller, query, limit, cursor).await
+    /// Returns the request for a tool. One that comes over streams is from the user of this machine.
+    fn request(&self, context: &RequestContext<RoleServer>) -> PageRequest {
+        let parts = context.extensions.get::<Parts>();
+        let local = Caller(Some(Ipv4Addr::LOCALHOST.into()));
+        let caller = parts.map_or(local, |parts| Caller::of(&parts.extensions));
+        PageRequest { app: self.0.clone(), caller, language: Language::English }
     }
+}
 
-    async fn newest(&self, caller: CallerAddress, arguments: JsonObject) -> Result<Value, Refusal> {
-        let NewestArguments { topic, site, limit, cursor } = read(arguments)?;
-        let mut query = feeds::newest_first(topic.as_deref().unwrap_or_default());
-        if let Some(site) = site {
-            let host = sites::host_name(&site).ok_or_else(|| api::bad_query("`site` must be a host name."))?;
-            query = format!("{query} site:{host}");
-        }
-        self.find(caller, query, limit, cursor).await
+async fn search(request: &PageRequest, arguments: JsonObject) -> Result<Value, Refusal> {
+    let SearchArguments { query, limit, cursor } = read(arguments)?;
+    find(request, query, limit, cursor).await
+}
+
+async fn newest(request: &PageRequest, arguments: JsonObject) -> Result<Value, Refusal> {
+    let NewestArguments { topic, site, limit, cursor } = read(arguments)?;
+    let mut query = feeds::newest_first(topic.as_deref().unwrap_or_default());
+    if let Some(site) = site {
+        let host = sites::host_name(&site).ok_or_else(|| api::bad_query("`site` must be a host name."))?;
+        query = format!("{query} site:{host}");
     }
+    find(request, query, limit, cursor).await
+}
 
-    async fn find(
-        &self,
-        caller: CallerAddress,
-        query: String,
-        limit: Option<u32>,
-        cursor: Option<String>,
-    ) -> Result<Value, Refusal> {
-        let limit = limit.map(|limit| limit.to_string());
-        let params = Params::of_pairs([("q", Some(query)), ("limit", limit), ("cursor", cursor)]);
-        json(api::find(&self.0, caller, &params).await?)
-    }
+async fn find(
+    request: &PageRequest,
+    query: String,
+    limit: Option<u32>,
+    cursor: Option<String>,
+) -> Result<Value, Refusal> {
+    let limit = limit.map(|limit| limit.to_string());
+    let params = Params::of_pairs([("q", Some(query)), ("limit", limit), ("cursor", cursor)]);
+    json(api::find(request, &params).await?)
+}
 
-    async fn sites(&self, caller: CallerAddress, arguments: JsonObject) -> Result<Value, Refusal> {
-        let SitesArguments { filter, limit, cursor } = read(arguments)?;
-        let limit = limit.map(|limit| limit.to_string());
-        let params = Params::of_pairs([("filter", filter), ("limit", limit), ("cursor", cursor)]);
-        json(site_list::part(&self.0, caller, &params).await?)
-    }
+async fn list_sites(request: &PageRequest, arguments: JsonObject) -> Result<Value, Refusal> {
+    let SitesArguments { filter, limit, cursor } = read(arguments)?;
+    let limit = limit.map(|limit| limit.to_string());
+    let params = Params::of_pairs([("filter", filter), ("limit", limit), ("cursor", cursor)]);
+    json(site_list::part(request, &params).await?)
+}
 
-    async fn page(&self, caller: CallerAddress, arguments: JsonObject) -> Result<Value, Refusal> {
-        let PageArguments { address, from } = read(arguments)?;
-        self.0.admit(Allowance::Search, caller).map_err(api::too_many)?;
-        let page = self.0.services.search.page(&address).await;
-        match page.map_err(|error| api::out_of_reach("page", &error.into()))? {
-            Some(page) => json(PagePart::new(page, from.unwrap_or_default())),
-            None => Err(api::bad_query("The index has no page at this address; `search` finds those that it has.")),
-        }
+async fn page(request: &PageRequest, arguments: JsonObject) -> Result<Value, Refusal> {
+    let PageArguments { address, from } = read(arguments)?;
+    api::admit(request)?;
+    let page = request.app.services.search.page(&address).await;
+    match page.map_err(|error| api::out_of_reach("page", &error.into()))? {
+        Some(page) => json(PagePart::new(page, from.unwrap_or_default())),
+        None => Err(api::bad_query("The index has no page at this address; `search` finds those that it has.")),
     }
 }
 
@@ -246,35 +253,17 @@ fn tools() -> Result<Vec<Tool>, String> {
         let reads = ToolAnnotations::new().read_only(true).idempotent(true).open_world(false);
         Tool::new(name, about, schema).with_title(title).with_annotations(reads)
     };
+    let search = "Pages that match a query, best first: address, title, site, author, date and a snippet";
+    let newest = "The newest pages of a topic, of a site, or of all";
+    let sites =
+        "The sites in the index by host: name, description, language, feeds, number of pages, time of the newest";
+    let page = "The text of a page in the index";
     Ok(vec![
-        tool(
-            "search",
-            "Search",
-            "Pages that match a query, best first: address, title, site, author, date and a snippet",
-            schema_for_input::<SearchArguments>()?,
-        ),
-        tool(
-            "newest",
-            "Newest pages",
-            "The newest pages of a topic, of a site, or of all",
-            schema_for_input::<NewestArguments>()?,
-        ),
-        tool(
-            "sites",
-            "Sites",
-            "The sites in the index by host: name, description, language, feeds, number of pages, time of the newest",
-            schema_for_input::<SitesArguments>()?,
-        ),
-        tool("page", "Text of a page", "The text of a page in the index", schema_for_input::<PageArguments>()?),
+        tool("search", "Search", search, schema_for_input::<SearchArguments>()?),
+        tool("newest", "Newest pages", newest, schema_for_input::<NewestArguments>()?),
+        tool("sites", "Sites", sites, schema_for_input::<SitesArguments>()?),
+        tool("page", "Text of a page", page, schema_for_input::<PageArguments>()?),
     ])
-}
-
-/// Returns the caller of a request. One that comes over streams is the user of this machine.
-fn caller(context: &RequestContext<RoleServer>) -> CallerAddress {
-    match context.extensions.get::<Parts>() {
-        Some(parts) => CallerAddress(parts.extensions.get::<Caller>().and_then(|caller| caller.0)),
-        None => CallerAddress(Some(Ipv4Addr::LOCALHOST.into())),
-    }
 }
 
 /// Reads the arguments of a tool.

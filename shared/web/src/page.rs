@@ -1,24 +1,27 @@
 //! Pages: turns templates into answers, and renders the pages that only show a message.
 
+use crate::files::STYLE;
 use crate::language::Language;
-use crate::words::{self, Frame, Said};
+use crate::words::{Frame, Message, Said};
 use askama::Template;
 use axum::http::header::{CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderValue, RETRY_AFTER, VARY};
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
-use curlew_model::{JobFailure, Millis};
-
+use curlew_model::{JobFailure, Millis, hex};
 use curlew_ports::stage::StageError;
+use sha2::{Digest, Sha256};
+use std::sync::LazyLock;
 
 /// Default time to wait before trying again when a store is unreachable and gives no time itself.
 const RETRY: Millis = Millis::from_secs(30);
-/// Caches may store the answer, but must revalidate it each time, since pages that are gone must not be found in a
-/// cache.
+/// Caching of answers that caches must revalidate each time, since pages that are gone must not be found in a cache.
 pub(crate) const REVALIDATED: &str = "no-cache";
 /// Caching of pages that change only with the configuration.
 pub(crate) const AN_HOUR: &str = "public, max-age=3600";
 /// Caching of pages that hardly ever change.
 pub(crate) const A_DAY: &str = "public, max-age=86400";
+/// Caching of contents whose address changes with them.
+pub(crate) const FOREVER: &str = "public, max-age=31536000, immutable";
 
 /// Data that every page shows, in the language of a request.
 #[derive(Clone, Copy, Debug)]
@@ -27,21 +30,25 @@ pub(crate) struct Site<'a> {
     pub(crate) title: &'a str,
     /// True if there is an OpenSearch description.
     pub(crate) opensearch: bool,
-    /// Version of the style sheet.
-    pub(crate) style: &'a str,
-    /// The language of the page.
     pub(crate) language: Language,
     /// Texts around the page's content.
     pub(crate) t: &'static Frame,
+}
+
+impl Site<'_> {
+    /// Returns the version of the style sheet, which tells it from an earlier one of the same name.
+    pub(crate) fn style(&self) -> &'static str {
+        static VERSION: LazyLock<String> = LazyLock::new(|| hex(&Sha256::digest(STYLE)[..4]));
+        &VERSION
+    }
 }
 
 #[derive(Template)]
 #[template(path = "message.html")]
 struct MessagePage<'a> {
     site: Site<'a>,
-    t: &'static words::Message,
-    heading: &'a str,
-    text: &'a str,
+    back: &'static str,
+    said: &'static Said,
 }
 
 /// Renders a template in a language.
@@ -80,41 +87,36 @@ pub(crate) fn typed(media_type: &'static str, cache: &'static str) -> [(HeaderNa
 }
 
 /// Renders a page that only shows a message.
-pub(crate) fn message(site: Site<'_>, status: StatusCode, heading: &str, text: &str) -> Response {
-    let t = words::Message::in_language(site.language);
-    html(site.language, status, "no-store", &MessagePage { site, t, heading, text })
-}
-
-pub(crate) fn status_message(site: Site<'_>, status: StatusCode, said: &Said) -> Response {
-    message(site, status, said.heading, said.text)
+pub(crate) fn message(site: Site<'_>, status: StatusCode, choose: fn(&Message) -> &Said) -> Response {
+    let t = Message::in_language(site.language);
+    html(site.language, status, "no-store", &MessagePage { site, back: t.back, said: choose(t) })
 }
 
 /// Renders the page for an unknown address.
 pub(crate) fn no_such_page(site: Site<'_>) -> Response {
-    status_message(site, StatusCode::NOT_FOUND, &words::Message::in_language(site.language).no_such_page)
+    message(site, StatusCode::NOT_FOUND, |t| &t.no_such_page)
+}
+
+/// Renders the page for a method that an address does not support.
+pub(crate) fn wrong_method(site: Site<'_>) -> Response {
+    message(site, StatusCode::METHOD_NOT_ALLOWED, |t| &t.wrong_method)
 }
 
 /// Renders the page for an internal error.
 pub(crate) fn internal(site: Site<'_>) -> Response {
-    status_message(site, StatusCode::INTERNAL_SERVER_ERROR, &words::Message::in_language(site.language).internal)
+    message(site, StatusCode::INTERNAL_SERVER_ERROR, |t| &t.internal)
 }
 
 /// Renders the page for a caller that has used up its allowance.
 pub(crate) fn too_many(site: Site<'_>, wait: Millis) -> Response {
-    waiting(
-        status_message(site, StatusCode::TOO_MANY_REQUESTS, &words::Message::in_language(site.language).too_many),
-        wait,
-    )
+    waiting(message(site, StatusCode::TOO_MANY_REQUESTS, |t| &t.too_many), Some(wait))
 }
 
 /// Renders the page for an error of a stage, and logs the error.
 pub(crate) fn stage_error(site: Site<'_>, tried: &'static str, error: &StageError) -> Response {
-    let (status, wait) = outcome(tried, error);
-    match wait {
-        Some(wait) => {
-            waiting(status_message(site, status, &words::Message::in_language(site.language).unavailable), wait)
-        }
-        None => internal(site),
+    match outcome(tried, error) {
+        (status, Some(wait)) => waiting(message(site, status, |t| &t.unavailable), Some(wait)),
+        (_, None) => internal(site),
     }
 }
 
@@ -129,11 +131,16 @@ pub(crate) fn outcome(tried: &'static str, error: &StageError) -> (StatusCode, O
     }
 }
 
-/// Adds `Retry-After` (RFC 9110 §10.2.3), in whole seconds and at least one.
-pub(crate) fn waiting(mut response: Response, wait: Millis) -> Response {
-    let seconds = wait.0.div_ceil(1_000).max(1);
-    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+/// Adds `Retry-After` (RFC 9110 §10.2.3) if there is a time to wait, in whole seconds and at least one.
+pub(crate) fn waiting(mut response: Response, wait: Option<Millis>) -> Response {
+    let seconds = wait.map(|wait| HeaderValue::from(wait_seconds(wait)));
+    response.headers_mut().extend(seconds.map(|seconds| (RETRY_AFTER, seconds)));
     response
+}
+
+/// Returns a time to wait in whole seconds, at least one.
+pub(crate) fn wait_seconds(wait: Millis) -> u64 {
+    wait.0.div_ceil(1_000).max(1)
 }
 
 #[cfg(test)]

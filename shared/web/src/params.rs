@@ -1,6 +1,5 @@
 //! The query part of a URL, parsed strictly: it is bounded, the first value of a name counts, the rest is ignored.
 
-use crate::language::Language;
 use crate::words::Search;
 use axum::http::Uri;
 use curlew_model::MAX_QUERY_BYTES;
@@ -73,26 +72,9 @@ impl Params {
         self.0.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
     }
 
-    /// Returns the key after which a part of a list begins; `None` if it is the first.
-    ///
-    /// # Errors
-    /// The value is no key.
-    pub(crate) fn after<K, E>(&self, key: impl FnOnce(&str) -> Result<K, E>) -> Result<Option<K>, E> {
-        self.get("after").map(key).transpose()
-    }
-
     /// Returns the query without surrounding blanks; empty if there is none.
     pub(crate) fn query(&self) -> &str {
         self.get("q").unwrap_or_default().trim()
-    }
-
-    /// Returns the query of a program.
-    ///
-    /// # Errors
-    /// A sentence, if the query is empty.
-    pub(crate) fn query_of_program(&self) -> Result<&str, String> {
-        let query = self.query();
-        if query.is_empty() { Err(Search::in_language(Language::English).no_question.to_owned()) } else { Ok(query) }
     }
 
     /// Returns a whole number, or the default if there is none.

@@ -13,7 +13,6 @@ use ipnet::IpNet;
 use lru::LruCache;
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, PoisonError};
 
 /// Maximum number of addresses, and of networks, that are remembered; beyond it the one that was quiet for longest is
 /// forgotten.
@@ -24,11 +23,9 @@ const NETWORK_SHARE: u32 = 8;
 const PURPOSE: &[u8] = b"curlew caller's address 1";
 
 /// A kind of call that is limited for each caller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Allowance {
-    /// A search.
     Search,
-    /// A form.
     Form,
     /// A form during a rush.
     RushForm,
@@ -48,20 +45,8 @@ pub(crate) enum Allowance {
 }
 
 impl Allowance {
-    const ALL: [Allowance; 9] = [
-        Allowance::Search,
-        Allowance::Form,
-        Allowance::RushForm,
-        Allowance::HubCall,
-        Allowance::Message,
-        Allowance::Suggestion,
-        Allowance::Look,
-        Allowance::CallOfHost,
-        Allowance::SignIn,
-    ];
-
     /// Returns what one address may do.
-    fn quota(self, settings: &PageSettings) -> Quota {
+    pub(crate) fn quota(self, settings: &PageSettings) -> Quota {
         match self {
             Allowance::Search => Quota::a_minute(settings.searches_per_minute),
             Allowance::Form => Quota::a_minute(settings.forms_per_minute),
@@ -73,21 +58,6 @@ impl Allowance {
             Allowance::CallOfHost => Quota::a_day(6),
             Allowance::SignIn => Quota::a_minute(10),
         }
-    }
-}
-
-/// The quotas of all kinds of call.
-pub(crate) struct Quotas([Mutex<Quota>; Allowance::ALL.len()]);
-
-impl Quotas {
-    pub(crate) fn new(settings: &PageSettings) -> Quotas {
-        Quotas(Allowance::ALL.map(|allowance| Mutex::new(allowance.quota(settings))))
-    }
-
-    /// Takes one call from a caller's allowance, or returns the time to wait for one and takes nothing.
-    pub(crate) fn take(&self, allowance: Allowance, key: CallerKey, now: Millis) -> Result<(), Millis> {
-        let quota = self.0[allowance as usize].lock();
-        quota.unwrap_or_else(PoisonError::into_inner).take(key, now)
     }
 }
 
@@ -154,13 +124,13 @@ struct Bucket {
 }
 
 impl Quota {
-    /// Allows an address `calls` calls a minute, all of which may come at once.
-    pub(crate) fn a_minute(calls: u32) -> Quota {
+    /// Allows an address so many calls a minute, all of which may come at once.
+    fn a_minute(calls: u32) -> Quota {
         Quota::every(Millis::from_mins(1), calls)
     }
 
-    /// Allows an address `calls` calls a day, all of which may come at once.
-    pub(crate) fn a_day(calls: u32) -> Quota {
+    /// Allows an address so many calls a day, all of which may come at once.
+    fn a_day(calls: u32) -> Quota {
         Quota::every(Millis::from_days(1), calls)
     }
 
@@ -168,8 +138,8 @@ impl Quota {
         Quota { levels: [1, NETWORK_SHARE].map(|times| Buckets::new(refill, calls.saturating_mul(times))).into() }
     }
 
-    /// Allows all callers together `calls` calls a minute.
-    pub(crate) fn of_all_a_minute(mut self, calls: u32) -> Quota {
+    /// Allows all callers together so many calls a minute.
+    fn of_all_a_minute(mut self, calls: u32) -> Quota {
         self.levels.push(Buckets::new(Millis::from_mins(1), calls));
         self
     }

@@ -1,50 +1,42 @@
 //! A page that nobody looked for.
 
-use crate::app::{App, CallerAddress};
+use crate::app::{ErrorPage, PageRequest};
 use crate::hit::web_url;
-use crate::language::Language;
-use crate::page;
 use crate::quota::Allowance;
-use axum::extract::State;
-use axum::http::header::{CACHE_CONTROL, HeaderValue, LOCATION};
-use axum::http::{HeaderName, StatusCode};
+use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, HeaderValue, LOCATION, REFERRER_POLICY};
 use axum::response::{IntoResponse, Response};
 use curlew_catalog::results::{FindError, SiteEntry, Start};
 use sha2::{Digest, Sha256};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Number of newest pages of a site among which one is chosen.
 const NEWEST: u64 = 1_000;
-const NO_REFERRER: (HeaderName, HeaderValue) =
-    (HeaderName::from_static("referrer-policy"), HeaderValue::from_static("no-referrer"));
 
 /// `GET /random`: leads to a page of the index; every site is as likely as another.
-pub(crate) async fn show(State(app): State<Arc<App>>, caller: CallerAddress, language: Language) -> Response {
-    let site = app.site(language);
-    if let Err(wait) = app.admit(Allowance::Search, caller) {
-        return page::too_many(site, wait);
-    }
-    let sites = match app.services.search.sites().await {
-        Ok(sites) => sites,
-        Err(error) => return page::stage_error(site, "sites", &error.into()),
-    };
-    let seed = (app.clock.now().as_millis(), app.serial.fetch_add(1, Ordering::Relaxed));
-    let Some((host, place)) = choose(&sites, format!("{seed:?}").as_bytes()) else { return lead_to("/") };
+pub(crate) async fn show(request: PageRequest) -> Result<Response, ErrorPage> {
+    request.admit(Allowance::Search)?;
+    let app = &request.app;
+    let sites = app.services.search.sites().await.map_err(|error| request.failed("sites", error))?;
+    let seed = (app.clock.now().as_millis(), app.next_serial());
+    let Some((host, place)) = choose(&sites, format!("{seed:?}").as_bytes()) else { return Ok(lead_to("/")) };
     match app.services.search.find(&format!("site:{host} sort:date"), Start::Offset(place), 1).await {
         Ok(found) => {
             let url = found.hits.first().and_then(|hit| web_url(&hit.url));
-            lead_to(url.as_ref().map_or("/", |url| url.as_str()))
+            Ok(lead_to(url.as_ref().map_or("/", |url| url.as_str())))
         }
-        Err(FindError::BadQuery(_)) => lead_to("/"),
-        Err(FindError::Port(error)) => page::stage_error(site, "find", &error.into()),
+        Err(FindError::BadQuery(_)) => Ok(lead_to("/")),
+        Err(FindError::Port(error)) => Err(request.failed("find", error)),
     }
 }
 
 /// Returns an answer that leads elsewhere, and is stored nowhere.
 pub(crate) fn lead_to(address: &str) -> Response {
     let Ok(address) = HeaderValue::from_str(address) else { return StatusCode::NOT_FOUND.into_response() };
-    let headers = [(LOCATION, address), (CACHE_CONTROL, HeaderValue::from_static("no-store")), NO_REFERRER];
+    let headers = [
+        (LOCATION, address),
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    ];
     (StatusCode::SEE_OTHER, headers).into_response()
 }
 

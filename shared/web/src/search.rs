@@ -1,6 +1,6 @@
 //! The page of results. Without a query, the start page is shown.
 
-use crate::app::{App, CallerAddress};
+use crate::app::{App, ErrorPage, PageRequest};
 use crate::hit::{HitView, web_url};
 use crate::home::{self, Example, examples};
 use crate::language::Language;
@@ -12,14 +12,12 @@ use crate::text::clipped;
 use crate::words::Search;
 use crate::{random, sites};
 use askama::Template;
-use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use curlew_catalog::results::{FindError, SearchHit, SearchResults, Start};
 use curlew_model::{MAX_QUERY_BYTES, QueryError, Timestamp};
 use curlew_text::hygiene::head_bytes;
 use std::collections::HashMap;
-use std::sync::Arc;
 use url::form_urlencoded;
 
 /// Length of a query from which links do not repeat it, in bytes, but for the link to the next page: the page would be
@@ -70,53 +68,76 @@ struct Results<'a> {
     follow: Option<String>,
 }
 
+impl<'a> Results<'a> {
+    /// Returns a page without results for a query as it was typed.
+    fn new(site: Site<'a>, typed: &'a str) -> Results<'a> {
+        Results {
+            site,
+            t: Search::in_language(site.language),
+            typed: head_bytes(typed, MAX_QUERY_BYTES),
+            query: head_bytes(typed, LONG),
+            as_typed: None,
+            notice: None,
+            notes: Vec::new(),
+            meant: None,
+            not_searched: None,
+            unknown: None,
+            total: 0,
+            total_shown: String::new(),
+            all_words: None,
+            copies: None,
+            hits: Vec::new(),
+            pages: Pages::default(),
+            orders: Vec::new(),
+            filters: Vec::new(),
+            examples: Vec::new(),
+            follow: None,
+        }
+    }
+}
+
 /// `GET /`; with `site=`, which the search box of a site sends, it leads to the search of that site.
-pub(crate) async fn show(State(app): State<Arc<App>>, caller: CallerAddress, language: Language, uri: Uri) -> Response {
-    let (site, t) = (app.site(language), Search::in_language(language));
+pub(crate) async fn show(request: PageRequest, uri: Uri) -> Result<Response, ErrorPage> {
+    let (app, site, t) = (&request.app, request.site(), Search::in_language(request.language));
     let params = match Params::parse(&uri) {
         Ok(params) => params,
-        Err(wrong) => return refused(site, "", wrong.message(t)),
+        Err(wrong) => return Ok(refused(site, "", wrong.message(t))),
     };
     let query = params.query();
     if let Some(host) = params.get("site").and_then(sites::host_name) {
-        return random::lead_to(&refine::address(&refine::with(query, &format!("site:{host}"))));
+        return Ok(random::lead_to(&refine::address(&refine::with(query, &format!("site:{host}")))));
     }
     if query.is_empty() {
-        return home::show(&app, caller, language).await;
+        return Ok(home::show(&request).await);
     }
-    if let Err(wait) = app.admit(Allowance::Search, caller) {
-        return page::too_many(site, wait);
-    }
-    let number = match params.number("page", 1) {
-        Ok(number @ 1..=MAX_PAGE) => number,
-        _ => return refused(site, query, t.only_ten_pages),
+    request.admit(Allowance::Search)?;
+    let Ok(number @ 1..=MAX_PAGE) = params.number("page", 1) else {
+        return Ok(refused(site, query, t.only_ten_pages));
     };
-    let start = match params.get("from") {
-        Some(cursor) if !cursor.is_empty() => Start::After(cursor),
-        _ => Start::Offset((number - 1) * PAGE_SIZE),
-    };
-    let found = match app.services.search.find(query, start, PAGE_SIZE).await {
+    let offset = Start::Offset((number - 1) * PAGE_SIZE);
+    let cursor = params.get("from").filter(|cursor| !cursor.is_empty());
+    let found = match app.services.search.find(query, cursor.map_or(offset, Start::After), PAGE_SIZE).await {
         // The link's cursor has another secret or format: the page is found by its number instead.
         Err(FindError::BadQuery(QueryError::Cursor)) => {
-            let counted = app.services.search.find(query, Start::Offset((number - 1) * PAGE_SIZE), PAGE_SIZE).await;
+            let counted = app.services.search.find(query, offset, PAGE_SIZE).await;
             counted.map(|found| SearchResults { notes: [vec![QueryError::Cursor], found.notes].concat(), ..found })
         }
         found => found,
     };
     match found {
-        Ok(found) if found.before >= MAX_REACH as u64 => refused(site, query, t.only_ten_pages),
+        Ok(found) if found.before >= MAX_REACH as u64 => Ok(refused(site, query, t.only_ten_pages)),
         Ok(found) => {
-            let mended = mended(&app, &found, &params).await;
+            let mended = mended(app, &found, &params).await;
             let (meant, found) = match mended {
                 Some(mended) => (found.suggestion.unwrap_or_default(), mended),
                 None => (query.to_owned(), found),
             };
             let is_empty = in_all(&found) == 0;
-            let newest = if is_empty { home::newest(&app, PAGE_SIZE).await } else { None };
-            results(site, query, &meant, &found, &newest.unwrap_or_default(), app.clock.now())
+            let newest = if is_empty { home::newest(app, PAGE_SIZE).await } else { None };
+            Ok(results(site, query, &meant, &found, &newest.unwrap_or_default(), app.clock.now()))
         }
-        Err(FindError::BadQuery(wrong)) => refused(site, query, &(t.misread)(&wrong)),
-        Err(FindError::Port(error)) => page::stage_error(site, "find", &error.into()),
+        Err(FindError::BadQuery(wrong)) => Ok(refused(site, query, &(t.misread)(&wrong))),
+        Err(FindError::Port(error)) => Err(request.failed("find", error)),
     }
 }
 
@@ -150,12 +171,8 @@ fn results(
     changes.retain(|change| change.removes || in_all(found) > 0);
     let (orders, filters) = changes.into_iter().partition(|change| change.orders);
     let view = Results {
-        site,
-        t,
-        typed,
         query: head_bytes(query, LONG),
         as_typed: (typed != query).then(|| format!("{}&{AS_TYPED}=1", link(typed, 1, None))),
-        notice: None,
         notes: found.notes.iter().take(MOST_NOTES).map(t.misread).collect(),
         meant: found
             .suggestion
@@ -176,6 +193,7 @@ fn results(
         // Only where nothing is found.
         examples: if in_all(found) == 0 { examples(&newest.hits, t) } else { Vec::new() },
         follow: (site.opensearch && !is_long).then(|| refine::query_string(query)),
+        ..Results::new(site, typed)
     };
     page::html(language, StatusCode::OK, REVALIDATED, &view)
 }
@@ -213,28 +231,8 @@ fn hits(query: &str, found: &SearchResults, language: Language, now: Timestamp) 
 
 /// Renders the form with the typed query and a message.
 fn refused(site: Site<'_>, query: &str, sentence: &str) -> Response {
-    let view = Results {
-        site,
-        t: Search::in_language(site.language),
-        typed: head_bytes(query, MAX_QUERY_BYTES),
-        query: head_bytes(query, LONG),
-        as_typed: None,
-        notice: Some(sentence),
-        notes: Vec::new(),
-        meant: None,
-        not_searched: None,
-        unknown: None,
-        total: 0,
-        total_shown: String::new(),
-        all_words: None,
-        copies: None,
-        hits: Vec::new(),
-        pages: Pages::default(),
-        orders: Vec::new(),
-        filters: Vec::new(),
-        examples: examples(&[], Search::in_language(site.language)),
-        follow: None,
-    };
+    let examples = examples(&[], Search::in_language(site.language));
+    let view = Results { notice: Some(sentence), examples, ..Results::new(site, query) };
     page::html(site.language, StatusCode::BAD_REQUEST, REVALIDATED, &view)
 }
 

@@ -1,17 +1,16 @@
 //! The list of all sites that have pages in the index: a page for people, and the same for programs.
 
 use crate::api::{self, Refusal};
-use crate::app::{App, CallerAddress};
+use crate::app::{ErrorPage, PageRequest};
 use crate::hit::{initial_of, site_page};
 use crate::language::Language;
-use crate::page::{self, REVALIDATED, Site};
+use crate::page::{REVALIDATED, Site};
 use crate::params::{MAX_REACH, Params};
 use crate::quota::Allowance;
 use crate::text::{MAX_SITE, clean, clipped};
 use crate::words::{Search, Sites};
 use crate::{home, host};
 use askama::Template;
-use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use curlew_catalog::results::SiteProfile;
@@ -21,7 +20,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use url::form_urlencoded;
 
 /// Number of sites on one page of the list.
@@ -77,30 +75,22 @@ struct SitesPage<'a> {
 }
 
 /// `GET /sites?filter=&letter=&order=&page=`
-pub(crate) async fn show(State(app): State<Arc<App>>, caller: CallerAddress, language: Language, uri: Uri) -> Response {
-    let site = app.site(language);
-    if let Err(wait) = app.admit(Allowance::Search, caller) {
-        return page::too_many(site, wait);
-    }
-    let sites = match app.services.search.site_profiles().await {
-        Ok(sites) => sites,
-        Err(error) => return page::stage_error(site, "sites", &error.into()),
-    };
-    let Ok(params) = Params::parse(&uri) else { return page::no_such_page(site) };
+pub(crate) async fn show(request: PageRequest, uri: Uri) -> Result<Response, ErrorPage> {
+    request.admit(Allowance::Search)?;
+    let (app, language, t) = (&request.app, request.language, Sites::in_language(request.language));
+    let sites = app.services.search.site_profiles().await.map_err(|error| request.failed("sites", error))?;
+    let params = Params::parse(&uri).map_err(|_| request.no_such_page())?;
     let choice = Choice::new(&params);
     let chosen = choice.select(&sites);
     let last = chosen.len().div_ceil(SITES).max(1);
-    let Some(number) = params.number("page", 1).ok().filter(|number| (1..=last).contains(number)) else {
-        return page::no_such_page(site);
-    };
+    let number = params.number("page", 1).ok().filter(|number| (1..=last).contains(number));
+    let number = number.ok_or_else(|| request.no_such_page())?;
     let part: Vec<&SiteProfile> = chosen.into_iter().skip((number - 1) * SITES).take(SITES).collect();
-    let notes = match app.services.directory.notes_on(part.iter().map(|site| site.feed.clone()).collect()).await {
-        Ok(notes) => notes,
-        Err(error) => return page::stage_error(site, "sites", &error.into()),
-    };
-    let (t, now) = (Sites::in_language(language), app.clock.now());
+    let notes = app.services.directory.notes_on(part.iter().map(|site| site.feed.clone()).collect()).await;
+    let notes = notes.map_err(|error| request.failed("sites", error))?;
+    let now = app.clock.now();
     let view = SitesPage {
-        site,
+        site: request.site(),
         t,
         counts: (!sites.is_empty()).then(|| home::counts(sites.iter().map(|site| &site.site), language)),
         filter: choice.filter,
@@ -111,7 +101,7 @@ pub(crate) async fn show(State(app): State<Arc<App>>, caller: CallerAddress, lan
         next: (number < last).then(|| choice.address(number + 1)),
         place: (last > 1).then(|| format!("{number} {} {last}", Search::in_language(language).of)),
     };
-    page::html(language, StatusCode::OK, REVALIDATED, &view)
+    Ok(request.html(StatusCode::OK, REVALIDATED, &view))
 }
 
 impl<'a> Choice<'a> {
@@ -230,20 +220,21 @@ struct SiteForPrograms {
 }
 
 /// `GET /api/v1/sites?filter=&limit=&cursor=`
-pub(crate) async fn answer(State(app): State<Arc<App>>, caller: CallerAddress, uri: Uri) -> Result<Response, Refusal> {
-    Ok(api::answer(part(&app, caller, &api::params(&uri)?).await?))
+pub(crate) async fn answer(request: PageRequest, uri: Uri) -> Result<Response, Refusal> {
+    Ok(api::answer(part(&request, &api::params(&uri)?).await?))
 }
 
 /// Returns a part of the sites that match a filter, in the order of their hosts. A cursor is the host after which the
 /// part begins.
-pub(crate) async fn part(app: &App, caller: CallerAddress, params: &Params) -> Result<SitePart, Refusal> {
+pub(crate) async fn part(request: &PageRequest, params: &Params) -> Result<SitePart, Refusal> {
     let limit = api::limit(params, MAX_REACH)?;
-    app.admit(Allowance::Search, caller).map_err(api::too_many)?;
+    api::admit(request)?;
+    let app = &request.app;
     let part = async {
         let sites = app.services.search.site_profiles().await?;
         let after = params.get("cursor").unwrap_or_default();
-        let chosen =
-            Choice { filter: params.get("filter").unwrap_or_default().trim(), ..Choice::default() }.chosen(&sites);
+        let filter = params.get("filter").unwrap_or_default().trim();
+        let chosen = Choice { filter, ..Choice::default() }.chosen(&sites);
         let first = chosen.partition_point(|site| site.site.host.as_str() <= after);
         let part: Vec<&SiteProfile> = chosen.iter().skip(first).take(limit).copied().collect();
         let notes = app.services.directory.notes_on(part.iter().map(|site| site.feed.clone()).collect()).await?;

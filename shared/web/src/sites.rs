@@ -1,22 +1,19 @@
 //! Pages about sites and about collections, which are the folders of the operator's list of feeds.
 
-use crate::app::{App, CallerAddress};
+use crate::app::{App, ErrorPage, PageRequest};
 use crate::hit::{HitView, site_page, web_url};
-use crate::language::Language;
-use crate::page::{self, REVALIDATED, Site};
+use crate::page::{REVALIDATED, Site};
 use crate::quota::Allowance;
 use crate::refine::{address, query_string};
 use crate::text::{MAX_SITE, clipped};
 use crate::words::Sites;
 use crate::{home, host};
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
 use curlew_catalog::results::{FindError, SearchHit, SearchResults, Start};
 use curlew_model::Timestamp;
-use curlew_people::directory::SiteNotes;
-use std::sync::Arc;
 use url::{Host, form_urlencoded};
 
 /// Number of newest pages on the page of a site.
@@ -55,76 +52,57 @@ struct SitePage<'a> {
 }
 
 /// `GET /site/{host}`
-pub(crate) async fn show(
-    State(app): State<Arc<App>>,
-    caller: CallerAddress,
-    language: Language,
-    Path(name): Path<String>,
-) -> Response {
-    let site = app.site(language);
-    let Some(name) = host_name(&name) else { return page::no_such_page(site) };
-    if let Err(wait) = app.admit(Allowance::Search, caller) {
-        return page::too_many(site, wait);
-    }
+pub(crate) async fn show(request: PageRequest, Path(name): Path<String>) -> Result<Response, ErrorPage> {
+    let name = host_name(&name).ok_or_else(|| request.no_such_page())?;
+    request.admit(Allowance::Search)?;
     let filter = format!("site:{name}");
-    let found = match newest(&app, &filter).await {
-        Ok(found) => found,
-        Err(FindError::BadQuery(_)) => return page::no_such_page(site),
-        Err(FindError::Port(error)) => return page::stage_error(site, "site", &error.into()),
-    };
-    let Some(first) = found.hits.first() else { return page::no_such_page(site) };
-    let notes = match app.services.directory.notes(first.feed.clone()).await {
-        Ok(notes) => notes,
-        Err(error) => return page::stage_error(site, "site", &error.into()),
-    };
+    let found = newest(&request, "site", &filter).await?;
+    let first = found.hits.first().ok_or_else(|| request.no_such_page())?;
+    let notes = request.app.services.directory.notes(first.feed.clone()).await;
+    let notes = notes.map_err(|error| request.failed("site", error))?;
     let title = Some(clipped(&first.site, MAX_SITE)).filter(|title| !title.is_empty());
     let mut view = SitePage {
         host: host::display_name(&name),
         home: Some(home_of(first, &name)),
         description: clipped(notes.description.as_deref().unwrap_or_default(), MAX_DESCRIPTION),
         collections: notes.folder.iter().map(|name| (clipped(name, MAX_SITE), collection_page(name))).collect(),
-        feeds: feeds(&notes),
-        ..SitePage::new(&app, language, title.unwrap_or_else(|| host::display_name(&name)), &filter, &found).await
+        feeds: notes.feeds.iter().filter_map(|feed| web_url(feed)).take(FEEDS).map(String::from).collect(),
+        ..SitePage::new(&request, title.unwrap_or_else(|| host::display_name(&name)), &filter, &found).await
     };
     // The page itself names the site.
     for hit in &mut view.new {
         (hit.site_page, hit.site) = (None, hit.author.take().unwrap_or_default());
     }
-    page::html(language, StatusCode::OK, REVALIDATED, &view)
+    Ok(request.html(StatusCode::OK, REVALIDATED, &view))
 }
 
 /// `GET /c/{name}`: the newest pages of a collection.
-pub(crate) async fn collection(
-    State(app): State<Arc<App>>,
-    caller: CallerAddress,
-    language: Language,
-    Path(name): Path<String>,
-) -> Response {
-    let site = app.site(language);
-    if let Err(wait) = app.admit(Allowance::Search, caller) {
-        return page::too_many(site, wait);
-    }
+pub(crate) async fn collection(request: PageRequest, Path(name): Path<String>) -> Result<Response, ErrorPage> {
+    request.admit(Allowance::Search)?;
     let name = clipped(&name.replace('"', " "), MAX_SITE);
     let filter = format!("in:\"{name}\"");
-    match newest(&app, &filter).await {
-        // A name that is none leaves nothing of the filter, and all pages.
-        Ok(found) if found.notes.is_empty() && !found.hits.is_empty() => {
-            let view = SitePage::new(&app, language, name, &filter, &found).await;
-            page::html(language, StatusCode::OK, REVALIDATED, &view)
-        }
-        Ok(_) | Err(FindError::BadQuery(_)) => page::no_such_page(site),
-        Err(FindError::Port(error)) => page::stage_error(site, "collection", &error.into()),
+    let found = newest(&request, "collection", &filter).await?;
+    // A name that is none leaves nothing of the filter, and all pages.
+    if !found.notes.is_empty() || found.hits.is_empty() {
+        return Err(request.no_such_page());
     }
+    let view = SitePage::new(&request, name, &filter, &found).await;
+    Ok(request.html(StatusCode::OK, REVALIDATED, &view))
 }
 
-/// Returns the newest pages of a filter.
-async fn newest(app: &App, filter: &str) -> Result<SearchResults, FindError> {
-    app.services.search.find(&format!("{filter} {}", home::NEWEST), Start::Offset(0), NEW).await
+/// Returns the newest pages of a filter, if it can be read.
+async fn newest(request: &PageRequest, tried: &'static str, filter: &str) -> Result<SearchResults, ErrorPage> {
+    let query = format!("{filter} {}", home::NEWEST);
+    request.app.services.search.find(&query, Start::Offset(0), NEW).await.map_err(|error| match error {
+        FindError::BadQuery(_) => request.no_such_page(),
+        FindError::Port(error) => request.failed(tried, error),
+    })
 }
 
 impl<'a> SitePage<'a> {
-    async fn new(app: &'a App, language: Language, name: String, filter: &str, found: &SearchResults) -> SitePage<'a> {
-        let (site, t, now) = (app.site(language), Sites::in_language(language), app.clock.now());
+    async fn new(request: &'a PageRequest, name: String, filter: &str, found: &SearchResults) -> SitePage<'a> {
+        let (app, site, language) = (&request.app, request.site(), request.language);
+        let (t, now) = (Sites::in_language(language), app.clock.now());
         let query = format!("{filter} {}", home::NEWEST);
         let since = oldest(app, &query, found.total).await.and_then(|at| language.day(&at.day()));
         SitePage {
@@ -143,10 +121,6 @@ impl<'a> SitePage<'a> {
             start: format!("{filter} "),
         }
     }
-}
-
-fn feeds(notes: &SiteNotes) -> Vec<String> {
-    notes.feeds.iter().filter_map(|feed| web_url(feed)).take(FEEDS).map(String::from).collect()
 }
 
 /// Returns the address of the page of a collection.

@@ -1,7 +1,7 @@
 //! The status page: the program's state and activity, in numbers.
 
-use crate::api::{self, JSON, Problem};
-use crate::app::App;
+use crate::api::{self, JSON, Problem, Refusal};
+use crate::app::{App, ErrorPage, PageRequest};
 use crate::language::Language;
 use crate::page::{self, Site, typed};
 use crate::system_status::{QueueStatus, SystemStatus};
@@ -85,22 +85,16 @@ pub(crate) struct ForPrograms {
 }
 
 /// `GET /status`
-pub(crate) async fn show(State(app): State<Arc<App>>, language: Language) -> Response {
-    let site = app.site(language);
-    match app.status.get().await {
-        Ok(status) => {
-            page::html(language, StatusCode::OK, "no-store", &StatusPage::new(site, &status, app.clock.now()))
-        }
-        Err(error) => page::stage_error(site, "status", &error),
-    }
+pub(crate) async fn show(request: PageRequest) -> Result<Response, ErrorPage> {
+    let status = request.app.status.get().await.map_err(|error| request.failed("status", error))?;
+    let page = StatusPage::new(request.site(), &status, request.app.clock.now());
+    Ok(request.html(StatusCode::OK, "no-store", &page))
 }
 
 /// `GET /status.json`
-pub(crate) async fn json(State(app): State<Arc<App>>) -> Response {
-    match app.status.get().await {
-        Ok(status) => (typed(JSON, "no-store"), Json(ForPrograms { status })).into_response(),
-        Err(error) => api::out_of_reach("status", &error).into_response(),
-    }
+pub(crate) async fn json(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
+    let status = app.status.get().await.map_err(|error| api::out_of_reach("status", &error))?;
+    Ok((typed(JSON, "no-store"), Json(ForPrograms { status })).into_response())
 }
 
 /// `GET /healthz`: tells whether the rows and the objects of the store can be read. It logs nothing but errors.

@@ -1,12 +1,12 @@
 //! WebSub callbacks: hubs verify that a subscription is ours, and deliver updates. Nothing is fetched here, and of a
 //! delivery only the signature is checked.
 
-use crate::app::{App, CallerAddress};
+use crate::app::{ErrorPage, PageRequest};
+use crate::form::content_length;
 use crate::page::{outcome, typed, waiting};
 use crate::quota::Allowance;
 use axum::body::{Body, HttpBody};
-use axum::extract::{Path, RawQuery, State};
-use axum::http::header::CONTENT_LENGTH;
+use axum::extract::{Path, RawQuery};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use curlew_crawl::feeds::websub_delivery::{HubAnswer, HubAsks, HubDelivery, SignedBody};
@@ -14,7 +14,6 @@ use curlew_ports::PortError;
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::Arc;
 use url::form_urlencoded;
 
 /// Maximum length of a delivery that is read, in bytes. A delivery only signals an update; updates of a larger feed are
@@ -37,62 +36,53 @@ struct Asked<'a> {
 
 /// `GET /websub/…`: a hub's verification of intent (WebSub §5.3).
 pub(crate) async fn verify_intent(
-    State(app): State<Arc<App>>,
-    caller: CallerAddress,
+    request: PageRequest,
     Path(callback): Path<String>,
     RawQuery(query): RawQuery,
-) -> Response {
-    if let Err(wait) = app.admit(Allowance::HubCall, caller) {
-        return waiting(plain_text(StatusCode::TOO_MANY_REQUESTS, String::new()), wait);
-    }
+) -> Result<Response, ErrorPage> {
+    admit(&request)?;
     let query = query.unwrap_or_default();
     let asked = read(&query);
     let is_denial = asked.mode == "denied";
     if asked.challenge.len() > MAX_CHALLENGE || (asked.challenge.is_empty() && !is_denial) {
-        return plain_text(StatusCode::NOT_FOUND, String::new());
+        return Ok(empty(StatusCode::NOT_FOUND));
     }
     let question = HubAsks { mode: &asked.mode, topic: &asked.topic, lease_seconds: asked.lease_seconds };
-    match app.services.pushes.verify_intent(&callback, &question).await {
-        Ok(HubAnswer::Yes) if is_denial => plain_text(StatusCode::OK, String::new()),
-        Ok(HubAnswer::Yes) => plain_text(StatusCode::OK, asked.challenge.into_owned()),
+    Ok(match request.app.services.pushes.verify_intent(&callback, &question).await.map_err(failed)? {
+        HubAnswer::Yes if is_denial => empty(StatusCode::OK),
+        HubAnswer::Yes => plain_text(StatusCode::OK, asked.challenge.into_owned()),
         // RFC 9110 would have 410 for a former one; a hub that verifies expects 404 (WebSub §5.3).
-        Ok(HubAnswer::No | HubAnswer::Unknown) => plain_text(StatusCode::NOT_FOUND, String::new()),
-        Err(error) => port_error(error),
-    }
+        HubAnswer::No | HubAnswer::Unknown => empty(StatusCode::NOT_FOUND),
+    })
 }
 
 /// `POST /websub/…`: a delivery (WebSub §7).
 pub(crate) async fn deliver(
-    State(app): State<Arc<App>>,
-    caller: CallerAddress,
+    request: PageRequest,
     Path(callback): Path<String>,
     headers: HeaderMap,
     body: Body,
-) -> Response {
-    if let Err(wait) = app.admit(Allowance::HubCall, caller) {
-        return waiting(plain_text(StatusCode::TOO_MANY_REQUESTS, String::new()), wait);
+) -> Result<Response, ErrorPage> {
+    admit(&request)?;
+    if content_length(&headers).is_some_and(|length| length > MAX_BODY as u64) {
+        return Ok(empty(StatusCode::PAYLOAD_TOO_LARGE));
     }
-    let length = headers.get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()).and_then(|v| v.parse::<u64>().ok());
-    if length.is_some_and(|length| length > MAX_BODY as u64) {
-        return plain_text(StatusCode::PAYLOAD_TOO_LARGE, String::new());
-    }
+    let pushes = &request.app.services.pushes;
     let signature = headers.get(SIGNATURE).and_then(|v| v.to_str().ok());
-    let signed = match app.services.pushes.delivers(&callback, signature).await {
-        Ok(HubDelivery::Signed(body)) => body,
-        Ok(HubDelivery::Unsigned) => return plain_text(StatusCode::ACCEPTED, String::new()),
-        Ok(HubDelivery::Unknown) => return plain_text(StatusCode::GONE, String::new()),
-        Err(error) => return port_error(error),
+    let signed = match pushes.delivers(&callback, signature).await.map_err(failed)? {
+        HubDelivery::Signed(body) => body,
+        HubDelivery::Unsigned => return Ok(empty(StatusCode::ACCEPTED)),
+        HubDelivery::Unknown => return Ok(empty(StatusCode::GONE)),
     };
-    match is_genuine(signed, body).await {
-        Ok(true) => match app.services.pushes.delivered(&callback).await {
-            Ok(HubAnswer::Yes | HubAnswer::No) => plain_text(StatusCode::ACCEPTED, String::new()),
-            Ok(HubAnswer::Unknown) => plain_text(StatusCode::GONE, String::new()),
-            Err(error) => port_error(error),
-        },
-        // The sender is not told that the signature is wrong (WebSub §8).
-        Ok(false) => plain_text(StatusCode::ACCEPTED, String::new()),
-        Err(status) => plain_text(status, String::new()),
-    }
+    let is_genuine = is_genuine(signed, body).await.map_err(empty)?;
+    let is_unknown = is_genuine && pushes.delivered(&callback).await.map_err(failed)? == HubAnswer::Unknown;
+    // The sender is not told that the signature is wrong (WebSub §8).
+    Ok(empty(if is_unknown { StatusCode::GONE } else { StatusCode::ACCEPTED }))
+}
+
+fn admit(request: &PageRequest) -> Result<(), ErrorPage> {
+    let admitted = request.app.admit(Allowance::HubCall, request.caller);
+    admitted.map_err(|wait| waiting(empty(StatusCode::TOO_MANY_REQUESTS), Some(wait)).into())
 }
 
 /// Reads a body to its end and stores nothing of it; returns true if its signature is right.
@@ -125,14 +115,15 @@ fn read(query: &str) -> Asked<'_> {
 }
 
 /// Returns plain text, so that a challenge is never taken for a page.
-pub(crate) fn plain_text(status: StatusCode, text: String) -> Response {
+fn plain_text(status: StatusCode, text: String) -> Response {
     (status, typed("text/plain; charset=utf-8", "no-store"), text).into_response()
 }
 
-pub(crate) fn port_error(error: PortError) -> Response {
+fn empty(status: StatusCode) -> Response {
+    plain_text(status, String::new())
+}
+
+fn failed(error: PortError) -> Response {
     let (status, wait) = outcome("websub", &error.into());
-    match wait {
-        Some(wait) => waiting(plain_text(status, String::new()), wait),
-        None => plain_text(status, String::new()),
-    }
+    waiting(empty(status), wait)
 }

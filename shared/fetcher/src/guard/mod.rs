@@ -23,20 +23,7 @@ const MAX_LABEL_OCTETS: usize = 63;
 /// Names that mean this machine or this network wherever one stands, and zones without websites: RFC 6761
 /// (localhost), RFC 6762 with its appendix G (local and the private ones), RFC 7686 (onion), RFC 9476 (alt),
 /// RFC 3172 and RFC 8375 (arpa with home.arpa), ICANN's reservation of internal, and localdomain by custom.
-const PRIVATE_ZONES: [&str; 12] = [
-    "localhost",
-    "localdomain",
-    "local",
-    "internal",
-    "intranet",
-    "private",
-    "corp",
-    "home",
-    "lan",
-    "onion",
-    "alt",
-    "arpa",
-];
+const PRIVATE_ZONES: &str = "localhost localdomain local internal intranet private corp home lan onion alt arpa";
 
 /// Reason for not making a call. Its text is one short sentence without the URL's path or query.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -86,12 +73,11 @@ pub enum Refusal {
     TooManyAddresses(String),
 }
 
-/// Judges a URL without resolving its name: scheme, credentials, port, name, and the address if the host is one.
-/// Gives back the parsed URL that has to be sent, its host in the one canonical form (lower case, A-labels, no
-/// trailing dot).
+/// Judges a URL without resolving its name, and returns it as it has to be sent: its host in lower case, in A-labels,
+/// without a trailing dot.
 ///
 /// # Errors
-/// The first thing that is wrong with it.
+/// The first fault of the URL.
 pub fn vet_url(url: &str, rules: &Guard) -> Result<Url, Refusal> {
     if url.len() > MAX_URL_BYTES {
         return Err(Refusal::TooLong);
@@ -123,11 +109,11 @@ pub fn vet_url(url: &str, rules: &Guard) -> Result<Url, Refusal> {
     Ok(url)
 }
 
-/// Judges the addresses that a name was found to have. One address that is not public refuses the whole name,
-/// since a later look-up may give that one first; no address at all is a refusal too.
+/// Judges the addresses that a name was found to have. One address that is not public refuses the whole name, since a
+/// later look-up may give that one first.
 ///
 /// # Errors
-/// The first thing that is wrong with them.
+/// The first fault of the addresses, or that there are none.
 pub fn vet_addresses(host: &str, addresses: &[IpAddr], rules: &Guard) -> Result<(), Refusal> {
     if addresses.is_empty() {
         return Err(Refusal::NoAddress(short(host)));
@@ -141,8 +127,17 @@ pub fn vet_addresses(host: &str, addresses: &[IpAddr], rules: &Guard) -> Result<
     addresses.iter().try_for_each(|ip| vet_address(*ip, rules))
 }
 
-/// The one form of a host in which hosts are compared: the trailing dot of a name is dropped.
-pub(crate) fn canonical(host: Host<&str>) -> Host<String> {
+/// Returns the address that a host is, if it is one.
+pub(crate) fn literal<S>(host: &Host<S>) -> Option<IpAddr> {
+    match host {
+        Host::Domain(_) => None,
+        Host::Ipv4(ip) => Some(IpAddr::V4(*ip)),
+        Host::Ipv6(ip) => Some(IpAddr::V6(*ip)),
+    }
+}
+
+/// Returns the one form of a host in which hosts are compared: the trailing dot of a name is dropped.
+fn canonical(host: Host<&str>) -> Host<String> {
     match host {
         Host::Domain(name) => Host::Domain(name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()),
         Host::Ipv4(ip) => Host::Ipv4(ip),
@@ -150,8 +145,8 @@ pub(crate) fn canonical(host: Host<&str>) -> Host<String> {
     }
 }
 
-/// A name, lower case and without its trailing dot.
-pub(crate) fn vet_name(name: &str, port: u16, rules: &Guard) -> Result<(), Refusal> {
+/// Judges a name, lower case and without its trailing dot.
+fn vet_name(name: &str, port: u16, rules: &Guard) -> Result<(), Refusal> {
     if rules.own_hosts.iter().any(|own| own.matches(name)) {
         return Err(Refusal::OwnHost(short(name)));
     }
@@ -168,7 +163,7 @@ pub(crate) fn vet_name(name: &str, port: u16, rules: &Guard) -> Result<(), Refus
     if rules.rule_for(name).is_some() {
         return Ok(());
     }
-    if PRIVATE_ZONES.iter().any(|zone| is_or_below(name, zone)) {
+    if PRIVATE_ZONES.split(' ').any(|zone| is_or_below(name, zone)) {
         return Err(name_refusal(name, "is not a public name"));
     }
     if !name.contains('.') {
@@ -195,19 +190,14 @@ fn vet_port(port: u16, rules: &Guard) -> Result<(), Refusal> {
 
 fn vet_address(ip: IpAddr, rules: &Guard) -> Result<(), Refusal> {
     // The port is not known where addresses are judged, so an endpoint's address counts if a call could reach its port.
-    let endpoint = |e: &&Endpoint| e.address() == Some(ip) && rules.ports.contains(&e.port);
+    let endpoint = |e: &&Endpoint| literal(&e.host) == Some(ip) && rules.ports.contains(&e.port);
     if let Some(endpoint) = rules.refused_endpoints.iter().find(endpoint) {
         return Err(Refusal::Endpoint(endpoint.clone()));
     }
-    match classify(ip) {
-        Err(block) if !rules.allow_nets.iter().any(|net| net.contains(&ip)) => {
-            Err(Refusal::Address { address: ip, block })
-        }
-        _ => Ok(()),
-    }
+    let is_opened = || rules.allow_nets.iter().any(|net| net.contains(&ip));
+    classify(ip).or_else(|block| if is_opened() { Ok(()) } else { Err(Refusal::Address { address: ip, block }) })
 }
 
-/// Returns true if a name is a zone's own or lies below it.
 fn is_or_below(name: &str, zone: &str) -> bool {
     name.strip_suffix(zone).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }

@@ -69,12 +69,11 @@ impl FromStr for HostPattern {
     type Err = InvalidRule;
     fn from_str(text: &str) -> Result<HostPattern, InvalidRule> {
         let (below, name) = text.strip_prefix("*.").map_or((false, text), |rest| (true, rest));
-        let Ok(Host::Domain(name)) = Host::parse(name) else {
-            return Err(InvalidRule::new(text, "the name is no host name"));
-        };
+        let wrong = || InvalidRule::new(text, "the name is no host name");
+        let Ok(Host::Domain(name)) = Host::parse(name) else { return Err(wrong()) };
         let name = name.strip_suffix('.').unwrap_or(&name).to_string();
         if name.len() > MAX_NAME_OCTETS || name.contains('*') || name.split('.').any(str::is_empty) {
-            return Err(InvalidRule::new(text, "the name is no host name"));
+            return Err(wrong());
         }
         Ok(if below { HostPattern::Below(name) } else { HostPattern::Exact(name) })
     }
@@ -144,24 +143,12 @@ pub struct Endpoint {
     pub port: u16,
 }
 
-impl Endpoint {
-    /// The host, if it is an address.
-    pub(crate) fn address(&self) -> Option<IpAddr> {
-        match self.host {
-            Host::Domain(_) => None,
-            Host::Ipv4(ip) => Some(IpAddr::V4(ip)),
-            Host::Ipv6(ip) => Some(IpAddr::V6(ip)),
-        }
-    }
-}
-
 impl FromStr for Endpoint {
     type Err = InvalidRule;
     fn from_str(text: &str) -> Result<Endpoint, InvalidRule> {
         let wrong = || InvalidRule::new(text, "it is not HOST:PORT");
         let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
-        let host = Host::parse(host).map_err(|_| wrong())?;
-        let host = match host {
+        let host = match Host::parse(host).map_err(|_| wrong())? {
             Host::Domain(name) => Host::Domain(name.strip_suffix('.').unwrap_or(&name).to_string()),
             address => address,
         };

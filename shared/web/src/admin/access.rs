@@ -6,7 +6,7 @@
 
 use super::seal::{KeyUse, seal, session_of, unseal};
 use super::{Admin, ENGLISH};
-use crate::app::{CallerAddress, ThroughProxy};
+use crate::app::{Caller, ThroughProxy};
 use crate::form::{self, Notice};
 use crate::page::{self, Site, waiting};
 use crate::quota::Allowance;
@@ -94,15 +94,15 @@ fn named_by_proxy(admin: &Admin, request: &Parts) -> Option<String> {
 }
 
 /// Takes a token and begins its session.
-pub(super) async fn sign_in(admin: &Admin, caller: CallerAddress, headers: &HeaderMap, body: Body) -> Response {
+pub(super) async fn sign_in(admin: &Admin, caller: Caller, headers: &HeaderMap, body: Body) -> Response {
     let refused = |status, text: &str| sign_in_page(admin, status, Some(Notice::bad(text)));
     if let Err(wait) = admin.app.admit(Allowance::SignIn, caller) {
         let text = "That was tried too often from your address. Please wait a minute.";
-        return waiting(refused(StatusCode::TOO_MANY_REQUESTS, text), wait);
+        return waiting(refused(StatusCode::TOO_MANY_REQUESTS, text), Some(wait));
     }
     let filled = match form::read(&admin.app, ENGLISH, headers, body, MAX_BODY).await {
         Ok(filled) => filled,
-        Err(error) => return refused(error.status, error.text),
+        Err(error) => return refused(error.status, &error.text),
     };
     let secret = &admin.app.settings.secret;
     let unknown =

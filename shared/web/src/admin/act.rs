@@ -1,9 +1,9 @@
 //! Forms of the operator's pages: whoever sends one must be signed in, have got it here, and send it once.
 
-use super::access::{self, Operator};
+use super::access;
 use super::acts::{self, ActReport};
 use super::view::{self, AdminPage};
-use super::{Admin, ENGLISH};
+use super::{AdminRequest, ENGLISH};
 use crate::app::held;
 use crate::form::{self, Notice};
 use crate::page;
@@ -24,17 +24,19 @@ const PATIENCE: Millis = Millis::from_secs(20);
 const MAX_ABOUT: usize = 2_048;
 
 /// `POST /admin/do`
-pub(super) async fn take(admin: &Arc<Admin>, operator: &Operator, headers: &HeaderMap, body: Body) -> Response {
+pub(super) async fn take(request: AdminRequest, headers: &HeaderMap, body: Body) -> Response {
+    let request = Arc::new(request);
+    let (admin, operator, app) = (&request.admin, &request.operator, &request.admin.app);
     let refused = |status, text: &str| {
         let done = ActReport { title: "This was not done", notice: Notice::bad(text), then: vec![] };
-        answer(admin, operator, status, done)
+        answer(&request, status, done)
     };
-    let filled = match form::read(&admin.app, ENGLISH, headers, body, MAX_BODY).await {
+    let filled = match form::read(app, ENGLISH, headers, body, MAX_BODY).await {
         Ok(filled) => filled,
-        Err(error) => return refused(error.status, error.text),
+        Err(error) => return refused(error.status, &error.text),
     };
-    let (secret, now) = (&admin.app.settings.secret, admin.app.clock.now());
-    let ticket = match token::check_for(secret, &operator.bound_to(filled.get("act")), filled.get("token"), now) {
+    let (bound_to, now) = (operator.bound_to(filled.get("act")), app.clock.now());
+    let ticket = match token::check_for(&app.settings.secret, &bound_to, filled.get("token"), now) {
         Ok(ticket) if ticket.age(now) <= now.since(admin.started) => ticket,
         Ok(_) | Err(Fault::TooOld | Fault::TooYoung) => {
             return refused(StatusCode::BAD_REQUEST, "This form is too old. Open its page again, and nothing is lost.");
@@ -51,31 +53,29 @@ pub(super) async fn take(admin: &Arc<Admin>, operator: &Operator, headers: &Head
     }
     if filled.get("act") == "sign_out" {
         let out = access::sign_out(admin, operator).await;
-        return out.unwrap_or_else(|error| page::stage_error(admin.app.site(ENGLISH), "sign out", &error));
+        return out.unwrap_or_else(|error| page::stage_error(app.site(ENGLISH), "sign out", &error));
     }
     // A task of its own: the act goes on if its caller hangs up, and after the time for the answer.
     let acting = tokio::spawn({
-        let (admin, operator) = (Arc::clone(admin), operator.clone());
-        async move { acts::run(&admin, &operator, &filled).await }
+        let request = request.clone();
+        async move { acts::run(&request, &filled).await }
     });
     let outcome = tokio::select! {
         biased;
         outcome = acting => outcome.unwrap_or_else(|panic| resume_unwind(panic.into_panic())),
-        () = admin.app.clock.sleep(PATIENCE) => {
-            return answer(admin, operator, StatusCode::ACCEPTED, ActReport::under_way());
+        () = app.clock.sleep(PATIENCE) => {
+            return answer(&request, StatusCode::ACCEPTED, ActReport::under_way());
         }
     };
     match outcome {
-        Ok(done) => answer(admin, operator, StatusCode::OK, done),
+        Ok(done) => answer(&request, StatusCode::OK, done),
         // What an operator asked for cannot be done, and a sentence says why.
         Err(StageError::Job(why)) => refused(StatusCode::UNPROCESSABLE_ENTITY, &why),
-        Err(error) => page::stage_error(admin.app.site(ENGLISH), "admin", &error),
+        Err(error) => page::stage_error(app.site(ENGLISH), "admin", &error),
     }
 }
 
-fn answer(admin: &Admin, operator: &Operator, status: StatusCode, done: ActReport) -> Response {
-    let mut page = AdminPage::new(admin, operator, "", done.title);
-    page.notice = Some(done.notice);
-    page.forms = done.then;
-    view::answer(status, &page)
+fn answer(request: &AdminRequest, status: StatusCode, done: ActReport) -> Response {
+    let ActReport { title, notice, then } = done;
+    view::answer(status, &AdminPage { notice: Some(notice), forms: then, ..request.page("", title, "") })
 }

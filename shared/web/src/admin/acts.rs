@@ -1,12 +1,11 @@
 //! The acts themselves: each calls [`curlew_people::actions::Actions`] and says what came of it.
 
-use super::Admin;
-use super::access::Operator;
-use super::view::{Button, FieldKind, count, moment, shown};
+use super::AdminRequest;
+use super::view::{Button, Field, count, moment, shown};
 use crate::form::{Filled, Notice};
 use crate::secret::keyed;
 use curlew_model::Millis;
-use curlew_people::actions::HoldLift;
+use curlew_people::actions::{Actions, HoldLift};
 use curlew_people::overrides::OverrideEffect;
 use curlew_people::suggest::{NamedSource, SuggestError, SuggestOutcome};
 use curlew_people::watches::WatchError;
@@ -56,11 +55,11 @@ impl ActReport {
 ///
 /// # Errors
 /// [`StageError::Job`] with a sentence if it cannot be done, or any error of the ports.
-pub(super) async fn run(admin: &Admin, operator: &Operator, filled: &Filled) -> Result<ActReport, StageError> {
-    let (actions, by) = (&admin.services.actions, operator.name.as_str());
+pub(super) async fn run(request: &AdminRequest, filled: &Filled) -> Result<ActReport, StageError> {
+    let (actions, by) = (&request.admin.services.actions, request.operator.name.as_str());
     let typed = filled.get("about_typed");
     let about = if typed.is_empty() { filled.get("about") } else { typed };
-    let button = |act, label| Button::new(admin, operator, act, about, label);
+    let undo = |act| request.button(act, about, "Undo");
     let is_sure = filled.get("sure") == "yes";
     let note = Some(filled.get("note").to_owned()).filter(|note| !note.is_empty());
     Ok(match filled.get("act") {
@@ -69,7 +68,7 @@ pub(super) async fn run(admin: &Admin, operator: &Operator, filled: &Filled) -> 
         }
         "add_site" => named(actions.add_site(by, filled.get("url")).await)?,
         "add_feed" => named(actions.add_feed(by, filled.get("url")).await)?,
-        "import" => import(admin, by, filled.get("opml")).await?,
+        "import" => import(actions, by, filled.get("opml")).await?,
         "poll" => {
             let answers = actions.poll(by, &[about.to_owned()]).await?;
             let said = answers.iter().take(NAMED).map(|answer| {
@@ -84,10 +83,10 @@ pub(super) async fn run(admin: &Admin, operator: &Operator, filled: &Filled) -> 
         "block" => {
             actions.block(by, about).await?;
             let text = format!("{about} is not called from the next call on, and its pages are not found.");
-            ActReport::good("Blocked", text).then(button("unblock", "Undo"))
+            ActReport::good("Blocked", text).then(undo("unblock"))
         }
         "unblock" if actions.unblock(by, about).await? => {
-            ActReport::good("Block lifted", format!("{about} is no longer blocked.")).then(button("block", "Undo"))
+            ActReport::good("Block lifted", format!("{about} is no longer blocked.")).then(undo("block"))
         }
         "unblock" => ActReport::nothing(format!("{about} was not blocked.")),
         "hold" => {
@@ -95,12 +94,12 @@ pub(super) async fn run(admin: &Admin, operator: &Operator, filled: &Filled) -> 
                 filled.get("length").parse().map_err(|_| StageError::Job("no length of time".into()))?;
             let key = actions.hold(by, about, length).await?;
             let text = format!("{key} is left alone from the next call on. What waits for it is not given up.");
-            ActReport::good("Held", text).then(button("lift_hold", "Undo"))
+            ActReport::good("Held", text).then(undo("lift_hold"))
         }
         "lift_hold" => match actions.lift_hold(by, about).await? {
             HoldLift::Lifted => {
                 let text = format!("{about} is no longer held by an operator. What waits goes on within an hour.");
-                let again = button("hold", "Undo").with("length", "", FieldKind::Hidden("7d".to_owned()));
+                let again = undo("hold").with("length", Field::Hidden("7d".to_owned()));
                 ActReport::good("Hold lifted", text).then(again)
             }
             HoldLift::WasNone => ActReport::nothing(format!("{about} was not held.")),
@@ -113,26 +112,23 @@ pub(super) async fn run(admin: &Admin, operator: &Operator, filled: &Filled) -> 
             let topics: Vec<String> =
                 filled.get("topic").split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect();
             let text = effect(about, "allowed", actions.allow(by, about, &topics, note).await?);
-            ActReport::good("Allowed", text).then(button("take_back", "Undo"))
+            ActReport::good("Allowed", text).then(undo("take_back"))
         }
         "deny" => {
             let text = effect(about, "denied", actions.deny(by, about, note).await?);
-            ActReport::good("Denied", text).then(button("take_back", "Undo"))
+            ActReport::good("Denied", text).then(undo("take_back"))
         }
         "take_back" => match actions.take_back_override(by, about).await? {
             Some((old, followed)) => {
                 let act = if old.is_allowing() { "allow" } else { "deny" };
-                let again = button(act, "Undo").with("topic", "", FieldKind::Hidden(old.topics())).with(
-                    "note",
-                    "",
-                    FieldKind::Hidden(old.rule.note.unwrap_or_default()),
-                );
+                let again = undo(act).with("topic", Field::Hidden(old.topics()));
+                let again = again.with("note", Field::Hidden(old.rule.note.unwrap_or_default()));
                 let text = effect(about, "judged by content screening again", followed);
                 ActReport::good("Override removed", text).then(again)
             }
             None => ActReport::nothing(format!("There was no override about {about}.")),
         },
-        "add_watch" => add_watch(admin, by, filled).await?,
+        "add_watch" => add_watch(request, filled).await?,
         "close_message" | "discard" | "remove_watch" if !is_sure => {
             ActReport::nothing("This cannot be undone, so it is only done with a tick beside it.")
         }
@@ -164,8 +160,9 @@ fn named(outcome: Result<NamedSource, SuggestError>) -> Result<ActReport, StageE
     }
 }
 
-async fn add_watch(admin: &Admin, by: &str, filled: &Filled) -> Result<ActReport, StageError> {
+async fn add_watch(request: &AdminRequest, filled: &Filled) -> Result<ActReport, StageError> {
     // The form's token is good once, so no two watches have the same key.
+    let (admin, by) = (&request.admin, &request.operator.name);
     let key = keyed(&admin.app.settings.secret, WATCH_KEYS).chain_update(filled.get("token")).finalize().into_bytes();
     match admin.services.actions.add_watch(by, filled.get("query"), filled.get("url"), &key).await {
         Ok(watch) => {
@@ -178,13 +175,13 @@ async fn add_watch(admin: &Admin, by: &str, filled: &Filled) -> Result<ActReport
     }
 }
 
-async fn import(admin: &Admin, by: &str, text: &str) -> Result<ActReport, StageError> {
-    let feeds = admin.services.actions.read_list(text.to_owned()).await?;
+async fn import(actions: &Actions, by: &str, text: &str) -> Result<ActReport, StageError> {
+    let feeds = actions.read_list(text.to_owned()).await?;
     if feeds.len() > MAX_FEEDS {
         let why = format!("the list has {} feeds: `curlew import opml FILE` takes more than {MAX_FEEDS}", feeds.len());
         return Err(StageError::Job(why));
     }
-    let report = admin.services.actions.import(by, &feeds).await?;
+    let report = actions.import(by, &feeds).await?;
     let counts = format!("{} new, {} known, {} refused.", report.new, report.known, report.refused.len());
     let refused = report.refused.iter().take(NAMED).map(|(_, why)| shown(&why.to_string()));
     let text = std::iter::once(counts).chain(refused).collect::<Vec<_>>().join(" ");

@@ -1,21 +1,22 @@
-//! The overview: counts, holds by reason, dead jobs, lateness, the latest acts.
+//! The overview, with counts and the latest acts; the audit log; the settings in force.
 
-use super::access::Operator;
-use super::view::{AdminPage, Part, moment};
-use super::{Admin, ENGLISH, log};
-use crate::status;
-use crate::words;
-use curlew_ports::stage::StageError;
+use super::view::{AdminPage, Item, Part, moment, shown};
+use super::{AdminRequest, ENGLISH, FoundPage};
+use crate::{status, words};
+use curlew_people::audit_log::AuditEntry;
 
-/// Number of acts that are shown.
-const ACTS: usize = 5;
+/// Number of acts in the overview, and in the audit log.
+const LATEST: usize = 5;
+const LOGGED: usize = 200;
+/// The text in place of acts.
+const NO_ACTS: &str = "No operator has done anything in the last three months.";
 
 /// `GET /admin`
-pub(super) async fn page<'a>(admin: &'a Admin, operator: &'a Operator) -> Result<AdminPage<'a>, StageError> {
-    let (t, now) = (words::Status::in_language(ENGLISH), admin.app.clock.now());
-    let status = admin.app.status.get().await?;
-    let messages = admin.app.services.messages.count().await?;
-    let acts = admin.services.actions.log.latest(ACTS).await?;
+pub(super) async fn page(request: &AdminRequest) -> FoundPage<'_> {
+    let (app, t) = (&request.admin.app, words::Status::in_language(ENGLISH));
+    let (status, now) = (app.status.get().await?, app.clock.now());
+    let messages = app.services.messages.count().await?;
+    let acts = request.admin.services.actions.log.latest(LATEST).await?;
     let number = |name: &str, n: u64| (name.to_owned(), ENGLISH.number(n));
 
     let late = status.due_since.map_or_else(|| "nothing is late".to_owned(), |due| ENGLISH.roughly(now.since(due)));
@@ -44,10 +45,38 @@ pub(super) async fn page<'a>(admin: &'a Admin, operator: &'a Operator) -> Result
         ((t.stage)(queue.stage).to_owned(), text)
     });
     parts.push(Part { none: "Jobs are not counted here.", ..Part::facts("Queues", queues.collect()) });
-    let acts = acts.iter().map(log::item).collect();
-    parts.push(Part::items("Latest acts", acts, "No operator has done anything in the last three months."));
-    let mut page = AdminPage::new(admin, operator, "/admin", "Overview");
-    page.lead = "Counts are at most a minute old.".into();
-    page.parts = parts;
-    Ok(page)
+    parts.push(Part::items("Latest acts", acts.iter().map(logged).collect(), NO_ACTS));
+    Ok(Some(AdminPage { parts, ..request.page("/admin", "Overview", "Counts are at most a minute old.") }))
+}
+
+/// `GET /admin/audit`: what operators did last, by whom.
+pub(super) async fn audit_log(request: &AdminRequest) -> FoundPage<'_> {
+    let items = request.admin.services.actions.log.latest(LOGGED).await?.iter().map(logged).collect();
+    let lead = "What operators did, by these pages and by the command line, newest first. `curlew audit` lists all of it, and the pages that were removed.";
+    let mut page = request.page("/admin/audit", "Audit log", lead);
+    page.parts.push(Part::items("Latest acts", items, NO_ACTS));
+    Ok(Some(page))
+}
+
+/// Returns an entry of the log as an item of a list.
+fn logged(entry: &AuditEntry) -> Item {
+    let AuditEntry { at, act, by } = entry;
+    let title = format!("{} {}", act.what.replace('_', " "), act.about);
+    let how = format!("{}, by {by}", moment(*at));
+    Item::new(&title, [how, act.reason.replace('_', " "), act.note.clone().unwrap_or_default()])
+}
+
+/// `GET /admin/settings`: the settings in force, each with the layer that decides it.
+pub(super) fn settings(request: &AdminRequest) -> AdminPage<'_> {
+    let lead = "What is in force since this process began, and where each value comes from. `curlew config show` prints the same; secrets are not shown.";
+    let mut page = request.page("/admin/settings", "Settings", lead);
+    let tables = request.admin.services.settings.chunk_by(|one, other| one.table == other.table);
+    page.parts.extend(tables.map(|settings| {
+        let table = &settings[0].table;
+        let heading = if table.is_empty() { "General".to_owned() } else { format!("[{table}]") };
+        let value = |value: &str, origin: &str| format!("{} ({origin})", shown(value));
+        let facts = settings.iter().map(|of| (of.key.clone(), value(&of.value, &of.origin)));
+        Part::facts(&heading, facts.collect())
+    }));
+    page
 }

@@ -1,17 +1,13 @@
 //! The table of sites; one site whole; hosts that are held or blocked.
 
-use super::access::Operator;
-use super::view::{
-    AdminPage, Button, FieldKind, Filter, Item, Part, ROWS, Table, TableRow, count, moment, shown, site_page,
-};
-use super::{Admin, ENGLISH};
+use super::view::{AdminPage, Field, Filter, Item, Part, ROWS, Table, TableRow};
+use super::view::{count, moment, shown, site_page};
+use super::{AdminRequest, ENGLISH, FoundPage};
 use crate::language::minute;
-use crate::params::Params;
-use curlew_model::{HostKey, HostState, Timestamp};
+use curlew_model::{Hold, HostKey, HostState, Timestamp};
 use curlew_people::lookup::{HeldHost, typed_host};
 use curlew_people::site_report::SiteReport;
 use curlew_people::site_table::{SiteLine, SiteOrder};
-use curlew_ports::stage::StageError;
 use url::form_urlencoded;
 
 /// Heads of the table of sites.
@@ -25,27 +21,33 @@ const ORDERS: [(&str, &str, SiteOrder); 5] = [
     ("rejected", "Most rejected pages first", SiteOrder::Rejected),
 ];
 
-/// `GET /admin/sources`; `None` for a page of the table that is none.
-pub(super) async fn list<'a>(
-    admin: &'a Admin,
-    operator: &'a Operator,
-    params: &Params,
-) -> Result<Option<AdminPage<'a>>, StageError> {
-    let path = "/admin/sources";
+/// `GET /admin/sources`
+pub(super) async fn list(request: &AdminRequest) -> FoundPage<'_> {
+    let (path, params, lookup) = ("/admin/sources", &request.params, &request.admin.services.lookup);
     let filter = params.get("filter").unwrap_or_default().trim();
     let chosen = params.get("order").unwrap_or_default();
     let (chosen, _, order) = *ORDERS.iter().find(|(value, ..)| *value == chosen).unwrap_or(&ORDERS[0]);
-    let table = admin.services.lookup.site_table(filter, order).await?;
+    let table = lookup.site_table(filter, order).await?;
     let last = table.lines.len().div_ceil(ROWS).max(1);
     let number = params.number("page", 1).ok().filter(|number| (1..=last).contains(number));
     let Some(number) = number else { return Ok(None) };
 
-    let mut page = AdminPage::new(admin, operator, path, "Sites and feeds");
+    let mut page = request.page(path, "Sites and feeds", "");
     let orders = ORDERS.iter().map(|(value, name, _)| (*value, *name, *value == chosen)).collect();
     page.filter = Some(Filter { path, label: "Filter by host or title", value: filter.to_owned(), orders });
     if number == 1 && filter.is_empty() {
+        let form = |act, label, name, field| request.button(act, "", label).with(name, field);
         page.forms_heading = "Add a site, a feed or a list";
-        page.forms = add_forms(admin, operator);
+        page.forms = vec![
+            form("add_site", "Add the site", "url", Field::Line("Address of a site")),
+            form("add_feed", "Add the feed", "url", Field::Line("Address of a feed")),
+            form(
+                "import",
+                "Import the list",
+                "opml",
+                Field::Lines("A list of feeds (OPML), as feed readers export it"),
+            ),
+        ];
     }
     if table.is_cut {
         page.lead.push_str("There are more than can be shown here; `curlew sites` lists all. ");
@@ -53,48 +55,31 @@ pub(super) async fn list<'a>(
     if !table.is_counted {
         page.lead.push_str("There are too many pages to be counted here.");
     }
-    let now = admin.app.clock.now();
+    let now = request.admin.app.clock.now();
     let mut rows = Vec::with_capacity(ROWS);
     for line in table.lines.iter().skip((number - 1) * ROWS).take(ROWS) {
-        let state = admin.services.lookup.host_state(&line.host).await?.unwrap_or_default();
+        let state = lookup.host_state(&line.host).await?.unwrap_or_default();
         rows.push(table_row(line, &state, table.is_counted, now));
     }
     let heading = count(table.lines.len() as u64, "site", "sites");
     let none = if filter.is_empty() { "There is none." } else { "None has this in its host or title." };
     let table = Some(Table { heads: HEADS.into(), rows }).filter(|table| !table.rows.is_empty());
     page.parts.push(Part { table, ..Part::items(&heading, vec![], none) });
-    let next = |number: usize| {
+    page.next = (number < last).then(|| {
+        let number = (number + 1).to_string();
         let mut query = form_urlencoded::Serializer::new(String::new());
-        query.append_pair("filter", filter).append_pair("order", chosen).append_pair("page", &number.to_string());
+        query.append_pair("filter", filter).append_pair("order", chosen).append_pair("page", &number);
         format!("{path}?{}", query.finish())
-    };
-    page.next = (number < last).then(|| next(number + 1));
+    });
     Ok(Some(page))
-}
-
-/// Returns the forms that add sites and feeds.
-fn add_forms(admin: &Admin, operator: &Operator) -> Vec<Button> {
-    let button = |act, label| Button::new(admin, operator, act, "", label);
-    vec![
-        button("add_site", "Add the site").with("url", "Address of a site", FieldKind::Line),
-        button("add_feed", "Add the feed").with("url", "Address of a feed", FieldKind::Line),
-        button("import", "Import the list").with(
-            "opml",
-            "A list of feeds (OPML), as feed readers export it",
-            FieldKind::Lines,
-        ),
-    ]
 }
 
 fn table_row(line: &SiteLine, host: &HostState, is_counted: bool, now: Timestamp) -> TableRow {
     let number = |n: u64| if is_counted { ENGLISH.number(n) } else { String::new() };
     let day = |at: Timestamp| ENGLISH.short_day(&at.day(), &now.day()).unwrap_or_default();
-    let hold = host
-        .hold_at(now)
-        .map(|hold| format!("on hold until {} ({})", moment(hold.until), hold.reason.as_str().replace('_', " ")));
-    let state = match hold {
+    let state = match host.hold_at(now) {
         _ if host.is_blocked(&line.host) => "blocked".to_owned(),
-        Some(hold) => hold,
+        Some(hold) => format!("on hold {}", until(&hold)),
         None if line.state.is_empty() => "well".to_owned(),
         None => shown(&line.state),
     };
@@ -113,52 +98,36 @@ fn table_row(line: &SiteLine, host: &HostState, is_counted: bool, now: Timestamp
     }
 }
 
+/// Returns end and reason of a hold.
+fn until(hold: &Hold) -> String {
+    format!("until {} ({})", moment(hold.until), hold.reason.as_str().replace('_', " "))
+}
+
 /// `GET /admin/site/HOST`; `None` if nothing is known of it.
-pub(super) async fn site<'a>(
-    admin: &'a Admin,
-    operator: &'a Operator,
-    name: &str,
-) -> Result<Option<AdminPage<'a>>, StageError> {
+pub(super) async fn site<'a>(request: &'a AdminRequest, name: &str) -> FoundPage<'a> {
     let Some(host) = typed_host(name) else { return Ok(None) };
-    let Some(report) = admin.services.lookup.site(&host).await? else { return Ok(None) };
-    let mut page = AdminPage::new(admin, operator, "", &host);
-    let button = |act, label| Button::new(admin, operator, act, &host, label);
-    page.forms.push(button("poll", "Poll the feeds now"));
-    page.forms.push(match report.blocked.is_empty() {
-        true => button("block", "Block"),
-        false => button("unblock", "Lift the block"),
-    });
-    page.forms.push(hold_button(admin, operator, &host));
-    page.forms.push(button("lift_hold", "Lift the operator’s hold"));
-    page.parts = parts(admin, operator, &report);
-    Ok(Some(page))
-}
-
-/// Returns the form that holds a host.
-fn hold_button(admin: &Admin, operator: &Operator, host: &str) -> Button {
+    let Some(report) = request.admin.services.lookup.site(&host).await? else { return Ok(None) };
+    let button = |act, label| request.button(act, &host, label);
+    let (block, label) = if report.blocked.is_empty() { ("block", "Block") } else { ("unblock", "Lift the block") };
     let lengths = vec![("1d", "a day"), ("7d", "a week"), ("30d", "30 days"), ("365d", "a year")];
-    Button::new(admin, operator, "hold", host, "Leave alone").with(
-        "length",
-        "Leave this host alone for",
-        FieldKind::Choice(lengths),
-    )
+    let length = Field::Choice("Leave this host alone for", lengths);
+    let forms = vec![
+        button("poll", "Poll the feeds now"),
+        button(block, label),
+        button("hold", "Leave alone").with("length", length),
+        button("lift_hold", "Lift the operator’s hold"),
+    ];
+    Ok(Some(AdminPage { forms, parts: parts(request, &report), ..request.page("", &host, "") }))
 }
 
-fn parts(admin: &Admin, operator: &Operator, report: &SiteReport) -> Vec<Part> {
+fn parts(request: &AdminRequest, report: &SiteReport) -> Vec<Part> {
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let blocked = report.blocked.iter().cloned().collect::<Vec<_>>().join(", ");
     let mut facts = vec![
         fact("Host key", report.host.as_str().to_owned()),
         fact("Blocked", if blocked.is_empty() { "no".to_owned() } else { blocked }),
     ];
-    let hold = report.hold.as_ref().map(|hold| {
-        format!(
-            "until {} ({}), {} in a row",
-            moment(hold.until),
-            hold.reason.as_str().replace('_', " "),
-            report.holds_in_a_row
-        )
-    });
+    let hold = report.hold.as_ref().map(|hold| format!("{}, {} in a row", until(hold), report.holds_in_a_row));
     facts.push(fact("Held", hold.unwrap_or_else(|| "no".to_owned())));
     facts.extend(
         report.wall.as_ref().map(|wall| fact("Bot wall", format!("since {} {}", moment(wall.since), wall.vendor))),
@@ -178,7 +147,7 @@ fn parts(admin: &Admin, operator: &Operator, report: &SiteReport) -> Vec<Part> {
             (None, _) => format!("every {}", ENGLISH.span(feed.interval)),
         };
         let next = feed.next.map(|at| format!("next poll {}", moment(at))).unwrap_or_default();
-        Item::new(&feed.url, [state, next]).with([Button::new(admin, operator, "poll", &feed.url, "Poll now")])
+        Item::new(&feed.url, [state, next]).with([request.button("poll", &feed.url, "Poll now")])
     });
     let history = report.history.iter().map(|line| Item::new(&line.url, [count(line.sent, "page", "pages")]));
     let pages = report.latest.iter().map(|page| {
@@ -186,12 +155,8 @@ fn parts(admin: &Admin, operator: &Operator, report: &SiteReport) -> Vec<Part> {
         Item::new(&page.url, [format!("{} {}", moment(page.at), page.state), page.why.clone(), feed])
     });
     let robots = report.robots.iter().map(|file| {
-        let head = format!(
-            "{}, {} for us, asked {}",
-            file.standing,
-            count(file.rules as u64, "rule", "rules"),
-            moment(file.fetched_at)
-        );
+        let rules = count(file.rules as u64, "rule", "rules");
+        let head = format!("{}, {rules} for us, asked {}", file.standing, moment(file.fetched_at));
         Item::new(&file.origin, std::iter::once(head).chain(file.lines.iter().cloned()))
     });
     let next = report.next.iter().map(|job| Item::new(&job.about, [format!("{}, {}", job.what, moment(job.at))]));
@@ -210,34 +175,28 @@ fn parts(admin: &Admin, operator: &Operator, report: &SiteReport) -> Vec<Part> {
     parts
 }
 
-/// `GET /admin/holds`; `None` for a place in the list that is none.
-pub(super) async fn holds<'a>(
-    admin: &'a Admin,
-    operator: &'a Operator,
-    params: &Params,
-) -> Result<Option<AdminPage<'a>>, StageError> {
+/// `GET /admin/holds`
+pub(super) async fn holds(request: &AdminRequest) -> FoundPage<'_> {
     let path = "/admin/holds";
-    let Ok(after) = params.after(HostKey::new) else { return Ok(None) };
-    let part = admin.services.lookup.held(after, ROWS).await?;
-    let mut page = AdminPage::new(admin, operator, path, "Holds and blocks");
-    page.lead = "A hold that a site’s answers have brought about ends by itself, and nobody can lift it.".into();
-    let button = |act, label| Button::new(admin, operator, act, "", label).with("about_typed", "Host", FieldKind::Line);
-    page.forms = vec![button("block", "Block")];
-    let now = admin.app.clock.now();
+    let Ok(after) = request.params.get("after").map(HostKey::new).transpose() else { return Ok(None) };
+    let part = request.admin.services.lookup.held(after, ROWS).await?;
+    let lead = "A hold that a site’s answers have brought about ends by itself, and nobody can lift it.";
+    let mut page = request.page(path, "Holds and blocks", lead);
+    page.forms = vec![request.button("block", "", "Block").with("about_typed", Field::Line("Host"))];
+    let now = request.admin.app.clock.now();
     let item = |HeldHost { host, state }: &HeldHost| {
-        let hold = state.hold_at(now).map(|hold| {
-            format!("left alone until {} ({})", moment(hold.until), hold.reason.as_str().replace('_', " "))
-        });
+        let hold = state.hold_at(now).map(|hold| format!("left alone {}", until(&hold)));
         let blocked: Vec<&str> = state.blocked.iter().map(String::as_str).collect();
         let blocks = if blocked.is_empty() { String::new() } else { format!("blocked: {}", blocked.join(", ")) };
         let own = state.left_alone_until.filter(|until| *until > now);
-        let own = own.map(|_| Button::new(admin, operator, "lift_hold", host.as_str(), "Lift the operator’s hold"));
-        let unblock = blocked.iter().map(|name| Button::new(admin, operator, "unblock", name, "Lift the block"));
+        let own = own.map(|_| request.button("lift_hold", host.as_str(), "Lift the operator’s hold"));
+        let unblock = blocked.iter().map(|name| request.button("unblock", name, "Lift the block"));
         Item::new(host.as_str(), [hold.unwrap_or_default(), blocks])
             .linked(site_page(&format!("https://{host}/")))
             .with(own.into_iter().chain(unblock))
     };
     let items = part.rows.iter().map(item).collect();
-    page.add_list(path, ("Hosts", items), part.next.as_ref().map(HostKey::as_str), "No host is held or blocked.");
+    let next = part.next.as_ref().map(HostKey::as_str);
+    page.add_list(path, "Hosts", items, next, "No host is held or blocked.");
     Ok(Some(page))
 }

@@ -1,12 +1,10 @@
 //! View: the one form that all of the operator's pages have. A page has forms, then parts with facts, items and a
 //! table; an item is a list entry with its own buttons. On a telephone the rows of a table are shown as lines.
 
-use super::access::Operator;
-use super::{Admin, ENGLISH};
+use super::{AdminRequest, ENGLISH};
 use crate::form::{self, Notice};
 use crate::headers::POLICY_WITH_PICTURES;
 use crate::page::{self, Site};
-use crate::params::Params;
 use crate::text::clipped;
 use crate::token;
 use askama::Template;
@@ -15,7 +13,6 @@ use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::Response;
 use curlew_model::Timestamp;
 use curlew_people::lookup::typed_host;
-use std::sync::atomic::Ordering;
 use url::{Url, form_urlencoded};
 
 /// Number of rows of one part of a list.
@@ -43,11 +40,11 @@ const ROOMS: [(&str, &str); 11] = [
 #[derive(Template)]
 #[template(path = "admin.html")]
 pub(super) struct AdminPage<'a> {
-    site: Site<'a>,
+    pub(super) site: Site<'a>,
     /// Address, name, and whether it is the page itself.
-    rooms: Vec<(&'static str, &'static str, bool)>,
-    operator: &'a str,
-    sign_out: Option<Button>,
+    pub(super) rooms: Vec<(&'static str, &'static str, bool)>,
+    pub(super) operator: &'a str,
+    pub(super) sign_out: Option<Button>,
     pub(super) title: String,
     pub(super) notice: Option<Notice>,
     pub(super) lead: String,
@@ -116,43 +113,35 @@ pub(super) struct Button {
     label: &'static str,
     token: String,
     is_grave: bool,
-    fields: Vec<Field>,
+    /// Name of each field, and an id that is unique on its page.
+    fields: Vec<(&'static str, String, Field)>,
 }
 
-/// A visible field of a form.
-pub(super) struct Field {
-    name: &'static str,
-    /// Unique on its page.
-    id: String,
-    label: &'static str,
-    kind: FieldKind,
-}
-
-/// The kind of a field.
-pub(super) enum FieldKind {
+/// A field of a form, with its label if it is visible.
+pub(super) enum Field {
     /// One line.
-    Line,
+    Line(&'static str),
     /// Many lines.
-    Lines,
+    Lines(&'static str),
     /// A box to tick, which has to be ticked.
-    Sure,
+    Sure(&'static str),
     /// One of these values, each with its words.
-    Choice(Vec<(&'static str, &'static str)>),
+    Choice(&'static str, Vec<(&'static str, &'static str)>),
     /// A value that is not shown.
     Hidden(String),
 }
 
-impl<'a> AdminPage<'a> {
-    /// Returns an empty page for an operator.
-    pub(super) fn new(admin: &'a Admin, operator: &'a Operator, path: &str, title: &str) -> AdminPage<'a> {
+impl AdminRequest {
+    /// Returns a page with a text below its title, and nothing else.
+    pub(super) fn page(&self, path: &str, title: &str, lead: &str) -> AdminPage<'_> {
         AdminPage {
-            site: admin.app.site(ENGLISH),
+            site: self.admin.app.site(ENGLISH),
             rooms: ROOMS.into_iter().map(|(to, name)| (to, name, to == path)).collect(),
-            operator: &operator.name,
-            sign_out: operator.has_session().then(|| Button::new(admin, operator, "sign_out", "", "Sign out")),
+            operator: &self.operator.name,
+            sign_out: self.operator.has_session().then(|| self.button("sign_out", "", "Sign out")),
             title: title.to_owned(),
             notice: None,
-            lead: String::new(),
+            lead: lead.to_owned(),
             filter: None,
             forms_heading: "",
             forms: vec![],
@@ -161,33 +150,46 @@ impl<'a> AdminPage<'a> {
         }
     }
 
-    /// Returns the page of a list that may be narrowed to one host, and that host, if one was typed.
+    /// Returns a button for an act about a subject.
+    pub(super) fn button(&self, act: &'static str, about: &str, label: &'static str) -> Button {
+        let (app, bound_to) = (&self.admin.app, self.operator.bound_to(act));
+        let token = token::issue_for(&app.settings.secret, &bound_to, app.clock.now(), app.next_serial());
+        Button { act, about: about.to_owned(), label, token, is_grave: false, fields: vec![] }
+    }
+}
+
+impl AdminPage<'_> {
+    /// Adds a filter by host, and returns the host if one was typed.
     ///
     /// # Errors
-    /// The page, which says under this heading that what was typed is no host.
-    pub(super) fn by_host(
-        admin: &'a Admin,
-        operator: &'a Operator,
+    /// What was typed is no host, which the page says under this heading.
+    pub(super) fn filter_by_host(
+        &mut self,
+        request: &AdminRequest,
         path: &'static str,
-        (title, heading): (&str, &str),
-        params: &Params,
-    ) -> (AdminPage<'a>, Result<Option<String>, ()>) {
-        let mut page = AdminPage::new(admin, operator, path, title);
-        let value = params.get("filter").unwrap_or_default().trim().to_owned();
+        heading: &str,
+    ) -> Result<Option<String>, ()> {
+        let value = request.params.get("filter").unwrap_or_default().trim().to_owned();
         let host = typed_host(&value);
         let is_no_host = !value.is_empty() && host.is_none();
-        page.filter = Some(Filter { path, label: "Filter by host (subdomains included)", value, orders: vec![] });
+        self.filter = Some(Filter { path, label: "Filter by host (subdomains included)", value, orders: vec![] });
         if is_no_host {
-            page.parts.push(Part::items(heading, vec![], "That is not a host name."));
-            return (page, Err(()));
+            self.parts.push(Part::items(heading, vec![], "That is not a host name."));
+            return Err(());
         }
-        (page, Ok(host))
+        Ok(host)
     }
 
     /// Adds a part of a list, and links the next part if there is one after this key. `none` is said of a whole list
     /// that is empty.
-    pub(super) fn add_list(&mut self, path: &str, part: (&str, Vec<Item>), next: Option<&str>, none: &'static str) {
-        let (heading, items) = part;
+    pub(super) fn add_list(
+        &mut self,
+        path: &str,
+        heading: &str,
+        items: Vec<Item>,
+        next: Option<&str>,
+        none: &'static str,
+    ) {
         let none = if next.is_some() { "None in this part of the list." } else { none };
         self.parts.push(Part::items(heading, items, none));
         let filter = self.filter.as_ref().map(|filter| filter.value.as_str()).unwrap_or_default();
@@ -196,34 +198,20 @@ impl<'a> AdminPage<'a> {
 }
 
 impl Button {
-    /// Returns a button for an act about a subject.
-    pub(super) fn new(
-        admin: &Admin,
-        operator: &Operator,
-        act: &'static str,
-        about: &str,
-        label: &'static str,
-    ) -> Button {
-        let serial = admin.app.serial.fetch_add(1, Ordering::Relaxed);
-        let bound_to = operator.bound_to(act);
-        let token = token::issue_for(&admin.app.settings.secret, &bound_to, admin.app.clock.now(), serial);
-        Button { act, about: about.to_owned(), label, token, is_grave: false, fields: vec![] }
-    }
-
     fn has_visible_fields(&self) -> bool {
-        self.fields.iter().any(|field| !matches!(field.kind, FieldKind::Hidden(_)))
+        self.fields.iter().any(|(_, _, field)| !matches!(field, Field::Hidden(_)))
     }
 
     /// Marks an act that cannot be undone; it asks for a tick besides.
     pub(super) fn grave(self) -> Button {
-        Button { is_grave: true, ..self }.with("sure", "I am sure: this cannot be undone", FieldKind::Sure)
+        Button { is_grave: true, ..self }.with("sure", Field::Sure("I am sure: this cannot be undone"))
     }
 
     /// Adds a field.
-    pub(super) fn with(mut self, name: &'static str, label: &'static str, kind: FieldKind) -> Button {
+    pub(super) fn with(mut self, name: &'static str, field: Field) -> Button {
         // The serial number of a form's token is unique.
         let serial = self.token.split('.').nth(1).unwrap_or_default();
-        self.fields.push(Field { name, id: format!("{name}-{serial}"), label, kind });
+        self.fields.push((name, format!("{name}-{serial}"), field));
         self
     }
 }
