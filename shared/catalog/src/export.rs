@@ -15,17 +15,13 @@ use futures::stream::{FuturesOrdered, StreamExt};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Keys that one call lists.
 const KEYS: usize = 1_000;
 /// Maximum number of segments that are read at once: a request to a stack may take 30 ms.
 const SEGMENTS_AT_ONCE: usize = 32;
-/// Maximum number of bytes of the segments that are read at once, as far as the largest so far tells; one is always
-/// read.
+/// Maximum bytes of segments that are read at once, by the largest so far; one is always read.
 const BYTES_AT_ONCE: usize = 16 * 1024 * 1024;
-/// Rows that are asked for at once.
 const ROWS_AT_ONCE: usize = 32;
-/// Upper bound on the time by which the clock of the machine that fetched a page is ahead of that of the one that wrote
-/// its record.
+/// Upper bound on how far the clock of the machine that fetches is ahead of the one that writes the record.
 const CLOCKS_DIFFER: Millis = Millis::from_hours(1);
 
 /// Reads the current records of an index's store.
@@ -55,7 +51,6 @@ impl RecordFilter {
     }
 }
 
-/// Facts about the store that are read before the first segment.
 struct Snapshot {
     filter: RecordFilter,
     now: Timestamp,
@@ -91,26 +86,18 @@ impl Snapshot {
     }
 }
 
-/// The part of an export that comes from one segment.
 struct SegmentPart<T> {
     segment: SegmentKey,
-    /// Offsets of the records in it.
     offsets: Vec<u32>,
     /// The records as they are written; `None` if there are none.
     output: Option<T>,
-    /// Length of the segment.
     bytes: usize,
 }
 
 impl Export<'_> {
     /// Passes all records that a filter takes to `write`, in portions of one segment and in the order of the segments'
-    /// keys. `encode` makes of each portion what is written; it runs in the pool. A record whose page asks for
-    /// `noarchive` has no text.
-    ///
-    /// Publishing and removal may go on meanwhile: a page that is there from the beginning to the end comes once.
-    ///
-    /// # Errors
-    /// Any error of the ports, of `write`, or that a segment is damaged.
+    /// keys, as `encode` makes them in the pool. A record whose page asks for `noarchive` has no text. Publishing and
+    /// removal may go on meanwhile: a page that is there from the beginning to the end comes once.
     pub async fn run<T: Send + 'static, E: From<StageError>>(
         &self,
         filter: RecordFilter,
@@ -141,8 +128,7 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// Reads the manifests first, then lists the new segments, then asks the rows of the pages that are revised in
-    /// them.
+    /// Reads the manifests, then the new segments, then the rows of the pages that are revised in them.
     async fn snapshot(&self, filter: RecordFilter) -> Result<Snapshot> {
         let mut snapshot = self.published(filter).await?;
         snapshot.new = self.new_segments(&snapshot).await?;
@@ -157,7 +143,6 @@ impl Export<'_> {
         Ok(snapshot)
     }
 
-    /// Reads the manifests, and then the hosts that are blocked.
     async fn published(&self, filter: RecordFilter) -> Result<Snapshot> {
         let blobs = self.0.blobs.as_ref();
         let first_year: Option<Year> = filter.first_day().and_then(|day| day.get(..4)?.parse().ok());
@@ -169,7 +154,6 @@ impl Export<'_> {
         Ok(Snapshot { filter, now, blocked, manifests, new: BTreeSet::new(), revised: HashMap::new() })
     }
 
-    /// Lists the segments that the manifests of a snapshot do not list as indexed.
     async fn new_segments(&self, snapshot: &Snapshot) -> Result<BTreeSet<SegmentKey>> {
         let first = snapshot.filter.first_day();
         let mut new = BTreeSet::new();
@@ -201,7 +185,6 @@ impl Export<'_> {
         Ok(current)
     }
 
-    /// Reads one segment, and encodes those of its records that count.
     async fn portion<T: Send + 'static>(
         &self,
         segment: SegmentKey,
@@ -277,7 +260,6 @@ impl Export<'_> {
     }
 }
 
-/// Returns a record without its text if the page asks that no copy of it be offered.
 fn without_copy(mut record: Record) -> Record {
     if record.no_archive {
         record.text.clear();
@@ -285,7 +267,6 @@ fn without_copy(mut record: Record) -> Record {
     record
 }
 
-/// The keys of all segments of a snapshot, in order, listed in parts.
 struct Keys {
     years: std::vec::IntoIter<Year>,
     /// The prefix that is being listed, and the key after which the listing goes on.

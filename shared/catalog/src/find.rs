@@ -23,17 +23,14 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Maximum number of years that have an index.
 const YEARS: usize = 200;
-/// Time for which the list of years with a manifest is reused before it is listed again. A new year only adds pages, so
-/// a stale list never shows a page that is gone.
+/// Time for which the years are reused before they are listed again: a stale list never shows a page that is gone.
 const YEARS_KNOWN_FOR: Millis = Millis::from_mins(10);
 /// Number of thumbnails whose existence is checked side by side for one page of results.
 const THUMBNAILS_AT_ONCE: usize = 16;
 /// Maximum number of tries of a query whose splits are merged away while it runs.
 const TRIES: u32 = 3;
-/// Maximum number of sites of which a record is read for their profile, each of them a read where the index is far
-/// away.
+/// Maximum number of sites whose profile is read, each of them a read where the index is far away.
 const PROFILES: usize = 2_000;
 
 /// Runs queries.
@@ -45,17 +42,12 @@ pub struct Finder {
     events: Arc<dyn Events>,
     /// The manifests as they were last read, by year; `None` for one of another version.
     manifests: Mutex<BTreeMap<Year, Arc<Remembered<Option<Manifest>>>>>,
-    /// The blocked hosts as they were last read.
     hidden: Remembered<BTreeSet<String>>,
-    /// Content of all manifests together.
     read: Mutex<Arc<LiveIndex>>,
     /// The years that have a manifest, and the monotonic time at which they were listed.
     years: Mutex<Option<(BTreeSet<Year>, Millis)>>,
-    /// The sites as they were last counted.
     counted: Mutex<Option<ListedSites<SiteEntry>>>,
-    /// The sites with their profiles, as they were last read.
     profiles: Mutex<Option<ListedSites<SiteProfile>>>,
-    /// Key that cursors are signed with, once it is set.
     cursor_key: OnceLock<[u8; CURSOR_KEY_BYTES]>,
 }
 
@@ -120,12 +112,8 @@ impl Finder {
         let _same = self.cursor_key.set(key);
     }
 
-    /// Runs a query and returns `limit` hits from `start` on. Parts of the query that cannot be understood are left out
-    /// and listed in [`SearchResults::notes`].
-    ///
-    /// # Errors
-    /// [`FindError::BadQuery`] if nothing of the query can be understood or the cursor does not belong to it; or the
-    /// object store's error.
+    /// Runs a query and returns `limit` hits from `start` on. Parts of it that cannot be understood are listed in
+    /// [`SearchResults::notes`]; [`FindError::BadQuery`] if nothing can be, or if the cursor is not the query's.
     pub async fn find(&self, text: &str, start: Start<'_>, limit: usize) -> Result<SearchResults, FindError> {
         let began = self.clock.monotonic();
         let found = self.run(text, start, limit, false).await;
@@ -144,8 +132,7 @@ impl Finder {
         self.run(text, Start::Offset(0), limit, true).await
     }
 
-    /// Returns the page at an address with as much of its text as may be given to an assistant; `None` if the index has
-    /// no such page.
+    /// Returns the page at an address with the text that an assistant may have; `None` if the index has no such page.
     pub async fn page(&self, address: &str) -> Result<Option<PageText>, PortError> {
         let question = Question {
             text: address.to_owned(),
@@ -213,8 +200,7 @@ impl Finder {
         })
     }
 
-    /// Returns the page whose address is the text of a question, with the question for it; `None` if the text is no
-    /// address, or if the index has no such page.
+    /// Returns the page whose address is the text of a question, with the question for it.
     async fn at_address(&self, question: &Question) -> Result<Option<(Arc<Question>, (Answered, Unsearched))>> {
         let pages = pages_at(&question.text);
         if pages.is_empty() {
@@ -228,7 +214,6 @@ impl Finder {
         Ok((found.0.0.total > 0).then_some((at, found)))
     }
 
-    /// Searches the published splits that may match a question. Returns the results, and what was not searched.
     async fn ask(&self, question: &Arc<Question>) -> Result<(Answered, Unsearched)> {
         let asked = question.clone();
         let may_match = |split: &SplitEntry| split.may_match(&question.query);
@@ -236,14 +221,12 @@ impl Finder {
         Ok((answer, opened.index.unreadable.clone()))
     }
 
-    /// Returns the sites that have pages in the index, in the order of their host names. They are counted anew only if
-    /// the index or the list of blocked hosts has changed.
+    /// Returns the sites of the index by host name, counted anew only if the index or the blocked hosts have changed.
     pub async fn sites(&self) -> Result<Arc<[SiteEntry]>, PortError> {
         self.listed(&self.counted, sites).await
     }
 
-    /// Returns the sites that have pages in the index with their profiles, in the order of their host names. They are
-    /// read anew only if the index or the list of blocked hosts has changed.
+    /// Returns the sites of the index with their profiles, read anew only as [`Finder::sites`] are counted anew.
     pub async fn site_profiles(&self) -> Result<Arc<[SiteProfile]>, PortError> {
         self.listed(&self.profiles, |splits, hidden| site_profiles(splits, hidden, PROFILES)).await
     }
@@ -268,8 +251,7 @@ impl Finder {
         Ok(sites)
     }
 
-    /// Runs a function over the published splits that may match, and once more if some of them are merged away
-    /// meanwhile.
+    /// Runs a function over the splits that may match, and once more if some are merged away meanwhile.
     async fn look_at<T, F>(&self, may_match: impl Fn(&SplitEntry) -> bool, look: F) -> Result<(Opened, T)>
     where
         T: Send + 'static,
@@ -320,7 +302,6 @@ impl Finder {
         Err(endless())
     }
 
-    /// Returns what is published, and the blocked hosts.
     async fn published(&self) -> Result<(Arc<LiveIndex>, Arc<BTreeSet<String>>)> {
         let parse = |bytes: Option<&[u8]>| bytes.map_or_else(|| Ok(BTreeSet::new()), |b| Ok(hidden::parse(b)?.hosts));
         let hosts = self.hidden.load(self.blobs.as_ref(), HIDDEN_KEY, parse);
@@ -375,8 +356,7 @@ impl Finder {
     }
 
     async fn with_thumbnail(&self, hit: Hit) -> Result<SearchHit, PortError> {
-        // A thumbnail object that does not exist (yet) is not linked. A thumbnail frame beside its record exists as
-        // long as the record.
+        // A thumbnail object may not exist (yet); a frame exists as long as its record.
         let thumbnail = match hit.thumbnail {
             Some(ThumbnailId::Object(image)) if !has_thumbnail(self.blobs.as_ref(), &image).await? => None,
             thumbnail => thumbnail,

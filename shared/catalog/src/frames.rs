@@ -1,5 +1,4 @@
-//! Frames of zstd. A thread uses one context again and again, since to make one means to clear tables of some hundred
-//! kilobytes.
+//! Frames of zstd. A thread reuses one context: making one clears tables of some hundred kilobytes.
 
 use curlew_ports::stage::{Result, StageError};
 use std::cell::RefCell;
@@ -12,8 +11,7 @@ thread_local! {
     static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// Returns a frame with these bytes and their checksum, which every reader of zstd verifies. The same bytes always give
-/// the same frame.
+/// Returns a frame of these bytes with their checksum; the same bytes always give the same frame.
 pub fn compressed(bytes: &[u8]) -> Result<Vec<u8>> {
     let failed = |e: std::io::Error| StageError::Job(format!("cannot compress: {e}"));
     COMPRESSOR.with_borrow_mut(|compressor| {

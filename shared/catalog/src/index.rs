@@ -22,28 +22,23 @@ use futures::stream::{self, Stream, StreamExt, TryStreamExt};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Number of pages at which a portion of what is published is closed and built as one split, unless configured; it
-/// bounds the memory that building one needs.
+/// Number of pages at which a portion is built as one split, unless configured; it bounds the memory.
 pub const PAGES_PER_SPLIT: usize = 20_000;
 /// Bytes of text after which a split is closed.
 pub const TEXT_PER_SPLIT: usize = 64 * 1024 * 1024;
 /// Maximum total size of splits that are merged into one, in bytes; merging holds them in memory.
 const MERGE_BYTES: u64 = 256 * 1024 * 1024;
-/// Time for which unlisted objects are kept. It is longer than the run of any program that puts an object and lists it
-/// afterwards.
+/// Time for which unlisted objects are kept, longer than any program takes to list what it has put.
 const RETIRED_FOR: Millis = Millis::from_days(1);
 /// Number of portions that are built side by side, unless configured. Another one is read meanwhile.
 pub const PORTIONS_AT_ONCE: usize = 2;
-/// Number of segments that are read side by side.
 const SEGMENTS_AT_ONCE: usize = 8;
-/// Number of rows that are read side by side for each of those segments.
 const ROWS_AT_ONCE: usize = 32;
 /// Maximum number of retries of publishing while another indexer publishes the same segments.
 const RACES: u32 = 8;
 /// Age in days from which on all segments of a day are certainly written.
 const SEALED_AFTER_DAYS: u64 = 2;
-/// Age in days up to which a segment may have records whose rows are still to be written; less than
-/// [`SEALED_AFTER_DAYS`].
+/// Age in days up to which rows of a segment may still be missing; less than [`SEALED_AFTER_DAYS`].
 const UNDECIDED_DAYS: u64 = 1;
 
 /// The stage that publishes the index.
@@ -62,7 +57,6 @@ pub struct Index {
     pub pages_per_split: usize,
 }
 
-/// New segments and their current records.
 #[derive(Default)]
 struct NewRecords {
     segments: Vec<SegmentKey>,
@@ -72,7 +66,6 @@ struct NewRecords {
     text: usize,
     /// Pages that were published before with another text, by the year of the older copy.
     revised: BTreeMap<Year, BTreeSet<PageId>>,
-    /// Chains of jobs that the pages belong to.
     traces: BTreeSet<TraceId>,
 }
 
@@ -88,18 +81,15 @@ impl NewRecords {
         self.traces.extend(other.traces);
     }
 
-    /// True if a split is to be built of it.
     fn is_full(&self, pages: usize) -> bool {
         self.records.len() >= pages || self.text >= TEXT_PER_SPLIT
     }
 }
 
 impl Index {
-    /// Publishes the new segments of a year, rewrites splits of an older format, and merges the splits that are due.
-    /// Two indexers may run at once.
-    ///
-    /// New pages are divided into portions that are built side by side. Each is listed as soon as it is built, so what
-    /// an indexer has done when it dies is done, and the next one takes up the rest.
+    /// Publishes the new segments of a year, rewrites splits of an older format, and merges those that are due. Each
+    /// portion of pages is listed as soon as it is built, so the next run takes up the rest of one that dies. Two
+    /// indexers may run at once.
     pub async fn publish(&self, year: Year) -> Result<PublishReport> {
         let mut done = PublishReport::default();
         let mut races = 0;
@@ -149,16 +139,14 @@ impl Index {
             if let Some(error) = failed {
                 return Err(error);
             }
-            // The seal is for the day on which the segments were listed, not for a later one for which some of them
-            // waited.
+            // The day on which the segments were listed is sealed, not a later one for which some of them waited.
             let sealed = (began - Millis::from_days(SEALED_AFTER_DAYS)).day();
             change_manifest(self.blobs.as_ref(), year, |m| Ok(m.seal(&sealed))).await?;
         }
         Ok(())
     }
 
-    /// Publishes the new segments of a year, then merges all its splits without the pages that are gone: into one
-    /// split, or into a few if they are large.
+    /// Publishes the new segments of a year, then merges all its splits into few, without the pages that are gone.
     pub async fn refresh(&self, year: Year) -> Result<PublishReport> {
         let mut done = self.publish(year).await?;
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
@@ -173,7 +161,6 @@ impl Index {
         Ok(done)
     }
 
-    /// Lists the segments of a year that its manifest does not list as indexed.
     pub(super) async fn new_segments(&self, year: Year, manifest: &Manifest) -> Result<Vec<SegmentKey>> {
         Ok(unlisted_segments(self.blobs.as_ref(), &segment::year_prefix(year), manifest).await?)
     }
@@ -196,9 +183,8 @@ impl Index {
         })
     }
 
-    /// Reads a segment; gives nothing of one that is left to the next run. A record counts only if its page's row
-    /// points to it, so that a record which a repeated batch wrote twice is indexed once. A record that no row will
-    /// ever point to is erased: nothing would erase it when its page is removed.
+    /// Reads a segment; nothing of one that is left to the next run. A record counts only if its page's row points to
+    /// it; one that no row will ever point to is erased, since nothing would erase it with its page.
     async fn read(&self, key: SegmentKey) -> Result<NewRecords> {
         let mut batch = NewRecords::default();
         let Some(blob) = self.blobs.get(key.as_str()).await? else {
@@ -210,8 +196,7 @@ impl Index {
         let (mut counted, mut orphans, mut replaced, mut traces) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let records = match segment::decode_all(&key, &blob.bytes) {
             Ok(records) => records,
-            // The segment counts as published, so that it neither stops the others nor is read again. Fsck finds and
-            // repairs it.
+            // The segment counts as published, so that it neither stops the others nor is read again; fsck repairs it.
             Err(error) => {
                 tracing::error!(
                     segment = key.as_str(),
@@ -233,8 +218,8 @@ impl Index {
                     replaced.extend(record.replaces.clone().map(|old| (record.id.clone(), old)));
                     counted.push(record);
                 }
-                // The row is being written, or the batch that wrote the segment died and will run again: leave it to
-                // the next run. That a page is taken up again may be in no row yet.
+                // The row is being written, or the batch will run again. That a page is taken up again may be in no row
+                // yet.
                 None if !is_settled => return Ok(NewRecords::default()),
                 Some(state) if state.is_open() && !is_settled => return Ok(NewRecords::default()),
                 Some(PageState::Accepted { location: at, .. }) if record.replaces.as_ref() == Some(&at) => {
@@ -267,9 +252,8 @@ impl Index {
         Ok(batch)
     }
 
-    /// Erases the record of a page whose row points to a newer one, and the records that it replaced: once it is erased,
-    /// nothing leads to them. Returns the years of all of them. The oldest record goes first, so that the next run finds
-    /// what a crash has left.
+    /// Erases a page's replaced record and the earlier ones, to which only it leads; returns their years. The oldest
+    /// goes first, so that the next run finds what a crash has left.
     async fn erase_replaced(&self, page: &PageId, at: &Location) -> Result<BTreeSet<Year>> {
         let blobs = self.blobs.as_ref();
         let (mut records, mut next) = (Vec::new(), Some(at.clone()));
@@ -292,8 +276,7 @@ impl Index {
         Ok(years)
     }
 
-    /// Publishes a portion whose rows were read from `began` on, after the manifest of this generation, in the name of
-    /// each chain of jobs that a page of it belongs to.
+    /// Publishes a portion whose rows were read from `began` on, after the manifest of this generation.
     async fn add(
         &self,
         year: Year,
@@ -349,8 +332,7 @@ impl Index {
         Ok(())
     }
 
-    /// Makes some merges of different splits, as many side by side as portions are built but one: a merge needs more
-    /// memory than a portion.
+    /// Makes merges of different splits, as many at once as portions but one: a merge needs more memory.
     async fn merge_all(&self, year: Year, merges: Vec<Merge>, done: &mut PublishReport) -> Result<()> {
         let at_once = self.portions_at_once.saturating_sub(1).max(1);
         let merges = stream::iter(merges).map(|(keys, tier)| self.merge(year, keys, tier));
@@ -361,8 +343,7 @@ impl Index {
         Ok(())
     }
 
-    /// Merges some splits of a year into one of a tier, or rewrites one without the pages that are gone, which then
-    /// keeps its tier. Does nothing if another indexer was faster.
+    /// Merges splits into one of a tier, or rewrites one without pages that are gone; nothing if another was faster.
     async fn merge(&self, year: Year, keys: Vec<String>, tier: Option<Tier>) -> Result<PublishReport> {
         let began = self.clock.now();
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
@@ -426,8 +407,7 @@ impl Index {
         Ok(compute(self.pool.as_ref(), CpuTask::Build, work).await?)
     }
 
-    /// Deletes objects that have not been listed for [`RETIRED_FOR`]: splits that were merged, and splits of a program
-    /// that died before it could list them.
+    /// Deletes objects that have not been listed for [`RETIRED_FOR`]: merged splits, and those of a dead program.
     async fn sweep(&self, year: Year) -> Result<()> {
         let there = all_keys(self.blobs.as_ref(), &format!("splits/{year:04}/"), None).await?;
         let now = self.clock.now();

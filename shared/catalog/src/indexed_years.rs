@@ -7,9 +7,7 @@ use curlew_ports::stage::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Prefix of the keys of manifests.
 const MANIFESTS: &str = "manifests/";
-/// Maximum number of years that have an index.
 const YEARS: usize = 200;
 
 /// A year of the index.
@@ -31,9 +29,8 @@ pub struct IndexedYear {
     pub is_newer: bool,
 }
 
-/// Returns the years of the index, newest first, with one listing and one read for each. A year without a split has no
-/// page and is left out: all of them are gone, or none was published. Pages whose `unavailable_after` has passed count
-/// until they are removed.
+/// Returns the years of the index, newest first, with one listing and one read for each; a year without a split is left
+/// out. Pages whose `unavailable_after` has passed count until they are removed.
 pub async fn indexed_years(blobs: &dyn Blobs) -> Result<Vec<IndexedYear>> {
     let keys = blobs.list(MANIFESTS, None, YEARS).await?;
     let mut years = Vec::with_capacity(keys.len());

@@ -4,11 +4,9 @@ use curlew_model::{HostKey, HostState, Page, PageId, Source, SourceKey};
 use curlew_ports::{Blobs, Hosts, Pages, PortError, Sources};
 use futures::stream::{self, Stream, TryStreamExt};
 
-/// Keys that one call lists.
 const KEYS: usize = 1_000;
 /// Rows of pages that one call lists: about the megabyte that one answer of DynamoDB holds.
 const ROWS: usize = 2_000;
-/// Rows of hosts, or of sites and feeds, that one call lists.
 const STATE_ROWS: usize = 1_000;
 
 /// Returns all keys below a prefix, in order; only those after `after` if it is given.
@@ -67,10 +65,8 @@ pub async fn choose_from<T>(
     Ok((chosen, next))
 }
 
-/// Passes the rows of pages after `after` to `take`, until it has taken `rows` of them or refuses one. Returns the row
-/// after which the next call goes on, which is the last one taken, if rows are left.
-///
-/// A limit of zero counts as one: a call that takes nothing would look as if no rows were left.
+/// Passes the rows of pages after `after` to `take`, until it has taken `rows` of them, at least one, or refuses one.
+/// Returns the row after which the next call goes on, which is the last one taken, if rows are left.
 pub async fn pages_from(
     pages: &dyn Pages,
     mut after: Option<PageId>,

@@ -22,10 +22,8 @@ pub(crate) struct LiveIndex {
     pub(crate) unreadable: Unsearched,
 }
 
-/// Parts of the index that a query has not searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Unsearched {
-    /// Number of pages in splits.
     pub(crate) pages: u64,
     /// Years of which the manifest cannot be read, so that the number of their pages is unknown.
     pub(crate) years: Vec<Year>,
@@ -65,7 +63,6 @@ impl LiveIndex {
         LiveIndex { tags, entries, outdated, hidden, until, unreadable: Unsearched { pages, years } }
     }
 
-    /// Returns the places of the splits that may match.
     pub(crate) fn wanted(&self, may_match: impl Fn(&SplitEntry) -> bool) -> Vec<usize> {
         (0..self.entries.len()).filter(|at| may_match(&self.entries[*at])).collect()
     }

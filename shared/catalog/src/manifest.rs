@@ -20,7 +20,6 @@ pub async fn load_manifest(blobs: &dyn Blobs, year: Year) -> Result<(Manifest, O
     Ok((manifest, blob.map(|blob| blob.tag)))
 }
 
-/// Reads the manifest of a year from its object; an empty one if there is none.
 pub(crate) fn parse_manifest(year: Year, bytes: Option<&[u8]>) -> Result<Manifest> {
     bytes.map_or_else(|| Ok(Manifest::new(year)), Manifest::from_json).map_err(search_error)
 }
@@ -47,8 +46,7 @@ pub(crate) async fn load_if_known(blobs: &dyn Blobs, year: Year) -> Result<Optio
     parse_if_known(year, blob.as_ref().map(|blob| blob.bytes.as_ref()))
 }
 
-/// Changes the manifest of a year by compare-and-swap. A change that changes nothing is not written: a year that has no
-/// manifest does not get one.
+/// Changes the manifest of a year by compare-and-swap; nothing is written if nothing changes.
 pub async fn change_manifest(
     blobs: &dyn Blobs,
     year: Year,
@@ -62,8 +60,7 @@ pub async fn change_manifest(
     .await
 }
 
-/// Returns the segments below a prefix that a manifest does not list as indexed, in order. Days that it has sealed are
-/// not even listed.
+/// Returns the unindexed segments below a prefix, in order; days that the manifest has sealed are not listed.
 pub async fn unlisted_segments(
     blobs: &dyn Blobs,
     prefix: &str,

@@ -5,8 +5,7 @@ use curlew_policy::address::{canonical, current_version, page_id, parse};
 use curlew_search::{Cursor, Hidden, Query, Request, Results, SearchError, Split, search, suggest};
 use std::collections::BTreeSet;
 
-/// Returns the pages that a pasted address may be of: with either scheme, with and without a slash at its end. A text
-/// that is no address gives none.
+/// Returns the pages of a pasted address: either scheme, with and without a last slash; none if it is no address.
 pub(crate) fn pages_at(text: &str) -> BTreeSet<PageId> {
     let text = text.trim();
     let is_web = |scheme: &str| scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");
@@ -28,7 +27,6 @@ pub(crate) fn pages_at(text: &str) -> BTreeSet<PageId> {
     pages
 }
 
-/// A query with its options.
 pub(crate) struct Question {
     pub(crate) text: String,
     pub(crate) query: Query,
@@ -44,7 +42,6 @@ pub(crate) struct Question {
 pub(crate) type Answered = (Results, Option<String>);
 
 impl Question {
-    /// Searches open splits.
     pub(crate) fn look(&self, splits: &[&Split], hidden: &Hidden) -> Result<Answered, SearchError> {
         let Question { text, query, after, now, offset, limit, explain, with_records } = self;
         let after = after.as_ref();

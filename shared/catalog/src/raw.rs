@@ -1,8 +1,6 @@
-//! Raw pages: what was fetched of accepted pages, kept for a time where the operator asks for it.
-//!
-//! Each page is one zstd frame of an object `raw/YYYY/MM/DD/<name>.warc.zst`, which belongs to the segment of the same
-//! name. A frame holds three WARC records: the request, the response with its body decoded, and as `metadata` the job
-//! of extraction without the document, so that the page can be extracted again.
+//! Raw pages: what was fetched of accepted pages, kept for a time where the operator asks for it. A page is one zstd
+//! frame of the object that belongs to its segment, with three WARC records: the request, the response with its body
+//! decoded, and as `metadata` the job of extraction without the document.
 
 use crate::frames::compressed;
 use crate::hidden::{hidden_hosts, is_hidden};
@@ -29,7 +27,6 @@ const MAX_BLOCK: u64 = 16 << 20;
 const SETTLED_AFTER: Millis = Millis::from_days(2);
 /// Objects that are deleted at once: a request to a stack may take 30 ms.
 const DELETED_AT_ONCE: usize = 16;
-/// Media type of the record about a page.
 const JSON: &str = "application/json";
 
 /// A page as it was fetched.
@@ -127,7 +124,6 @@ pub struct RawEntry {
     pub record: Record,
     /// JPEG that lies beside the record.
     pub thumbnail: Option<Bytes>,
-    /// Frame of the record in its segment.
     frame: Bytes,
 }
 
@@ -160,11 +156,8 @@ pub struct RawPages {
 }
 
 impl RawPages {
-    /// Deletes what has been kept for long enough, and what belongs to no segment since a program died before it wrote
-    /// it; returns how many objects. Nothing is read but names.
-    ///
-    /// # Errors
-    /// The object store's error; the next call goes on.
+    /// Deletes raw pages that were kept long enough, or whose segment was never written; returns the number of objects.
+    /// Only names are read, and after an error the next call goes on.
     pub async fn expire(&self) -> Result<usize> {
         let blobs = self.blobs.as_ref();
         let keys = all_keys(blobs, RAW_PREFIX, None).await?;
@@ -182,8 +175,8 @@ impl RawPages {
         self.delete(&keys.iter().filter(is_left).collect::<Vec<_>>()).await
     }
 
-    /// Returns the objects of raw pages whose segments exist, from a day on and in order of days: the key of each and
-    /// its segment.
+    /// Returns the keys of raw pages since a day, each with its segment, in order; those without a segment are left
+    /// out.
     pub async fn objects(&self, since: Timestamp) -> Result<Vec<(String, SegmentKey)>> {
         let (blobs, first) = (self.blobs.as_ref(), key_day(since));
         let keys = all_keys(blobs, RAW_PREFIX, Some(format!("{RAW_PREFIX}{first}"))).await?;
@@ -214,8 +207,7 @@ impl RawPages {
         Ok(segment::decode_all(segment, &blob.bytes)?.into_iter().filter_map(kept).collect())
     }
 
-    /// Returns those of the pages of one object that a search may show: the rows point to their records, and no block
-    /// hides them.
+    /// Returns the pages of one object that a search may show: rows point to their records, and no block hides them.
     pub async fn entries_of_segment(&self, key: &str, segment: &SegmentKey, rows: &dyn Pages) -> Result<Vec<RawEntry>> {
         let hidden = hidden_hosts(self.blobs.as_ref()).await?;
         let mut shown = Vec::new();
@@ -237,7 +229,6 @@ impl RawPages {
     }
 }
 
-/// Returns the day in the key of raw pages.
 pub(crate) fn raw_day(key: &str) -> &str {
     key.get(RAW_PREFIX.len()..RAW_PREFIX.len() + 10).unwrap_or_default()
 }

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// only an object that has changed is transferred and parsed.
 pub(crate) struct Remembered<T>(Mutex<Option<Content<T>>>);
 
-/// A content, and the tag of its object if there was one.
 type Content<T> = (Arc<T>, Option<Tag>);
 
 impl<T> Default for Remembered<T> {

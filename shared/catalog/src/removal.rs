@@ -21,9 +21,7 @@ use std::sync::Arc;
 pub const AUDIT_PREFIX: &str = "audit/";
 /// Number of records of one page that replaced each other and are erased together; publishing erases all but the last.
 pub(crate) const REPLACED_IN_A_ROW: usize = 16;
-/// Number of attempts to write the row of a page while others write it.
 const ROW_TRIES: u32 = 4;
-/// Reason why a job is dropped.
 const SEEN_SINCE: &str = "the page was accepted, or found present, after it was judged";
 
 /// Removes pages, and notes when others become unavailable.
@@ -43,9 +41,7 @@ struct AuditLine<'a> {
     page: &'a PageId,
     url: &'a str,
     reason: &'static str,
-    /// Time at which the page was accepted.
     accepted: Timestamp,
-    /// The thumbnail object that was removed with the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     thumbnail: Option<&'a ImageId>,
 }
@@ -67,9 +63,9 @@ impl Removal {
         self.remove_all(vec![id.clone()], reason, false).await
     }
 
-    /// Removes pages as [`Removal::remove`] does, and images of their sites if `with_site_images`. Each segment that
-    /// holds their records is rewritten once, or once more for each earlier record of a page in it. A page whose record
-    /// is damaged gives an error and keeps no other one from being removed.
+    /// Removes pages as [`Removal::remove`] does, and images of their sites if `with_site_images`. Each segment is
+    /// rewritten once for each age of records. A damaged record gives an error and keeps no other page from being
+    /// removed.
     pub async fn remove_all(&self, mut ids: Vec<PageId>, reason: Gone, with_site_images: bool) -> Result<()> {
         for _ in 0..ROW_TRIES {
             ids = self.try_to_remove(ids, reason, with_site_images).await?;
@@ -158,8 +154,7 @@ impl Removal {
         Ok(manifest.tombstones.contains(id) || self.records(location).await?.is_empty())
     }
 
-    /// Notes that a page names another time at which it becomes unavailable than its record does, so that no query
-    /// finds it after that, and that it was found present.
+    /// Notes that a page becomes unavailable at another time than its record says, and that it was found present.
     async fn expire(
         &self,
         job: &RemovalJob,

@@ -18,11 +18,9 @@ const UNPACK_LIMIT: usize = 8 * 1024 * 1024;
 const ERASED: u32 = 0x184D_2A50;
 /// Magic number of a skippable frame with a thumbnail.
 const THUMBNAIL: u32 = 0x184D_2A51;
-/// All magic numbers of skippable frames.
 const SKIPPABLE: std::ops::RangeInclusive<u32> = 0x184D_2A50..=0x184D_2A5F;
 /// Magic number of a frame (RFC 8878 §3.1.1).
 const FRAME: u32 = 0xFD2F_B528;
-/// Bytes of a skippable frame's header.
 const SKIPPABLE_HEADER: usize = 8;
 /// Maximum number of tries to erase a record while others erase in the same segment.
 const ERASE_TRIES: u32 = 8;
@@ -45,7 +43,6 @@ pub fn segment_year(at: &Location) -> Option<Year> {
     segment_day(&at.segment).get(..4)?.parse().ok()
 }
 
-/// Returns the prefix of the keys of a year's segments.
 pub(crate) fn year_prefix(year: Year) -> String {
     format!("{SEGMENTS}{year:04}/")
 }
@@ -103,7 +100,6 @@ pub async fn write(
     Ok(frames.into_iter().map(|(offset, length)| Location { segment: segment.clone(), offset, length }).collect())
 }
 
-/// Returns the header of a skippable frame with `content` bytes of content.
 fn skippable(magic: u32, content: u32) -> [u8; SKIPPABLE_HEADER] {
     let mut header = [0; SKIPPABLE_HEADER];
     header[..4].copy_from_slice(&magic.to_le_bytes());
@@ -122,13 +118,11 @@ pub async fn thumbnail(blobs: &dyn Blobs, at: &Location) -> Result<Option<Bytes>
     Ok(jpeg(&frame))
 }
 
-/// Returns the thumbnail of a frame, unless it has been erased.
 pub(crate) fn jpeg(frame: &Bytes) -> Option<Bytes> {
     let content = u32::try_from(frame.len().saturating_sub(SKIPPABLE_HEADER)).unwrap_or(0);
     frame.starts_with(&skippable(THUMBNAIL, content)).then(|| frame.slice(SKIPPABLE_HEADER..))
 }
 
-/// Returns the location of a record's thumbnail, if it has one.
 pub(crate) fn thumbnail_of(record: &Record, at: &Location) -> Option<Location> {
     let offset = at.offset.checked_sub(record.thumbnail_frame)?;
     (record.thumbnail_frame > 0).then(|| Location { offset, length: record.thumbnail_frame, ..at.clone() })
@@ -200,9 +194,8 @@ fn corrupt(segment: &str, why: &str) -> StageError {
     StageError::Port(PortError::Corrupt { what: segment.to_owned(), why: why.to_owned() })
 }
 
-/// Overwrites records and their thumbnails with skippable frames of the same length, and their raw pages before:
-/// through a record they are found. The frames of an object disappear in one write, every other offset stays right, and
-/// zstd tools skip them.
+/// Overwrites records, their thumbnails, and before them their raw pages, with skippable frames of the same length. The
+/// frames of an object disappear in one write, and every other offset stays right.
 pub async fn erase(blobs: &dyn Blobs, segment: &SegmentKey, records: &[(Location, Record)]) -> Result<()> {
     let mut raw_pages: BTreeMap<String, Vec<Range<u64>>> = BTreeMap::new();
     for raw in records.iter().filter_map(|(_, record)| record.raw.as_ref()) {

@@ -1,5 +1,4 @@
-//! Open splits: read by ranges, opened by their tails, within a memory limit. A range cache may store
-//! what was read, so that it need not be read from afar again.
+//! Open splits: read by ranges within a memory limit; a range cache may store what was read.
 
 use crate::manifest::search_error;
 use bytes::Bytes;
@@ -19,7 +18,6 @@ const KEPT_BYTES: u64 = 32 * 1024 * 1024;
 /// Maximum number of rounds of reading split data for one query.
 pub(crate) const ROUNDS: u32 = 64;
 
-/// An open split and its key.
 #[derive(Clone)]
 pub(crate) struct OpenSplit {
     key: Arc<str>,
@@ -38,7 +36,6 @@ impl Splits {
         Splits { blobs, cache: None, open: Mutex::default() }
     }
 
-    /// Stores the ranges that are read in this cache.
     pub(crate) fn with_range_cache(self, cache: Arc<dyn RangeCache>) -> Splits {
         Splits { cache: Some(cache), ..self }
     }
@@ -117,7 +114,6 @@ impl Splits {
         Ok(())
     }
 
-    /// Returns the pieces of a split that are in the range cache, one for each place.
     async fn near(&self, key: &str, places: &[Range<u64>]) -> Vec<Option<Bytes>> {
         match &self.cache {
             Some(cache) => cache.get(key, places).await,
@@ -125,7 +121,6 @@ impl Splits {
         }
     }
 
-    /// Puts verified pieces into the range cache.
     async fn keep_near(&self, key: &str, pieces: Vec<(u64, Bytes)>) {
         if let Some(cache) = self.cache.as_ref().filter(|_| !pieces.is_empty()) {
             cache.put(key, pieces).await;
@@ -147,14 +142,12 @@ impl Splits {
     }
 }
 
-/// Cuts a range that begins at a chunk's start into chunks.
 fn in_chunks(at: u64, bytes: Bytes) -> Vec<(u64, Bytes)> {
     let length = bytes.len() as u64;
     let chunk = |from: u64| (at + from, bytes.slice(from as usize..(from + CHUNK_BYTES).min(length) as usize));
     (0..length).step_by(CHUNK_BYTES as usize).map(chunk).collect()
 }
 
-/// Returns the error of a search that does not stop asking for more of the index.
 pub(crate) fn endless() -> StageError {
     let why = "a search kept asking for more of the index and was stopped".to_owned();
     StageError::Port(PortError::Corrupt { what: "the index".into(), why })

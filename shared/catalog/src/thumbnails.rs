@@ -29,8 +29,7 @@ pub(crate) async fn has_thumbnail(blobs: &dyn Blobs, image: &ImageId) -> Result<
     }
 }
 
-/// Returns the key of a thumbnail that is an object of its own. An empty object records for good that the image yields
-/// no thumbnail, so that it is not fetched again for each page that shows it.
+/// Returns the key of a thumbnail object. An empty object records for good that the image yields no thumbnail.
 pub fn thumbnail_key(image: &ImageId) -> String {
     format!("{THUMBNAIL_PREFIX}{}/{image}.jpg", &image.as_str()[..2])
 }

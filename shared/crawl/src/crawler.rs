@@ -51,8 +51,7 @@ pub struct Crawler {
 }
 
 impl Politeness {
-    /// Returns the politeness context over these ports, with the default rules and nothing learned yet; documents are
-    /// parsed at once. Callers change fields of it.
+    /// Returns the context over these ports, with the default rules and nothing learned yet; callers change fields.
     pub fn over(ports: &Ports, fetch: Arc<dyn FetchPort>, clock: Arc<dyn Clock>, seeds: Arc<dyn Seeds>) -> Politeness {
         Politeness {
             ledger: ports.ledger.clone(),
@@ -146,8 +145,7 @@ impl Crawler {
         Crawler { discover, poll: Poll { fetch: first, ..self.poll }, fetch, ..self }
     }
 
-    /// Returns the crawler of a process that serves the pages, so that the hubs that feeds name are asked to announce
-    /// updates, if there is an address for them to call.
+    /// Returns the crawler of a process that hubs can call, which asks the hubs of feeds to announce updates.
     #[must_use]
     pub fn listening(self) -> Crawler {
         if !self.subscribe.callbacks.are_reachable() {
@@ -158,9 +156,8 @@ impl Crawler {
         Crawler { discover, poll: Poll { intake, ..self.poll }, ..self }
     }
 
-    /// Daily: sends the removal of the pages of `index` whose `unavailable_after` has passed, and re-checks of others;
-    /// returns the number of re-checks. Without a `count` as many are re-checked as let every page have its turn at
-    /// least twice a year, and at least a thousand.
+    /// Daily: sends the removal of the pages of `index` whose `unavailable_after` has passed, and `count` re-checks, or
+    /// as many as check every page twice a year, at least a thousand. Returns what was sampled.
     pub async fn recheck(&self, index: &Index, count: Option<usize>) -> Result<Sampled> {
         let mut indexed = 0;
         for year in index.years().await? {
@@ -171,7 +168,6 @@ impl Crawler {
         self.sample.run(count.map_or(daily, HowMany::AtMost)).await
     }
 
-    /// Sends the removal of the pages of a year whose `unavailable_after` has passed.
     async fn send_expired(&self, index: &Index, year: Year) -> Result<()> {
         let Sample { pages, queue, politeness } = &self.sample;
         let now = politeness.clock.now();

@@ -16,14 +16,9 @@ impl fmt::Display for Overrun {
     }
 }
 
-/// Returns what `work` makes of a document of this many bytes, which it owns.
-///
-/// A panic of `work` counts as an overrun: it comes again whenever the document is read, and a job that failed for it
-/// would leave the lease of its visit behind, and the other documents of that visit unread.
-///
-/// # Errors
-/// The inner error if the document overran its limit or made its reader panic, the outer one if it could not be read
-/// now.
+/// Returns what `work` makes of a document of this many bytes; the inner error if it overran its limit or panicked. A
+/// panic comes again whenever the document is read, and a failed job would leave the lease of its visit behind, and the
+/// other documents of that visit unread.
 pub async fn parsed<T: Send + 'static>(
     pool: &dyn CpuPool,
     bytes: usize,

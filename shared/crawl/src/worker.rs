@@ -32,8 +32,7 @@ pub trait Settlement: Send + Sync {
     type Handle: Send + Sync;
     /// The job is done: it is not handed out again.
     async fn done(&self, handle: &Self::Handle) -> Result<(), PortError>;
-    /// The job waits. It is sent as a new message instead of being put back: waiting is no failure and must not count
-    /// as one.
+    /// The job waits. It is sent as a new message, since waiting must not count as a failure.
     async fn defer(&self, handle: &Self::Handle, job: &Job, until: Timestamp) -> Result<(), PortError>;
     /// The job has failed and is handed out again at this instant.
     async fn retry(&self, handle: &Self::Handle, at: Timestamp) -> Result<(), PortError>;
@@ -88,10 +87,8 @@ pub struct Worker<'a, S> {
 pub type ExtractDelivery<H> = (H, u32, PageJob);
 
 impl<S: Settlement> Worker<'_, S> {
-    /// Runs a job that was handed out `receives` times, and settles it. A panic of its stage is a failure as any other.
-    ///
-    /// # Errors
-    /// The errors of the queue. The job is then handed out again when its visibility ends.
+    /// Runs a job that was handed out `receives` times, and settles it; a panic counts as any failure. After an error
+    /// of the queue, the job is handed out again when its visibility ends.
     pub async fn run(&self, handle: &S::Handle, receives: u32, job: &Job) -> Result<(), PortError> {
         let again = (receives > 1).then(|| job.clone().again());
         let job = again.as_ref().unwrap_or(job);
@@ -114,12 +111,9 @@ impl<S: Settlement> Worker<'_, S> {
         }
     }
 
-    /// Extracts several pages together and settles them. If extraction panics, each is run on its own, so that only the
-    /// one that panics fails; before each of them `may_begin` is asked, and those that remain when it says no are
-    /// returned by their number.
-    ///
-    /// # Errors
-    /// The errors of the queue. Jobs that are not settled then are handed out again when their visibility ends.
+    /// Extracts pages together and settles them. If extraction panics, each is run on its own, so that only one fails;
+    /// when `may_begin` says no, the number of those that remain is returned. Jobs that are not settled are handed out
+    /// again when their visibility ends.
     pub async fn run_together(
         &self,
         deliveries: Vec<ExtractDelivery<S::Handle>>,
@@ -180,9 +174,6 @@ impl<S: Settlement> Worker<'_, S> {
 }
 
 /// Settles a delivery that failed with this error; its job is known unless it could not be read.
-///
-/// # Errors
-/// The errors of the queue. The job is then handed out again when its visibility ends.
 pub async fn settle_failure<S: Settlement>(
     queue: &S,
     handle: &S::Handle,
@@ -209,8 +200,7 @@ pub async fn settle_failure<S: Settlement>(
 }
 
 impl<S: Settlement<Handle = Receipt>> Worker<'_, S> {
-    /// Runs what an inbox handed out of one stage: pages are extracted together, unless one of them failed before;
-    /// other jobs run one after the other.
+    /// Runs what an inbox handed out of one stage, pages together unless one of them failed before.
     pub async fn deliver(&self, stage: QueueName, deliveries: Vec<Delivery>) -> Result<(), PortError> {
         let together =
             stage == QueueName::Extract && deliveries.len() > 1 && deliveries.iter().all(|d| d.receives == 1);
@@ -242,7 +232,6 @@ impl<S: Settlement<Handle = Receipt>> Worker<'_, S> {
     }
 }
 
-/// Returns the span of a job.
 fn span_of(job: &Job) -> Span {
     job_span(job.work.kind(), &trace::trace_id(job))
 }

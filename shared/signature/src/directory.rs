@@ -15,7 +15,6 @@ pub const LIFETIME: Millis = Millis::from_days(7);
 pub const RENEWED_AFTER: Millis = Millis::from_days(1);
 /// Time a site may keep a copy of the directory; shorter than a new key waits before it signs.
 pub const MAX_AGE: Millis = Millis::from_hours(12);
-/// The `tag` parameter of the signatures.
 const TAG: &str = "http-message-signatures-directory";
 
 /// A directory as it is served.
@@ -34,8 +33,7 @@ pub struct SignedDirectory {
 }
 
 impl SignedDirectory {
-    /// Makes the directory of `keys` as `authority` serves it. Each key signs it, which proves that whoever lists a key
-    /// has it.
+    /// Makes the directory as `authority` serves it; each key signs it, which proves that whoever lists a key has it.
     pub fn new(keys: &KeyRing, authority: &str, now: Timestamp, unique: u64) -> SignedDirectory {
         let published = keys.published(now);
         let entries = published.iter().map(|(stored, key)| PublishedKey {

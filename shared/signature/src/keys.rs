@@ -1,7 +1,5 @@
-//! The keys of an operator, and how one takes over from another.
-//!
-//! A new key is in the directory at once and signs a day later, when no site has a copy of the directory without it.
-//! The old key stays in the directory for a week after that.
+//! The keys of an operator. A new key is published at once and signs a day later, when no site has an older copy of the
+//! directory; the old key stays published for a week after that.
 
 use crate::signer::{SEED_BYTES, SigningKey};
 use base64::Engine;
@@ -17,7 +15,6 @@ pub const PUBLISHED_AFTER_USE: Millis = Millis::from_days(7);
 pub const MAX_KEYS: usize = 2;
 /// Bytes of a file of keys beyond which it is not read.
 pub const MAX_BYTES: usize = 4 * 1024;
-/// The form of the file that this version writes.
 const VERSION: u32 = 1;
 
 /// Error of using or changing keys.
@@ -76,10 +73,7 @@ impl KeyRing {
         KeyRing { version: VERSION, keys: vec![StoredKey::new(seed, now, now)] }
     }
 
-    /// Reads what [`KeyRing::write`] wrote.
-    ///
-    /// # Errors
-    /// [`KeyError::Unreadable`] and [`KeyError::Newer`]; neither says anything of the seeds.
+    /// Reads what [`KeyRing::write`] wrote; no error says anything of the seeds.
     pub fn read(bytes: &[u8]) -> Result<KeyRing, KeyError> {
         let unreadable = |why: &str| KeyError::Unreadable(why.to_owned());
         if bytes.len() > MAX_BYTES {
@@ -110,10 +104,7 @@ impl KeyRing {
         serde_json::to_vec_pretty(self).unwrap_or_default()
     }
 
-    /// Adds a key that takes over. Keys that are no longer published are dropped.
-    ///
-    /// # Errors
-    /// [`KeyError::RotationUnderWay`] while the directory is full.
+    /// Adds a key that takes over; an error while the directory is full. Keys that are no longer published are dropped.
     pub fn rotate(&self, seed: &[u8; SEED_BYTES], now: Timestamp) -> Result<KeyRing, KeyError> {
         let mut keys: Vec<StoredKey> = self.keys.iter().filter(|key| key.is_published(now)).cloned().collect();
         if keys.len() >= MAX_KEYS {

@@ -1,8 +1,6 @@
 //! Web Bot Auth: requests signed with HTTP Message Signatures, so that a site can tell this crawler from one that only
-//! uses its name (draft-ietf-webbotauth-httpsig-protocol-01; RFC 9421).
-//!
-//! A request is signed with an Ed25519 key. It names a directory, where a site finds the public half of the key
-//! ([`directory`]). An operator makes and rotates keys ([`keys`]). Nothing here knows the time or draws random bytes.
+//! uses its name (draft-ietf-webbotauth-httpsig-protocol-01; RFC 9421). A request names a [`directory`] of public keys;
+//! an operator makes and rotates [`keys`]. Nothing here knows the time or draws random bytes.
 
 pub mod accept;
 pub mod directory;

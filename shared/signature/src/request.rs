@@ -3,8 +3,7 @@
 use crate::signer::{SigningKey, Window};
 use curlew_model::{Millis, SignatureHeaders, Timestamp};
 
-/// The `tag` parameter of a request's signature, so that it is taken for no other
-/// (draft-ietf-webbotauth-httpsig-protocol).
+/// The `tag` parameter of a request's signature (draft-ietf-webbotauth-httpsig-protocol).
 const TAG: &str = "web-bot-auth";
 /// Validity of the signature of a request: long enough for clocks that differ, too short to be of use to others.
 pub const LIFETIME: Millis = Millis::from_mins(5);

@@ -74,7 +74,6 @@ impl SigningKey {
     }
 }
 
-/// Validity of a signature, and its nonce.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     pub(crate) created: Timestamp,

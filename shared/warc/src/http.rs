@@ -1,8 +1,6 @@
 //! HTTP messages as blocks of records hold them: a head, and a body that may be chunked (RFC 9112).
 
-/// Maximum size of a head in bytes.
 const HEAD_BYTES: usize = 256 << 10;
-/// Maximum number of header lines.
 const LINES: usize = 500;
 
 /// A response. Its body is as it stands in the block: perhaps chunked, perhaps with a content coding.
@@ -22,11 +20,8 @@ impl HttpResponse<'_> {
         self.headers.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Returns the body without its chunks. One that is not chunked though its header says so is taken as it is: many
-    /// programs store it so.
-    ///
-    /// # Errors
-    /// If it begins as a chunked body and does not go on as one.
+    /// Returns the body without its chunks; a body that is not chunked though its header says so is taken as it is,
+    /// since many programs store it so.
     pub fn unchunked(&self) -> Result<std::borrow::Cow<'_, [u8]>, &'static str> {
         let is_chunked = self.every("transfer-encoding").any(|value| value.to_lowercase().ends_with("chunked"));
         if is_chunked && chunk(self.body).is_some() {

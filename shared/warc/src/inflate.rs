@@ -5,7 +5,6 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes that are read at once.
 const STEP: usize = 128 << 10;
 /// Maximum ratio of a file to its compressed form, as for bodies that are fetched.
 const MAX_RATIO: u64 = 200;
@@ -20,7 +19,6 @@ const DICTIONARY: [u8; 4] = [0x5d, 0x2a, 0x4d, 0x18];
 /// Last three bytes of the magic number of a skippable frame (RFC 8878 §3.1.2); the first is from 0x50 to 0x5f.
 const SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
 
-/// Compression of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Plain,
@@ -41,15 +39,12 @@ impl Form {
     }
 }
 
-/// Part of a compressed file, in bytes, that must hold more than half as many: whoever compresses does not make a
-/// document longer, while empty members and blocks take time and yield nothing.
+/// Bytes of a compressed file that must hold more than half as many: empty members take time and yield nothing.
 const SPARSE: u64 = 1 << 20;
 
-/// Returns a reader of a file's uncompressed content. Reading fails once the content is more than 200 times as large as
-/// what was read of the file, from 64 MiB on, or half as large as [`SPARSE`] bytes in a row.
-///
-/// # Errors
-/// If the file cannot be read, or its form is not understood: compressed twice, or with a dictionary.
+/// Returns a reader of a file's uncompressed content; an error if it is compressed twice or with a dictionary. Reading
+/// fails once the content is more than 200 times as large as what was read, from 64 MiB on, or half as large as
+/// [`SPARSE`] bytes in a row.
 pub fn inflate(file: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
     let (coded, made) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let counted = Counted { inner: file, count: coded.clone(), made: made.clone(), seen: (0, 0) };
@@ -79,7 +74,6 @@ fn invalid(why: &str) -> io::Error {
 struct Counted<R> {
     inner: R,
     count: Arc<AtomicU64>,
-    /// Bytes made of it so far.
     made: Arc<AtomicU64>,
     /// Both counts when they were last compared.
     seen: (u64, u64),

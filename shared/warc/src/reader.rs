@@ -2,11 +2,8 @@
 
 use std::io::{self, BufRead, Read};
 
-/// Maximum size of a record's header in bytes.
 const HEAD_BYTES: u64 = 64 << 10;
-/// Bytes of a block that are read in one step.
 const STEP_BYTES: u64 = 64 << 10;
-/// First bytes of a record.
 const MAGIC: &[u8] = b"WARC/";
 
 /// A record. Its block may have been left out.
@@ -71,7 +68,6 @@ impl From<io::Error> for Fault {
 /// Reads the records of an uncompressed file.
 pub struct WarcReader<R> {
     input: R,
-    /// Offset of the next byte.
     at: u64,
     max_block: u64,
     /// True after an error: nothing after it can be trusted.
@@ -84,11 +80,8 @@ impl<R: BufRead> WarcReader<R> {
         WarcReader { input, at: 0, max_block, is_over: false }
     }
 
-    /// Reads the next record; `None` at the end of the file, and after an error. The block is kept if `wants` accepts
-    /// the header lines.
-    ///
-    /// # Errors
-    /// [`ReadError`] says where the file is damaged.
+    /// Reads the next record; `None` at the end of the file, and after an error, which says where the file is damaged.
+    /// The block is kept if `wants` accepts the header lines.
     pub fn next_record(
         &mut self,
         wants: impl FnOnce(&[(String, String)]) -> bool,

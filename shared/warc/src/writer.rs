@@ -26,8 +26,7 @@ pub struct NewRecord<'a> {
     pub payload: &'a [u8],
 }
 
-/// Returns an identifier of a record: a UUID (version 8, RFC 9562 §5.8) made of a hash, so that a record that is
-/// written twice has one name.
+/// Returns a UUID (version 8, RFC 9562 §5.8) made of a hash, so that a record that is written twice has one name.
 pub fn record_id(of: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in of {

@@ -13,9 +13,7 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Version of the cursor that is written and read.
 const VERSION: u32 = 1;
-/// Maximum number of segments that are read at once.
 const SEGMENTS_AT_ONCE: usize = 8;
 /// Maximum number of pages that are passed on together, unless they share a segment.
 const PAGES_AT_ONCE: usize = 1_000;
@@ -37,11 +35,9 @@ pub enum Change {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cursor {
     version: u32,
-    /// The segments whose records were passed on.
     segments: DoneObjects,
     /// The audit lines of the removals that were passed on.
     removals: DoneObjects,
-    /// The hosts that were blocked.
     hidden: BTreeSet<String>,
     /// The pages whose time was over, and that were not removed yet.
     expired: BTreeSet<PageId>,
@@ -50,7 +46,6 @@ pub struct Cursor {
     in_doubt: InDoubt,
 }
 
-/// Hosts and pages of which an engine may have been told, although the cursor does not say so.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct InDoubt {
     hosts: BTreeSet<String>,
@@ -83,7 +78,6 @@ impl Cursor {
 struct DoneObjects {
     /// All names up to this one, in their order, are done.
     through: String,
-    /// Later names that are done.
     later: BTreeSet<String>,
 }
 
@@ -115,7 +109,6 @@ fn end_of_day(at: Timestamp) -> String {
     format!("{}/~", key_day(at))
 }
 
-/// The part of an audit line that says which page was removed.
 #[derive(Deserialize)]
 struct RemovedPage {
     page: PageId,
@@ -123,12 +116,8 @@ struct RemovedPage {
 
 impl Export<'_> {
     /// Passes all changes since a cursor to `write`, with the cursor to keep once the engine knows them; returns the
-    /// last one. A part may be empty: its cursor is to be kept all the same. A page may come more than once; the last
-    /// change of it counts. A record whose page asks for `noarchive` has no text.
-    ///
-    /// # Errors
-    /// Any error of the ports, of `write`, or that a segment is damaged. The changes since a cursor that was passed on
-    /// come again if the next call is given it.
+    /// last cursor. A part may be empty, and the last change of a page counts. A record whose page asks for `noarchive`
+    /// has no text. After an error, the changes since a cursor come again if the next call is given it.
     pub async fn changes<E: From<StageError>>(
         &self,
         mut cursor: Cursor,
@@ -156,7 +145,6 @@ impl Export<'_> {
         Ok(keys.iter().filter_map(|key| key.strip_prefix(prefix)).map(ToOwned::to_owned).collect())
     }
 
-    /// Returns the name of a segment with its records.
     async fn segment(&self, name: &str) -> Result<(String, Vec<(Location, Record)>)> {
         let Ok(key) = SegmentKey::new(&format!("{SEGMENTS}{name}")) else { return Ok((name.to_owned(), vec![])) };
         Ok((name.to_owned(), self.records(&key).await?))
@@ -171,8 +159,7 @@ impl Export<'_> {
         Ok(Some(removed.page))
     }
 
-    /// Returns the changes of pages by their rows: an audit line is older than the row of its page, which may have been
-    /// accepted anew since.
+    /// Returns changes by the rows of pages: a page may have been accepted anew since its audit line.
     async fn changes_of(&self, snapshot: &Snapshot, pages: &BTreeSet<PageId>) -> Result<Vec<Change>> {
         let changes = stream::iter(pages).map(|id| self.change_of(snapshot, id)).buffered(ROWS_AT_ONCE);
         changes.try_collect().await
@@ -191,7 +178,6 @@ impl Export<'_> {
     }
 }
 
-/// A run of [`Export::changes`].
 struct Run<'a, W> {
     export: &'a Export<'a>,
     snapshot: Snapshot,
@@ -201,8 +187,7 @@ struct Run<'a, W> {
 }
 
 impl<E: From<StageError>, W: AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>> Run<'_, W> {
-    /// Passes on the pages of hosts that were blocked, or are no longer. It reads all segments that were passed on
-    /// before, since no index of pages by host is kept.
+    /// Passes on the pages of hosts whose block has changed; all segments are read, since no index by host is kept.
     async fn hosts_changed(&mut self) -> Result<(), E> {
         let export = self.export;
         let mut changed: BTreeSet<String> =
@@ -251,7 +236,6 @@ impl<E: From<StageError>, W: AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>> 
         Ok(())
     }
 
-    /// Passes on the pages of the removals that were audited.
     async fn pages_removed(&mut self) -> Result<(), E> {
         let export = self.export;
         let complete = end_of_day(self.snapshot.now - DAY_IS_COMPLETE_AFTER);
@@ -288,7 +272,6 @@ impl<E: From<StageError>, W: AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>> 
         self.pass_on(changes).await
     }
 
-    /// Passes changes on, unless there are none.
     async fn pass_on(&mut self, changes: Vec<Change>) -> Result<(), E> {
         if changes.is_empty() { Ok(()) } else { (self.write)(changes, &self.cursor).await }
     }
@@ -300,12 +283,10 @@ impl Snapshot {
         self.manifest_of(&key).is_some_and(|manifest| manifest.is_indexed(&key))
     }
 
-    /// Returns what to do with the pages of current records.
     fn changes(&self, records: Vec<(Location, Record)>) -> Vec<Change> {
         records.into_iter().map(|(at, record)| self.change(&at, record)).collect()
     }
 
-    /// Returns what to do with the page of a current record.
     fn change(&self, at: &Location, record: Record) -> Change {
         if self.takes(at, &record) { Change::Index(Box::new(without_copy(record))) } else { Change::Delete(record.id) }
     }

@@ -25,7 +25,6 @@ pub struct PublishReport {
 }
 
 impl PublishReport {
-    /// Adds the counts of a part of the run.
     pub(super) fn add(&mut self, part: PublishReport) {
         self.added += part.added;
         self.segments += part.segments;
@@ -46,8 +45,7 @@ impl Index {
         Ok(load_manifest(self.blobs.as_ref(), year).await?.0.is_outdated())
     }
 
-    /// Returns the indexed pages of a year whose `unavailable_after` has passed. No query finds them any more; their
-    /// records still exist.
+    /// Returns the pages of a year whose `unavailable_after` has passed: no query finds them, but their records exist.
     pub async fn expired(&self, year: Year) -> Result<Vec<PageId>> {
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
         let now = self.clock.now();
@@ -66,8 +64,7 @@ impl Index {
         Ok(expired)
     }
 
-    /// Returns the number of pages of a year that can be found, without opening a split. Pages whose
-    /// `unavailable_after` has passed count until they are removed.
+    /// Returns the number of findable pages of a year, expired ones included, without opening a split.
     pub async fn indexed(&self, year: Year) -> Result<u64> {
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
         Ok(manifest.findable())

@@ -52,7 +52,6 @@ pub struct BackfillRequest {
     pub again: bool,
 }
 
-/// Continuation of a step.
 enum Turn {
     /// With the next turn.
     Next(Backfill),
@@ -104,8 +103,7 @@ impl Backfills {
         self.intake.politeness.clock.now()
     }
 
-    /// Begins to read the back catalogue of a known site or feed, or goes on with it; a backfill that has ended begins
-    /// anew. Returns whether there is such a site or feed.
+    /// Begins to read the back catalogue of a known site or feed, or goes on with it; false if there is no such row.
     pub async fn begin(&self, of: &SourceKey, request: BackfillRequest) -> Result<bool> {
         let Some((row, _)) = self.intake.sources.get(of).await? else { return Ok(false) };
         if !matches!(row, Source::Site(_) | Source::Feed(_)) {
@@ -224,7 +222,6 @@ impl Backfills {
         Ok(Ok(backfill::pace(row, 0, &politeness.rules, self.now())))
     }
 
-    /// Finds out which feeds the site has.
     async fn feeds(&self, row: Backfill) -> Result<Turn> {
         let feeds = match self.intake.sources.get(&row.of).await? {
             Some((Source::Feed(feed), _)) => vec![feed.key],
@@ -245,7 +242,6 @@ impl Backfills {
         Ok(Turn::Next(Backfill { phase: BackfillPhase::Feeds(feeds), ..row }))
     }
 
-    /// Begins with the archive of a feed.
     async fn feed(&self, mut row: Backfill, key: &SourceKey) -> Result<Backfill> {
         if let BackfillPhase::Feeds(feeds) = &mut row.phase {
             feeds.retain(|feed| feed != key);
@@ -264,7 +260,6 @@ impl Backfills {
         Ok(heir.and_then(|(row, _)| if let Source::Feed(heir) = row { Some(heir) } else { None }))
     }
 
-    /// Finds out which sitemaps the site has: those that its robots.txt names, or those at the usual addresses.
     async fn sitemaps(&self, row: Backfill, home: &Url, host: &HostKey) -> Result<Turn> {
         let politeness = self.intake.politeness.as_ref();
         let mut visit = match self.open(&row, host, host, home.as_str()).await? {
@@ -293,8 +288,7 @@ impl Backfills {
         Ok(Turn::End(self.progress(row, 0, 0)))
     }
 
-    /// Opens a visit of a host key for a URL, or returns the end of the step. `home` is the host key of the backfill:
-    /// other hosts in trouble cost it a document at most.
+    /// Opens a visit, or returns the end of the step; hosts other than `home` cost the backfill a document at most.
     async fn open(
         &self,
         row: &Backfill,
@@ -320,7 +314,6 @@ impl Backfills {
         }))
     }
 
-    /// Takes the next portion of a list.
     async fn addresses(&self, mut row: Backfill, list: curlew_model::AddressList, hidden: &Hidden) -> Result<Turn> {
         let Some(left) = self.listed(&list).await? else {
             row.lists.pop();
@@ -344,7 +337,6 @@ impl Backfills {
         Ok(Turn::End(self.progress(row, portion.sent, 0)))
     }
 
-    /// Records that a step took this number of pages and documents of the budget.
     fn progress(&self, row: Backfill, pages: u32, documents: u32) -> Backfill {
         let taken = pages.saturating_add(documents);
         let row = Backfill { sent: row.sent.saturating_add(pages.into()), ..row };
@@ -415,15 +407,12 @@ impl Backfills {
     }
 }
 
-/// Pages of a list that one step has dealt with.
 struct Portion {
     /// Number of addresses, those that were known included.
     done: usize,
-    /// Number of pages that were sent.
     sent: u32,
 }
 
-/// Records that addresses of the last list are done.
 fn advance(row: &mut Backfill, done: usize) {
     let Some(mut list) = row.lists.pop() else { return };
     list.done = list.done.saturating_add(u32::try_from(done).unwrap_or(u32::MAX));
@@ -434,7 +423,6 @@ fn advance(row: &mut Backfill, done: usize) {
     }
 }
 
-/// Keys of the objects with its lists.
 fn objects(row: &Backfill) -> Vec<String> {
     row.lists.iter().map(|list| list.object.clone()).collect()
 }

@@ -1,8 +1,5 @@
-//! Dispatch: every minute or few, sends jobs for the feeds and sites whose minute of the cycle has come.
-//!
-//! The mark moves behind what was sent, every few thousand rows, so that a tick that is cut off anywhere is gone on
-//! with and never begun anew. So dispatch catches up after a stop of any length, if a tick does more rows than
-//! `MARK_EVERY`, and more than come in a minute.
+//! Dispatch: every minute or few, sends jobs for the feeds and sites whose minute of the cycle has come. The mark moves
+//! every few thousand rows, so that a tick that is cut off is gone on with and never begun anew.
 
 use crate::bulk::Bulk;
 use curlew_model::{Backfill, BackfillJob, DiscoverJob, Job, Millis, PollJob, PollsJob, Source, Timestamp, Work};
@@ -17,24 +14,18 @@ use std::sync::Arc;
 
 /// The name of the mark: all slots up to its minute were sent.
 const MARK: &str = "dispatch";
-/// The name of the place within a slot: the slots before its minute were sent, and of that minute's slot the keys
-/// before it.
+/// The name of the mark within a slot: of its minute's slot the keys before it were sent.
 const WITHIN: &str = "dispatch-within";
-/// Rows that one call lists.
 const LIST: usize = 500;
-/// Number of rows after which the mark moves, at the next end of a list of rows. A tick that is cut off from outside
-/// sends again no more than these.
+/// Number of rows after which the mark moves; a tick that is cut off sends no more of them again.
 const MARK_EVERY: usize = 2_000;
-/// Number of rows after which a tick ends: what comes in three minutes to some fifteen million feeds, and more than a
-/// function reads in its time.
+/// Number of rows after which a tick ends: three minutes of fifteen million feeds, more than a function has time for.
 const MOST_ROWS: usize = 100_000;
 /// Maximum number of polls of one job: about 200 KB of a message.
 const MOST_POLLS: usize = 1_000;
-/// Length of the addresses in one job's polls from which on it is sent, so that long ones do not make it longer than a
-/// message, not even with each character escaped.
+/// Bytes of addresses after which a job is sent, so that it fits a message with each character escaped.
 const ADDRESSES: usize = 200 << 10;
-/// Number of rows of a list for which feeds are read concurrently. At 5 ms a read, a list of further slots takes a
-/// tenth of a second, and would take 2.5 seconds one by one.
+/// Number of feeds that are read concurrently: one by one, a list would take 2.5 seconds at 5 ms a read.
 const ROWS_AT_ONCE: usize = 32;
 
 /// The stage that sends what is due.
@@ -106,8 +97,7 @@ impl Dispatch {
         Ok(all)
     }
 
-    /// Releases parked jobs, which have waited longest, and only then sends what is due, whatever becomes of the
-    /// release. Returns the outcomes of the two.
+    /// Releases parked jobs, which have waited longest, and then sends what is due, whatever became of the release.
     pub async fn tick_after<T>(&self, release: impl Future<Output = T>, limits: TickLimits) -> (T, Result<Dispatched>) {
         let released = release.await;
         (released, self.tick_within(limits).await)
@@ -141,16 +131,14 @@ impl Dispatch {
         }
     }
 
-    /// Returns rows in their order, with feeds in place of the further slots that list them. A feed that does not exist
-    /// any more is left out.
+    /// Returns rows in their order, with feeds in place of further slots; a feed that no longer exists is left out.
     async fn themselves(&self, rows: Vec<Source>) -> Result<Vec<Source>> {
         let reads = stream::iter(rows).map(|row| self.itself(row)).buffered(ROWS_AT_ONCE);
         let rows: Vec<Option<Source>> = reads.try_collect().await?;
         Ok(rows.into_iter().flatten().collect())
     }
 
-    /// Returns the row of the feed that a further slot lists; any other row is itself. Only feeds that are, or once
-    /// were, polled more than once a cycle cost this read.
+    /// Returns the feed that a further slot lists, or the row itself.
     async fn itself(&self, row: Source) -> Result<Option<Source>> {
         match row {
             Source::Extra(extra) => Ok(self.sources.get(&extra.feed).await?.map(|(row, _)| row)),
@@ -179,21 +167,15 @@ impl Dispatch {
     }
 }
 
-/// A tick under way.
 struct Tick<'a> {
     stage: &'a Dispatch,
     limits: TickLimits,
     now: Timestamp,
-    /// The version of the mark.
     seen: Version,
     jobs: Bulk<'a>,
-    /// Polls that are not sent yet.
     polls: Vec<PollJob>,
-    /// Length of their addresses.
     addresses: usize,
-    /// Number of messages with polls that were made.
     messages: u64,
-    /// Rows looked at since the mark was moved.
     unmarked: usize,
     sent: Dispatched,
 }
@@ -271,8 +253,7 @@ impl Tick<'_> {
         Ok(())
     }
 
-    /// Sends the polls that were gathered. A feed may come first in several messages of a tick, so each of them has
-    /// another instant.
+    /// Sends the gathered polls; each message has another instant, since a feed may come first in several.
     async fn send_polls(&mut self) -> Result<()> {
         self.addresses = 0;
         let polls = std::mem::take(&mut self.polls);

@@ -14,14 +14,10 @@ use curlew_ports::stage::Result;
 use curlew_ports::{CpuPool, Reply, ReplyHeaders};
 use url::Url;
 
-/// Two spans of freshness that differ by less than this part of them count as one: an `Expires` is never exactly so far
-/// away as the last time.
+/// Spans of freshness that differ by less than this part count as one: an `Expires` is never exactly so far away.
 const STEADY: u64 = 8;
 
-/// Reads an answer as a feed. One that overruns its limit cannot be read.
-///
-/// # Errors
-/// The inner error if it is no feed or cannot be read, the outer one if it could not be parsed now.
+/// Reads an answer as a feed, or says why it is none; one that overruns its limit cannot be read.
 pub(crate) async fn parse(pool: &dyn CpuPool, reply: &Reply, url: &Url) -> Result<Result<Feed, FeedError>> {
     let (body, media, url) = (reply.body.clone(), reply.headers.content_type.clone(), url.clone());
     let read = move || curlew_feed::parse(&body, media.as_deref(), &url, &curlew_feed::Limits::default());
@@ -29,15 +25,13 @@ pub(crate) async fn parse(pool: &dyn CpuPool, reply: &Reply, url: &Url) -> Resul
     Ok(read.unwrap_or_else(|overrun| Err(FeedError::Unreadable(overrun.to_string()))))
 }
 
-/// The entries that a poll looks at, in their order: all, or the newest if there are more. Many a feed lists the oldest
-/// first.
+/// Returns the entries that a poll looks at, in their order: all, or the newest of too many.
 pub(crate) fn newest(feed: &Feed, most: usize) -> impl Iterator<Item = &Entry> {
     let too_many = too_many(feed.entries.iter().map(Entry::time), most);
     feed.entries.iter().enumerate().filter(move |(place, _)| !too_many.contains(place)).map(|(_, entry)| entry)
 }
 
-/// A hash of what a feed says, as far as anything here depends on it: its entries, their links, titles and dates. It
-/// leaves out parts that change with each call, such as the time at which the document was made. Never zero.
+/// Returns a hash of a feed's entries, links, titles and dates, without what changes with each call. Never zero.
 pub(crate) fn content_hash(feed: &Feed, most: usize) -> u64 {
     let mut hash = mix(feed.entries.len() as u64);
     let mut add = |number: u64| hash = mix(hash ^ number);
@@ -51,8 +45,7 @@ pub(crate) fn content_hash(feed: &Feed, most: usize) -> u64 {
     hash.max(1)
 }
 
-/// A short hash of what a feed says of an entry, by which a changed one is known: title and date, and
-/// content where no date of change is given. Never zero.
+/// Returns a short hash of an entry's title and date, or content where no change is dated. Never zero.
 pub(crate) fn stamp(entry: &Entry) -> u16 {
     let mut hash = mix(entry.updated.or(entry.published).map_or(0, |at| at.as_millis().unsigned_abs()));
     let content = entry.content.as_deref().or(entry.summary.as_deref()).filter(|_| entry.updated.is_none());
@@ -65,7 +58,6 @@ pub(crate) fn stamp(entry: &Entry) -> u16 {
     u16::try_from(hash & 0xffff).unwrap_or_default().max(1)
 }
 
-/// A feed that was read whole, with what its row is to learn of it.
 pub(crate) struct ReadFeed<'a> {
     pub(crate) parsed: &'a Feed,
     pub(crate) reply: &'a Reply,
@@ -76,7 +68,6 @@ pub(crate) struct ReadFeed<'a> {
     pub(crate) is_check: bool,
 }
 
-/// Writes what a good answer says into the feed's row.
 pub(crate) fn learn(feed: &mut FeedSource, read: &ReadFeed<'_>, rules: &Rules, now: Timestamp) {
     let ReadFeed { parsed, got, arrivals, .. } = *read;
     let headers = &read.reply.headers;
@@ -176,7 +167,6 @@ fn well(feed: &mut FeedSource) {
     feed.polling.streak = None;
 }
 
-/// The instant that `Retry-After` names, if it is still to come.
 fn retry_at(retry_after: Option<&str>, rules: &Rules, now: Timestamp) -> Option<Timestamp> {
     let at = http::retry_after(retry_after?, now)?.min(now + rules.retry_after_cap);
     (at > now).then_some(at)

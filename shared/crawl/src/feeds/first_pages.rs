@@ -10,17 +10,13 @@ use std::collections::BTreeSet;
 /// Number of new pages of a feed's own host key that are fetched under the lease that its reading has.
 pub const FIRST_PAGES: usize = 10;
 
-/// Visits that follow from feeds that were read under one visit.
 pub(crate) struct FirstPages {
-    /// Visits that are still to be sent.
     later: Vec<Envelope<VisitJob>>,
-    /// Visits that were made, and what is left of them.
     made: Vec<(Envelope<VisitJob>, VisitRest)>,
 }
 
 impl FirstPages {
-    /// Fetches the first new pages of the visit's own host key; without `fetch`, none. A page that two of the feeds
-    /// list is fetched once, also if there is no room for others of the second one.
+    /// Fetches the first new pages of the visit's own host key, each once; without `fetch`, none.
     pub(crate) async fn fetched(
         fetch: Option<&Fetch>,
         visit: &mut Visit<'_>,
@@ -67,8 +63,7 @@ impl FirstPages {
     }
 }
 
-/// Divides the items of a visit into new pages that are fetched now, at most `room`, and those of a visit of its own.
-/// Re-checks remove pages, which is the work of visits of their own.
+/// Divides items into new pages to fetch now, at most `room`, and the rest; re-checks have visits of their own.
 fn divided(job: &VisitJob, room: usize, asked: &BTreeSet<PageId>) -> (Vec<VisitItem>, Vec<VisitItem>) {
     let is_new = |item: &VisitItem| matches!(item.purpose, Purpose::New { .. });
     let items = job.items.iter().filter(|item| !(is_new(item) && asked.contains(&item.page))).cloned();

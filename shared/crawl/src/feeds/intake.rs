@@ -23,7 +23,6 @@ const REMEMBERED_AT_LEAST: usize = 32;
 /// Deletions of one document that are looked at.
 const DELETED_PER_POLL: usize = 100;
 
-/// Consequences of a document's entries.
 pub(crate) struct Taken {
     /// How often something new has come since the last time ([`schedule::arrivals`]).
     pub(crate) arrivals: u64,
@@ -60,8 +59,7 @@ impl Intake {
     }
 
     /// Returns the job for the feed's hub, if it is time for one, which the row then says. The job is sent once the row
-    /// is written: before, it would find nothing to ask for. A lost one follows with the next poll after
-    /// [`WEBSUB_RETRY`].
+    /// is written: before, it finds nothing to ask for. A lost one follows after [`WEBSUB_RETRY`].
     pub(crate) fn for_the_hub(&self, feed: &mut FeedSource, blocked: bool) -> Option<Job> {
         let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
         let step = if self.listening { subscription::step(feed, blocked, rules, now) } else { HubRequest::Nothing };
@@ -74,17 +72,14 @@ impl Intake {
         Some(Job::new(job))
     }
 
-    /// Sends such a job.
     pub(crate) async fn send_to_hub(&self, job: Option<Job>) -> Result<()> {
         let Some(job) = job else { return Ok(()) };
         Ok(self.queue.send(&[(job, self.politeness.clock.now())]).await?)
     }
 
-    /// Returns visits for the entries that are new, and sends the removal of the pages of those that the feed has taken
-    /// back. The caller writes `source` last: entries are remembered as seen only once their visits were made or are in
-    /// the queue. Entries of known pages do not count as arrivals. A feed may bring a limited number of new entries a
-    /// day; the others stay unseen until a later day. Pages of the host key `unvisited` were never visited before, and
-    /// are not looked up.
+    /// Returns visits for new entries, and sends the removal of pages that the feed has taken back. The caller writes
+    /// `source` last: entries count as seen only once their visits are made or queued. New entries beyond the day's
+    /// limit stay unseen until a later day. Pages of the host key `unvisited` are not looked up.
     pub(crate) async fn take(
         &self,
         source: &mut FeedSource,
@@ -150,7 +145,6 @@ impl Intake {
         Ok(Taken { arrivals: schedule::arrivals(source.polling.habit, dates, now), visits })
     }
 
-    /// Sends visits.
     pub(crate) async fn send(&self, visits: Vec<Envelope<VisitJob>>) -> Result<()> {
         let now = self.politeness.clock.now();
         let jobs: Vec<(Job, Timestamp)> = visits.into_iter().map(|visit| (visit.into_job(), now)).collect();
@@ -160,8 +154,8 @@ impl Intake {
         Ok(self.queue.send(&jobs).await?)
     }
 
-    /// Adds re-checks of pages whose entries have changed, and second looks at rejected ones, within a budget. An entry
-    /// that is left over keeps its old stamp, so that the next poll finds it again.
+    /// Adds re-checks of changed entries and second looks at rejected ones, within a budget; others keep their old
+    /// stamp.
     async fn look_into(
         &self,
         source: &FeedSource,
@@ -205,8 +199,8 @@ impl Intake {
         Ok(())
     }
 
-    /// Sends the removal of the pages of entries that the feed has taken back (RFC 6721), of its own host key alone.
-    /// Returns the keys by which the feed remembers that it was done.
+    /// Sends the removal of pages that the feed takes back (RFC 6721), of its own host key; returns the keys to
+    /// remember.
     async fn remove(&self, source: &FeedSource, deleted: &[DeletedEntry], trace: Option<&TraceId>) -> Result<Vec<u64>> {
         let now = self.politeness.clock.now();
         let own = Url::parse(&source.url).ok().and_then(|url| self.politeness.key_of(&url).ok());
@@ -271,8 +265,7 @@ impl Intake {
             self.reject(source, page, host, url, Rejection::Excluded(rule.to_string()), now).await?;
             return Ok(None);
         }
-        // A page of a host that was called before is looked up once more before it is called; a late answer costs only
-        // a message.
+        // A page is looked up once more before it is called; a late answer costs only a message.
         if unvisited != Some(&host)
             && let Some((row, _)) = self.pages.load_eventual(&page).await?
             && !row.state.may_be_taken_up()
@@ -291,7 +284,6 @@ impl Intake {
         self.reject(source, address::page_id(&url), host, url, Rejection::Address(why), now).await
     }
 
-    /// An entry that no call is made for gets a row all the same.
     async fn reject(
         &self,
         source: &FeedSource,
@@ -310,7 +302,6 @@ impl Intake {
     }
 }
 
-/// Returns the canonical address of the page that an entry's link leads to.
 fn page_of(link: &Url) -> Url {
     address::canonical(&address::current_version(link))
 }
@@ -322,13 +313,11 @@ fn hints(source: &FeedSource, entry: &Entry, now: Timestamp) -> EntryHints {
     EntryHints { title, published, author, tags, folder: source.folder.clone() }
 }
 
-/// Stands among the keys of seen entries for one that was taken back.
 fn deletion_key(entry: &DeletedEntry) -> u64 {
     address::hash64(&format!("deleted {}", entry.id))
 }
 
-/// Returns the facts that the records of a feed's pages take from it. A feed of comments is named after its site's, to
-/// which its row leads.
+/// Returns what records take from the feed; a feed of comments is named after its site's.
 fn named_by(source: &FeedSource, feed: &Feed) -> Option<NamedBy> {
     let title = feed.title.clone();
     let is_of_comments = Url::parse(&source.url).is_ok_and(|url| speaks_of_comments(&url, title.as_deref()));
@@ -337,7 +326,6 @@ fn named_by(source: &FeedSource, feed: &Feed) -> Option<NamedBy> {
     (!is_of_comments).then_some(named_by)
 }
 
-/// Visits to pages of one host key that a feed names.
 pub(crate) fn visit_jobs(
     source: &FeedSource,
     host: HostKey,
@@ -349,8 +337,7 @@ pub(crate) fn visit_jobs(
         .collect()
 }
 
-/// Updates the ring of known keys: all that the feed lists now, whatever the ring's size, then as many older keys as
-/// fit. A forgotten key is looked up among the pages when it comes again.
+/// Updates the ring of known keys: all that is listed now, then as many older ones as fit.
 fn remember(source: &mut FeedSource, listed: Vec<u64>, ring: usize) {
     let ring = ring.min(listed.len() + listed.len().max(REMEMBERED_AT_LEAST));
     let mut keys: Vec<u64> = Vec::with_capacity(ring);

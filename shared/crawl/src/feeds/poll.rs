@@ -1,5 +1,4 @@
-//! Poll: reads a feed, politely and conditionally, fetches the first pages that are new, and sends visits for the
-//! others.
+//! Poll: reads a feed, fetches the first new pages, and sends visits for the others.
 
 use crate::feeds::backfill::Backfills;
 use crate::feeds::feed_row::{self, ReadFeed, parse};
@@ -48,7 +47,6 @@ pub struct Poll {
 pub struct RowsAtHand(Mutex<HashMap<SourceKey, (Source, Version, Timestamp)>>);
 
 impl RowsAtHand {
-    /// Adds rows that were asked for then.
     pub(crate) fn add(&self, rows: Vec<(Source, Version)>, asked_at: Timestamp) {
         let rows = rows.into_iter().map(|(row, seen)| (row.key().clone(), (row, seen, asked_at)));
         self.rows().extend(rows);
@@ -59,7 +57,6 @@ impl RowsAtHand {
         self.rows().remove(feed).filter(|(_, _, asked_at)| *asked_at + ROWS_LAST > now)
     }
 
-    /// Forgets rows that nobody has used.
     pub(crate) fn forget<'k>(&self, feeds: impl Iterator<Item = &'k SourceKey>) {
         let mut rows = self.rows();
         feeds.for_each(|feed| drop(rows.remove(feed)));
@@ -70,7 +67,6 @@ impl RowsAtHand {
     }
 }
 
-/// A feed whose time has come.
 pub(crate) struct DueFeed<'j> {
     job: &'j Envelope<PollJob>,
     row: (FeedSource, Version),
@@ -79,16 +75,13 @@ pub(crate) struct DueFeed<'j> {
     read_at: Timestamp,
 }
 
-/// A feed that was asked for, with what is to be written and sent.
 struct Polled {
     next: NextRow,
-    /// Visits to its new pages.
     pages: FirstPages,
     /// True if all is well and nothing is new.
     is_quiet: bool,
 }
 
-/// The consequence of a poll for its feed's row.
 enum NextRow {
     Wait(Timestamp),
     PutOff(PutOff),
@@ -96,24 +89,18 @@ enum NextRow {
     Keep(Box<FeedSource>),
 }
 
-/// How the calls of one poll ended.
 struct PollOutcome<'a> {
     is_conditional: bool,
     /// True if the feed was asked for unconditionally, to look into the 304s that came before.
     is_check: bool,
     got: &'a Fetched,
-    /// The answer, if there was one.
     response: Option<FeedResponse<'a>>,
-    /// Number of calls that were made.
     calls: u32,
-    /// Why the last call got no answer.
     failure: Option<Failure>,
-    /// The pause that robots.txt asks for.
     crawl_delay: Option<Millis>,
 }
 
 impl Poll {
-    /// Applies a decision to leave a feed alone.
     async fn put_off(
         &self,
         job: &Envelope<PollJob>,
@@ -132,7 +119,6 @@ impl Poll {
         Ok(Verdict::Done)
     }
 
-    /// Decides what becomes of the feed's row, and takes in what is new.
     async fn taken(&self, due: &DueFeed<'_>, outcome: &PollOutcome<'_>) -> Result<(NextRow, Vec<Envelope<VisitJob>>)> {
         let PollOutcome { got, response, .. } = outcome;
         // The block covers the feed's own name, but not all of its host key.
@@ -217,7 +203,6 @@ impl Poll {
         Ok(())
     }
 
-    /// Applies an answer to the feed's row.
     async fn taken_in(
         &self,
         mut feed: FeedSource,
@@ -272,7 +257,6 @@ impl Poll {
     }
 }
 
-/// An answer with its content.
 struct FeedResponse<'a> {
     reply: &'a Reply,
     /// The feed of a 200, or the reason why it is none.
@@ -280,7 +264,6 @@ struct FeedResponse<'a> {
 }
 
 impl FeedResponse<'_> {
-    /// Returns the kind of its document.
     fn document(&self) -> Option<Document> {
         Some(match self.feed.as_ref()? {
             Ok(feed) if feed.entries.is_empty() && feed.deleted.is_empty() => Document::Empty,
@@ -338,7 +321,6 @@ impl Poll {
         self.settle(due, polled).await
     }
 
-    /// Asks for a feed, takes in the answer, and fetches the first new pages.
     async fn poll(&self, visit: &mut Visit<'_>, due: &DueFeed<'_>) -> Result<Polled> {
         let politeness = self.intake.politeness.as_ref();
         let feed = &due.row.0;
@@ -434,9 +416,8 @@ impl Poll {
                 return Err(error);
             }
         };
-        // The lease is given back first: what follows needs no call, and the visits that it sends do. If none will be
-        // sent and all is well, it runs out by itself: most polls bring nothing, and giving it back is most of what
-        // they cost.
+        // The lease is given back first: the visits that are sent need it. After a quiet poll it runs out by itself,
+        // since giving it back is most of what such a poll costs.
         if !(polled.is_quiet && visit.state.may_run_out(&politeness.rules)) {
             visit.give_back().await;
         }

@@ -1,5 +1,4 @@
-//! Polls in one message. Those of one host key run one after the other under one visit, others side by side, each under
-//! a brief lease of its own host key.
+//! Polls in one message: those of one host key under one visit, others side by side, each under a brief lease.
 
 use crate::feeds::poll::Poll;
 use crate::politeness::access::Politeness;
@@ -18,8 +17,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Number of polls of one message that run at once.
 pub const POLLS_AT_ONCE: usize = 64;
-/// Beginning of the names of marks that tell which message of polls was done last, by its first feed: when it was made.
-/// There are no more of them than feeds.
+/// Beginning of the names of marks, by a message's first feed, that tell which message was done last.
 const MARK: &str = "polls-";
 
 /// Forgets rows of feeds that were read together, and not used.
@@ -31,8 +29,7 @@ impl Drop for RowsInUse<'_> {
     }
 }
 
-/// The jobs that are left of polls, which go back into the queue as new messages. Polls of host keys that are polled
-/// under one visit wait together, since they then run side by side.
+/// Jobs that go back into the queue; polls of a host key that share a visit wait together.
 struct Left<'a> {
     clock: &'a dyn Clock,
     /// When the message was made that they came with.
@@ -41,7 +38,6 @@ struct Left<'a> {
 }
 
 impl Left<'_> {
-    /// Sends them.
     async fn send(self, queue: &dyn Queue) -> Result<(), PortError> {
         let (mut together, mut from, mut sent) = (Vec::new(), Timestamp::MIN, Vec::new());
         let jobs = std::mem::take(&mut *self.jobs.lock().unwrap_or_else(PoisonError::into_inner));
@@ -65,12 +61,10 @@ impl Left<'_> {
         PollsJob { made_at: self.clock.now().max(self.after + Millis(1)), polls }
     }
 
-    /// Adds a poll that goes on as a job of its own.
     fn push_now(&self, poll: &PollJob) {
         self.push(&Job::new(poll.clone()), self.clock.now());
     }
 
-    /// Adds polls of one host key that wait together.
     fn push_together(&self, polls: &[&PollJob], until: Timestamp) {
         let polls = polls.iter().map(|poll| (*poll).clone()).collect();
         self.push(&Job::new(self.made(polls)), until);
@@ -106,7 +100,6 @@ impl Settlement for Left<'_> {
     }
 }
 
-/// Polls under one visit, as a worker sees them.
 struct UnderVisit<'v> {
     poll: &'v Poll,
     visit: futures::lock::Mutex<Box<Visit<'v>>>,
@@ -142,9 +135,8 @@ impl Stages for UnderVisit<'_> {
 }
 
 impl Poll {
-    /// Runs the polls of a message. A poll that has to wait, or fails, goes back into the queue. A second delivery of a
-    /// message that was done does nothing; after one that did not end, each poll goes on as a job of its own, since one
-    /// of them may have ended the process.
+    /// Runs the polls of a message; those that wait or fail go back into the queue. A second delivery does nothing;
+    /// after one that did not end, each poll becomes a job of its own, since one of them may have ended the process.
     pub async fn run_all(&self, stages: &dyn Stages, job: &Envelope<PollsJob>) -> Result<Verdict> {
         let PollsJob { made_at, polls } = &job.work;
         let Some(first) = polls.first() else { return Ok(Verdict::Done) };
@@ -170,7 +162,6 @@ impl Poll {
         Ok(Verdict::Done)
     }
 
-    /// Runs polls, and sends on what is left of them.
     async fn run_lanes(&self, stages: &dyn Stages, job: &PollsJob) -> Result<()> {
         let PollsJob { made_at, polls } = job;
         let Politeness { clock, rules, .. } = self.intake.politeness.as_ref();

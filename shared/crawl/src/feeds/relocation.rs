@@ -6,8 +6,8 @@ use curlew_ports::Sources;
 use curlew_ports::stage::Result;
 use url::Url;
 
-/// A feed lives on under a new address: a row of its own, found by that address, takes over all that is known; what is
-/// left of the old row is given back, and still has to be written. May run twice.
+/// Moves a feed to a row of its new address; the rest of the old row is returned and still to be written. May run
+/// twice.
 pub(crate) async fn relocate(sources: &dyn Sources, feed: FeedSource, to: &Url) -> Result<FeedSource> {
     tracing::info!(from = %feed.url, %to, "the feed has moved for good");
     let key = address::source_key(to);
@@ -45,7 +45,6 @@ pub(crate) async fn relocate(sources: &dyn Sources, feed: FeedSource, to: &Url) 
     })
 }
 
-/// The site goes on to list its feed, so that it is known to have one.
 async fn rename_in_site(sources: &dyn Sources, site: &SourceKey, old: &SourceKey, new: &SourceKey) -> Result<()> {
     let Some((Source::Site(mut site), seen)) = sources.get(site).await? else { return Ok(()) };
     let SiteState::Working { feeds } = &mut site.state else { return Ok(()) };
@@ -59,8 +58,7 @@ async fn rename_in_site(sources: &dyn Sources, site: &SourceKey, old: &SourceKey
     Ok(())
 }
 
-/// A feed was retired: if its site has no other that works, discovery may look at the site once more. Once for each
-/// feed, or a site that keeps naming a dead feed would be scanned again and again.
+/// Lets discovery look again at a site that has lost its last feed: once a feed, or a dead one is scanned for ever.
 pub(crate) async fn reopen_site(sources: &dyn Sources, feed: &mut FeedSource, now: Timestamp) -> Result<()> {
     let Some(site) = feed.site.clone().filter(|_| !feed.polling.reopened) else { return Ok(()) };
     let Some((Source::Site(site), seen)) = sources.get(&site).await? else { return Ok(()) };

@@ -1,5 +1,4 @@
-//! Subscribe: asks a feed's hub to tell of news, or to be silent (WebSub §5.1). The hub is a host like any other:
-//! guard, lease, pause, holds and its robots.txt stand before the one POST.
+//! Subscribe: asks a feed's hub to tell of news, or to be silent (WebSub §5.1), under all rules of a visit.
 
 use crate::feeds::websub::{Callback, Callbacks};
 use crate::politeness::access::Politeness;
@@ -99,8 +98,8 @@ impl Subscribe {
         Ok(())
     }
 
-    /// The hub is left alone for long, and polls go on. One that is to be silent and does not hear it learns it when it
-    /// tells of news the next time (410).
+    /// Leaves the hub alone for long; a hub that does not hear that it is to be silent learns it at its next news
+    /// (410).
     async fn refused(&self, job: &Envelope<SubscribeJob>, why: &str) -> Result<Verdict> {
         tracing::info!(feed = %job.work.feed, hub = %job.work.url, reason = why, "a hub could not be asked");
         let Some((feed, known, seen)) = self.row(&job.work.feed).await?.filter(|_| !job.work.end) else {

@@ -1,6 +1,5 @@
-//! Callbacks: the addresses under which hubs reach us. One for each subscription, made of what its row says anyway, so
-//! that nothing about it is stored, and signed, so that nobody can make one up and a wrong one costs no look at the
-//! store.
+//! Callbacks: the addresses under which hubs reach us, one a subscription. A callback is made of its feed's row and
+//! signed, so that nothing is stored and a made-up one costs no look at the store.
 
 use curlew_model::{SourceKey, Timestamp, hex, unhex};
 use curlew_ports::stage::Result;
@@ -13,7 +12,6 @@ use std::sync::{Arc, OnceLock};
 pub const WEB_SECRET: &str = "web-secret";
 /// Bytes of that secret.
 pub const SECRET_BYTES: usize = 32;
-/// Path of callbacks below our own address.
 const PATH: &str = "/websub/";
 /// Keeps the uses of the secret apart.
 const NAMING: &[u8] = b"curlew websub callback 1";
@@ -24,15 +22,13 @@ const SIGNATURE: usize = 16;
 
 /// The callbacks of one site, by its secret.
 pub struct Callbacks {
-    /// Our own origin.
     base: Option<String>,
     blobs: Arc<dyn Blobs>,
     secret: OnceLock<[u8; SECRET_BYTES]>,
 }
 
 impl Callbacks {
-    /// Under this origin, such as `https://search.example`, if there is one; the secret is read from the objects when
-    /// it is first needed.
+    /// Creates the callbacks under this origin, such as `https://search.example`, if there is one.
     pub fn new(base: Option<String>, blobs: Arc<dyn Blobs>) -> Callbacks {
         Callbacks { base, blobs, secret: OnceLock::new() }
     }
@@ -49,8 +45,7 @@ impl Callbacks {
         Ok(Some(Callback { url, secret: signing_key(&secret, feed, begun) }))
     }
 
-    /// The feed and the beginning of the subscription that a callback names, and its secret; `None` if it is none of
-    /// ours.
+    /// Returns the feed, the beginning and the secret of a callback's subscription; `None` if the callback is made up.
     pub(crate) async fn read(&self, name: &str) -> Result<Option<(SourceKey, Timestamp, String)>, PortError> {
         let Some((feed, begun, signature)) = parse(name) else { return Ok(None) };
         let Some(secret) = self.secret().await? else { return Ok(None) };
@@ -67,10 +62,7 @@ impl Callbacks {
     }
 }
 
-/// The secret of the pages, if it has been drawn.
-///
-/// # Errors
-/// The errors of the object store, or [`PortError::Corrupt`] if it is no secret.
+/// Returns the secret of the pages, if it has been drawn; [`PortError::Corrupt`] if it is no secret.
 pub async fn web_secret(blobs: &dyn Blobs) -> Result<Option<[u8; SECRET_BYTES]>, PortError> {
     let Some(blob) = blobs.get(WEB_SECRET).await? else { return Ok(None) };
     let corrupt = |_| PortError::Corrupt { what: WEB_SECRET.into(), why: format!("it has not {SECRET_BYTES} bytes") };

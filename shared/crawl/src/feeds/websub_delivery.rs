@@ -1,5 +1,4 @@
-//! Requests of WebSub hubs to our callbacks. Nothing is fetched here, and of a delivery only the fact that there is
-//! news is believed: the feed itself is polled.
+//! Requests of WebSub hubs to our callbacks. Nothing is fetched, and a delivery is only believed to bring news.
 
 use crate::feeds::websub::Callbacks;
 use curlew_model::{FeedSource, Job, Millis, PollJob, Source, SourceKey, Subscription, Timestamp, unhex};
@@ -93,8 +92,7 @@ impl Pushes {
         .await
     }
 
-    /// Decides whether the body of a delivery is read. One without a signature is dropped unread, and its sender is not
-    /// told (WebSub §8).
+    /// Decides whether the body of a delivery is read; the sender of an unsigned one is not told (WebSub §8).
     pub async fn delivers(&self, callback: &str, signature: Option<&str>) -> Result<HubDelivery, PortError> {
         let Some((feed, _, secret)) = self.callbacks.read(callback).await? else { return Ok(HubDelivery::Unknown) };
         let Some(body) = signature.and_then(|signature| signed_body(signature, secret.as_bytes())) else {
@@ -125,7 +123,6 @@ impl Pushes {
         .await
     }
 
-    /// Changes the subscription in a feed's row, decided anew over what it holds.
     async fn change(
         &self,
         key: &SourceKey,
@@ -146,8 +143,7 @@ impl Pushes {
     }
 }
 
-/// Begins to check a body by this secret (`X-Hub-Signature: method=hex`, WebSub §8); `None` if no body has such a
-/// signature. SHA-1 is no longer taken.
+/// Begins to check a body (`X-Hub-Signature: method=hex`, WebSub §8); `None` for no method, or an old one as SHA-1.
 fn signed_body(signature: &str, secret: &[u8]) -> Option<Box<dyn SignedBody>> {
     let (method, digits) = signature.split_once('=')?;
     let claimed = unhex(digits.trim())?;
@@ -159,7 +155,6 @@ fn signed_body(signature: &str, secret: &[u8]) -> Option<Box<dyn SignedBody>> {
     }
 }
 
-/// A body that is being read, and the signature that it should have.
 struct Signed<M> {
     mac: M,
     claimed: Vec<u8>,

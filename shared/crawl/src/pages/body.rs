@@ -6,8 +6,7 @@ use curlew_model::{PageBody, PageId, Timestamp};
 use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{Blobs, PortError};
 
-/// The most compressed bytes that travel inside a message, the thumbnail included. A third more as base64 still fits a
-/// message of 1 MiB.
+/// Maximum compressed bytes inside a message with the thumbnail: as base64 they still fit a message of 1 MiB.
 pub const INLINE_LIMIT: usize = 256 * 1024;
 /// The most bytes that a stored document unpacks to; what was fetched is far below.
 const UNPACK_LIMIT: usize = 16 * 1024 * 1024;
@@ -23,10 +22,7 @@ pub async fn pack(blobs: &dyn Blobs, page: &PageId, html: &[u8], besides: usize,
     Ok(PageBody::Stored(key))
 }
 
-/// Unpacks a document.
-///
-/// # Errors
-/// [`PortError::NotFound`] if it was stored and is no longer there; a job error if it is missing or no zstd.
+/// Unpacks a document; a job error if it is missing or no zstd.
 pub async fn unpack(blobs: &dyn Blobs, body: &PageBody) -> Result<Bytes> {
     let packed = match body {
         PageBody::Inline(bytes) => bytes.clone(),
@@ -44,7 +40,6 @@ pub async fn unpack(blobs: &dyn Blobs, body: &PageBody) -> Result<Bytes> {
     Ok(html.into())
 }
 
-/// Removes a document that has arrived, if it was stored beside its message.
 pub(crate) async fn discard(blobs: &dyn Blobs, body: &PageBody) -> Result<()> {
     if let PageBody::Stored(key) = body {
         blobs.delete(key).await?;

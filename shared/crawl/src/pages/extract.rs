@@ -1,5 +1,4 @@
-//! Makes records of fetched pages, many in one segment, and writes what became of each page: read, judge, write,
-//! settle.
+//! Makes records of fetched pages, many in one segment, and writes what became of each page.
 
 use crate::pages::body::{discard, unpack};
 use crate::pages::fingerprint;
@@ -95,7 +94,6 @@ impl RowSeen {
 }
 
 struct NewRecord<'j> {
-    /// Index in the batch.
     number: usize,
     job: &'j PageJob,
     /// Span of the job, which lasts until its page's row is written.
@@ -217,7 +215,6 @@ impl Extract {
         Ok((seen, Extraction::Record(Box::new(draft), content_hash)))
     }
 
-    /// True if the page's owner has had everything removed since it was fetched, or the operator has blocked it.
     async fn is_blocked(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<bool> {
         let blocked = match &mut batch.blocked {
             Some(blocked) => blocked,
@@ -226,7 +223,6 @@ impl Extract {
         Ok(is_hidden(blocked, &job.url))
     }
 
-    /// The record of a document, or why it is not taken.
     pub(super) async fn drafted(
         &self,
         job: &ExtractJob,
@@ -261,15 +257,14 @@ impl Extract {
     ) -> Result<Result<Article, Rejection>> {
         let bytes = body.len();
         let read = move || extract(&decode(&body, content_type.as_deref()), &base, &Limits::default());
-        // A panic fails the job: it holds no lease, and among the dead ones the page waits for a program that can read
-        // it.
+        // A panic fails the job, which holds no lease: among the dead ones it waits for a program that can read the
+        // page.
         Ok(match overrun_apart(compute(self.pool(), CpuTask::document(bytes), read).await)? {
             Ok(article) => article.map_err(|why| Rejection::Unreadable(why.to_string())),
             Err(overrun) => Err(Rejection::Limit(overrun.to_string())),
         })
     }
 
-    /// The record of a page, or why it is not taken.
     async fn draft(
         &self,
         job: &ExtractJob,
@@ -362,8 +357,7 @@ impl Extract {
         Ok(Ok(Draft { record, thumbnail: beside, raw: None }))
     }
 
-    /// Returns the image of a page among its choices, best first: the one that came with it, or else the first that was
-    /// not called in vain, with it or in a visit of its own.
+    /// Returns the image that came with the page, or else the first choice that was not called in vain.
     async fn best_image(
         &self,
         job: &ExtractJob,
@@ -462,8 +456,7 @@ impl Extract {
         Ok(Verdict::Done)
     }
 
-    /// Sends visits to images that were not asked for with their pages: those on other host keys, those of sites, and
-    /// those that only the text shows. One visit a host key and batch, since pages of one site often share an image.
+    /// Sends visits to images that did not come with their pages, one a host key: pages of a site often share an image.
     async fn image_visits(&self, kept: &[NewRecord<'_>], pictures: &mut Pictures) -> Result<()> {
         let mut images = HashSet::new();
         let now = self.politeness.clock.now();
@@ -501,8 +494,7 @@ impl Extract {
         Ok(())
     }
 
-    /// Writes the row of a page that is still pending, or has none, or whose record is replaced; false if another
-    /// writer decided first.
+    /// Writes a page's row if it is pending, missing or names the replaced record; false if another writer was first.
     async fn write(&self, job: &PageJob, mut seen: Option<RowSeen>, state: PageState) -> Result<bool> {
         let (job, trace) = (job.work.as_ref(), job.trace.clone());
         let is_accepted = matches!(state, PageState::Accepted { .. });
@@ -514,8 +506,7 @@ impl Extract {
             ..Page::new(job.page.clone(), job.url.clone(), job.host.clone(), state, self.politeness.clock.now())
         };
         for _ in 0..ROW_TRIES {
-            // The row that was read when the batch began is mostly still right, and reading costs as much as anything
-            // here. The time of the page's acceptance is in the row that is replaced.
+            // The row that the batch has read is mostly right. The time of acceptance is in the row that is replaced.
             if job.replaces.is_some() {
                 match self.pages.get(&job.page).await? {
                     Some((page, version)) if !is_decided(job, &page) => {
@@ -546,7 +537,6 @@ fn is_of_comments(feed: &FeedSource) -> bool {
     Url::parse(&feed.url).is_ok_and(|url| speaks_of_comments(&url, feed.title.as_deref()))
 }
 
-/// Applies the operator's overrides to the screening of a page.
 pub(crate) fn with_override(screening: Screening, rules: &[Override], url: &str) -> Screening {
     match overrides::about(rules, url) {
         Some(rule) => rule.apply(screening),

@@ -48,7 +48,6 @@ pub struct Fetch {
     pages: Arc<dyn Pages>,
     queue: Arc<dyn Queue>,
     blobs: Arc<dyn Blobs>,
-    /// Looks at images that come later than their pages.
     judge: Arc<Judge>,
     /// Thumbnails of main images that came with their pages lately: pages of one site often share one.
     images: Arc<Mutex<LruCache<ImageId, Option<Bytes>>>>,
@@ -80,21 +79,17 @@ struct VisitRun<'j, 'v> {
     visit: &'j mut Visit<'v>,
     /// Items that wait for something that the others need not wait for, by when they go on and why they wait.
     apart: BTreeMap<(Timestamp, ItemWait), Vec<VisitItem>>,
-    /// New pages that are decided about at the end of the visit.
     suspects: Vec<Suspect>,
-    /// The canonical link that was called last, and its text.
     canonical: Option<(Url, Option<String>)>,
     sent: SentDocuments,
 }
 
-/// The latest pages that a visit has sent on, no longer together than [`KEPT_DOCUMENTS`]: a canonical link that names
-/// one needs no call.
+/// The latest pages that a visit sent on, [`KEPT_DOCUMENTS`] together: a canonical link to one needs no call.
 #[derive(Default)]
 struct SentDocuments(VecDeque<SentDocument>);
 
 struct SentDocument {
     page: PageId,
-    /// The URL that answered.
     url: Url,
     html: String,
 }
@@ -115,7 +110,6 @@ impl SentDocuments {
 /// Items of a visit that wait, to be sent on once its lease is given back ([`Fetch::leave`]).
 pub(crate) struct VisitRest {
     apart: BTreeMap<(Timestamp, ItemWait), Vec<VisitItem>>,
-    /// Items after the last that was done, if the visit ended before them.
     rest: Option<Remainder>,
 }
 
@@ -137,18 +131,16 @@ impl Fetch {
         Fetch { judge, ..self }
     }
 
-    /// Returns the stage with a soft limit on its visits: after `turn`, what is under way is finished and nothing more
-    /// is begun, so that the rest waits in the queue and not in a process. Each visit gets at least one item done,
-    /// however short its turn.
+    /// Returns the stage with a soft limit on its visits: after `turn` nothing more is begun, so that the rest waits in
+    /// the queue. Each visit gets at least one item done.
     #[must_use]
     pub fn with_time_slice(self, turn: Millis) -> Fetch {
         Fetch { turn: Some(turn), ..self }
     }
 
-    /// Returns the stage for stores where a row costs more than a repeated call: up to `most` pages that were sent on
-    /// are remembered in the state of their host key, which is written at the end of a visit anyhow, until extraction
-    /// writes their rows. A visit that dies before its end has then sent on pages that nobody knows of, and those which
-    /// are not extracted yet when it is repeated are called once more.
+    /// Returns the stage for stores where a row costs more than a repeated call: the state of a host key remembers up
+    /// to `most` pages that were sent on, until extraction writes their rows. When a visit that died is repeated, pages
+    /// that are not extracted yet are called once more.
     #[must_use]
     pub fn remember_sent_in_host_state(self, most: usize) -> Fetch {
         Fetch { remembered: most, ..self }
@@ -181,8 +173,7 @@ impl Fetch {
         Ok(Verdict::Done)
     }
 
-    /// Runs the items of a job under the lease of its host key, as long as the visit may go on; returns those that
-    /// wait. After an error, a second run finds the items that were done.
+    /// Runs the items of a job under a lease; returns those that wait. A second run finds the items that were done.
     pub(crate) async fn under(&self, visit: &mut Visit<'_>, job: &Envelope<VisitJob>) -> Result<VisitRest> {
         let calls_before = visit.state.calls;
         let (apart, suspects) = (BTreeMap::new(), Vec::new());
@@ -276,7 +267,6 @@ impl Fetch {
         self.take_in(round, item, before, &got, calls_left, seen).await
     }
 
-    /// Sends a new page that answered on to extraction, or rejects it.
     async fn take_in(
         &self,
         round: &mut VisitRun<'_, '_>,
@@ -333,8 +323,7 @@ impl Fetch {
             0 => self.pages.get(page).await?,
             // No visit has fetched a page of this host key yet.
             _ if visit.state.is_first() && is_own() => None,
-            // Other visits of this host key are known from its state; the rows are written by extraction, and are
-            // older.
+            // The state of the host key knows its other visits; the rows are written by extraction, and are older.
             _ => self.pages.load_eventual(page).await?,
         };
         Ok(match row {
@@ -347,7 +336,6 @@ impl Fetch {
         })
     }
 
-    /// Looks at an answer just closely enough to know whether it may be kept.
     async fn look(&self, reply: &Reply, url: &Url) -> Result<Result<ScannedPage, Rejection>> {
         if reply.status != 200 {
             return Ok(Err(Rejection::Status(reply.status)));
@@ -411,8 +399,7 @@ impl Fetch {
         let answered = address::canonical(&got.url);
         let link = canonical_link(&self.politeness, &answered, seen.glance.canonical.as_ref());
         let Some(link) = link else { return Ok(answered) };
-        // An address that the rules at hand forbid does not come into the index by name either. A hint is worth no call
-        // for other rules.
+        // Forbidden addresses do not come into the index by name, and a hint is worth no call for other rules.
         let ours = self.politeness.key_of(&link).ok().as_ref() == Some(&round.visit.state.host);
         if !ours || !round.visit.is_allowed_without_call(&link).await? {
             return Ok(answered);
@@ -424,9 +411,8 @@ impl Fetch {
         Ok(if is_right { link } else { answered })
     }
 
-    /// True if a canonical link shows the text of the page that answered: by its record, by its document of this visit,
-    /// or by a call, one for the pages that name it one after another. So a link that a template repeats on all pages
-    /// names none of them. A link that cannot be called now is believed.
+    /// True if a canonical link shows the text of the page: by its record, its document of this visit, or one call for
+    /// all pages that name it. A link that cannot be called now is believed.
     async fn shows_the_same(
         &self,
         round: &mut VisitRun<'_, '_>,
@@ -508,8 +494,7 @@ impl Fetch {
     }
 }
 
-/// Returns the canonical link of a page that answered under another URL, if it is plausible: on the same host key, and
-/// allowed by the address guard.
+/// Returns a page's canonical link if it is plausible: another URL of the host key that the address guard allows.
 pub(crate) fn canonical_link(politeness: &Politeness, answered: &Url, link: Option<&Url>) -> Option<Url> {
     let link = address::canonical(&address::parse(link?.as_str(), None).ok()?);
     let same_host = politeness.key_of(&link).ok() == politeness.key_of(answered).ok();
@@ -529,12 +514,10 @@ struct PageFacts<'a> {
     calls_left: u32,
 }
 
-/// Returns the values of `X-Robots-Tag` and `Robots-Tag` headers, as lines of the former.
 fn robots_tags(reply: &Reply) -> Vec<String> {
     [reply.headers.robots_tags.clone(), robots_tag_lines(&reply.headers.structured_robots_tags)].concat()
 }
 
-/// A page that may be kept, as far as a glance can tell.
 struct ScannedPage {
     html: String,
     glance: HeadScan,

@@ -1,9 +1,6 @@
-//! SimHash (Charikar 2002; Manku, Jain, Das Sarma 2007) of a text in any language, by which copies are known
-//! (`curlew_search::COPY_BITS`). Records keep it for good, so it must never change for the same text.
-//!
-//! The features are pairs of neighbouring words, in lower case and without punctuation. Scripts written without spaces
-//! have no visible words; there, three characters in a row are a feature. A pair counts once however often it comes, so
-//! that phrases which a language repeats do not make all its texts alike.
+//! SimHash (Charikar 2002; Manku, Jain, Das Sarma 2007) of a text, by which copies are known. Records keep it, so it
+//! must never change for the same text. Features are pairs of neighbouring words, or three characters of a script
+//! without spaces; each counts once, so that phrases of a language do not make its texts alike.
 
 use curlew_model::Fingerprint;
 use std::collections::HashSet;

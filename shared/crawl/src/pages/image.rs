@@ -16,31 +16,23 @@ use std::io::Cursor;
 
 /// Width and height that a thumbnail fits into, in pixels.
 const THUMBNAIL: (u32, u32) = (320, 214);
-/// Widest and highest image that is decoded, in pixels.
 const MAX_SIDE: u32 = 10_000;
-/// Memory that decoding an image may take, unless configured: its pixels, and all that the decoder keeps besides. That
-/// is a photograph of 39 megapixels, or of 19 if it is a progressive JPEG.
+/// Memory that decoding may take, unless configured: a photograph of 39 megapixels, or a progressive JPEG of 19.
 pub const DECODED_BYTES: u64 = 112 * 1024 * 1024;
-/// Most memory that a thumbnail may take.
 const MAX_THUMBNAIL: u64 = 1024 * 1024;
-/// An image that takes more memory than this is decoded while no other such image is: two that take all they may would
-/// not fit into a small function.
+/// Images that take more memory are decoded one at a time: two would not fit into a small function.
 const LARGE: u64 = 16 * 1024 * 1024;
 /// Images with a shorter side are icons or pixels and give no thumbnail.
 const MIN_SIDE: u32 = 48;
 /// Width and greatest height of the rendering that is kept with a rejection, in pixels.
 const BLURRED_SIDE: u32 = 16;
-/// Quality of the JPEG, of 100.
 const QUALITY: u8 = 78;
 /// First bytes of a PNG (ISO/IEC 15948 §5.2).
 const PNG_SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// Chunks of a PNG that its pixels are made of.
 const PNG_PIXELS: [&[u8]; 5] = [b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND"];
 
-/// Makes a thumbnail in the pool, where large images are decoded one after the other. Decoding may take `memory` bytes.
-///
-/// # Errors
-/// The inner error is one line that says why the image gives none; the outer one if it could not be decoded now.
+/// Makes a thumbnail in the pool within `memory` bytes, large images one by one; or says why there is none.
 pub(crate) async fn scaled_down_in(pool: &dyn CpuPool, image: Bytes, memory: u64) -> Result<Result<Bytes, String>> {
     let small = image.clone();
     let scale_small = move || match opened_for(&small, memory) {
@@ -55,15 +47,11 @@ pub(crate) async fn scaled_down_in(pool: &dyn CpuPool, image: Bytes, memory: u64
     Ok(scaled.unwrap_or_else(|overrun| Err(overrun.to_string())))
 }
 
-/// Makes a thumbnail of an image whose decoding takes at most `memory` bytes.
-///
-/// # Errors
-/// One line that says why the image gives none.
+/// Makes a thumbnail within `memory` bytes; or says in one line why the image gives none.
 pub fn scaled_down(bytes: &[u8], memory: u64) -> Result<Bytes, String> {
     opened_for(bytes, memory).and_then(|(decoder, _)| scaled(decoder))
 }
 
-/// Decodes an image, scales it down, and writes it as a JPEG.
 fn scaled(decoder: impl ImageDecoder) -> Result<Bytes, String> {
     let picture = DynamicImage::from_decoder(decoder).map_err(|e| e.to_string())?;
     // `thumbnail` would enlarge a smaller one, and takes ten times as many steps for most photographs as `averaged`.
@@ -80,8 +68,7 @@ fn scaled(decoder: impl ImageDecoder) -> Result<Bytes, String> {
     Ok(jpeg.into())
 }
 
-/// Returns an image as pages show it: on white, where it is transparent. The colours of transparent pixels are
-/// accidents.
+/// Returns an image on white where it is transparent: the colours of transparent pixels are accidents.
 fn on_white(picture: DynamicImage) -> RgbImage {
     if !picture.color().has_alpha() {
         return picture.into_rgb8();
@@ -164,8 +151,7 @@ fn opened_for(bytes: &[u8], memory: u64) -> Result<(impl ImageDecoder, u64), Str
     Ok((decoder, footprint))
 }
 
-/// Returns a PNG without the chunks that do not change its pixels; another file as it is. A decoder keeps texts and
-/// colour profiles in memory, however many there are and however long they are once inflated.
+/// Returns a PNG without texts and colour profiles, which a decoder keeps however long they are once inflated.
 fn without_metadata(file: &[u8]) -> Cow<'_, [u8]> {
     let Some(mut rest) = file.strip_prefix(PNG_SIGNATURE) else { return Cow::Borrowed(file) };
     let mut kept = PNG_SIGNATURE.to_vec();
@@ -181,7 +167,6 @@ fn without_metadata(file: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(kept)
 }
 
-/// Returns the limits of a decoder that may take this number of bytes besides the pixels.
 fn limits(bytes: u64) -> Limits {
     let mut limits = Limits::default();
     limits.max_image_width = Some(MAX_SIDE);
@@ -201,8 +186,7 @@ pub fn opened(jpeg: &[u8]) -> Option<RgbImage> {
     Some(reader.decode().ok()?.into_rgb8())
 }
 
-/// Returns a bitmap file (`BITMAPINFOHEADER`, 24 bits a pixel) in base64 of a thumbnail that is scaled down until only
-/// colours and large shapes can be made out.
+/// Returns a thumbnail as a tiny bitmap (`BITMAPINFOHEADER`, 24 bits a pixel) in base64: colours and large shapes.
 pub(crate) fn blurred(jpeg: &[u8]) -> Option<String> {
     const HEADERS: u32 = 14 + 40;
     let picture = DynamicImage::ImageRgb8(opened(jpeg)?);

@@ -73,11 +73,8 @@ pub struct ForeignPages<'a> {
 }
 
 impl ForeignPages<'_> {
-    /// Takes some pages; their records share a segment. One outcome for each, in order. Nothing changes about pages
-    /// that are known, so pages may be taken twice.
-    ///
-    /// # Errors
-    /// Any error of the ports. Pages that were taken before stay.
+    /// Takes pages, whose records share a segment; one outcome for each, in order. Nothing changes about known pages,
+    /// so pages may be taken twice; after an error, those that were taken before stay.
     pub async fn take(&self, pages: Vec<ForeignPage>) -> Result<Vec<ImportOutcome>> {
         let blocked = hidden_hosts(self.extract.blobs.as_ref()).await?;
         let (mut outcomes, mut jobs, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
@@ -178,8 +175,7 @@ impl ForeignPages<'_> {
         }))
     }
 
-    /// Returns the preferences that the answer and the page state about their use; or the refusal. The site's own files
-    /// are not asked for.
+    /// Returns the preferences that the answer and the page state, or the refusal; the site's files are not asked for.
     fn stated(&self, page: &ForeignPage, url: &Url, head: &HeadScan) -> Result<StatedPreferences, String> {
         let mut stated = StatedPreferences::default();
         let head = Some(head).filter(|_| !self.politeness.scope.meta_ignored.contains(url));

@@ -18,7 +18,6 @@ pub(crate) const REMEMBERED_IMAGES: NonZeroUsize = NonZeroUsize::MIN.saturating_
 
 /// Judges pages.
 pub struct Judge {
-    /// True if a page is worth keeping without an image.
     images_are_optional: bool,
     /// True if nobody judges an image that comes after its page, so that the page waits for it.
     awaits_images: bool,
@@ -69,7 +68,6 @@ impl Judge {
         Judge { awaits_images: true, ..self }
     }
 
-    /// True if a page waits until an image that has a visit of its own has come.
     pub(crate) fn awaits_images(&self) -> bool {
         self.awaits_images && self.may_reject_by_image()
     }
@@ -79,11 +77,7 @@ impl Judge {
         self.images_are_optional
     }
 
-    /// Checks that a page is worth keeping, as [`curlew_article::validity`] does; it needs no image where images are
-    /// optional.
-    ///
-    /// # Errors
-    /// The first part that is missing.
+    /// Checks that a page is worth keeping ([`curlew_article::validity`]), without an image where images are optional.
     pub(crate) fn validity(&self, title: Option<&str>, text: &str, image: Option<&str>) -> Result<(), Rejection> {
         match curlew_article::validity(title, text, image) {
             Err(Rejection::NoImage) if self.images_are_optional => Ok(()),
@@ -117,11 +111,8 @@ impl Judge {
         Ok(rules)
     }
 
-    /// Judges a page by its words, and, if they let it pass, by its image as well, a thumbnail as JPEG. A page whose
-    /// image cannot be classified is judged by its words alone, and its verdict says so.
-    ///
-    /// # Errors
-    /// If its words take too long to weigh, or cannot be weighed now.
+    /// Judges a page by its words and, if they pass, by its thumbnail (JPEG). A page whose image cannot be classified
+    /// is judged by its words alone, and its verdict says so.
     pub async fn page(&self, pool: &dyn CpuPool, page: &Page<'_>, image: Option<&[u8]>) -> Result<Screening, CpuError> {
         let words = self.screened(pool, page, Vec::new()).await?;
         if words.verdict == Verdict::Reject {

@@ -1,5 +1,4 @@
-//! Re-extraction: runs the extractor of today over the pages that are kept raw, without a call. A page of which it
-//! makes another record gets a revision; publishing then erases the old one.
+//! Re-extraction: runs today's extractor over raw pages. A changed record becomes a revision, as extraction's do.
 
 use crate::pages::extract::{BatchCache, Extract, image_id_of};
 use crate::pages::variant::content_hash;
@@ -20,7 +19,6 @@ use std::collections::BTreeMap;
 const TOGETHER: usize = 64;
 /// Pages that are extracted at once: a few more than a small machine has cores, since each also waits for its row.
 const LANES: usize = 4;
-/// Number of attempts to write the row of a page while others write it.
 const ROW_TRIES: u32 = 4;
 /// Maximum number of rejected pages that a report names.
 const NAMED: usize = 100;
@@ -71,7 +69,6 @@ pub struct Reextract<'a> {
     pub removal: &'a Removal,
 }
 
-/// Outcome of one page.
 enum Reextraction {
     /// The page's raw form cannot be read.
     Unreadable,
@@ -196,8 +193,7 @@ impl Reextract<'_> {
         Ok(Reextraction::Revised(Box::new(draft)))
     }
 
-    /// Points a page's row to its new record, unless it points elsewhere by now. When it was accepted and checked
-    /// stays.
+    /// Points a page's row to its new record, unless the row points elsewhere by now.
     async fn point(&self, old: &RawEntry, location: Location, content_hash: String) -> Result<()> {
         let year = segment_year(&location).unwrap_or_default();
         let state = PageState::Accepted { year, location, content_hash };
@@ -228,8 +224,7 @@ fn is_same(old: &Record, new: &Record) -> bool {
     *old == Record { thumbnail, thumbnail_frame, replaces, raw, ..new.clone() }
 }
 
-/// The reason for which a page that is kept out today is removed; `None` if it stays: that little can be read of it
-/// says nothing about what it asks.
+/// Returns why a page that is rejected today is removed; `None` if little can be read of it, which says nothing.
 fn gone(why: &Rejection) -> Option<Gone> {
     match why {
         Rejection::Screened(_) => Some(Gone::Screened),

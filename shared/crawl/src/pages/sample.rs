@@ -1,5 +1,4 @@
-//! Sample: chooses indexed pages and sends visits that re-check them, and visits to rejected pages that get a second
-//! look.
+//! Sample: sends visits that re-check indexed pages, and second looks at rejected ones.
 
 use crate::bulk::Bulk;
 use crate::politeness::access::Politeness;
@@ -16,16 +15,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Rows that one call lists.
 const LIST: usize = 500;
-/// Number of pages that are chosen at once. After each portion its visits are sent and the place is written, so that a
-/// sample that is cut off is gone on with by the next one. Pages of one host that fall into two portions are two
-/// visits.
+/// Number of pages that are chosen at once. After each portion its visits are sent and the place is written, so that
+/// the next sample goes on with one that is cut off.
 const PORTION: usize = 10_000;
-/// Key of the object with the position of the samples.
 const PLACE: &str = "sample.json";
 
-/// Position of the samples.
 #[derive(Serialize, Deserialize)]
 struct Place {
     /// The last row that was weighed; none at the beginning of a round.
@@ -46,8 +41,7 @@ pub struct Sample {
 /// Number of pages to re-check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HowMany {
-    /// At most this number, those that were left alone for the longest time; those checked less than a day ago are left
-    /// out.
+    /// At most this number, the least recently checked; none that was checked less than a day ago.
     AtMost(usize),
     /// As `AtMost`, and besides all that are due whose turn it is to be weighed.
     Daily(usize),
@@ -115,9 +109,8 @@ impl Sample {
         Ok(jobs.send().await?)
     }
 
-    /// Samples go round through all rows, each from where the last one ended: of the candidates that it comes by, which
-    /// are more than are asked for, those are chosen that need it most. So a sample reads a small part of the rows, and
-    /// yet each page has its turn. Says how many were chosen.
+    /// Goes round through all rows, from where the last sample ended, and chooses among more candidates than are asked
+    /// for those that need it most: a small part of the rows is read, yet each page has its turn.
     async fn some(&self, count: usize, all_due: bool) -> Result<Sampled> {
         let (now, rules) = (self.politeness.clock.now(), &self.politeness.rules);
         let place = self.politeness.blobs.get(PLACE).await?;
@@ -148,18 +141,14 @@ impl Sample {
 
 /// A way through the rows, from a place on to the same place at most.
 struct RowScan {
-    /// The row it began at.
     begin: Option<PageId>,
-    /// The last row that was come by.
     after: Option<PageId>,
     /// True if the scan has come to the end of the rows and gone on with the first one.
     is_around: bool,
-    /// All rows were come by.
     is_over: bool,
 }
 
 impl RowScan {
-    /// The next rows.
     async fn rows(&mut self, pages: &dyn Pages) -> Result<Vec<Page>> {
         let mut rows = pages.list(self.after.as_ref(), LIST).await?;
         self.after = rows.last().map(|last| last.id.clone());

@@ -9,7 +9,6 @@ use curlew_ports::stage::Result;
 use curlew_ports::{Pages, swapped};
 use url::Url;
 
-/// Hexadecimal digits of a hash of content.
 const DIGITS: usize = 16;
 
 /// Hash of a page's title and text.
@@ -17,7 +16,6 @@ pub fn content_hash(record: &Record) -> String {
     hash_of(&record.title, &record.text)
 }
 
-/// Returns the hash of a title and a text; see [`content_hash`].
 pub(crate) fn hash_of(title: &str, text: &str) -> String {
     hash_hex(format!("{title}\n{text}").as_bytes())[..DIGITS].to_owned()
 }

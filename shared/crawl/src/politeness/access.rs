@@ -114,10 +114,7 @@ impl Politeness {
         now < unless_ahead(copy.fresh_until, &self.rules, now)
     }
 
-    /// The host key that a URL counts under.
-    ///
-    /// # Errors
-    /// If it has no host.
+    /// Returns the host key that a URL counts under; an error if it has no host.
     pub fn key_of(&self, url: &Url) -> Result<HostKey, BadAddress> {
         address::host_key(url, &self.groups)
     }

@@ -21,7 +21,6 @@ pub(crate) fn of_answer(answer: &Result<Reply, FetchError>, kind: CallKind) -> O
     })
 }
 
-/// The failure of a site whose home page is rejected.
 pub(crate) fn of_rejection(why: &Rejection) -> Failure {
     let cause = match why {
         Rejection::Robots | Rejection::RobotsDoubted => FailureCause::Robots,
@@ -34,7 +33,6 @@ pub(crate) fn of_rejection(why: &Rejection) -> Failure {
     Failure::new(cause, why.to_string())
 }
 
-/// The failure of a site whose host is held.
 pub(crate) fn held(why: HoldReason) -> Failure {
     Failure::new(FailureCause::Held, format!("the host is held ({})", why.as_str()))
 }

@@ -6,7 +6,6 @@ use curlew_policy::robots::Robots;
 use lru::LruCache;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Origins whose rules are kept at most.
 pub(crate) const MAX_ORIGINS: usize = 10_000;
 /// Maximum size of all rules together, in bytes; the least recently used go first.
 pub(crate) const MAX_BYTES: usize = 16 * 1024 * 1024;

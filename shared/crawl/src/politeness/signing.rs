@@ -29,10 +29,7 @@ pub enum SignatureMode {
 /// Store of the operator's keys.
 #[async_trait]
 pub trait KeySource: Send + Sync {
-    /// Reads the keys; `None` if there are none.
-    ///
-    /// # Errors
-    /// The reason they cannot be had, without any secret in it.
+    /// Reads the keys; `None` if there are none. The error has no secret in it.
     async fn load(&self) -> Result<Option<KeyRing>, PortError>;
 }
 
@@ -40,7 +37,6 @@ pub trait KeySource: Send + Sync {
 #[derive(Debug, Default)]
 pub struct KnownKeys {
     ring: Mutex<Option<(Timestamp, Option<Arc<KeyRing>>)>>,
-    /// Time of the last check of the directory.
     published: Mutex<Option<Timestamp>>,
 }
 
@@ -93,8 +89,7 @@ impl Signer {
         if is_due { self.publish(blobs, now, unique).await } else { Ok(()) }
     }
 
-    /// Returns the keys as they were a few minutes ago at most. If they cannot be read, that is logged, and requests go
-    /// unsigned.
+    /// Returns the keys of a few minutes ago at most; while they cannot be read, requests go unsigned.
     async fn ring(&self, now: Timestamp) -> Option<Arc<KeyRing>> {
         let last = self.known.ring.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let before = match last {

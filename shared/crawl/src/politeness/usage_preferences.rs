@@ -1,6 +1,5 @@
-//! Preferences of a site about the use of a page, once it was fetched: content signals and licences (RSL).
-//!
-//! One licence document a site is asked for once a day, before its pages are, and kept beside its robots.txt.
+//! Preferences of a site about the use of a fetched page: content signals and licences (RSL). One licence a site is
+//! asked for once a day, before its pages, and kept beside its robots.txt.
 
 use crate::parsing::parsed;
 use crate::politeness::visit::{CallEnd, SiteLicense, Visit};
@@ -22,7 +21,6 @@ const LICENSE_KEY: &str = "rsl";
 /// The word that a copy of a licence stands under, followed by the address that it was fetched from.
 const LICENSE_STANDING: &str = "rsl ";
 
-/// The statements about the usage of a fetched page.
 pub(crate) enum StatedUsage {
     /// The page may be found; these preferences are kept with it.
     MayBeFound(StatedPreferences),
@@ -32,7 +30,6 @@ pub(crate) enum StatedUsage {
     Unknown(CallEnd),
 }
 
-/// A copy of a licence that was asked for, or why it could not be now.
 type LicenseCopy = Result<RobotsCopy, CallEnd>;
 
 impl Visit<'_> {
@@ -80,9 +77,8 @@ impl Visit<'_> {
         Ok(StatedUsage::MayBeFound(stated))
     }
 
-    /// Returns the licence of a URL's origin: the one that robots.txt names, or else the first that one of its pages
-    /// `named` while no copy was fresh. One document an origin is asked for, once a day; of any other licence that a
-    /// page names only the address is kept.
+    /// Returns the licence of a URL's origin: the one in robots.txt, or else the first that a page `named` while no
+    /// copy was fresh. Of any other licence only the address is kept.
     async fn license(
         &mut self,
         url: &Url,
@@ -172,8 +168,7 @@ impl Visit<'_> {
             CallEnd::Held(until, why) if ItemWait::of_host(Some(why)) == ItemWait::Refused => {
                 (known.unwrap_or(unknown), now, Some(CallEnd::Held(until, why)))
             }
-            // A server in trouble with this licence is not asked for it again as soon as the hold is over: its pages
-            // would never have their turn.
+            // Pages would never have their turn if a server in trouble were asked for its licence after each hold.
             CallEnd::Held(until, why) => (known.unwrap_or(nothing), until, Some(CallEnd::Held(until, why))),
             // The trouble of another host holds up none of this one's pages.
             CallEnd::Elsewhere(_) | CallEnd::Refused(_) if is_elsewhere => (known.unwrap_or(nothing), now, None),

@@ -35,7 +35,6 @@ use url::Url;
 /// Number of attempts to write the end of a visit if the ledger fails; after that the lease expires by itself.
 const CLOSE_TRIES: u32 = 3;
 
-/// The licence that holds for a site, as far as it was read.
 #[derive(Clone)]
 pub(crate) struct SiteLicense {
     pub(crate) address: Url,
@@ -62,11 +61,9 @@ pub struct Visit<'a> {
     /// The ledger's row as last read or written under this lease.
     ledger_row: (HostState, Version),
     pub(crate) compiled: HashMap<Origin, Arc<Robots>>,
-    /// Licences that this visit has read, by origin of the pages.
     pub(crate) licenses: HashMap<Origin, SiteLicense>,
     /// Number of pages that the state of the host key has been given to remember.
     pub(crate) remembered: usize,
-    /// Content that is posted to a hub or a receiver.
     post: Option<Post>,
     /// Failure of the last call that failed, for people.
     pub failure: Option<Failure>,
@@ -122,8 +119,7 @@ impl Politeness {
                 let (length, look_every) = (lease.until.since(now), self.look_every);
                 let grant = Grant { lease, state, opened, at: now, length, look_every, used, called, repeats };
                 let visit = Box::new(Visit::new(self, host.clone(), grant, version));
-                // The host's row exists by now: a block that is made from here on finds the row, and an earlier one is
-                // in the list.
+                // A block that is made from here on finds the host's row, and an earlier one is in the list.
                 let is_blocked = match admission::is_new(&before) {
                     true => self.is_blocked_from_above(host).await,
                     false => Ok(false),
@@ -147,8 +143,7 @@ impl Politeness {
         })
     }
 
-    /// True if a host key that was never called lies below a name that is blocked, such as a public suffix. The block
-    /// is then written into its own state, where the next call finds it.
+    /// True if a new host key lies below a blocked name; the block is then written into its own state.
     async fn is_blocked_from_above(&self, host: &HostKey) -> Result<bool> {
         let hidden = self.hidden.now(self.blobs.as_ref()).await?;
         let Some(name) = covering(&hidden, host.as_str()) else { return Ok(false) };
@@ -181,8 +176,7 @@ impl<'a> Visit<'a> {
         self.get_unless(url, kind, validators, url).await
     }
 
-    /// Gets a URL as [`Visit::get`] does, with validators that were given by `validated`: this URL, or one that its
-    /// redirects led to. They are sent to that one alone, since they say nothing of another.
+    /// Gets a URL as [`Visit::get`] does; the validators are sent to `validated`, which gave them, alone.
     pub(super) async fn get_unless(
         &mut self,
         url: &Url,
@@ -198,8 +192,7 @@ impl<'a> Visit<'a> {
         Ok(fetched)
     }
 
-    /// Gets the URL of a chain of redirects, and those that it leads to. The validators are sent to the URL that gave
-    /// them, `validated`, alone.
+    /// Gets the URLs of a chain of redirects; the validators are sent to `validated`, which gave them, alone.
     pub(crate) async fn follow(
         &mut self,
         chain: &mut Chain,
@@ -274,16 +267,14 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Makes the one call to a receiver of matches: the POST of these. Its operator has asked for the call, so its
-    /// robots.txt is not asked; guard, pause and holds stand before it as before every call. No redirect is followed:
-    /// the receiver is where somebody said that it is.
+    /// Posts matches to their receiver. Its operator has asked for the call, so robots.txt is not asked; guard, pause
+    /// and holds stand before it. No redirect is followed.
     pub async fn tell(&mut self, receiver: &Url, post: Post) -> Result<CallEnd> {
         self.post = Some(post);
         self.hop(receiver, CallKind::Receiver, &Validators::default(), Some(Permission::Allowed)).await
     }
 
-    /// Makes one call, under this lease or under a lease of its own if the URL belongs to another host key. Robots.txt
-    /// is not asked if the permission is known, as for robots.txt itself.
+    /// Makes one call, under a guest lease if the URL is of another host key. Robots.txt is asked unless it was before.
     pub fn hop<'b>(
         &'b mut self,
         url: &'b Url,
@@ -450,8 +441,7 @@ impl<'a> Visit<'a> {
             Err(FetchError::Local(_)) => Fault::Local,
             _ => self.politeness.outage.take_in(&self.state.host, reached, &self.politeness.rules, now),
         };
-        // A wall before images, or a hub's, says nothing of pages; one that asks for a signature is told by the next
-        // answer.
+        // A wall before images or hubs says nothing of pages; if a signature is asked for, the next answer tells.
         let speaks_for_host = !asks_signature && !matches!(kind, CallKind::Image | CallKind::Hub | CallKind::Receiver);
         let marked = answer.as_ref().ok().and_then(|reply| marks::by_headers(reply.status, &reply.headers.lines));
         if let Some(vendor) = marked.filter(|_| speaks_for_host) {
@@ -501,8 +491,8 @@ impl<'a> Visit<'a> {
         if self.state.may_run_out(&self.politeness.rules) { Ok(()) } else { self.close().await }
     }
 
-    /// Gives the lease back, with all that was learned. If the ledger cannot be reached, the lease expires by itself;
-    /// what came of the visit counts all the same.
+    /// Gives the lease back as [`Visit::close`] does; an error is logged, since the work of the visit counts all the
+    /// same.
     pub async fn give_back(self) {
         let host = self.state.host.clone();
         if let Err(error) = self.close().await {
@@ -544,8 +534,7 @@ fn retry_after(reply: &Reply, now: Timestamp) -> Option<Timestamp> {
     reply.headers.retry_after.as_deref().and_then(|value| http::retry_after(value, now))
 }
 
-/// True if two URLs differ in their queries at most: those of stores and of networks for delivery are signed anew each
-/// time.
+/// True if two URLs differ in their queries at most: delivery networks sign theirs anew each time.
 fn is_same_resource(one: &Url, other: &Url) -> bool {
     one.origin() == other.origin() && one.path() == other.path()
 }

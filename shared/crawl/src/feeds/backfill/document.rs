@@ -17,7 +17,6 @@ use curlew_ports::{CallKind, Reply, update_host};
 use std::collections::BTreeSet;
 use url::Url;
 
-/// A document of a feed's back catalogue.
 #[derive(Clone, Copy)]
 struct FeedDocument<'a> {
     url: &'a Url,
@@ -26,7 +25,6 @@ struct FeedDocument<'a> {
 }
 
 impl Backfills {
-    /// Reads a document, and sends the first of its pages.
     pub(super) async fn document(
         &self,
         mut row: Backfill,
@@ -102,7 +100,6 @@ impl Backfills {
         }
     }
 
-    /// Processes a document of a feed.
     async fn feed_document(
         &self,
         mut row: Backfill,
@@ -146,8 +143,7 @@ impl Backfills {
         Ok(Turn::End(self.progress(row, portion.sent, 1)))
     }
 
-    /// Processes a sitemap: its pages, of its own host alone, and the sitemaps that it names. They are sent by later
-    /// steps.
+    /// Processes a sitemap; its pages and sitemaps are sent by later steps.
     async fn sitemap(
         &self,
         mut row: Backfill,
@@ -203,7 +199,6 @@ impl Backfills {
         (sitemaps, pages.collect())
     }
 
-    /// The pages of a feed's entries that are wanted, each once.
     fn pages_of(&self, row: &Backfill, entries: &[Entry], now: Timestamp) -> Vec<PageAddress> {
         let mut known = BTreeSet::new();
         let pages = entries.iter().filter_map(|entry| {
@@ -217,7 +212,6 @@ impl Backfills {
     }
 }
 
-/// Links of a document to older ones.
 struct Links {
     prev_archive: Option<Url>,
     next: Option<Url>,

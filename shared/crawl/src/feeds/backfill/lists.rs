@@ -15,12 +15,10 @@ const PREFIX: &str = "backfill/";
 const TOGETHER: usize = 5_000;
 /// Number of objects that are listed at once, to be erased.
 const AT_ONCE: usize = 1_000;
-/// Maximum number of characters of a title that is kept with an address.
 const TITLE_CHARS: usize = 300;
 /// Maximum number of bytes that an object unpacks to: [`TOGETHER`] addresses with the longest titles.
 const UNPACK_LIMIT: usize = 32 * 1024 * 1024;
 
-/// An address in a list, and what is known of its page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct PageAddress {
     #[serde(rename = "u")]
@@ -34,7 +32,6 @@ pub(super) struct PageAddress {
 }
 
 impl PageAddress {
-    /// The address as a feed would name it.
     pub(super) fn entry(&self) -> Entry {
         Entry {
             id: self.url.clone(),

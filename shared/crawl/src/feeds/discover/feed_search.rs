@@ -27,11 +27,9 @@ use url::Url;
 const GUESSES: [&str; MOST_USUAL_ADDRESSES] =
     ["/feed", "/feed/atom", "/rss", "/?feed=rss", "/rss.xml", "/feed.xml", "/atom.xml", "/index.xml"];
 
-/// Reasons of a site without a feed, whose home page names none, or some.
 const NONE_NAMED: &str = "no feed is named on the home page or found at the usual addresses";
 const NONE_WORKS: &str = "none of the feeds that the home page names works, and none is found at the usual addresses";
 
-/// Progress of looking at the home page or guessing.
 pub(super) enum Step {
     /// These feeds work; the others could not be tried yet and are left to be polled.
     Found {
@@ -54,11 +52,9 @@ pub(super) enum Step {
 /// The remaining work of a discovery, as its job carries it from one visit to the next.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct Rest {
-    /// The home page's address, once it was read.
     pub(super) home: Option<Url>,
     /// Feeds that it names and that are still to be tried; once the usual addresses are, those of which none works.
     links: Vec<Url>,
-    /// The usual address that is tried next, once the links are done with.
     next_guess: Option<u8>,
 }
 
@@ -88,16 +84,13 @@ enum Tried {
     NotNow(Timestamp),
 }
 
-/// A working feed with its content.
 struct Working {
     key: SourceKey,
     format: String,
     content: u64,
     /// True if the feed lists entries, so that its content tells it from others.
     is_telling: bool,
-    /// Key of the address that answered, if this visit asked.
     answered: Option<SourceKey>,
-    /// The document, if this visit read it.
     read: Option<Box<Feed>>,
 }
 
@@ -126,7 +119,6 @@ pub(super) struct FoundFeed {
 }
 
 impl FoundFeed {
-    /// Writes its row, and asks its hub.
     pub(super) async fn write(self, intake: &Intake) -> Result<()> {
         let row = Source::Feed(self.feed);
         let is_new = match self.seen {
@@ -141,13 +133,11 @@ impl FoundFeed {
     }
 }
 
-/// The search for the feeds of a site, under a visit to its home page.
 pub(super) struct FeedSearch<'s, 'v> {
     intake: &'s Intake,
     visit: &'s mut Visit<'v>,
     site: &'s mut SiteSource,
     found: Vec<FoundFeed>,
-    /// Rows of feeds that were read.
     rows: HashMap<SourceKey, Option<(FeedSource, Version)>>,
     /// A feed that is there and cannot be read, with the reason.
     unread: Option<String>,
@@ -158,8 +148,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         FeedSearch { intake, visit, site, found: Vec::new(), rows: HashMap::new(), unread: None }
     }
 
-    /// Goes on with what is left of the search. Returns how far it came, and the feeds that are new, also if it failed
-    /// after them.
+    /// Goes on with the search; returns how far it came and the new feeds, also if it failed after them.
     pub(super) async fn run(mut self, start: &Url, rest: Rest) -> (Result<Step>, Vec<FoundFeed>) {
         let step = self.look(start, rest).await;
         (step, self.found)
@@ -188,8 +177,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         self.guess(&home, rest).await
     }
 
-    /// Calls the home page: the one time in a site's discovery. Returns its address after redirects and the feeds that
-    /// it names, or the step that ends the search.
+    /// Calls the home page, once a discovery; returns its address and the feeds that it names, or the last step.
     async fn home(&mut self, start: &Url) -> Result<Result<(Url, Vec<Url>), Step>> {
         let later = |until, held| Ok(Err(Step::Later { until, held, rest: Rest::default() }));
         let got = self.visit.get(start, CallKind::Home, &Validators::default()).await?;
@@ -208,8 +196,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
             && got.url.path() == "/"
             && self.intake.politeness.key_of(&got.url).is_ok_and(|key| key == self.visit.state.host)
         {
-            // Elsewhere than at its root a missing page says nothing of the host: whoever names a wrong address must
-            // not be able to silence it.
+            // A missing page below the root says nothing of the host: a wrong address must not silence it.
             self.visit.hold_not_found();
         }
         if let Some(until) = self.visit.url_held_until(reply, 0) {
@@ -352,14 +339,12 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         }
     }
 
-    /// Notes why a candidate cannot be read, such as for its size; the first one is told.
     fn note_unread(&mut self, url: &Url, why: &dyn std::fmt::Display) -> Tried {
         self.unread.get_or_insert_with(|| format!("{url} cannot be read: {why}"));
         Tried::Useless
     }
 
-    /// Keeps a candidate that is a feed, unless it is one of this search or a known one, by where it was found or by
-    /// what it says.
+    /// Keeps a candidate that is a feed, unless it is known by where it was found or by what it says.
     async fn validated(
         &mut self,
         url: &Url,
@@ -392,7 +377,6 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         Ok(Tried::Works(this))
     }
 
-    /// The feed that is kept for this address, if it is polled.
     async fn known(&mut self, url: &Url) -> Result<Option<Working>> {
         let Some((mut feed, _)) = self.row(&address::source_key(url)).await? else { return Ok(None) };
         let heir = feed.moved.as_ref().and_then(|(to, _)| Url::parse(to).ok());

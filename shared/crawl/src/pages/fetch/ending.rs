@@ -43,9 +43,8 @@ impl Fetch {
         Ok(Item::Done)
     }
 
-    /// Writes a row if there is none, or one that [may be taken up](PageState::may_be_taken_up) or [looked at
-    /// again](sampling::may_look_again); returns whether it was written. The second look at a page whose host cannot be
-    /// reached leaves the reason of its rejection.
+    /// Writes a row if there is none or the page gets [another chance](PageState::may_be_taken_up); returns whether it
+    /// was written. A second look at a page of an unreachable host leaves the reason of its rejection.
     pub(super) async fn write_row(
         &self,
         job: &Envelope<VisitJob>,
@@ -115,7 +114,6 @@ impl Fetch {
         }
     }
 
-    /// Sends a job in the chain of the one that leads to it.
     pub(super) async fn send(&self, work: impl Into<Work>, at: Timestamp, trace: Option<&TraceId>) -> Result<()> {
         Ok(self.queue.send(&[(Job::new(work).traced(trace.cloned()), at)]).await?)
     }

@@ -21,8 +21,8 @@ use url::Url;
 const ROW_WRITTEN_IN: Millis = Millis::from_mins(1);
 
 impl Fetch {
-    /// Asks for the main image of a page: for the first of the head's choices that may be called. One that lies on
-    /// another host key, or is the whole site's, or for which there is no time or no call left, is left to extraction.
+    /// Asks for the first of the head's images that may be called; one of another host key or the site is left to
+    /// extraction.
     pub(super) async fn main_image(
         &self,
         round: &mut VisitRun<'_, '_>,

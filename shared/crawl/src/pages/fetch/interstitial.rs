@@ -19,8 +19,7 @@ pub(super) const MOST_SUSPECTS: usize = 16;
 /// Stands for any image, where only title and text are judged.
 const ANY_IMAGE: &str = "image";
 
-/// A new page that seems not to be worth keeping, or is not what was announced: an interstitial that is not known yet
-/// may hide it.
+/// A new page that seems worthless or is not what was announced: an unknown interstitial may hide it.
 pub(super) struct Suspect {
     pub(super) item: VisitItem,
     pub(super) before: Row,
@@ -29,7 +28,6 @@ pub(super) struct Suspect {
     pub(super) suspicion: Suspicion,
 }
 
-/// The kind of document at the address of a new page.
 pub(super) enum Sight {
     Itself,
     /// An interstitial: the item waits.
@@ -37,7 +35,6 @@ pub(super) enum Sight {
     Suspicious(Suspicion),
 }
 
-/// A text that may be an interstitial's.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Suspicion {
     text: u32,
@@ -45,7 +42,6 @@ pub(super) struct Suspicion {
     was_refuted: bool,
     /// True if the text is too short to be kept, and not empty.
     is_short: bool,
-    /// Calls that its page may still cost.
     pub(super) calls_left: u32,
 }
 
@@ -101,8 +97,7 @@ impl Fetch {
         if let Some(waits) = self.hidden(round, &got.url, text) {
             return Ok(Sight::Interstitial(waits));
         }
-        // Sites whose pages are never titled as announced are spared this call. It is one of those that a page may
-        // cost.
+        // One of the calls that a page may cost; sites whose pages are never titled as announced are spared it.
         let mut calls_left = self.calls_left(got);
         if is_worthless && calls_left > 0 {
             let calls = round.visit.state.calls;
@@ -122,7 +117,6 @@ impl Fetch {
         })
     }
 
-    /// Returns the outcome of a new page whose URL was refused or is in trouble until then.
     pub(super) fn held_page(
         &self,
         round: &mut VisitRun<'_, '_>,
@@ -140,8 +134,8 @@ impl Fetch {
         Item::Apart(until, ItemWait::Own)
     }
 
-    /// At the end of a visit: pages whose text has turned out to be an interstitial's wait with the host; those of
-    /// which it is not known yet are looked at again; the others are what they seem to be.
+    /// Decides about a suspect at the end of a visit: it waits with a held host, is looked at again, or is what it
+    /// seems.
     pub(super) async fn resolve(&self, round: &mut VisitRun<'_, '_>, suspect: Suspect) -> Result<Item> {
         let hold = round.visit.state.learned.hold.as_ref();
         if let Some(hold) = hold.filter(|hold| hold.reason == HoldReason::Interstitial) {
@@ -158,7 +152,6 @@ impl Fetch {
         }
     }
 
-    /// Holds the host and lets the visit wait, if this text is known to be an interstitial.
     pub(super) fn hidden(&self, round: &mut VisitRun<'_, '_>, url: &Url, text: u32) -> Option<Item> {
         round.visit.is_interstitial(text).then(|| self.hold(round, url, ""))
     }
@@ -168,8 +161,8 @@ impl Fetch {
         Item::Later(NotNow::held(until, HoldReason::Interstitial))
     }
 
-    /// Returns what a removal waits for: a page that shows this text is about to be removed, but the home page of its
-    /// site shows it too, so the text stands before all pages.
+    /// Returns what a removal waits for if the home page shows the page's text, too, which then stands before all
+    /// pages.
     pub(super) async fn home_is_hidden(
         &self,
         round: &mut VisitRun<'_, '_>,
@@ -189,9 +182,8 @@ impl Fetch {
         }
     }
 
-    /// Returns whether the home page of a page's site shows this text, too, or what the item waits for. The home page
-    /// is called once a day at most for a host key, and this number of redirects is followed. The page itself has led
-    /// to `answered`.
+    /// Returns whether the home page of a page's site shows this text, or what the item waits for. The home page is
+    /// called once a day at most for a host key. The page itself has led to `answered`.
     async fn home_shows(
         &self,
         round: &mut VisitRun<'_, '_>,

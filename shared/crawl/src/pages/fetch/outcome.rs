@@ -1,6 +1,5 @@
-//! Outcomes of re-checks. Changes of the row alone are written at once; changes of the index become a job for
-//! [`curlew_catalog::removal::Removal`], since this stage reads documents of strangers. The row stays as it was then,
-//! so that a job that is lost is sent anew by the next re-check.
+//! Outcomes of re-checks. Rows are changed at once; changes of the index become jobs, since this stage reads documents
+//! of strangers. The row then stays as it was, so that the next re-check sends a lost job anew.
 
 use super::{Fetch, Item, VisitRun};
 use curlew_model::{Gone, IndexChange, Job, Page, PageId, PageState, RemovalJob, TraceId, Validators, VisitItem};
@@ -9,7 +8,6 @@ use curlew_ports::stage::Result;
 use curlew_ports::{Event, Version, swapped};
 
 impl Fetch {
-    /// Sends the removal of a page that is gone or must not be found.
     pub(super) async fn remove(
         &self,
         round: &VisitRun<'_, '_>,
@@ -22,7 +20,6 @@ impl Fetch {
         Ok(Item::Done)
     }
 
-    /// Sends the removal of the pages of a visit whose host is blocked.
     pub(super) async fn remove_blocked(
         &self,
         items: impl Iterator<Item = &VisitItem>,
@@ -34,9 +31,8 @@ impl Fetch {
         if jobs.is_empty() { Ok(()) } else { Ok(self.queue.send(&jobs).await?) }
     }
 
-    /// Records that a page was re-checked and may stay. An `unavailable_after` date that the page names now and its
-    /// record lacks is for its manifest, and sent there. `directives` is `None` if the page could not be read; the date
-    /// then stays as it was. `validators` are those of the document, if its content is that of the record.
+    /// Records that a page may stay. A new `unavailable_after` date is sent to its manifest; without `directives` the
+    /// date stays. `validators` are those of a document whose content is that of the record.
     pub(super) async fn still_there(
         &self,
         round: &VisitRun<'_, '_>,

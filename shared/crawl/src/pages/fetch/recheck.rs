@@ -20,7 +20,6 @@ use curlew_ports::{CallKind, PortError, Reply};
 use curlew_screen::Verdict as Judged;
 use url::Url;
 
-/// A page at a re-check, compared with its record.
 enum Comparison {
     /// The text of its record; or nothing that could be compared.
     Own,
@@ -104,7 +103,6 @@ impl Fetch {
         self.settle(round, page, got, found).await
     }
 
-    /// A page that may be found answered: it is itself, or the server leads to another one or shows something else.
     async fn readable(&self, round: &mut VisitRun<'_, '_>, page: &Page, found: PageFacts<'_>) -> Result<Item> {
         let PageFacts { got, seen, reply, .. } = found;
         let shown = self.compare(page, seen.html.to_string(), &got.url).await?;
@@ -162,8 +160,7 @@ impl Fetch {
         self.remove(round, &page.id, &page.url, Gone::Moved).await
     }
 
-    /// Something speaks against a page: a second look decides, unless one text stands in place of several pages of its
-    /// host.
+    /// Lets a second look decide about a page, unless one text stands in place of several pages of its host.
     async fn doubted(
         &self,
         round: &mut VisitRun<'_, '_>,
@@ -213,7 +210,6 @@ impl Fetch {
         self.apply(round, page, found).await
     }
 
-    /// Compares what the server shows with what it showed before, allowing for changes.
     async fn compare(&self, page: &Page, html: String, url: &Url) -> Result<Comparison> {
         // A page that cannot be read is no evidence.
         let read = read_article(self.politeness.pool.as_ref(), html, url).await?;

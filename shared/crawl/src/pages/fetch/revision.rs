@@ -11,8 +11,7 @@ use curlew_screen::Verdict as Judged;
 use url::Url;
 
 impl Fetch {
-    /// A page has changed: its new text takes the place of the old one, if the page would be taken now. One that would
-    /// be screened out leaves the index; one that says too little stays as it was.
+    /// Replaces the text of a page that would be taken now; a page to be screened out leaves the index, others stay.
     pub(super) async fn revised(
         &self,
         round: &mut VisitRun<'_, '_>,

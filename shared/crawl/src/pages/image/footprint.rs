@@ -1,9 +1,6 @@
-//! Memory and work that decoding an image takes, known before it is decoded.
-//!
-//! A decoder may keep far more than the pixels that it gives: a progressive JPEG two bytes for each sample until its
-//! last scan, a WebP its planes, its transparency and the canvas of its animation. The facts are not read by walking
-//! the file as the decoder does, since a file may be made so that two walks part ways: every place is looked at where
-//! the decoder might find a frame header, and the greatest one counts.
+//! Memory and work that decoding an image takes, known before it is decoded. A decoder may keep far more than its
+//! pixels. The file is not walked as the decoder does, since two walks may be made to part ways: every place is looked
+//! at where the decoder might find a frame header, and the greatest one counts.
 
 use image::ImageFormat;
 
@@ -16,7 +13,6 @@ const COEFFICIENT: u64 = 2;
 /// Samples of one side of a WebP macroblock.
 const MACROBLOCK: u64 = 16;
 
-/// An image as its decoder announces it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ImageHeader {
     pub(super) format: ImageFormat,
@@ -27,11 +23,8 @@ pub(super) struct ImageHeader {
 }
 
 impl ImageHeader {
-    /// The most bytes of memory that decoding takes besides `file` itself. What a GIF's first frame takes besides, if
-    /// it is not as large as the image, is not among it, since its decoder heeds a limit.
-    ///
-    /// # Errors
-    /// One line that says why decoding would take too long.
+    /// Returns the most bytes that decoding takes besides `file`, or why it takes too long. A GIF's decoder heeds a
+    /// limit, so a frame that is smaller than the image does not count.
     pub(super) fn footprint(&self, file: &[u8]) -> Result<u64, String> {
         let hidden = match self.format {
             ImageFormat::Jpeg => self.jpeg(file)?,
@@ -45,8 +38,7 @@ impl ImageHeader {
         Ok(self.pixels.saturating_add(hidden))
     }
 
-    /// A JPEG's decoder copies the file. It keeps the coefficients of the whole image if these come in several scans,
-    /// and else those of a row of blocks.
+    /// A decoder copies the file, and keeps the coefficients of the image if they come in several scans, else of a row.
     fn jpeg(&self, file: &[u8]) -> Result<u64, String> {
         let frames = || (2..file.len()).filter_map(|at| JpegFrame::at(file, at)).filter(|frame| frame.is_of(self));
         let components = frames().map(|frame| frame.components).max().unwrap_or_default();

@@ -1,5 +1,4 @@
-//! Interstitials in a visit: their record in the host's state, and documents that are one in place of a robots.txt, a
-//! feed or a home page.
+//! Interstitials in a visit: in the host's state, and in place of a robots.txt, a feed or a home page.
 
 use crate::parsing::parsed;
 use crate::politeness::visit::{CallEnd, Fetched, Visit};
@@ -11,16 +10,14 @@ use curlew_ports::stage::Result;
 use curlew_ports::{CallKind, CpuPool, Event, Reply};
 use url::Url;
 
-/// Maximum size of a document that is searched for an interstitial, in bytes; interstitials are small, and other
-/// documents are read twice.
+/// Maximum bytes of a document that is searched for an interstitial: these are small, and the search reads it twice.
 pub(crate) const LOOKED_AT_BYTES: usize = 32 * 1024;
 /// Bytes at the start of a document that tell HTML from a feed or a robots.txt.
 const TELLING_BYTES: usize = 512;
 
 impl Visit<'_> {
-    /// Returns the vendor of the interstitial that was sent in place of a robots.txt, a feed or a home page: the
-    /// document carries a mark, or says what stood in place of a page of this host lately. The vendor is empty if no
-    /// mark names one.
+    /// Returns the vendor, perhaps unnamed, of an interstitial in place of a robots.txt, a feed or a home page: the
+    /// document carries a mark, or says what stood in place of a page of this host lately.
     pub(crate) async fn interstitial_in(&self, reply: &Reply, url: &Url) -> Result<Option<&'static str>> {
         if reply.status != 200 || reply.body_skipped {
             return Ok(None);
@@ -37,8 +34,7 @@ impl Visit<'_> {
         Ok(marked.or_else(|| self.has_substitute(key_of(&article)).then_some("")))
     }
 
-    /// Asks for a feed or a sitemap, with validators that `validated` gave: this URL, or one that its redirects led to.
-    /// A bot wall in its place says nothing of it: the host is held.
+    /// Asks for a feed or sitemap, with validators that `validated` gave; a bot wall in its place holds the host.
     pub(crate) async fn get_listing(
         &mut self,
         url: &Url,
@@ -55,7 +51,6 @@ impl Visit<'_> {
         Ok(got)
     }
 
-    /// Notes that a page showed a text that is not its own.
     pub(crate) fn substituted(&mut self, text: u32, page: &PageId) {
         self.change(|state| interstitial::substituted(state, text, page));
     }
@@ -72,7 +67,6 @@ impl Visit<'_> {
         interstitial::is_refuted(&self.state.learned, text, page)
     }
 
-    /// Notes that a page showed a text of its own.
     pub(crate) fn own_text(&mut self) {
         self.change(interstitial::own_text);
     }
@@ -83,17 +77,14 @@ impl Visit<'_> {
         interstitial::is_noindex_site_wide(&self.state.learned)
     }
 
-    /// Notes that the home page shows a text that stood in place of another page.
     pub(crate) fn covers_home(&mut self, text: u32) {
         self.change(|state| interstitial::covers_home(state, text));
     }
 
-    /// Returns the look at a home page of this host within the last day, see [`interstitial::home_look`].
     pub(crate) fn home_look(&self, home: &Url) -> Option<HomeLook> {
         interstitial::home_look(&self.state.learned, hash_of(home), self.politeness.clock.now())
     }
 
-    /// Notes that a home page was looked at, and the text that it showed.
     pub(crate) fn note_home(&mut self, home: &Url, text: Option<u32>) {
         let look = HomeLook { url: hash_of(home), text, at: self.politeness.clock.now() };
         self.change(|state| HostState { home_look: Some(look), ..state });
@@ -104,7 +95,6 @@ impl Visit<'_> {
         self.state.learned.substitutes.texts.iter().any(|known| known.text == text)
     }
 
-    /// True if a text is known to stand in place of several pages of this host.
     pub(crate) fn is_interstitial(&self, text: u32) -> bool {
         interstitial::is_interstitial(&self.state.learned, text)
     }
@@ -144,7 +134,6 @@ pub(crate) fn key_of(article: &Article) -> u32 {
     interstitial::text_key(article.title.as_deref().unwrap_or_default(), &article.text)
 }
 
-/// True if a document begins as HTML does.
 pub(crate) fn is_html(body: &[u8]) -> bool {
     let start = String::from_utf8_lossy(body.get(..TELLING_BYTES).unwrap_or(body)).to_ascii_lowercase();
     ["<html", "<!doctype html", "<head", "<body"].iter().any(|tag| start.contains(tag))

@@ -13,8 +13,7 @@ use url::Url;
 const HEAD_BYTES: usize = 16 * 1024;
 
 impl Visit<'_> {
-    /// Returns the target of a refresh that stands for a redirect, in the document or the header of an answer. The
-    /// refresh of a bot wall leads behind its challenge and is none.
+    /// Returns the target of a refresh that stands for a redirect; that of a bot wall leads behind its challenge.
     pub(super) async fn refresh_of(&self, reply: &Reply, url: &Url, kind: CallKind) -> Result<Option<Url>> {
         if reply.status != 200 || !matches!(kind, CallKind::Home | CallKind::Feed | CallKind::Page) {
             return Ok(None);

@@ -20,8 +20,7 @@ use url::Url;
 const LONG_RULES: usize = 64 * 1024;
 
 impl Visit<'_> {
-    /// Returns whether robots.txt allows a URL of this host key. The inner error is why the file could not be fetched
-    /// now.
+    /// Returns whether robots.txt allows a URL of this host key, or why the file could not be fetched now.
     pub(crate) async fn permission(&mut self, url: &Url) -> Result<Result<Permission, CallEnd>> {
         let origin = match address::origin(url) {
             Ok(origin) => origin,
@@ -75,8 +74,7 @@ impl Visit<'_> {
         })
     }
 
-    /// Returns the rules of an origin: known to this process, or kept in the store, or asked for now; or why there are
-    /// none.
+    /// Returns the rules of an origin: known, stored or asked for now; or why there are none.
     async fn rules(&mut self, origin: &Origin, url: &Url) -> Result<Result<Arc<Robots>, CallEnd>> {
         let now = self.politeness.clock.now();
         if let Some(rules) = self.politeness.known.get(origin, now) {
@@ -119,8 +117,7 @@ impl Visit<'_> {
         Ok(copy.map(|copy| with_note(copy, origin, &self.state.learned.robots)))
     }
 
-    /// Notes in the row of the host key that a new copy says what the stored one does; false if the copy has to be
-    /// written. The row is smaller than a copy, and often written anyway.
+    /// Notes in the host key's row that a copy says what the stored one does; false if the copy has to be written.
     fn notes_unchanged(&mut self, origin: &Origin, old: &RobotsCopy, new: &RobotsCopy) -> bool {
         let RobotsCopy { body_at, fetched_at, fresh_until, .. } = *old;
         let is_usual = matches!(standing(&new.standing), Standing::Rules | Standing::AllowAll)
@@ -130,8 +127,7 @@ impl Visit<'_> {
             && self.state.note_unchanged_robots(origin, old.fetched_at, new.fetched_at)
     }
 
-    /// Returns the robots.txt of a URL that was just fetched, or may be, by this visit, another process or a guest
-    /// visit.
+    /// Returns the robots.txt of a URL that was just fetched, by this visit, another process or a guest visit.
     pub(crate) async fn robots_at_hand(&self, url: &Url) -> Result<Arc<Robots>> {
         let Ok(origin) = address::origin(url) else { return Ok(Arc::default()) };
         let now = self.politeness.clock.now();
@@ -229,7 +225,6 @@ impl Visit<'_> {
     }
 }
 
-/// True if a copy has rules that may still be obeyed.
 fn stands_in(old: &RobotsCopy, now: Timestamp) -> bool {
     let has_rules = old.body_at > Timestamp::MIN && !old.body.is_empty() && !is_html(&old.body);
     has_rules && robots::while_unreachable(old.body_at, now, true) == WhileUnreachable::OlderCopy
@@ -267,8 +262,7 @@ fn with_note(copy: RobotsCopy, origin: &Origin, notes: &RobotsNotes) -> RobotsCo
     RobotsCopy { fresh_until: copy.fresh_until.max(noted), body_at, ..copy }
 }
 
-/// Returns a stored copy for people: with the time at which the file was last asked for, by the notes in the row of its
-/// host key.
+/// Returns a stored copy with the time at which the file was last asked for, by the notes in the host key's row.
 pub fn as_last_asked(copy: RobotsCopy, origin: &Origin, notes: &RobotsNotes) -> RobotsCopy {
     let asked_at = robots_notes::unchanged_until(notes, origin, copy.fetched_at).map(|until| until - MAX_AGE);
     let fetched_at = asked_at.unwrap_or(copy.fetched_at);
