@@ -1,7 +1,7 @@
 //! Extracts authors' names without their e-mail addresses, which are private.
 
 /// Returns the name in an author's line: `a@b.example (Name)` as in RSS 2.0, `Name <a@b.example>` as in mail, or a name
-/// alone. `None` if it contains only an address.
+/// alone; `None` if it contains only an address.
 pub(crate) fn byline(text: &str) -> Option<String> {
     if !text.contains('@') {
         return Some(text.to_owned());
@@ -30,7 +30,6 @@ pub(crate) fn byline(text: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Separators between a name and an address.
 const BETWEEN: [char; 10] = ['(', ')', '<', '>', '[', ']', ',', ';', '"', '\''];
 
 /// True for something at a domain (RFC 5322 §3.4.1, loosely), with or without `mailto:`.

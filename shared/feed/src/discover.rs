@@ -4,15 +4,12 @@
 use crate::{Limits, comments, text};
 use curlew_text::charset::{self, Document};
 use curlew_text::html::{Piece, Pieces};
-use curlew_text::url::parse;
-use curlew_text::{links, references};
+use curlew_text::{links, references, url::parse};
 use serde::Serialize;
 use std::collections::HashSet;
 use url::Url;
 
-/// Maximum number of links of a page that are examined; a page has a handful.
 const MAX_LINKS: usize = 200;
-/// Maximum number of attributes of a link that are examined.
 const MAX_ATTRIBUTES: usize = 64;
 
 /// A feed that a page names.
@@ -31,25 +28,18 @@ pub struct FeedLink {
 }
 
 /// Returns the distinct feeds that a page names, in document order and then in that of its `Link` headers, with feeds
-/// of comments last. Two addresses with only insignificant differences count as one. The caller decides how many of
-/// them to try.
+/// of comments last. Never fails: a page that exceeds a limit gives the feeds found so far.
 ///
-/// A link to plain XML of which nothing says that it is a feed is returned only if no other link announces one.
-///
-/// `<base href>` is honoured anywhere in the page (HTML §4.2.3); only `http` and `https` addresses are returned. Never
-/// fails: a page that exceeds a limit gives the feeds found so far.
+/// A link to plain XML of which nothing says that it is a feed is returned only if no other link announces one. `<base
+/// href>` is honoured anywhere in the page (HTML §4.2.3); only `http` and `https` addresses are returned.
 pub fn discover(html: &[u8], content_type: Option<&str>, page: &Url, link_headers: &[String]) -> Vec<FeedLink> {
     let text = charset::decode(html, content_type, Document::Feed).text;
     let mut found = collect(&text);
     let headers = link_headers.iter().flat_map(|header| links::split(header)).take(links::MOST_LINKS);
     found.links.extend(headers.filter_map(|link| of_header(link, page)));
     let limits = Limits::default();
-    let base = found
-        .base
-        .as_deref()
-        .and_then(|b| parse(b, Some(page)).ok())
-        .filter(|b| matches!(b.scheme(), "http" | "https"));
-    let base = base.as_ref().unwrap_or(page);
+    let base = found.base.as_deref().and_then(|base| parse(base, Some(page)).ok());
+    let base = base.as_ref().filter(|base| matches!(base.scheme(), "http" | "https")).unwrap_or(page);
     let mut seen = HashSet::new();
     let mut feeds: Vec<(Announced, FeedLink)> = Vec::new();
     for link in found.links {
@@ -62,8 +52,8 @@ pub fn discover(html: &[u8], content_type: Option<&str>, page: &Url, link_header
         }
     }
     let best = feeds.iter().map(|(announced, _)| *announced).max();
-    let mut feeds: Vec<FeedLink> =
-        feeds.into_iter().filter(|(announced, _)| Some(*announced) == best).map(|(_, link)| link).collect();
+    feeds.retain(|(announced, _)| Some(*announced) == best);
+    let mut feeds: Vec<FeedLink> = feeds.into_iter().map(|(_, link)| link).collect();
     feeds.sort_by_key(|link| link.of_comments);
     feeds
 }
@@ -104,8 +94,8 @@ fn collect(html: &str) -> PageLinks {
     found
 }
 
-/// Returns the link of a `Link` header, if its relation may be that of a feed. It is relative to the page, whose base
-/// says nothing of it (RFC 8288 §3.2).
+/// Returns the link of a `Link` header, if its relation may be that of a feed. The page's `<base>` does not apply (RFC
+/// 8288 §3.2).
 fn of_header(link: &str, page: &Url) -> Option<Link> {
     let href = links::target(link, "alternate").or_else(|| links::target(link, "feed"))?;
     let value = |name: &str| links::parameter(link, name).unwrap_or_default().to_owned();
@@ -113,31 +103,26 @@ fn of_header(link: &str, page: &Url) -> Option<Link> {
     Some(Link { rel, media_type, href: parse(href, Some(page)).ok()?.into(), title: value("title") })
 }
 
-/// Returns a media type without its parameters, in lower case.
 fn media_type(stated: &str) -> String {
     stated.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Returns the link's address.
 fn address(href: &str, base: &Url, limits: &Limits) -> Option<Url> {
     let mut url: Url = crate::link::resolve(href, base, limits.url_bytes)?.parse().ok()?;
     url.set_fragment(None);
     Some(url)
 }
 
-/// How clearly a link announces a feed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Announced {
-    /// The link announces something else.
     No,
     /// The link leads to XML, and nothing says what that is.
     Perhaps,
-    /// The link announces a feed.
     Clearly,
 }
 
-/// Judges a link by its media type. JSON and plain XML announce other things too, so their address or title has to
-/// speak of a feed.
+/// Judges a link by its media type. JSON and plain XML announce other things too, so address or title must speak of a
+/// feed.
 fn announced(link: &Link, url: &Url, title: Option<&str>) -> Announced {
     let (kind, address) = (link.media_type.as_str(), url.as_str().to_ascii_lowercase());
     let says = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
@@ -154,8 +139,8 @@ fn announced(link: &Link, url: &Url, title: Option<&str>) -> Announced {
     }
 }
 
-/// True if a feed carries comments instead of articles, judged by its address, its title, or its relation to the page
-/// (`replies`, RFC 4685 §4). The host says nothing: a site about comments has articles too.
+/// True if a feed carries comments, judged by its address without the host, its title, or its relation (`replies`, RFC
+/// 4685 §4).
 fn is_comments(link: &Link, url: &Url, title: Option<&str>) -> bool {
     link.rel.split_whitespace().any(|r| r == "replies") || speaks_of_comments(url, title)
 }
@@ -165,8 +150,8 @@ pub fn speaks_of_comments(url: &Url, title: Option<&str>) -> bool {
     comments::speaks_of(&url[url::Position::BeforePath..]) || title.is_some_and(comments::speaks_of)
 }
 
-/// Returns a key that is equal for addresses of one document on any sensible server: with and without TLS, with and
-/// without a slash at the end of the path, with an empty query.
+/// Returns a key that is equal for addresses of one document, with and without TLS, a slash at the end, or an empty
+/// query.
 fn sameness(url: &Url) -> String {
     let rest = &url[url::Position::BeforeHost..url::Position::AfterPath];
     let rest = rest.trim_end_matches('/').replacen(if url.scheme() == "http" { ":80/" } else { ":443/" }, "/", 1);

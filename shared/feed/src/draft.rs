@@ -4,37 +4,26 @@ use crate::paging::{Generator, Paging};
 use crate::{Hints, too_many};
 use curlew_model::Timestamp;
 
-/// Interpretation of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// HTML, or not stated.
     #[default]
     Html,
-    /// Literal text.
     Plain,
 }
 
 /// Best value found so far for one field.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Slot<T = String> {
     rank: u8,
     value: Option<T>,
     kind: Kind,
 }
 
-impl<T> Default for Slot<T> {
-    fn default() -> Slot<T> {
-        Slot { rank: 0, value: None, kind: Kind::Html }
-    }
-}
-
 impl<T> Slot<T> {
-    /// True if a value of that rank would be accepted.
     pub(crate) fn wants(&self, rank: u8) -> bool {
         self.value.is_none() || rank < self.rank
     }
 
-    /// True if a value of that rank would be accepted where of two of one rank the later one wins.
     pub(crate) fn wants_last(&self, rank: u8) -> bool {
         self.value.is_none() || rank <= self.rank
     }
@@ -49,14 +38,14 @@ impl<T> Slot<T> {
 }
 
 impl Slot {
-    /// Stores a value if there is none yet or only one of a worse rank; never stores an empty one.
+    /// Stores a value, unless it is empty or there is one of the same or a better rank.
     pub(crate) fn offer(&mut self, rank: u8, value: String, kind: Kind) {
         if self.wants(rank) && !value.trim().is_empty() {
             *self = Slot { rank, value: Some(value), kind };
         }
     }
 
-    /// As [`Slot::offer`], but of two values of one rank the later one wins.
+    /// Stores a value as [`Slot::offer`] does, but of two of one rank the later one wins.
     pub(crate) fn offer_last(&mut self, rank: u8, value: String, kind: Kind) {
         if self.wants_last(rank) && !value.trim().is_empty() {
             *self = Slot { rank, value: Some(value), kind };
@@ -71,7 +60,6 @@ impl Slot {
 }
 
 impl Slot<Timestamp> {
-    /// Stores a time if there is none yet or only one of the same or a worse rank.
     pub(crate) fn offer_last_time(&mut self, rank: u8, time: Timestamp) {
         if self.wants_last(rank) {
             *self = Slot { rank, value: Some(time), kind: Kind::Plain };
@@ -79,7 +67,6 @@ impl Slot<Timestamp> {
     }
 }
 
-/// State of a feed during reading.
 #[derive(Debug, Default)]
 pub(crate) struct FeedDraft {
     pub(crate) title: Slot,
@@ -95,12 +82,10 @@ pub(crate) struct FeedDraft {
     pub(crate) deleted: Vec<Deletion>,
     /// Milliseconds of `sy:updatePeriod`.
     pub(crate) period: Option<u64>,
-    /// `sy:updateFrequency`.
     pub(crate) frequency: Option<u64>,
 }
 
 impl FeedDraft {
-    /// Returns the address of another resource of the feed, by the relation in its link.
     pub(crate) fn relation(&mut self, relation: &str) -> Option<&mut Option<String>> {
         match relation {
             "self" => Some(&mut self.hints.self_url),
@@ -112,10 +97,8 @@ impl FeedDraft {
     }
 }
 
-/// Maximum number of tags of an entry that are kept.
 pub(crate) const MAX_TAGS: usize = 16;
 
-/// State of an entry during reading.
 #[derive(Debug, Default)]
 pub(crate) struct EntryDraft {
     pub(crate) id: Slot,
@@ -124,7 +107,6 @@ pub(crate) struct EntryDraft {
     pub(crate) published: Slot<Timestamp>,
     pub(crate) updated: Slot<Timestamp>,
     pub(crate) author: Slot,
-    /// True if it has an author, named or not.
     pub(crate) has_author: bool,
     pub(crate) summary: Slot,
     pub(crate) content: Slot,
@@ -132,18 +114,17 @@ pub(crate) struct EntryDraft {
 }
 
 impl EntryDraft {
-    /// Converts the draft to an entry. Only Atom can declare a title literal text; RSS's are HTML, whatever their
-    /// element says.
+    /// Converts the draft to an entry. Only Atom can declare a title literal text.
     pub(crate) fn into_raw(self, atom: bool) -> RawEntry {
         let published = self.published.take();
         RawEntry {
             id: self.id.take().unwrap_or_default(),
             title: self.title.with_kind().map(|(literal, title)| (literal && atom, title)),
             link: self.link.take(),
-            // If an RSS entry states no change, many feeds repeat the time of publication.
+            // Many RSS feeds repeat the time of publication.
             updated: self.updated.take().filter(|u| atom || Some(*u) != published),
             published,
-            // An unnamed author counts too, so that the entry does not inherit the feed's.
+            // An unnamed author keeps the entry from inheriting the feed's.
             author: self.author.take().or_else(|| self.has_author.then(String::new)),
             summary: self.summary.take(),
             content: self.content.take(),
@@ -167,7 +148,6 @@ pub(crate) struct RawEntry {
 }
 
 impl RawEntry {
-    /// Returns the length of all texts in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let title = self.title.as_ref().map_or(0, |(_, title)| title.len());
         let texts = [&self.link, &self.author, &self.summary, &self.content];
@@ -183,7 +163,6 @@ pub(crate) fn keep_newest(entries: &mut Vec<RawEntry>, most: usize) -> bool {
     !too_many.is_empty()
 }
 
-/// State of a deletion during reading (RFC 6721 §3).
 #[derive(Debug, Default)]
 pub(crate) struct Deletion {
     pub(crate) id: String,

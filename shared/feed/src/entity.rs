@@ -6,25 +6,22 @@ use std::collections::{HashMap, HashSet};
 
 /// Maximum number of entities kept of one document type declaration; HTML 4 has 252.
 const MAX_DECLARED: usize = 300;
-/// Maximum length of the replacement text of a declared entity, with the entities in it, in bytes.
+/// Maximum length of a declared entity's text, with the entities in it, in bytes.
 const MAX_DECLARED_BYTES: usize = 1_024;
-/// Maximum number of declared entities inside one another.
 const MAX_NESTING: usize = 8;
 /// Maximum growth of a document's texts through declared entities, in bytes.
 const MAX_EXPANSION: usize = 256 * 1024;
 
-/// Appends `raw` to `out` with its references resolved: those that the document declares, and all that HTML defines.
-///
-/// Returns true if there was a reference that plain XML does not define.
+/// Appends `raw` to `out` with its references resolved; true if one of them is not defined by plain XML.
 pub(crate) fn decode_declared(raw: &str, out: &mut String, declared: &Entities<'_>) -> bool {
     references::decode_with(raw, out, |text| declared.reference(text))
 }
 
-/// Entities declared in the internal subset of a document type declaration (XML §4.2), if their texts are short. Those
-/// that they refer to are replaced once, when they are declared, up to [`MAX_DECLARED_BYTES`] and [`MAX_NESTING`]; one
-/// that exceeds these, refers to itself, or stands for an external text is not known, nor is what refers to it.
+/// Entities declared in the internal subset (XML §4.2), if their texts are short. Those that they refer to are replaced
+/// once, up to [`MAX_DECLARED_BYTES`] and [`MAX_NESTING`]; one that exceeds these, refers to itself, or stands for an
+/// external text is unknown.
 ///
-/// A replacement is text and is not read for elements, so that no entity changes the structure of a feed.
+/// A replacement is text, so that no entity changes the structure of a feed.
 #[derive(Debug, Default)]
 pub(crate) struct Entities<'a> {
     texts: HashMap<&'a str, String>,
@@ -33,10 +30,8 @@ pub(crate) struct Entities<'a> {
 }
 
 impl<'a> Entities<'a> {
-    /// Reads the entities of an internal subset.
     pub(crate) fn from_subset(subset: &'a str) -> Entities<'a> {
         let mut values = Vec::new();
-        // Entities without a text, yet.
         let mut names = HashSet::new();
         let mut rest = subset;
         while let Some(at) = rest.find("<!").filter(|_| values.len() < MAX_DECLARED) {
@@ -72,8 +67,7 @@ impl<'a> Entities<'a> {
         declared
     }
 
-    /// Returns the length of the reference at the beginning of `text` to a declared entity, and its text, unless its
-    /// name is one of XML's five.
+    /// Returns the length of the reference to a declared entity at the beginning of `text`, and the entity's text.
     fn known(&self, text: &str) -> Option<(usize, &str)> {
         if self.texts.is_empty() || references::predefined(text).is_some() {
             return None;
@@ -82,14 +76,13 @@ impl<'a> Entities<'a> {
         Some((name.len() + 2, self.texts.get(name)?))
     }
 
-    /// Returns the value of an attribute with its references resolved.
     pub(crate) fn resolved(&self, raw: &str) -> String {
         let mut out = String::new();
         decode_declared(raw, &mut out, self);
         out
     }
 
-    /// As [`Entities::known`], unless too much was expanded.
+    /// Returns the entity as [`Entities::known`] does, unless too much was expanded.
     fn reference(&self, text: &str) -> Option<(usize, &str)> {
         let (length, known) = self.known(text)?;
         let expanded = self.expanded.get() + known.len();
@@ -101,17 +94,16 @@ impl<'a> Entities<'a> {
     }
 }
 
-/// Returns the names of the entities in a text.
 fn references_in(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices('&').filter_map(|(at, _)| references::name(&text[at..]))
 }
 
-/// Returns the name of a general entity whose declaration's first word has been read, and its value with the characters
-/// resolved that it gives by number (XML §4.4: they are included there, entities where the entity is used).
+/// Returns the name of a general entity, after the word `ENTITY`, and its value with numbered characters resolved (XML
+/// §4.4).
 fn declaration(rest: &str) -> Option<(&str, String)> {
     let window = &rest[..rest.floor_char_boundary(MAX_NAME + MAX_DECLARED_BYTES + 32)];
     let named = window.trim_start();
-    // What follows a declaration that does not end is looked at again, as the next one.
+    // A declaration that does not end is looked at again as the next one.
     let name = named.get(..named.floor_char_boundary(MAX_NAME + 1)).unwrap_or(named);
     let (name, after) = named.split_at(name.find(char::is_whitespace)?);
     let value = after.trim_start();

@@ -1,15 +1,12 @@
 //! Last step for all dialects: stable ids, plain titles, clean and limited text.
 
-use crate::byline::byline;
 use crate::draft::{Deletion, RawEntry};
-use crate::work::Work;
-use crate::{DeletedEntry, Entry, Feed, Limits, Repair, link, text};
+use crate::{DeletedEntry, Entry, Feed, Limits, Repair, byline::byline, link, text, work::Work};
 use curlew_model::{Timestamp, hex};
 use curlew_text::url::parse;
 use sha2::{Digest as _, Sha256};
 use std::collections::{HashMap, HashSet};
 
-/// Maximum length of a tag, in characters.
 const MAX_TAG_CHARS: usize = 100;
 
 /// Completes a feed that has raw texts and neither title nor entries yet.
@@ -23,7 +20,7 @@ pub(crate) fn finish(
     (feed.title, feed.title_html) = titles(title, limits);
     feed.description = feed.description.take().and_then(|d| text::body(&d, limits.text_chars));
     let mut repairs = Vec::new();
-    // Place in the feed of the first entry with each id and link, and the ids that tell those with one of them apart.
+    // Place of the first entry with each id and link, and the ids that tell those with one of them apart.
     let (mut seen, mut said) = (HashMap::new(), HashSet::new());
     let mut deletions = Deletions::take_from(&mut feed.deleted);
     for raw in entries {
@@ -36,8 +33,8 @@ pub(crate) fn finish(
         }
         let (key, own) = (entry.key(), own_id(&entry));
         let is_new = said.insert(own.clone());
-        // Equal id and link together mean one entry, whatever its text. If only one of them is equal, a different text
-        // means another entry: many sites have one page for all entries, or one id.
+        // Equal id and link mean one entry. If only one of them is equal, a different text means another entry: many
+        // sites have one page for all entries, or one id.
         match seen.get(&key) {
             None => {
                 seen.insert(key, (feed.entries.len(), Some(own).filter(|_| named)));
@@ -46,7 +43,7 @@ pub(crate) fn finish(
             Some(_) if !named => feed.entries.push(entry),
             Some(_) if !is_new || has_id && entry.link.is_some() => repairs.push(Repair::Duplicate),
             Some(_) => {
-                // So has the first of them, or the next entry that the site adds would take its place.
+                // The first of them needs such an id too, or the next entry that the site adds would take its place.
                 if let Some((at, first)) = seen.get_mut(&key)
                     && let (Some(id), Some(first)) = (first.take(), feed.entries.get_mut(*at))
                 {
@@ -65,7 +62,7 @@ pub(crate) fn finish(
     }
 }
 
-/// Returns the deletions that a feed states, with ids in the same form as those of entries.
+/// Returns the deletions that a feed states, with ids in the form of those of entries.
 pub(crate) fn deletions(drafts: Vec<Deletion>, limits: &Limits) -> Vec<DeletedEntry> {
     let known = drafts.into_iter().filter(|d| !d.id.trim().is_empty());
     known
@@ -81,10 +78,8 @@ pub(crate) fn deletions(drafts: Vec<Deletion>, limits: &Limits) -> Vec<DeletedEn
         .collect()
 }
 
-/// Deletions that a feed states, by the ids of the entries.
 struct Deletions {
     all: Vec<Option<DeletedEntry>>,
-    /// Index in `all` by id.
     by_id: HashMap<String, usize>,
 }
 
@@ -107,8 +102,8 @@ impl Deletions {
         Deletions { all, by_id }
     }
 
-    /// True if the feed says that this entry is deleted. The later of entry and deletion wins (RFC 6721 §2), or the
-    /// deletion if that is unknown. A deletion that loses is removed, one that wins receives the entry's page.
+    /// True if this entry is deleted: the later of entry and deletion wins (RFC 6721 §2), or the deletion if that is
+    /// unknown. A deletion that loses is removed, one that wins receives the entry's page.
     fn supersede(&mut self, entry: &Entry) -> bool {
         let Some(place) = self.by_id.get(&entry.id).and_then(|at| self.all.get_mut(*at)) else { return false };
         let Some(deletion) = place else { return false };
@@ -128,7 +123,6 @@ impl Deletions {
     }
 }
 
-/// Returns a stated id in its stored form.
 fn entry_id(id: &str, limits: &Limits) -> String {
     let kept = if id.len() > limits.url_bytes { None } else { text::plain(id, true, limits.url_bytes) };
     kept.unwrap_or_else(|| hashed(&[Some(id)], None))
@@ -162,8 +156,7 @@ fn complete(raw: RawEntry, limits: &Limits, repairs: &mut Vec<Repair>) -> Entry 
     }
 }
 
-/// Returns a hash that distinguishes entries with the same id and link: of the title, or the text if there is none, and
-/// of the date.
+/// Returns a hash of id, link, date and title, or the text without a title, which tells entries with the same id apart.
 fn own_id(entry: &Entry) -> String {
     let text = entry.title.as_deref().or(entry.summary.as_deref()).or(entry.content.as_deref());
     hashed(&[Some(&entry.id), entry.link.as_deref(), text], entry.published.or(entry.updated))
@@ -180,8 +173,7 @@ fn titles(title: Option<(bool, String)>, limits: &Limits) -> (Option<String>, Op
     (plain, html)
 }
 
-/// Returns an id for an entry without one: a hash of its content, so that the same entry has the same id at the next
-/// poll.
+/// Returns an id for an entry without one: a hash of its content, so the same at the next poll.
 fn hashed(parts: &[Option<&str>], time: Option<Timestamp>) -> String {
     let mut hash = Sha256::new();
     for part in parts {

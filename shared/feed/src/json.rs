@@ -1,20 +1,15 @@
 //! Reads JSON Feed 1.0 and 1.1; a field of the wrong type is lost, but not the feed.
 
 use crate::draft::{MAX_TAGS, RawEntry, keep_newest};
-use crate::finish::finish;
-use crate::paging::Paging;
-use crate::work::Work;
-use crate::{Feed, FeedError, Format, Hints, Limits, NotAFeed, Repair, link, text};
-use curlew_model::Faults;
+use crate::{
+    Feed, FeedError, Format, Hints, Limits, NotAFeed, Repair, finish::finish, link, paging::Paging, text, work::Work,
+};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
+use std::{borrow::Cow, fmt, marker::PhantomData};
 use url::Url;
 
-/// Reads a JSON Feed.
 pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Result<Feed, FeedError> {
     work.add(text.len());
     let read = |text: &str| Document::deserialize(&mut serde_json::Deserializer::from_str(text));
@@ -24,12 +19,9 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Resu
         is_mended = true;
         read(&mended)
     });
-    let document = document.map_err(|e| {
-        if text.contains("jsonfeed.org/version") {
-            FeedError::unreadable(&e.to_string())
-        } else {
-            FeedError::NotAFeed(NotAFeed::NoMarkup)
-        }
+    let document = document.map_err(|e| match text.contains("jsonfeed.org/version") {
+        true => FeedError::unreadable(&e.to_string()),
+        false => FeedError::NotAFeed(NotAFeed::NoMarkup),
     })?;
     let says_so = document.version.get().is_some_and(|v| v.contains("jsonfeed.org"));
     let Some(items) =
@@ -48,31 +40,21 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Resu
     if is_mended {
         mender.repaired(Repair::BareMarkup);
     }
-    let mut hints = Hints { self_url: mender.link(&document.feed_url), ..Hints::default() };
     // Other kinds of hub, such as rssCloud, use other protocols.
     let web_sub = |hub: &&Hub| hub.kind.get().is_none_or(|kind| kind.trim().eq_ignore_ascii_case("websub"));
-    hints.hub = {
-        let mut hubs = document.hubs.0.iter().filter_map(|hub| hub.0.as_ref()).filter(web_sub);
-        hubs.find_map(|hub| link::resolve(hub.url.get()?, url, limits.url_bytes))
-    };
+    let mut hubs = document.hubs.0.iter().filter_map(|hub| hub.0.as_ref()).filter(web_sub);
+    let hub = hubs.find_map(|hub| link::resolve(hub.url.get()?, url, limits.url_bytes));
+    let hints = Hints { self_url: mender.link(&document.feed_url), hub, ..Hints::default() };
     let author = first_author(&document.authors, &document.author);
     let mut feed = Feed {
         format: Format::Json,
-        title: None,
-        title_html: None,
         description: document.description.take(),
         link: mender.link(&document.home_page_url),
         language: language.as_ref().map(|l| l.trim().to_ascii_lowercase()),
         image: mender.link(&document.icon).or_else(|| mender.link(&document.favicon)),
-        updated: None,
         hints,
-        generator: None,
         paging: Paging { next: mender.link(&document.next_url), ..Paging::default() },
-        entries: Vec::new(),
-        deleted: Vec::new(),
-        repairs: Vec::new(),
-        faults: Faults::default(),
-        truncated: false,
+        ..Feed::default()
     };
     let mut entries = items.into_iter().map(|item| mender.entry(item, author.as_deref())).collect();
     feed.truncated = keep_newest(&mut entries, limits.entries);
@@ -81,8 +63,8 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Resu
     Ok(feed)
 }
 
-/// Returns a document with its raw control characters in strings escaped, and without commas before closing brackets;
-/// none if that is all the same.
+/// Returns a document with control characters in strings escaped, and without commas before closing brackets; `None` if
+/// it had neither.
 fn mended(text: &str, work: &Work) -> Option<String> {
     work.add(text.len());
     let mut out = String::with_capacity(text.len());
@@ -141,10 +123,8 @@ impl JsonMender<'_> {
     fn entry(&mut self, item: Item, feed_author: Option<&str>) -> RawEntry {
         let published = self.date(&item.date_published);
         let updated = self.date(&item.date_modified);
-        if [&item.id, &item.title, &item.url, &item.summary, &item.content_html, &item.content_text]
-            .iter()
-            .any(|f| f.odd)
-        {
+        let fields = [&item.id, &item.title, &item.url, &item.summary, &item.content_html, &item.content_text];
+        if fields.iter().any(|field| field.odd) {
             self.repaired(Repair::FieldType);
         }
         let own = item.id.get().unwrap_or_default();
@@ -166,7 +146,6 @@ impl JsonMender<'_> {
     }
 }
 
-/// Returns the first name among the authors of version 1.1, or that of version 1.0.
 fn first_author(authors: &List<Author>, author: &Author) -> Option<String> {
     authors.0.iter().chain([author]).find_map(|a| a.0.clone())
 }
@@ -239,7 +218,6 @@ struct Object<T>(Option<T>);
 #[derive(Default)]
 struct Author(Option<String>);
 
-/// An object with a name, of which nothing else is kept.
 struct Named(LooseText);
 
 /// A list, truncated to [`MAX_LIST`]; an object is read as its only member, anything else as an empty list.
@@ -251,7 +229,7 @@ impl<T> Default for List<T> {
     }
 }
 
-/// Maximum number of members of a list that are kept while reading; the limit of entries is applied later.
+/// Members of a list that are kept while reading, before the limit of entries.
 const MAX_LIST: usize = 20_000;
 
 impl<'de> Deserialize<'de> for LooseText {

@@ -1,14 +1,11 @@
 //! Reads the text of one element: decodes it, keeps its markup as HTML, cuts it at a limit.
 
-use crate::draft::Kind;
 use crate::entity::{self, Entities};
 use crate::names::{MAX_HTML_PREFIXES, Ns, is_html};
-use crate::token::Tag;
-use crate::work::Work;
+use crate::{draft::Kind, token::Tag, work::Work};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use curlew_text::references;
-use curlew_text::url::parse;
+use curlew_text::{references, url::parse};
 use std::rc::Rc;
 use url::Url;
 
@@ -21,7 +18,6 @@ pub(crate) enum Construct {
     Plain,
     /// Inline XHTML: text that is escaped stays escaped.
     Xhtml,
-    /// Base64 of text.
     Base64,
     /// Not text.
     Binary,
@@ -52,13 +48,11 @@ impl Construct {
         }
     }
 
-    /// Returns the interpretation of the result.
     pub(crate) fn kind(self) -> Kind {
         if self == Construct::Plain { Kind::Plain } else { Kind::Html }
     }
 }
 
-/// Text of an element during reading.
 pub(crate) struct Leaf<'a> {
     construct: Construct,
     out: String,
@@ -71,30 +65,22 @@ pub(crate) struct Leaf<'a> {
     prefixes: Vec<&'a str>,
     declared: Rc<Entities<'a>>,
     work: &'a Work,
-    /// True if there was an unusual reference.
     pub(crate) odd_reference: bool,
 }
 
 impl<'a> Leaf<'a> {
-    pub(crate) fn new(construct: Construct, max_chars: usize, base: Option<Url>, work: &'a Work) -> Leaf<'a> {
+    pub(crate) fn new(
+        construct: Construct,
+        max_chars: usize,
+        base: Option<Url>,
+        prefixes: Vec<&'a str>,
+        declared: Rc<Entities<'a>>,
+        work: &'a Work,
+    ) -> Leaf<'a> {
         // A character has at most four bytes; a little markup may precede the first one that counts.
         let max_bytes = max_chars.saturating_mul(4);
-        Leaf {
-            construct,
-            out: String::new(),
-            has_begun: false,
-            max_bytes,
-            base,
-            prefixes: Vec::new(),
-            declared: Rc::default(),
-            work,
-            odd_reference: false,
-        }
-    }
-
-    /// Adds the document's declarations: prefixes for elements of HTML, and entities.
-    pub(crate) fn declared(self, prefixes: Vec<&'a str>, declared: Rc<Entities<'a>>) -> Leaf<'a> {
-        Leaf { prefixes, declared, ..self }
+        let (out, has_begun, odd_reference) = (String::new(), false, false);
+        Leaf { construct, out, has_begun, max_bytes, base, prefixes, declared, work, odd_reference }
     }
 
     /// True if markup is expected here, or nothing is kept.
@@ -106,13 +92,11 @@ impl<'a> Leaf<'a> {
         self.out.len() >= self.max_bytes || self.construct == Construct::Binary
     }
 
-    /// Returns the part of a text that still fits.
     fn fitting<'t>(&self, text: &'t str) -> &'t str {
         let room = self.max_bytes.saturating_sub(self.out.len());
         &text[..text.floor_char_boundary(room)]
     }
 
-    /// Appends text with references.
     pub(crate) fn text(&mut self, raw: &str) {
         if self.full() {
             return;
@@ -129,7 +113,6 @@ impl<'a> Leaf<'a> {
         }
     }
 
-    /// Appends literal text.
     pub(crate) fn cdata(&mut self, text: &str) {
         if self.full() {
             return;
@@ -140,7 +123,6 @@ impl<'a> Leaf<'a> {
         if self.construct == Construct::Xhtml { escape_markup(text, &mut self.out) } else { self.out.push_str(text) }
     }
 
-    /// Appends a tag inside the text.
     pub(crate) fn start(&mut self, tag: &Tag<'a>) {
         if self.full() || tag.raw.len() > self.max_bytes {
             return;
@@ -155,7 +137,6 @@ impl<'a> Leaf<'a> {
         self.has_begun = true;
     }
 
-    /// Appends the end of an element inside the text.
     pub(crate) fn end(&mut self, name: &str) {
         if !self.full() {
             let local = name.split_once(':').filter(|(prefix, _)| self.prefixes.contains(prefix));
@@ -165,8 +146,8 @@ impl<'a> Leaf<'a> {
         }
     }
 
-    /// True if a prefix is one for elements of HTML: by a declaration around the text, by custom, by a declaration in
-    /// the tag itself, or since the `div` that has to be around XHTML (RFC 4287 §3.1.1.3) has it.
+    /// True if a prefix is one for elements of HTML: by a declaration around the text or in the tag, by custom, or
+    /// since the `div` that has to be around XHTML (RFC 4287 §3.1.1.3) has it.
     fn is_html_prefix(&mut self, prefix: &'a str, local: &str, tag: &Tag<'a>) -> bool {
         if self.prefixes.contains(&prefix) {
             return true;
@@ -228,20 +209,14 @@ fn escape_markup(text: &str, out: &mut String) {
     }
 }
 
-/// Returns XHTML content without the `div` of RFC 4287 §3.1.1.3 around it, if it is one `div` and nothing else.
+/// Returns XHTML content without the `div` of RFC 4287 §3.1.1.3, if it is one `div` and nothing else.
 fn without_wrapper(html: &str) -> &str {
-    let Some(inner) = html.strip_suffix("</div>").filter(|h| h.starts_with("<div")) else {
-        return html;
-    };
-    let Some(inner) = inner.split_once('>').map(|(_, inner)| inner) else {
-        return html;
-    };
+    let inner = html.strip_suffix("</div>").filter(|h| h.starts_with("<div"));
+    let Some((_, inner)) = inner.and_then(|inner| inner.split_once('>')) else { return html };
     let mut depth = 0_usize;
     for (at, _) in inner.match_indices("div") {
         if inner[..at].ends_with("</") {
-            let Some(less) = depth.checked_sub(1) else {
-                return html;
-            };
+            let Some(less) = depth.checked_sub(1) else { return html };
             depth = less;
         } else if inner[..at].ends_with('<') {
             depth += 1;
@@ -250,8 +225,8 @@ fn without_wrapper(html: &str) -> &str {
     inner.trim()
 }
 
-/// Makes addresses in `href` and `src` absolute (XML Base §4.1). Everything else stays unchanged, and so does an
-/// address whose growth exceeds the budget: a long base and many short addresses could make gigabytes.
+/// Makes addresses in `href` and `src` absolute (XML Base §4.1), unless the growth exceeds the budget: a long base and
+/// many short addresses could make gigabytes.
 fn absolute_addresses(html: &str, base: &Url, growth_left: &mut usize) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;

@@ -4,20 +4,13 @@
 //! Steps of [`parse`]:
 //!
 //! 1. `decode`: bytes to text (byte order mark, HTTP charset, XML declaration, guess).
-//! 2. `mend`: a tolerant reader scans the text once, in linear time, in any dialect and however broken, and extracts
-//!    the data of the feed and of each entry, limited in entries, text and depth. An entity that the document declares
-//!    is expanded only if its text is short, and those inside it once, when it is declared.
+//! 2. `mend`: a tolerant reader scans the text once, in linear time, in any dialect and however broken, limited in
+//!    entries, text and depth. JSON Feed has its own reader; feed-rs tries an XML document in which `mend` finds no feed
+//!    (`second`).
 //! 3. `finish`: stable ids, plain titles, absolute `http(s)` links, clean text, names without e-mail addresses.
 //!
-//! JSON Feed has its own reader between 1 and 3. If `mend` finds no feed in an XML document, feed-rs tries it too
-//! (`second`).
-//!
-//! [`paging`] names the older documents of a feed, [`sitemap`] reads the pages that a site lists.
-//!
-//! In addition, `schema` lists violations of the format for the feed's author; it refuses nothing.
-//!
-//! Times are not checked here: a date may lie in the future or in the year 1. A caller that knows the current time
-//! clamps it.
+//! `schema` lists violations of the format for the feed's author; it refuses nothing. Times are not checked: a date may
+//! lie in the future or in the year 1, and a caller that knows the current time clamps it.
 //!
 #![doc = include_str!("../README.md")]
 
@@ -56,27 +49,22 @@ use work::Work;
 
 /// Reads a feed: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, JSON Feed, repaired if possible.
 ///
-/// `content_type` is the HTTP header as the server sent it; only its charset is used (RFC 7303 §3.2), since servers
-/// send feeds under any type. `url` is the document's address: relative links are resolved against it.
+/// Of `content_type`, the HTTP header, only the charset is used (RFC 7303 §3.2). Relative links are resolved against
+/// `url`.
 ///
 /// # Errors
-/// [`FeedError::NotAFeed`] if it is something else, [`FeedError::TooLarge`] if it exceeds a limit that truncation
-/// cannot meet, [`FeedError::Unreadable`] if it looks like a feed but nothing can be extracted.
+/// [`FeedError::TooLarge`] for a limit that truncation cannot meet; otherwise the document is no feed, or unreadable.
 pub fn parse(body: &[u8], content_type: Option<&str>, url: &Url, limits: &Limits) -> Result<Feed, FeedError> {
     parse_counted(body, content_type, url, limits).0
 }
 
-/// Decodes a file written by a person: by its byte order mark, else as UTF-8 if valid, else by a guess. Removes the
-/// mark.
+/// Decodes a file written by a person: by its byte order mark, else as UTF-8 if valid, else by a guess.
 pub fn decode_text(body: &[u8]) -> Cow<'_, str> {
     charset::decode(body, None, Document::Feed).text
 }
 
-/// As [`parse`]; also returns the number of steps taken: bytes examined, each as often as it was, and names compared.
-/// The work grows at most linearly with the length of the document, whatever its content.
-///
-/// # Errors
-/// As [`parse`].
+/// Reads a feed as [`parse`] does, and returns the number of steps taken, which is at most linear in the document's
+/// length.
 pub fn parse_counted(
     body: &[u8],
     content_type: Option<&str>,

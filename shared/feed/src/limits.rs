@@ -1,13 +1,12 @@
 //! Limits on reading a feed, by name.
 
-/// Limits on the cost of a feed. Texts and lists are truncated at their limit; excess depth, declarations and bytes are
-/// refused.
+/// Limits on the cost of a feed: texts and lists are truncated, excess depth, declarations and bytes are refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Maximum size of the document in bytes; a larger one is refused.
     pub bytes: usize,
-    /// Maximum number of entries: the newest, and of those without a date the first ones; the rest is left out and
-    /// [`crate::Feed::truncated`] set.
+    /// Maximum number of entries, the newest, and without dates the first; [`crate::Feed::truncated`] says if more are
+    /// left out.
     pub entries: usize,
     /// Maximum length of a title or an author's name, in characters.
     pub title_chars: usize,
@@ -21,8 +20,7 @@ pub struct Limits {
     pub attributes: usize,
     /// Maximum number of namespace declarations in force at one time; more are refused.
     pub namespaces: usize,
-    /// Maximum number of addresses and dates parsed in one document; parsing each is expensive for its length, so that
-    /// one counts once more for each 256 bytes that it has with its base.
+    /// Maximum number of addresses and dates parsed in one document, where one counts once more for each 256 bytes.
     pub values: usize,
     /// Maximum number of repairs listed in [`crate::Feed::repairs`].
     pub repairs: usize,

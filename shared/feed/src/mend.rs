@@ -1,26 +1,21 @@
-//! Reads a feed of any dialect, however broken.
-//!
-//! The reader keeps only the structure of a feed: root, channel, entry, and a few containers. Everything below a
-//! relevant element is text, everything below any other is skipped; so no cost grows with the depth of the document.
+//! Reads a feed of any dialect, however broken. Only the structure is kept (root, channel, entry, a few containers):
+//! all below a relevant element is text, all below any other is skipped, so no cost grows with the depth of the
+//! document.
 
 mod fill;
 mod root;
 
 use crate::draft::{Deletion, EntryDraft, FeedDraft, Kind, RawEntry, keep_newest};
-use crate::entity::Entities;
 use crate::finish::{deletions, finish};
-use crate::leaf::Leaf;
 use crate::names::{Names, Ns};
 use crate::token::{Tag, Token, Tokens, attribute, has_href};
 use crate::vocabulary::{Role, ends_a_text, ends_a_word, in_entry, in_feed, is_loose_html};
-use crate::work::Work;
-use crate::{Feed, FeedError, Format, Limits, NotAFeed, Repair, link, text};
-use curlew_model::{Faults, Millis};
+use crate::{Feed, FeedError, Format, Limits, NotAFeed, Repair, entity::Entities, leaf::Leaf, link, text, work::Work};
+use curlew_model::Millis;
 use curlew_text::references;
 use std::rc::Rc;
 use url::Url;
 
-/// Reads `text`, which was fetched from `page`.
 pub(crate) fn mend(text: &str, page: &Url, limits: &Limits, work: &Work) -> Result<Feed, FeedError> {
     let mut mender = Mender::new(text, page, limits, work);
     mender.find_root()?;
@@ -40,7 +35,6 @@ pub(crate) fn mend(text: &str, page: &Url, limits: &Limits, work: &Work) -> Resu
     Ok(mender.finish())
 }
 
-/// An open structural element of a feed.
 struct Open<'a> {
     place: Place,
     name: &'a str,
@@ -49,26 +43,16 @@ struct Open<'a> {
     bases: usize,
 }
 
-/// Position of the reader in a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// In the root, the channel, or Atom's `feed`.
     Feed,
-    /// In an entry.
     Entry,
-    /// In RSS's `image`.
     Image,
-    /// In an Atom author.
     Author,
-    /// In `media:group`.
     Group,
-    /// In the `source` of an entry.
     Source,
-    /// In `skipHours`.
     SkipHours,
-    /// In `skipDays`.
     SkipDays,
-    /// In a deletion.
     Deleted,
 }
 
@@ -150,7 +134,6 @@ impl<'a> Mender<'a> {
         }
     }
 
-    /// Closes the innermost structural element.
     fn leave(&mut self) {
         let Some(open) = self.open.pop() else { return };
         self.names.restore(open.names);
@@ -177,7 +160,6 @@ impl<'a> Mender<'a> {
 
     /// True if one more address or date of that many bytes, with its base, may be parsed; counts it.
     fn may_read_value(&mut self, bytes: usize) -> bool {
-        /// Bytes for which a value counts once more.
         const MORE: usize = 256;
         self.work.add(bytes);
         self.values_left.checked_sub(1 + bytes / MORE).map(|left| self.values_left = left).is_some()
@@ -201,26 +183,23 @@ impl<'a> Mender<'a> {
             Place::Author if local == "name" => Role::Author(if self.is_in_source() { 3 } else { 0 }),
             Place::Group if ns == Ns::Media && local == "title" => Role::Title(4),
             Place::Group if ns == Ns::Media && local == "description" => Role::Summary(5),
-            // Title and description may stand in the file that they are about; one level of these is enough.
+            // Title and description may stand in the file that they are about, one level deep.
             Place::Group if ns == Ns::Media && local == "content" && self.is_directly_in_group() => Role::Group,
             Place::Source if local == "author" => Role::AuthorElement,
             Place::SkipHours if local == "hour" => Role::SkipHours,
             Place::SkipDays if local == "day" => Role::SkipDays,
             _ => Role::Other,
         };
-        let entered = self.apply(role, place, tag, ns, &local, mark)?;
-        if !entered {
+        if !self.apply(role, place, tag, ns, &local, mark)? {
             self.names.restore(mark);
         }
         Ok(())
     }
 
-    /// True if the innermost open element is a `media:group`.
     fn is_directly_in_group(&self) -> bool {
         self.open.last().is_some_and(|open| open.name.ends_with("group"))
     }
 
-    /// True if the reader is in a part of an entry's source.
     fn is_in_source(&self) -> bool {
         self.open.iter().any(|open| open.place == Place::Source)
     }
@@ -242,7 +221,7 @@ impl<'a> Mender<'a> {
         known && matches!(ns, Ns::Core | Ns::Atom) && (place != Place::Entry || local == "item" || self.atom)
     }
 
-    /// Applies an element according to its role. Returns true if a structural element was opened.
+    /// Applies an element according to its role; true if a structural element was opened.
     fn apply(
         &mut self,
         role: Role,
@@ -254,7 +233,7 @@ impl<'a> Mender<'a> {
     ) -> Result<bool, FeedError> {
         match role {
             Role::Entry => self.begin_entry(tag, mark),
-            // One channel is enough: the content of a second one counts as if it were in the first.
+            // The content of a second channel counts as if it were in the first.
             Role::Channel if self.open.len() > 1 => return Ok(false),
             Role::Channel => self.enter(Place::Feed, tag, mark),
             Role::Deleted => return Ok(self.begin_deletion(tag, mark)),
@@ -274,25 +253,15 @@ impl<'a> Mender<'a> {
             }
             Role::SkipHours if place == Place::Feed => self.enter(Place::SkipHours, tag, mark),
             Role::SkipDays if place == Place::Feed => self.enter(Place::SkipDays, tag, mark),
-            Role::AtomLink => {
-                self.atom_link(tag, ns, local)?;
-                return Ok(false);
-            }
+            Role::AtomLink => return self.atom_link(tag, ns, local).map(|()| false),
             Role::ImageHref(rank) => {
                 if let Some(href) = attribute(tag, "href") {
                     self.offer_image(rank, &href);
                 }
-                self.skip(tag, local)?;
-                return Ok(false);
+                return self.skip(tag, local).map(|()| false);
             }
-            Role::Other => {
-                self.skip(tag, local)?;
-                return Ok(false);
-            }
-            _ => {
-                self.leaf(role, tag, ns, local)?;
-                return Ok(false);
-            }
+            Role::Other => return self.skip(tag, local).map(|()| false),
+            _ => return self.leaf(role, tag, ns, local).map(|()| false),
         }
         Ok(true)
     }
@@ -318,53 +287,35 @@ impl<'a> Mender<'a> {
         true
     }
 
-    /// Closes the element that an end tag names. An end tag without an open element is ignored.
+    /// Closes the element that an end tag names, if it is open.
     fn end(&mut self, name: &str) {
-        match self.open.iter().rposition(|o| o.name.eq_ignore_ascii_case(name)) {
-            Some(at) => {
-                if at + 1 < self.open.len() {
-                    self.repaired(Repair::Unbalanced);
-                }
-                while self.open.len() > at {
-                    self.leave();
-                }
-            }
-            None => self.repaired(Repair::Unbalanced),
+        let at = self.open.iter().rposition(|o| o.name.eq_ignore_ascii_case(name));
+        if at.is_none_or(|at| at + 1 < self.open.len()) {
+            self.repaired(Repair::Unbalanced);
+        }
+        while at.is_some_and(|at| self.open.len() > at) {
+            self.leave();
         }
     }
 
     /// Skips an irrelevant element, unless an entry begins in it: then it was not closed.
     fn skip(&mut self, tag: &Tag<'a>, local: &str) -> Result<(), FeedError> {
-        if !tag.empty {
-            self.inside(tag, local, None)?;
-        }
-        Ok(())
+        if tag.empty { Ok(()) } else { self.inside(tag, local, None) }
     }
 
-    /// Reads up to the end of an element: its own end tag, the end of an enclosing element, or the beginning of an
-    /// element that cannot be inside it.
+    /// Reads up to the end of an element: its own end tag, that of an enclosing one, or the beginning of an element
+    /// that cannot be inside it.
     fn inside(&mut self, tag: &Tag<'a>, local: &str, mut leaf: Option<&mut Leaf<'a>>) -> Result<(), FeedError> {
         let (mut same_name, mut inner_open) = (0_usize, 0_usize);
         let mut depth = self.open.len();
-        let long_text = leaf.is_some()
-            && matches!(
-                local,
-                "description" | "content" | "encoded" | "summary" | "body" | "div" | "subtitle" | "tagline"
-            );
         let is_leaf = leaf.is_some();
+        let long_texts = ["description", "content", "encoded", "summary", "body", "div", "subtitle", "tagline"];
+        let long_text = is_leaf && long_texts.contains(&local);
         let naked = leaf.as_ref().is_some_and(|l| !l.takes_markup());
         while let Some(token) = self.tokens.next() {
             match token {
-                Token::Text(text) => {
-                    if let Some(l) = leaf.as_deref_mut() {
-                        l.text(text)
-                    }
-                }
-                Token::CData(text) => {
-                    if let Some(l) = leaf.as_deref_mut() {
-                        l.cdata(text)
-                    }
-                }
+                Token::Text(text) => leaf.iter_mut().for_each(|leaf| leaf.text(text)),
+                Token::CData(text) => leaf.iter_mut().for_each(|leaf| leaf.cdata(text)),
                 Token::Start(inner) => {
                     if self.is_boundary(tag, &inner, is_leaf, long_text) {
                         self.repaired(Repair::Unbalanced);
@@ -382,9 +333,7 @@ impl<'a> Mender<'a> {
                             return Err(FeedError::TooLarge { what: "nested elements", limit: self.limits.depth });
                         }
                     }
-                    if let Some(l) = leaf.as_deref_mut() {
-                        l.start(&inner)
-                    }
+                    leaf.iter_mut().for_each(|leaf| leaf.start(&inner));
                 }
                 Token::End(name) if name.eq_ignore_ascii_case(tag.name) => {
                     if same_name == 0 {
@@ -393,9 +342,7 @@ impl<'a> Mender<'a> {
                     same_name -= 1;
                     inner_open = inner_open.saturating_sub(1);
                     depth = depth.saturating_sub(1);
-                    if let Some(l) = leaf.as_deref_mut() {
-                        l.end(name)
-                    }
+                    leaf.iter_mut().for_each(|leaf| leaf.end(name));
                 }
                 Token::End(name) if self.open.iter().any(|o| o.name.eq_ignore_ascii_case(name)) => {
                     self.repaired(Repair::Unbalanced);
@@ -405,9 +352,7 @@ impl<'a> Mender<'a> {
                 Token::End(name) if inner_open > 0 => {
                     inner_open -= 1;
                     depth = depth.saturating_sub(usize::from(!is_loose_html(&lower(name)))).max(self.open.len());
-                    if let Some(l) = leaf.as_deref_mut() {
-                        l.end(name);
-                    }
+                    leaf.iter_mut().for_each(|leaf| leaf.end(name));
                 }
                 Token::End(_) => self.repaired(Repair::Unbalanced),
             }
@@ -452,27 +397,21 @@ impl<'a> Mender<'a> {
             list.dedup();
         }
         let draft = self.feed;
+        let language = draft.language.take().map(|l| l.trim().to_ascii_lowercase().replace('_', "-"));
         let mut feed = Feed {
             format: self.format,
-            title: None,
-            title_html: None,
             description: draft.summary.take(),
             link: draft.link.take(),
-            language: draft
-                .language
-                .take()
-                .map(|l| l.trim().to_ascii_lowercase().replace('_', "-"))
-                .filter(|l| is_language(l)),
+            language: language.filter(|language| is_language(language)),
             image: draft.image.take(),
             updated: draft.updated.take(),
             hints,
             generator: draft.generator,
             paging: draft.paging,
-            entries: Vec::new(),
             deleted: deletions(draft.deleted, self.limits),
             repairs: self.repairs,
-            faults: Faults::default(),
             truncated: self.truncated,
+            ..Feed::default()
         };
         // An entry without an author has the feed's (RFC 4287 §4.2.1).
         let author = draft.author.take().filter(|_| self.atom);
@@ -485,8 +424,8 @@ impl<'a> Mender<'a> {
     }
 }
 
-/// Growth in bytes, as addresses are made absolute, that is allowed to the texts of any feed; a large feed may grow by
-/// four times its length.
+/// Growth in bytes, as addresses are made absolute, that any feed may have; a large one may grow by four times its
+/// length.
 const LEAST_GROWTH: usize = 64 * 1024;
 
 /// True for something like a language tag (RFC 5646 §2.1), unchecked.

@@ -5,13 +5,13 @@ use crate::text;
 use curlew_model::{Faults, Millis, Timestamp};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
-use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::{cmp::Reverse, collections::HashSet};
 
 /// Dialect of a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub enum Format {
     /// RSS 2.0, and any other RSS that does not state an older version.
+    #[default]
     #[serde(rename = "rss2")]
     Rss2,
     /// RSS 1.0, the RDF one.
@@ -46,7 +46,7 @@ impl Format {
 }
 
 /// A feed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Feed {
     /// The dialect.
     pub format: Format,
@@ -83,8 +83,8 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// True if two documents, found under two addresses, are one feed: both state the same address as their own, or
-    /// both list the same pages in the same order, in any dialect. A feed without entries equals no other.
+    /// True if two documents are one feed: both state the same address as their own, or list the same pages in the same
+    /// order.
     pub fn is_same_as(&self, other: &Feed) -> bool {
         let own = self.hints.self_url.as_ref();
         if own.is_some() && own == other.hints.self_url.as_ref() {
@@ -108,9 +108,8 @@ impl Feed {
 /// An entry of a feed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Entry {
-    /// Id of the entry: the feed's own (`guid`, `atom:id`, `rdf:about`), else the link, else a hash of the entry's
-    /// content. It is also a hash if another entry with another title or date has the same link and none of them an
-    /// id, or the same id and none of them a link. Unique within its feed only: another feed may use the same one.
+    /// Id of the entry, unique within its feed: the feed's own, else the link, else a hash of the content. A hash also
+    /// if another entry with another title or date has the same link and none of them an id, or vice versa.
     pub id: String,
     /// Title as plain text.
     pub title: Option<String>,
@@ -133,8 +132,8 @@ pub struct Entry {
     pub tags: Vec<String>,
 }
 
-/// Returns the places of the entries that are too many, if at most `most` are wanted: all but the newest by these
-/// times. Of entries of one time, or of none, those further down are too many; without a time an entry counts as older.
+/// Returns the places of all entries but the newest `most` by these times; of entries of one time, or none, those
+/// further down are too many.
 pub fn too_many(times: impl ExactSizeIterator<Item = Option<Timestamp>>, most: usize) -> HashSet<usize> {
     if times.len() <= most {
         return HashSet::new();
@@ -149,8 +148,7 @@ pub fn too_many(times: impl ExactSizeIterator<Item = Option<Timestamp>>, most: u
 pub struct DeletedEntry {
     /// The entry's id, in the form of [`Entry::id`].
     pub id: String,
-    /// Page of the deleted entry: stated in the deletion, or by an entry of the same document that it supersedes, or
-    /// the id itself if that is an address. Absolute, as [`Entry::link`].
+    /// Absolute address of its page: stated in the deletion, or by an entry that it supersedes, or the id itself.
     pub url: Option<String>,
     /// Time of deletion. An entry of the same id that was changed later is not deleted (RFC 6721 §2).
     pub when: Option<Timestamp>,
@@ -164,11 +162,8 @@ impl Entry {
 
     /// Returns a stable 64-bit hash of id and link, by which entries already seen are recognized.
     pub fn key(&self) -> u64 {
-        let mut hash = Sha256::new();
-        hash.update(self.id.as_bytes());
-        hash.update([0]);
-        hash.update(self.link.as_deref().unwrap_or_default().as_bytes());
-        let digest = hash.finalize();
+        let link = self.link.as_deref().unwrap_or_default();
+        let digest = Sha256::digest(format!("{}\0{link}", self.id));
         digest.iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte))
     }
 }
@@ -259,7 +254,6 @@ pub enum NotAFeed {
 }
 
 impl NotAFeed {
-    /// Tells what a document is by the name of its first element.
     pub(crate) fn beginning_with(name: &str) -> NotAFeed {
         match name.to_ascii_lowercase().as_str() {
             "html" | "head" | "body" | "script" | "div" | "meta" | "title" => NotAFeed::WebPage,
@@ -275,7 +269,5 @@ impl FeedError {
     }
 }
 
-/// Maximum number of characters of an element's name in a message.
 const MAX_NAME: usize = 32;
-/// Maximum number of characters of a reason in a message.
 const MAX_REASON: usize = 200;

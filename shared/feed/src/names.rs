@@ -1,31 +1,24 @@
 //! Namespaces: maps prefixes to vocabularies, declared or not.
 
-use crate::token::Tag;
-use crate::{FeedError, Limits};
+use crate::{FeedError, Limits, token::Tag};
 use std::borrow::Cow;
 
-/// Vocabulary of elements of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ns {
     /// Vocabulary of the feed itself: RSS of any version, or Atom in an Atom feed.
     Core,
     /// Atom elements, in any feed.
     Atom,
-    /// RSS content module.
     Content,
     /// Dublin Core elements and terms.
     Dc,
-    /// Podcast elements of iTunes and of Google Play.
     Itunes,
     /// RSS syndication module.
     Sy,
-    /// RDF itself.
     Rdf,
-    /// XHTML.
     Xhtml,
     /// SVG and MathML, whose elements are part of HTML too.
     InHtml,
-    /// Media RSS.
     Media,
     /// Atom's tombstones (RFC 6721).
     Tombstone,
@@ -33,33 +26,27 @@ pub(crate) enum Ns {
     History,
     /// OpenSearch's elements of a list of results.
     OpenSearch,
-    /// Anything else.
     Other,
 }
 
 /// Maximum number of prefixes for elements of HTML that are known in one text; elements with others keep them.
 pub(crate) const MAX_HTML_PREFIXES: usize = 16;
 
-/// Declarations in force.
 #[derive(Default)]
 pub(crate) struct Names<'a> {
     declared: Vec<(&'a str, Ns)>,
 }
 
 impl<'a> Names<'a> {
-    /// Returns the number of declarations in force, for [`Names::restore`].
     pub(crate) fn mark(&self) -> usize {
         self.declared.len()
     }
 
-    /// Drops the declarations since the mark.
     pub(crate) fn restore(&mut self, mark: usize) {
         self.declared.truncate(mark);
     }
 
-    /// Adds the declarations among a tag's attributes.
     pub(crate) fn declare(&mut self, tag: &Tag<'a>, limits: &Limits) -> Result<(), FeedError> {
-        // No declaration is shorter than `xmlns`.
         if tag.attributes.len() < 5 || !tag.attributes.contains("xmlns") && !tag.attributes.contains("XMLNS") {
             return Ok(());
         }
@@ -77,15 +64,14 @@ impl<'a> Names<'a> {
         Ok(())
     }
 
-    /// Treats the default namespace in force as the feed's own, whichever it names: an RSS feed that declares Atom's
-    /// for elements without a prefix still means RSS by them.
+    /// Treats the default namespace as the feed's own, whichever it names: an RSS feed that declares Atom's still means
+    /// RSS.
     pub(crate) fn own_default(&mut self) {
         for (_, ns) in self.declared.iter_mut().filter(|(prefix, _)| prefix.is_empty()) {
             *ns = Ns::Core;
         }
     }
 
-    /// Returns the prefixes for elements of HTML, the innermost first, up to [`MAX_HTML_PREFIXES`].
     pub(crate) fn html_prefixes(&self) -> Vec<&'a str> {
         let of_html = self.declared.iter().rev().filter(|(prefix, ns)| is_of_html(*ns) && !prefix.is_empty());
         of_html.map(|(prefix, _)| *prefix).take(MAX_HTML_PREFIXES).collect()
@@ -112,7 +98,7 @@ fn is_of_html(ns: Ns) -> bool {
     matches!(ns, Ns::Xhtml | Ns::InHtml)
 }
 
-/// Returns the vocabulary of a namespace address. Trailing signs, letter case and old spellings vary in practice.
+/// Returns the vocabulary of a namespace address; trailing signs, letter case and old spellings vary in practice.
 fn of_uri(uri: &str, prefix: &str) -> Ns {
     let uri = uri.trim_end_matches(['/', '#']).to_ascii_lowercase();
     let uri = uri.split_once("://").map_or(uri.as_str(), |(_, rest)| rest);

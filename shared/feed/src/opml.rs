@@ -1,21 +1,16 @@
 //! Reads lists of feeds in the exchange format of feed readers: OPML 1.0 and 2.0, as tolerantly as a feed.
 
-use crate::text;
 use crate::token::{Tag, Token, Tokens};
-use crate::work::Work;
+use crate::{text, work::Work};
 use curlew_text::charset::{self, Document};
 use curlew_text::references;
 
-/// Maximum number of feeds in a list.
 const MAX_FEEDS: usize = 1_000_000;
-/// Maximum length of a title, in characters.
 const MAX_TITLE: usize = 200;
-/// Maximum length of a folder's name, in characters.
 const MAX_FOLDER: usize = 100;
 /// Maximum number of folders one in another; a folder below that counts for the one above it.
 const MAX_FOLDERS: usize = 8;
-/// Names of the attribute with the address of an outline's feed: that of OPML, and the one that other programs write
-/// instead.
+/// Attributes with the address of a feed: that of OPML, and one that other programs write.
 const ADDRESSES: [&str; 2] = ["xmlUrl", "feedUrl"];
 
 /// A feed in a list.
@@ -40,11 +35,8 @@ pub enum NotOpml {
     TooMany,
 }
 
-/// Returns the feeds of a list with their folders, in document order. Tolerates a bare `&`, a `<` in a value, unclosed
+/// Returns the feeds of a list with their folders, in document order; tolerates a bare `&`, a `<` in a value, unclosed
 /// outlines, a truncated file, any encoding.
-///
-/// # Errors
-/// If the document is not such a list.
 pub fn feeds_of_opml(body: &[u8]) -> Result<Vec<OpmlFeed>, NotOpml> {
     let decoded = charset::decode(body, None, Document::Feed);
     let work = Work::default();
@@ -79,7 +71,6 @@ pub fn feeds_of_opml(body: &[u8]) -> Result<Vec<OpmlFeed>, NotOpml> {
     if is_opml || !feeds.is_empty() { Ok(feeds) } else { Err(NotOpml::NoOpml) }
 }
 
-/// The outlines that are open, of which those with a name and without a feed are folders.
 #[derive(Default)]
 struct Folders {
     depth: usize,
@@ -99,7 +90,6 @@ impl Folders {
     }
 }
 
-/// Returns the feed that an outline names; one without an address is a folder.
 fn feed(tag: &Tag<'_>, folders: &Folders) -> Option<OpmlFeed> {
     Some(OpmlFeed {
         url: ADDRESSES.iter().find_map(|name| value(tag, name))?,
@@ -108,7 +98,6 @@ fn feed(tag: &Tag<'_>, folders: &Folders) -> Option<OpmlFeed> {
     })
 }
 
-/// Returns the name of an outline as plain text.
 fn name(tag: &Tag<'_>, max_chars: usize) -> Option<String> {
     let name = value(tag, "title").or_else(|| value(tag, "text"))?;
     text::plain(&name, true, max_chars)

@@ -3,9 +3,8 @@
 use serde::Serialize;
 use url::Url;
 
-/// Links of a document to older documents of the same feed (RFC 5005, JSON Feed 1.1 `next_url`). All addresses are
-/// absolute, `http` or `https`, and otherwise unchecked: they may name another host, the document itself, or run in a
-/// circle.
+/// Links of a document to older documents of the same feed (RFC 5005, JSON Feed 1.1 `next_url`): absolute, but
+/// otherwise unchecked, perhaps of another host or in a circle.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Paging {
     /// Document with the next entries: `rel="next"` of a paged feed (RFC 5005 §3), or `next_url`.
@@ -26,13 +25,12 @@ pub struct Paging {
 pub enum Generator {
     /// WordPress: `?paged=N`. The first number past the last document is answered with 404.
     WordPress,
-    /// Blogger: `?start-index=N&max-results=M`. Past the last entry, the document is empty. Its own `rel="next"` names
-    /// `www.blogger.com`, a host shared by all blogs; the usual address stays on the blog's host.
+    /// Blogger: `?start-index=N&max-results=M`; past the last entry, the document is empty. Its own `rel="next"` names
+    /// a host shared by all blogs.
     Blogger,
 }
 
 impl Generator {
-    /// Returns the program that a name or an address means.
     pub(crate) fn recognise(text: &str) -> Option<Generator> {
         let text = text.trim();
         let text = text[..text.floor_char_boundary(MAX_NAME)].to_ascii_lowercase();
@@ -43,15 +41,12 @@ impl Generator {
     }
 }
 
-/// Maximum length of a program's name or address that is looked at, in bytes.
 const MAX_NAME: usize = 200;
 /// Number of entries asked of Blogger in one document, which is the most that it serves.
 pub const BLOGGER_ENTRIES: u32 = 150;
 
-/// Returns the usual address of an older document of the feed at `feed`.
-///
-/// `document` counts from 1, the feed itself. `entries` is the number of entries in all documents before it. `None` for
-/// the feed itself, and after the last number.
+/// Returns the usual address of the `document`-th document of a feed, after this number of `entries`; `None` for the
+/// first, the feed itself, and after the last number.
 pub fn usual(feed: &Url, generator: Generator, document: u32, entries: u32) -> Option<Url> {
     if document < 2 {
         return None;

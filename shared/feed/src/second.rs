@@ -1,27 +1,23 @@
-//! Second reader: feed-rs may recognize a feed that this crate's reader does not. It is stricter about XML and handles
-//! fewer broken documents, but it is independent, and a document that both refuse is not a feed.
+//! Second reader: feed-rs may recognize a feed that this crate's reader does not. A document that both refuse is no
+//! feed.
 
 use crate::draft::{MAX_TAGS, RawEntry, keep_newest};
-use crate::finish::finish;
-use crate::paging::Paging;
-use crate::work::Work;
-use crate::{Feed, Format, Hints, Limits, link, text};
-use curlew_model::{Faults, Timestamp};
+use crate::{Feed, Format, Limits, finish::finish, link, text, work::Work};
+use curlew_model::Timestamp;
 use feed_rs::model;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use url::Url;
 
-/// Maximum length of a document for the second reader: feed-rs has no limits on entries or time.
+/// Maximum length of a document: feed-rs has no limits on entries or time.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// Reads a document with feed-rs; returns the feed if it has entries.
 pub(crate) fn read(text: &str, url: &Url, limits: &Limits, work: &Work) -> Option<Feed> {
     if text.len() > MOST_BYTES {
         return None;
     }
     work.add(text.len());
     let parser = feed_rs::parser::Builder::new()
-        // It generates random ids; this crate's are made in `finish`, from the entry's content.
+        // Its random ids are replaced in `finish`.
         .id_generator(|_, _, _| String::new())
         .sanitize_content(false)
         .timestamp_parser(|text| text::date(text, None)?.to_string().parse().ok())
@@ -41,21 +37,12 @@ pub(crate) fn read(text: &str, url: &Url, limits: &Limits, work: &Work) -> Optio
     let address = |text: String| link::resolve(&text, url, limits.url_bytes);
     let mut feed = Feed {
         format,
-        title: None,
-        title_html: None,
         description: read.description.map(|d| d.content),
         link: read.links.into_iter().find_map(|l| address(l.href)),
         language: read.language.map(|l| l.to_ascii_lowercase()),
         image: read.logo.and_then(|i| address(i.uri)),
         updated: read.updated.map(|t| Timestamp::from_millis(t.timestamp_millis())),
-        hints: Hints::default(),
-        generator: None,
-        paging: Paging::default(),
-        entries: Vec::new(),
-        deleted: Vec::new(),
-        repairs: Vec::new(),
-        faults: Faults::default(),
-        truncated: false,
+        ..Feed::default()
     };
     let mut entries = read.entries.into_iter().map(|e| entry(e, atom, &address)).collect();
     feed.truncated = keep_newest(&mut entries, limits.entries);
@@ -66,8 +53,8 @@ pub(crate) fn read(text: &str, url: &Url, limits: &Limits, work: &Work) -> Optio
 fn entry(entry: model::Entry, atom: bool, address: &dyn Fn(String) -> Option<String>) -> RawEntry {
     let published = entry.published.map(|t| Timestamp::from_millis(t.timestamp_millis()));
     let updated = entry.updated.map(|t| Timestamp::from_millis(t.timestamp_millis()));
-    // It does not treat a permalink in the id as a link.
     let permalink = link::is_absolute(&entry.id).then(|| entry.id.clone());
+    let tag = |tag: model::Category| tag.label.filter(|label| !label.trim().is_empty()).unwrap_or(tag.term);
     let links = entry.links.into_iter().filter(|l| l.rel.as_deref().is_none_or(|rel| rel == "alternate"));
     RawEntry {
         id: entry.id,
@@ -79,17 +66,11 @@ fn entry(entry: model::Entry, atom: bool, address: &dyn Fn(String) -> Option<Str
         author: entry.authors.into_iter().next().and_then(|p| p.name),
         summary: entry.summary.map(|s| s.content),
         content: entry.content.and_then(|c| c.body),
-        tags: entry
-            .categories
-            .into_iter()
-            .take(MAX_TAGS)
-            .map(|tag| tag.label.filter(|label| !label.trim().is_empty()).unwrap_or(tag.term))
-            .collect(),
+        tags: entry.categories.into_iter().take(MAX_TAGS).map(tag).collect(),
     }
 }
 
-/// Returns a title, with a flag that is true for literal text. Only Atom can declare it; RSS titles are HTML, whatever
-/// feed-rs calls them.
+/// Returns a title, with a flag that is true for literal text, which only Atom can declare.
 fn title(text: model::Text, atom: bool) -> (bool, String) {
     (atom && text.content_type.as_str() == "text/plain", text.content)
 }

@@ -1,5 +1,5 @@
-//! Reads sitemaps (sitemaps.org): index files, lists of pages with the news and image extensions, plain text, and feeds
-//! in their place; gzip-compressed or not.
+//! Reads sitemaps (sitemaps.org): indexes, lists of pages with the news and image extensions, plain text, and feeds in
+//! their place; gzip-compressed or not.
 
 mod xml;
 
@@ -79,13 +79,10 @@ pub enum SitemapError {
     Feed(#[from] FeedError),
 }
 
-/// Reads a sitemap: an index file, a list of pages, plain text with an address a line, or a feed, whose entries count
-/// as pages. Repaired if possible. Relative addresses are resolved against `url`, the document's own.
+/// Reads a sitemap, repaired if possible: an index, a list of pages, plain text with an address a line, or a feed,
+/// whose entries count as pages. Relative addresses are resolved against `url`.
 ///
 /// Dates are not checked: they may lie in the future or in the year 1. Addresses may occur twice.
-///
-/// # Errors
-/// [`SitemapError`], if the document is none.
 pub fn parse(
     body: &[u8],
     content_type: Option<&str>,
@@ -129,8 +126,7 @@ fn unfold(body: &[u8], max_bytes: usize) -> Result<(Cow<'_, [u8]>, bool), Sitema
     }
 }
 
-/// Returns the bytes up to `max_bytes`; of a document that is cut there, or was before, up to the last end of a tag or
-/// line, so that it does not end within a character.
+/// Returns the bytes up to `max_bytes`; a document that is cut, there or before, ends with its last whole tag or line.
 fn whole_lines(body: &[u8], max_bytes: usize, was_cut: bool) -> (&[u8], bool) {
     let head = &body[..body.len().min(max_bytes)];
     let is_cut = was_cut || head.len() < body.len();
@@ -138,7 +134,6 @@ fn whole_lines(body: &[u8], max_bytes: usize, was_cut: bool) -> (&[u8], bool) {
     (&head[..end.map_or(head.len(), |at| at + 1)], is_cut)
 }
 
-/// Reads a feed in the place of a sitemap.
 fn feed(body: &[u8], content_type: Option<&str>, url: &Url, limits: &SitemapLimits) -> Result<Sitemap, SitemapError> {
     let (entries, title_chars, url_bytes) = (limits.urls, limits.title_chars, limits.url_bytes);
     let limits = Limits { entries, title_chars, text_chars: title_chars, url_bytes, ..Limits::default() };

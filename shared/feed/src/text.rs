@@ -5,8 +5,7 @@ use curlew_text::date::{self, Hints};
 use curlew_text::hygiene::{clean, head, line};
 use curlew_text::references;
 
-/// Returns a title as plain text: markup removed, references resolved, white space folded, cleaned, cut; `None` if
-/// nothing is left.
+/// Returns a title as plain text, without markup, cleaned and cut; `None` if nothing is left.
 pub(crate) fn plain(text: &str, literal: bool, max_chars: usize) -> Option<String> {
     let title = if literal { line(text, max_chars) } else { line(&references::decode(&strip_tags(text)), max_chars) };
     (!title.is_empty()).then_some(title)
@@ -19,7 +18,6 @@ pub(crate) fn body(text: &str, max_chars: usize) -> Option<String> {
     (!body.is_empty()).then(|| body.to_owned())
 }
 
-/// Parses a date in the forms of feeds; `language` is the tag of the feed's, if it is known.
 pub(crate) fn date(text: &str, language: Option<&str>) -> Option<Timestamp> {
     date::parse(text, &Hints::FEED.of_language(language)).map(|moment| moment.at)
 }
@@ -54,45 +52,18 @@ fn tag_length(text: &str) -> Option<(usize, bool)> {
     let end = after.bytes().take(MAX_TAG_NAME + 1).position(|b| !b.is_ascii_alphanumeric()).unwrap_or(after.len());
     let name = after.get(..end).filter(|n| n.len() <= MAX_TAG_NAME)?.to_ascii_lowercase();
     let close = text[1..].find(['>', '<'])? + 1;
-    let known = INLINE.contains(&name.as_str()) || BLOCK.contains(&name.as_str());
-    (known && text[close..].starts_with('>')).then(|| (close + 1, BLOCK.contains(&name.as_str())))
+    let is_in = |list: &str| list.split(' ').any(|known| known == name);
+    let breaks = is_in(BLOCK);
+    ((breaks || is_in(INLINE)) && text[close..].starts_with('>')).then_some((close + 1, breaks))
 }
 
-/// Length of the longest name in the two lists.
 const MAX_TAG_NAME: usize = 10;
-/// Elements inside a line.
-const INLINE: [&str; 34] = [
-    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em", "embed", "font", "i",
-    "iframe", "img", "ins", "kbd", "mark", "q", "s", "samp", "script", "small", "span", "strike", "strong", "sub",
-    "sup", "tt", "u", "var", "wbr",
-];
-/// Elements that begin a new line.
-const BLOCK: [&str; 24] = [
-    "article",
-    "aside",
-    "blockquote",
-    "br",
-    "center",
-    "dd",
-    "div",
-    "dl",
-    "dt",
-    "figcaption",
-    "figure",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "hr",
-    "li",
-    "ol",
-    "p",
-    "pre",
-    "section",
-    "ul",
-];
+const INLINE: &str = "\
+    a abbr acronym b bdi bdo big cite code del dfn em embed font i iframe img ins kbd mark q s samp script \
+    small span strike strong sub sup tt u var wbr";
+const BLOCK: &str = "\
+    article aside blockquote br center dd div dl dt figcaption figure h1 h2 h3 h4 h5 h6 hr li ol p pre \
+    section ul";
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,6 @@
-//! Splits a document into tags, text and CDATA without ever failing, in linear time.
-//!
-//! quick-xml stops at the first fault, and half of the broken feeds on the web have one whose meaning is unambiguous.
-//! Every search here either ends where the next one begins, or its result is remembered.
+//! Splits a document into tags, text and CDATA without ever failing, in linear time: every search ends where the next
+//! one begins, or its result is remembered. quick-xml stops at the first fault, and half of the broken feeds have one
+//! whose meaning is unambiguous.
 
 use crate::work::Work;
 use curlew_text::references;
@@ -9,26 +8,19 @@ use curlew_text::references;
 /// A token of a document. Comments, declarations and processing instructions are skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token<'a> {
-    /// A start tag.
     Start(Tag<'a>),
     /// An end tag, by its name as written.
     End(&'a str),
     /// Text with its references unresolved.
     Text(&'a str),
-    /// Literal text.
     CData(&'a str),
 }
 
-/// A start tag as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tag<'a> {
-    /// Name with its prefix.
     pub(crate) name: &'a str,
-    /// Text between the name and the end of the tag.
     pub(crate) attributes: &'a str,
-    /// True if it ends in `/>`.
     pub(crate) empty: bool,
-    /// The whole tag.
     pub(crate) raw: &'a str,
     work: &'a Work,
 }
@@ -41,7 +33,6 @@ impl<'a> Tag<'a> {
     }
 }
 
-/// Tokenizer of a document.
 pub(crate) struct Tokens<'a> {
     text: &'a str,
     at: usize,
@@ -50,15 +41,11 @@ pub(crate) struct Tokens<'a> {
     /// Offsets from which on no double quote, or single quote, follows.
     hopeless: [usize; 2],
     /// Offset up to which an apparent start tag was followed until it turned out to be none. No value that begins
-    /// before it may contain a `<`: otherwise each `<` inside that tag could be followed to the same end.
+    /// before it may contain a `<`, or each `<` inside that tag could be followed to the same end.
     doubtful: usize,
-    /// True if the document ends inside a tag, a comment or CDATA.
     pub(crate) cut: bool,
-    /// True if a document type declaration was skipped.
     pub(crate) doctype: bool,
-    /// The internal subset of the document type declaration, without its brackets.
     pub(crate) subset: &'a str,
-    /// True if there was a `<` that begins nothing.
     pub(crate) bare: bool,
 }
 
@@ -78,22 +65,18 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Puts back the last token returned.
     pub(crate) fn rewind(&mut self) {
         self.at = self.last;
     }
 
-    /// Returns the offset in bytes of the last token returned.
     pub(crate) fn offset(&self) -> usize {
         self.last
     }
 
-    /// Returns the text that is still to be read.
     pub(crate) fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
-    /// Skips the rest of the document.
     pub(crate) fn stop(&mut self) {
         self.at = self.text.len();
     }
@@ -107,7 +90,6 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Returns the next token, or `None` at the end.
     pub(crate) fn next(&mut self) -> Option<Token<'a>> {
         let from = self.at;
         let token = self.advance();
@@ -157,27 +139,16 @@ impl<'a> Tokens<'a> {
 
     fn cdata(&mut self, rest: &'a str) -> Token<'a> {
         let body = &rest["<![CDATA[".len()..];
-        match cdata_end(body) {
-            Some(end) => {
-                self.at += "<![CDATA[".len() + end + "]]>".len();
-                Token::CData(&body[..end])
-            }
-            None => {
-                self.cut = true;
-                self.at = self.text.len();
-                Token::CData(body)
-            }
-        }
+        let end = cdata_end(body);
+        self.cut |= end.is_none();
+        self.at += end.map_or(rest.len(), |end| "<![CDATA[".len() + end + "]]>".len());
+        Token::CData(&body[..end.unwrap_or(body.len())])
     }
 
     fn comment(&mut self, rest: &str) {
-        match rest[4..].find("-->") {
-            Some(end) => self.at += 4 + end + 3,
-            None => {
-                self.cut = true;
-                self.at = self.text.len();
-            }
-        }
+        let end = rest[4..].find("-->");
+        self.cut |= end.is_none();
+        self.at += end.map_or(rest.len(), |end| 4 + end + 3);
     }
 
     /// Skips `<!DOCTYPE …>` with or without an internal subset, once; any other declaration ends at its first `>`.
@@ -197,9 +168,7 @@ impl<'a> Tokens<'a> {
     fn start_tag(&mut self, rest: &'a str) -> Token<'a> {
         let name_end = rest[1..].find(is_name_end).map_or(rest.len(), |n| n + 1);
         let name = &rest[1..name_end];
-        let Some(end) = self.tag_end(name_end, rest) else {
-            return self.bare_less_than(rest);
-        };
+        let Some(end) = self.tag_end(name_end, rest) else { return self.bare_less_than(rest) };
         self.at += end + 1;
         let attributes = &rest[name_end..end];
         let empty = attributes.ends_with('/');
@@ -231,7 +200,8 @@ impl<'a> Tokens<'a> {
         }
         self.work.add(at - from);
         self.cut = true;
-        self.stop_before_last();
+        // The document ends inside a tag, of which nothing is worth keeping.
+        self.text = &self.text[..=self.last];
         None
     }
 
@@ -255,11 +225,6 @@ impl<'a> Tokens<'a> {
             && rest.as_bytes().get(end + 1).is_none_or(|b| b.is_ascii_whitespace() || b"/>?".contains(b));
         (plausible || !value.contains('<')).then_some(end)
     }
-
-    /// Stops because the document ends inside a tag: nothing of that tag is worth keeping.
-    fn stop_before_last(&mut self) {
-        self.text = &self.text[..=self.last];
-    }
 }
 
 fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
@@ -272,9 +237,7 @@ fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
         let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '=' | '"' | '\'')).unwrap_or(rest.len());
         let name = &rest[..end];
         rest = rest[end..].trim_start();
-        let Some(value) = rest.strip_prefix('=') else {
-            return Some((name, ""));
-        };
+        let Some(value) = rest.strip_prefix('=') else { return Some((name, "")) };
         let (value, after) = attribute_value(value.trim_start());
         rest = after;
         Some((name, value))
@@ -290,7 +253,7 @@ fn attribute_value(text: &str) -> (&str, &str) {
     text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()))
 }
 
-/// Returns the position of `]]>`. Brackets are rare in HTML, so this is faster than searching for all three at once.
+/// Returns the position of `]]>`; as brackets are rare in HTML, this is faster than a search for all three at once.
 fn cdata_end(body: &str) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = body[from..].find(']') {
@@ -326,12 +289,9 @@ fn is_name_end(c: char) -> bool {
     c.is_ascii_whitespace() || matches!(c, '/' | '>' | '<' | '=' | '"' | '\'')
 }
 
-/// Returns the value of an attribute, with its references resolved.
 pub(crate) fn attribute(tag: &Tag<'_>, name: &str) -> Option<String> {
-    tag.attributes()
-        .take(MAX_LOOKED_AT)
-        .find(|(n, _)| n.eq_ignore_ascii_case(name))
-        .map(|(_, v)| references::decode(v).into_owned())
+    let found = tag.attributes().take(MAX_LOOKED_AT).find(|(n, _)| n.eq_ignore_ascii_case(name));
+    found.map(|(_, value)| references::decode(value).into_owned())
 }
 
 /// True if a link is in Atom's form; RSS feeds use it with and without a prefix.
@@ -339,7 +299,6 @@ pub(crate) fn has_href(tag: &Tag<'_>) -> bool {
     attribute(tag, "href").is_some()
 }
 
-/// Maximum number of attributes searched for a name.
 const MAX_LOOKED_AT: usize = 64;
 
 #[cfg(test)]

@@ -1,74 +1,47 @@
-//! Maps elements to their roles. One table for all dialects: a name shared by several dialects has the same meaning in
-//! them.
+//! Maps elements to their roles, by one table for all dialects.
 
 use crate::names::Ns;
 
 /// Role of an element of a feed or an entry. The number ranks elements for the same field: the lowest wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Title.
     Title(u8),
-    /// A link in the element's text.
     Link(u8),
     /// A link in attributes, as in Atom.
     AtomLink,
     /// Id; RSS's `guid` may be a link too.
     Id(u8),
-    /// Time of first publication.
     Published(u8),
-    /// Time of the last change.
     Updated(u8),
-    /// Author, as text.
     Author(u8),
     /// Author, with `name` inside.
     AuthorElement,
-    /// Summary, description or subtitle.
     Summary(u8),
-    /// Content.
     Content(u8),
-    /// Tag, as text or in attributes.
     Tag,
-    /// Language.
     Language(u8),
-    /// Address of an image, as text.
     Image(u8),
-    /// Address of an image, in `href`.
     ImageHref(u8),
-    /// RSS's `image` element.
     ImageElement,
-    /// Media RSS's `media:group`.
     Group,
     /// Feed from which an entry was taken.
     Source,
-    /// An entry.
     Entry,
-    /// An entry that was deleted.
     Deleted,
-    /// RSS's `channel`.
     Channel,
-    /// Minutes of `ttl`.
     Ttl,
-    /// Hours to skip.
     SkipHours,
-    /// Days to skip.
     SkipDays,
-    /// `sy:updatePeriod`.
     UpdatePeriod,
-    /// `sy:updateFrequency`.
     UpdateFrequency,
-    /// Program that made the feed.
     Generator,
-    /// `fh:archive`: the document is an archive.
     Archive,
-    /// `fh:complete`: the document contains all entries.
     Complete,
-    /// `openSearch:totalResults`.
     Total,
-    /// Ignored, with all its content.
+    /// The element is skipped with all its content.
     Other,
 }
 
-/// Returns the role of an element inside an entry.
 pub(crate) fn in_entry(ns: Ns, local: &str, atom: bool) -> Role {
     use Ns::{Atom, Content, Core, Dc, Itunes, Media, Other, Xhtml};
     match (ns, local) {
@@ -154,7 +127,7 @@ pub(crate) fn in_feed(ns: Ns, local: &str, atom: bool) -> Role {
     }
 }
 
-/// True for elements that never occur inside a text, so that a text in which one begins was not closed.
+/// True for elements that never occur inside a text: one that begins shows that the text was not closed.
 pub(crate) fn ends_a_text(local: &str) -> bool {
     matches!(
         local,
@@ -170,29 +143,9 @@ pub(crate) fn ends_a_word(local: &str) -> bool {
 
 /// True for HTML elements that are not closed, or need not be, and so say nothing about depth.
 pub(crate) fn is_loose_html(local: &str) -> bool {
-    matches!(
-        local,
-        "area"
-            | "base"
-            | "br"
-            | "col"
-            | "embed"
-            | "hr"
-            | "img"
-            | "input"
-            | "link"
-            | "meta"
-            | "param"
-            | "source"
-            | "track"
-            | "wbr"
-            | "p"
-            | "li"
-            | "dt"
-            | "dd"
-            | "tr"
-            | "td"
-            | "th"
-            | "option"
-    )
+    [
+        "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
+        "p", "li", "dt", "dd", "tr", "td", "th", "option",
+    ]
+    .contains(&local)
 }

@@ -2,17 +2,15 @@
 
 use std::cell::Cell;
 
-/// Number of steps taken on one document by all its readers: a step is a byte examined or a name compared.
+/// Steps taken on one document by all its readers: bytes examined and names compared.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Work(Cell<u64>);
 
 impl Work {
-    /// Adds steps.
     pub(crate) fn add(&self, steps: usize) {
         self.0.set(self.0.get().saturating_add(steps as u64));
     }
 
-    /// Returns the steps so far.
     pub(crate) fn steps(&self) -> u64 {
         self.0.get()
     }

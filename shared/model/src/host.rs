@@ -1,7 +1,6 @@
 //! State of a host key between two visits: one small item, swapped as a whole.
 
-use crate::polling::is_default;
-use crate::{Millis, PageId, Taken, Timestamp};
+use crate::{Millis, PageId, Taken, Timestamp, polling::is_default};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 

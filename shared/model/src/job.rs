@@ -10,8 +10,7 @@ pub use feeds::{BackfillJob, DiscoverJob, PollJob, PollsJob, SubscribeJob};
 pub use rows::{DeliverJob, IndexChange, OwnJob, OwnProgress, RemovalJob, TakeUpJob};
 pub use visit::{NamedBy, Purpose, VisitItem, VisitJob};
 
-use crate::polling::is_default;
-use crate::{Timestamp, TraceId};
+use crate::{Timestamp, TraceId, polling::is_default};
 use serde::{Deserialize, Serialize};
 
 /// A job of another version is dead-lettered, never interpreted.

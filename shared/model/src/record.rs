@@ -1,7 +1,6 @@
 //! Records: the stored content of accepted pages, and its location.
 
-use crate::polling::is_default;
-use crate::{Fingerprint, Location, PageId, SegmentKey, ThumbnailId, Timestamp};
+use crate::{Fingerprint, Location, PageId, SegmentKey, ThumbnailId, Timestamp, polling::is_default};
 use serde::{Deserialize, Serialize};
 
 /// Maximum length of the text shown with a result (`nosnippet`, `max-snippet:N`), in characters.

@@ -1,7 +1,6 @@
 //! Sources: feeds that are polled, sites whose feeds are still unknown, and back catalogues that are read.
 
-use crate::polling::is_default;
-use crate::{Backfill, Failure, Faults, Millis, Polling, SourceKey, Timestamp, packed};
+use crate::{Backfill, Failure, Faults, Millis, Polling, SourceKey, Timestamp, packed, polling::is_default};
 use serde::{Deserialize, Serialize};
 
 /// Feed, site or backfill: a row that dispatch finds by its slot.

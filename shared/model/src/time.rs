@@ -1,9 +1,8 @@
 //! Instants and durations in milliseconds, which is precise enough for a polite crawler.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::fmt;
 use std::ops::{Add, Sub};
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 /// A length of time in milliseconds; never negative.
 ///

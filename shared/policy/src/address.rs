@@ -3,8 +3,7 @@
 use curlew_model::{HostKey, ImageId, Origin, PageId, Slot, SourceKey, Work, is_at_or_below};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 use url::{Host, Url};
 
 pub use curlew_text::leftovers::is_leftover_address;

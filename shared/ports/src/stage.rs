@@ -2,8 +2,7 @@
 
 use crate::PortError;
 use curlew_model::{JobFailure, Timestamp, TraceId};
-use std::any::Any;
-use std::error::Error;
+use std::{any::Any, error::Error};
 use tracing::Span;
 use tracing::field::Empty;
 

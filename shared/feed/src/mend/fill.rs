@@ -3,18 +3,13 @@
 use super::{Mender, Place};
 use crate::draft::{Kind, MAX_TAGS, Slot};
 use crate::leaf::{Construct, Leaf};
-use crate::names::Ns;
-use crate::paging::Generator;
 use crate::token::{Tag, attribute};
-use crate::vocabulary::Role;
-use crate::{FeedError, Repair, link, text};
+use crate::{FeedError, Repair, link, names::Ns, paging::Generator, text, vocabulary::Role};
 use curlew_model::Millis;
-use curlew_text::date::weekday;
-use curlew_text::references;
+use curlew_text::{date::weekday, references};
 use url::Url;
 
 impl<'a> Mender<'a> {
-    /// Reads the text of an element and stores it according to its role.
     pub(super) fn leaf(&mut self, role: Role, tag: &Tag<'a>, ns: Ns, local: &str) -> Result<(), FeedError> {
         let construct = Construct::from_tag(tag, ns, self.atom);
         let construct = match role {
@@ -24,13 +19,13 @@ impl<'a> Mender<'a> {
         };
         let max_chars = match role {
             Role::Summary(_) | Role::Content(_) => self.limits.text_chars,
-            // A little more than the limit, so that a text that is too long can be distinguished from one that fits.
+            // A little more than the limit, which tells a text that is too long from one that fits.
             _ => self.limits.title_chars.max(self.limits.url_bytes) + 1,
         };
         let base = self.own_base(tag);
         let in_force = base.as_ref().or(self.bases.last()).cloned();
-        let mut leaf = Leaf::new(construct, max_chars, in_force.clone(), self.work)
-            .declared(self.names.html_prefixes(), self.declared.clone());
+        let (prefixes, declared) = (self.names.html_prefixes(), self.declared.clone());
+        let mut leaf = Leaf::new(construct, max_chars, in_force.clone(), prefixes, declared, self.work);
         if !tag.empty {
             self.inside(tag, local, Some(&mut leaf))?;
         }
@@ -79,9 +74,7 @@ impl<'a> Mender<'a> {
         }
         let stated = self.own_base(tag).or_else(|| self.bases.last().cloned());
         let base = stated.unwrap_or_else(|| self.base_of_links());
-        let Some(href) = href else {
-            return self.leaf(Role::Link(5), tag, ns, local);
-        };
+        let Some(href) = href else { return self.leaf(Role::Link(5), tag, ns, local) };
         let foreign = u8::from(!self.atom && ns == Ns::Atom);
         let page = media.is_empty() || media.contains("html");
         match rel.strip_prefix("http://www.iana.org/assignments/relation/").unwrap_or(&rel) {
@@ -92,13 +85,12 @@ impl<'a> Mender<'a> {
         self.skip(tag, local)
     }
 
-    /// Returns the base of links where none is stated: in an entry of RSS the channel's page, as in other readers,
-    /// since the feed may be served elsewhere.
+    /// Returns the base of links where none is stated: in an entry of RSS the channel's page, since the feed may be
+    /// served elsewhere.
     fn base_of_links(&self) -> Url {
         self.channel.as_ref().filter(|_| self.entry.is_some()).unwrap_or(self.page).clone()
     }
 
-    /// Stores the address of another resource of the feed, the first of each relation.
     fn offer_relation(&mut self, relation: &str, href: &str, base: &Url) {
         if self.feed.relation(relation).is_some_and(|known| known.is_none()) {
             let url = self.resolve(href, base);
@@ -108,7 +100,6 @@ impl<'a> Mender<'a> {
         }
     }
 
-    /// Recognises the program by its name or its address.
     fn generator(&mut self, text: &str, tag: &Tag<'_>) {
         let address = tag.attributes().take(self.limits.attributes);
         let address = address.filter(|(name, _)| matches!(*name, "uri" | "url") || name.ends_with("resource"));
@@ -116,7 +107,6 @@ impl<'a> Mender<'a> {
         self.feed.generator = self.feed.generator.or(known);
     }
 
-    /// True if the reader is directly in the feed, and not in a part of it.
     fn is_about_the_feed(&self) -> bool {
         self.open.last().is_some_and(|o| o.place == Place::Feed)
     }
@@ -127,7 +117,6 @@ impl<'a> Mender<'a> {
         is_read.then(|| link::resolve(text, base, self.limits.url_bytes))?
     }
 
-    /// Returns the slot for the link of the current item.
     fn link_slot(&mut self) -> &mut Slot {
         match (&mut self.entry, self.feed.deleted.last_mut()) {
             (Some(entry), _) => &mut entry.link,
@@ -141,14 +130,12 @@ impl<'a> Mender<'a> {
         if text.trim().is_empty() || atom && !self.link_slot().wants(rank) {
             return;
         }
-        let Some(link) = self.resolve(text, base) else {
-            return self.repaired(Repair::Link);
-        };
+        let Some(link) = self.resolve(text, base) else { return self.repaired(Repair::Link) };
         let slot = self.link_slot();
         if atom {
             slot.offer(rank, link, Kind::Plain);
         } else {
-            // If an RSS entry has several links, the last one counts, as in other feed readers.
+            // Of several links of an RSS entry the last one counts, as in other feed readers.
             slot.offer_last(rank, link, Kind::Plain);
             if self.entry.is_none() {
                 self.channel = self.feed.link.get().and_then(|link| Url::parse(link).ok());
@@ -242,13 +229,13 @@ impl<'a> Mender<'a> {
 
 /// Returns the milliseconds of a period named as in the RSS syndication module.
 fn period(text: &str) -> Option<u64> {
-    let days = match text.to_ascii_lowercase().as_str() {
-        "hourly" => return Some(Millis::from_hours(1).0),
-        "daily" => 1,
-        "weekly" => 7,
-        "monthly" => 30,
-        "yearly" => 365,
+    let hours = match text.to_ascii_lowercase().as_str() {
+        "hourly" => 1,
+        "daily" => 24,
+        "weekly" => 7 * 24,
+        "monthly" => 30 * 24,
+        "yearly" => 365 * 24,
         _ => return None,
     };
-    Some(Millis::from_days(days).0)
+    Some(Millis::from_hours(hours).0)
 }

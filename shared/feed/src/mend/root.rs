@@ -1,20 +1,14 @@
 //! Finds the root element of a feed, whatever precedes it.
 
 use super::{Mender, Place};
-use crate::draft::Kind;
-use crate::entity::Entities;
-use crate::names::Ns;
 use crate::token::{Tag, Token, attribute};
-use crate::{FeedError, Format, NotAFeed, Repair};
+use crate::{FeedError, Format, NotAFeed, Repair, draft::Kind, entity::Entities, names::Ns};
 use std::rc::Rc;
 
-/// The namespace of Atom without its scheme.
 const ATOM_ADDRESS: &str = "www.w3.org/2005/Atom";
-/// The namespace of RSS 1.0 without its scheme.
 const RSS_1_ADDRESS: &str = "purl.org/rss/1.0/";
 
 impl<'a> Mender<'a> {
-    /// Skips everything before the feed's first element.
     pub(super) fn find_root(&mut self) -> Result<(), FeedError> {
         let mut first = None;
         while let Some(token) = self.tokens.next() {
@@ -23,8 +17,7 @@ impl<'a> Mender<'a> {
                     let mark = self.names.mark();
                     self.names.declare(&tag, self.limits)?;
                     let (ns, local) = self.names.resolve(tag.name);
-                    // Checked once: otherwise a page of nothing but such tags would be read to its end for each of
-                    // them.
+                    // A page of nothing but such tags must not be read to its end for each of them.
                     if local == "html" && !self.in_page && !self.may_hold_a_feed() {
                         return Err(FeedError::NotAFeed(NotAFeed::WebPage));
                     }
@@ -46,7 +39,6 @@ impl<'a> Mender<'a> {
         Err(FeedError::NotAFeed(first.map_or(NotAFeed::NoMarkup, |name| NotAFeed::beginning_with(&name))))
     }
 
-    /// True if a web page may contain a feed, as served by some programs.
     fn may_hold_a_feed(&self) -> bool {
         let rest = self.tokens.rest();
         self.work.add(rest.len());
@@ -55,7 +47,7 @@ impl<'a> Mender<'a> {
             || rest.contains(RSS_1_ADDRESS) && rest.contains("<rdf:RDF")
     }
 
-    /// Enters the root if this tag is one. A lone channel or entry has to be the first element of all.
+    /// Enters the root if this tag is one; a lone channel or entry has to be the first element of all.
     fn enter_root(&mut self, tag: &Tag<'a>, ns: Ns, local: &str, first: bool) -> bool {
         let version = tag.attributes().find(|(n, _)| n.eq_ignore_ascii_case("version")).map_or("", |(_, v)| v.trim());
         let format = match local {

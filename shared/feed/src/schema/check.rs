@@ -2,23 +2,18 @@
 
 use super::place::Notes;
 use super::xsd::{Complex, MAX_CHILDREN, TypeId, Wildcard, XsdSchema};
-use crate::Limits;
 use crate::token::{Tag, Token, Tokens};
-use crate::work::Work;
+use crate::{Limits, work::Work};
 use curlew_model::FaultCode;
 use curlew_text::references;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::fmt;
+use std::{collections::HashMap, collections::hash_map::Entry, fmt};
 
-/// Maximum number of attributes of one tag that are compared for duplicates.
 const MAX_COMPARED: usize = 32;
 /// Maximum number of characters of a value that are checked; no valid checked value is longer.
 const MAX_VALUE: usize = 4_096;
-/// Namespace of `xml:` (Namespaces in XML §3), never declared.
+/// Namespace of `xml:`, never declared (Namespaces in XML §3).
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
 
-/// Records the faults of a document; without a schema only those of its XML.
 pub(super) fn check(text: &str, schema: Option<&XsdSchema>, limits: &Limits, work: &Work, notes: &mut Notes<'_>) {
     work.add(text.len());
     control_characters(text, notes);
@@ -51,7 +46,6 @@ pub(super) fn check(text: &str, schema: Option<&XsdSchema>, limits: &Limits, wor
     checker.finish();
 }
 
-/// An open element.
 struct Frame<'a> {
     name: &'a str,
     offset: usize,
@@ -76,9 +70,7 @@ struct XsdChecker<'a, 'n, 't> {
     names: HashMap<&'a str, usize>,
     /// Text of the innermost element so far, if it has to be checked.
     value: String,
-    /// True if the root element has begun.
     begun: bool,
-    /// True if the root element has ended.
     ended: bool,
     /// True if text before or after the root was recorded.
     junk: bool,
@@ -115,7 +107,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
         }
     }
 
-    /// Handles the beginning of the document. Anything before the root element is junk.
+    /// Handles the beginning of the document; anything before the root element is junk.
     fn root(&mut self, namespace: &str, local: &str, tag: &Tag<'a>, offset: usize) -> Option<TypeId> {
         let before = &self.text[..offset];
         let Some(schema) = self.schema else {
@@ -140,7 +132,6 @@ impl<'a> XsdChecker<'a, '_, '_> {
         found
     }
 
-    /// Records an XML declaration that is not at the very beginning.
     fn late_declaration(&mut self, before: &str) {
         if before.trim_start_matches('\u{FEFF}').find("<?xml ").is_some_and(|at| at > 0) {
             self.stray(0);
@@ -193,7 +184,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
         }
     }
 
-    /// Returns the namespace and local name of a name. `tag` is the element that contains it.
+    /// Returns the namespace and local name of a name in the element `tag`.
     fn resolve(&mut self, name: &'a str, tag: &str, offset: usize) -> (&'a str, &'a str) {
         let (prefix, local) = name.split_once(':').unwrap_or(("", name));
         let found = self.scopes.iter().rposition(|(declared, _)| *declared == prefix);
@@ -203,7 +194,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
             None if prefix.is_empty() => ("", local),
             None => {
                 self.notes.add(offset, FaultCode::UndeclaredPrefix, quoted(tag), prefix);
-                // In an unknown namespace, so that it counts as an extension.
+                // An unknown namespace makes it an extension.
                 (name, local)
             }
         }
@@ -258,18 +249,14 @@ impl<'a> XsdChecker<'a, '_, '_> {
             Some(_) => {
                 let room = MAX_VALUE.saturating_sub(self.value.len());
                 let text = &text[..text.floor_char_boundary(room)];
-                if has_references {
-                    self.value.push_str(&references::decode(text));
-                } else {
-                    self.value.push_str(text);
-                }
+                self.value.push_str(&if has_references { references::decode(text) } else { text.into() });
             }
             None if kind.mixed || text.trim().is_empty() => {}
             None => self.notes.add(offset, FaultCode::UnexpectedText, quoted(frame.name), text),
         }
     }
 
-    /// Records every `&` that does not begin a reference known to XML. A document type declaration may define more.
+    /// Records every `&` that begins no reference known to XML; a document type declaration may define more.
     fn references(&mut self, raw: &str) {
         self.work.add(raw.len());
         let mut rest = raw;
@@ -293,24 +280,22 @@ impl<'a> XsdChecker<'a, '_, '_> {
     }
 
     fn end(&mut self, name: &'a str) {
-        let at =
-            if self.names.contains_key(name) { self.open.iter().rposition(|frame| frame.name == name) } else { None };
-        match at {
-            Some(at) => {
-                self.work.add(self.open.len() - at);
-                while self.open.len() > at + 1 {
-                    if let Some(frame) = self.open.last() {
-                        self.notes.add(frame.offset, FaultCode::Unclosed, quoted(frame.name), "");
-                    }
-                    self.close();
-                }
-                self.close();
+        if !self.names.contains_key(name) {
+            return self.notes.add(self.tokens.offset(), FaultCode::Unopened, format_args!("</{name}>"), "");
+        }
+        while let Some(frame) = self.open.last() {
+            self.work.add(1);
+            let is_it = frame.name == name;
+            if !is_it {
+                self.notes.add(frame.offset, FaultCode::Unclosed, quoted(frame.name), "");
             }
-            None => self.notes.add(self.tokens.offset(), FaultCode::Unopened, format_args!("</{name}>"), ""),
+            self.close();
+            if is_it {
+                return;
+            }
         }
     }
 
-    /// Closes the innermost element, and records its missing children.
     fn close(&mut self) {
         let Some(frame) = self.open.pop() else { return };
         if let Entry::Occupied(mut open) = self.names.entry(frame.name) {
@@ -357,7 +342,6 @@ impl<'a> XsdChecker<'a, '_, '_> {
     fn finish(mut self) {
         if self.tokens.cut || !self.open.is_empty() {
             self.notes.add(self.text.len(), FaultCode::Truncated, "", "");
-            // Missing parts of a truncated element are not the author's fault.
             self.open.clear();
         }
         if !self.begun {
@@ -366,7 +350,6 @@ impl<'a> XsdChecker<'a, '_, '_> {
     }
 }
 
-/// Maximum length of a reference that is examined, without `&` and `;`.
 const MAX_REFERENCE: usize = 40;
 
 /// True for references that XML defines without a declaration (§4.1, §4.6).
@@ -382,7 +365,6 @@ fn is_known(name: &str) -> bool {
     code.and_then(char::from_u32).is_some_and(allowed)
 }
 
-/// True if an attribute's value is quoted. The value is a slice of `attributes`, unless there is none.
 fn is_quoted(attributes: &str, value: &str) -> bool {
     let at = (value.as_ptr() as usize).checked_sub(attributes.as_ptr() as usize);
     at.filter(|at| (1..=attributes.len()).contains(at))
@@ -401,17 +383,8 @@ fn control_characters(text: &str, notes: &mut Notes<'_>) {
     }
 }
 
-/// A name formatted as a tag, only when it is shown.
-struct TagName<'a>(&'a str);
-
-fn quoted(name: &str) -> TagName<'_> {
-    TagName(name)
-}
-
-impl fmt::Display for TagName<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "<{}>", self.0)
-    }
+fn quoted(name: &str) -> impl fmt::Display {
+    fmt::from_fn(move |f| write!(f, "<{name}>"))
 }
 
 /// Returns the part of a wrong value that may be shown: nothing if it may be a person's address.

@@ -8,12 +8,9 @@ use curlew_model::FaultCode;
 use regex::Regex;
 use serde_json::Value;
 
-/// Maximum nesting of lists and objects that are checked.
 const MAX_DEPTH: usize = 32;
-/// Maximum number of values that are checked in one document.
 const MAX_VALUES: usize = 200_000;
 
-/// A schema verified to use supported constructs only.
 pub(super) struct JsonSchema {
     root: Value,
     date: Regex,
@@ -27,7 +24,6 @@ impl JsonSchema {
         is_known(&root).then_some(JsonSchema { root, date })
     }
 
-    /// Returns the target of a schema's `$ref`, or the schema itself.
     fn resolved<'s>(&'s self, schema: &'s Value) -> &'s Value {
         let target = schema["$ref"].as_str().and_then(|to| self.root.pointer(to.strip_prefix('#')?));
         target.unwrap_or(schema)
@@ -49,7 +45,6 @@ fn is_known(schema: &Value) -> bool {
     })
 }
 
-/// Records the faults of a document.
 pub(super) fn check(text: &str, schema: &JsonSchema, notes: &mut Notes<'_>) {
     let start = text.len() - text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}' || c == '\0').len();
     let mut reader = JsonReader { text, at: start, left: MAX_VALUES };
@@ -136,7 +131,6 @@ fn is_of_type(what: &JsonKind<'_>, name: &str) -> (&'static str, bool) {
     }
 }
 
-/// A value and its position.
 struct JsonNode<'a> {
     at: usize,
     what: JsonKind<'a>,
@@ -152,7 +146,7 @@ enum JsonKind<'a> {
     Object(Vec<(&'a str, JsonNode<'a>)>),
 }
 
-/// Reads JSON with positions. The text has been parsed once already, and so is valid as far as it goes.
+/// Reads JSON with positions; the text has been parsed once already, and so is valid as far as it goes.
 struct JsonReader<'a> {
     text: &'a str,
     at: usize,
@@ -197,7 +191,7 @@ impl<'a> JsonReader<'a> {
         Some(JsonKind::List(list))
     }
 
-    /// Returns true if another member follows, false at the end, which is consumed.
+    /// True if another member follows; an end is consumed.
     fn more(&mut self, end: u8) -> Option<bool> {
         self.skip_space();
         if self.peek()? == b',' {
@@ -218,7 +212,7 @@ impl<'a> JsonReader<'a> {
                 self.at += end + 2;
                 return Some(&body[..end]);
             }
-            // An escaped character is not the end; it is one byte, or the first of several.
+            // An escaped character, of one byte or several, is not the end.
             end += 1 + body[end + 1..].chars().next()?.len_utf8();
         }
     }

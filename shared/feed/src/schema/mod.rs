@@ -1,9 +1,8 @@
-//! Validation against the schemas in `schemas/`, for a feed's author. A fault never prevents a feed from being read.
+//! Validation against the schemas in `schemas/`, for a feed's author; a fault never prevents a feed from being read.
 //!
-//! RSS 2.0 and Atom 1.0 are checked against XML Schema, JSON Feed against JSON Schema, all with open content for
-//! extensions; of the older dialects only the XML is checked. Small interpreters of a documented part of both languages
-//! (`xsd`, `json`) read the schemas, since the general validators would each add more to the functions that poll than
-//! all the rest of this crate.
+//! RSS 2.0 and Atom 1.0 are checked against XML Schema, JSON Feed against JSON Schema; of older dialects only the XML
+//! is checked. Small interpreters of a documented part of both languages read the schemas, since general validators
+//! would each add more to the functions that poll than all the rest of this crate.
 
 mod check;
 mod json;
@@ -13,8 +12,7 @@ mod xsd;
 
 use self::place::Notes;
 use self::xsd::XsdSchema;
-use crate::work::Work;
-use crate::{Format, Limits};
+use crate::{Format, Limits, work::Work};
 use curlew_model::{FaultCode, Faults};
 use std::sync::LazyLock;
 
@@ -27,8 +25,6 @@ static JSON_1_0: LazyLock<Option<json::JsonSchema>> =
 static JSON_1_1: LazyLock<Option<json::JsonSchema>> =
     LazyLock::new(|| json::JsonSchema::read(include_str!("../../schemas/json-feed-1.1.json")));
 
-/// Returns the faults of a document that was read as `format`. `misencoded` is true if its bytes are not in the stated
-/// encoding.
 pub(crate) fn faults(text: &str, format: Format, misencoded: bool, limits: &Limits, work: &Work) -> Faults {
     let mut notes = Notes::new(text, limits.faults);
     if misencoded {

@@ -4,12 +4,9 @@ use curlew_model::{Fault, FaultCode, Faults};
 use curlew_text::hygiene::storable;
 use std::fmt::{self, Display, Write as _};
 
-/// Maximum length of an excerpt, in characters.
 const EXCERPT: usize = 60;
-/// Maximum number of faults that are counted.
 const MOST_COUNTED: u32 = 100_000;
 
-/// Collector of faults.
 pub(super) struct Notes<'a> {
     text: &'a str,
     most: usize,
@@ -18,14 +15,11 @@ pub(super) struct Notes<'a> {
 }
 
 impl<'a> Notes<'a> {
-    /// Creates a collector for a document, which lists at most `most` faults.
     pub(super) fn new(text: &'a str, most: usize) -> Notes<'a> {
         Notes { text, most, count: 0, first: Vec::new() }
     }
 
-    /// Adds a fault at an offset. Faults arrive in document order, except those found only at the end of an element.
-    ///
-    /// Only listed faults are formatted, since a name may be as long as the document.
+    /// Adds a fault at an offset. Only listed faults are formatted, since a name may be as long as the document.
     pub(super) fn add(&mut self, offset: usize, code: FaultCode, at: impl Display, found: impl Display) {
         self.count = (self.count + 1).min(MOST_COUNTED);
         if self.first.len() < self.most {
@@ -33,7 +27,6 @@ impl<'a> Notes<'a> {
         }
     }
 
-    /// True if no more faults are counted.
     pub(super) fn is_full(&self) -> bool {
         self.count == MOST_COUNTED
     }
@@ -69,7 +62,6 @@ impl<'a> Notes<'a> {
     }
 }
 
-/// Returns a short excerpt of a text, on one line.
 fn excerpt(text: impl Display) -> String {
     let mut clip = Clip::default();
     // The error means that the rest was not needed.
@@ -78,7 +70,6 @@ fn excerpt(text: impl Display) -> String {
     format!("{}{end}", clip.out.trim_end())
 }
 
-/// Writer that keeps the beginning of a text.
 #[derive(Default)]
 struct Clip {
     out: String,

@@ -3,22 +3,16 @@
 use curlew_model::FaultCode;
 use regex::Regex;
 
-/// Built-in types from which the schemas here derive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Base {
     /// `xs:string`, unchanged, and `xs:token`, with normalized white space.
     Text,
-    /// `xs:anyURI`.
     Uri,
-    /// `xs:nonNegativeInteger`.
     Number,
-    /// `xs:boolean`.
     Boolean,
-    /// `xs:language`.
     Language,
 }
 
-/// A simple type: a built-in one and the facets that narrow it.
 #[derive(Clone, Debug)]
 pub(super) struct Simple {
     pub(super) base: Base,
@@ -26,12 +20,10 @@ pub(super) struct Simple {
     pub(super) pattern: Option<Regex>,
     pub(super) most: Option<u64>,
     pub(super) not_empty: bool,
-    /// Fault code of a value that the facets refuse.
     pub(super) code: FaultCode,
 }
 
 impl Simple {
-    /// Returns a built-in type by its local name.
     pub(super) fn built_in(name: &str) -> Option<Simple> {
         let (base, code) = match name {
             "string" | "token" => (Base::Text, FaultCode::BadValue),
@@ -44,12 +36,10 @@ impl Simple {
         Some(Simple { base, allowed: Vec::new(), pattern: None, most: None, not_empty: false, code })
     }
 
-    /// True if every text is valid, so that none needs to be checked.
     pub(super) fn takes_all(&self) -> bool {
         self.base == Base::Text && self.allowed.is_empty() && self.pattern.is_none() && !self.not_empty
     }
 
-    /// Returns the fault of a value, if it has one.
     pub(super) fn fault(&self, value: &str) -> Option<FaultCode> {
         let value = value.trim();
         if value.is_empty() && (self.not_empty || !self.takes_all() && self.base != Base::Uri || self.pattern.is_some())
@@ -78,7 +68,6 @@ fn is_language(value: &str) -> bool {
     })
 }
 
-/// Returns the fault code of a value that a named type of the schema refuses.
 pub(super) fn code_of(name: &str) -> Option<FaultCode> {
     match name {
         "Rfc822Date" => Some(FaultCode::BadRssDate),

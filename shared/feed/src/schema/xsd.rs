@@ -1,9 +1,8 @@
 //! Reads XML Schema, limited to the part of version 1.1 that the schemas here use:
 //!
 //! - `schema` with `targetNamespace`; global `element` with `name` and `type`; named `complexType` and `simpleType`.
-//! - In a complex type: `mixed`; `openContent` with one `any` of namespace `##other` or `##any`; one `all` of elements
-//!   with `name`, `type`, `minOccurs`, `maxOccurs`; `simpleContent` with an `extension`; `attribute` with `name`,
-//!   `type`, `use`; `anyAttribute`; `assert` whose test is a choice of children, as in `title or description`.
+//! - In a complex type: `mixed`; `openContent` with one `any`; one `all` of elements with `name`, `type`, `minOccurs`,
+//!   `maxOccurs`; `simpleContent` with an `extension`; `attribute`; `anyAttribute`; `assert` of a choice of children.
 //! - In a simple type: `restriction` with `enumeration`, `pattern`, `minLength` 1 and `maxInclusive`.
 //!
 //! Anything else is an error, so that a schema never requires more than is checked.
@@ -18,32 +17,24 @@ use std::collections::HashMap;
 /// Maximum number of elements of one complex type, so that their counts fit a fixed table.
 pub(super) const MAX_CHILDREN: usize = 24;
 
-/// A schema with resolved names.
 #[derive(Debug)]
 pub(super) struct XsdSchema {
-    /// Namespace of its elements.
     pub(super) namespace: String,
-    /// Permitted root elements, and their types.
     pub(super) roots: Vec<(String, TypeId)>,
     types: Vec<Complex>,
 }
 
-/// Index into [`XsdSchema::types`].
 pub(super) type TypeId = usize;
 
 /// A complex type. A child of a simple type has a complex type without attributes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Complex {
-    /// Permitted child elements, in any order.
     pub(super) children: Vec<Child>,
-    /// Namespaces of additional permitted elements.
     pub(super) open: Wildcard,
     /// Type of its text; without one, text is forbidden unless the type is mixed.
     pub(super) text: Option<Simple>,
-    /// True if text may stand between its elements.
     pub(super) mixed: bool,
     pub(super) attributes: Vec<Attribute>,
-    /// True if attributes of other namespaces are permitted.
     pub(super) any_attribute: bool,
     /// Lists of children of which at least one per list is required.
     pub(super) one_of: Vec<Vec<String>>,
@@ -54,9 +45,7 @@ pub(super) struct Complex {
 pub(super) enum Wildcard {
     #[default]
     Closed,
-    /// Elements of other namespaces.
     Other,
-    /// All elements.
     Any,
 }
 
@@ -76,7 +65,6 @@ pub(super) struct Attribute {
 }
 
 impl XsdSchema {
-    /// Reads a schema; the error names the unsupported construct.
     pub(super) fn read(text: &str) -> Result<XsdSchema, String> {
         let root = tree(text)?;
         let mut reader = XsdReader { simple: HashMap::new(), ids: HashMap::new(), types: Vec::new() };
@@ -103,7 +91,6 @@ impl XsdSchema {
         Ok(XsdSchema { namespace: root.get("targetNamespace").to_owned(), roots, types: reader.types })
     }
 
-    /// Returns a type of the schema.
     pub(super) fn get(&self, id: TypeId) -> Option<&Complex> {
         self.types.get(id)
     }
@@ -224,7 +211,6 @@ fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
 }
 
-/// An element of a schema.
 #[derive(Debug, Default)]
 struct XsdNode {
     name: String,

@@ -2,26 +2,20 @@
 
 use super::{Sitemap, SitemapLimits, SitemapLink, SitemapUrl};
 use crate::token::{Token, Tokens};
-use crate::work::Work;
-use crate::{NotAFeed, link, text};
+use crate::{NotAFeed, link, text, work::Work};
 use curlew_text::references;
 use url::Url;
 
-/// Reason why a document in XML is no sitemap.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NotXml {
-    /// The document is a feed.
     #[error("it is a feed")]
     Feed,
-    /// The document is something else, such as a web page.
     #[error("{0}")]
     Other(NotAFeed),
-    /// The document contains no element.
     #[error("there is no element in it")]
     NoElement,
 }
 
-/// Reads the addresses of a sitemap.
 pub(super) fn read(text: &str, url: &Url, limits: &SitemapLimits) -> Result<Sitemap, NotXml> {
     let work = Work::default();
     let mut tokens = Tokens::new(text, &work);
@@ -46,7 +40,7 @@ pub(super) fn read(text: &str, url: &Url, limits: &SitemapLimits) -> Result<Site
     Ok(reader.out)
 }
 
-/// Skips everything before the first element of a sitemap, as is done for a feed, and returns that element's name.
+/// Skips everything before the first element of a sitemap, and returns that element's name.
 fn find_root<'a>(tokens: &mut Tokens<'a>) -> Result<&'a str, NotXml> {
     let (mut first, mut in_page) = (None, false);
     while let Some(token) = tokens.next() {
@@ -75,10 +69,8 @@ fn find_root<'a>(tokens: &mut Tokens<'a>) -> Result<&'a str, NotXml> {
     Err(first.map_or(NotXml::NoElement, |name| NotXml::Other(NotAFeed::beginning_with(local(name)))))
 }
 
-/// An entry as written.
 #[derive(Debug, Default)]
 struct EntryTexts {
-    /// True for a sitemap in an index.
     is_sitemap: bool,
     loc: String,
     lastmod: String,
@@ -99,7 +91,6 @@ impl EntryTexts {
     }
 }
 
-/// Part of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
     Loc,
@@ -109,7 +100,6 @@ enum Field {
     Image,
 }
 
-/// Element of an extension that has parts of interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Extension {
     News,
@@ -123,11 +113,8 @@ struct Reader<'a> {
     root: &'a str,
     entry: Option<EntryTexts>,
     extension: Option<Extension>,
-    /// The part whose text is being read.
     field: Option<Field>,
-    /// Number of entries begun.
     begun: usize,
-    /// True if the rest of the document is not read.
     is_over: bool,
     out: Sitemap,
 }
@@ -185,25 +172,21 @@ impl<'a> Reader<'a> {
         into.push_str(&if has_references { references::decode(text) } else { text.into() });
     }
 
-    /// Opens an entry, unless the limit is reached.
     fn begin(&mut self, is_sitemap: bool) {
         self.close();
         if self.begun == self.limits.urls {
-            self.out.is_cut = true;
-            self.is_over = true;
+            (self.out.is_cut, self.is_over) = (true, true);
             return;
         }
         self.begun += 1;
         self.entry = Some(EntryTexts { is_sitemap, ..EntryTexts::default() });
     }
 
-    /// Stores the open entry, if its address is usable.
     fn close(&mut self) {
         self.extension = None;
         let Some(texts) = self.entry.take() else { return };
         let resolve = |text: &str| link::resolve(text, self.url, self.limits.url_bytes);
-        let date =
-            |text: &str| Some(text).filter(|text| text.len() <= MAX_DATE).and_then(|text| text::date(text, None));
+        let date = |text: &str| if text.len() <= MAX_DATE { text::date(text, None) } else { None };
         let Some(loc) = resolve(&texts.loc) else { return };
         let lastmod = date(&texts.lastmod);
         if texts.is_sitemap {
@@ -214,7 +197,7 @@ impl<'a> Reader<'a> {
         self.out.pages.push(SitemapUrl { loc, lastmod, title, published, image });
     }
 
-    /// Ends the reading. A text that is still open is incomplete.
+    /// Ends the reading; a text that is still open is incomplete.
     fn stop(&mut self) {
         if let Some((field, entry)) = self.field.zip(self.entry.as_mut()) {
             entry.text(field).clear();
@@ -224,10 +207,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Maximum length of a date, in bytes.
 const MAX_DATE: usize = 100;
 
-/// Returns the part of an element's name after its prefix.
 fn local(name: &str) -> &str {
     name.split_once(':').map_or(name, |(_, local)| local)
 }

@@ -11,11 +11,7 @@ fn read(body: &str) -> Feed {
 fn faults(body: &str) -> Vec<String> {
     let feed = read(body);
     assert_eq!(feed.faults.count as usize, feed.faults.first.len(), "{body}");
-    feed.faults
-        .first
-        .iter()
-        .map(|f| format!("{}:{} {} {} {}", f.line, f.column, f.code, f.at, f.found))
-        .collect()
+    feed.faults.first.iter().map(|f| format!("{}:{} {} {} {}", f.line, f.column, f.code, f.at, f.found)).collect()
 }
 
 const RSS: &str = "<?xml version=\"1.0\"?>

@@ -1,8 +1,7 @@
 //! Deferral of work: when it is tried again, and when it is given up.
 
-use crate::politeness::admission::NotNow;
-use crate::robots::UNREACHABLE_RETRY;
 use crate::rules::{BUSY_DOUBLINGS, BUSY_RETRY, BUSY_RETRY_MAX, Rules};
+use crate::{politeness::admission::NotNow, robots::UNREACHABLE_RETRY};
 use curlew_model::{HoldReason, Millis, Timestamp};
 
 /// Decision about work that could not be done now.

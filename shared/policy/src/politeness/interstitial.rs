@@ -3,9 +3,8 @@
 //! An interstitial is told by behaviour: one text in place of several pages of a host key, while no page shows its own.
 //! A site-wide `noindex` is none, since each page keeps its own text, nor is a soft 404, since other pages do.
 
-use crate::address::hash32;
 use crate::politeness::{hold_length, longer};
-use crate::rules::Rules;
+use crate::{address::hash32, rules::Rules};
 use curlew_model::{
     Circuit, Hold, HoldReason, HomeLook, HostState, Millis, PageId, Substitute, Substitutes, Timestamp,
 };

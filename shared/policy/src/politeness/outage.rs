@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// Newest outcomes of the hosts that a process called last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutageDetector {
-    /// The newest outcome of each host key, the oldest first; at most [`OUTAGE_SAMPLE`].
+    /// The newest outcome of each host key, oldest first.
     recent: VecDeque<Observation>,
     outage: Option<Outage>,
 }

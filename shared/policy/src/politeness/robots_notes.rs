@@ -1,7 +1,6 @@
 //! Notes in the row of a host key that a robots.txt has not changed, so that its copy need not be written again.
 
-use crate::address::hash64;
-use crate::robots::MAX_AGE;
+use crate::{address::hash64, robots::MAX_AGE};
 use curlew_model::{Millis, Origin, RobotsNotes, Timestamp};
 
 /// Maximum number of noted files: some 200 bytes of the row.

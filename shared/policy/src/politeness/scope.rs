@@ -53,9 +53,7 @@ pub struct OwnHosts(Vec<Own>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Own {
-    /// A host and all that is below it.
     Name(String),
-    /// URLs whose host is an address of this network.
     Net(IpNet),
 }
 

@@ -3,13 +3,11 @@
 //! The documents that feeds name come first (RFC 5005, JSON Feed `next_url`), or those at usual addresses; sitemaps
 //! follow where no feed leads to older entries. Links in pages are never followed.
 
-use crate::address::hash64;
-use crate::page::dates;
-use crate::politeness::window;
 use crate::rules::{
     BACKFILL_BARREN, BACKFILL_DEPTH, BACKFILL_DOCUMENTS, BACKFILL_PAGES, BACKFILL_PORTION, BACKFILL_TRIES, BUSY_RETRY,
     Rules,
 };
+use crate::{address::hash64, page::dates, politeness::window};
 use curlew_model::{
     AddressList, Backfill, BackfillDocument, BackfillLine, BackfillPhase, BackfillState, DocumentKind, HostState,
     Listed, Millis, Slot, SourceKey, Timestamp,

@@ -5,8 +5,7 @@
 //! other content may have come just after its publication, so the next polls send the validators of the older document:
 //! only a false 304 can call that unmodified.
 
-use crate::politeness::http;
-use crate::rules::Rules;
+use crate::{politeness::http, rules::Rules};
 use curlew_model::{FeedSource, Timestamp, Trust, Validators};
 
 /// Maximum length of one validator of a page, in bytes: a row is billed by the kilobyte.

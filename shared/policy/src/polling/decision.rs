@@ -1,10 +1,8 @@
 //! A poll from its job to its row: whether it takes place, what its end means, and whether the row is written.
 
-use crate::politeness::deferral;
-use crate::politeness::visit::CallEnd;
-use crate::polling::failure::Wrong;
-use crate::polling::schedule;
-use crate::rules::Rules;
+use crate::{
+    politeness::deferral, politeness::visit::CallEnd, polling::failure::Wrong, polling::schedule, rules::Rules,
+};
 use curlew_model::{Envelope, FeedSource, HoldReason, PollJob, Timestamp, Why};
 
 /// Decision whether a job's poll takes place.

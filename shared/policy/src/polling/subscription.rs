@@ -2,10 +2,9 @@
 //! and what its news lead to. A hub never replaces polls, which only become fewer: one that falls silent costs a feed
 //! some hours.
 
-use crate::address::hash64;
 use crate::chance::{between, mix};
-use crate::polling::schedule;
 use crate::rules::{Rules, WEBSUB_LEAST_LEASE, WEBSUB_REFUSALS, WEBSUB_RETRY};
+use crate::{address::hash64, polling::schedule};
 use curlew_model::{FeedSource, Hub, Millis, Subscription, Timestamp};
 use url::Url;
 

@@ -29,7 +29,6 @@ pub struct LicenseTerms(Vec<Content>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Content {
-    /// The host that it is limited to, if it is named.
     host: Option<String>,
     pattern: Pattern,
     usage: Usage,
@@ -107,11 +106,9 @@ impl LicenseTerms {
 #[derive(Default)]
 struct DocumentReader {
     contents: Vec<Content>,
-    /// Open elements, outermost first.
     open: Vec<Element>,
     content: Option<Content>,
     license: Option<Usage>,
-    /// The text of the usage element that is open.
     usage: String,
 }
 

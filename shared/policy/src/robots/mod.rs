@@ -22,8 +22,7 @@ use crate::page::signals::ContentSignals;
 use curlew_model::Millis;
 use pattern::{Pattern, Steps, TooManySteps};
 use second::SecondOpinion;
-use std::borrow::Cow;
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 use tree::Tree;
 use url::Url;
 
@@ -66,7 +65,6 @@ pub struct Decision {
 #[derive(Clone, Copy, Debug)]
 struct Rule {
     allow: bool,
-    /// True if the pattern ended in `$`.
     anchored: bool,
     /// Length of the canonical pattern in octets, by which the most specific rule is found.
     octets: u16,

@@ -2,8 +2,7 @@
 
 use super::tree::Tree;
 use super::{MAX_BYTES, MAX_LINE_BYTES, PathSignals, Robots, Rule, Span, pattern, product_token};
-use crate::address;
-use crate::page::signals::ContentSignals;
+use crate::{address, page::signals::ContentSignals};
 use curlew_model::Millis;
 use std::borrow::Cow;
 

@@ -87,7 +87,6 @@ pub(crate) fn folded<'a>(canonical: &Cow<'a, [u8]>) -> Cow<'a, [u8]> {
     Cow::Owned(out)
 }
 
-/// Splits an absolute URL, as written, into its host and the rest; `None` for a path.
 pub(super) fn split_absolute(value: &[u8]) -> Option<(&[u8], &[u8])> {
     let after = |scheme: &str| {
         let (start, after) = value.split_at_checked(scheme.len())?;

@@ -52,9 +52,7 @@ fn is_within_limits(text: &[u8]) -> bool {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Group {
-    /// There is none yet.
     Missing,
-    /// Names only.
     Named,
     /// Names, and a Crawl-delay after them.
     Delayed,

@@ -12,9 +12,7 @@ pub const A_DAY: u32 = 1_000;
 /// Suggestions accepted today.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allowance {
-    /// Day, such as `2026-11-21`.
     day: String,
-    /// Number of new addresses of that day, by host key.
     hosts: BTreeMap<HostKey, u32>,
 }
 

@@ -49,9 +49,7 @@ impl std::fmt::Display for Reason {
 #[derive(Clone, Debug, Default)]
 pub struct Exclusions {
     lists: Lists,
-    /// Normalized prefixes, in the order of the list.
     prefixes: Vec<String>,
-    /// Extensions in lower case and with their dot, in the order of the list.
     extensions: Vec<String>,
     patterns: Option<RegexSet>,
 }

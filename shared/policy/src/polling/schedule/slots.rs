@@ -5,8 +5,7 @@
 //! off goes on at a place: an instant within the slot's minute, as far as its keys, which are hashes, were looked at.
 
 use super::after_skips;
-use crate::rules::Rules;
-use crate::skew::unless_ahead;
+use crate::{rules::Rules, skew::unless_ahead};
 use curlew_model::{FeedSource, Millis, Slot, SourceKey, Timestamp};
 
 const CYCLE: i64 = Slot::COUNT as i64;
