@@ -1,5 +1,4 @@
-//! Actions: what operators do by the command line and by the pages under `/admin`, each with an entry in the audit log
-//! that names the operator.
+//! Acts of operators on the command line and under `/admin`, each with an entry in the audit log that names the operator.
 
 use crate::audit_log::{Act, AuditLog, OpenEntry};
 use crate::block::Blocks;
@@ -124,8 +123,7 @@ impl Actions {
         entry.end(self.blocks.unblock(host).await, |was| *was).await
     }
 
-    /// Leaves a host key alone for this long, at most for [`MAX_OPERATOR_HOLD`]; returns it. Nothing that waits for it
-    /// is given up.
+    /// Leaves a host key alone for this long, at most for [`MAX_OPERATOR_HOLD`]; nothing that waits for it is given up.
     pub async fn hold(&self, by: &str, host: &str, length: Millis) -> Result<HostKey> {
         let key = self.blocks.name(host)?.1;
         let until = self.log.clock.now() + length.min(MAX_OPERATOR_HOLD);
@@ -167,16 +165,14 @@ impl Actions {
         end_refusable(entry, self.suggest.feed(address, true).await, is_new).await
     }
 
-    /// Reads a list of feeds that a stranger may have written, as [`read_opml`] does, in the pool. A list that takes
-    /// too long is an error.
+    /// Reads a list of feeds that a stranger may have written, in the pool. A list that takes too long is an error.
     pub async fn read_list(&self, text: String) -> Result<Vec<ListedFeed>> {
         let pool = self.lookup.politeness.pool.as_ref();
         let read = parsed(pool, text.len(), move || read_opml(text.as_bytes())).await?;
         read.unwrap_or_else(|overrun| Err(StageError::Job(format!("the list cannot be used: {overrun}"))))
     }
 
-    /// Stores feeds of a list, each to be polled in its minute. After an error some feeds are stored, and all may be
-    /// named again.
+    /// Stores feeds of a list, each to be polled in its minute. After an error all may be named again.
     pub async fn import(&self, by: &str, feeds: &[ListedFeed]) -> Result<ImportReport> {
         let mut report = ImportReport::default();
         let mut entry = self.log.begin(by, Act::new("import", "OPML")).await?;
@@ -198,8 +194,7 @@ impl Actions {
         Ok(())
     }
 
-    /// Has the named feeds, or the feeds of the named sites, polled now, as far as they may be. A name that means no
-    /// known feed is an error.
+    /// Has the named feeds, or the feeds of the named sites, polled now, as far as they may be.
     pub async fn poll(&self, by: &str, names: &[String]) -> Result<Vec<PollAnswer>> {
         let mut answers = Vec::new();
         for feed in poll_requests::feeds(&self.lookup, names).await? {
@@ -268,8 +263,7 @@ impl Actions {
         entry.end(found(self.lookup.inbox.discard(&Receipt(name.to_owned())).await), |was| *was).await
     }
 
-    /// Puts all jobs that were given up back into their queues; returns their number. After an error the next call puts
-    /// back the rest.
+    /// Puts all jobs that were given up back into their queues; returns their number.
     pub async fn redrive_all(&self, by: &str) -> Result<u64> {
         let mut count = 0;
         let mut entry = self.log.begin(by, Act::new("redrive", "all")).await?;

@@ -1,5 +1,4 @@
-//! Activity: counts of each of the last days, for the charts of the status page. The one process that has the store
-//! keeps them in one small object.
+//! Counts of each of the last days, for the charts of the status page, in one small object with one writer.
 
 use curlew_catalog::object;
 use curlew_model::{Millis, Timestamp};
@@ -43,8 +42,7 @@ pub async fn add(blobs: &dyn Blobs, now: Timestamp, more: &DayCounts) -> Result<
     Ok(blobs.put(KEY, object::json(&days)?.into()).await?)
 }
 
-/// Returns the counts of the last days, the oldest first; days without any count are there too, from the first one that
-/// has one. Empty if nothing was ever counted.
+/// Returns the counts of the last days, the oldest first, beginning with the first day that has a count.
 pub async fn last_days(blobs: &dyn Blobs, now: Timestamp) -> Result<Vec<DayCounts>, PortError> {
     let stored = stored(blobs).await?;
     let days = (0..DAYS as u64).rev().map(|ago| (now - Millis::from_days(ago)).day());

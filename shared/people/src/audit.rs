@@ -1,5 +1,6 @@
-//! Audit: reports the history of a page or of all pages of a host, and every remnant of removed ones.
+//! Reports of the history of a page or of all pages of a host, and of every remnant of removed ones.
 
+use crate::objects::each_object;
 use curlew_catalog::hidden::is_on;
 use curlew_catalog::listing::{all_keys, pages_that};
 use curlew_catalog::manifest::{load_manifest, search_error};
@@ -11,6 +12,7 @@ use curlew_policy::address;
 use curlew_ports::stage::Result;
 use curlew_ports::{Blobs, Pages};
 use curlew_search::{Manifest, SearchError, Split};
+use futures::TryStreamExt;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -61,17 +63,28 @@ pub struct Remnant {
     pub hidden: bool,
 }
 
+/// An audit under way.
+struct RemnantSearch<'a> {
+    blobs: &'a dyn Blobs,
+    subject: &'a Subject,
+    /// Pages that are indexed or pending.
+    alive: BTreeSet<PageId>,
+    report: AuditReport,
+}
+
 impl Audit {
     /// Reads all rows, audit lines, segments, splits and thumbnails that may hold anything of a subject.
     pub async fn report(&self, subject: &Subject) -> Result<AuditReport> {
-        let mut report = AuditReport { pages: self.rows(subject).await?, ..AuditReport::default() };
-        let accepted = |page: &&Page| matches!(page.state, PageState::Accepted { .. } | PageState::Pending);
-        let alive: BTreeSet<PageId> = report.pages.iter().filter(accepted).map(|page| page.id.clone()).collect();
-        self.lines(subject, &mut report).await?;
-        self.segments(subject, &alive, &mut report).await?;
-        self.splits(subject, &alive, &mut report).await?;
-        self.bodies(subject, &alive, &mut report).await?;
-        Ok(report)
+        let pages = self.rows(subject).await?;
+        let is_alive = |page: &&Page| matches!(page.state, PageState::Accepted { .. } | PageState::Pending);
+        let alive = pages.iter().filter(is_alive).map(|page| page.id.clone()).collect();
+        let report = AuditReport { pages, ..AuditReport::default() };
+        let mut search = RemnantSearch { blobs: self.blobs.as_ref(), subject, alive, report };
+        search.lines().await?;
+        search.segments().await?;
+        search.splits().await?;
+        search.bodies().await?;
+        Ok(search.report)
     }
 
     /// Returns the splits of a year that hold a page, each with the time at which it was built.
@@ -89,115 +102,117 @@ impl Audit {
 
     /// Returns the rows of a subject; of a page that is another one's address, that one's too.
     pub async fn rows(&self, subject: &Subject) -> Result<Vec<Page>> {
-        let mut found = Vec::new();
-        match subject {
-            Subject::Page(id) => {
-                let mut next = Some(id.clone());
-                // Follows an alias to the page itself.
-                while let Some(id) = next.take().filter(|id| !found.iter().any(|page: &Page| page.id == *id)) {
-                    let Some((page, _)) = self.pages.get(&id).await? else { break };
-                    if let PageState::Alias { of } = &page.state {
-                        next = Some(of.clone());
-                    }
-                    found.push(page);
-                }
+        let Subject::Page(id) = subject else {
+            return Ok(pages_that(self.pages.as_ref(), |page| subject.covers(&page.id, &page.url)).await?);
+        };
+        let (mut found, mut next) = (Vec::new(), Some(id.clone()));
+        while let Some(id) = next.take().filter(|id| !found.iter().any(|page: &Page| page.id == *id)) {
+            let Some((page, _)) = self.pages.get(&id).await? else { break };
+            if let PageState::Alias { of } = &page.state {
+                next = Some(of.clone());
             }
-            Subject::Host(_) => {
-                found = pages_that(self.pages.as_ref(), |page| subject.covers(&page.id, &page.url)).await?;
-            }
+            found.push(page);
         }
         Ok(found)
     }
+}
 
-    async fn lines(&self, subject: &Subject, report: &mut AuditReport) -> Result<()> {
-        let ids: BTreeSet<PageId> = report.pages.iter().map(|page| page.id.clone()).collect();
-        for key in all_keys(self.blobs.as_ref(), AUDIT_PREFIX, None).await? {
-            let Some(blob) = self.blobs.get(&key).await? else { continue };
+impl RemnantSearch<'_> {
+    async fn lines(&mut self) -> Result<()> {
+        let mut objects = each_object(self.blobs, AUDIT_PREFIX);
+        while let Some((_, blob)) = objects.try_next().await? {
             let Ok(line) = serde_json::from_slice::<Value>(&blob.bytes) else { continue };
-            let page = line["page"].as_str().and_then(|id| PageId::new(id).ok());
-            let Some(page) =
-                page.filter(|id| ids.contains(id) || subject.covers(id, line["url"].as_str().unwrap_or_default()))
-            else {
+            let Some(page) = line["page"].as_str().and_then(|id| PageId::new(id).ok()) else { continue };
+            if !self.is_about(&page, line["url"].as_str().unwrap_or_default()) {
                 continue;
-            };
+            }
             let image: Option<ImageId> = serde_json::from_value(line["thumbnail"].clone()).ok();
-            if let Some(image) = image
-                && self.blobs.get(&thumbnail_key(&image)).await?.is_some_and(|blob| !blob.bytes.is_empty())
+            if let Some(key) = image.as_ref().map(thumbnail_key)
+                && self.blobs.get(&key).await?.is_some_and(|blob| !blob.bytes.is_empty())
             {
                 // Another page may have the same image; that is no remnant of this one, but it is reported.
-                report.left.push(Remnant { key: thumbnail_key(&image), page, hidden: true });
+                self.report.left.push(Remnant { key, page, hidden: true });
             }
-            report.removed.push(line);
+            self.report.removed.push(line);
         }
         Ok(())
     }
 
-    async fn segments(&self, subject: &Subject, alive: &BTreeSet<PageId>, report: &mut AuditReport) -> Result<()> {
-        for key in all_keys(self.blobs.as_ref(), SEGMENTS, None).await? {
+    async fn segments(&mut self) -> Result<()> {
+        let mut objects = each_object(self.blobs, SEGMENTS);
+        while let Some((key, blob)) = objects.try_next().await? {
             let Ok(segment) = SegmentKey::new(&key) else { continue };
-            let Some(blob) = self.blobs.get(&key).await? else { continue };
             for (_, record) in segment::decode_all(&segment, &blob.bytes)? {
-                if !report.is_about(subject, &record.id, &record.url) {
-                    continue;
-                }
-                report.records += 1;
-                if !alive.contains(&record.id) {
-                    report.left.push(Remnant { key: key.clone(), page: record.id, hidden: false });
+                if self.is_about(&record.id, &record.url) {
+                    self.report.records += 1;
+                    self.found(&key, record.id, false);
                 }
             }
         }
         Ok(())
     }
 
-    async fn splits(&self, subject: &Subject, alive: &BTreeSet<PageId>, report: &mut AuditReport) -> Result<()> {
-        let mut tombstones = BTreeSet::new();
-        let mut listed = BTreeSet::new();
-        for key in all_keys(self.blobs.as_ref(), "manifests/", None).await? {
-            let Some(blob) = self.blobs.get(&key).await? else { continue };
+    async fn splits(&mut self) -> Result<()> {
+        let (mut tombstones, mut listed) = (BTreeSet::new(), BTreeSet::new());
+        let mut manifests = each_object(self.blobs, "manifests/");
+        while let Some((_, blob)) = manifests.try_next().await? {
             let manifest = Manifest::from_json(&blob.bytes).map_err(search_error)?;
             tombstones.extend(manifest.tombstones);
             listed.extend(manifest.splits.into_iter().map(|split| split.key));
         }
-        for key in all_keys(self.blobs.as_ref(), "splits/", None).await? {
-            let Some(blob) = self.blobs.get(&key).await? else { continue };
+        let mut objects = each_object(self.blobs, "splits/");
+        while let Some((key, blob)) = objects.try_next().await? {
             let split = match Split::open(blob.bytes) {
                 Ok(split) => split,
                 Err(SearchError::UnknownForm { .. } | SearchError::Damaged { .. }) => {
-                    report.unread.push(key);
+                    self.report.unread.push(key);
                     continue;
                 }
                 Err(error) => return Err(search_error(error)),
             };
-            let mut ids: BTreeSet<PageId> = match subject {
-                Subject::Host(host) => split.pages_of(host).map_err(search_error)?.into_iter().collect(),
-                Subject::Page(_) => BTreeSet::new(),
-            };
-            for id in subject.page().into_iter().chain(report.pages.iter().map(|page| &page.id)) {
-                if split.holds(id).map_err(search_error)? {
-                    ids.insert(id.clone());
+            let mut ids: BTreeSet<PageId> = self.report.pages.iter().map(|page| page.id.clone()).collect();
+            if let Subject::Page(id) = self.subject {
+                ids.insert(id.clone());
+            }
+            let mut held = BTreeSet::new();
+            for id in ids {
+                if split.holds(&id).map_err(search_error)? {
+                    held.insert(id);
                 }
             }
-            for page in ids {
-                report.indexed += u64::from(listed.contains(&key));
-                if !alive.contains(&page) {
-                    let hidden = tombstones.contains(&page) || !listed.contains(&key);
-                    report.left.push(Remnant { key: key.clone(), page, hidden });
-                }
+            if let Subject::Host(host) = self.subject {
+                held.extend(split.pages_of(host).map_err(search_error)?);
+            }
+            for page in held {
+                self.report.indexed += u64::from(listed.contains(&key));
+                let hidden = tombstones.contains(&page) || !listed.contains(&key);
+                self.found(&key, page, hidden);
             }
         }
         Ok(())
     }
 
     /// Looks for bodies of large pages on their way to extraction, in objects named by the page.
-    async fn bodies(&self, subject: &Subject, alive: &BTreeSet<PageId>, report: &mut AuditReport) -> Result<()> {
-        for key in all_keys(self.blobs.as_ref(), "bodies/", None).await? {
+    async fn bodies(&mut self) -> Result<()> {
+        for key in all_keys(self.blobs, "bodies/", None).await? {
             let name = key.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
             let Ok(page) = PageId::new(name) else { continue };
-            if report.is_about(subject, &page, "") && !alive.contains(&page) {
-                report.left.push(Remnant { key, page, hidden: false });
+            if self.is_about(&page, "") {
+                self.found(&key, page, false);
             }
         }
         Ok(())
+    }
+
+    fn is_about(&self, id: &PageId, url: &str) -> bool {
+        self.subject.covers(id, url) || self.report.pages.iter().any(|page| page.id == *id)
+    }
+
+    /// Reports a remnant, unless its page is alive.
+    fn found(&mut self, key: &str, page: PageId, hidden: bool) {
+        if !self.alive.contains(&page) {
+            self.report.left.push(Remnant { key: key.to_owned(), page, hidden });
+        }
     }
 }
 
@@ -208,20 +223,11 @@ impl Subject {
             return Some(Subject::Page(id));
         }
         if text.contains("://") {
-            return address::parse(text, None)
-                .ok()
-                .map(|url| Subject::Page(address::page_id(&address::canonical(&url))));
+            let url = address::parse(text, None).ok()?;
+            return Some(Subject::Page(address::page_id(&address::canonical(&url))));
         }
-        let url = address::parse_typed(text).ok()?;
-        (url.path() == "/" && url.query().is_none())
-            .then(|| url.host_str().map(|host| Subject::Host(host.to_owned())))?
-    }
-
-    fn page(&self) -> Option<&PageId> {
-        match self {
-            Subject::Page(id) => Some(id),
-            Subject::Host(_) => None,
-        }
+        let url = address::parse_typed(text).ok().filter(|url| url.path() == "/" && url.query().is_none())?;
+        url.host_str().map(|host| Subject::Host(host.to_owned()))
     }
 
     fn covers(&self, id: &PageId, url: &str) -> bool {
@@ -233,10 +239,6 @@ impl Subject {
 }
 
 impl AuditReport {
-    fn is_about(&self, subject: &Subject, id: &PageId, url: &str) -> bool {
-        subject.covers(id, url) || self.pages.iter().any(|page| page.id == *id)
-    }
-
     /// True if nothing that is gone can still be reached: every remnant is hidden.
     pub fn is_clean(&self) -> bool {
         self.left.iter().all(|left| left.hidden)

@@ -1,8 +1,5 @@
-//! The audit log of what operators do: one small object for each act, with the operator's name. It is written before
-//! the act, and once more when the act has ended, so that an act that is cut off is named, too.
-//!
-//! The objects of a day are listed in the order of time, so the latest acts are found without reading the removals,
-//! which are audited beside them.
+//! The audit log of what operators do: one small object for each act, with the operator's name. The object is written
+//! before the act and again when the act has ended, so an act that is cut off is named, too.
 
 use crate::objects::readable;
 use curlew_catalog::listing::all_keys;
@@ -69,8 +66,7 @@ pub struct AuditEntry {
     pub by: String,
 }
 
-/// The entry of an act that has begun. It says that the act has not ended until [`OpenEntry::end`], so an act that is
-/// cut off leaves that behind.
+/// The entry of an act that has begun; it says that the act has not ended until [`OpenEntry::end`].
 #[must_use]
 pub struct OpenEntry<'a> {
     log: &'a AuditLog,
@@ -123,8 +119,8 @@ impl OpenEntry<'_> {
         self.entry.act.reason = reason;
     }
 
-    /// Ends the entry as its act ended. One that failed may have changed something, so its error is added; a refusal,
-    /// and an act that has not changed anything, are no act, so the entry is removed.
+    /// Ends the entry as its act ended. A failed act may have changed something, so its error is added; the entry of a
+    /// refusal, or of an act that has changed nothing, is removed.
     pub async fn end<T>(mut self, outcome: Result<T>, has_changed: impl FnOnce(&T) -> bool) -> Result<T> {
         let is_act = match &outcome {
             Ok(value) => has_changed(value),

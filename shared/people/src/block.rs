@@ -1,8 +1,7 @@
-//! Blocks: a blocked host is not called any more and its pages are not found, both from the next call and query on.
+//! Blocks: a blocked host is not called and its pages are not found, from the next call and query on.
 //!
-//! A block is a field of the state of each host key that it covers, since every call reads that state. Most names lie
-//! below one host key. Below a public suffix, or a platform that is split, there are many: the block is written to all
-//! known ones, and a host key that is visited for the first time is checked against the list (`Politeness::open`).
+//! A block is written into the state of every known host key that it covers, since each call reads that state. A host
+//! key that is visited for the first time is checked against the list (`Politeness::open`).
 
 use crate::erasure::StepLimits;
 use crate::objects;
@@ -23,8 +22,7 @@ use futures::future::BoxFuture;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Delay of the job that takes up the pages that a block has kept out: it is sent before the block is lifted, and its
-/// visits must not meet it.
+/// Delay of the job that takes up pages: the job is sent before the block is lifted, and must not meet the block.
 const LIFTED_WITHIN: Millis = Millis::from_secs(15);
 
 /// Blocks and unblocks hosts.
@@ -89,9 +87,8 @@ impl Blocks {
         Ok(key)
     }
 
-    /// Changes a row from the state that it has, unless the condition no longer holds once that is read. The row is
-    /// written even if nothing in it changes: so of two with opposite requests, the one that has read it before the
-    /// other wrote it is refused, and reads again.
+    /// Changes a row, unless the condition no longer holds once the row is read. The row is written even if nothing in
+    /// it changes, so that of two opposite requests the one that has read an older row is refused, and reads again.
     async fn rewrite<T>(
         &self,
         key: &HostKey,
@@ -115,8 +112,8 @@ impl Blocks {
         Err(PortError::Conflict.into())
     }
 
-    /// Lifts a block, and has a job take up the pages that were not fetched because of it or because the host was
-    /// unreachable; returns true if there was a block. After an error the call may be repeated.
+    /// Lifts a block, and has a job take up the pages that were not fetched; returns true if there was a block. After an
+    /// error the call may be repeated.
     pub async fn unblock(&self, host: &str) -> Result<bool> {
         let (name, _) = self.name(host)?;
         let is_off = || async { Ok(!hidden(self.politeness.blobs.as_ref()).await?.hosts.contains(&name)) }.boxed();
@@ -195,8 +192,8 @@ impl Blocks {
         Ok(found)
     }
 
-    /// Sends visits for pages of a host, among the next rows, that were rejected for a reason that no longer holds; and
-    /// then the job that goes on after these rows, if rows are left. After an error the job may be run again.
+    /// Sends visits to the pages of a host, among the next rows, whose rejection no longer holds, and the job for the
+    /// rows that are left.
     pub async fn take_up(&self, job: &TakeUpJob) -> Result<Verdict> {
         if self.blocked_by(&job.host).await? != BlockedBy::Nobody {
             return Ok(Verdict::Drop("the host is blocked again".into()));

@@ -1,5 +1,4 @@
-//! Deliver: posts the new matches of a watch to its receiver, in order. The receiver's host is a host like any other:
-//! guard, lease, pause and holds stand before each call.
+//! Posts the new matches of a watch to its receiver, in order, with all the politeness of any other call.
 
 use crate::watches::{Match, SECRET_PREFIX, Watch, change, job_of, load, outbox_of};
 use base64::Engine;
@@ -122,7 +121,7 @@ impl Deliver {
     /// Delivers what waits; returns true if there is more to deliver.
     async fn tell(
         &self,
-        visit: &mut Visit<'_>,
+        visit: &mut Visit,
         watch: &Watch,
         url: &Url,
         waiting: &[String],
@@ -157,8 +156,7 @@ impl Deliver {
         Ok(Ok(waiting.len() > DELIVERIES_PER_VISIT))
     }
 
-    /// Returns the records of the matches that may still be told of: pages that are neither gone nor hidden, nor were
-    /// delivered before.
+    /// Returns the records of the matches that are neither gone nor hidden, nor were delivered before.
     async fn present(&self, watch: &Watch, matches: &[Match]) -> Result<Vec<Record>> {
         let (reader, now) = (RecordReader(self.politeness.blobs.as_ref()), self.politeness.clock.now());
         let hidden = hidden_hosts(self.politeness.blobs.as_ref()).await?;
@@ -184,9 +182,8 @@ impl Deliver {
         Ok(Post { content_type: JSON, body: body.into(), headers })
     }
 
-    /// Writes down that a receiver took nothing, and decides when it is tried again. The job of that try is sent before
-    /// it is written down that others need not try: a crash in between makes one job too many, and never one too few.
-    /// All the others end, so no more than one waits for a receiver, whatever is new meanwhile.
+    /// Stores that a receiver took nothing, and decides when it is tried again. The job of that try is sent before it is
+    /// stored that other jobs end: a crash in between makes one job too many, and never one too few.
     async fn failed(&self, watch: &Watch, refusal: ReceiverRefusal) -> Result<Verdict> {
         let (blobs, now) = (self.politeness.blobs.as_ref(), self.politeness.clock.now());
         let (why, earliest) = match refusal {
@@ -240,8 +237,7 @@ fn refusal_of(end: CallEnd, failure: Option<String>, now: Timestamp) -> Option<R
     }
 }
 
-/// Returns the headers of Standard Webhooks: an id that stays the same when a delivery is repeated, the time, and the
-/// signature of both with the body.
+/// Returns the headers of Standard Webhooks: an id that repeats with the delivery, the time, and a signature.
 fn standard_headers(watch: &Watch, id: &str, now: Timestamp, body: &[u8]) -> Vec<(&'static str, String)> {
     let seconds = (now.as_millis() / 1_000).to_string();
     let mut headers = vec![("webhook-id", id.to_owned()), ("webhook-timestamp", seconds.clone())];

@@ -5,8 +5,7 @@ use curlew_model::{
 };
 use url::Url;
 
-/// True if a person who types `name` means this address: by its host, or by the address with or without scheme, `www.`
-/// and the last slash.
+/// True if `name` is the host of this address, or the address with or without scheme, `www.` and the last slash.
 pub fn is_about(url: &str, name: &str) -> bool {
     let (url, name) = (bare(url), bare(name));
     let host = url.split(['/', '?', ':']).next().unwrap_or_default();
@@ -45,8 +44,7 @@ pub fn page_state(state: &PageState) -> &'static str {
     }
 }
 
-/// True if a row is no page, but leads from what pages say under one path to the first of them that said it: only such
-/// a row has a fragment in its URL.
+/// True if a row only leads from a text to the first page under a path that has it: such a URL has a fragment.
 pub fn is_guide(page: &Page) -> bool {
     matches!(page.state, PageState::Alias { .. }) && page.url.contains('#')
 }

@@ -10,16 +10,13 @@ use curlew_ports::{Blobs, Pages};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Number of segments from which records are erased side by side. Those of one segment are erased together, since each
-/// erasure rewrites it.
+/// Number of segments that are erased from side by side; each is rewritten once for all its records.
 const SEGMENTS_AT_ONCE: usize = 16;
-/// Maximum number of rows of pages that one step reads: by estimate less than a minute of the 0.09 cores that the
-/// function `remove` has on AWS.
+/// Maximum number of rows of pages that one step reads: less than a minute for the function `remove` on AWS.
 const ROWS_A_STEP: usize = 100_000;
 /// Maximum number of rows of sites and feeds that one step reads; they are longer than rows of pages.
 const SOURCES_A_STEP: usize = 10_000;
-/// Maximum number of pages that one step removes or has re-checked: by estimate less than five minutes of the same, and
-/// a megabyte or two of rows.
+/// Maximum number of pages that one step removes or has re-checked: less than five minutes of the same.
 const PAGES_A_STEP: usize = 1_000;
 
 /// Limits of one step of an erasure, and of each other job that reads the rows of all pages.
@@ -52,16 +49,11 @@ pub struct Erasure<'a> {
 }
 
 impl Erasure<'_> {
-    /// Does one step: removes the accepted pages of a host and its subdomains up to an instant, with their images,
-    /// among the next rows after `after`. First all of them are hidden from queries, with one change of each year's
-    /// manifest, and then they are removed, those of a segment together. Returns their number, and the row after which
-    /// the next step goes on, if rows are left.
+    /// Does one step: removes the accepted pages of a host and its subdomains up to an instant, among the next rows
+    /// after `after`, which may name pages that the index lacks after a crash. All are hidden from queries first.
+    /// Returns their number, and the row after which the next step goes on, if rows are left.
     ///
-    /// All rows are read, and not the index asked: a page that a crash left half removed may have left the index
-    /// already.
-    ///
-    /// The pages that the request made at `asked` has removed before are counted as well, so that a step that is
-    /// repeated returns the same number. After an error the call may be repeated.
+    /// Pages that the request made at `asked` has removed before count too, so a repeated step returns the same number.
     pub async fn of_host(
         &self,
         host: &str,

@@ -1,12 +1,8 @@
-//! Fsck: compares rows of pages, records, manifests, splits, thumbnails and jobs with each other.
+//! Compares rows of pages, records, manifests, splits, thumbnails and jobs with each other. The remains of a crash are no
+//! damage if a job, sweep or publishing will mend them. The store should be at rest meanwhile.
 //!
-//! The remains of a crash are no damage: the jobs that wait finish them. Only where no job, sweep or publishing will
-//! ever mend something it is reported, and [`Fsck::repair`] mends it. The store should be at rest meanwhile: what is
-//! under way elsewhere can look like damage.
-//!
-//! Pages, thumbnails and segments are named by hashes. A pass compares the rows of one slice of all hashes with
-//! everything else of that slice, so that a store of any size is compared in bounded memory, at the price of reading
-//! the objects once in each pass. It is long since each kind of object has a comparison of its own.
+//! Pages, thumbnails and segments are named by hashes. A pass compares one slice of all hashes, so a store of any size
+//! is compared in bounded memory, and all objects are read in each pass.
 
 mod repair;
 
@@ -120,8 +116,7 @@ pub struct FsckReport {
     pub damage: Vec<Damage>,
     /// Pages whose removal or change was cut off after their records were erased.
     pub unfinished: Vec<PageId>,
-    /// Keys of objects that nothing names: thumbnails of pages that have another one now, documents that were
-    /// extracted.
+    /// Keys of objects that nothing names: replaced thumbnails, documents that were extracted.
     pub orphans: Vec<String>,
 }
 
@@ -131,8 +126,7 @@ pub struct Fsck<'a> {
     pub pages: &'a dyn Pages,
     /// All objects.
     pub blobs: &'a dyn Blobs,
-    /// The jobs, if all of them can be seen and no other process takes any: only then it is known which pages and
-    /// objects nothing waits for.
+    /// The jobs, if all of them can be seen and no other process takes any.
     pub inbox: Option<&'a dyn Inbox>,
     /// Sends visits.
     pub queue: &'a dyn Queue,
@@ -154,8 +148,7 @@ struct Slice {
 }
 
 impl Slice {
-    /// True if a page or an object is of this slice. The hash of an object is the last part of its key, without the
-    /// ending.
+    /// True for a page or an object of this slice. The hash of an object is the last part of its key, without ending.
     fn holds(&self, key: &str) -> bool {
         let hash = name(key).unwrap_or_default();
         self.after.as_ref().is_none_or(|after| hash > after.as_str())
@@ -240,8 +233,7 @@ impl StoreFacts<'_> {
         }
     }
 
-    /// Returns the records in published segments that belong to no accepted page. One that another record of its page
-    /// has replaced is erased when that one is published.
+    /// Returns the records in published segments that belong to no accepted page.
     fn stray_records(&self, manifests: &BTreeMap<Year, Manifest>) -> Vec<Damage> {
         let is_published = |at: &Location| {
             let year = segment::segment_year(at).unwrap_or_default();
@@ -282,10 +274,8 @@ impl StoreFacts<'_> {
         let stranded = self.rows.iter().filter(is_stranded);
         let mut damage: Vec<Damage> = stranded.map(|(page, _)| Damage::Stranded { page: page.clone() }).collect();
         for (key, page) in jobs.bodies.iter().filter(|(key, _)| !bodies.contains(*key)) {
-            if !self.slice.holds(page.as_str()) {
-                continue;
-            }
-            if matches!(self.rows.get(page), None | Some(RowFact::Pending)) {
+            let is_open = matches!(self.rows.get(page), None | Some(RowFact::Pending));
+            if is_open && self.slice.holds(page.as_str()) {
                 damage.push(Damage::LostBody { page: page.clone(), key: key.clone() });
             }
         }
@@ -312,7 +302,13 @@ impl Fsck<'_> {
             .await?;
             report.pages += rows.len() as u64;
             let slice = Slice { after, until: until.clone() };
-            self.pass(StoreFacts { slice, rows, jobs: jobs.as_ref(), ..StoreFacts::default() }, &mut report).await?;
+            let mut facts = StoreFacts { slice, rows, jobs: jobs.as_ref(), ..StoreFacts::default() };
+            self.segments(&mut facts, &mut report).await?;
+            self.lost(&facts, &mut report).await?;
+            let manifests = self.manifests(&facts, &mut report).await?;
+            report.damage.extend(facts.stray_records(&manifests));
+            self.objects(&facts, &mut report).await?;
+            self.raw_pages(&facts, &mut report).await?;
             if until.is_none() {
                 break;
             }
@@ -324,15 +320,6 @@ impl Fsck<'_> {
         report.unfinished.sort();
         report.orphans.sort();
         Ok(report)
-    }
-
-    /// Compares what is of one slice.
-    async fn pass(&self, mut facts: StoreFacts<'_>, report: &mut FsckReport) -> Result<()> {
-        self.segments(&mut facts, report).await?;
-        self.lost(&facts, report).await?;
-        let manifests = self.manifests(&facts, report).await?;
-        report.damage.extend(facts.stray_records(&manifests));
-        self.objects(&facts, report).await
     }
 
     async fn segments(&self, facts: &mut StoreFacts<'_>, report: &mut FsckReport) -> Result<()> {
@@ -351,9 +338,11 @@ impl Fsck<'_> {
         }
         // Damage to a segment is not always damage to each of its records.
         let damaged: HashSet<&str> = report.damage.iter().filter_map(Damage::unreadable_key).collect();
-        let in_damaged = |row: &RowFact| matches!(row, RowFact::Accepted { location, .. } if damaged.contains(location.segment.as_str()));
-        let places: Vec<Location> =
-            facts.rows.values().filter(|row| in_damaged(row)).filter_map(RowFact::place).collect();
+        let place = |row: &RowFact| match row {
+            RowFact::Accepted { location, .. } if damaged.contains(location.segment.as_str()) => Some(location.clone()),
+            _ => None,
+        };
+        let places: Vec<Location> = facts.rows.values().filter_map(place).collect();
         for at in places {
             if let Ok(Some(record)) = RecordReader(self.blobs).read(&at).await {
                 facts.add(&at, &record);
@@ -386,12 +375,9 @@ impl Fsck<'_> {
             let Some(blob) = self.read(&key, report).await? else { continue };
             let manifest = match Manifest::from_json(&blob.bytes) {
                 Ok(manifest) if manifest_key(manifest.year) == key => manifest,
-                Ok(_) => {
-                    report.damage.push(unreadable(key, &"it is another year's"));
-                    continue;
-                }
-                Err(error) => {
-                    report.damage.push(unreadable(key, &error));
+                other => {
+                    let why = other.err().map_or_else(|| "it is another year's".to_owned(), |error| error.to_string());
+                    report.damage.push(unreadable(key, &why));
                     continue;
                 }
             };
@@ -415,8 +401,7 @@ impl Fsck<'_> {
         Ok(manifests)
     }
 
-    /// Returns the pages of a split that it shows; or why it cannot be read, `None` if another version wrote it, which
-    /// publishing mends by itself.
+    /// Returns the pages that a split shows; or why it cannot be read, `None` if another version wrote it.
     async fn visible_pages(
         &self,
         manifest: &Manifest,
@@ -463,14 +448,14 @@ impl Fsck<'_> {
                 report.orphans.push(key);
             }
         }
-        self.raw_pages(facts, report).await
+        Ok(())
     }
 
     /// Looks at all objects of JSON that no other check reads.
     async fn plain_objects(&self, report: &mut FsckReport) -> Result<()> {
         let mut keys = each_key(self.blobs, "", None);
         while let Some(key) = keys.try_next().await? {
-            if !is_plain_json(&key) {
+            if !key.ends_with(".json") || key.starts_with("manifests/") {
                 continue;
             }
             let Some(blob) = self.read(&key, report).await? else { continue };
@@ -529,19 +514,8 @@ impl Damage {
     }
 }
 
-impl RowFact {
-    fn place(&self) -> Option<Location> {
-        if let RowFact::Accepted { location, .. } = self { Some(location.clone()) } else { None }
-    }
-}
-
 fn unreadable(key: String, why: &dyn std::fmt::Display) -> Damage {
     Damage::Unreadable { key, why: why.to_string() }
-}
-
-/// True for objects of JSON that no other check reads.
-fn is_plain_json(key: &str) -> bool {
-    key.ends_with(".json") && !key.starts_with("manifests/")
 }
 
 /// Returns what all jobs name, those that were given up among them: they may be put back.

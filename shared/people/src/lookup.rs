@@ -88,8 +88,7 @@ impl Lookup {
         }
     }
 
-    /// Returns pages after `after` that content screening rejected and no operator has allowed since, at most `most`;
-    /// those at or below this host only, if one is given.
+    /// Returns at most `most` pages after `after` that content screening rejected and no operator has allowed since.
     pub async fn screened(
         &self,
         host: Option<&str>,

@@ -1,5 +1,4 @@
-//! Messages: texts that people send to the operator through the form. A message is stored as it was sent, with no other
-//! data about its sender, for a month or until the operator closes it.
+//! Messages to the operator. They are stored without any other data about their senders, for a month at most.
 
 use crate::lookup::ListPart;
 use crate::objects::{from_json, readable};
@@ -114,8 +113,7 @@ impl Messages {
         Ok(self.keys().await?.len())
     }
 
-    /// Returns the number and the age of the messages that are not closed, with one listing, and one read for each
-    /// message of the oldest day.
+    /// Returns the number and the age of the messages that are not closed; only those of the oldest day are read.
     pub async fn open(&self) -> Result<OpenMessages> {
         let keys = self.keys().await?;
         let count = keys.len();
@@ -126,8 +124,7 @@ impl Messages {
         Ok(OpenMessages { count, oldest: oldest_day.iter().map(|(_, kept)| kept.at).min() })
     }
 
-    /// Returns all messages with the names by which they are shown and closed, oldest day first. A damaged one is left
-    /// out; it can be closed.
+    /// Returns all readable messages with the names by which they are closed, oldest day first.
     pub async fn list(&self) -> Result<Vec<(String, StoredMessage)>> {
         self.named(self.keys().await?).await
     }
@@ -156,8 +153,7 @@ impl Messages {
         Ok(true)
     }
 
-    /// Deletes the messages older than [`MESSAGES_KEPT`]; returns their number. After an error the next run deletes the
-    /// rest.
+    /// Deletes the messages older than [`MESSAGES_KEPT`]; returns their number.
     pub async fn expire(&self) -> Result<usize> {
         let oldest = format!("{PREFIX}{}", (self.clock.now() - MESSAGES_KEPT).day());
         let mut over = 0;

@@ -1,9 +1,10 @@
 //! Objects of JSON: one that is changed by compare-and-swap, and many that are read for a list.
 
+use curlew_catalog::listing::each_key;
 use curlew_catalog::object;
 use curlew_ports::stage::Result;
-use curlew_ports::{Blobs, PortError};
-use futures::{StreamExt, TryStreamExt, stream};
+use curlew_ports::{Blob, Blobs, PortError};
+use futures::{Stream, StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -21,8 +22,7 @@ pub(crate) async fn load<T: Default + DeserializeOwned>(blobs: &dyn Blobs, key: 
     Ok(blob.map(|blob| from_json(key, &blob.bytes)).transpose()?.unwrap_or_default())
 }
 
-/// Changes the object with this key by compare-and-swap; one that is missing is `empty`. An object that stays the same
-/// is not written.
+/// Changes an object, which is `empty` if missing, by compare-and-swap. One that stays the same is not written.
 pub(crate) async fn change<T: Serialize + DeserializeOwned, A>(
     blobs: &dyn Blobs,
     key: &str,
@@ -39,15 +39,23 @@ pub(crate) async fn change<T: Serialize + DeserializeOwned, A>(
     .await
 }
 
-/// Returns the objects with these keys, in their order. One that was deleted meanwhile is left out, and so is a damaged
-/// one, which must not hide the others.
+/// Reads all objects below a prefix, one after the other, with their keys.
+pub(crate) fn each_object<'a>(
+    blobs: &'a dyn Blobs,
+    prefix: &'a str,
+) -> impl Stream<Item = Result<(String, Blob), PortError>> + Unpin + 'a {
+    let read = move |key: String| async move { Ok(blobs.get(&key).await?.map(|blob| (key, blob))) };
+    Box::pin(each_key(blobs, prefix, None).try_filter_map(read))
+}
+
+/// Returns the objects with these keys, in their order, without those that are gone or damaged.
 pub(crate) async fn readable<T: DeserializeOwned>(
     blobs: &dyn Blobs,
     keys: impl IntoIterator<Item = String, IntoIter: Send>,
 ) -> Result<Vec<(String, T)>> {
     let reads = stream::iter(keys).map(async |key| Ok::<_, PortError>((blobs.get(&key).await?, key)));
     let blobs: Vec<_> = reads.buffered(AT_ONCE).try_collect().await?;
-    let read = |(blob, key): (Option<curlew_ports::Blob>, String)| match serde_json::from_slice(&blob?.bytes) {
+    let read = |(blob, key): (Option<Blob>, String)| match serde_json::from_slice(&blob?.bytes) {
         Ok(object) => Some((key, object)),
         Err(error) => {
             tracing::error!(key, %error, "an object cannot be read, and is left out");

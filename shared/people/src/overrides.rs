@@ -1,9 +1,7 @@
 //! Overrides: the operator allows or denies a page or a site, whatever the content policy says of it.
 //!
-//! They are one small object, since there are few of them. Whatever judges pages reads it at most once a minute
-//! ([`curlew_crawl::pages::judge::Judge::rules`]), so a new override takes effect on judgements within a minute. Pages
-//! that were judged before are handled when the override is given: denied pages are removed, and pages that were denied
-//! before are fetched once more.
+//! All are one small object, which judges of pages read once a minute ([`curlew_crawl::pages::judge::Judge::rules`]).
+//! Pages that were judged before are handled when an override is given: they are removed, or fetched once more.
 
 use crate::audit_log::{Act, AuditLog, OpenEntry};
 use crate::block::first_visits;
@@ -81,7 +79,7 @@ impl Overrides {
     }
 
     /// Gives an override for this operator, in place of an earlier one with the same scope, and applies it to pages
-    /// that were judged before. Every step may run twice. After an error the call may be repeated.
+    /// that were judged before. After an error the call may be repeated.
     pub async fn give(
         &self,
         by: &str,
@@ -104,8 +102,7 @@ impl Overrides {
     }
 
     /// Takes an override back for this operator; returns `None` if there was none. Pages that only it has denied are
-    /// fetched once more; pages that it has removed from the index, or let into it, stay as they are. After an error
-    /// the call may be repeated.
+    /// fetched once more; pages that it has removed or let in stay as they are. After an error the call may be repeated.
     pub async fn take_back(&self, by: &str, scope: &Scope) -> Result<Option<OverrideEffect>> {
         let known = all(self.log.blobs.as_ref()).await?;
         let Some(old) = known.into_iter().find(|given| given.rule.scope == *scope) else { return Ok(None) };

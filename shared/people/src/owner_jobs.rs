@@ -40,8 +40,7 @@ use std::sync::Arc;
 const PAGES_NAMED: usize = 200;
 /// Maximum number of feeds that a report names.
 const FEEDS_NAMED: usize = 50;
-/// Maximum number of times that a request to look waits for another worker's visit; then the answer is that the host is
-/// held.
+/// Maximum number of times that a look waits for another worker's visit; then the host counts as held.
 const MAX_WAITS: u8 = 20;
 
 /// The stage that carries out owners' requests.
@@ -151,8 +150,7 @@ impl Own {
         Ok(())
     }
 
-    /// Looks for the challenge where it may be published, and sends on what it has found: this part reads answers of
-    /// the site, and so writes no claim.
+    /// Looks for the challenge, and sends the result on: this job reads answers of the site, and so writes no claim.
     async fn look(&self, job: &OwnJob, waits: u8) -> Result<Verdict> {
         let mut look = LookResult { at: Timestamp::MIN, found: None, misses: vec![] };
         note(&mut look, Way::Dns, self.in_dns(&job.host, &job.challenge).await);
@@ -204,7 +202,7 @@ impl Own {
         Ok(None)
     }
 
-    async fn two_calls(&self, visit: &mut Visit<'_>, job: &OwnJob, look: &mut LookResult) -> Result<()> {
+    async fn two_calls(&self, visit: &mut Visit, job: &OwnJob, look: &mut LookResult) -> Result<()> {
         let (host, challenge) = (job.host.as_str(), &job.challenge);
         let file = match ownership::file_url(host, self.scheme) {
             // No redirect is followed: somebody who can redirect visitors need not own the site.
@@ -220,7 +218,7 @@ impl Own {
     }
 
     /// Looks on the home page. Redirects are followed as long as they stay on the host and its scheme.
-    async fn on_home_page(&self, visit: &mut Visit<'_>, host: &str, challenge: &Challenge) -> Result<Result<(), Miss>> {
+    async fn on_home_page(&self, visit: &mut Visit, host: &str, challenge: &Challenge) -> Result<Result<(), Miss>> {
         let Some(home) = ownership::home_url(host, self.scheme) else { return Ok(Err(Miss::Unreachable)) };
         let mut chain = Chain::new(home, self.politeness.rules.page_redirects);
         loop {
@@ -250,8 +248,7 @@ impl Own {
         }
     }
 
-    /// Takes the next rows of pages, and then of sources, into a report of the stored data of a host, and writes it
-    /// once no rows are left.
+    /// Takes the next rows of pages, and then of sources, into a report, and writes it once no rows are left.
     async fn report(&self, host: &str, progress: &mut OwnProgress) -> Result<()> {
         let OwnProgress { asked, after, after_source, counts, pages, feeds, history } = progress;
         if after_source.is_none() {
@@ -292,8 +289,7 @@ impl Own {
             pages: std::mem::take(pages),
         };
         change_claims(self.politeness.blobs.as_ref(), host, |mut all| {
-            // A report that was written since the request, by an erasure perhaps, is newer than what the first steps
-            // have read.
+            // A report that was written since the request is newer than what the first steps have read.
             if all.report.as_ref().is_none_or(|last| last.at <= *asked) {
                 all.report = Some(report.clone());
             }
@@ -308,8 +304,8 @@ impl Own {
         FeedLine { url: feed.url.clone(), polled_at, next }
     }
 
-    /// Sends polls for a host's feeds among the next rows, due as soon as politeness allows; takes up feeds that were
-    /// retired. A host without any feed is suggested anew once no rows are left.
+    /// Sends polls for a host's feeds among the next rows, retired ones included. A host without any feed is suggested
+    /// anew once no rows are left.
     async fn poll_feeds(&self, host: &str, progress: &mut OwnProgress) -> Result<()> {
         let now = self.politeness.clock.now();
         let mut polls = Bulk::new(self.queue.as_ref());
@@ -359,8 +355,8 @@ impl Own {
         settle_claims(self.politeness.blobs.as_ref(), &self.blocks, host).await
     }
 
-    /// Removes all data of a host up to an instant: its pages among the next rows, and the rest once no rows are left.
-    /// Of each page its address and the fact of its removal stay.
+    /// Removes all data of a host up to an instant, but for the addresses of its pages: the pages among the next rows,
+    /// and the rest once no rows are left.
     async fn forget(&self, host: &str, until: Timestamp, progress: &mut OwnProgress) -> Result<()> {
         if progress.after_source.is_none() {
             let (pages, blobs) = (self.pages.as_ref(), self.politeness.blobs.as_ref());
@@ -407,8 +403,7 @@ impl Own {
         Ok(())
     }
 
-    /// Returns those of the next rows of sources that are of a host, and moves on to the row after which the next step
-    /// goes on.
+    /// Returns a host's rows among the next ones of sources, and moves on.
     async fn next_sources(&self, host: &str, after: &mut Option<SourceKey>) -> Result<Vec<Source>> {
         let mut ours = vec![];
         let take = |row: Source| ours.extend(Some(row).filter(|row| is_on(row.url(), host)));

@@ -1,6 +1,5 @@
-//! Owners: shows the owner of a site its state and takes the owner's requests. Nothing is called here: work of more
-//! than a few reads and writes becomes a job for [`crate::owner_jobs::Own`]. A block is the exception, since
-//! it must count from the very next query and call.
+//! Shows the owner of a site its state and takes the owner's requests. Nothing is called here: longer work becomes a job
+//! for [`crate::owner_jobs::Own`], except for a block, which must count from the very next query and call.
 
 use crate::block::{BlockedBy, Blocks};
 use crate::objects::{self, readable};
@@ -152,8 +151,7 @@ impl Owners {
         })
     }
 
-    /// Takes a request. Unless `may_call` is set, only the DNS is searched for a proof. After an error the request may
-    /// be repeated.
+    /// Takes a request. Unless `may_call` is set, only the DNS is searched for a proof.
     pub async fn request(
         &self,
         host: &str,
@@ -254,8 +252,7 @@ pub(crate) async fn change_claims<T>(
     .await
 }
 
-/// Blocks or unblocks a host, whichever its owners asked for last, and repeats that if they have asked anew meanwhile:
-/// a job may come late or twice, and another may run beside it.
+/// Blocks or unblocks a host, whichever its owners asked for last, and repeats that if they have asked anew meanwhile.
 pub(crate) async fn settle_claims(blobs: &dyn Blobs, blocks: &Blocks, host: &str) -> Result<()> {
     let is_to_be_lifted = || async { Ok(!ownership::is_to_be_blocked(&load_claims(blobs, host).await?)) }.boxed();
     let mut is_wanted = ownership::is_to_be_blocked(&load_claims(blobs, host).await?);
@@ -282,18 +279,17 @@ pub async fn claims(blobs: &dyn Blobs) -> Result<Vec<Ownership>> {
     Ok(all)
 }
 
-/// Deletes claims that were never proven or whose proof has expired; returns the number of hosts. After an error the
-/// next run deletes the rest.
+/// Deletes claims that were never proven or whose proof has expired; returns the number of hosts.
 pub async fn expire_claims(blobs: &dyn Blobs, now: Timestamp) -> Result<usize> {
     let mut over = 0;
     for key in all_keys(blobs, PREFIX, None).await? {
         let Some(blob) = blobs.get(&key).await? else { continue };
         // An object that cannot be read proves nothing.
-        if serde_json::from_slice::<Ownership>(&blob.bytes).is_ok_and(|all| !ownership::is_over(&all, now)) {
-            continue;
+        let all: Option<Ownership> = serde_json::from_slice(&blob.bytes).ok();
+        if all.is_none_or(|all| ownership::is_over(&all, now)) {
+            blobs.delete(&key).await?;
+            over += 1;
         }
-        blobs.delete(&key).await?;
-        over += 1;
     }
     Ok(over)
 }

@@ -1,5 +1,4 @@
-//! Polls that an operator asks for. A request only puts a job into the queue: leases, pauses, holds and robots.txt
-//! apply as to every poll.
+//! Polls that an operator asks for: jobs to which leases, pauses, holds and robots.txt apply as to every poll.
 
 use crate::descriptions::is_about;
 use crate::lookup::Lookup;

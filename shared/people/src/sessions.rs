@@ -77,8 +77,7 @@ impl Sessions {
         self.change(|all| all.tokens.push(token())).await
     }
 
-    /// Uses a token up and begins its session; returns the operator's name, or `None` if there is no such token or its
-    /// time is over.
+    /// Uses a token up and begins its session; returns the operator's name if the token is valid.
     pub async fn begin(&self, token: &[u8], session: &[u8]) -> Result<Option<String>> {
         let (token, session, now) = (hash_hex(token), hash_hex(session), self.clock.now());
         self.change(|all| {

@@ -1,6 +1,4 @@
-//! Reports about one host key: its stored state, its rows, robots.txt and next jobs.
-//!
-//! It reads every row of sources and pages, so it is for people who ask, and not for programs that crawl.
+//! Reports about one host key. Each reads every row of sources and pages, so it is for people, not for programs.
 
 use crate::descriptions::{is_guide, job_subject, page_state, site_state, why};
 use crate::lookup::Lookup;
@@ -169,8 +167,7 @@ pub struct PlannedJob {
 }
 
 impl Lookup {
-    /// Returns the report about the host that a person names by its host or an address; `None` if it is neither, or
-    /// nothing is known of it.
+    /// Returns the report about the host that a person names by its host or an address, if anything is known of it.
     pub async fn site(&self, name: &str) -> Result<Option<SiteReport>> {
         let Ok(url) = address::parse_typed(name) else { return Ok(None) };
         let Ok(host) = self.politeness.key_of(&url) else { return Ok(None) };

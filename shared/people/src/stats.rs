@@ -1,7 +1,6 @@
-//! Stats: counts sites, feeds, pages and held hosts. Where every row read costs money, they are counted once a week and
-//! stored, and the status command and page read the stored counts.
+//! Counts of sites, feeds, pages and held hosts. Where every row read costs money, they are stored for a week.
 
-use crate::descriptions::is_guide;
+use crate::descriptions::{is_guide, page_state};
 use curlew_catalog::listing::{each_host, each_page, each_source};
 use curlew_catalog::object;
 use curlew_model::{HoldReason, Millis, PageState, Source, Timestamp};
@@ -104,20 +103,12 @@ impl Stats {
             if is_guide(&page) {
                 return;
             }
-            let word = match &page.state {
-                PageState::Pending => "pending",
-                PageState::Accepted { .. } => "accepted",
-                PageState::Alias { .. } => "alias",
-                PageState::Rejected { reason } => {
-                    *all.rejected.entry(reason.code()).or_default() += 1;
-                    "rejected"
-                }
-                PageState::Gone { reason } => {
-                    *all.gone.entry(reason.as_str()).or_default() += 1;
-                    "gone"
-                }
-            };
-            *all.pages.entry(word).or_default() += 1;
+            *all.pages.entry(page_state(&page.state)).or_default() += 1;
+            match &page.state {
+                PageState::Rejected { reason } => *all.rejected.entry(reason.code()).or_default() += 1,
+                PageState::Gone { reason } => *all.gone.entry(reason.as_str()).or_default() += 1,
+                PageState::Pending | PageState::Accepted { .. } | PageState::Alias { .. } => {}
+            }
         })
         .await?;
         Ok(all)
@@ -157,8 +148,7 @@ impl Stats {
         Ok(ahead)
     }
 
-    /// Counts and stores, unless a count was begun within the last week; returns true if it counted. After an error the
-    /// last counts stay for another week.
+    /// Counts and stores, unless a count was begun within the last week; returns true if it counted.
     pub async fn keep(&self) -> Result<bool> {
         let now = self.clock.now();
         let kept = kept(self.blobs.as_ref()).await?;

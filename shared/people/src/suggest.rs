@@ -124,17 +124,16 @@ pub enum Refusal {
 }
 
 impl Suggest {
-    /// Stores a site. Discovery visits it on schedule, or at once if `at_once` is set. The same address under the other
-    /// scheme is not tried any more if it was never reached.
+    /// Stores a site, in place of the same address under the other scheme if that was never reached. Discovery visits
+    /// the site on schedule, or at once if `at_once` is set.
     pub async fn site(&self, text: &str, at_once: bool) -> Result<NamedSource, SuggestError> {
         let url = self.vetted(text, &self.hidden().await?)?;
         let (site, job) = site(&url);
         self.keep(site, job, at_once).await
     }
 
-    /// Stores many sites, each to be discovered at once; returns for each, in order, the source or the reason of
-    /// refusal. The list of blocked hosts is read once, rows are written concurrently, and jobs are sent together.
-    /// After an error some sites are stored, and all may be named again.
+    /// Stores many sites, each to be discovered at once; returns for each, in order, the source or the refusal. After an
+    /// error all may be named again.
     pub async fn sites(&self, texts: &[String]) -> Result<Vec<Result<NamedSource, RefusedAddress>>> {
         self.many(texts.iter().map(|text| (text.as_str(), ())), |url, ()| site(url)).await
     }
@@ -212,8 +211,7 @@ impl Suggest {
         Ok(taken.await?)
     }
 
-    /// Stores a feed. It is polled on schedule, or at once if `at_once` is set. The same address under the other scheme
-    /// is not polled any more if it was never read.
+    /// Stores a feed, as [`Suggest::site`] stores a site.
     pub async fn feed(&self, text: &str, at_once: bool) -> Result<NamedSource, SuggestError> {
         self.listed_feed(&ListedFeed { url: text.to_owned(), folder: vec![] }, at_once).await
     }
@@ -250,9 +248,8 @@ impl Suggest {
         Ok((NamedSource { key, outcome }, is_wanted.then_some((job, now))))
     }
 
-    /// Returns the stored row of a source that is named. A retired feed is polled again when somebody names it anew,
-    /// unless it has moved and lives on at its new address. A replaced site is looked at again, unless the one that
-    /// replaced it works.
+    /// Returns the stored row of a source that is named. A retired feed is polled again, unless it lives on at another
+    /// address. A replaced site is looked at again, unless the one that replaced it works.
     async fn known(&self, named: Source) -> Result<Option<Source>, SuggestError> {
         let Some((row, seen)) = self.sources.get(named.key()).await? else { return Ok(None) };
         let feed = match row {
@@ -308,9 +305,8 @@ impl Suggest {
         }
     }
 
-    /// Ends the attempts at the same address under the other scheme, if it was never reached: each of them would let
-    /// the host be left alone for longer, and the one that was named now would not have its turn. Addresses that were
-    /// named `together` do not replace each other.
+    /// Ends the attempts at the same address under the other scheme, if it was never reached: each failure would
+    /// lengthen the wait of the new one. Addresses that were named `together` do not replace each other.
     async fn replace_other_scheme(&self, by: &str, together: &BTreeSet<SourceKey>) -> Result<(), SuggestError> {
         let Some(key) = other_scheme(by).map(|url| address::source_key(&url)) else { return Ok(()) };
         if together.contains(&key) {

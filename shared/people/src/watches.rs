@@ -1,14 +1,8 @@
 //! Watches: stored queries of the operator's whose new matches are posted to a receiver.
 //!
-//! New pages are found in the segments, as the index finds them: each segment that was published since the last time is
-//! read, an index of these records alone is built in memory, and every query runs over it. Matches go into the outbox
-//! of their watch, by id alone, before the segments are ticked off, so none is lost;
-//! [`Deliver`](super::deliver::Deliver) empties it.
-
-mod watch;
-
-pub(crate) use watch::Match;
-pub use watch::{ReceiverState, Watch};
+//! Each segment that was published since the last time is read, an index of these records alone is built in memory, and
+//! every query runs over it. Matches go into the outbox of their watch, by id alone, before the segments are ticked off,
+//! so none is lost; [`Deliver`](super::deliver::Deliver) empties the outbox.
 
 use crate::objects::{from_json, readable};
 use crate::suggest::Refusable;
@@ -27,6 +21,7 @@ use curlew_ports::{Blobs, CpuTask, PortError, Queue, compute};
 use curlew_search::{
     BuildBudget, Hidden, MAX_DEPTH, Manifest, Query, Request, Scope, SearchError, Split, build_split, search,
 };
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Display;
 use std::sync::Arc;
@@ -35,9 +30,10 @@ use std::sync::Arc;
 pub const MAX_WATCHES: usize = 1_000;
 /// Maximum number of matches in one delivery.
 pub(crate) const MATCHES_PER_DELIVERY: usize = 20;
-/// Maximum number of deliveries that wait for one receiver. Beyond that, the newest matches are left out, and the log
-/// says so.
+/// Maximum number of deliveries that wait for one receiver; further matches are left out, and the log says so.
 const MAX_OUTBOX: usize = 1_000;
+/// Maximum number of delivered pages that a watch remembers, so that none is delivered twice because a job ran twice.
+const REMEMBERED: usize = 500;
 /// Prefix of the keys of watches.
 const WATCHES: &str = "watches/";
 /// Prefix of the keys of deliveries that wait, by watch.
@@ -54,6 +50,72 @@ fn refused<T>(why: impl Into<String>) -> Result<T, WatchError> {
     Err(WatchError::Refused(why.into()))
 }
 
+/// A stored query and the receiver of its new matches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watch {
+    /// Name of the watch.
+    pub name: String,
+    /// The query. Pages that have all of its words match.
+    pub query: String,
+    /// Address that matches are posted to.
+    pub to: String,
+    /// Key of the signatures; `None` in lists, since it is shown once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
+    /// Time at which it was added.
+    pub added: Timestamp,
+    /// Fate of its deliveries.
+    #[serde(default)]
+    pub receiver: ReceiverState,
+}
+
+/// Fate of the deliveries to a receiver.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceiverState {
+    /// Matches that were taken.
+    pub delivered: u64,
+    /// Time of the last delivery that was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivered_at: Option<Timestamp>,
+    /// Tries in a row that failed.
+    pub failures: u32,
+    /// Time of the first of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failing_since: Option<Timestamp>,
+    /// Time of the next try.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_at: Option<Timestamp>,
+    /// Reason of the last failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// True if it was given up: matches wait until its job is put back into its queue.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub given_up: bool,
+    /// Pages that were delivered last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) recent: Vec<PageId>,
+}
+
+impl ReceiverState {
+    /// Remembers that these pages were taken.
+    pub(crate) fn took(&mut self, pages: impl IntoIterator<Item = PageId>, now: Timestamp) {
+        let before = self.recent.len();
+        self.recent.extend(pages);
+        self.delivered += (self.recent.len() - before) as u64;
+        self.recent.drain(..self.recent.len().saturating_sub(REMEMBERED));
+        let (delivered, recent) = (self.delivered, std::mem::take(&mut self.recent));
+        *self = ReceiverState { delivered, delivered_at: Some(now), recent, ..ReceiverState::default() };
+    }
+}
+
+/// A new match, as it waits in an outbox. Only the id of the page is kept, so a removed page leaves nothing behind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Match {
+    pub(crate) page: PageId,
+    /// Time of the fetch, by which matches are ordered.
+    pub(crate) at: Timestamp,
+}
+
 /// Adds watches, and finds their new matches.
 #[derive(Clone)]
 pub struct Watches {
@@ -65,8 +127,7 @@ pub struct Watches {
 
 impl Watches {
     /// Adds a watch whose matches are posted to `to`, signed by a key of these random bytes. One for the same query and
-    /// receiver is kept as it is. A query that is not understood in full, and an address that may not be called, are
-    /// refused.
+    /// receiver stays as it is. A query that is not understood in full is refused.
     pub async fn add(&self, query: &str, to: &str, random: &[u8]) -> Result<Watch, WatchError> {
         must_be_understood(query)?;
         let to = self.receiver(to)?;
@@ -90,15 +151,13 @@ impl Watches {
         Ok(watches.into_iter().map(|(_, watch)| watch).collect())
     }
 
-    /// Removes a watch with all that waits for its receiver; returns false if there is none of this name. After an
-    /// error the call may be repeated.
+    /// Removes a watch with all that waits for its receiver; returns false if there is none of this name.
     pub async fn remove(&self, name: &str) -> Result<bool> {
         remove(self.politeness.blobs.as_ref(), name).await
     }
 
     /// Runs all queries over the records that were published since the last call, and sends a job for each receiver
-    /// that has something to come; returns how many. It is called after each publishing, and may be called twice. After
-    /// an error the next call goes on where this one stopped.
+    /// that has new matches; returns their number. After an error the next call goes on where this one stopped.
     pub async fn match_new(&self) -> Result<usize> {
         let watches = self.list().await?;
         if watches.is_empty() {
@@ -287,14 +346,12 @@ fn parts(records: Vec<Record>) -> Vec<Vec<Record>> {
     parts
 }
 
-/// Returns the job that delivers to the receiver of a watch; `retry_at` is the instant of the next try if it has
-/// failed.
+/// Returns the job that delivers to the receiver of a watch; `retry_at` is the next try of one that has failed.
 pub(crate) fn job_of(watch: &Watch, retry_at: Option<Timestamp>) -> DeliverJob {
     DeliverJob { watch: watch.name.clone(), url: watch.to.clone(), retry_at }
 }
 
-/// Refuses a query of which any part is left out or looked for in another way: nobody reads notes about a query that
-/// runs by itself. A `NOT` is read as it was meant.
+/// Refuses a query that is not understood in full, since nobody reads notes about it. A `NOT` is read as it was meant.
 fn must_be_understood(query: &str) -> Result<(), WatchError> {
     let (_, notes) = Query::read(query);
     match notes.into_iter().find(|note| *note != QueryError::Not) {

@@ -2,7 +2,8 @@
 
 use super::{Damage, Fsck, FsckReport};
 use crate::block::first_visits;
-use curlew_catalog::listing::{each_key, pages_that};
+use crate::objects::each_object;
+use curlew_catalog::listing::pages_that;
 use curlew_catalog::manifest::{change_manifest, manifest_key};
 use curlew_catalog::raw::RAW_PREFIX;
 use curlew_catalog::removal::AUDIT_PREFIX;
@@ -28,9 +29,8 @@ struct RemovalLine {
 }
 
 impl Fsck<'_> {
-    /// Mends what can be mended, and deletes orphans; returns the rest. A page without its record, or without the job
-    /// that it waits for, is fetched again. An index that lacks something is built anew from the records. After an
-    /// error the call may be repeated.
+    /// Mends what can be mended, and deletes orphans; returns the rest. A page without its record or its job is fetched
+    /// again. An index that lacks something is built anew. After an error the call may be repeated.
     pub async fn repair(&self, report: &FsckReport) -> Result<Vec<Damage>> {
         let (mut years, mut again, mut rest) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         for damage in &report.damage {
@@ -125,10 +125,9 @@ impl Fsck<'_> {
             return Ok(());
         }
         let mut reasons = HashMap::new();
-        let mut keys = each_key(self.blobs, AUDIT_PREFIX, None);
-        while let Some(key) = keys.try_next().await? {
-            let blob = self.blobs.get(&key).await?;
-            let line = blob.and_then(|blob| serde_json::from_slice::<RemovalLine>(&blob.bytes).ok());
+        let mut objects = each_object(self.blobs, AUDIT_PREFIX);
+        while let Some((_, blob)) = objects.try_next().await? {
+            let line = serde_json::from_slice::<RemovalLine>(&blob.bytes).ok();
             let line = line.filter(|line| unfinished.binary_search(&line.page).is_ok());
             reasons.extend(line.map(|line| (line.page, line.reason)));
         }
@@ -154,10 +153,9 @@ impl Fsck<'_> {
     /// Returns the records of these pages, which are in order, that replace others, by the places of the others.
     async fn successors(&self, of: &[PageId]) -> Result<HashMap<Location, (Location, Record)>> {
         let mut successors = HashMap::new();
-        let mut keys = each_key(self.blobs, SEGMENTS, None);
-        while let Some(key) = keys.try_next().await? {
+        let mut objects = each_object(self.blobs, SEGMENTS);
+        while let Some((key, blob)) = objects.try_next().await? {
             let Ok(segment) = SegmentKey::new(&key) else { continue };
-            let Some(blob) = self.blobs.get(&key).await? else { continue };
             let Ok(records) = segment::decode_all(&segment, &blob.bytes) else { continue };
             for (at, record) in records.into_iter().filter(|(_, record)| of.binary_search(&record.id).is_ok()) {
                 successors.extend(record.replaces.clone().map(|old| (old, (at, record))));
