@@ -126,7 +126,8 @@ impl Index {
         let (began, generation) = (self.clock.now(), manifest.generation);
         let segments = self.new_segments(year, &manifest).await?;
         if !segments.is_empty() {
-            let portions = self.portions(segments).map(|portion| self.add(year, portion, began, generation));
+            let add = |portion: Result<NewRecords>| async move { self.add(year, portion?, began, generation).await };
+            let portions = self.portions(segments).map(add);
             let mut added = std::pin::pin!(portions.buffer_unordered(self.portions_at_once.max(1)));
             let mut failed = None;
             // A portion that fails leaves the others intact.
@@ -277,14 +278,7 @@ impl Index {
     }
 
     /// Publishes a portion whose rows were read from `began` on, after the manifest of this generation.
-    async fn add(
-        &self,
-        year: Year,
-        portion: Result<NewRecords>,
-        began: Timestamp,
-        generation: u64,
-    ) -> Result<PublishReport> {
-        let batch = portion?;
+    async fn add(&self, year: Year, batch: NewRecords, began: Timestamp, generation: u64) -> Result<PublishReport> {
         if batch.segments.is_empty() {
             return Ok(PublishReport::default());
         }

@@ -292,10 +292,10 @@ async fn of_a_visit_with_more_pages_than_are_remembered_the_others_have_rows() {
 async fn first_visits_at_once_share_readings_of_the_blocked_hosts_that_began_after_their_leases() {
     let world = TestWorld::new();
     let blobs = Counted::over(&world.blobs);
-    let politeness = Politeness { blobs: blobs.clone(), ..Politeness::clone(&world.politeness) };
+    let politeness = Arc::new(Politeness { blobs: blobs.clone(), ..Politeness::clone(&world.politeness) });
     let hosts: Vec<HostKey> = (0..50).map(|n| host(&format!("{n}.example"))).collect();
     let open = hosts.iter().map(|host| politeness.open(host, "somebody"));
-    let opened: Vec<LeaseOutcome<'_>> = try_join_all(open).await.unwrap();
+    let opened: Vec<LeaseOutcome> = try_join_all(open).await.unwrap();
     assert!(opened.iter().all(|outcome| matches!(outcome, LeaseOutcome::Granted(_))));
     let [("get", readings)] = blobs.taken()[..] else { panic!("they are read") };
     assert!(readings < 5, "{readings}");

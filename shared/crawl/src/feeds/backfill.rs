@@ -9,8 +9,8 @@ use crate::feeds::intake::{Intake, visit_jobs};
 use crate::politeness::visit::{CallEnd, LeaseOutcome, Visit};
 use curlew_catalog::hidden::{Hidden, hidden};
 use curlew_model::{
-    Backfill, BackfillDocument, BackfillJob, BackfillPhase, BackfillState, DocumentKind, FeedSource, HoldReason,
-    HostKey, Job, Listed, SiteState, Source, SourceKey, Timestamp, VisitItem,
+    AddressList, Backfill, BackfillDocument, BackfillJob, BackfillPhase, BackfillState, DocumentKind, FeedSource,
+    HoldReason, HostKey, Job, Listed, SiteState, Source, SourceKey, Timestamp, VisitItem,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::admission::NotNow;
@@ -50,6 +50,13 @@ pub struct BackfillRequest {
     pub asked: bool,
     /// True to begin anew a backfill that has ended, as one that a person asks for does.
     pub again: bool,
+}
+
+/// The site of a backfill, as one step finds it.
+struct Site {
+    home: Url,
+    host: HostKey,
+    hidden: Hidden,
 }
 
 enum Turn {
@@ -199,15 +206,15 @@ impl Backfills {
             // The row stays as it is: the visit may be that of another delivery of this job.
             return Ok(Err(until));
         }
-        let (sent, documents) = (row.sent, row.documents);
+        let (sent, documents, site) = (row.sent, row.documents, Site { home, host, hidden });
         for _ in 0..TURNS {
             let turn = match backfill::next(&row) {
                 Work::End(state) => Turn::End(Backfill { state, note: None, ..row }),
                 Work::Begin => self.feeds(row).await?,
                 Work::Feed(feed) => Turn::Next(self.feed(row, &feed).await?),
-                Work::Sitemaps => self.sitemaps(row, &home, &host).await?,
-                Work::Document(document) => self.document(row, document, &home, &host, &hidden).await?,
-                Work::Addresses(list) => self.addresses(row, list, &hidden).await?,
+                Work::Sitemaps => self.sitemaps(row, &site).await?,
+                Work::Document(document) => self.document(row, document, &site).await?,
+                Work::Addresses(list) => self.addresses(row, list, &site).await?,
             };
             row = match turn {
                 Turn::Next(row) => row,
@@ -260,9 +267,9 @@ impl Backfills {
         Ok(heir.and_then(|(row, _)| if let Source::Feed(heir) = row { Some(heir) } else { None }))
     }
 
-    async fn sitemaps(&self, row: Backfill, home: &Url, host: &HostKey) -> Result<Turn> {
-        let politeness = self.intake.politeness.as_ref();
-        let mut visit = match self.open(&row, host, host, home.as_str()).await? {
+    async fn sitemaps(&self, row: Backfill, site: &Site) -> Result<Turn> {
+        let (politeness, home) = (self.intake.politeness.as_ref(), &site.home);
+        let mut visit = match self.open(&row, site, &site.host, home.as_str()).await? {
             Ok(visit) => visit,
             Err(turn) => return Ok(turn),
         };
@@ -288,25 +295,20 @@ impl Backfills {
         Ok(Turn::End(self.progress(row, 0, 0)))
     }
 
-    /// Opens a visit, or returns the end of the step; hosts other than `home` cost the backfill a document at most.
-    async fn open(
-        &self,
-        row: &Backfill,
-        home: &HostKey,
-        host: &HostKey,
-        url: &str,
-    ) -> Result<Result<Box<Visit<'_>>, Turn>> {
+    /// Opens a visit, or returns the end of the step; hosts other than the site's cost the backfill a document at most.
+    async fn open(&self, row: &Backfill, site: &Site, host: &HostKey, url: &str) -> Result<Result<Box<Visit>, Turn>> {
+        let is_own = *host == site.host;
         let set_back = |why| Turn::End(backfill::set_back(row.clone(), why, self.now()));
         Ok(Err(match self.intake.politeness.open(host, &format!("backfill {}", row.key)).await? {
             LeaseOutcome::Granted(visit) => return Ok(Ok(visit)),
             LeaseOutcome::NotNow(NotNow { until, why: None }) => Turn::Again(until),
-            LeaseOutcome::NotNow(NotNow { until, why: Some(why) }) if host == home || why == HoldReason::Rest => {
+            LeaseOutcome::NotNow(NotNow { until, why: Some(why) }) if is_own || why == HoldReason::Rest => {
                 set_back(Setback::Later(until, format!("the host is held ({})", why.as_str())))
             }
             LeaseOutcome::NotNow(NotNow { until, why: Some(why) }) => {
                 set_back(Setback::Trouble(until, format!("the host of {url} is held ({})", why.as_str())))
             }
-            LeaseOutcome::Blocked if host == home => Turn::End(given_up(row.clone(), "the host is blocked")),
+            LeaseOutcome::Blocked if is_own => Turn::End(given_up(row.clone(), "the host is blocked")),
             LeaseOutcome::Blocked => {
                 let why = format!("{url}: its host is blocked");
                 Turn::End(backfill::left_out(row.clone(), why, self.now()))
@@ -314,7 +316,7 @@ impl Backfills {
         }))
     }
 
-    async fn addresses(&self, mut row: Backfill, list: curlew_model::AddressList, hidden: &Hidden) -> Result<Turn> {
+    async fn addresses(&self, mut row: Backfill, list: AddressList, site: &Site) -> Result<Turn> {
         let Some(left) = self.listed(&list).await? else {
             row.lists.pop();
             let (next, outcome) = (list.then, Some("a list of its addresses is lost".to_owned()));
@@ -328,7 +330,7 @@ impl Backfills {
         }
         let Listed::Pages(feed) = &list.of else { return Ok(Turn::Next(row)) };
         let source = self.source(&row, feed.as_ref()).await?;
-        let portion = self.portion(&row, &source, &left, hidden).await?;
+        let portion = self.portion(&row, &source, &left, site).await?;
         if portion.done == 0 {
             // The budget of the first page's host is used up.
             return Ok(Turn::End(backfill::set_back(row, Setback::BudgetSpent, self.now())));
@@ -358,13 +360,7 @@ impl Backfills {
     }
 
     /// Sends the first pages of a list that are new, as far as the budgets of their hosts allow.
-    async fn portion(
-        &self,
-        row: &Backfill,
-        source: &FeedSource,
-        pages: &[PageAddress],
-        hidden: &Hidden,
-    ) -> Result<Portion> {
+    async fn portion(&self, row: &Backfill, feed: &FeedSource, pages: &[PageAddress], site: &Site) -> Result<Portion> {
         let (politeness, now) = (self.intake.politeness.as_ref(), self.now());
         let room =
             row.limit.map_or(usize::MAX, |limit| usize::try_from(limit.saturating_sub(row.sent)).unwrap_or(usize::MAX));
@@ -373,8 +369,8 @@ impl Backfills {
             if chosen.len() >= BACKFILL_PORTION.min(room) {
                 break;
             }
-            if !hidden.is_without_history(&page.url)
-                && let Some((host, item)) = self.intake.item(source, &page.entry(), None, now).await?
+            if !site.hidden.is_without_history(&page.url)
+                && let Some((host, item)) = self.intake.item(feed, &page.entry(), None, now).await?
             {
                 chosen.push((done, host, item));
             }
@@ -401,7 +397,7 @@ impl Backfills {
             visits.entry(host).or_default().push(item);
         }
         let trace = trace::of_backfill(&row.key, row.step);
-        let visits = visits.into_iter().flat_map(|(host, items)| visit_jobs(source, host, items, Some(&trace)));
+        let visits = visits.into_iter().flat_map(|(host, items)| visit_jobs(feed, host, items, Some(&trace)));
         self.intake.send(visits.collect()).await?;
         Ok(Portion { done, sent })
     }

@@ -12,7 +12,7 @@ use crate::politeness::failures;
 use crate::politeness::visit::LeaseOutcome;
 use curlew_model::{
     DiscoverJob, Envelope, Failure, FailureCause, FeedSource, Job, Millis, PollJob, Rejection, SiteSource, SiteState,
-    Source, Timestamp,
+    Source,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::admission::NotNow;

@@ -19,7 +19,7 @@ impl FirstPages {
     /// Fetches the first new pages of the visit's own host key, each once; without `fetch`, none.
     pub(crate) async fn fetched(
         fetch: Option<&Fetch>,
-        visit: &mut Visit<'_>,
+        visit: &mut Visit,
         visits: Vec<Envelope<VisitJob>>,
     ) -> FirstPages {
         let Some(fetch) = fetch else { return FirstPages { later: visits, made: Vec::new() } };

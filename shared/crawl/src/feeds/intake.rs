@@ -256,13 +256,13 @@ impl Intake {
         let (host, url) = match located {
             Ok(found) => found,
             Err(why) => {
-                self.no_link(source, entry, why, now).await?;
+                self.no_link(source, entry, why).await?;
                 return Ok(None);
             }
         };
         let page = address::page_id(&url);
         if let Some(rule) = self.politeness.scope.excludes(&url) {
-            self.reject(source, page, host, url, Rejection::Excluded(rule.to_string()), now).await?;
+            self.reject(source, host, url, Rejection::Excluded(rule.to_string())).await?;
             return Ok(None);
         }
         // A page is looked up once more before it is called; a late answer costs only a message.
@@ -277,22 +277,15 @@ impl Intake {
     }
 
     /// An entry without a usable link has no page, but nothing vanishes: it gets a row that says why.
-    async fn no_link(&self, source: &FeedSource, entry: &Entry, why: String, now: Timestamp) -> Result<()> {
+    async fn no_link(&self, source: &FeedSource, entry: &Entry, why: String) -> Result<()> {
         let Ok(mut url) = Url::parse(&source.url) else { return Ok(()) };
         let Ok(host) = self.politeness.key_of(&url) else { return Ok(()) };
         url.set_fragment(Some(&format!("entry-{:016x}", entry.key())));
-        self.reject(source, address::page_id(&url), host, url, Rejection::Address(why), now).await
+        self.reject(source, host, url, Rejection::Address(why)).await
     }
 
-    async fn reject(
-        &self,
-        source: &FeedSource,
-        id: PageId,
-        host: HostKey,
-        url: Url,
-        reason: Rejection,
-        now: Timestamp,
-    ) -> Result<()> {
+    async fn reject(&self, source: &FeedSource, host: HostKey, url: Url, reason: Rejection) -> Result<()> {
+        let (id, now) = (address::page_id(&url), self.politeness.clock.now());
         let state = PageState::Rejected { reason: reason.clone() };
         let page = Page { feed: Some(source.key.clone()), ..Page::new(id, url.into(), host, state, now) };
         if self.pages.insert(&page).await? {

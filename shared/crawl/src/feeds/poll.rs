@@ -101,13 +101,8 @@ struct PollOutcome<'a> {
 }
 
 impl Poll {
-    async fn put_off(
-        &self,
-        job: &Envelope<PollJob>,
-        mut feed: FeedSource,
-        seen: Version,
-        put_off: &PutOff,
-    ) -> Result<Verdict> {
+    async fn put_off(&self, due: DueFeed<'_>, put_off: &PutOff) -> Result<Verdict> {
+        let DueFeed { job, row: (mut feed, seen), .. } = due;
         self.intake.politeness.events.note(&Event::PutOff);
         if put_off.parks {
             let due = job.work.due.map(|_| put_off.until);
@@ -148,13 +143,8 @@ impl Poll {
     }
 
     /// Writes the feed's row, if anything in it has changed that matters.
-    async fn keep(
-        &self,
-        job: &Envelope<PollJob>,
-        before: FeedSource,
-        mut next: FeedSource,
-        seen: Version,
-    ) -> Result<Verdict> {
+    async fn keep(&self, due: DueFeed<'_>, mut next: FeedSource) -> Result<Verdict> {
+        let DueFeed { job, row: (before, seen), .. } = due;
         let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
         if let Some(subscription) = &mut next.polling.subscription {
             // The poll that its news asked for has taken place.
@@ -181,7 +171,8 @@ impl Poll {
     }
 
     /// Ends polling; only the feed's hub is told to be silent.
-    async fn blocked(&self, mut feed: FeedSource, seen: Version) -> Result<Verdict> {
+    async fn blocked(&self, due: DueFeed<'_>) -> Result<Verdict> {
+        let (mut feed, seen) = due.row;
         if let Some(job) = self.intake.for_the_hub(&mut feed, true) {
             self.intake.sources.swap(seen, &Source::Feed(feed)).await?;
             self.intake.send_to_hub(Some(job)).await?;
@@ -248,7 +239,7 @@ impl Poll {
         words: &str,
         retry_after: Option<&str>,
     ) -> Result<FeedSource> {
-        let politeness = self.intake.politeness.as_ref();
+        let politeness = &self.intake.politeness;
         let (now, seed) = (politeness.clock.now(), politeness.seeds.next());
         if feed_row::failed(&mut feed, wrong, words, retry_after, &politeness.rules, now, seed) {
             relocation::reopen_site(self.intake.sources.as_ref(), &mut feed, now).await?;
@@ -286,7 +277,7 @@ impl FeedResponse<'_> {
 impl Poll {
     /// Reads the row of a job's feed; returns the verdict if it is not polled now.
     pub(crate) async fn due<'j>(&self, job: &'j Envelope<PollJob>) -> Result<Result<DueFeed<'j>, Verdict>> {
-        let politeness = self.intake.politeness.as_ref();
+        let politeness = &self.intake.politeness;
         let now = politeness.clock.now();
         let found = match self.rows.take(&job.work.feed, now) {
             Some(at_hand) => Some(at_hand),
@@ -308,7 +299,7 @@ impl Poll {
     }
 
     /// Polls a feed under a visit that polls others of its host key, too, and settles it. The visit goes on.
-    pub(crate) async fn run_under(&self, visit: &mut Visit<'_>, job: &Envelope<PollJob>) -> Result<Verdict> {
+    pub(crate) async fn run_under(&self, visit: &mut Visit, job: &Envelope<PollJob>) -> Result<Verdict> {
         let due = match self.due(job).await? {
             Ok(due) => due,
             Err(verdict) => return Ok(verdict),
@@ -321,8 +312,8 @@ impl Poll {
         self.settle(due, polled).await
     }
 
-    async fn poll(&self, visit: &mut Visit<'_>, due: &DueFeed<'_>) -> Result<Polled> {
-        let politeness = self.intake.politeness.as_ref();
+    async fn poll(&self, visit: &mut Visit, due: &DueFeed<'_>) -> Result<Polled> {
+        let politeness = &self.intake.politeness;
         let feed = &due.row.0;
         politeness.events.note(&Event::Polled { late: due.job.work.due.map(|due| politeness.clock.now().since(due)) });
         let (rules, now) = (&politeness.rules, politeness.clock.now());
@@ -366,21 +357,20 @@ impl Poll {
 
     /// Sends what follows from a poll, and then writes the feed's row.
     async fn settle(&self, due: DueFeed<'_>, polled: Polled) -> Result<Verdict> {
-        let (feed, seen) = due.row;
         match polled.next {
             NextRow::Wait(until) => Ok(Verdict::Defer(until)),
-            NextRow::PutOff(put_off) => self.put_off(due.job, feed, seen, &put_off).await,
-            NextRow::Blocked => self.blocked(feed, seen).await,
+            NextRow::PutOff(put_off) => self.put_off(due, &put_off).await,
+            NextRow::Blocked => self.blocked(due).await,
             NextRow::Keep(next) => {
                 polled.pages.send(self.fetch.as_deref(), &self.intake).await?;
-                self.keep(due.job, feed, *next, seen).await
+                self.keep(due, *next).await
             }
         }
     }
 
     /// Does the job, which may have been done before.
     pub async fn run(&self, job: &Envelope<PollJob>) -> Result<Verdict> {
-        let politeness = self.intake.politeness.as_ref();
+        let politeness = &self.intake.politeness;
         let due = match self.due(job).await? {
             Ok(due) => due,
             Err(verdict) => return Ok(verdict),
@@ -394,10 +384,9 @@ impl Poll {
             }
             LeaseOutcome::NotNow(NotNow { until, why: Some(why) }) => {
                 let put_off = PutOff::new(job, until, why.as_str(), &politeness.rules);
-                let (feed, seen) = due.row;
-                return self.put_off(job, feed, seen, &put_off).await;
+                return self.put_off(due, &put_off).await;
             }
-            LeaseOutcome::Blocked => return self.blocked(due.row.0, due.row.1).await,
+            LeaseOutcome::Blocked => return self.blocked(due).await,
         };
         if visit.state.grant.repeats {
             visit.close_or_leave().await?;

@@ -102,7 +102,7 @@ impl Settlement for Left<'_> {
 
 struct UnderVisit<'v> {
     poll: &'v Poll,
-    visit: futures::lock::Mutex<Box<Visit<'v>>>,
+    visit: futures::lock::Mutex<Box<Visit>>,
     /// Until when the others wait, if they do: the visit is over, or something went wrong in it.
     ended: Mutex<Option<Timestamp>>,
 }

@@ -28,11 +28,12 @@ use curlew_policy::page::sampling;
 use curlew_policy::page::soft404::is_one_article;
 use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::deferral::{ItemWait, Remainder};
+use curlew_policy::politeness::outcome::{CallTarget, Role, is_refusal, url_held};
 use curlew_policy::polling::conditional;
 use curlew_ports::stage::{Result, Verdict};
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
 use curlew_screen::Override;
-use interstitial::{MOST_SUSPECTS, Sight, Suspect};
+use interstitial::{MOST_SUSPECTS, Sight, Suspicion};
 use lru::LruCache;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -74,12 +75,12 @@ enum Row {
     Decided,
 }
 
-struct VisitRun<'j, 'v> {
+struct Round<'j> {
     job: &'j Envelope<VisitJob>,
-    visit: &'j mut Visit<'v>,
+    visit: &'j mut Visit,
     /// Items that wait for something that the others need not wait for, by when they go on and why they wait.
     apart: BTreeMap<(Timestamp, ItemWait), Vec<VisitItem>>,
-    suspects: Vec<Suspect>,
+    suspects: Vec<(NewPage, Suspicion)>,
     canonical: Option<(Url, Option<String>)>,
     sent: SentDocuments,
 }
@@ -105,6 +106,16 @@ impl SentDocuments {
     fn find(&self, page: &PageId) -> Option<&SentDocument> {
         self.0.iter().find(|kept| kept.page == *page)
     }
+}
+
+/// A new page that was called.
+struct NewPage {
+    item: VisitItem,
+    before: Row,
+    got: Fetched,
+    seen: Result<ScannedPage, Rejection>,
+    /// Calls that the page may still cost.
+    calls_left: u32,
 }
 
 /// Items of a visit that wait, to be sent on once its lease is given back ([`Fetch::leave`]).
@@ -174,10 +185,10 @@ impl Fetch {
     }
 
     /// Runs the items of a job under a lease; returns those that wait. A second run finds the items that were done.
-    pub(crate) async fn under(&self, visit: &mut Visit<'_>, job: &Envelope<VisitJob>) -> Result<VisitRest> {
+    pub(crate) async fn under(&self, visit: &mut Visit, job: &Envelope<VisitJob>) -> Result<VisitRest> {
         let calls_before = visit.state.calls;
         let (apart, suspects) = (BTreeMap::new(), Vec::new());
-        let mut round = VisitRun { job, visit, apart, suspects, canonical: None, sent: SentDocuments::default() };
+        let mut round = Round { job, visit, apart, suspects, canonical: None, sent: SentDocuments::default() };
         let mut done = 0;
         let mut end = Ok(None);
         for item in &job.work.items {
@@ -202,9 +213,9 @@ impl Fetch {
                 }
             }
         }
-        for suspect in std::mem::take(&mut round.suspects) {
-            let item = suspect.item.clone();
-            match self.resolve(&mut round, suspect).await {
+        for (page, suspicion) in std::mem::take(&mut round.suspects) {
+            let item = page.item.clone();
+            match self.resolve(&mut round, page, suspicion).await {
                 Ok(Item::Done) => {}
                 Ok(Item::Apart(until, wait)) => round.apart.entry((until, wait)).or_default().push(item),
                 Ok(Item::Later(NotNow { until, why })) => {
@@ -213,28 +224,22 @@ impl Fetch {
                 Err(error) => end = Err(error),
             }
         }
-        let VisitRun { visit, apart, .. } = round;
+        let Round { visit, apart, .. } = round;
         let calls = visit.state.calls - calls_before;
         let rest = end?.map(|not_now| Remainder { done, calls, not_now });
         Ok(VisitRest { apart, rest })
     }
 
-    async fn item(&self, round: &mut VisitRun<'_, '_>, item: &VisitItem) -> Result<Item> {
+    async fn item(&self, round: &mut Round<'_>, item: &VisitItem) -> Result<Item> {
         let Ok(url) = address::parse(&item.url, None) else { return Ok(Item::Done) };
         match &item.purpose {
-            Purpose::New { hints } => self.new_page(round, item, &url, hints).await,
+            Purpose::New { .. } => self.new_page(round, item, &url).await,
             Purpose::Recheck => self.recheck(round, item, &url).await,
             Purpose::Image { image, .. } => self.image(round, item, &url, image).await,
         }
     }
 
-    async fn new_page(
-        &self,
-        round: &mut VisitRun<'_, '_>,
-        item: &VisitItem,
-        url: &Url,
-        hints: &EntryHints,
-    ) -> Result<Item> {
+    async fn new_page(&self, round: &mut Round<'_>, item: &VisitItem, url: &Url) -> Result<Item> {
         let before = self.row_of(round.visit, &item.page, url).await?;
         if before == Row::Decided {
             return Ok(Item::Done);
@@ -252,30 +257,30 @@ impl Fetch {
             end => return Ok(waits(end).unwrap_or(Item::Done)),
         };
         if let Some(until) = round.visit.url_held_until(reply, round.job.deferrals) {
-            return Ok(self.held_page(round, &item.page, &got, reply.status, until));
+            let is_ours = self.politeness.key_of(&got.url).is_ok_and(|key| key == round.visit.state.host);
+            if !(is_ours && is_refusal(reply.status) && round.visit.refused(&item.page)) {
+                return Ok(Item::Apart(until, ItemWait::Own));
+            }
+            let target = CallTarget::new(got.url.as_str(), Role::Document);
+            let held = url_held(&round.visit.state.learned, target, self.politeness.clock.now());
+            return Ok(Item::Apart(held.map_or(until, |held| held.max(until)), ItemWait::Refused));
         }
         let seen = self.look(reply, &got.url).await?;
-        let calls_left = match self.sight(round, &item.page, hints, &got, &seen).await? {
-            Sight::Interstitial(waits) => return Ok(waits),
+        let calls_left = self.calls_left(&got);
+        let mut page = NewPage { item: item.clone(), before, got, seen, calls_left };
+        match self.sight(round, &mut page).await? {
+            Sight::Interstitial(waits) => Ok(waits),
             Sight::Suspicious(suspicion) if round.suspects.len() < MOST_SUSPECTS => {
-                round.suspects.push(Suspect { item: item.clone(), before, got, seen, suspicion });
-                return Ok(Item::Done);
+                round.suspects.push((page, suspicion));
+                Ok(Item::Done)
             }
-            Sight::Suspicious(suspicion) => suspicion.calls_left,
-            Sight::Itself => self.calls_left(&got),
-        };
-        self.take_in(round, item, before, &got, calls_left, seen).await
+            Sight::Suspicious(_) | Sight::Itself => self.take_in(round, page).await,
+        }
     }
 
-    async fn take_in(
-        &self,
-        round: &mut VisitRun<'_, '_>,
-        item: &VisitItem,
-        before: Row,
-        got: &Fetched,
-        calls_left: u32,
-        seen: Result<ScannedPage, Rejection>,
-    ) -> Result<Item> {
+    async fn take_in(&self, round: &mut Round<'_>, page: NewPage) -> Result<Item> {
+        let NewPage { item, before, got, seen, calls_left } = page;
+        let (item, got) = (&item, &got);
         let (CallEnd::Reply(reply), Purpose::New { hints }) = (&got.end, &item.purpose) else { return Ok(Item::Done) };
         let seen = match seen {
             Ok(seen) => seen,
@@ -317,7 +322,7 @@ impl Fetch {
         if id == item.page { Ok(Item::Done) } else { self.alias(round, item, id).await }
     }
 
-    async fn row_of(&self, visit: &Visit<'_>, page: &PageId, url: &Url) -> Result<Row> {
+    async fn row_of(&self, visit: &Visit, page: &PageId, url: &Url) -> Result<Row> {
         let is_own = || self.politeness.key_of(url).is_ok_and(|key| key == visit.state.host);
         let row = match self.remembered {
             0 => self.pages.get(page).await?,
@@ -389,13 +394,7 @@ impl Fetch {
 
     /// Returns the URL under which a page is kept: its canonical link if that stays on the same host key, may be
     /// called, and is an address of this text (RFC 6596 §3: a hint), otherwise the URL that answered.
-    async fn known_as(
-        &self,
-        round: &mut VisitRun<'_, '_>,
-        called: &str,
-        got: &Fetched,
-        seen: &ScannedPage,
-    ) -> Result<Url> {
+    async fn known_as(&self, round: &mut Round<'_>, called: &str, got: &Fetched, seen: &ScannedPage) -> Result<Url> {
         let answered = address::canonical(&got.url);
         let link = canonical_link(&self.politeness, &answered, seen.glance.canonical.as_ref());
         let Some(link) = link else { return Ok(answered) };
@@ -415,7 +414,7 @@ impl Fetch {
     /// all pages that name it. A link that cannot be called now is believed.
     async fn shows_the_same(
         &self,
-        round: &mut VisitRun<'_, '_>,
+        round: &mut Round<'_>,
         link: &Url,
         got: &Fetched,
         seen: &ScannedPage,

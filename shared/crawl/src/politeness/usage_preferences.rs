@@ -32,7 +32,7 @@ pub(crate) enum StatedUsage {
 
 type LicenseCopy = Result<RobotsCopy, CallEnd>;
 
-impl Visit<'_> {
+impl Visit {
     /// Asks for the site's licence, which is read before its pages; returns why it could not be asked for now.
     pub(crate) async fn ask_site_files(&mut self, url: &Url) -> Result<Option<CallEnd>> {
         // A page would be called in vain where the licence that it names can only be asked by the visit after.

@@ -26,9 +26,8 @@ use curlew_ports::{
     Call, CallKind, Event, FetchError, Post, Reply, Version, WaitReason, update_host, update_host_from,
 };
 use curlew_signature::accept::is_ours;
+use futures::future::BoxFuture;
 use std::collections::HashMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use url::Url;
 
@@ -45,9 +44,9 @@ pub(crate) struct SiteLicense {
 pub type CallEnd = visit::CallEnd<Box<Reply>>;
 
 /// Outcome of a request for the lease of a host key.
-pub enum LeaseOutcome<'a> {
+pub enum LeaseOutcome {
     /// The lease is ours.
-    Granted(Box<Visit<'a>>),
+    Granted(Box<Visit>),
     /// The host key must not be called now.
     NotNow(NotNow),
     /// The host key is blocked.
@@ -55,8 +54,8 @@ pub enum LeaseOutcome<'a> {
 }
 
 /// The lease of one host key in use.
-pub struct Visit<'a> {
-    pub(crate) politeness: &'a Politeness,
+pub struct Visit {
+    pub(crate) politeness: Arc<Politeness>,
     pub(crate) state: VisitState,
     /// The ledger's row as last read or written under this lease.
     ledger_row: (HostState, Version),
@@ -84,16 +83,16 @@ pub struct Fetched {
 
 impl Politeness {
     /// Asks for the lease of a host key.
-    pub async fn open(&self, host: &HostKey, owner: &str) -> Result<LeaseOutcome<'_>> {
+    pub async fn open(self: &Arc<Self>, host: &HostKey, owner: &str) -> Result<LeaseOutcome> {
         self.open_for(host, owner, self.rules.lease_length()).await
     }
 
     /// Asks for a brief lease for a poll, which is made longer if it is too short.
-    pub(crate) async fn open_for_poll(&self, host: &HostKey, owner: &str) -> Result<LeaseOutcome<'_>> {
+    pub(crate) async fn open_for_poll(self: &Arc<Self>, host: &HostKey, owner: &str) -> Result<LeaseOutcome> {
         self.open_for(host, owner, self.rules.brief_length()).await
     }
 
-    async fn open_for(&self, host: &HostKey, owner: &str, length: Millis) -> Result<LeaseOutcome<'_>> {
+    async fn open_for(self: &Arc<Self>, host: &HostKey, owner: &str, length: Millis) -> Result<LeaseOutcome> {
         // Taken before the lease is, so that the visit ends before the ledger thinks so.
         let opened = self.clock.monotonic();
         let now = self.clock.now();
@@ -118,7 +117,7 @@ impl Politeness {
                 let repeats = admission::repeats(&before, owner, now);
                 let (length, look_every) = (lease.until.since(now), self.look_every);
                 let grant = Grant { lease, state, opened, at: now, length, look_every, used, called, repeats };
-                let visit = Box::new(Visit::new(self, host.clone(), grant, version));
+                let visit = Box::new(Visit::new(self.clone(), host.clone(), grant, version));
                 // A block that is made from here on finds the host's row, and an earlier one is in the list.
                 let is_blocked = match admission::is_new(&before) {
                     true => self.is_blocked_from_above(host).await,
@@ -153,8 +152,8 @@ impl Politeness {
     }
 }
 
-impl<'a> Visit<'a> {
-    fn new(politeness: &'a Politeness, host: HostKey, grant: Grant, version: Version) -> Visit<'a> {
+impl Visit {
+    fn new(politeness: Arc<Politeness>, host: HostKey, grant: Grant, version: Version) -> Visit {
         let ledger_row = (grant.state.clone(), version);
         let state = VisitState::new(host, grant);
         let (compiled, licenses) = (HashMap::new(), HashMap::new());
@@ -281,7 +280,7 @@ impl<'a> Visit<'a> {
         kind: CallKind,
         validators: &'b Validators,
         permission: Option<Permission>,
-    ) -> Pin<Box<dyn Future<Output = Result<CallEnd>> + Send + 'b>> {
+    ) -> BoxFuture<'b, Result<CallEnd>> {
         Box::pin(async move {
             let mut attempt = Attempt { permission, ..self.attempt(url, kind) };
             loop {
@@ -316,7 +315,7 @@ impl<'a> Visit<'a> {
                         self.state.has_looked(lasted);
                         attempt.has_confirmed = true;
                     }
-                    Step::Call => match self.call(url, kind, validators, attempt.target).await {
+                    Step::Call => match self.call(url, kind, validators).await {
                         Some(end) => return Ok(end),
                         None => attempt = Attempt { has_waited: false, has_confirmed: false, ..attempt },
                     },
@@ -370,14 +369,9 @@ impl<'a> Visit<'a> {
     }
 
     /// Calls a URL, and takes in the answer. Returns `None` if it is called again: signed, or by a new connection.
-    async fn call(
-        &mut self,
-        url: &Url,
-        kind: CallKind,
-        validators: &Validators,
-        target: CallTarget,
-    ) -> Option<CallEnd> {
-        let Politeness { rules, clock, .. } = self.politeness;
+    async fn call(&mut self, url: &Url, kind: CallKind, validators: &Validators) -> Option<CallEnd> {
+        let target = CallTarget::new(url.as_str(), role(kind));
+        let Politeness { rules, clock, .. } = &*self.politeness;
         let post = self.post.clone().filter(|_| matches!(kind, CallKind::Hub | CallKind::Receiver));
         let (url, validators, signature) = (url.as_str().to_owned(), validators.clone(), self.signature(url).await);
         let is_signed = signature.is_some();
@@ -416,7 +410,7 @@ impl<'a> Visit<'a> {
     }
 
     async fn signature(&self, url: &Url) -> Option<SignatureHeaders> {
-        let Politeness { signer, clock, seeds, .. } = self.politeness;
+        let Politeness { signer, clock, seeds, .. } = &*self.politeness;
         let wants = |signer: &&Arc<Signer>| signer.mode == SignatureMode::Always || self.state.learned.signs;
         signer.as_ref().filter(wants)?.sign(url, clock.now(), seeds.next()).await
     }

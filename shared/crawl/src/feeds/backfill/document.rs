@@ -1,15 +1,14 @@
 //! Reading one document of a back catalogue.
 
 use super::lists::PageAddress;
-use super::{Backfills, Turn, waits};
+use super::{Backfills, Site, Turn, waits};
 use crate::feeds::feed_row;
 use crate::parsing::parsed;
 use crate::politeness::visit::{CallEnd, Fetched};
-use curlew_catalog::hidden::Hidden;
 use curlew_feed::paging::usual;
-use curlew_feed::sitemap::{self, Sitemap, SitemapLimits};
+use curlew_feed::sitemap::{self, SitemapLimits};
 use curlew_feed::{Entry, Feed};
-use curlew_model::{Backfill, BackfillDocument, DocumentKind, HostKey, Listed, SourceKey, Timestamp, Validators};
+use curlew_model::{Backfill, BackfillDocument, DocumentKind, Listed, SourceKey, Timestamp, Validators};
 use curlew_policy::address;
 use curlew_policy::polling::backfill::{self, FeedFacts, Setback};
 use curlew_ports::stage::Result;
@@ -17,22 +16,17 @@ use curlew_ports::{CallKind, Reply, update_host};
 use std::collections::BTreeSet;
 use url::Url;
 
+/// A document that was fetched.
 #[derive(Clone, Copy)]
-struct FeedDocument<'a> {
+struct Document<'a> {
     url: &'a Url,
     kind: &'a DocumentKind,
-    feed: &'a SourceKey,
+    got: &'a Fetched,
+    reply: &'a Reply,
 }
 
 impl Backfills {
-    pub(super) async fn document(
-        &self,
-        mut row: Backfill,
-        document: BackfillDocument,
-        home: &Url,
-        host: &HostKey,
-        hidden: &Hidden,
-    ) -> Result<Turn> {
+    pub(super) async fn document(&self, mut row: Backfill, document: BackfillDocument, site: &Site) -> Result<Turn> {
         let politeness = self.intake.politeness.as_ref();
         let left_out = |row, why: String| {
             Turn::End(backfill::left_out(row, format!("{}: {why}", document.url), politeness.clock.now()))
@@ -42,7 +36,7 @@ impl Backfills {
             return Ok(left_out(row, "it was read already".to_owned()));
         }
         let Ok(key) = politeness.key_of(&url) else { return Ok(left_out(row, "it has no host".to_owned())) };
-        let mut visit = match self.open(&row, host, &key, &document.url).await? {
+        let mut visit = match self.open(&row, site, &key, &document.url).await? {
             Ok(visit) => visit,
             Err(turn) => return Ok(turn),
         };
@@ -91,24 +85,21 @@ impl Backfills {
         }
         backfill::visit(&mut row, address::hash64(url.as_str()));
         let row = Backfill { next: None, failures: 0, ..row };
+        let read = Document { url: &url, kind: &document.kind, got: &got, reply };
         match &document.kind {
-            DocumentKind::Feed { feed, .. } => {
-                let document = FeedDocument { url: &url, kind: &document.kind, feed };
-                self.feed_document(row, &document, &got, reply, hidden).await
-            }
-            DocumentKind::Sitemap { depth } => self.sitemap(row, &url, *depth, &got, reply, home).await,
+            DocumentKind::Feed { feed, .. } => self.feed_document(row, read, feed, site).await,
+            DocumentKind::Sitemap { depth } => self.sitemap(row, read, *depth, &site.home).await,
         }
     }
 
     async fn feed_document(
         &self,
         mut row: Backfill,
-        document: &FeedDocument<'_>,
-        got: &Fetched,
-        reply: &Reply,
-        hidden: &Hidden,
+        document: Document<'_>,
+        key: &SourceKey,
+        site: &Site,
     ) -> Result<Turn> {
-        let (now, FeedDocument { url, kind, feed: key }) = (self.now(), *document);
+        let (now, Document { url, kind, got, reply }) = (self.now(), document);
         let feed = match feed_row::parse(self.intake.politeness.pool.as_ref(), reply, &got.url).await? {
             Ok(feed) => feed,
             Err(why) => return Ok(Turn::End(backfill::left_out(row, format!("{url}: {why}"), now))),
@@ -116,7 +107,7 @@ impl Backfills {
         let source = self.source(&row, Some(key)).await?;
         let mut pages = self.pages_of(&row, &feed.entries, now);
         row.found = row.found.saturating_add(pages.len() as u64);
-        let portion = self.portion(&row, &source, &pages, hidden).await?;
+        let portion = self.portion(&row, &source, &pages, site).await?;
         let has_new = portion.sent > 0 || portion.done < pages.len();
         let links = Links::read(&feed, &source.url, kind);
         let facts = FeedFacts {
@@ -131,56 +122,26 @@ impl Backfills {
         let then = backfill::older(&row, url, kind, &facts, now);
         backfill::visit(&mut row, facts.content);
         row.has_archive |= feed.paging.is_complete || matches!(kind, DocumentKind::Feed { number: 2.., .. });
-        let then = match then {
-            Ok(older) => Some(older),
-            Err(why) => {
-                row.outcome = Some(why);
-                None
-            }
-        };
+        let then = then.map_err(|why| row.outcome = Some(why)).ok();
         let rest = pages.split_off(portion.done);
         let row = self.list(row, rest, &Listed::Pages(Some(key.clone())), then).await?;
         Ok(Turn::End(self.progress(row, portion.sent, 1)))
     }
 
     /// Processes a sitemap; its pages and sitemaps are sent by later steps.
-    async fn sitemap(
-        &self,
-        mut row: Backfill,
-        url: &Url,
-        depth: u8,
-        got: &Fetched,
-        reply: &Reply,
-        home: &Url,
-    ) -> Result<Turn> {
+    async fn sitemap(&self, mut row: Backfill, document: Document<'_>, depth: u8, home: &Url) -> Result<Turn> {
+        let (now, Document { url, got, reply, .. }) = (self.now(), document);
         let (body, media, base) = (reply.body.clone(), reply.headers.content_type.clone(), got.url.clone());
         let read = move || sitemap::parse(&body, media.as_deref(), &base, &SitemapLimits::default());
         let read = parsed(self.intake.politeness.pool.as_ref(), reply.body.len(), read).await?;
         let read = read.map_err(|why| why.to_string()).and_then(|read| read.map_err(|why| why.to_string()));
         let sitemap = match read {
             Ok(sitemap) => sitemap,
-            Err(why) => return Ok(Turn::End(backfill::left_out(row, format!("{url}: {why}"), self.now()))),
+            Err(why) => return Ok(Turn::End(backfill::left_out(row, format!("{url}: {why}"), now))),
         };
         if sitemap.is_cut {
             row.outcome = Some(format!("{url}: it is larger than a sitemap may be; the rest of it was left out"));
         }
-        let (sitemaps, pages) = self.listed_by(&row, sitemap, depth, home);
-        row.found = row.found.saturating_add(pages.len() as u64);
-        // The pages come first: the last list is used first.
-        let row = self.list(row, sitemaps, &Listed::Sitemaps(depth.saturating_add(1)), None).await?;
-        let row = self.list(row, pages, &Listed::Pages(None), None).await?;
-        Ok(Turn::End(self.progress(row, 0, 1)))
-    }
-
-    /// The sitemaps and pages in a sitemap that are wanted and belong to the site's host.
-    fn listed_by(
-        &self,
-        row: &Backfill,
-        sitemap: Sitemap,
-        depth: u8,
-        home: &Url,
-    ) -> (Vec<PageAddress>, Vec<PageAddress>) {
-        let now = self.now();
         let mut known = BTreeSet::new();
         let mut is_ours = |loc: &str| {
             let url = address::parse(loc, None).ok().filter(|url| backfill::is_same_host(url, home));
@@ -196,7 +157,12 @@ impl Backfills {
             let is_wanted = backfill::is_wanted(row.since, published) && is_ours(&page.loc);
             is_wanted.then_some(PageAddress { url: page.loc, title: page.title, published, author: None })
         });
-        (sitemaps, pages.collect())
+        let pages: Vec<PageAddress> = pages.collect();
+        row.found = row.found.saturating_add(pages.len() as u64);
+        // The pages come first: the last list is used first.
+        let row = self.list(row, sitemaps, &Listed::Sitemaps(depth.saturating_add(1)), None).await?;
+        let row = self.list(row, pages, &Listed::Pages(None), None).await?;
+        Ok(Turn::End(self.progress(row, 0, 1)))
     }
 
     fn pages_of(&self, row: &Backfill, entries: &[Entry], now: Timestamp) -> Vec<PageAddress> {

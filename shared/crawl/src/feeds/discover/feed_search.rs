@@ -133,9 +133,9 @@ impl FoundFeed {
     }
 }
 
-pub(super) struct FeedSearch<'s, 'v> {
+pub(super) struct FeedSearch<'s> {
     intake: &'s Intake,
-    visit: &'s mut Visit<'v>,
+    visit: &'s mut Visit,
     site: &'s mut SiteSource,
     found: Vec<FoundFeed>,
     rows: HashMap<SourceKey, Option<(FeedSource, Version)>>,
@@ -143,8 +143,8 @@ pub(super) struct FeedSearch<'s, 'v> {
     unread: Option<String>,
 }
 
-impl<'s, 'v> FeedSearch<'s, 'v> {
-    pub(super) fn new(intake: &'s Intake, visit: &'s mut Visit<'v>, site: &'s mut SiteSource) -> FeedSearch<'s, 'v> {
+impl<'s> FeedSearch<'s> {
+    pub(super) fn new(intake: &'s Intake, visit: &'s mut Visit, site: &'s mut SiteSource) -> FeedSearch<'s> {
         FeedSearch { intake, visit, site, found: Vec::new(), rows: HashMap::new(), unread: None }
     }
 

@@ -1,6 +1,6 @@
 //! The end of items and visits: rows that say why a page is not kept, and jobs for what is left.
 
-use super::{Fetch, Item, VisitRest, VisitRun};
+use super::{Fetch, Item, Round, VisitRest};
 use curlew_model::{
     Envelope, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Timestamp, TraceId, VisitItem, VisitJob, Work,
 };
@@ -12,7 +12,7 @@ use curlew_ports::{Event, swapped};
 use url::Url;
 
 impl Fetch {
-    pub(super) async fn reject(&self, round: &VisitRun<'_, '_>, item: &VisitItem, why: Rejection) -> Result<Item> {
+    pub(super) async fn reject(&self, round: &Round<'_>, item: &VisitItem, why: Rejection) -> Result<Item> {
         self.write_rejection(round.job, item, why).await?;
         Ok(Item::Done)
     }
@@ -34,7 +34,7 @@ impl Fetch {
         Ok(())
     }
 
-    pub(super) async fn alias(&self, round: &VisitRun<'_, '_>, item: &VisitItem, of: PageId) -> Result<Item> {
+    pub(super) async fn alias(&self, round: &Round<'_>, item: &VisitItem, of: PageId) -> Result<Item> {
         let Ok(url) = Url::parse(&item.url) else { return Ok(Item::Done) };
         let host = &round.job.work.host;
         if self.write_row(round.job, &item.page, &url, host, PageState::Alias { of }).await? {

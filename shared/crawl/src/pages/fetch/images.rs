@@ -1,6 +1,6 @@
 //! Images: that of a page with its page, others in visits of their own.
 
-use super::{Fetch, Item, VisitRun, waits};
+use super::{Fetch, Item, Round, waits};
 use crate::pages::image::scaled_down_in;
 use crate::politeness::access::Politeness;
 use crate::politeness::visit::CallEnd;
@@ -25,7 +25,7 @@ impl Fetch {
     /// extraction.
     pub(super) async fn main_image(
         &self,
-        round: &mut VisitRun<'_, '_>,
+        round: &mut Round<'_>,
         glance: &HeadScan,
         calls_left: u32,
     ) -> Option<MainImage> {
@@ -41,7 +41,7 @@ impl Fetch {
         refused
     }
 
-    async fn image_at(&self, round: &mut VisitRun<'_, '_>, url: &Url, calls_left: u32) -> Option<MainImage> {
+    async fn image_at(&self, round: &mut Round<'_>, url: &Url, calls_left: u32) -> Option<MainImage> {
         let url = address::parse(url.as_str(), None).ok()?;
         let is_ours = self.politeness.key_of(&url).is_ok_and(|key| key == round.job.work.host);
         let of_site = round.job.work.site_image.as_deref().and_then(|site| address::parse(site, None).ok());
@@ -87,13 +87,7 @@ impl Fetch {
     }
 
     /// Fetches and judges an image that has a visit of its own, in the name of its page's chain of jobs.
-    pub(super) async fn image(
-        &self,
-        round: &mut VisitRun<'_, '_>,
-        item: &VisitItem,
-        url: &Url,
-        id: &ImageId,
-    ) -> Result<Item> {
+    pub(super) async fn image(&self, round: &mut Round<'_>, item: &VisitItem, url: &Url, id: &ImageId) -> Result<Item> {
         let another = item.purpose.trace().filter(|trace| Some(*trace) != round.job.trace.as_ref());
         let span = another.map_or_else(Span::none, |trace| job_span(VisitJob::NAME, trace));
         let judged = async {
@@ -112,7 +106,7 @@ impl Fetch {
     }
 
     /// Removes a page that was accepted by its words, if the image that came after them keeps it out.
-    async fn judge_image(&self, round: &VisitRun<'_, '_>, page: &PageId, thumbnail: Option<Bytes>) -> Result<Item> {
+    async fn judge_image(&self, round: &Round<'_>, page: &PageId, thumbnail: Option<Bytes>) -> Result<Item> {
         let Some(jpeg) = thumbnail else { return Ok(Item::Done) };
         let rejects = async |host: Option<&str>| {
             let judged = self.judge.image(host, &jpeg).await;

@@ -1,13 +1,12 @@
 //! Interstitials: what stands in place of the pages of a host removes none of them and rejects none for good.
 
-use super::{Fetch, Item, Row, ScannedPage, VisitRun, waits};
+use super::{Fetch, Item, NewPage, Round, waits};
 use crate::politeness::visit::interstitial::{LOOKED_AT_BYTES, html_of, key_of, read_article};
 use crate::politeness::visit::{CallEnd, Fetched};
 use curlew_article::validity;
-use curlew_model::{EntryHints, HoldReason, Page, PageId, Rejection, Timestamp, Validators, VisitItem};
+use curlew_model::{HoldReason, Page, Purpose, Rejection, Validators};
 use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::deferral::ItemWait;
-use curlew_policy::politeness::outcome::{CallTarget, Role, is_refusal, url_held};
 use curlew_policy::politeness::redirect::Chain;
 use curlew_policy::politeness::{interstitial, marks};
 use curlew_ports::CallKind;
@@ -19,15 +18,7 @@ pub(super) const MOST_SUSPECTS: usize = 16;
 /// Stands for any image, where only title and text are judged.
 const ANY_IMAGE: &str = "image";
 
-/// A new page that seems worthless or is not what was announced: an unknown interstitial may hide it.
-pub(super) struct Suspect {
-    pub(super) item: VisitItem,
-    pub(super) before: Row,
-    pub(super) got: Fetched,
-    pub(super) seen: Result<ScannedPage, Rejection>,
-    pub(super) suspicion: Suspicion,
-}
-
+/// The kind of document at the address of a new page.
 pub(super) enum Sight {
     Itself,
     /// An interstitial: the item waits.
@@ -35,6 +26,7 @@ pub(super) enum Sight {
     Suspicious(Suspicion),
 }
 
+/// A page seems worthless or is not what was announced: an unknown interstitial may hide it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Suspicion {
     text: u32,
@@ -42,20 +34,15 @@ pub(super) struct Suspicion {
     was_refuted: bool,
     /// True if the text is too short to be kept, and not empty.
     is_short: bool,
-    pub(super) calls_left: u32,
 }
 
 impl Fetch {
     /// Classifies the document at the address of a new page; if it is an interstitial, the host is held.
-    pub(super) async fn sight(
-        &self,
-        round: &mut VisitRun<'_, '_>,
-        page: &PageId,
-        hints: &EntryHints,
-        got: &Fetched,
-        seen: &Result<ScannedPage, Rejection>,
-    ) -> Result<Sight> {
-        let CallEnd::Reply(reply) = &got.end else { return Ok(Sight::Itself) };
+    pub(super) async fn sight(&self, round: &mut Round<'_>, page: &mut NewPage) -> Result<Sight> {
+        let NewPage { item, got, seen, calls_left, .. } = page;
+        let (CallEnd::Reply(reply), Purpose::New { hints }) = (&got.end, &item.purpose) else {
+            return Ok(Sight::Itself);
+        };
         if reply.status == 200
             && let Some(vendor) = marks::by_address(&got.url)
         {
@@ -92,71 +79,52 @@ impl Fetch {
             round.visit.own_text();
             return Ok(Sight::Itself);
         }
-        let was_refuted = round.visit.is_refuted(text, page);
-        round.visit.substituted(text, page);
+        let was_refuted = round.visit.is_refuted(text, &item.page);
+        round.visit.substituted(text, &item.page);
         if let Some(waits) = self.hidden(round, &got.url, text) {
             return Ok(Sight::Interstitial(waits));
         }
         // One of the calls that a page may cost; sites whose pages are never titled as announced are spared it.
-        let mut calls_left = self.calls_left(got);
-        if is_worthless && calls_left > 0 {
+        if is_worthless && *calls_left > 0 {
             let calls = round.visit.state.calls;
-            match self.home_shows(round, &got.url, &got.url, text, calls_left - 1).await? {
+            match self.home_shows(round, &got.url, &got.url, text, *calls_left - 1).await? {
                 Ok(true) => round.visit.covers_home(text),
                 Err(waits @ Item::Later(_)) => return Ok(Sight::Interstitial(waits)),
                 Ok(false) | Err(_) => {}
             }
-            calls_left = calls_left.saturating_sub(round.visit.state.calls - calls);
+            *calls_left = calls_left.saturating_sub(round.visit.state.calls - calls);
         }
         Ok(match self.hidden(round, &got.url, text) {
             Some(waits) => Sight::Interstitial(waits),
             None => {
                 let is_short = is_short && !(title.is_empty() && article.text.is_empty());
-                Sight::Suspicious(Suspicion { text, was_refuted, is_short, calls_left })
+                Sight::Suspicious(Suspicion { text, was_refuted, is_short })
             }
         })
     }
 
-    pub(super) fn held_page(
-        &self,
-        round: &mut VisitRun<'_, '_>,
-        page: &PageId,
-        got: &Fetched,
-        status: u16,
-        until: Timestamp,
-    ) -> Item {
-        let is_ours = self.politeness.key_of(&got.url).is_ok_and(|key| key == round.visit.state.host);
-        if is_ours && is_refusal(status) && round.visit.refused(page) {
-            let target = CallTarget::new(got.url.as_str(), Role::Document);
-            let held = url_held(&round.visit.state.learned, target, self.politeness.clock.now());
-            return Item::Apart(held.map_or(until, |held| held.max(until)), ItemWait::Refused);
-        }
-        Item::Apart(until, ItemWait::Own)
-    }
-
     /// Decides about a suspect at the end of a visit: it waits with a held host, is looked at again, or is what it
     /// seems.
-    pub(super) async fn resolve(&self, round: &mut VisitRun<'_, '_>, suspect: Suspect) -> Result<Item> {
+    pub(super) async fn resolve(&self, round: &mut Round<'_>, page: NewPage, suspicion: Suspicion) -> Result<Item> {
         let hold = round.visit.state.learned.hold.as_ref();
         if let Some(hold) = hold.filter(|hold| hold.reason == HoldReason::Interstitial) {
             return Ok(Item::Later(NotNow::held(hold.until, HoldReason::Interstitial)));
         }
-        let Suspect { item, before, got, seen, suspicion } = suspect;
-        let Suspicion { text, was_refuted, is_short, calls_left } = suspicion;
+        let Suspicion { text, was_refuted, is_short } = suspicion;
         let (learned, deferrals) = (&round.visit.state.learned, round.job.deferrals);
         let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
         let again = interstitial::look_at_new_again_at(learned, text, was_refuted, deferrals, rules, now);
         match again.filter(|_| is_short || interstitial::is_shared(learned, text)) {
             Some(at) => Ok(Item::Apart(at, ItemWait::Doubt)),
-            None => self.take_in(round, &item, before, &got, calls_left, seen).await,
+            None => self.take_in(round, page).await,
         }
     }
 
-    pub(super) fn hidden(&self, round: &mut VisitRun<'_, '_>, url: &Url, text: u32) -> Option<Item> {
+    pub(super) fn hidden(&self, round: &mut Round<'_>, url: &Url, text: u32) -> Option<Item> {
         round.visit.is_interstitial(text).then(|| self.hold(round, url, ""))
     }
 
-    pub(super) fn hold(&self, round: &mut VisitRun<'_, '_>, url: &Url, vendor: &str) -> Item {
+    pub(super) fn hold(&self, round: &mut Round<'_>, url: &Url, vendor: &str) -> Item {
         let until = round.visit.hold_interstitial(vendor, url);
         Item::Later(NotNow::held(until, HoldReason::Interstitial))
     }
@@ -165,7 +133,7 @@ impl Fetch {
     /// pages.
     pub(super) async fn home_is_hidden(
         &self,
-        round: &mut VisitRun<'_, '_>,
+        round: &mut Round<'_>,
         page: &Page,
         got: &Fetched,
         text: u32,
@@ -186,7 +154,7 @@ impl Fetch {
     /// called once a day at most for a host key. The page itself has led to `answered`.
     async fn home_shows(
         &self,
-        round: &mut VisitRun<'_, '_>,
+        round: &mut Round<'_>,
         url: &Url,
         answered: &Url,
         text: u32,

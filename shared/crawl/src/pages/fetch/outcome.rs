@@ -1,20 +1,14 @@
 //! Outcomes of re-checks. Rows are changed at once; changes of the index become jobs, since this stage reads documents
 //! of strangers. The row then stays as it was, so that the next re-check sends a lost job anew.
 
-use super::{Fetch, Item, VisitRun};
+use super::{Fetch, Item, Round};
 use curlew_model::{Gone, IndexChange, Job, Page, PageId, PageState, RemovalJob, TraceId, Validators, VisitItem};
 use curlew_policy::page::directives::Directives;
 use curlew_ports::stage::Result;
 use curlew_ports::{Event, Version, swapped};
 
 impl Fetch {
-    pub(super) async fn remove(
-        &self,
-        round: &VisitRun<'_, '_>,
-        page: &PageId,
-        url: &str,
-        reason: Gone,
-    ) -> Result<Item> {
+    pub(super) async fn remove(&self, round: &Round<'_>, page: &PageId, url: &str, reason: Gone) -> Result<Item> {
         let now = self.politeness.clock.now();
         self.send(RemovalJob::remove(page.clone(), url.to_owned(), reason, now), now, round.job.trace.as_ref()).await?;
         Ok(Item::Done)
@@ -35,7 +29,7 @@ impl Fetch {
     /// date stays. `validators` are those of a document whose content is that of the record.
     pub(super) async fn still_there(
         &self,
-        round: &VisitRun<'_, '_>,
+        round: &Round<'_>,
         id: &PageId,
         directives: Option<&Directives>,
         validators: Option<Validators>,

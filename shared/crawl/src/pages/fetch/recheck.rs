@@ -1,6 +1,6 @@
 //! Re-checks: an indexed page is fetched again, and leaves the index if it is gone or must not be found.
 
-use super::{Fetch, Item, PageFacts, VisitRun, waits};
+use super::{Fetch, Item, PageFacts, Round, waits};
 use crate::pages::variant::hash_of;
 use crate::politeness::usage_preferences::StatedUsage;
 use crate::politeness::visit::interstitial::{html_of, key_of, read_article};
@@ -33,7 +33,7 @@ enum Comparison {
 }
 
 impl Fetch {
-    pub(super) async fn recheck(&self, round: &mut VisitRun<'_, '_>, item: &VisitItem, url: &Url) -> Result<Item> {
+    pub(super) async fn recheck(&self, round: &mut Round<'_>, item: &VisitItem, url: &Url) -> Result<Item> {
         // A page that the operator keeps out need not be fetched.
         if self.override_of(url.as_str()).await?.is_some_and(|rule| rule.verdict == Judged::Reject) {
             return self.remove(round, &item.page, &item.url, Gone::Screened).await;
@@ -58,7 +58,7 @@ impl Fetch {
 
     /// Applies what was found. The answer of another address that the page's leads to, even that it may not be called,
     /// is not final: a server that asks for a login, or for patience, sends all that come there.
-    async fn settle(&self, round: &mut VisitRun<'_, '_>, page: &Page, got: &Fetched, found: Recheck) -> Result<Item> {
+    async fn settle(&self, round: &mut Round<'_>, page: &Page, got: &Fetched, found: Recheck) -> Result<Item> {
         match found {
             Recheck::Gone(reason) if got.hops > 0 => {
                 let led_to = interstitial::text_key(got.url.host_str().unwrap_or_default(), got.url.path());
@@ -68,7 +68,7 @@ impl Fetch {
         }
     }
 
-    async fn answered(&self, round: &mut VisitRun<'_, '_>, page: &Page, reply: &Reply, got: &Fetched) -> Result<Item> {
+    async fn answered(&self, round: &mut Round<'_>, page: &Page, reply: &Reply, got: &Fetched) -> Result<Item> {
         let found = match by_status(reply.status) {
             Recheck::Present if reply.status == 304 => match round.visit.stated(&got.url, reply, None).await? {
                 StatedUsage::Refused(_) => Recheck::Gone(Gone::Preference),
@@ -103,7 +103,7 @@ impl Fetch {
         self.settle(round, page, got, found).await
     }
 
-    async fn readable(&self, round: &mut VisitRun<'_, '_>, page: &Page, found: PageFacts<'_>) -> Result<Item> {
+    async fn readable(&self, round: &mut Round<'_>, page: &Page, found: PageFacts<'_>) -> Result<Item> {
         let PageFacts { got, seen, reply, .. } = found;
         let shown = self.compare(page, seen.html.to_string(), &got.url).await?;
         if got.hops > 0 {
@@ -135,7 +135,7 @@ impl Fetch {
     /// A page that has moved for good goes, unless several pages have moved to the same text.
     async fn moved(
         &self,
-        round: &mut VisitRun<'_, '_>,
+        round: &mut Round<'_>,
         page: &Page,
         got: &Fetched,
         shown: Comparison,
@@ -163,7 +163,7 @@ impl Fetch {
     /// Lets a second look decide about a page, unless one text stands in place of several pages of its host.
     async fn doubted(
         &self,
-        round: &mut VisitRun<'_, '_>,
+        round: &mut Round<'_>,
         page: &Page,
         got: &Fetched,
         shown: Comparison,
@@ -239,7 +239,7 @@ impl Fetch {
         Ok(if is_unchanged { Comparison::Own } else { Comparison::Revised(Box::new((article, record))) })
     }
 
-    async fn apply(&self, round: &VisitRun<'_, '_>, page: &Page, found: Recheck) -> Result<Item> {
+    async fn apply(&self, round: &Round<'_>, page: &Page, found: Recheck) -> Result<Item> {
         match found {
             Recheck::Gone(reason) => return self.remove(round, &page.id, &page.url, reason).await,
             Recheck::Doubtful { until, is_new: true } => {

@@ -1,6 +1,6 @@
 //! Revisions: an indexed page that says something else than its record is judged anew and sent to extraction once more.
 
-use super::{Fetch, Item, PageFacts, VisitRun};
+use super::{Fetch, Item, PageFacts, Round};
 use crate::pages::extract::{image_id_of, with_override};
 use crate::parsing::overrun_apart;
 use curlew_article::Article;
@@ -14,7 +14,7 @@ impl Fetch {
     /// Replaces the text of a page that would be taken now; a page to be screened out leaves the index, others stay.
     pub(super) async fn revised(
         &self,
-        round: &mut VisitRun<'_, '_>,
+        round: &mut Round<'_>,
         page: &Page,
         article: &Article,
         record: &Record,

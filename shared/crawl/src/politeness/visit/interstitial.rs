@@ -15,7 +15,7 @@ pub(crate) const LOOKED_AT_BYTES: usize = 32 * 1024;
 /// Bytes at the start of a document that tell HTML from a feed or a robots.txt.
 const TELLING_BYTES: usize = 512;
 
-impl Visit<'_> {
+impl Visit {
     /// Returns the vendor, perhaps unnamed, of an interstitial in place of a robots.txt, a feed or a home page: the
     /// document carries a mark, or says what stood in place of a page of this host lately.
     pub(crate) async fn interstitial_in(&self, reply: &Reply, url: &Url) -> Result<Option<&'static str>> {

@@ -12,7 +12,7 @@ use url::Url;
 /// Bytes at the start of a document in which a refresh is looked for: it stands in the head.
 const HEAD_BYTES: usize = 16 * 1024;
 
-impl Visit<'_> {
+impl Visit {
     /// Returns the target of a refresh that stands for a redirect; that of a bot wall leads behind its challenge.
     pub(super) async fn refresh_of(&self, reply: &Reply, url: &Url, kind: CallKind) -> Result<Option<Url>> {
         if reply.status != 200 || !matches!(kind, CallKind::Home | CallKind::Feed | CallKind::Page) {

@@ -19,7 +19,7 @@ use url::Url;
 /// Rules of more bytes than this are matched in the pool.
 const LONG_RULES: usize = 64 * 1024;
 
-impl Visit<'_> {
+impl Visit {
     /// Returns whether robots.txt allows a URL of this host key, or why the file could not be fetched now.
     pub(crate) async fn permission(&mut self, url: &Url) -> Result<Result<Permission, CallEnd>> {
         let origin = match address::origin(url) {
@@ -47,7 +47,7 @@ impl Visit<'_> {
     /// True if robots.txt allows a URL of this host key by rules that are at hand. Nothing is called to get others.
     pub(crate) async fn is_allowed_without_call(&mut self, url: &Url) -> Result<bool> {
         let Ok(origin) = address::origin(url) else { return Ok(false) };
-        let (ours, now) = (self.politeness, self.politeness.clock.now());
+        let (ours, now) = (&self.politeness, self.politeness.clock.now());
         let is_at_hand = ours.scope.robots_ignored.contains(url)
             || self.compiled.contains_key(&origin)
             || ours.known.get(&origin, now).is_some()
