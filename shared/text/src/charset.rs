@@ -9,10 +9,9 @@ use legacy::CodePage;
 use memchr::memmem;
 use std::borrow::Cow;
 
-/// Prefix of a page, in bytes, in which a `meta` tag may name the encoding (HTML, "determining the character encoding",
-/// asks for 1024; real heads are longer).
+/// Prefix of a page in which a `meta` tag may name the encoding (HTML asks for 1024 bytes; real heads are longer).
 const META_BYTES: usize = 16 * 1024;
-/// Prefix of a feed, in bytes, in which an XML declaration, or a `meta` tag, may name the encoding.
+/// Prefix of a feed in which an XML declaration, or a `meta` tag, may name the encoding.
 const DECLARATION_BYTES: usize = 1_024;
 /// Number of bytes from which the encoding is guessed; the detector is slow.
 const GUESS_BYTES: usize = 64 * 1024;
@@ -22,8 +21,7 @@ const GUESS_BYTES: usize = 64 * 1024;
 pub enum Document {
     /// A page: in the first `meta` tag with a known charset (HTML, "determining the character encoding").
     Page,
-    /// A feed: in the XML declaration (RFC 7303 §3), else in a `meta` tag. XML may name encodings that the Encoding
-    /// Standard leaves out.
+    /// A feed: in the XML declaration (RFC 7303 §3), else in a `meta` tag.
     Feed,
 }
 
@@ -38,15 +36,14 @@ pub struct DecodedText<'a> {
 
 /// Decodes a document. `content_type` is the header as the server sent it (RFC 9110 §8.3).
 ///
-/// A byte order mark takes precedence over every label, and so do the zeros of UTF-16 beside the first `<`
-/// or `{`. Then the charset of the header counts, then the one that the document names, unless the bytes refute it:
+/// A byte order mark takes precedence over every label, and so do the zeros of UTF-16 beside the first `<` or `{`. Then
+/// the charset of the header counts, then the one that the document names, unless the bytes refute it:
 ///
-/// - Text beyond ASCII that is valid UTF-8 throughout is UTF-8. In another encoding that happens by chance only: in one
-///   of a byte a character if each letter beyond ASCII is a capital followed by a sign, which no word is; in one of two
-///   bytes with each seventh character, so that a few words suffice. A label that was left behind is far more frequent.
+/// - Text beyond ASCII that is valid UTF-8 throughout is UTF-8: in another encoding that happens by chance only, and a
+///   label that was left behind is far more frequent.
 /// - Text with more broken sequences than whole ones in an encoding is not in that encoding.
-/// - Text with a broken sequence is not in that encoding if it has none in the other one that is named. UTF-8 that is
-///   named comes first here: each other encoding of a byte a character would fit.
+/// - Text with a broken sequence is not in that encoding if it has none in the other one that is named, UTF-8 first: each
+///   other encoding of a byte a character would fit.
 ///
 /// Without a label that is left, the bytes decide. UTF-7 is never used, as in browsers (Encoding Standard §4). What
 /// cannot be decoded becomes U+FFFD.
@@ -64,25 +61,21 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>, document: Document
     }
     let declared_label = declared(head(body, DECLARATION_BYTES));
     if let Some(page) = code_page(body, header, declared_label) {
-        return decode_by_page(body, page);
+        let text = page.decode(body);
+        let faulty = text.contains(char::REPLACEMENT_CHARACTER);
+        return DecodedText { text: Cow::Owned(text), faulty };
     }
     by_labels(body, header, declared_label)
 }
 
-/// Returns the code page that the header names, or the document if the header names no other encoding. Text beyond
-/// ASCII that is valid UTF-8 is UTF-8, whatever it says.
+/// Returns the code page that the header names, or the document if the header names no other encoding, unless the text is
+/// UTF-8.
 fn code_page(body: &[u8], header: Option<&str>, declared: Option<&str>) -> Option<&'static CodePage> {
     if header.and_then(known).is_some_and(|e| e != UTF_8) {
         return None;
     }
     let page = header.and_then(CodePage::for_label).or_else(|| declared.and_then(CodePage::for_label))?;
     std::str::from_utf8(body).is_err().then_some(page)
-}
-
-fn decode_by_page<'a>(body: &[u8], page: &CodePage) -> DecodedText<'a> {
-    let text = page.decode(body);
-    let faulty = text.contains(char::REPLACEMENT_CHARACTER);
-    DecodedText { text: Cow::Owned(text), faulty }
 }
 
 /// Decodes by the label of the server or the document, unless the bytes refute it; see [`decode`].
@@ -124,8 +117,7 @@ fn known(label: &str) -> Option<&'static Encoding> {
     Encoding::for_label_no_replacement(label.as_bytes())
 }
 
-/// Returns the encoding that a label names for a text in which ASCII has its meaning; a UTF-16 label on such bytes is
-/// wrong (HTML, "prescan a byte stream").
+/// Returns the encoding that a label names for a text in which ASCII has its meaning (HTML, "prescan a byte stream").
 fn plain(label: &str) -> Option<&'static Encoding> {
     let encoding = known(label).or_else(|| legacy::by_other_name(label))?;
     let is_plain = encoding.is_ascii_compatible() || encoding.name() == "ISO-2022-JP";
@@ -186,7 +178,6 @@ fn position(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     haystack.windows(needle.len()).position(|window| window.eq_ignore_ascii_case(needle))
 }
 
-/// Guesses the encoding from the bytes.
 fn guess(body: &[u8]) -> &'static Encoding {
     // Text that is valid UTF-8 throughout is UTF-8; a truncated document may end within a character.
     if std::str::from_utf8(body).map_or_else(|fault| fault.error_len().is_none(), |_| true) {
@@ -217,10 +208,10 @@ fn utf_16(body: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Repairs double encoding: UTF-8 read as windows-1252 and written as UTF-8 again ("donâ€™t"). Applies only to text
-/// with runs of three or more characters that are valid UTF-8 this way; then its shorter runs are repaired, too.
+/// Repairs double encoding: UTF-8 read as windows-1252 and written as UTF-8 again ("donâ€™t"), if runs of three or more
+/// characters are valid UTF-8 this way; then shorter runs are repaired, too.
 pub fn undo_double_encoding(text: Cow<'_, str>) -> Cow<'_, str> {
-    /// Characters that reveal the defect quickly: the result of the first two bytes of marks, and the first of them.
+    /// Results of the first two bytes of marks, which reveal the defect quickly, and of the first of them.
     const LEADS: [&str; 2] = ["\u{E2}\u{80}", "\u{E2}\u{20AC}"];
     const LEAD: &str = "\u{E2}";
     let leads = |at: usize| LEADS.iter().any(|lead| text.as_bytes()[at..].starts_with(lead.as_bytes()));
@@ -249,31 +240,17 @@ pub fn undo_double_encoding(text: Cow<'_, str>) -> Cow<'_, str> {
 /// Returns the character whose bytes the first characters of a text stand for, if any, and the number of bytes of the
 /// text that it replaces; else the length of its first character.
 fn original_character(text: &str) -> (Option<char>, usize) {
-    let mut bytes = [0_u8; 4];
-    let (mut filled, mut length, mut wanted) = (0, 0, 1);
-    for c in text.chars().take(bytes.len()) {
-        let Some(byte) = byte_of(c) else { break };
-        if filled == 0 {
-            wanted = match byte {
-                0xC2..=0xDF => 2,
-                0xE0..=0xEF => 3,
-                _ => 4,
-            };
-        }
-        if let Some(slot) = bytes.get_mut(filled) {
-            *slot = byte;
-        }
-        filled += 1;
-        length += c.len_utf8();
-        if filled == wanted {
-            break;
-        }
-    }
-    let whole = bytes.get(..filled).filter(|_| filled == wanted && wanted > 1);
-    let decoded = whole.and_then(|bytes| std::str::from_utf8(bytes).ok()).and_then(|text| text.chars().next());
-    match decoded {
-        Some(c) => (Some(c), length),
-        None => (None, text.chars().next().map_or(1, char::len_utf8)),
+    let first = text.chars().next();
+    let wanted = match first.and_then(byte_of) {
+        Some(0xC2..=0xDF) => 2,
+        Some(0xE0..=0xEF) => 3,
+        _ => 4,
+    };
+    let bytes: Vec<u8> = text.chars().take(wanted).map_while(byte_of).collect();
+    let decoded = std::str::from_utf8(&bytes).ok().filter(|_| bytes.len() == wanted);
+    match decoded.and_then(|text| text.chars().next()) {
+        Some(c) => (Some(c), text.chars().take(wanted).map(char::len_utf8).sum()),
+        None => (None, first.map_or(1, char::len_utf8)),
     }
 }
 

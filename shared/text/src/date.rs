@@ -1,15 +1,11 @@
-//! Parses dates from feeds, pages and directives: RFC 822 and its successors, RFC 3339 and ISO 8601, common deviations
-//! from them, and days in running text in many languages.
-//!
-//! One pass over a short text, no recursion. A date without a zone is taken as UTC, one without a time as midnight.
+//! Parses dates from feeds, pages and directives: RFC 822 and its successors, RFC 3339 and ISO 8601, deviations from them, and
+//! days in running text in many languages. A date without a zone is taken as UTC, one without a time as midnight.
 
 mod digits;
 mod field;
-mod hijri;
 mod names;
 mod parts;
 mod running;
-mod standard;
 
 pub use self::digits::{ascii_digit, ascii_digits};
 pub use self::names::weekday;
@@ -18,7 +14,7 @@ pub use self::running::DaySpan;
 use curlew_model::Timestamp;
 use std::ops::RangeInclusive;
 
-/// First year of a date that markup states, or of an instant that a page states with its time and its zone.
+/// First year of a date that markup states, or of an instant with its time and its zone.
 const OLDEST: i16 = 1800;
 /// Number of years by which the Buddhist era, used in Thailand, is ahead.
 const BUDDHIST: i16 = 543;
@@ -42,8 +38,7 @@ pub enum Accept {
     Field,
     /// A field that must be a date: every word is part of it, it has a day, and the calendar has that day.
     Exact,
-    /// Any text: a machine-readable date with its time, or else the first day written somewhere in the text, with the
-    /// time that directly follows it.
+    /// Any text: a machine-readable date with its time, or the first day somewhere in the text with the time after it.
     Anywhere,
 }
 
@@ -106,8 +101,7 @@ pub fn parse(text: &str, hints: &Hints) -> Option<Moment> {
     })
 }
 
-/// Returns the instant of a day in a text: with the time that follows it there, or stands right before it, or else
-/// its midnight.
+/// Returns the instant of a day in a text: with the time right after or before it, or else its midnight.
 pub fn moment(text: &str, day: &DaySpan, hints: &Hints) -> Moment {
     let text = ascii_digits(text);
     let (before, after) = (text.get(..day.start).unwrap_or_default(), text.get(day.end..).unwrap_or_default());
@@ -117,8 +111,7 @@ pub fn moment(text: &str, day: &DaySpan, hints: &Hints) -> Moment {
 }
 
 /// As [`parse`], for a text that is a date as a whole. With [`Accept::Anywhere`] only machine-readable forms count: ISO
-/// 8601, a count of seconds or milliseconds since 1970, or day, time and zone in words, as in RFC 5322 and as programs
-/// print them.
+/// 8601, seconds or milliseconds since 1970, or day, time and zone in words.
 pub fn parse_instant(text: &str, hints: &Hints) -> Option<Moment> {
     let text = text.trim();
     // A date as older libraries for the web wrote it into JSON.
@@ -136,12 +129,10 @@ pub fn parse_instant(text: &str, hints: &Hints) -> Option<Moment> {
     }
 }
 
-/// True for a date that was never set: the zero of a counter in some time zone, or the first day of a calendar of
-/// spreadsheets and databases.
+/// True for a date that was never set: a counter's zero in some zone, or the first day of spreadsheets and databases.
 pub fn is_unset(at: Timestamp) -> bool {
-    /// Milliseconds of a day.
-    const A_DAY: u64 = 86_400_000;
-    at.as_millis().unsigned_abs() <= A_DAY || matches!(at.day().as_str(), "1899-12-30" | "1900-01-01")
+    const DAY_MILLIS: u64 = 86_400_000;
+    at.as_millis().unsigned_abs() <= DAY_MILLIS || matches!(at.day().as_str(), "1899-12-30" | "1900-01-01")
 }
 
 /// Returns every day written in a text of at most a few lines, in order.

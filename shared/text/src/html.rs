@@ -1,8 +1,7 @@
 //! Pieces of an HTML page: tags, texts and comments as they stand in it (HTML, "tokenization").
 //!
-//! Nothing is copied or resolved: a piece is a slice of the page, and who needs its characters calls [`resolve`].
-//! Whoever takes the pieces decides what a tag means: after some start tags the text that follows has rules of its own
-//! ([`Pieces::text_until_end_tag`]).
+//! A piece is a slice of the page; [`resolve`] gives its characters. Whoever takes the pieces decides what a tag means:
+//! after some start tags the text has rules of its own ([`Pieces::text_until_end_tag`]).
 
 use memchr::{memchr, memchr_iter, memchr2, memchr3};
 use std::borrow::Cow;
@@ -103,8 +102,8 @@ impl<'p> Pieces<'p> {
         self.kind = kind;
     }
 
-    /// Returns the next piece; `None` at the end of the page, or if the last tag does not end. `cdata` says whether a
-    /// section of CDATA may begin here, as in drawings and formulas.
+    /// Returns the next piece; `None` at the end of the page, or if the last tag does not end. `cdata` says whether CDATA may
+    /// begin here, as in drawings and formulas.
     pub fn next_piece(&mut self, cdata: impl Fn() -> bool) -> Option<Piece<'p>> {
         loop {
             let rest = self.page.get(self.at..).filter(|rest| !rest.is_empty())?;
@@ -130,9 +129,8 @@ impl<'p> Pieces<'p> {
         }
     }
 
-    /// Returns the next piece, where no tree is built that says how texts are to be read: that is told by the name of
-    /// the tag before them, unless it stands in a drawing or formula. The content of `<noscript>` and `<template>` is
-    /// read as tags.
+    /// Returns the next piece where no tree is built: the name of a tag tells how the text behind it is read, unless it
+    /// stands in a drawing or formula. The content of `<noscript>` and `<template>` is read as tags.
     pub fn next_without_tree(&mut self) -> Option<Piece<'p>> {
         let foreign = self.foreign;
         let piece = self.next_piece(|| foreign)?;
@@ -147,7 +145,7 @@ impl<'p> Pieces<'p> {
     }
 
     fn follow(&mut self, tag: &Tag<'_>) {
-        /// Length of the longest name with rules of its own, in bytes; most names are compared with none of them.
+        /// Length of the longest name with rules of its own, in bytes.
         const LONGEST: usize = 9;
         let mut name = [0; LONGEST];
         let Some(name) = name.get_mut(..tag.name.len()) else { return };
@@ -243,7 +241,7 @@ impl<'p> Pieces<'p> {
                     let mut value = "";
                     if bytes.get(at) == Some(&b'=') {
                         at = skip(bytes, at + 1, |b| is(b, SPACE));
-                        let from = match bytes.get(at) {
+                        at = match bytes.get(at) {
                             None => return Markup::Endless,
                             Some(quote @ (b'"' | b'\'')) => {
                                 let from = at + 1;
@@ -257,7 +255,6 @@ impl<'p> Pieces<'p> {
                                 end
                             }
                         };
-                        at = from;
                     }
                     if is_start && self.attributes.len() <= self.most_attributes {
                         self.attributes.push((key, value));
@@ -379,11 +376,8 @@ fn script_length(rest: &str) -> usize {
 
 /// Returns the text of a comment and its length with its end.
 fn comment_in(rest: &str) -> (&str, usize) {
-    if rest.starts_with('>') {
-        return ("", 1);
-    }
-    if rest.starts_with("->") {
-        return ("", 2);
+    if let Some(end) = [">", "->"].iter().find(|end| rest.starts_with(**end)) {
+        return ("", end.len());
     }
     let bytes = rest.as_bytes();
     let mut at = 0;
@@ -392,10 +386,8 @@ fn comment_in(rest: &str) -> (&str, usize) {
         at = skip(bytes, first, |b| b == b'-');
         // The last two of more than two dashes belong to the end.
         if at - first >= 2 {
-            let after = &rest[at..];
-            let end = if after.starts_with('>') { Some(1) } else { after.starts_with("!>").then_some(2) };
-            if let Some(end) = end {
-                return (&rest[..at - 2], at + end);
+            if let Some(end) = [">", "!>"].iter().find(|end| rest[at..].starts_with(**end)) {
+                return (&rest[..at - 2], at + end.len());
             }
         }
     }
@@ -403,9 +395,8 @@ fn comment_in(rest: &str) -> (&str, usize) {
     (text, rest.len())
 }
 
-/// Returns the characters of a text or of an attribute's value: line breaks are `\n`, NUL becomes U+FFFD, and
-/// references are resolved by the rules of `kind`. In an attribute, what may be a parameter of an address (`&copy=2`)
-/// is no reference.
+/// Returns the characters of a text or of an attribute's value by the rules of `kind`: line breaks are `\n`, NUL becomes
+/// U+FFFD. In an attribute, what may be a parameter of an address (`&copy=2`) is no reference.
 pub fn resolve(raw: &str, kind: TextKind, in_attribute: bool) -> Cow<'_, str> {
     let bytes = raw.as_bytes();
     let refers = matches!(kind, TextKind::Data | TextKind::RcData);

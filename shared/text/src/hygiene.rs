@@ -1,16 +1,13 @@
-//! Hygiene of stored text: characters that may be stored, and normalization of white space.
-//!
-//! Nothing here judges meaning. Text that tries to give orders to a program remains plain text.
+//! Hygiene of stored text: characters that may be stored, and normalization of white space. No meaning is judged.
 
 use crate::references::{is_c1, windows_1252};
 use std::borrow::Cow;
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
-/// Maximum number of combining marks on one letter. Vietnamese needs two, pointed Hebrew three or four (UAX #15
-/// stream-safe text allows 30).
+/// Maximum number of combining marks on one letter: Vietnamese needs two, pointed Hebrew four (UAX #15 allows 30).
 pub const MAX_MARKS: usize = 6;
-/// First byte of U+0300, the first combining mark, in UTF-8. No character below it has a greater byte, or combines.
+/// First byte of U+0300, the first combining mark, in UTF-8; no lower character has a greater byte.
 const FIRST_MARK: u8 = 0xCC;
 
 /// Returns one line: white space of any length becomes one space, and the text is cleaned and cut to `max` characters.
@@ -61,9 +58,8 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the character to store for one that was read; `None` if it is not stored.
-///
-/// A control between ASCII and Latin-1 (U+0080 to U+009F) stands for what windows-1252 has in its place.
+/// Returns the character to store for one that was read, if any; a control of U+0080 to U+009F stands for what windows-1252
+/// has in its place.
 pub fn storable(c: char) -> Option<char> {
     match c {
         '\t' | '\n' => Some(c),
@@ -72,19 +68,16 @@ pub fn storable(c: char) -> Option<char> {
         c if c.is_control() => None,
         // Embeddings, overrides and isolates of the writing direction (UAX #9) can make a text read as another.
         '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => None,
-        // Invisible: soft hyphen, zero-width space, word joiner and invisible operators, byte order mark, interlinear
-        // marks, Mongolian vowel separator. The joiners U+200C and U+200D stay: Persian and emoji need them.
+        // Invisible ones; the joiners U+200C and U+200D stay, since Persian and emoji need them.
         '\u{AD}' | '\u{200B}' | '\u{2060}'..='\u{2065}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{180E}' => None,
         // Tag characters carry hidden ASCII; icon fonts use the private use area.
         '\u{E0000}'..='\u{E007F}' | '\u{E000}'..='\u{F8FF}' | '\u{F0000}'..='\u{10FFFF}' => None,
         // Unassigned for ever.
         '\u{FDD0}'..='\u{FDEF}' => None,
-        c if (u32::from(c) & 0xFFFE) == 0xFFFE => None,
-        _ => Some(c),
+        c => Some(c).filter(|c| u32::from(*c) & 0xFFFE != 0xFFFE),
     }
 }
 
-/// Returns a text without characters that must not be stored.
 fn filter(text: &str) -> Cow<'_, str> {
     // Scanning all bytes without an early exit is many times as fast.
     let odd = |b: u8| !(matches!(b, b'\t' | b'\n') || (b' '..=b'~').contains(&b));

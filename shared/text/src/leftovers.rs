@@ -10,20 +10,16 @@ static VALUES: LazyLock<HashSet<&str>> = LazyLock::new(|| include_str!("../data/
 const MARKS: [(&str, &str); 8] =
     [("{", "}"), ("${", "}"), ("#{", "}"), ("<%", "%>"), ("<?", "?>"), ("[[", "]]"), ("[object ", "]"), ("@{", "}")];
 
-/// Marks between a title and the name of its site.
-const SEPARATORS: [&str; 5] = [" | ", " - ", " – ", " — ", " · "];
-
-/// True if a text is what is left in place of a value: `undefined`, `{{ page.title }}`, `[object Object]`,
-/// `Loading...`.
+/// True if a text is left in place of a value: `undefined`, `{{ page.title }}`, `[object Object]`, `Loading...`.
 pub fn is_leftover(text: &str) -> bool {
-    /// Maximum length of such a text in bytes.
-    const LONGEST: usize = 120;
+    const MAX_BYTES: usize = 120;
     let text = text.trim();
-    if text.len() > LONGEST {
+    if text.len() > MAX_BYTES {
         return false;
     }
     // The site's name may follow.
-    let first = SEPARATORS.iter().fold(text, |text, mark| text.split(mark).next().unwrap_or(text));
+    let separators = [" | ", " - ", " – ", " — ", " · "];
+    let first = separators.iter().fold(text, |text, mark| text.split(mark).next().unwrap_or(text));
     let has_marks =
         |(open, close): &(&str, &str)| [text, first].iter().any(|text| text.starts_with(open) && text.ends_with(close));
     // `%title%`, of older systems for forums and letters.
@@ -48,11 +44,9 @@ pub fn is_leftover_address(url: &Url) -> bool {
     };
     let (path, query) = (decoded(url.path()), decoded(url.query().unwrap_or_default()));
     let is_left = |segment: &str| {
-        let is_name = segment.starts_with('[') && segment.ends_with(']');
-        is_name
-            || segment == "false"
+        (segment.starts_with('[') && segment.ends_with(']'))
             || segment.starts_with([':', '$'])
-            || matches!(segment, "undefined" | "null" | "nan" | "(null)")
+            || matches!(segment, "false" | "undefined" | "null" | "nan" | "(null)")
     };
     path.split('/').any(is_left)
         || [path, query].iter().any(|part| part.contains(['{', '<']) || part.contains("[object"))

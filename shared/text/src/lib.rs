@@ -1,6 +1,5 @@
-//! Text from untrusted sources: charsets, character references, dates, addresses, and storable characters. Pure.
-//!
-//! Other crates read feeds, pages and directives; rules that they share are implemented here, once.
+//! Rules on text from untrusted sources that other crates share: charsets, character references, dates, addresses, and
+//! storable characters. Pure.
 
 pub mod charset;
 pub mod date;

@@ -18,8 +18,7 @@ pub struct Reference {
     pub is_xml: bool,
 }
 
-/// Resolves the references of a text. Everything else stays as it is, so a bare `&` is an `&`. A name needs its
-/// semicolon, though HTML knows a few without: addresses are full of `&copy=2`.
+/// Resolves the references of a text; a bare `&` stays. A name needs its semicolon: addresses are full of `&copy=2`.
 pub fn decode(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
@@ -29,8 +28,8 @@ pub fn decode(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Appends a text to `out` with its references resolved, as [`decode`] does. `declared` is called first, with the text
-/// from each `&` on: it returns the length of a reference that the document has declared, and its replacement text.
+/// Appends a text to `out` with its references resolved, as [`decode`] does. `declared` returns for the text from an `&` on
+/// the length of a reference that the document has declared, and its replacement text.
 ///
 /// Returns true if there was a reference, or an `&`, that plain XML does not know.
 pub fn decode_with<'d>(text: &str, out: &mut String, declared: impl Fn(&str) -> Option<(usize, &'d str)>) -> bool {
@@ -102,8 +101,8 @@ fn numeric(text: &str, number: &str, length: usize) -> Option<Reference> {
             && (0xDC00..0xE000).contains(&low)
         {
             let whole = 0x1_0000 + ((code - 0xD800) << 10) + (low - 0xDC00);
-            let both = length + 2 + digits.len() + 1;
-            return Some(Reference { length: both, chars: [char::from_u32(whole), None], is_xml: false });
+            let length = length + digits.len() + "&#;".len();
+            return Some(Reference { length, chars: [char::from_u32(whole), None], is_xml: false });
         }
     }
     let meant = legible(code);
@@ -117,8 +116,7 @@ fn code_point(number: &str) -> Option<u32> {
     digits.bytes().all(|b| b.is_ascii_alphanumeric()).then(|| u32::from_str_radix(digits, radix).ok())?
 }
 
-/// Returns the intended character: numbers of windows-1252 are read as in HTML; characters that cannot occur in text
-/// are dropped.
+/// Returns the intended character: numbers of windows-1252 are read as in HTML; controls are dropped.
 fn legible(code: u32) -> Option<char> {
     let c = char::from_u32(code)?;
     if is_c1(c) {
@@ -132,8 +130,7 @@ pub fn is_c1(c: char) -> bool {
     ('\u{80}'..='\u{9F}').contains(&c)
 }
 
-/// Returns the character intended by such a control: that of windows-1252 at the same position, if there is one (HTML,
-/// "numeric character reference end state", reads references so).
+/// Returns the character of windows-1252 that such a control stands for (HTML, "numeric character reference end state").
 pub fn windows_1252(control: char) -> Option<char> {
     static MEANT: LazyLock<Vec<Option<char>>> = LazyLock::new(|| {
         let decode = |byte: u8| encoding_rs::WINDOWS_1252.decode_without_bom_handling(&[byte]).0.chars().next();

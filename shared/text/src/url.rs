@@ -5,18 +5,15 @@ use url::{ParseError, Url};
 
 /// Maximum length of a host's name, in characters (RFC 1035 §2.3.4).
 const NAME: usize = 253;
-/// Maximum length of one of its labels (RFC 1035 §2.3.4). What stands for a character before it is mapped may be a
-/// character, too.
+/// Maximum length of one of its labels (RFC 1035 §2.3.4), also before it is mapped.
 const LABEL: usize = 63;
 
-/// Parses an address, relative to `base` if there is one.
-///
-/// A name that no host can have is refused before it is decoded: the time for that grows with the square of a label's
-/// length. The scheme `feed:`, which programs once put before a feed's address, stands for the one behind it, or for
-/// that of the base or `http`.
+/// Parses an address, relative to `base` if there is one. The scheme `feed:`, which programs once put before a feed's
+/// address, stands for the one behind it, or for that of the base or `http`.
 ///
 /// # Errors
-/// The text is no URL, or its host has a name that is too long.
+/// The text is no URL, or its host has a name that is too long, which is refused before it is decoded: the time for that
+/// grows with the square of a label's length.
 pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, ParseError> {
     let whole = without_feed_scheme(text, base);
     let text = &*whole;

@@ -3,25 +3,16 @@
 use super::digits::ascii_digits;
 use super::names::{is_filler, month_by_beginning, weekday, zone};
 use super::parts::Parts;
-use super::{Accept, Hints, Moment, Order, standard};
+use super::{Accept, Hints, Moment, Order};
 use curlew_model::Timestamp;
 use jiff::civil::Date;
 
-/// Maximum number of characters of a date that are read, without comments.
-const MAX_CHARS: usize = 96;
-/// Maximum number of words of a date that are read.
+/// Maximum length of a date that is read, without comments.
+const MAX_BYTES: usize = 96;
 const MAX_WORDS: usize = 24;
-/// Korean names of Korea's time zone.
-const KOREAN_ZONES: [&str; 3] = ["한국 표준시", "한국표준시", "대한민국 표준시"];
 
 /// Returns the instant that a text means.
 pub(super) fn parse(text: &str, hints: &Hints) -> Option<Moment> {
-    let exact = standard::rss(text).or_else(|| standard::atom(text)).and_then(|parts| parts.moment(hints));
-    exact.or_else(|| parse_freely(text, hints))
-}
-
-/// As [`parse`], for texts outside the standards.
-pub(super) fn parse_freely(text: &str, hints: &Hints) -> Option<Moment> {
     let normal = normalise(text);
     if is_malformed(&normal) {
         return None;
@@ -37,18 +28,17 @@ pub(super) fn parse_freely(text: &str, hints: &Hints) -> Option<Moment> {
     words(&normal, &exact)?.moment(&exact).filter(|moment| moment.zone.is_some())
 }
 
-/// Adds the time of day that a text begins with, after a few words such as `um` and `at`, to a day; `None` if it has
-/// none.
+/// Adds to a day the time that a text begins with, after a few words such as `um` and `at`.
 pub(super) fn with_time(day: Timestamp, text: &str, hints: &Hints) -> Option<Moment> {
-    /// Maximum number of words before the time, and after it.
-    const MOST: usize = 3;
+    /// Words before the time, and after it.
+    const MAX_BESIDE: usize = 3;
     let text = normalise(text);
     let text = text.trim_start_matches(|c: char| !c.is_alphanumeric());
     let is_time = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
     let mut words = text.split([' ', ',', '|']).filter(|word| !word.is_empty()).peekable();
     let mut read = Words::new(hints);
     let mut before = "";
-    for _ in 0..MOST {
+    for _ in 0..MAX_BESIDE {
         if let Some(word) = words.next_if(|word| !is_time(word)) {
             read.name(word);
             before = word;
@@ -57,7 +47,7 @@ pub(super) fn with_time(day: Timestamp, text: &str, hints: &Hints) -> Option<Mom
     let time = words.next()?;
     let after = words.peek().copied().unwrap_or_default();
     read.time(&clock_time(before, time, after)?)?;
-    words.take(MOST).take_while(|word| !is_time(word)).for_each(|word| read.word(word));
+    words.take(MAX_BESIDE).take_while(|word| !is_time(word)).for_each(|word| read.word(word));
     let parts = read.finish_time()?;
     let millis = (parts.seconds - parts.offset.unwrap_or(0)) * 1_000 + parts.millis;
     Some(Moment { at: Timestamp::from_millis(day.as_millis() + millis), zone: parts.zone() })
@@ -76,11 +66,9 @@ fn clock_time(before: &str, time: &str, after: &str) -> Option<String> {
     let is_minute = digits.len() == 2 && digits.bytes().all(|b| b.is_ascii_digit());
     match mark {
         "h" if minute.is_empty() => Some(format!("{hour}:00")),
-        "h" if is_minute => Some(format!("{hour}:{minute}")),
-        "." if is_minute && [before, after, half].iter().any(|word| HOURS.contains(word)) => {
-            Some(format!("{hour}:{minute}"))
-        }
-        _ => None,
+        _ if !is_minute || !matches!(mark, "h" | ".") => None,
+        "." if ![before, after, half].iter().any(|word| HOURS.contains(word)) => None,
+        _ => Some(format!("{hour}:{minute}")),
     }
 }
 
@@ -90,14 +78,14 @@ fn normalise(text: &str) -> String {
     let text = &*ascii_digits(text);
     let mut out = String::new();
     // The last character of the zone's name also means "hour".
-    let zone = KOREAN_ZONES.iter().find_map(|zone| text.split_once(zone));
+    let zone = ["한국 표준시", "한국표준시", "대한민국 표준시"].iter().find_map(|zone| text.split_once(zone));
     let (text, zone) = zone.map_or((text, ""), |(before, _)| (before, " kst"));
     for c in text.chars() {
         match c {
             '(' => depth += 1,
             ')' => depth = depth.saturating_sub(1),
             _ if depth > 0 => {}
-            _ if out.len() >= MAX_CHARS => break,
+            _ if out.len() >= MAX_BYTES => break,
             '年' | '년' | '月' | '월' => out.push('-'),
             '日' | '일' | '秒' | '초' => out.push(' '),
             '時' | '시' | '分' | '분' => out.push(':'),
@@ -276,7 +264,6 @@ struct Words<'h> {
     hints: &'h Hints,
     parts: Parts,
     has_time: bool,
-    /// True if the time has seconds.
     has_seconds: bool,
     afternoon: Option<bool>,
     day: Option<i32>,
@@ -314,12 +301,11 @@ impl<'h> Words<'h> {
         self.has_other |= !is_part;
     }
 
-    /// Reads `02:00` or `0200` after a whole time: an offset whose plus became a blank, as it does in addresses. After
-    /// a time without seconds it is the end of an event.
+    /// Reads `02:00` or `0200` after a time with seconds: an offset whose plus became a blank, as it does in addresses.
     fn signless_offset(&mut self, word: &str) -> bool {
-        /// Greatest offset of a zone, in seconds.
-        const MOST: i64 = 14 * 3_600;
-        let seconds = offset(&format!("+{word}")).filter(|seconds| *seconds <= MOST && self.has_seconds);
+        /// Seconds.
+        const MAX_OFFSET: i64 = 14 * 3_600;
+        let seconds = offset(&format!("+{word}")).filter(|seconds| *seconds <= MAX_OFFSET && self.has_seconds);
         if self.parts.offset.is_none() {
             self.parts.offset = seconds;
         }
@@ -364,8 +350,8 @@ impl<'h> Words<'h> {
         true
     }
 
-    /// Reads three numbers: with slashes in the hinted order; the year first with dashes and two digits each, as in
-    /// older ISO 8601; else the day first, unless that is impossible.
+    /// Reads three numbers: with slashes in the hinted order; the year first with dashes and two digits each (older ISO 8601);
+    /// else the day first, unless that is impossible.
     fn numeric_date(&mut self, a: i32, b: i32, c: i32, slashes: bool, two_digits: bool) -> bool {
         let (day, month, year) = match (a, b, c) {
             (1_000.., _, _) => (c, b, a),

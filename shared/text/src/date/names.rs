@@ -17,15 +17,14 @@ fn rows(table: &'static str, sign: &'static str) -> impl Iterator<Item = (&'stat
     })
 }
 
-/// Returns the month that a whole word names or abbreviates; a word that names several only in a language that is
-/// known. Two letters are too few in the Latin script.
+/// Returns the month that a whole word names or abbreviates, some only in a known language. Two letters are too few in the
+/// Latin script.
 pub(super) fn month(word: &str, hints: &Hints) -> Option<i8> {
     static NUMBERS: LazyLock<HashMap<&str, i16>> = LazyLock::new(|| rows(MONTHS, " = ").collect());
-    /// Length of the longest name in characters.
-    const LONGEST: usize = 12;
+    const MAX_CHARS: usize = 12;
     let chars = word.chars().count();
     let shortest = if word.is_ascii() { 3 } else { 2 };
-    if !(shortest..=LONGEST).contains(&chars) || word.starts_with(|c: char| c.is_ascii_digit()) {
+    if !(shortest..=MAX_CHARS).contains(&chars) || word.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
     let word = word.to_lowercase();

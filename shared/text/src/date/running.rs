@@ -1,12 +1,13 @@
 //! Finds days in running text, in many languages.
 
 use super::digits::ascii_digits;
-use super::hijri::common_day;
 use super::names::{era, hijri_month, is_filler, month};
 use super::parts::midnight;
 use super::{Hints, Order};
 use curlew_model::Timestamp;
-use jiff::civil::Date;
+use jiff::Span;
+use jiff::civil::{Date, date};
+use std::ops::RangeInclusive;
 use unicode_normalization::char::is_combining_mark;
 
 /// A day in a text, and its range of bytes in the text (after [`ascii_digits`]).
@@ -14,13 +15,12 @@ use unicode_normalization::char::is_combining_mark;
 pub struct DaySpan {
     /// Beginning of the day in UTC.
     pub at: Timestamp,
-    /// Start of the range in bytes.
+    /// First byte.
     pub start: usize,
-    /// End of the range in bytes.
+    /// Byte behind the last.
     pub end: usize,
 }
 
-/// Returns every day written in a text.
 pub(super) fn find(text: &str, hints: &Hints) -> Vec<DaySpan> {
     let text = ascii_digits(text);
     if !text.bytes().any(|b| b.is_ascii_digit()) {
@@ -53,14 +53,13 @@ struct Word<'a> {
     start: usize,
 }
 
-/// Returns the words and numbers of a text.
+/// Returns the first words and numbers of a text.
 fn words(text: &str) -> Vec<Word<'_>> {
-    /// Maximum number of words of a line in which a date is searched for.
-    const MOST: usize = 60;
+    const MAX_WORDS: usize = 60;
     let is_word = |c: char| c.is_alphanumeric() || is_combining_mark(c);
     let mut out = Vec::new();
     let mut rest = text;
-    while out.len() < MOST {
+    while out.len() < MAX_WORDS {
         rest = rest.trim_start_matches(|c: char| !is_word(c));
         let digits = rest.starts_with(|c: char| c.is_ascii_digit());
         let end = rest
@@ -144,6 +143,58 @@ fn civil_of(hints: &Hints, year: &str, month: i8, day: &str) -> Option<Date> {
     Date::new(hints.year(year.parse().ok()?)?, month, day.parse().ok()?).ok()
 }
 
+/// Returns the day of the common era for one of the solar Hijri calendar, which Iran uses; `None` if there is no such day,
+/// or if the rule for leap years below is not the calendar's own.
+fn common_day(year: &str, month: i8, day: &str) -> Option<Date> {
+    /// Years for which the rule holds.
+    const YEARS: RangeInclusive<i32> = 1300..=1472;
+    /// First day of the year 1405.
+    const KNOWN: Date = date(2026, 3, 21);
+    let (year, day) = (year.parse().ok().filter(|year| YEARS.contains(year))?, day.parse::<i32>().ok()?);
+    let month = i32::from(month);
+    let is_leap = first_day(year + 1) - first_day(year) == 366;
+    let length = match month {
+        1..=6 => 31,
+        7..=11 => 30,
+        12 => 29 + i32::from(is_leap),
+        _ => return None,
+    };
+    let before = (month - 1) * 31 - (month - 7).max(0);
+    let days = first_day(year) - first_day(1405) + before + day - 1;
+    (1..=length).contains(&day).then(|| KNOWN.checked_add(Span::new().days(days)).ok())?
+}
+
+/// Returns the number of the first day of a year of that calendar: 8 of 33 years are leap years.
+fn first_day(year: i32) -> i32 {
+    /// Years by which the cycle is shifted.
+    const SHIFT: i32 = 1_595;
+    let year = year + SHIFT;
+    365 * year + year / 33 * 8 + (year % 33 + 3) / 4
+}
+
 fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_of_iran_are_days_of_the_common_era() {
+        for (year, month, day, common) in [
+            ("1405", 1, "1", date(2026, 3, 21)),
+            ("1405", 2, "11", date(2026, 5, 1)),
+            ("1403", 12, "30", date(2025, 3, 20)),
+            ("1404", 1, "1", date(2025, 3, 21)),
+            ("1402", 7, "21", date(2023, 10, 13)),
+            ("1399", 12, "30", date(2021, 3, 20)),
+            ("1357", 11, "22", date(1979, 2, 11)),
+        ] {
+            assert_eq!(common_day(year, month, day), Some(common), "{year} {month} {day}");
+        }
+        for (year, month, day) in [("1405", 7, "31"), ("1404", 12, "30"), ("1405", 13, "1"), ("2026", 5, "1")] {
+            assert_eq!(common_day(year, month, day), None, "{year} {month} {day}");
+        }
+    }
 }
