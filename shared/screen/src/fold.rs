@@ -1,28 +1,24 @@
-//! Folds words to one spelling: without capitals and accents, and without the disguises that hide a word from a program
-//! but not from a reader.
-//!
-//! A disguise is removed only if a listed word results: `s3x` and `c a s i n o` are read, `mp3` and `U S A` stay as
-//! they are.
+//! Folds words to one spelling, without capitals, accents and disguises. A disguise is removed only if a listed word
+//! results: `s3x` and `c a s i n o` are read, `mp3` and `U S A` stay.
 
 use std::cell::Cell;
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-/// Minimum number of consecutive single letters, each with the same sign between, that are read as one word.
+/// Minimum number of single letters in a row, with the same sign between, that are read as one word.
 const MIN_SPACED: usize = 3;
 /// Maximum number of single letters that are read as one word.
 const MAX_SPACED: usize = 40;
-/// Number of words that are looked up to find words in a run of single letters: for each letter, and in addition. A
-/// word may begin at each letter of the run.
+/// Number of words that are looked up in a run of single letters: for each letter, and in addition.
 const LOOKS: (usize, usize) = (16, 512);
 /// Minimum number of letters of a word in two parts (`cas-ino`).
 const MIN_SPLIT: usize = 5;
 /// Maximum length of a word that is examined for disguises, in bytes.
 const MAX_DISGUISED: usize = 64;
-/// Maximum number of masked letters (`p*rn`) that are guessed, and length of the word in bytes.
+/// Maximum number of masked letters (`p*rn`) that are guessed, and of bytes of the word.
 const MAX_MASKED: usize = 2;
 const LONGEST_MASKED: usize = 24;
 
-/// A text as words of lower-case letters and digits, each preceded by one blank, with the origin of each word.
+/// A text as words of lower-case letters and digits, each with its origin.
 #[derive(Debug, Default)]
 pub(crate) struct Folded {
     /// ` one word after another`
@@ -40,12 +36,11 @@ struct WordSpan {
 }
 
 impl Folded {
-    /// Returns the number of words.
     pub(crate) fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// Returns the range of the given text, start and end in bytes, of the words in a range of the folded one.
+    /// Returns the range in bytes of the given text of the words in a range of the folded one.
     pub(crate) fn origin(&self, start: usize, end: usize) -> (usize, usize) {
         let words = self.words_of(start, end);
         let from = words.first().map_or(0, |w| w.from as usize);
@@ -86,7 +81,7 @@ pub(crate) fn fold(text: &str, known: impl Fn(&str) -> bool) -> Folded {
     folded
 }
 
-/// Returns the plain form of a listed word or of a name: nothing is guessed.
+/// Returns the plain form of a listed word or of a name.
 pub(crate) fn fold_plain(text: &str) -> String {
     // Nearly all of the lists is written so, and each process reads them when it starts.
     let is_plain = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase());
@@ -111,16 +106,14 @@ struct Token {
 struct Tokens {
     buffer: String,
     list: Vec<Token>,
-    /// End of the run of single letters that is read, and the number of words that may still be looked up for it; see
-    /// [`LOOKS`].
+    /// End of the run of single letters that is read, and the number of words that may still be looked up for it ([`LOOKS`]).
     run: Cell<(usize, usize)>,
 }
 
 impl Tokens {
     fn from_text(text: &str) -> Tokens {
         let mut tokens = Tokens { buffer: String::with_capacity(text.len()), list: Vec::new(), run: Cell::default() };
-        let mut start = 0;
-        let (mut from, mut to) = (0, 0);
+        let (mut start, mut from, mut to) = (0, 0, 0);
         let mut gap: (usize, char) = (0, ' ');
         for (place, written) in text.char_indices() {
             let open = tokens.buffer.len() > start;
@@ -242,15 +235,13 @@ fn push_plain(buffer: &mut String, c: char, open: bool) -> CharClass {
         'ı' => "i",
         _ => "",
     };
+    let before = buffer.len();
     buffer.push_str(special);
-    let mut seen = if special.is_empty() { CharClass::Gap } else { CharClass::Letter };
     if special.is_empty() {
-        for plain in std::iter::once(c).nfkd().filter(|p| !is_combining_mark(*p) && p.is_alphanumeric()) {
-            buffer.extend(plain.to_lowercase());
-            seen = CharClass::Letter;
-        }
+        let plain = std::iter::once(c).nfkd().filter(|p| !is_combining_mark(*p) && p.is_alphanumeric());
+        buffer.extend(plain.flat_map(char::to_lowercase));
     }
-    seen
+    if buffer.len() > before { CharClass::Letter } else { CharClass::Gap }
 }
 
 /// True for signs that stand for letters inside a word and for themselves at its end.
@@ -258,8 +249,7 @@ fn is_mask(c: char) -> bool {
     matches!(c, '@' | '*' | '#' | '!' | '|' | '+')
 }
 
-/// True for characters that split a word for a program but not for a reader: the soft hyphen, zero-width blanks and
-/// joiners, direction marks and variation selectors.
+/// True for the soft hyphen, zero-width blanks and joiners, direction marks and variation selectors.
 pub(crate) fn is_unseen(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{2064}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
@@ -356,37 +346,15 @@ fn segments(letters: &str, known: &impl Fn(&str) -> bool) -> Option<Vec<String>>
     Some(words)
 }
 
-/// Returns the Latin letter that a Cyrillic or Greek one resembles.
+/// Returns the Latin letter that a Cyrillic, Greek or Armenian one resembles.
 fn latin_twin(c: char) -> Option<char> {
-    Some(match c {
-        'а' | 'α' => 'a',
-        'в' | 'β' => 'b',
-        'с' | 'ϲ' => 'c',
-        'ԁ' => 'd',
-        'е' | 'ε' | 'є' => 'e',
-        'ɡ' => 'g',
-        'һ' => 'h',
-        'і' | 'ι' | 'ӏ' => 'i',
-        'ј' => 'j',
-        'к' | 'κ' => 'k',
-        'м' => 'm',
-        'ո' | 'η' => 'n',
-        'о' | 'ο' | 'σ' => 'o',
-        'р' | 'ρ' => 'p',
-        'ԛ' => 'q',
-        'г' => 'r',
-        'ѕ' => 's',
-        'т' | 'τ' => 't',
-        'υ' | 'ս' => 'u',
-        'ν' | 'ѵ' => 'v',
-        'ԝ' | 'ω' => 'w',
-        'х' | 'χ' => 'x',
-        'у' | 'γ' => 'y',
-        _ => return None,
-    })
+    /// Each letter with its twins.
+    const TWINS: &str = "\
+        aаα bвβ cсϲ dԁ eеεє gɡ hһ iіιӏ jј kкκ mм nոη oоοσ pрρ qԛ rг sѕ tтτ uυս vνѵ wԝω xхχ yуγ";
+    TWINS.split(' ').find(|twins| twins.contains(c))?.chars().next()
 }
 
-/// Texts are cut far below the range of `u32`.
+/// Texts are cut far below this range.
 fn small(bytes: usize) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }

@@ -1,5 +1,4 @@
-//! Screening of images: one trait, the embedded classifier of skin regions, and the mapping of other classifiers'
-//! labels.
+//! Screening of images: classifiers, the embedded one of skin regions, and the mapping of others' labels.
 
 pub mod labels;
 mod skin;
@@ -99,10 +98,8 @@ impl fmt::Display for NotClassified {
 
 impl std::error::Error for NotClassified {}
 
-/// Classifies images by topic.
-///
-/// The same image always gives the same findings. [`crate::Screener::screen_with`] combines them with the words. A call
-/// may take a while, since a classifier may be a service, or compute on another thread; each has its own time limit.
+/// Classifies images by topic; the same image always gives the same findings. A call may take a while, since a classifier
+/// may be a service or compute on another thread; each has its own time limit.
 #[async_trait]
 pub trait ImageClassifier: Send + Sync {
     /// Returns its name, for logs and explanations.

@@ -7,13 +7,12 @@ use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 /// Minimum length of a stem that is looked for in disguised words, in bytes.
 const MIN_STEM: usize = size_of::<Beginning>();
 
-/// Entry of one list for a word.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Entry {
     /// Index in [`crate::lists::LANGUAGES`].
     pub(crate) language: usize,
     pub(crate) side: Side,
-    /// Weight from 0 to 10, as explained in the lists.
+    /// From 0 to 10.
     pub(crate) weight: f32,
     /// True if further letters may follow.
     is_stem: bool,
@@ -34,21 +33,20 @@ struct Word {
 #[derive(Default)]
 pub(crate) struct Lexicon {
     words: Vec<Word>,
-    /// Places in `words` by the first word of each, in full.
+    /// Places in `words` by the first word of each.
     by_word: HashMap<String, Vec<usize>>,
-    /// Places of those that are one word after which letters may follow, by its beginning.
+    /// Places of stems by their beginning.
     by_stem: HashMap<Beginning, Vec<usize>>,
-    /// Places of those of them that are shorter than a beginning, by their first byte.
+    /// Places of stems that are shorter than a beginning, by their first byte.
     short_stems: HashMap<u8, Vec<usize>>,
     /// Single words of which listed ones consist.
     known: HashSet<String>,
     stems: HashSet<String>,
 }
 
-/// A listed word in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hit {
-    /// Start in bytes of the folded text.
+    /// Bytes of the folded text.
     pub(crate) start: usize,
     pub(crate) end: usize,
     /// Index of the word.
@@ -98,31 +96,27 @@ impl Lexicon {
         self.words.get(word).map_or("", |w| w.written.as_str())
     }
 
-    /// Returns the entries of the lists for a word.
     pub(crate) fn entries(&self, word: usize) -> &[Entry] {
         self.words.get(word).map_or(&[], |w| w.entries.as_slice())
     }
 
     /// True if a single folded word is a listed one, or part of a listed phrase.
     pub(crate) fn knows(&self, word: &str) -> bool {
-        let singular = word.strip_suffix("es").filter(|s| self.known.contains(*s));
-        self.known.contains(word)
-            || singular.is_some()
-            || word.strip_suffix('s').is_some_and(|s| self.known.contains(s))
+        let mut singular = ENDINGS.iter().filter_map(|ending| word.strip_suffix(ending));
+        singular.any(|word| self.known.contains(word))
             || (MIN_STEM..=word.len()).filter_map(|n| word.get(..n)).any(|stem| self.stems.contains(stem))
     }
 
-    /// Returns the listed words of a folded text, from left to right, of those entries that `wanted` accepts.
-    ///
-    /// If two words overlap, or one lies within another, the longer one counts: `sex education` hides `sex`.
+    /// Returns the listed words of a folded text, from left to right, of those entries that `wanted` accepts. Of two words that
+    /// overlap the longer one counts: `sex education` hides `sex`.
     pub(crate) fn find(&self, folded: &str, wanted: impl Fn(&Entry) -> bool) -> Vec<Hit> {
         let mut found: Vec<Hit> = Vec::new();
         let mut start = 0;
         for word in folded.split(' ') {
             let text = folded.get(start..).unwrap_or_default();
             let fitting = self.beginnings(word, text).filter_map(|(at, length)| {
-                let rest = rest_of_word(text, length);
-                let fits = |e: &Entry| wanted(e) && (e.is_stem || is_ending(rest));
+                let rest = first_word(text.get(length..).unwrap_or_default());
+                let fits = |e: &Entry| wanted(e) && (e.is_stem || ENDINGS.contains(&rest));
                 self.entries(at).iter().any(fits).then_some((length, start + length + rest.len(), at))
             });
             if let Some((_, end, word)) = fitting.max_by_key(|(length, ..)| *length) {
@@ -133,8 +127,7 @@ impl Lexicon {
         found
     }
 
-    /// Returns the listed words that may fit the beginning of a text, and their lengths in bytes. `word` is its first
-    /// word.
+    /// Returns the listed words that may fit the beginning of a text, of which `word` is the first word, and their lengths.
     fn beginnings(&self, word: &str, text: &str) -> impl Iterator<Item = (usize, usize)> {
         let singular = ENDINGS.iter().filter_map(|ending| word.strip_suffix(ending));
         let listed = singular.filter_map(|word| self.by_word.get(word)).flatten();
@@ -149,7 +142,7 @@ impl Lexicon {
 }
 
 fn first_word(text: &str) -> &str {
-    text.find(' ').and_then(|end| text.get(..end)).unwrap_or(text)
+    text.split(' ').next().unwrap_or(text)
 }
 
 /// True if two lines conflict: entries for a topic and against it in one language exclude each other.
@@ -182,17 +175,8 @@ fn place(found: &mut Vec<Hit>, new: Hit) {
     }
 }
 
-fn rest_of_word(folded: &str, from: usize) -> &str {
-    first_word(folded.get(from..).unwrap_or_default())
-}
-
-/// Endings that a listed word may have in a text: none, or that of the plural of English, French, Portuguese and
-/// Spanish.
+/// Endings that a listed word may have in a text: none, or that of the plural in several languages.
 const ENDINGS: [&str; 3] = ["", "s", "es"];
-
-fn is_ending(rest: &str) -> bool {
-    ENDINGS.contains(&rest)
-}
 
 #[cfg(test)]
 mod tests {

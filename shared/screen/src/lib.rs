@@ -1,9 +1,5 @@
-//! Content screening: decides whether a page must be kept out of the index.
-//!
-//! The crate is pure: words are weighed against lists that are compiled in or passed in, and no service is asked. A
-//! page is judged by the density and variety of the words of a topic, its title above all; words of medicine, law,
-//! learning and news weaken them, since a text *about* a topic is not one *of* it. Each verdict can be explained by the
-//! words that decided.
+//! Content screening: decides whether a page must be kept out of the index, by the density and variety of the listed words
+//! of a topic. Words of medicine, law, learning and news weaken them: a text *about* a topic is not one *of* it. Pure.
 
 mod fold;
 pub mod image;
@@ -24,9 +20,8 @@ pub use settings::{Allowed, MAX_PERSONS, MAX_PERSONS_BYTES, Person, REJECT_AT, S
 pub use topic::{Topic, TopicScore, Verdict};
 pub use verdict::{Evidence, Finding, NamedPerson, Place, REPORT_AT, Screening};
 
-/// Screens a page by its title and text, both plain text, with the settings and lists that are compiled in.
-///
-/// `language` is a BCP 47 tag such as `it` or `it-IT`; see [`Page::language`].
+/// Screens a page by its title and text, both plain text, with the settings and lists that are compiled in. `language` is
+/// a BCP 47 tag; see [`Page::language`].
 pub fn screen(title: &str, text: &str, language: Option<&str>) -> Screening {
     Screener::standard().screen(&Page { title, text, language, host: None })
 }

@@ -1,4 +1,4 @@
-//! Word lists: those that are compiled in, and the reading of one. `lists/README.md` documents the format.
+//! Word lists: those that are compiled in, and the reading of one (`lists/README.md`).
 
 use crate::topic::Topic;
 use std::fmt;
@@ -26,7 +26,7 @@ pub struct List {
 /// A list that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadList {
-    /// The name of the file.
+    /// Name of its file.
     pub name: String,
     /// Line number, counted from 1; 0 if the name is wrong.
     pub line: usize,
@@ -45,20 +45,17 @@ impl fmt::Display for BadList {
 
 impl std::error::Error for BadList {}
 
-/// Effect of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Side {
-    /// For a topic.
     Topic(Topic),
-    /// Against one topic: words of people who warn of it, treat it or report on it.
+    /// Words of people who warn of a topic, treat it or report on it.
     Against(Topic),
-    /// Against all of them.
+    /// Against all topics.
     Context,
     /// For the language: common words of every text in it.
     Common,
 }
 
-/// A line of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
     /// Word as written, without the star.
@@ -72,14 +69,10 @@ pub(crate) struct Line {
     pub(crate) is_stem: bool,
 }
 
-/// Reads one list.
 pub(crate) fn read(name: &str, text: &str) -> Result<Vec<Line>, BadList> {
     let bad = |line: usize, why: &'static str| BadList { name: name.to_owned(), line, why };
-    let mut parts = name.split('.');
-    let (Some(kind), Some(language), Some("txt"), None) = (parts.next(), parts.next(), parts.next(), parts.next())
-    else {
-        return Err(bad(0, "a list is named TOPIC.LANGUAGE.txt"));
-    };
+    let parts: Vec<&str> = name.split('.').collect();
+    let [kind, language, "txt"] = parts[..] else { return Err(bad(0, "a list is named TOPIC.LANGUAGE.txt")) };
     let language = LANGUAGES.iter().position(|l| *l == language);
     let language = language.ok_or_else(|| bad(0, "the language is none of en, it, de, fr, es, pt"))?;
     let side = match kind {
@@ -116,68 +109,23 @@ fn read_line(line: &str, language: usize, side: Side) -> Result<Line, &'static s
 }
 
 macro_rules! embedded {
-    ($($name:literal),* $(,)?) => {
+    ($($kind:literal)*) => {
         /// The lists that are compiled in: name and text.
-        pub(crate) const EMBEDDED: &[(&str, &str)] = &[$(($name, include_str!(concat!("../lists/", $name)))),*];
+        pub(crate) const EMBEDDED: &[(&str, &str)] = &[$(
+            embedded!($kind, "en"),
+            embedded!($kind, "it"),
+            embedded!($kind, "de"),
+            embedded!($kind, "fr"),
+            embedded!($kind, "es"),
+            embedded!($kind, "pt"),
+        )*];
+    };
+    ($kind:literal, $language:literal) => {
+        (concat!($kind, ".", $language, ".txt"), include_str!(concat!("../lists/", $kind, ".", $language, ".txt")))
     };
 }
 
-embedded![
-    "adult.en.txt",
-    "adult.it.txt",
-    "adult.de.txt",
-    "adult.fr.txt",
-    "adult.es.txt",
-    "adult.pt.txt",
-    "violence.en.txt",
-    "violence.it.txt",
-    "violence.de.txt",
-    "violence.fr.txt",
-    "violence.es.txt",
-    "violence.pt.txt",
-    "hate.en.txt",
-    "hate.it.txt",
-    "hate.de.txt",
-    "hate.fr.txt",
-    "hate.es.txt",
-    "hate.pt.txt",
-    "self-harm.en.txt",
-    "self-harm.it.txt",
-    "self-harm.de.txt",
-    "self-harm.fr.txt",
-    "self-harm.es.txt",
-    "self-harm.pt.txt",
-    "gambling.en.txt",
-    "gambling.it.txt",
-    "gambling.de.txt",
-    "gambling.fr.txt",
-    "gambling.es.txt",
-    "gambling.pt.txt",
-    "scams.en.txt",
-    "scams.it.txt",
-    "scams.de.txt",
-    "scams.fr.txt",
-    "scams.es.txt",
-    "scams.pt.txt",
-    "drugs.en.txt",
-    "drugs.it.txt",
-    "drugs.de.txt",
-    "drugs.fr.txt",
-    "drugs.es.txt",
-    "drugs.pt.txt",
-    "context.en.txt",
-    "context.it.txt",
-    "context.de.txt",
-    "context.fr.txt",
-    "context.es.txt",
-    "context.pt.txt",
-    "common.en.txt",
-    "common.it.txt",
-    "common.de.txt",
-    "common.fr.txt",
-    "common.es.txt",
-    "common.pt.txt",
-];
+embedded!("adult" "violence" "hate" "self-harm" "gambling" "scams" "drugs" "context" "common");
 
 #[cfg(test)]
 mod tests {

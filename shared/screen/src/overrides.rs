@@ -1,7 +1,5 @@
-//! Overrides: an operator allows or denies one page or a site, regardless of the content policy.
-//!
-//! A rule is plain data, which the caller stores. It is applied with every screening, so it survives re-checks and
-//! changes of the lists.
+//! Overrides: an operator allows or denies one page or a site, regardless of the content policy. Rules are applied with
+//! every screening, so they survive re-checks and changes of the lists.
 
 use crate::settings::is_of;
 use crate::topic::{Topic, Verdict};
@@ -14,8 +12,7 @@ pub struct Override {
     pub scope: Scope,
     /// Verdict for it.
     pub verdict: Verdict,
-    /// Topics whose findings an override lets through; an empty list means all, and persons. A rejection needs no
-    /// topic.
+    /// Topics whose findings an override lets through; an empty list means all, and persons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub topics: Vec<Topic>,
     /// The operator's reason, shown with the verdict.

@@ -1,8 +1,5 @@
-//! Finds persons to leave out by their whole names, regardless of capitals, accents and blanks.
-//!
-//! Names of scripts whose marks are accents are looked for among folded words. All others are looked for in the text as
-//! it is written (`as_written`), since folding would take letters away from them, and many of these scripts write
-//! words without blanks.
+//! Finds persons to leave out by their whole names. Names of scripts whose marks are accents are looked for among folded
+//! words, all others in the text as it is written (`as_written`), since folding would take letters away from them.
 
 mod as_written;
 
@@ -22,8 +19,7 @@ pub(crate) struct Persons {
 struct Name {
     /// The person's main name.
     person: String,
-    /// True for each word that begins with a capital. It must do so in the text too, or `rosa bianca` would be a
-    /// person.
+    /// True for each word that begins with a capital. It must do so in the text, too: `rosa bianca` is no person.
     capitals: Vec<bool>,
 }
 

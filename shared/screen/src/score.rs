@@ -14,7 +14,7 @@ const HALF_AT: f32 = 18.0;
 const HALF_PER_WORD: f32 = 0.05;
 /// Points against a topic that halve the weight of ambiguous words in a short text.
 const AGAINST_HALVES: f32 = 6.0;
-/// Maximum that points against a topic add to the divisor, so that stuffing a page with such words does not help.
+/// Maximum that points against a topic add to the divisor, against stuffed pages.
 const MAX_RELIEF: f32 = 6.0;
 /// Share of that relief which applies to unmistakable words.
 const RELIEF_OF_EXPLICIT: f32 = 0.6;
@@ -22,16 +22,15 @@ const RELIEF_OF_EXPLICIT: f32 = 0.6;
 const EXPLICIT_FROM: f32 = 10.0;
 /// Factors for a topic with none, one, two or three different words: real pages of a topic use many.
 const FEW_WORDS: [f32; 4] = [0.0, 0.4, 0.6, 0.85];
-/// Least factor for a topic with fewer different words for it than against it: such a page reports on the topic.
+/// Least factor for a topic with fewer different words for it than against it: the page reports on it.
 const LEAST_FOR_ABOUT: f32 = 0.5;
 /// Minimum weight of common words that identifies a language and outweighs the page's own tag.
 const TOLD_FROM: f32 = 6.0;
-/// Without a tag, minimum share of common words, relative to the language with most of them, for a list to count.
+/// Without a tag, minimum share of common words, relative to the most frequent language, for a list to count.
 const SPOKEN_FROM: f32 = 0.5;
 /// Maximum number of places recorded per word.
 const MAX_PLACES: usize = 3;
 
-/// The two parts of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum In {
     Title,
@@ -45,12 +44,10 @@ pub(crate) struct Weighed {
     pub(crate) word: usize,
     pub(crate) points: f32,
     pub(crate) count: u32,
-    pub(crate) in_title: bool,
     /// First places, in bytes of the given title or text.
     pub(crate) places: Vec<(In, usize, usize)>,
 }
 
-/// Findings on one topic.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scored {
     pub(crate) topic: Topic,
@@ -77,8 +74,8 @@ pub(crate) fn score(lexicon: &Lexicon, title: &Folded, text: &Folded, language: 
     scored.filter(|s| s.score > 0.0).collect()
 }
 
-/// Returns the points for half of a full score, by topic; see [`HALF_AT`]. Hate, violence and self-harm use everyday
-/// words, so fewer are listed and each means more; advertisers repeat the words of their trade.
+/// Returns the points for half of a full score. Hate, violence and self-harm use everyday words, so fewer are listed;
+/// advertisers repeat the words of their trade.
 fn half_of(topic: Topic) -> f32 {
     match topic {
         Topic::SelfHarm => 12.0,
@@ -131,14 +128,14 @@ fn weigh(lexicon: &Lexicon, spoken: &Spoken, counts: &BTreeMap<usize, Count>, to
                 word: *word,
                 points,
                 count: count.in_text + u32::from(count.in_title),
-                in_title: count.in_title,
                 places: count.places.clone(),
             };
             if side == Side::Topic(topic) { terms.push(weighed) } else { against.push(weighed) }
         }
     }
-    terms.sort_by(|a: &Weighed, b: &Weighed| b.points.total_cmp(&a.points));
-    against.sort_by(|a: &Weighed, b: &Weighed| b.points.total_cmp(&a.points));
+    for words in [&mut terms, &mut against] {
+        words.sort_by(|a: &Weighed, b: &Weighed| b.points.total_cmp(&a.points));
+    }
     Scored { topic, score: tally.score(topic, half_at), terms, against }
 }
 
@@ -151,9 +148,8 @@ struct Tally {
     ambiguous: f32,
     /// Number of different words with more than the least weight.
     different: usize,
-    /// Points against it, those of context included.
+    /// The same against it, words of context included.
     against: f32,
-    /// Number of different words against it with more than the least weight.
     different_against: usize,
 }
 
@@ -196,10 +192,8 @@ struct Spoken {
 }
 
 impl Spoken {
-    /// Determines the lists from the common words of each language, and from the BCP 47 tag of the page.
-    ///
-    /// A tag is often that of the site's template, so enough common words outweigh it. A language without a list is
-    /// believed, since its words are unknown. Without a tag, lists count by their share of common words.
+    /// Determines the lists from the common words of each language, which outweigh the BCP 47 tag of the page if there are
+    /// enough, since that is often the template's. A language without a list is believed.
     fn detect(lexicon: &Lexicon, texts: &[&str], tag: Option<&str>) -> Spoken {
         let primary = tag.and_then(|t| t.split(['-', '_']).next()).filter(|p| !p.is_empty());
         let named = primary.map(|p| LANGUAGES.iter().position(|l| l.eq_ignore_ascii_case(p)));
@@ -209,24 +203,19 @@ impl Spoken {
         let told = common_words(lexicon, texts);
         let most = told.iter().copied().fold(0.0, f32::max);
         let guess = told.iter().position(|t| *t == most).filter(|_| most > 0.0).unwrap_or(ENGLISH);
-        match named.flatten() {
-            Some(named) => {
-                let own = if most >= TOLD_FROM { guess } else { named };
-                Spoken { own, lists: std::array::from_fn(|l| l == ENGLISH || l == own || l == named) }
-            }
-            None => {
-                let lists = std::array::from_fn(|l| l == ENGLISH || told[l] >= SPOKEN_FROM * most);
-                Spoken { own: guess, lists }
-            }
-        }
+        let own = named.flatten().filter(|_| most < TOLD_FROM).unwrap_or(guess);
+        let counts = |l: usize| match named.flatten() {
+            Some(named) => l == own || l == named,
+            None => told[l] >= SPOKEN_FROM * most,
+        };
+        Spoken { own, lists: std::array::from_fn(|l| l == ENGLISH || counts(l)) }
     }
 
     fn has(&self, language: usize) -> bool {
-        self.lists.get(language).copied().unwrap_or(false)
+        self.lists[language]
     }
 
-    /// Returns the entry of this side that counts: that of the page's own language, else that of English, so that a
-    /// word is harmless if the own language says so, whatever it means in English.
+    /// Returns the entry of this side that counts: that of the page's own language, else that of English.
     fn meant<'a>(&self, entries: &'a [Entry], side: Side) -> Option<&'a Entry> {
         let of = |language| entries.iter().find(|e| e.side == side && e.language == language);
         let any = || entries.iter().find(|e| e.side == side && self.has(e.language));
@@ -236,14 +225,9 @@ impl Spoken {
 
 fn common_words(lexicon: &Lexicon, texts: &[&str]) -> [f32; LANGUAGES.len()] {
     let mut told = [0.0_f32; LANGUAGES.len()];
-    for text in texts {
-        for hit in lexicon.find(text, |e| e.side == Side::Common) {
-            for entry in lexicon.entries(hit.word).iter().filter(|e| e.side == Side::Common) {
-                if let Some(count) = told.get_mut(entry.language) {
-                    *count += 1.0;
-                }
-            }
-        }
+    let hits = texts.iter().flat_map(|text| lexicon.find(text, |e| e.side == Side::Common));
+    for entry in hits.flat_map(|hit| lexicon.entries(hit.word)).filter(|e| e.side == Side::Common) {
+        told[entry.language] += 1.0;
     }
     told
 }

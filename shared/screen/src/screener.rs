@@ -7,8 +7,7 @@ use crate::lists::{BadList, EMBEDDED, List, read};
 use crate::persons::Persons;
 use crate::score::{In, Scored, Weighed, score};
 use crate::settings::{Settings, TOGETHER_FROM};
-use crate::topic::Topic;
-use crate::topic::TopicScore;
+use crate::topic::{Topic, TopicScore};
 use crate::verdict::{Evidence, Finding, NamedPerson, Place, REPORT_AT, Screening};
 use curlew_text::hygiene::head_bytes;
 use std::fmt;
@@ -18,9 +17,8 @@ use std::sync::LazyLock;
 pub const MAX_TEXT_BYTES: usize = 512 * 1024;
 /// Maximum number of bytes of a title that are read.
 pub const MAX_TITLE_BYTES: usize = 1024;
-/// Maximum number of terms for a topic in an explanation.
+/// Maximum number of terms for a topic in an explanation, and against it.
 const MAX_TERMS: usize = 12;
-/// Maximum number of terms against it.
 const MAX_COUNTER: usize = 8;
 /// Maximum number of bytes of the page that an explanation quotes per place.
 const MAX_QUOTE: usize = 80;
@@ -38,8 +36,8 @@ pub struct Page<'a> {
     pub title: &'a str,
     /// Text of the page, plain.
     pub text: &'a str,
-    /// BCP 47 tag such as `it` or `it-IT`. Its lists count together with the English ones; for a language without lists
-    /// only the English ones count. Without a tag, or if the tag is wrong, the most common words identify the language.
+    /// BCP 47 tag such as `it` or `it-IT`. Its lists, if there are any, count together with the English ones; without a tag,
+    /// or if it is wrong, the most common words identify the language.
     pub language: Option<&'a str>,
     /// Host of the page, for sites that the operator allows.
     pub host: Option<&'a str>,
@@ -69,8 +67,8 @@ pub enum Unusable {
     TooMany(String),
 }
 
-impl std::fmt::Display for Unusable {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unusable::List(bad) => bad.fmt(f),
             Unusable::Setting(why) => f.write_str(why),
@@ -88,10 +86,9 @@ impl Screener {
     /// If a setting or a list cannot be used.
     pub fn new(settings: Settings, further: &[List]) -> Result<Screener, Unusable> {
         settings.check().map_err(Unusable::Setting)?;
-        let own = EMBEDDED.iter().copied();
-        let all = own.chain(further.iter().map(|l| (l.name.as_str(), l.text.as_str())));
         let mut lines = Vec::new();
-        for (name, text) in all {
+        let further = further.iter().map(|list| (list.name.as_str(), list.text.as_str()));
+        for (name, text) in EMBEDDED.iter().copied().chain(further) {
             lines.extend(read(name, text).map_err(Unusable::List)?);
         }
         let lexicon = Lexicon::new(lines);
@@ -114,16 +111,11 @@ impl Screener {
         self.screen_with(page, &[])
     }
 
-    /// Screens a page together with a classifier's findings in its image.
-    ///
-    /// If both find the same topic, the higher score counts. If each of the two reaches at least three quarters of the
-    /// threshold, they count together, as independent evidence.
+    /// Screens a page together with a classifier's findings in its image. Of two findings on one topic the higher score counts;
+    /// if each reaches three quarters of the threshold, both count together, as independent evidence.
     pub fn screen_with(&self, page: &Page<'_>, image: &[Detection]) -> Screening {
-        let page = Page {
-            title: head_bytes(page.title, MAX_TITLE_BYTES),
-            text: head_bytes(page.text, MAX_TEXT_BYTES),
-            ..*page
-        };
+        let (title, text) = (head_bytes(page.title, MAX_TITLE_BYTES), head_bytes(page.text, MAX_TEXT_BYTES));
+        let page = Page { title, text, ..*page };
         let title = fold(page.title, |w| self.lexicon.knows(w));
         let text = fold(page.text, |w| self.lexicon.knows(w));
         let mut named = Vec::new();
@@ -136,10 +128,11 @@ impl Screener {
         let scored = score(&self.lexicon, &title, &text, page.language);
         let words = scored.into_iter().filter(|s| s.score >= REPORT_AT).map(|s| self.finding(&page, &s));
         let images = image.iter().map(|detection| self.image_finding(&page, detection));
-        let found: Vec<Finding> = words.chain(images).collect();
+        let mut found: Vec<Finding> = words.chain(images).collect();
         let together: Vec<Finding> =
             Topic::ALL.iter().filter_map(|topic| self.together(&page, *topic, &found)).collect();
-        Screening::from_findings(found.into_iter().chain(together), named)
+        found.extend(together);
+        Screening::from_findings(found, named)
     }
 
     /// True if an image alone can reject a page, given the classifier's highest score.
@@ -188,10 +181,9 @@ impl Screener {
         let rule = self.settings.rule(topic);
         let reached = score >= rule.threshold;
         let waived = match self.settings.allowed(page.host, topic) {
-            _ if !reached => None,
-            _ if !rule.on => Some(format!("{topic} is switched off")),
-            Some(allowed) => Some(format!("{} is let through", allowed.site)),
-            None => None,
+            _ if reached && !rule.on => Some(format!("{topic} is switched off")),
+            Some(allowed) if reached => Some(format!("{} is let through", allowed.site)),
+            _ => None,
         };
         Finding {
             topic,

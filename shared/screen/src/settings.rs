@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 
 /// Default score from which a topic rejects a page.
 pub const REJECT_AT: f32 = 0.5;
-/// Share of the threshold that words and image must each reach to count together: the labelled set has texts *about* a
-/// topic that come half of the way.
+/// Share of the threshold that words and image must each reach to count together.
 pub const TOGETHER_FROM: f32 = 0.75;
 /// Maximum number of persons.
 pub const MAX_PERSONS: usize = 10_000;
@@ -45,8 +44,8 @@ impl Settings {
         if self.persons.len() > MAX_PERSONS {
             return Err(format!("more than {MAX_PERSONS} persons"));
         }
-        let names = self.persons.iter().flat_map(Person::names);
-        match names.into_iter().find(|name| !crate::persons::is_long_enough(name)) {
+        let mut names = self.persons.iter().flat_map(Person::names);
+        match names.find(|name| !crate::persons::is_long_enough(name)) {
             Some(short) => Err(format!("the name '{short}' is too short to be looked for")),
             None => Ok(()),
         }
@@ -78,16 +77,15 @@ impl<'de> Deserialize<'de> for TopicRule {
             Threshold(f32),
             Word(String),
         }
-        let on = |on| TopicRule { on, ..TopicRule::default() };
-        match Written::deserialize(deserializer)? {
-            Written::Switch(switch) => Ok(on(switch)),
-            Written::Threshold(threshold) if (0.0..=1.0).contains(&threshold) => Ok(TopicRule { on: true, threshold }),
-            Written::Word(word) if word == "on" => Ok(on(true)),
-            Written::Word(word) if word == "off" => Ok(on(false)),
-            Written::Threshold(_) | Written::Word(_) => {
-                Err(serde::de::Error::custom("a topic is \"on\", \"off\" or a threshold from 0 to 1"))
+        let on = match Written::deserialize(deserializer)? {
+            Written::Threshold(threshold) if (0.0..=1.0).contains(&threshold) => {
+                return Ok(TopicRule { on: true, threshold });
             }
-        }
+            Written::Switch(switch) => switch,
+            Written::Word(word) if word == "on" || word == "off" => word == "on",
+            _ => return Err(serde::de::Error::custom("a topic is \"on\", \"off\" or a threshold from 0 to 1")),
+        };
+        Ok(TopicRule { on, ..TopicRule::default() })
     }
 }
 
@@ -106,8 +104,7 @@ impl Person {
     /// Minimum number of letters in a name; two letters occur everywhere.
     pub(crate) const MIN_NAME: usize = 3;
 
-    /// Reads a list: a person a line, the name first and then other names, with `;` between them. Empty lines and those
-    /// that begin with `#` are left out.
+    /// Reads a list: a person a line, the name and then other names, with `;` between them; `#` begins a comment.
     ///
     /// # Errors
     /// If it is longer than [`MAX_PERSONS_BYTES`].

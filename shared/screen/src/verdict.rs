@@ -64,7 +64,7 @@ pub struct Finding {
 pub struct Evidence {
     /// Term as in the word list; a star stands for further letters.
     pub term: String,
-    /// Points that it added: its weight, more for a title and for more than one place.
+    /// Points that it added.
     #[serde(serialize_with = "in_thousandths")]
     pub points: f32,
     /// Number of occurrences.
@@ -94,7 +94,7 @@ pub struct NamedPerson {
 }
 
 impl Override {
-    /// Applies this rule to a verdict. Findings stay in it, so that the operator sees what was overridden.
+    /// Applies this rule to a verdict; the findings stay in it.
     pub fn apply(&self, mut screening: Screening) -> Screening {
         let lifts = |topic: Topic| self.topics.is_empty() || self.topics.contains(&topic);
         let remains = screening.topics.iter().any(|t| t.rejects && !lifts(t.topic))
@@ -125,22 +125,21 @@ impl Screening {
         Screening { verdict, topics, persons, overridden: None, image_not_classified: None }
     }
 
-    /// Returns the reasons for the rejection: names of topics, `person` or `operator`. Empty if the page passes.
+    /// Returns the reasons for the rejection: names of topics, `person` or `operator`.
     pub fn rejected_for(&self) -> Vec<String> {
         if self.verdict == Verdict::Pass {
             return Vec::new();
         }
         let topics = self.topics.iter().filter(|t| t.rejects).map(|t| t.topic.to_string());
         let person = (!self.persons.is_empty()).then(|| "person".to_owned());
-        let operator = self.overridden.as_ref().map(|_| "operator".to_owned());
         let mut reasons: Vec<String> = topics.chain(person).collect();
-        if reasons.is_empty() {
-            reasons.extend(operator);
+        if reasons.is_empty() && self.overridden.is_some() {
+            reasons.push("operator".to_owned());
         }
         reasons
     }
 
-    /// Returns true if the page's image has a part in its rejection.
+    /// True if the page's image has a part in its rejection.
     pub fn is_rejected_for_image(&self) -> bool {
         self.verdict == Verdict::Reject && self.topics.iter().any(|topic| topic.rejects && topic.image.is_some())
     }
@@ -163,14 +162,10 @@ impl Screening {
             Verdict::Pass if self.topics.is_empty() => "Nothing was found; the page passes.".to_owned(),
             Verdict::Pass => "The page passes.".to_owned(),
         };
-        if let Some(rule) = &self.overridden {
-            let _ = write!(text, " {}", rule.explain());
-        }
-        for person in &self.persons {
-            let _ = write!(text, " {}", person.explain());
-        }
-        for finding in &self.topics {
-            let _ = write!(text, " {}", finding.explain());
+        let rule = self.overridden.iter().map(Override::explain);
+        let findings = self.persons.iter().map(NamedPerson::explain).chain(self.topics.iter().map(Finding::explain));
+        for sentence in rule.chain(findings) {
+            text.extend([" ", &sentence]);
         }
         if let Some(why) = &self.image_not_classified {
             let _ = write!(text, " Its image was not looked at: {why}.");

@@ -1,9 +1,6 @@
-//! Skin-region analysis: measures the share of an image that one connected region of skin colours fills.
-//!
-//! It knows colours and shapes, not bodies. Sand, wood, fur and portraits that fill the frame have the same colours, so
-//! it reports only very large and smooth regions, and its score alone never reaches the default threshold: it counts
-//! together with words of the page that come close to it by themselves. The tests measure its error rate on drawn
-//! images.
+//! Skin-region analysis: measures the share of an image that one connected region of skin colours fills. Sand, wood, fur and
+//! portraits have the same colours, so its score alone never reaches the default threshold: it counts together with words
+//! of the page that come close to it by themselves.
 
 use super::{Detection, ImageClassifier, ImageInput, NotClassified, Region, Rgb};
 use crate::topic::{Topic, TopicScore};
@@ -21,7 +18,7 @@ const MAX_SCORE: f32 = 0.45;
 const MAX_GRAIN: f32 = 14.0;
 /// Minimum spread of brightness, of 255; a flatter region is a drawing, not a body in light.
 const MIN_SPREAD: f32 = 6.0;
-/// Share of free border cells from which a region is taken for a bust or portrait, whose skin lies within the middle.
+/// Share of free border cells from which a region is taken for a portrait.
 const BORDER_FREE: f32 = 0.97;
 
 /// The embedded classifier. Knows [`Topic::Adult`] only.
@@ -56,7 +53,7 @@ impl ImageClassifier for SkinRegions {
     }
 }
 
-/// The image in cells of equal size, each the mean of its pixels.
+/// The image in equal cells, each the mean of its pixels.
 struct Grid {
     width: usize,
     height: usize,
@@ -122,12 +119,10 @@ impl Grid {
         let mut region = Vec::new();
         let mut open = vec![start];
         while let Some(at) = open.pop() {
-            match left.get_mut(at) {
-                Some(is_left) if *is_left => *is_left = false,
-                _ => continue,
+            if std::mem::take(&mut left[at]) {
+                region.push(at);
+                open.extend(self.neighbours(at));
             }
-            region.push(at);
-            open.extend(self.neighbours(at));
         }
         region
     }

@@ -1,15 +1,11 @@
-//! Finds names in the scripts whose marks are letters or whose words have no blanks between them: those of South, South
-//! East and East Asia, and others beyond the alphabets of Europe and the Near East.
-//!
-//! Marks count here, and a name may stand within a run of letters where its script writes words so.
+//! Finds names in the scripts beyond the alphabets of Europe and the Near East: their marks are letters, or a name may
+//! stand within a run of letters.
 
 use super::Named;
 use crate::fold::is_unseen;
 use aho_corasick::{AhoCorasick, BuildError};
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-/// Minimum number of letters and marks in a name.
-const MIN_NAME: usize = 2;
 /// Syllables of the particles and forms of address that may follow a Korean name within its word.
 const KOREAN_ENDINGS: &str = "은는이가을를의에게서께와과랑도로으만씨님";
 /// Maximum number of letters that are read after a Korean name; the longest endings have fewer.
@@ -33,6 +29,8 @@ pub(super) fn is_meant(name: &str) -> bool {
 
 /// Returns true if a name that [`is_meant`] here has enough letters.
 pub(super) fn is_long_enough(name: &str) -> bool {
+    /// Letters and marks.
+    const MIN_NAME: usize = 2;
     name.nfc().filter(|c| is_letter(*c)).count() >= MIN_NAME
 }
 
@@ -40,18 +38,17 @@ impl AsWritten {
     /// Takes pairs of a person's main name and a name to look for.
     ///
     /// # Errors
-    /// If there are too many names for one automaton.
+    /// If there are too many names.
     pub(super) fn new<'n>(names: impl Iterator<Item = (&'n str, &'n str)>) -> Result<AsWritten, BuildError> {
         let (mut patterns, mut persons) = (Vec::new(), Vec::new());
         for (person, name) in names {
             let apart = Letters::new(name).text.trim().to_owned();
             // Most of these scripts may write both parts of a name as one word.
-            if apart.contains(' ') && Class::of_char(apart.chars().next()) != Class::Word {
-                patterns.push(apart.replace(' ', ""));
+            let is_joined = apart.contains(' ') && Class::of_char(apart.chars().next()) != Class::Word;
+            for pattern in is_joined.then(|| apart.replace(' ', "")).into_iter().chain([apart]) {
+                patterns.push(pattern);
                 persons.push(person.to_owned());
             }
-            patterns.push(apart);
-            persons.push(person.to_owned());
         }
         Ok(AsWritten { automaton: AhoCorasick::new(&patterns)?, persons })
     }
