@@ -5,17 +5,17 @@ pub mod changes;
 
 use crate::hidden::{hidden_hosts, is_hidden};
 use crate::index::Index;
+use crate::listing::each_key;
 use crate::manifest::load_manifest;
 use crate::segment::{SEGMENTS, decode_all, key_day, segment_day, year_prefix};
 use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp, Year, is_at_or_below};
 use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{CpuTask, PortError, compute};
 use curlew_search::Manifest;
-use futures::stream::{FuturesOrdered, StreamExt};
+use futures::stream::{self, FuturesOrdered, StreamExt, TryStreamExt};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-const KEYS: usize = 1_000;
 /// Maximum number of segments that are read at once: a request to a stack may take 30 ms.
 const SEGMENTS_AT_ONCE: usize = 32;
 /// Maximum bytes of segments that are read at once, by the largest so far; one is always read.
@@ -72,6 +72,10 @@ impl Snapshot {
         !is_gone && !is_expired && !is_hidden(&self.blocked, &record.url) && self.filter.takes(record)
     }
 
+    fn lists(&self, segment: &SegmentKey) -> bool {
+        self.new.contains(segment) || self.manifest_of(segment).is_some_and(|manifest| manifest.is_indexed(segment))
+    }
+
     fn manifest_of(&self, segment: &SegmentKey) -> Option<&Manifest> {
         self.manifests.get(&segment_day(segment).get(..4)?.parse().ok()?)
     }
@@ -106,11 +110,17 @@ impl Export<'_> {
     ) -> Result<(), E> {
         let (snapshot, encode) = (Arc::new(self.snapshot(filter).await?), Arc::new(encode));
         let mut written: HashMap<SegmentKey, Vec<u32>> = HashMap::new();
-        let mut keys = Keys::new(&snapshot);
+        let prefixes: Vec<String> = snapshot.manifests.keys().map(|year| year_prefix(*year)).collect();
+        let first_day = snapshot.filter.first_day().map(|day| format!("{SEGMENTS}{day}"));
+        let mut keys = stream::iter(&prefixes)
+            .flat_map(|prefix| each_key(self.0.blobs.as_ref(), prefix, first_day.clone()))
+            .map_err(StageError::from);
         let (mut reads, mut largest) = (FuturesOrdered::new(), 1);
         loop {
             while reads.len() < (BYTES_AT_ONCE / largest).clamp(1, SEGMENTS_AT_ONCE) {
-                let Some(key) = keys.next(self.0, &snapshot).await? else { break };
+                let Some(key) = keys.try_next().await? else { break };
+                // Segments that came to be after the snapshot are left out.
+                let Some(key) = SegmentKey::new(&key).ok().filter(|key| snapshot.lists(key)) else { continue };
                 reads.push_back(self.portion(key, snapshot.clone(), encode.clone()));
             }
             let Some(portion) = reads.next().await else { break };
@@ -174,7 +184,7 @@ impl Export<'_> {
     /// Asks the rows of pages where their records are; `None` for a page that is not accepted.
     async fn current(&self, pages: impl Iterator<Item = &PageId>) -> Result<Vec<Option<Location>>> {
         let rows = pages.map(|id| self.0.pages.get(id));
-        let mut rows = futures::stream::iter(rows).buffered(ROWS_AT_ONCE);
+        let mut rows = stream::iter(rows).buffered(ROWS_AT_ONCE);
         let mut current = Vec::new();
         while let Some(row) = rows.next().await {
             current.push(row?.and_then(|(page, _)| match page.state {
@@ -265,44 +275,4 @@ fn without_copy(mut record: Record) -> Record {
         record.text.clear();
     }
     record
-}
-
-struct Keys {
-    years: std::vec::IntoIter<Year>,
-    /// The prefix that is being listed, and the key after which the listing goes on.
-    at: Option<(String, Option<String>)>,
-    listed: std::vec::IntoIter<String>,
-    first_day: Option<String>,
-}
-
-impl Keys {
-    fn new(snapshot: &Snapshot) -> Keys {
-        let years: Vec<Year> = snapshot.manifests.keys().copied().collect();
-        let first_day = snapshot.filter.first_day().map(|day| format!("{SEGMENTS}{day}"));
-        Keys { years: years.into_iter(), at: None, listed: vec![].into_iter(), first_day }
-    }
-
-    /// Returns the next segment; those that came to be after the snapshot are left out.
-    async fn next(&mut self, index: &Index, snapshot: &Snapshot) -> Result<Option<SegmentKey>> {
-        loop {
-            for key in self.listed.by_ref().filter_map(|key| SegmentKey::new(&key).ok()) {
-                let is_indexed = snapshot.manifest_of(&key).is_some_and(|manifest| manifest.is_indexed(&key));
-                if is_indexed || snapshot.new.contains(&key) {
-                    return Ok(Some(key));
-                }
-            }
-            let (prefix, after) = match self.at.take() {
-                Some(at) => at,
-                None => match self.years.next() {
-                    Some(year) => (year_prefix(year), self.first_day.clone()),
-                    None => return Ok(None),
-                },
-            };
-            let keys = index.blobs.list(&prefix, after.as_deref(), KEYS).await?;
-            if let Some(last) = keys.last() {
-                self.at = Some((prefix, Some(last.clone())));
-            }
-            self.listed = keys.into_iter();
-        }
-    }
 }

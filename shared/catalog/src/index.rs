@@ -6,7 +6,8 @@ mod report;
 pub use report::PublishReport;
 
 use crate::listing::all_keys;
-use crate::manifest::{change_manifest, load_manifest, search_error, unlisted_segments};
+use crate::manifest::{change_manifest, load_manifest, manifest_key, parse_manifest, search_error, unlisted_segments};
+use crate::object;
 use crate::removal::REPLACED_IN_A_ROW;
 use crate::segment;
 use bytes::Bytes;
@@ -20,7 +21,7 @@ use curlew_search::{
 use futures::future::try_join_all;
 use futures::stream::{self, Stream, StreamExt, TryStreamExt};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Number of pages at which a portion is built as one split, unless configured; it bounds the memory.
 pub const PAGES_PER_SPLIT: usize = 20_000;
@@ -406,14 +407,12 @@ impl Index {
         let there = all_keys(self.blobs.as_ref(), &format!("splits/{year:04}/"), None).await?;
         let now = self.clock.now();
         let until = now - RETIRED_FOR;
-        let over = Mutex::new(Vec::new());
-        change_manifest(self.blobs.as_ref(), year, |m| {
-            let (next, found) = m.swept(&there, now, until);
-            *over.lock().unwrap_or_else(PoisonError::into_inner) = found;
-            Ok(next)
-        })
-        .await?;
-        for key in over.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        let over = object::change(self.blobs.as_ref(), &manifest_key(year), |bytes| {
+            let manifest = parse_manifest(year, bytes)?;
+            let (next, over) = manifest.swept(&there, now, until);
+            Ok(((next != manifest).then(|| next.to_json()), over))
+        });
+        for key in over.await? {
             self.blobs.delete(&key).await?;
         }
         Ok(())

@@ -27,7 +27,6 @@ const MAX_BLOCK: u64 = 16 << 20;
 const SETTLED_AFTER: Millis = Millis::from_days(2);
 /// Objects that are deleted at once: a request to a stack may take 30 ms.
 const DELETED_AT_ONCE: usize = 16;
-const JSON: &str = "application/json";
 
 /// A page as it was fetched.
 #[derive(Clone, Debug)]
@@ -69,12 +68,7 @@ pub fn pack(job: &ExtractJob, exchange: &Exchange, body: &[u8]) -> Result<Bytes>
         calls_left: 0,
         ..job.clone()
     };
-    let about = json(&about)?;
-    let (date, response) = (job.fetched_at.to_string(), id(job, "response"));
-    let more = [("WARC-Target-URI", job.final_url.as_str()), ("WARC-Concurrent-To", &response)];
-    let id = id(job, "metadata");
-    let (head, payload, content_type) = (&[][..], about.as_slice(), JSON);
-    write(&mut bytes, &NewRecord { kind: "metadata", id: &id, date: &date, content_type, more: &more, head, payload });
+    write_record(&mut bytes, job, "metadata", "application/json", "", &json(&about)?);
     Ok(compressed(&bytes)?.into())
 }
 
@@ -95,23 +89,23 @@ pub(crate) fn unpack(frame: &[u8]) -> Option<RawPage> {
     Some(RawPage { job, body: response.slice(from..) })
 }
 
-fn id(job: &ExtractJob, kind: &str) -> String {
-    record_id(&[kind, job.page.as_str(), &job.fetched_at.to_string()])
-}
-
 fn write_request(out: &mut Vec<u8>, job: &ExtractJob, exchange: &Exchange) {
-    let (id, response, date) = (id(job, "request"), id(job, "response"), job.fetched_at.to_string());
-    let more = [("WARC-Target-URI", job.final_url.as_str()), ("WARC-Concurrent-To", &response)];
-    let head = format!("{}\r\n", exchange.request);
-    let (kind, content_type, head) = ("request", HTTP_REQUEST, head.as_bytes());
-    write(out, &NewRecord { kind, id: &id, date: &date, content_type, more: &more, head, payload: &[] });
+    write_record(out, job, "request", HTTP_REQUEST, &format!("{}\r\n", exchange.request), &[]);
 }
 
 fn write_response(out: &mut Vec<u8>, job: &ExtractJob, exchange: &Exchange, payload: &[u8]) {
-    let (id, date) = (id(job, "response"), job.fetched_at.to_string());
-    let more = [("WARC-Target-URI", job.final_url.as_str())];
     let head = format!("{}Content-Length: {}\r\n\r\n", exchange.response, payload.len());
-    let (kind, content_type, head) = ("response", HTTP_RESPONSE, head.as_bytes());
+    write_record(out, job, "response", HTTP_RESPONSE, &head, payload);
+}
+
+fn write_record(out: &mut Vec<u8>, job: &ExtractJob, kind: &str, content_type: &str, head: &str, payload: &[u8]) {
+    let date = job.fetched_at.to_string();
+    let [id, response] = [kind, "response"].map(|kind| record_id(&[kind, job.page.as_str(), &date]));
+    let mut more = vec![("WARC-Target-URI", job.final_url.as_str())];
+    if kind != "response" {
+        more.push(("WARC-Concurrent-To", &response));
+    }
+    let head = head.as_bytes();
     write(out, &NewRecord { kind, id: &id, date: &date, content_type, more: &more, head, payload });
 }
 

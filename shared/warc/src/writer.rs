@@ -33,13 +33,10 @@ pub fn record_id(of: &[&str]) -> String {
         hash.update(part.as_bytes());
         hash.update([0]);
     }
-    let mut bytes: [u8; 16] = [0; 16];
-    for (byte, from) in bytes.iter_mut().zip(hash.finalize()) {
-        *byte = from;
-    }
+    let mut bytes = hash.finalize();
     bytes[6] = bytes[6] & 0x0f | 0x80;
     bytes[8] = bytes[8] & 0x3f | 0x80;
-    let hex = hex(&bytes);
+    let hex = hex(&bytes[..16]);
     format!("<urn:uuid:{}-{}-{}-{}-{}>", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 
@@ -79,7 +76,5 @@ fn digest(parts: &[&[u8]]) -> String {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

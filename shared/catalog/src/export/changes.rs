@@ -1,17 +1,12 @@
 //! Changes: the pages that another engine has to index, and those that it has to delete, to find what a search here
 //! finds. docs/decisions/0097 says why nothing is lost between two runs.
 
-use super::{CLOCKS_DIFFER, Export, ROWS_AT_ONCE, RecordFilter, Snapshot, without_copy};
-use crate::hidden::is_hidden;
+use super::*;
 use crate::listing::all_keys;
 use crate::removal::AUDIT_PREFIX;
-use crate::segment::{RecordReader, SEGMENTS, key_day};
-use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp};
-use curlew_ports::PortError;
-use curlew_ports::stage::{Result, StageError};
-use futures::stream::{self, StreamExt, TryStreamExt};
+use crate::segment::RecordReader;
+use futures::stream::{self, TryStreamExt};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 
 const VERSION: u32 = 1;
 const SEGMENTS_AT_ONCE: usize = 8;

@@ -1,11 +1,9 @@
 //! Reports on the index: counts of a run, and the state of a year.
 
-use super::Index;
-use crate::manifest::{load_if_known, load_manifest, search_error};
+use super::*;
+use crate::manifest::load_if_known;
 use crate::segment::SEGMENTS;
-use curlew_model::{PageId, Year};
-use curlew_ports::stage::Result;
-use curlew_search::{Hidden, Split, SplitEntry};
+use curlew_search::Hidden;
 
 /// Counts of one run of publishing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,16 +8,16 @@ mod lists;
 use crate::feeds::intake::{Intake, visit_jobs};
 use crate::politeness::visit::{CallEnd, LeaseOutcome, Visit};
 use curlew_catalog::hidden::{Hidden, hidden};
+use curlew_feed::Entry;
 use curlew_model::{
     AddressList, Backfill, BackfillDocument, BackfillJob, BackfillPhase, BackfillState, DocumentKind, FeedSource,
     HoldReason, HostKey, Job, Listed, SiteState, Source, SourceKey, Timestamp, VisitItem,
 };
-use curlew_policy::address;
 use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::polling::backfill::{self, Setback, Work};
 use curlew_policy::robots::sitemaps;
 use curlew_policy::rules::{BACKFILL_PORTION, BUSY_RETRY};
-use curlew_policy::trace;
+use curlew_policy::{address, trace};
 use curlew_ports::stage::{Result, StageError, Verdict};
 use curlew_ports::{Version, update_host};
 use lists::PageAddress;

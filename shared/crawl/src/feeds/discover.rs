@@ -14,11 +14,10 @@ use curlew_model::{
     DiscoverJob, Envelope, Failure, FailureCause, FeedSource, Job, Millis, PollJob, Rejection, SiteSource, SiteState,
     Source,
 };
-use curlew_policy::address;
 use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::deferral;
 use curlew_policy::skew::unless_ahead;
-use curlew_policy::trace;
+use curlew_policy::{address, trace};
 use curlew_ports::stage::{Result, StageError, Verdict, with_causes};
 use curlew_ports::{Event, Version};
 use feed_search::{FeedSearch, Rest, Step};

@@ -13,14 +13,14 @@ use crate::pages::overrides;
 use crate::parsing::parsed;
 use crate::politeness::access::Politeness;
 use crate::politeness::usage_preferences::StatedUsage;
-use crate::politeness::visit::interstitial::{html_of, read_article};
+use crate::politeness::visit::interstitial::{html_of, key_of, read_article};
 use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
 use bytes::Bytes;
 use curlew_article::{Article, HeadScan, Limits, decode, scan_head};
 use curlew_catalog::segment::RecordReader;
 use curlew_model::{
-    EntryHints, Envelope, ExtractJob, HostKey, ImageId, MainImage, Millis, PageId, PageState, Purpose, Rejection,
-    StatedPreferences, Timestamp, Validators, VisitItem, VisitJob,
+    EntryHints, Envelope, ExtractJob, Gone, HostKey, ImageId, Job, MainImage, Millis, Page, PageId, PageState, Purpose,
+    Record, Rejection, StatedPreferences, Timestamp, TraceId, Validators, VisitItem, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::page::directives::{Directives, robots_tag_lines};
@@ -28,11 +28,12 @@ use curlew_policy::page::sampling;
 use curlew_policy::page::soft404::is_one_article;
 use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::deferral::{ItemWait, Remainder};
+use curlew_policy::politeness::marks;
 use curlew_policy::politeness::outcome::{CallTarget, Role, is_refusal, url_held};
 use curlew_policy::polling::conditional;
 use curlew_ports::stage::{Result, Verdict};
-use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
-use curlew_screen::Override;
+use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply, swapped};
+use curlew_screen::{Override, Verdict as Judged};
 use interstitial::{MOST_SUSPECTS, Sight, Suspicion};
 use lru::LruCache;
 use std::collections::{BTreeMap, VecDeque};

@@ -134,7 +134,7 @@ fn averaged(pixels: &RgbImage) -> RgbImage {
 fn opened_for(bytes: &[u8], memory: u64) -> Result<(impl ImageDecoder, u64), String> {
     let file = Cursor::new(without_metadata(bytes));
     let mut reader = ImageReader::new(file).with_guessed_format().map_err(|e| e.to_string())?;
-    reader.limits(limits(memory));
+    reader.limits(limits(MAX_SIDE, memory));
     let format = reader.format().ok_or("the format of the image is not known")?;
     let mut decoder = reader.into_decoder().map_err(|e| e.to_string())?;
     let (width, height) = decoder.dimensions();
@@ -147,7 +147,7 @@ fn opened_for(bytes: &[u8], memory: u64) -> Result<(impl ImageDecoder, u64), Str
         return Err(format!("the image takes {footprint} bytes while it is decoded"));
     };
     // Heeded for a GIF's frame, which takes a fourth more for its indices.
-    decoder.set_limits(limits(left / 5 * 4)).map_err(|e| e.to_string())?;
+    decoder.set_limits(limits(MAX_SIDE, left / 5 * 4)).map_err(|e| e.to_string())?;
     Ok((decoder, footprint))
 }
 
@@ -167,22 +167,18 @@ fn without_metadata(file: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(kept)
 }
 
-fn limits(bytes: u64) -> Limits {
+fn limits(side: u32, bytes: u64) -> Limits {
     let mut limits = Limits::default();
-    limits.max_image_width = Some(MAX_SIDE);
-    limits.max_image_height = Some(MAX_SIDE);
+    limits.max_image_width = Some(side);
+    limits.max_image_height = Some(side);
     limits.max_alloc = Some(bytes);
     limits
 }
 
 /// The pixels of a thumbnail; none if it is no picture of a thumbnail's size.
 pub fn opened(jpeg: &[u8]) -> Option<RgbImage> {
-    let mut limits = Limits::default();
-    limits.max_image_width = Some(THUMBNAIL.0);
-    limits.max_image_height = Some(THUMBNAIL.0);
-    limits.max_alloc = Some(MAX_THUMBNAIL);
     let mut reader = ImageReader::with_format(Cursor::new(jpeg), image::ImageFormat::Jpeg);
-    reader.limits(limits);
+    reader.limits(limits(THUMBNAIL.0, MAX_THUMBNAIL));
     Some(reader.decode().ok()?.into_rgb8())
 }
 

@@ -141,10 +141,14 @@ impl ForeignPages<'_> {
                 return Ok(Err(Rejection::Blocked));
             }
         }
-        let preferences = match self.stated(page, &url, &head) {
-            Ok(preferences) => preferences,
-            Err(why) => return Ok(Err(Rejection::Preference(why))),
-        };
+        // The site's own files are not asked for.
+        let heeded = Some(&head).filter(|_| !politeness.scope.meta_ignored.contains(&url));
+        if heeded.is_some_and(|head| LicenseTerms::parse(head.rsl.as_bytes()).prohibits_search(&url)) {
+            let why = "the licence in the page prohibits search (RSL)";
+            return Ok(Err(Rejection::Preference(why.to_owned())));
+        }
+        let license = heeded.and_then(|head| head.license.clone()).or_else(|| linked(&page.every("link"), &url));
+        let preferences = StatedPreferences { license: license.map(String::from), ..StatedPreferences::default() };
         let host = match politeness.key_of(&known_as) {
             Ok(host) => host,
             Err(why) => return Ok(Err(Rejection::Address(why.to_string()))),
@@ -173,18 +177,6 @@ impl ForeignPages<'_> {
             replaces: None,
             exchange: self.keeps_raw.then(|| exchange(page)),
         }))
-    }
-
-    /// Returns the preferences that the answer and the page state, or the refusal; the site's files are not asked for.
-    fn stated(&self, page: &ForeignPage, url: &Url, head: &HeadScan) -> Result<StatedPreferences, String> {
-        let mut stated = StatedPreferences::default();
-        let head = Some(head).filter(|_| !self.politeness.scope.meta_ignored.contains(url));
-        if head.is_some_and(|head| LicenseTerms::parse(head.rsl.as_bytes()).prohibits_search(url)) {
-            return Err("the licence in the page prohibits search (RSL)".to_owned());
-        }
-        let license = head.and_then(|head| head.license.clone()).or_else(|| linked(&page.every("link"), url));
-        stated.license = license.map(String::from);
-        Ok(stated)
     }
 }
 

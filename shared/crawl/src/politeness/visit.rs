@@ -5,25 +5,27 @@ pub(crate) mod interstitial;
 mod refresh;
 pub mod robots;
 
+use crate::parsing::parsed;
 use crate::politeness::access::Politeness;
 use crate::politeness::failures;
 use crate::politeness::signing::{SignatureMode, Signer};
+use crate::politeness::visit::interstitial::is_html;
+use curlew_article::{Limits, decode};
 use curlew_catalog::hidden::covering;
 use curlew_model::{
     Failure, HoldReason, HostKey, HostState, Millis, Origin, Rejection, SignatureHeaders, Timestamp, Validators,
 };
 use curlew_policy::politeness::admission::{self, Admission, NotNow, admit};
-use curlew_policy::politeness::http;
-use curlew_policy::politeness::marks;
 use curlew_policy::politeness::outage::Fault;
 use curlew_policy::politeness::outcome::{CallTarget, Outcome, Role, url_held_until};
 use curlew_policy::politeness::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::politeness::visit::{self, Answer, Attempt, Grant, Permission, Step, VisitState};
+use curlew_policy::politeness::{http, marks};
 use curlew_policy::robots::Robots;
 use curlew_policy::robots::license::LicenseTerms;
 use curlew_ports::stage::Result;
 use curlew_ports::{
-    Call, CallKind, Event, FetchError, Post, Reply, Version, WaitReason, update_host, update_host_from,
+    Call, CallKind, CpuPool, Event, FetchError, Post, Reply, Version, WaitReason, update_host, update_host_from,
 };
 use curlew_signature::accept::is_ours;
 use futures::future::BoxFuture;

@@ -1,20 +1,17 @@
 //! Reading one document of a back catalogue.
 
 use super::lists::PageAddress;
-use super::{Backfills, Site, Turn, waits};
+use super::*;
 use crate::feeds::feed_row;
 use crate::parsing::parsed;
-use crate::politeness::visit::{CallEnd, Fetched};
+use crate::politeness::visit::Fetched;
+use curlew_feed::Feed;
 use curlew_feed::paging::usual;
 use curlew_feed::sitemap::{self, SitemapLimits};
-use curlew_feed::{Entry, Feed};
-use curlew_model::{Backfill, BackfillDocument, DocumentKind, Listed, SourceKey, Timestamp, Validators};
-use curlew_policy::address;
-use curlew_policy::polling::backfill::{self, FeedFacts, Setback};
-use curlew_ports::stage::Result;
-use curlew_ports::{CallKind, Reply, update_host};
+use curlew_model::Validators;
+use curlew_policy::polling::backfill::FeedFacts;
+use curlew_ports::{CallKind, Reply};
 use std::collections::BTreeSet;
-use url::Url;
 
 /// A document that was fetched.
 #[derive(Clone, Copy)]

@@ -1,12 +1,8 @@
 //! Lists of addresses that wait for their day, as objects: a sitemap of 50,000 pages is called once and not every day.
 
-use super::Backfills;
+use super::*;
 use curlew_catalog::frames::compressed;
 use curlew_catalog::object::json;
-use curlew_feed::Entry;
-use curlew_model::{AddressList, Backfill, BackfillDocument, Listed, SourceKey, Timestamp};
-use curlew_policy::address;
-use curlew_ports::stage::Result;
 use serde::{Deserialize, Serialize};
 
 /// Prefix of the keys of lists; the key of the backfill follows.

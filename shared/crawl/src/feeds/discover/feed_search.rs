@@ -1,27 +1,18 @@
 //! The search for a site's feeds under one visit: the home page, what it names, the usual addresses.
 
-use super::new_feed;
+use super::*;
 use crate::feeds::feed_row::{ReadFeed, content_hash, learn, parse};
-use crate::feeds::intake::{Intake, Taken};
+use crate::feeds::intake::Taken;
 use crate::feeds::relocation::revived;
 use crate::parsing::parsed;
-use crate::politeness::failures;
 use crate::politeness::visit::{CallEnd, Fetched, Visit};
 use curlew_article::{Limits, decode, scan_head};
 use curlew_feed::{Feed, FeedError, discover};
-use curlew_model::{
-    DiscoverJob, Envelope, Failure, FailureCause, FeedSource, HoldReason, Job, Rejection, SiteSource, Source,
-    SourceKey, Timestamp, Validators, VisitJob,
-};
-use curlew_policy::address;
-use curlew_policy::politeness::deferral;
+use curlew_model::{HoldReason, SourceKey, Timestamp, Validators, VisitJob};
 use curlew_policy::polling::failure::may_try_again;
 use curlew_policy::rules::MOST_USUAL_ADDRESSES;
-use curlew_policy::trace;
-use curlew_ports::stage::Result;
-use curlew_ports::{CallKind, Event, Reply, Version};
+use curlew_ports::{CallKind, Reply};
 use std::collections::HashMap;
-use url::Url;
 
 /// Usual addresses of feeds, in the order in which they are tried.
 const GUESSES: [&str; MOST_USUAL_ADDRESSES] =

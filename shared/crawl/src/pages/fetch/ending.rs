@@ -1,15 +1,8 @@
 //! The end of items and visits: rows that say why a page is not kept, and jobs for what is left.
 
-use super::{Fetch, Item, Round, VisitRest};
-use curlew_model::{
-    Envelope, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Timestamp, TraceId, VisitItem, VisitJob, Work,
-};
-use curlew_policy::page::sampling;
-use curlew_policy::politeness::admission::NotNow;
+use super::*;
+use curlew_model::Work;
 use curlew_policy::politeness::deferral::{self, Deferral};
-use curlew_ports::stage::{Result, Verdict};
-use curlew_ports::{Event, swapped};
-use url::Url;
 
 impl Fetch {
     pub(super) async fn reject(&self, round: &Round<'_>, item: &VisitItem, why: Rejection) -> Result<Item> {

@@ -1,21 +1,11 @@
 //! Images: that of a page with its page, others in visits of their own.
 
-use super::{Fetch, Item, Round, waits};
+use super::*;
 use crate::pages::image::scaled_down_in;
-use crate::politeness::access::Politeness;
-use crate::politeness::visit::CallEnd;
-use bytes::Bytes;
-use curlew_article::HeadScan;
 use curlew_catalog::thumbnails::{keep, tried};
-use curlew_model::{Gone, ImageId, MainImage, Millis, PageId, PageState, Validators, VisitItem, VisitJob};
-use curlew_policy::address;
-use curlew_policy::politeness::deferral::ItemWait;
-use curlew_ports::stage::{Result, job_span};
-use curlew_ports::{CallKind, Event, Reply};
-use curlew_screen::Verdict as Judged;
+use curlew_ports::stage::job_span;
 use std::sync::PoisonError;
 use tracing::{Instrument, Span};
-use url::Url;
 
 /// Time after which extraction has written the row of a page whose image it has asked for.
 const ROW_WRITTEN_IN: Millis = Millis::from_mins(1);

@@ -1,17 +1,11 @@
 //! Interstitials: what stands in place of the pages of a host removes none of them and rejects none for good.
 
-use super::{Fetch, Item, NewPage, Round, waits};
-use crate::politeness::visit::interstitial::{LOOKED_AT_BYTES, html_of, key_of, read_article};
-use crate::politeness::visit::{CallEnd, Fetched};
+use super::*;
+use crate::politeness::visit::interstitial::LOOKED_AT_BYTES;
 use curlew_article::validity;
-use curlew_model::{HoldReason, Page, Purpose, Rejection, Validators};
-use curlew_policy::politeness::admission::NotNow;
-use curlew_policy::politeness::deferral::ItemWait;
+use curlew_model::HoldReason;
+use curlew_policy::politeness::interstitial;
 use curlew_policy::politeness::redirect::Chain;
-use curlew_policy::politeness::{interstitial, marks};
-use curlew_ports::CallKind;
-use curlew_ports::stage::Result;
-use url::Url;
 
 /// Number of pages of one visit that wait for its end, where other pages may have shown the same text by then.
 pub(super) const MOST_SUSPECTS: usize = 16;

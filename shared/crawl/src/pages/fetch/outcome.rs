@@ -1,11 +1,9 @@
 //! Outcomes of re-checks. Rows are changed at once; changes of the index become jobs, since this stage reads documents
 //! of strangers. The row then stays as it was, so that the next re-check sends a lost job anew.
 
-use super::{Fetch, Item, Round};
-use curlew_model::{Gone, IndexChange, Job, Page, PageId, PageState, RemovalJob, TraceId, Validators, VisitItem};
-use curlew_policy::page::directives::Directives;
-use curlew_ports::stage::Result;
-use curlew_ports::{Event, Version, swapped};
+use super::*;
+use curlew_model::{IndexChange, RemovalJob};
+use curlew_ports::Version;
 
 impl Fetch {
     pub(super) async fn remove(&self, round: &Round<'_>, page: &PageId, url: &str, reason: Gone) -> Result<Item> {

@@ -1,24 +1,12 @@
 //! Re-checks: an indexed page is fetched again, and leaves the index if it is gone or must not be found.
 
-use super::{Fetch, Item, PageFacts, Round, waits};
+use super::*;
 use crate::pages::variant::hash_of;
-use crate::politeness::usage_preferences::StatedUsage;
-use crate::politeness::visit::interstitial::{html_of, key_of, read_article};
-use crate::politeness::visit::{CallEnd, Fetched};
-use curlew_article::Article;
-use curlew_catalog::segment::RecordReader;
-use curlew_model::{
-    EntryHints, Gone, Page, PageState, Purpose, Record, Rejection, Timestamp, TraceId, VisitItem, VisitJob,
-};
-use curlew_policy::address;
-use curlew_policy::page::sampling::{self, Recheck, by_doubt, by_status};
+use curlew_policy::page::sampling::{Recheck, by_doubt, by_status};
 use curlew_policy::page::soft404::{PageText, is_same_page};
-use curlew_policy::politeness::{interstitial, marks};
-use curlew_policy::polling::conditional;
-use curlew_ports::stage::{Result, StageError};
-use curlew_ports::{CallKind, PortError, Reply};
-use curlew_screen::Verdict as Judged;
-use url::Url;
+use curlew_policy::politeness::interstitial;
+use curlew_ports::PortError;
+use curlew_ports::stage::StageError;
 
 enum Comparison {
     /// The text of its record; or nothing that could be compared.

@@ -1,14 +1,10 @@
 //! Revisions: an indexed page that says something else than its record is judged anew and sent to extraction once more.
 
-use super::{Fetch, Item, PageFacts, Round};
+use super::*;
 use crate::pages::extract::{image_id_of, with_override};
 use crate::parsing::overrun_apart;
-use curlew_article::Article;
 use curlew_catalog::segment::thumbnail;
-use curlew_model::{EntryHints, ExtractJob, Gone, MainImage, Page, PageState, Record, ThumbnailId};
-use curlew_ports::stage::Result;
-use curlew_screen::Verdict as Judged;
-use url::Url;
+use curlew_model::ThumbnailId;
 
 impl Fetch {
     /// Replaces the text of a page that would be taken now; a page to be screened out leaves the index, others stay.

@@ -1,14 +1,9 @@
 //! Interstitials in a visit: in the host's state, and in place of a robots.txt, a feed or a home page.
 
-use crate::parsing::parsed;
-use crate::politeness::visit::{CallEnd, Fetched, Visit};
-use curlew_article::{Article, Limits, decode, extract};
-use curlew_model::{HoldReason, HomeLook, HostState, PageId, Timestamp, Validators};
-use curlew_policy::politeness::outcome::{CallTarget, Role};
-use curlew_policy::politeness::{interstitial, marks};
-use curlew_ports::stage::Result;
-use curlew_ports::{CallKind, CpuPool, Event, Reply};
-use url::Url;
+use super::*;
+use curlew_article::{Article, extract};
+use curlew_model::{HomeLook, PageId};
+use curlew_policy::politeness::interstitial;
 
 /// Maximum bytes of a document that is searched for an interstitial: these are small, and the search reads it twice.
 pub(crate) const LOOKED_AT_BYTES: usize = 32 * 1024;

@@ -1,13 +1,8 @@
 //! Refreshes: documents that only lead on, which count as redirects.
 
-use crate::parsing::parsed;
-use crate::politeness::visit::Visit;
-use crate::politeness::visit::interstitial::is_html;
-use curlew_article::{Limits, Refresh, decode, scan_head};
-use curlew_policy::politeness::{marks, redirect};
-use curlew_ports::stage::Result;
-use curlew_ports::{CallKind, Reply};
-use url::Url;
+use super::*;
+use curlew_article::{Refresh, scan_head};
+use curlew_policy::politeness::redirect;
 
 /// Bytes at the start of a document in which a refresh is looked for: it stands in the head.
 const HEAD_BYTES: usize = 16 * 1024;

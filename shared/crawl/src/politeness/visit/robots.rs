@@ -1,20 +1,13 @@
 //! Asking robots.txt: the stored copy while it is fresh, the server otherwise.
 
-use crate::parsing::parsed;
-use crate::politeness::visit::interstitial::is_html;
-use crate::politeness::visit::{CallEnd, Visit};
+use super::*;
 use bytes::Bytes;
-use curlew_model::{Failure, FailureCause, Origin, Rejection, RobotsNotes, Timestamp, Validators};
+use curlew_model::{FailureCause, RobotsNotes};
 use curlew_policy::address;
-use curlew_policy::politeness::redirect::{NotFollowed, is_redirect};
 use curlew_policy::politeness::robots_notes;
-use curlew_policy::politeness::visit::Permission;
-use curlew_policy::robots::{self, Fetched, MAX_AGE, Robots, Standing, WhileUnreachable};
+use curlew_policy::robots::{self, Fetched, MAX_AGE, Standing, WhileUnreachable};
 use curlew_policy::rules::ROBOTS_REDIRECTS;
-use curlew_ports::stage::Result;
-use curlew_ports::{CallKind, CpuPool, Reply, RobotsCopy};
-use std::sync::Arc;
-use url::Url;
+use curlew_ports::RobotsCopy;
 
 /// Rules of more bytes than this are matched in the pool.
 const LONG_RULES: usize = 64 * 1024;
