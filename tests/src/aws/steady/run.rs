@@ -254,6 +254,7 @@ impl SimulatedStack {
         let rechecked = (sampled, without_empty(&self.take()));
         let dead: usize = QUEUES.iter().map(|name| self.waiting(&format!("{name}-dead"))).sum();
         assert_eq!(dead, 0, "jobs were given up");
+        let tables = lock(&self.cloud.tables);
         Measured {
             idle,
             everyday: (load.minutes * MEASURED, everyday),
@@ -264,8 +265,8 @@ impl SimulatedStack {
             idle_index,
             rechecked,
             recheck_traffic: self.sites.take_traffic(),
-            rows: lock(&self.cloud.tables).stored(""),
-            page_rows: lock(&self.cloud.tables).stored("-pages"),
+            rows: tables.stored(""),
+            page_rows: tables.stored("-pages"),
         }
     }
 
