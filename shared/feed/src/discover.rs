@@ -1,5 +1,4 @@
-//! Finds the feeds that a page names: `<link rel="alternate" type="…" href="…">` in its head, and the same in `Link`
-//! headers.
+//! Finds the feeds that a page names by `<link rel="alternate" type="…" href="…">`, and by `Link` headers.
 
 use crate::{Limits, comments, text};
 use curlew_text::charset::{self, Document};
@@ -94,8 +93,7 @@ fn collect(html: &str) -> PageLinks {
     found
 }
 
-/// Returns the link of a `Link` header, if its relation may be that of a feed. The page's `<base>` does not apply (RFC
-/// 8288 §3.2).
+/// Returns the link of a `Link` header, if it may be a feed's; `<base>` does not apply (RFC 8288 §3.2).
 fn of_header(link: &str, page: &Url) -> Option<Link> {
     let href = links::target(link, "alternate").or_else(|| links::target(link, "feed"))?;
     let value = |name: &str| links::parameter(link, name).unwrap_or_default().to_owned();
@@ -121,8 +119,7 @@ enum Announced {
     Clearly,
 }
 
-/// Judges a link by its media type. JSON and plain XML announce other things too, so address or title must speak of a
-/// feed.
+/// Judges a link by its media type; of JSON and plain XML the address or title must speak of a feed.
 fn announced(link: &Link, url: &Url, title: Option<&str>) -> Announced {
     let (kind, address) = (link.media_type.as_str(), url.as_str().to_ascii_lowercase());
     let says = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
@@ -139,8 +136,7 @@ fn announced(link: &Link, url: &Url, title: Option<&str>) -> Announced {
     }
 }
 
-/// True if a feed carries comments, judged by its address without the host, its title, or its relation (`replies`, RFC
-/// 4685 §4).
+/// True if a feed carries comments, by its address, its title, or its relation (`replies`, RFC 4685 §4).
 fn is_comments(link: &Link, url: &Url, title: Option<&str>) -> bool {
     link.rel.split_whitespace().any(|r| r == "replies") || speaks_of_comments(url, title)
 }
@@ -150,8 +146,7 @@ pub fn speaks_of_comments(url: &Url, title: Option<&str>) -> bool {
     comments::speaks_of(&url[url::Position::BeforePath..]) || title.is_some_and(comments::speaks_of)
 }
 
-/// Returns a key that is equal for addresses of one document, with and without TLS, a slash at the end, or an empty
-/// query.
+/// Returns a key that is equal for addresses of one document: with and without TLS, a final slash, an empty query.
 fn sameness(url: &Url) -> String {
     let rest = &url[url::Position::BeforeHost..url::Position::AfterPath];
     let rest = rest.trim_end_matches('/').replacen(if url.scheme() == "http" { ":80/" } else { ":443/" }, "/", 1);

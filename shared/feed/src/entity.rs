@@ -49,7 +49,8 @@ impl<'a> Entities<'a> {
         for _ in 0..MAX_NESTING {
             let before = values.len();
             values.retain(|(name, value)| {
-                let is_ready = references_in(value).all(|inner| !names.contains(inner));
+                let mut inner = value.match_indices('&').filter_map(|(at, _)| references::name(&value[at..]));
+                let is_ready = inner.all(|name| !names.contains(name));
                 if is_ready {
                     let mut text = String::new();
                     references::decode_with(value, &mut text, |text| declared.known(text));
@@ -94,12 +95,7 @@ impl<'a> Entities<'a> {
     }
 }
 
-fn references_in(text: &str) -> impl Iterator<Item = &str> {
-    text.match_indices('&').filter_map(|(at, _)| references::name(&text[at..]))
-}
-
-/// Returns the name of a general entity, after the word `ENTITY`, and its value with numbered characters resolved (XML
-/// §4.4).
+/// Returns name and value of a general entity, after the word `ENTITY`, with numbered characters resolved (XML §4.4).
 fn declaration(rest: &str) -> Option<(&str, String)> {
     let window = &rest[..rest.floor_char_boundary(MAX_NAME + MAX_DECLARED_BYTES + 32)];
     let named = window.trim_start();

@@ -54,7 +54,7 @@ pub(crate) fn finish(
             }
         }
     }
-    feed.deleted = deletions.into_list();
+    feed.deleted = deletions.all.into_iter().flatten().collect();
     for repair in repairs {
         if !feed.repairs.contains(&repair) {
             feed.repairs.push(repair);
@@ -116,10 +116,6 @@ impl Deletions {
             deletion.url.clone_from(&entry.link);
         }
         true
-    }
-
-    fn into_list(self) -> Vec<DeletedEntry> {
-        self.all.into_iter().flatten().collect()
     }
 }
 

@@ -63,8 +63,7 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Resu
     Ok(feed)
 }
 
-/// Returns a document with control characters in strings escaped, and without commas before closing brackets; `None` if
-/// it had neither.
+/// Returns a document with control characters escaped, and without trailing commas; `None` if it had neither.
 fn mended(text: &str, work: &Work) -> Option<String> {
     work.add(text.len());
     let mut out = String::with_capacity(text.len());

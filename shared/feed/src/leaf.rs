@@ -225,8 +225,7 @@ fn without_wrapper(html: &str) -> &str {
     inner.trim()
 }
 
-/// Makes addresses in `href` and `src` absolute (XML Base §4.1), unless the growth exceeds the budget: a long base and
-/// many short addresses could make gigabytes.
+/// Makes `href` and `src` absolute (XML Base §4.1) within the budget: a long base could make gigabytes.
 fn absolute_addresses(html: &str, base: &Url, growth_left: &mut usize) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;
@@ -256,8 +255,7 @@ fn absolute_addresses(html: &str, base: &Url, growth_left: &mut usize) -> String
     out
 }
 
-/// Parses the attribute `href="…"` or `src="…"` at the beginning of a text: length before the value, the value, length
-/// with it.
+/// Parses `href="…"` or `src="…"` at the beginning of a text: length before the value, the value, length with it.
 fn address_at(text: &str) -> Option<(usize, &str, usize)> {
     let name = ["href=", "src="].iter().find(|n| text.get(..n.len()).is_some_and(|t| t.eq_ignore_ascii_case(n)))?;
     let quote = text[name.len()..].chars().next().filter(|c| matches!(c, '"' | '\''))?;

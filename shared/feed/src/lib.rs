@@ -63,8 +63,7 @@ pub fn decode_text(body: &[u8]) -> Cow<'_, str> {
     charset::decode(body, None, Document::Feed).text
 }
 
-/// Reads a feed as [`parse`] does, and returns the number of steps taken, which is at most linear in the document's
-/// length.
+/// Reads a feed as [`parse`] does; also returns the steps taken, at most linear in the document's length.
 pub fn parse_counted(
     body: &[u8],
     content_type: Option<&str>,

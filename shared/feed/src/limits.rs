@@ -5,8 +5,7 @@
 pub struct Limits {
     /// Maximum size of the document in bytes; a larger one is refused.
     pub bytes: usize,
-    /// Maximum number of entries, the newest, and without dates the first; [`crate::Feed::truncated`] says if more are
-    /// left out.
+    /// Maximum number of entries, the newest; [`crate::Feed::truncated`] says if more are left out.
     pub entries: usize,
     /// Maximum length of a title or an author's name, in characters.
     pub title_chars: usize,

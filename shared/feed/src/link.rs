@@ -4,8 +4,7 @@ use curlew_text::url::{parse, web};
 use std::borrow::Cow;
 use url::Url;
 
-/// Resolves the address `text` in a document with base `base`; `None` if it may not be kept. One that begins with
-/// `www.`, or with the base's host, lacks only its scheme.
+/// Resolves an address, if it may be kept; one that begins with `www.`, or the base's host, lacks only its scheme.
 pub(crate) fn resolve(text: &str, base: &Url, max_bytes: usize) -> Option<String> {
     let text = text.trim();
     let host = text.split(['/', '?', '#', ':']).next().unwrap_or_default();

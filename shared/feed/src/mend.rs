@@ -138,14 +138,8 @@ impl<'a> Mender<'a> {
         let Some(open) = self.open.pop() else { return };
         self.names.restore(open.names);
         self.bases.truncate(open.bases);
-        if open.place == Place::Entry {
-            self.close_entry();
-        }
-    }
-
-    fn close_entry(&mut self) {
-        let Some(entry) = self.entry.take() else { return };
-        self.entries.push(entry.into_raw(self.atom));
+        let entry = if open.place == Place::Entry { self.entry.take() } else { None };
+        self.entries.extend(entry.map(|entry| entry.into_raw(self.atom)));
         if self.entries.len() > self.limits.entries.saturating_mul(2) {
             self.truncated |= keep_newest(&mut self.entries, self.limits.entries);
         }
@@ -171,6 +165,7 @@ impl<'a> Mender<'a> {
         self.work.add(tag.name.len() + self.names.mark());
         let (ns, local) = self.names.resolve(tag.name);
         let place = self.place_for(&local);
+        let is_in_group = self.open.last().is_some_and(|open| open.name.ends_with("group"));
         let role = match place {
             _ if self.begins_entry(ns, &local, place) => Role::Entry,
             Place::Feed | Place::Entry if local == "link" && has_href(tag) && matches!(ns, Ns::Core | Ns::Atom) => {
@@ -180,11 +175,13 @@ impl<'a> Mender<'a> {
             Place::Entry => in_entry(ns, &local, self.atom),
             Place::Deleted if local == "link" && has_href(tag) => Role::AtomLink,
             Place::Image if local == "url" => Role::Image(0),
-            Place::Author if local == "name" => Role::Author(if self.is_in_source() { 3 } else { 0 }),
+            Place::Author if local == "name" => {
+                Role::Author(if self.open.iter().any(|open| open.place == Place::Source) { 3 } else { 0 })
+            }
             Place::Group if ns == Ns::Media && local == "title" => Role::Title(4),
             Place::Group if ns == Ns::Media && local == "description" => Role::Summary(5),
             // Title and description may stand in the file that they are about, one level deep.
-            Place::Group if ns == Ns::Media && local == "content" && self.is_directly_in_group() => Role::Group,
+            Place::Group if ns == Ns::Media && local == "content" && is_in_group => Role::Group,
             Place::Source if local == "author" => Role::AuthorElement,
             Place::SkipHours if local == "hour" => Role::SkipHours,
             Place::SkipDays if local == "day" => Role::SkipDays,
@@ -194,14 +191,6 @@ impl<'a> Mender<'a> {
             self.names.restore(mark);
         }
         Ok(())
-    }
-
-    fn is_directly_in_group(&self) -> bool {
-        self.open.last().is_some_and(|open| open.name.ends_with("group"))
-    }
-
-    fn is_in_source(&self) -> bool {
-        self.open.iter().any(|open| open.place == Place::Source)
     }
 
     /// Returns the innermost place, after leaving an author that was not closed before the next part of the entry.
@@ -232,7 +221,13 @@ impl<'a> Mender<'a> {
         mark: usize,
     ) -> Result<bool, FeedError> {
         match role {
-            Role::Entry => self.begin_entry(tag, mark),
+            Role::Entry => {
+                while self.open.last().is_some_and(|open| open.place != Place::Feed) {
+                    self.repaired(Repair::Unbalanced);
+                    self.leave();
+                }
+                self.enter(Place::Entry, tag, mark);
+            }
             // The content of a second channel counts as if it were in the first.
             Role::Channel if self.open.len() > 1 => return Ok(false),
             Role::Channel => self.enter(Place::Feed, tag, mark),
@@ -266,14 +261,6 @@ impl<'a> Mender<'a> {
         Ok(true)
     }
 
-    fn begin_entry(&mut self, tag: &Tag<'a>, mark: usize) {
-        while self.open.last().is_some_and(|o| o.place != Place::Feed) {
-            self.repaired(Repair::Unbalanced);
-            self.leave();
-        }
-        self.enter(Place::Entry, tag, mark);
-    }
-
     /// Opens a deletion, unless the limit of entries is reached.
     fn begin_deletion(&mut self, tag: &Tag<'a>, mark: usize) -> bool {
         if self.feed.deleted.len() >= self.limits.entries {
@@ -303,8 +290,7 @@ impl<'a> Mender<'a> {
         if tag.empty { Ok(()) } else { self.inside(tag, local, None) }
     }
 
-    /// Reads up to the end of an element: its own end tag, that of an enclosing one, or the beginning of an element
-    /// that cannot be inside it.
+    /// Reads up to the end of an element: its own, that of an enclosing one, or one that cannot be inside it.
     fn inside(&mut self, tag: &Tag<'a>, local: &str, mut leaf: Option<&mut Leaf<'a>>) -> Result<(), FeedError> {
         let (mut same_name, mut inner_open) = (0_usize, 0_usize);
         let mut depth = self.open.len();
@@ -424,8 +410,7 @@ impl<'a> Mender<'a> {
     }
 }
 
-/// Growth in bytes, as addresses are made absolute, that any feed may have; a large one may grow by four times its
-/// length.
+/// Growth in bytes that any feed may have as addresses are made absolute; a large one may grow fourfold.
 const LEAST_GROWTH: usize = 64 * 1024;
 
 /// True for something like a language tag (RFC 5646 §2.1), unchecked.

@@ -83,8 +83,7 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// True if two documents are one feed: both state the same address as their own, or list the same pages in the same
-    /// order.
+    /// True if two documents are one feed: both state one address as their own, or list the same pages in order.
     pub fn is_same_as(&self, other: &Feed) -> bool {
         let own = self.hints.self_url.as_ref();
         if own.is_some() && own == other.hints.self_url.as_ref() {
@@ -132,8 +131,7 @@ pub struct Entry {
     pub tags: Vec<String>,
 }
 
-/// Returns the places of all entries but the newest `most` by these times; of entries of one time, or none, those
-/// further down are too many.
+/// Returns the places of all entries but the newest `most`; of those of one time, or none, the ones further down.
 pub fn too_many(times: impl ExactSizeIterator<Item = Option<Timestamp>>, most: usize) -> HashSet<usize> {
     if times.len() <= most {
         return HashSet::new();

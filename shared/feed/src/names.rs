@@ -64,8 +64,7 @@ impl<'a> Names<'a> {
         Ok(())
     }
 
-    /// Treats the default namespace as the feed's own, whichever it names: an RSS feed that declares Atom's still means
-    /// RSS.
+    /// Treats the default namespace as the feed's own: an RSS feed that declares Atom's still means RSS.
     pub(crate) fn own_default(&mut self) {
         for (_, ns) in self.declared.iter_mut().filter(|(prefix, _)| prefix.is_empty()) {
             *ns = Ns::Core;

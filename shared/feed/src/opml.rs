@@ -35,8 +35,7 @@ pub enum NotOpml {
     TooMany,
 }
 
-/// Returns the feeds of a list with their folders, in document order; tolerates a bare `&`, a `<` in a value, unclosed
-/// outlines, a truncated file, any encoding.
+/// Returns the feeds of a list with their folders, in document order, however broken the document.
 pub fn feeds_of_opml(body: &[u8]) -> Result<Vec<OpmlFeed>, NotOpml> {
     let decoded = charset::decode(body, None, Document::Feed);
     let work = Work::default();

@@ -25,8 +25,7 @@ pub struct Paging {
 pub enum Generator {
     /// WordPress: `?paged=N`. The first number past the last document is answered with 404.
     WordPress,
-    /// Blogger: `?start-index=N&max-results=M`; past the last entry, the document is empty. Its own `rel="next"` names
-    /// a host shared by all blogs.
+    /// Blogger: `?start-index=N&max-results=M`; past the last entry, the document is empty.
     Blogger,
 }
 
@@ -45,8 +44,7 @@ const MAX_NAME: usize = 200;
 /// Number of entries asked of Blogger in one document, which is the most that it serves.
 pub const BLOGGER_ENTRIES: u32 = 150;
 
-/// Returns the usual address of the `document`-th document of a feed, after this number of `entries`; `None` for the
-/// first, the feed itself, and after the last number.
+/// Returns the usual address of the `document`-th document (2 at least) of a feed, after this number of `entries`.
 pub fn usual(feed: &Url, generator: Generator, document: u32, entries: u32) -> Option<Url> {
     if document < 2 {
         return None;

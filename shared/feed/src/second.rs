@@ -1,5 +1,4 @@
-//! Second reader: feed-rs may recognize a feed that this crate's reader does not. A document that both refuse is no
-//! feed.
+//! Second reader: feed-rs may recognize a feed that this crate's reader does not.
 
 use crate::draft::{MAX_TAGS, RawEntry, keep_newest};
 use crate::{Feed, Format, Limits, finish::finish, link, text, work::Work};

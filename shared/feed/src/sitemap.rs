@@ -1,5 +1,5 @@
-//! Reads sitemaps (sitemaps.org): indexes, lists of pages with the news and image extensions, plain text, and feeds in
-//! their place; gzip-compressed or not.
+//! Reads sitemaps (sitemaps.org), gzip-compressed or not: indexes, lists of pages, plain text, and feeds in their
+//! place.
 
 mod xml;
 

@@ -6,8 +6,8 @@ use std::fmt;
 
 const DIGITS: usize = 16;
 
-/// A 64-bit fingerprint: the more similar two texts or images are, the fewer bits differ. Written as 16 hexadecimal
-/// digits, since JSON numbers do not hold 64 bits.
+/// A 64-bit fingerprint: alike texts or images differ in few bits. Written as digits, since JSON numbers hold fewer
+/// bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Fingerprint(pub u64);

@@ -133,8 +133,7 @@ pub struct Substitutes {
     /// Whose interstitial it is, if it carries a vendor's mark.
     #[serde(rename = "v", skip_serializing_if = "String::is_empty")]
     pub vendor: String,
-    /// Short hashes of pages that showed their own text and a `noindex`, since a page last did without; a few are
-    /// enough.
+    /// Short hashes of pages that lately showed their own text and a `noindex`; a few are enough.
     #[serde(rename = "x", skip_serializing_if = "Vec::is_empty")]
     pub noindexed: Vec<u32>,
 }

@@ -1,5 +1,4 @@
-//! Identifiers. Each is a checked text of its own type, so that none can be mistaken for another, and none can carry a
-//! path separator into a store.
+//! Identifiers, each a checked text of its own type, which cannot carry a path separator into a store.
 
 use crate::{Timestamp, hex::is_hex};
 use serde::{Deserialize, Serialize};
@@ -86,8 +85,7 @@ fn is_hash(text: &str) -> bool {
 }
 
 id! {
-    /// Unit of politeness: a registrable domain in lower-case A-label form, an IP literal, or the name of a configured
-    /// group of hosts.
+    /// Unit of politeness: a registrable domain in A-label form, an IP literal, or a configured group's name.
     HostKey, "host key", is_host
 }
 id! {
@@ -122,8 +120,7 @@ id! {
 }
 
 id! {
-    /// Challenge that a claimant publishes: [`Challenge::DIGITS`] lower-case hexadecimal digits, which do not reveal the
-    /// claimant's own key.
+    /// Challenge that a claimant publishes: hexadecimal digits that do not reveal the claimant's own key.
     Challenge, "challenge", |t| is_hex(t, Challenge::DIGITS)
 }
 

@@ -137,8 +137,7 @@ impl PageState {
         matches!(self, PageState::Pending) || self.may_be_taken_up() || self.has_second_chance()
     }
 
-    /// True if the rejection says nothing about the page and may pass, or if the operator has lifted it: a visit
-    /// fetches the page after all.
+    /// True if the rejection may pass, or the operator has lifted it: a visit fetches the page after all.
     pub const fn may_be_taken_up(&self) -> bool {
         let PageState::Rejected { reason } = self else { return false };
         matches!(

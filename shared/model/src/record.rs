@@ -80,8 +80,7 @@ pub struct Record {
     /// `noarchive`: the text may be searched but not offered as a copy.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_archive: bool,
-    /// True if the page says that its article is not free (schema.org, `isAccessibleForFree`); the text is what all may
-    /// see.
+    /// True if the page says that its article is not free (schema.org, `isAccessibleForFree`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub paywalled: bool,
     /// Instant after which it must not be found (`unavailable_after`).

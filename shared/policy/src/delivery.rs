@@ -4,17 +4,14 @@ use curlew_model::{JobFailure, Millis, Timestamp};
 
 /// A job that failed this often is given up.
 pub const MAX_RECEIVES: u32 = 5;
-/// Handouts from which a job is given up without a run: above [`MAX_RECEIVES`], since a process may die for other
-/// reasons, and below the `maxReceiveCount` of the queues on AWS, which know no reason.
+/// Handouts from which a job is given up without a run: fewer than `maxReceiveCount` of the queues on AWS.
 pub const MAX_HANDOUTS: u32 = 8;
 /// Processes that died while the job ran alone from which it is given up; one may be ended by its machine.
 pub const MAX_DEATHS: u32 = 3;
-/// First wait after a failure; each is three times the one before, so that the last try is over six minutes after the
-/// first.
+/// First wait after a failure; each is three times the one before, which makes over six minutes in all.
 pub const RETRY: Millis = Millis::from_secs(10);
 
-/// First wait of a message that a program refused unread, since a later program wrote it; as long as a gradual release.
-/// Each wait is three times the one before.
+/// First wait of a message that an older program refused unread; each is three times the one before.
 pub const REFUSED_RETRY: Millis = Millis::from_mins(10);
 /// Longest of these waits, below the 12 hours for which SQS hides a message; the last comes after a day and a half.
 pub const REFUSED_LONGEST: Millis = Millis::from_hours(11);
@@ -66,8 +63,7 @@ pub fn after_cut_off(lease: Millis, now: Timestamp) -> Timestamp {
     now + lease + RETRY
 }
 
-/// Returns the reason for giving up a job at its `receives`-th delivery instead of running it; `deaths` of the earlier
-/// workers died while they ran nothing else.
+/// Returns the reason for giving up a job at its `receives`-th delivery; `deaths` of its workers died running it alone.
 pub fn never_ends(receives: u32, deaths: u32) -> Option<String> {
     if deaths >= MAX_DEATHS || (deaths > 0 && receives >= MAX_HANDOUTS) {
         return Some(format!("the process died while this job ran, {deaths} times"));

@@ -40,8 +40,8 @@ impl QueueMemory {
         QueueMemory { used_at: now, rests_since: None }
     }
 
-    /// Notes whether the queue has messages or was sent some just now; returns a change of its mapping. A rest is
-    /// asserted again after each `rest_after`, since a deployment may have switched the mapping on.
+    /// Notes whether the queue is used; returns a change of its mapping. A rest is asserted again after each
+    /// `rest_after`.
     pub fn note(&mut self, is_used: bool, rest_after: Millis, now: Timestamp) -> Option<Switch> {
         if is_used {
             self.used_at = now;

@@ -25,8 +25,7 @@ pub const SERVER_ERROR_LIMIT: u32 = 2;
 pub const CUT_LIMIT: u32 = 3;
 /// Number of URLs whose answers exceed limits, without a good answer in between, after which the host key is held.
 pub const BROKEN_LIMIT: u32 = 5;
-/// Rest of a host key after a refusal or a server error of one URL, and delay of a visit that another URL's fault
-/// ended.
+/// Rest of a host key after a refusal or server error of one URL, and delay of a visit that another fault ended.
 pub const VISIT_REST: Millis = Millis::from_hours(1);
 /// Number of consecutive calls that did not reach a host key after which its circuit opens.
 pub const CIRCUIT_FAILURES: u32 = 3;
@@ -100,8 +99,7 @@ pub struct Rules {
     pub lease_margin: Millis,
     /// Length of a poll's lease, which is not returned if there was nothing to report; a visit lengthens it if needed.
     pub brief_lease: Millis,
-    /// Time since the last visit within which other work is likely to be waiting, so that even a poll returns its
-    /// lease.
+    /// Time since the last visit within which other work probably waits, so that even a poll returns its lease.
     pub return_lease_within: Millis,
     /// Maximum time under lease within any [`Rules::window`].
     pub window_limit: Millis,
@@ -153,8 +151,7 @@ pub struct Rules {
     pub websub_without_tls: bool,
     /// Maximum number of entries of a feed that are examined in one poll.
     pub entries_per_poll: usize,
-    /// True if a feed's own history determines its interval, instead of [`Rules::poll_interval`]; hints only lengthen
-    /// it.
+    /// True if a feed's history determines its interval, instead of [`Rules::poll_interval`]; hints lengthen it.
     pub adaptive: bool,
     /// First delay after a feed was not found; it doubles up to [`Rules::poll_cap`].
     pub lost_interval: Millis,
@@ -171,8 +168,7 @@ pub struct Rules {
     pub backfill_per_day: u32,
     /// Minimum time between two re-checks of an indexed page.
     pub recheck_after: Millis,
-    /// Maximum time without a re-check; at the default rate each page is sampled every 50 days, and checked twice a
-    /// year.
+    /// Maximum time without a re-check; the default rate samples each page every 50 days.
     pub recheck_within: Millis,
     /// Time after which a second re-check confirms that something else is in place of a page.
     pub confirm_after: Millis,

@@ -1,5 +1,4 @@
-//! Repairs instants that a wrong clock has left in rows, further ahead than any rule sets one; hosts and feeds would
-//! otherwise be left alone for years.
+//! Repairs instants in rows that a wrong clock set too far ahead; hosts would otherwise be left alone for years.
 
 use crate::rules::Rules;
 use curlew_model::{HostState, Source, Timestamp};

@@ -37,8 +37,7 @@ pub trait Blobs: Send + Sync {
         Ok(if blob.as_ref().map(|blob| &blob.tag) == seen { Seen::Same } else { Seen::Changed(blob) })
     }
 
-    /// Returns `length` bytes from `offset`; [`PortError::NotFound`] without an object, [`PortError::Corrupt`] if it is
-    /// shorter.
+    /// Returns a range; [`PortError::NotFound`] without an object, [`PortError::Corrupt`] if it is shorter.
     async fn get_range(&self, key: &str, offset: u64, length: u64) -> Result<Bytes, PortError>;
 
     /// Writes the object; the last writer wins. After an error, such as a full disk, the old content is still there.

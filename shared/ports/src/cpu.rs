@@ -83,8 +83,7 @@ pub async fn compute<T: Send + 'static>(
     }
 }
 
-/// Runs each task at once on its caller's thread, without limits: for simulations, and for programs that read one
-/// document.
+/// Runs each task at once on its caller's thread, without limits: for simulations, and programs that read one document.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InlinePool;
 

@@ -2,8 +2,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{Exchange, Failure, Millis, SignatureHeaders, Validators};
 
-/// Makes exactly one GET to a site, or one POST to a hub or a receiver: a redirect is a reply, since politeness has to
-/// admit each hop.
+/// Makes one GET, or one POST to a hub or receiver; a redirect is a reply, since politeness has to admit each hop.
 #[async_trait]
 pub trait Fetch: Send + Sync {
     /// Makes the call; a [`FetchError`] tells whether the address, a limit or the network stopped it.

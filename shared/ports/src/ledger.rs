@@ -15,8 +15,7 @@ impl Version {
 /// The state of host keys: compare-and-swap is all that politeness needs.
 #[async_trait]
 pub trait HostLedger: Send + Sync {
-    /// Returns the state and its version, strongly consistent; the default state at [`Version::ABSENT`] if there is
-    /// none.
+    /// Returns state and version, strongly consistent; the default at [`Version::ABSENT`] if there is none.
     async fn load(&self, host: &HostKey) -> Result<(HostState, Version), PortError>;
 
     /// Returns the state as it is now or was a moment ago; may cost less than [`HostLedger::load`]. A swap against an

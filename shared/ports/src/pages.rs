@@ -19,7 +19,6 @@ pub trait Pages: Send + Sync {
     /// Replaces a row if its version is still `seen`; otherwise [`PortError::Conflict`].
     async fn swap(&self, seen: Version, page: &Page) -> Result<Version, PortError>;
 
-    /// Returns rows in an order that does not change, after the place of `after`, which need not exist, at most
-    /// `limit`.
+    /// Returns rows in an order that does not change, after the place of `after`, at most `limit`.
     async fn list(&self, after: Option<&PageId>, limit: usize) -> Result<Vec<Page>, PortError>;
 }

@@ -85,8 +85,7 @@ pub trait Inbox: Send + Sync {
     /// Hands a job out again at `due`; after an error, when its visibility ends.
     async fn put_back(&self, receipt: &Receipt, due: Timestamp) -> Result<(), PortError>;
 
-    /// Moves a job to the dead letters, with the reason; after an error it is handed out again when its visibility
-    /// ends.
+    /// Moves a job to the dead letters with the reason; after an error it is handed out again later.
     async fn dead_letter(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError>;
 
     /// Returns the earliest instant at which a job is due, as far as the adapter can see.

@@ -9,8 +9,7 @@ pub trait Sources: Send + Sync {
     /// Returns the row and its version.
     async fn get(&self, key: &SourceKey) -> Result<Option<(Source, Version)>, PortError>;
 
-    /// Returns rows that together cost less than one by one, perhaps a second old; keys that are left out, here all,
-    /// have to be asked for alone.
+    /// Returns rows that together cost less, perhaps a second old; those left out have to be asked for alone.
     async fn get_together(&self, _keys: &[SourceKey]) -> Result<Vec<(Source, Version)>, PortError> {
         Ok(Vec::new())
     }

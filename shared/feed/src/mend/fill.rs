@@ -85,8 +85,7 @@ impl<'a> Mender<'a> {
         self.skip(tag, local)
     }
 
-    /// Returns the base of links where none is stated: in an entry of RSS the channel's page, since the feed may be
-    /// served elsewhere.
+    /// Returns the base of links where none is stated: in an entry of RSS the channel's page.
     fn base_of_links(&self) -> Url {
         self.channel.as_ref().filter(|_| self.entry.is_some()).unwrap_or(self.page).clone()
     }

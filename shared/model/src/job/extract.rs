@@ -53,8 +53,7 @@ pub struct ExtractJob {
     /// True if the page had no row when it was fetched, and the fetch wrote none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_without_row: bool,
-    /// Record that the new one replaces, if a re-check found a changed text; a page that is no longer accepted keeps
-    /// its row.
+    /// Record that the new one replaces, if a re-check found a changed text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<Location>,
     /// The heads of the call, if the page is kept raw; `body` is then in its own charset.

@@ -69,8 +69,7 @@ impl OwnProgress {
     }
 }
 
-/// Job that changes what the index knows of a page, sent by stages that read strangers' documents and may not write the
-/// index.
+/// Job that changes the index's knowledge of a page, for stages that read strangers' documents and may not write there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RemovalJob {
     /// The page.

@@ -17,21 +17,15 @@ pub struct PageDate {
 /// Returns the publication date: the page's own by markup, address or headline, else the feed's, else a guess from the
 /// text. Where the page states a day, and the feed an instant of that day in some time zone, the instant is returned.
 pub fn at(page: Option<PageDate>, feed: Option<Timestamp>) -> Option<Timestamp> {
+    let day = Millis::from_days(1);
     let is_better = |page: PageDate, feed: Timestamp| {
-        page.confidence == Confidence::Low || (is_midnight(page.at) && is_on_day(page.at, feed))
+        let is_day = page.at.as_millis().rem_euclid(day.0.cast_signed()) == 0;
+        page.confidence == Confidence::Low || (is_day && (page.at - ZONES..page.at + day + ZONES).contains(&feed))
     };
     match (page, feed) {
         (Some(page), Some(feed)) if is_better(page, feed) => Some(feed),
         (page, feed) => page.map(|page| page.at).or(feed),
     }
-}
-
-fn is_midnight(at: Timestamp) -> bool {
-    at.as_millis().rem_euclid(Millis::from_days(1).0.cast_signed()) == 0
-}
-
-fn is_on_day(midnight: Timestamp, at: Timestamp) -> bool {
-    at >= midnight - ZONES && at < midnight + Millis::from_days(1) + ZONES
 }
 
 #[cfg(test)]

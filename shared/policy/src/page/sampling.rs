@@ -31,12 +31,6 @@ pub fn first_rejected(page: &Page) -> Option<Timestamp> {
     page.rejected_at.or_else(|| page.state.has_second_chance().then_some(page.at))
 }
 
-/// True if a rejected page was not looked at since its rejection became a week, or a month, old.
-fn is_second_look_due(page: &Page, now: Timestamp) -> bool {
-    let due = |first: Timestamp| SECOND_LOOKS.iter().any(|age| page.at < first + *age && now >= first + *age);
-    may_look_again(page, now) && first_rejected(page).is_some_and(due)
-}
-
 /// True if a page was accepted, or found present, after a judgement, which is void then.
 pub fn is_seen_since(page: &Page, judged_at: Timestamp) -> bool {
     page.at > judged_at || page.checked_at.is_some_and(|at| at > judged_at)
@@ -49,7 +43,8 @@ pub fn may_recheck(page: &Page, rules: &Rules, now: Timestamp) -> bool {
 
 /// True if a sample may choose a page: an accepted one to re-check, or a rejected one whose second look is due.
 pub fn is_candidate(page: &Page, rules: &Rules, now: Timestamp) -> bool {
-    may_recheck(page, rules, now) || is_second_look_due(page, now)
+    let is_due = |first: Timestamp| SECOND_LOOKS.iter().any(|age| page.at < first + *age && now >= first + *age);
+    may_recheck(page, rules, now) || (may_look_again(page, now) && first_rejected(page).is_some_and(is_due))
 }
 
 /// Returns the number of daily re-checks for `indexed` pages at the default rate; at least `least`.
@@ -62,17 +57,16 @@ pub fn to_weigh(count: usize) -> usize {
     count.saturating_mul(WEIGHED)
 }
 
-/// Chooses at most `count` pages to re-check, longest unchecked first; one that was never re-checked counts double.
-///
-/// `all_due` adds every other page that is due by `recheck_within`. Rejected pages get a quarter, or what accepted ones
-/// leave.
+/// Chooses at most `count` pages to re-check, longest unchecked first, where one never re-checked counts double;
+/// `all_due` adds all that are due by `recheck_within`. Rejected pages get a quarter, or what accepted ones leave.
 pub fn choose(pages: Vec<Page>, count: usize, all_due: bool, rules: &Rules, now: Timestamp) -> Vec<Page> {
     let (mut second_looks, mut pages): (Vec<_>, Vec<_>) =
         pages.into_iter().partition(|page| page.state.has_second_chance());
     second_looks.sort_by_cached_key(|page| (page.at, page.id.clone()));
     second_looks.truncate(count.div_ceil(SECOND_LOOKS_ONE_IN).max(count.saturating_sub(pages.len())));
     let count = count.saturating_sub(second_looks.len());
-    pages.sort_by_cached_key(|page| (Reverse(neglect(page, now)), page.id.clone()));
+    let neglect = |page: &Page| now.since(last_seen(page)).saturating_mul(1 + u64::from(page.checked_at.is_none()));
+    pages.sort_by_cached_key(|page| (Reverse(neglect(page)), page.id.clone()));
     let is_due = |page: &Page| now >= last_seen(page) + rules.recheck_within;
     let due = if all_due { pages.iter().filter(|page| is_due(page)).count() } else { 0 };
     // Due pages are not all in front, since some were never re-checked.
@@ -84,17 +78,11 @@ pub fn choose(pages: Vec<Page>, count: usize, all_due: bool, rules: &Rules, now:
     pages
 }
 
-fn neglect(page: &Page, now: Timestamp) -> Millis {
-    let age = now.since(last_seen(page));
-    if page.checked_at.is_none() { age.saturating_mul(2) } else { age }
-}
-
 fn last_seen(page: &Page) -> Timestamp {
     page.checked_at.unwrap_or(page.at)
 }
 
-/// Returns the number of pages to re-check since `changed` of `known` entries changed between two polls: none if most
-/// did, as in feeds that change their entries by themselves.
+/// Returns the pages to re-check since `changed` of `known` entries changed: none if most did, as some feeds always do.
 pub fn to_look_into(changed: usize, known: usize) -> usize {
     let is_habit = known >= TELLING_ENTRIES && changed.saturating_mul(2) > known;
     if is_habit { 0 } else { changed.min(LOOKED_INTO_PER_POLL) }

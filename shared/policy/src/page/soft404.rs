@@ -1,5 +1,4 @@
-//! Soft 404s: answers with status 200 that show the home page, or a message that there is nothing, in place of the
-//! page.
+//! Soft 404s: answers with status 200 that show the home page, or a message that there is nothing.
 
 use std::collections::HashSet;
 

@@ -84,8 +84,9 @@ pub fn admit(
     }
     if let Some(lease) = &state.lease {
         if lease.until > now {
-            let until = busy_until(lease.until, now, seed);
-            return (state, Admission::NotNow(NotNow::busy(until)));
+            let wait = Millis(between(seed, BUSY_RETRY.0, BUSY_RETRY_MAX.0));
+            let busy = NotNow::busy(lease.until.min(now + wait));
+            return (state, Admission::NotNow(busy));
         }
         state = break_lease(state, rules, now, seed);
     }
@@ -105,33 +106,20 @@ pub fn admit(
     (state, Admission::Granted(lease))
 }
 
-/// Returns when a visit asks again that has found a lease in force until this instant.
-pub fn busy_until(until: Timestamp, now: Timestamp, seed: u64) -> Timestamp {
-    until.min(now + Millis(between(seed, BUSY_RETRY.0, BUSY_RETRY_MAX.0)))
-}
-
-/// Ends a lease whose holder is dead, or let it run out: nobody knows when it called last, so one full pause passes
-/// from the end of the lease on.
+/// Ends a lease whose holder is dead, or let it run out: one full pause passes from its end on.
 pub fn break_lease(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
     if let Some(lease) = state.lease.take() {
         window::refund(&mut state.visited, lease.until.since(now));
         let from = now.min(lease.until + CLOCKS_DIFFER);
         state.not_before = state.not_before.max(from + pace::pause(&state, rules, mix(seed)));
-        state = spend_untold(state, rules, now);
+        for _ in 0..CALLS_UNTOLD {
+            state.bucket = Some(pace::spend(state.bucket, rules, now));
+        }
     }
     state
 }
 
-/// Takes the calls of a visit that told nobody from the burst allowance.
-fn spend_untold(mut state: HostState, rules: &Rules, now: Timestamp) -> HostState {
-    for _ in 0..CALLS_UNTOLD {
-        state.bucket = Some(pace::spend(state.bucket, rules, now));
-    }
-    state
-}
-
-/// Lengthens a lease in force, within the time that visits may spend on the host key, and charges for it; returns its
-/// end.
+/// Lengthens a lease in force, within the time for visits to the host key, and charges for it; returns its end.
 pub fn lengthen(
     mut state: HostState,
     token: u64,
@@ -250,8 +238,7 @@ pub fn leave_alone(mut state: HostState, until: Timestamp) -> HostState {
     state
 }
 
-/// Ends the operator's own hold, if there is one; an operator cannot waive a hold that the host's answers have laid
-/// down.
+/// Ends the operator's own hold; an operator cannot waive a hold that the host's answers have laid down.
 pub fn end_leaving_alone(mut state: HostState, now: Timestamp) -> (HostState, bool) {
     let was = state.left_alone_until.take().is_some_and(|until| until > now);
     (state, was)

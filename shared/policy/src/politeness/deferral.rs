@@ -25,8 +25,7 @@ pub enum ItemWait {
     Own,
     /// The host refuses the crawler, or a bot wall stands before its pages: it does not count.
     Refused,
-    /// The item's text may be an interstitial's; [`look_again_at`](crate::politeness::interstitial::look_again_at)
-    /// bounds the looks.
+    /// The item's text may be an interstitial's, which [`crate::politeness::interstitial`] bounds the looks at.
     Doubt,
 }
 
@@ -54,8 +53,7 @@ pub fn counts(reason: HoldReason) -> bool {
     !matches!(reason, HoldReason::WindowSpent | HoldReason::Interstitial | HoldReason::Operator | HoldReason::Rest)
 }
 
-/// True if a hold counts against a page that waits for it. A refusal (402, 403, 429, 451) is aimed at the crawler, so
-/// the page waits as long as it lasts.
+/// True if a hold counts against a page that waits for it: a refusal is aimed at the crawler and does not.
 fn counts_against_page(reason: HoldReason) -> bool {
     counts(reason) && !matches!(reason, HoldReason::Forbidden | HoldReason::TooManyRequests)
 }
@@ -67,13 +65,11 @@ pub fn is_given_up(deferrals: u32, rules: &Rules) -> bool {
 
 /// Returns the minimum wait of a job that began and came to no end within a visit, after this number of deferrals.
 pub fn least_wait(deferrals: u32) -> Millis {
-    // Soon at first, since most often another visit was in the way, and over an hour in the end, so that nothing is
-    // given up because a host was busy for some minutes.
+    // Soon at first, and over an hour in the end: nothing is given up because a host was busy for some minutes.
     BUSY_RETRY.saturating_mul(2 << (2 * deferrals.min(5)))
 }
 
-/// Returns when a job asks again for a host key in use until about `until`. Its delay doubles with each of `waits`,
-/// since each question costs a request.
+/// Returns when a job asks again for a host key in use until about `until`; its delay doubles with each of `waits`.
 pub fn of_busy_host(waits: u8, until: Timestamp, now: Timestamp) -> Timestamp {
     let longer = until.since(now).min(BUSY_RETRY_MAX).saturating_mul(1 << waits.min(BUSY_DOUBLINGS));
     until.max(now + longer)

@@ -27,8 +27,7 @@ pub fn text_key(title: &str, text: &str) -> u32 {
     hash32(said.flat_map(|word| word.bytes().chain([b' '])))
 }
 
-/// True if a page has most words of its entry's title, the short ones left out if there are others; `None` without
-/// words.
+/// True if a page has most words of its entry's title, without short ones if there are others; `None` without words.
 pub fn is_announced(entry: Option<&str>, title: &str, text: &str) -> Option<bool> {
     let entry = entry?.to_lowercase();
     let said = format!("{title}\n{}", &text[..text.floor_char_boundary(KEYED_BYTES)]).to_lowercase();
@@ -67,8 +66,7 @@ pub fn covers_home(mut state: HostState, text: u32) -> HostState {
 /// Time within which one home page of a host key is looked at once, for the sake of other pages.
 pub const HOME_LOOK_EVERY: Millis = Millis::from_hours(24);
 
-/// Returns the last look at a home page of the host within [`HOME_LOOK_EVERY`], without its text if it was at another
-/// URL.
+/// Returns the last look at a home page within [`HOME_LOOK_EVERY`], without its text if it was at another URL.
 pub fn home_look(state: &HostState, url: u32, now: Timestamp) -> Option<HomeLook> {
     let look = state.home_look.filter(|look| look.at + HOME_LOOK_EVERY > now)?;
     Some(HomeLook { text: look.text.filter(|_| look.url == url), ..look })

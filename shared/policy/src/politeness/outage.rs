@@ -1,5 +1,4 @@
-//! The breaker for the crawler's own network: when most hosts cannot be reached at once, no host is blamed for it. Its
-//! state belongs to one process: the newest outcomes of the host keys that it called last.
+//! The breaker for the crawler's own network: when most hosts cannot be reached at once, no host is blamed for it.
 
 use crate::chance::between;
 use crate::rules::{OUTAGE_PERCENT, OUTAGE_PROBE, OUTAGE_REST, OUTAGE_SAMPLE, OUTAGE_WINDOW, Rules};
@@ -58,15 +57,16 @@ impl OutageDetector {
             }
             return (self, Fault::Host);
         }
-        if self.outage.is_none() && most_failed(&self.recent, rules) {
+        let failed = self.recent.iter().filter(|seen| !seen.reached).count();
+        let have_most_failed = failed * 100 >= self.recent.len() * OUTAGE_PERCENT as usize;
+        if self.outage.is_none() && have_most_failed && self.recent.len() >= rules.outage_least {
             self.outage = Some(Outage { since: now, probe_at: now + OUTAGE_PROBE });
         }
         let blame = if self.outage.is_some() { Fault::Local } else { Fault::Host };
         (self, blame)
     }
 
-    /// Decides whether a visit may begin, or until when it is put off. During an outage a visit is let through now and
-    /// then, to see whether the network is back.
+    /// Decides whether a visit may begin, or until when it waits; in an outage a few probe the network.
     pub fn may_begin(mut self, now: Timestamp, seed: u64) -> (OutageDetector, Option<Timestamp>) {
         let Some(outage) = &mut self.outage else { return (self, None) };
         if now >= outage.probe_at {
@@ -81,11 +81,6 @@ impl OutageDetector {
 /// Returns until when a visit is put off while our own network is down; by chance, so that not all come back together.
 pub fn rest(now: Timestamp, seed: u64) -> Timestamp {
     now + Millis(between(seed, OUTAGE_REST.0, OUTAGE_REST.0.saturating_mul(2)))
-}
-
-fn most_failed(recent: &VecDeque<Observation>, rules: &Rules) -> bool {
-    let failed = recent.iter().filter(|seen| !seen.reached).count();
-    recent.len() >= rules.outage_least && failed * 100 >= recent.len() * OUTAGE_PERCENT as usize
 }
 
 #[cfg(test)]

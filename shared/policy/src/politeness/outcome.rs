@@ -69,8 +69,7 @@ pub enum Outcome {
     Cut,
     /// The answer broke a limit or was no HTTP.
     Broken,
-    /// The call is made once more after its pause: signed, or by a new connection since its own had been closed as
-    /// idle.
+    /// The call is made once more after its pause: signed, or by a new connection for one closed as idle.
     Repeated,
     /// The answer of a receiver of matches, whatever it is.
     OfReceiver,
@@ -222,7 +221,7 @@ fn remember(
     state
 }
 
-/// True if a status refuses a page: 402 and 451 as 403 does (RFC 9110 §15.5.3, RFC 7725 §3), and 202, which challenges
+/// True if a status refuses a page as 403 does: 402, 451 (RFC 9110 §15.5.3, RFC 7725 §3), and 202, which challenges
 /// use.
 pub const fn is_refusal(status: u16) -> bool {
     matches!(status, 202 | 402 | 403 | 451)
@@ -272,8 +271,7 @@ fn base(rules: &Rules, reason: HoldReason) -> Millis {
     }
 }
 
-/// Returns until when a URL is held for an answer that speaks for this URL alone, after `in_a_row` deferrals; `None` if
-/// the answer is no reason.
+/// Returns until when a URL is held for an answer that speaks for it alone, after `in_a_row` deferrals.
 pub fn url_held_until(rules: &Rules, outcome: Outcome, in_a_row: u32, now: Timestamp, seed: u64) -> Option<Timestamp> {
     let (HoldScope::Host(reason) | HoldScope::Url(reason, _)) = outcome.scope()?;
     Some(now + hold_length(base(rules, reason), outcome.asked(rules, now), in_a_row, rules, seed))

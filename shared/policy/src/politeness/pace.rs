@@ -6,8 +6,7 @@ use curlew_model::{HostState, Millis, Timestamp, TokenBucket};
 
 const ONE_CALL: u64 = 1_000;
 
-/// Returns the pause after a call: the longest of the least pause, uniform jitter, an exponential gap, the Crawl-delay
-/// and the host's own last response time.
+/// Returns the pause after a call: the longest of chance (jitter, an exponential gap) and of the other limits.
 pub fn pause(state: &HostState, rules: &Rules, seed: u64) -> Millis {
     let jitter = Millis(between(seed, rules.jitter.0.0, rules.jitter.1.0));
     let gap = Millis((-unit(mix(seed)).ln() * rules.poisson_mean.0 as f64) as u64);

@@ -1,5 +1,5 @@
-//! Decides whether a redirect is followed, one hop at a time. Each hop is a call to somebody's server, so circles are
-//! found by the set of visited URLs: the hop that closes the circle is never called.
+//! Decides whether a redirect is followed; the hop that closes a circle is never called, since a set has all visited
+//! URLs.
 
 use crate::address::{self, BadAddress};
 use crate::politeness::outcome::{CallTarget, Role};

@@ -21,8 +21,7 @@ pub enum Unchanged {
     WriteCopy,
 }
 
-/// Notes that a robots.txt was asked for `now` and has not changed since its copy was `written`; it is wanted next at
-/// about `next_use`.
+/// Notes that a robots.txt, wanted next at `next_use`, has not changed since its copy was `written`.
 pub fn note(
     notes: &mut RobotsNotes,
     origin: &Origin,

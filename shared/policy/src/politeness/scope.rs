@@ -58,10 +58,7 @@ enum Own {
 }
 
 impl OwnHosts {
-    /// Reads a list of host names, IP addresses and networks (`192.0.2.0/24`).
-    ///
-    /// # Errors
-    /// The first that is none of these, or that names more of the web than anybody owns, in words.
+    /// Reads a list of host names, IP addresses and networks (`192.0.2.0/24`); the error names the first wrong one.
     pub fn read(list: &[String]) -> Result<OwnHosts, String> {
         if list.len() > MAX_OWN_HOSTS {
             return Err(format!("at most {MAX_OWN_HOSTS} hosts may be named"));

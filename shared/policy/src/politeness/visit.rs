@@ -131,8 +131,7 @@ pub enum CallEnd<R> {
     Reply(R),
     /// The URL cannot be fetched; the visit goes on.
     Rejected(Rejection),
-    /// Not now: slice or lease is used up, the host key of a redirect is in use, a URL has ended the visit, or the host
-    /// rests.
+    /// Not now: slice or lease is used up, another host key is in use, a URL has ended the visit, or the host rests.
     Later(Timestamp),
     /// The URL waits, and others of the visit do not: the URL or the host key of its redirect is on hold, or the
     /// robots.txt of its origin is out of reach.
@@ -213,8 +212,7 @@ impl VisitState {
         }
     }
 
-    /// Decides the next step for a URL at `now`, which is `lasted` after the lease was asked for. A call takes place
-    /// only after every check below, in this order.
+    /// Decides the next step for a URL; a call takes place only after every check below, in this order.
     pub fn next<R>(&self, attempt: &Attempt<'_>, rules: &Rules, now: Timestamp, lasted: Millis) -> Step<R> {
         let end = Step::End;
         let key = match &attempt.key {
@@ -290,8 +288,8 @@ impl VisitState {
         latest.hold_at(now).as_ref().map(end_of_held)
     }
 
-    /// Records a call that took this long and has just ended, and decides how it ends for its URL; `None` if the URL is
-    /// called again, signed or by a new connection, by way of [`VisitState::next`].
+    /// Records a call that has just ended, and decides how it ends for its URL; `None` if [`VisitState::next`] calls it
+    /// again.
     pub fn after_call<R>(
         &mut self,
         target: CallTarget,

@@ -187,8 +187,7 @@ pub fn tomorrow(now: Timestamp) -> Timestamp {
     Timestamp::from_millis((now.as_millis().div_euclid(day) + 1).saturating_mul(day))
 }
 
-/// Returns until when, and why, a host is left to others: it is held, or half of its visits' time is used up, whose
-/// rest is for new posts.
+/// Returns until when, and why, a host is left to others: it is held, or half of its visits' time is used up.
 pub fn obstacle(state: &HostState, rules: &Rules, now: Timestamp) -> Option<(Timestamp, String)> {
     if let Some(hold) = state.hold.as_ref().filter(|hold| hold.until > now) {
         return Some((hold.until, format!("the host is held ({})", hold.reason.as_str())));

@@ -12,16 +12,13 @@ use curlew_model::{FeedSource, Timestamp, Trust, Validators};
 const PAGE_VALIDATOR_BYTES: usize = 128;
 /// Words that servers append to an entity tag when they compress.
 const CODING_SUFFIXES: [&str; 6] = ["--gzip", "-gzip", ";gzip", "-df", "-br", ";br"];
-/// Number of whole answers in a row that repeat a document under its validators, one for each form of the entity tag,
-/// after which a server counts as one that never says 304.
+/// Whole answers in a row, one for each form of the tag, that repeat a document under its validators: no 304 will come.
 const IGNORED_IS_BLIND: u8 = 2;
 const MOST_DOUBLINGS: u8 = 3;
-/// Number of successive signs that prove a server's 304s false: other content at a check, or a 304 to outdated
-/// validators. A single one may come from a stale cache.
+/// Signs in a row that prove a server's 304s false; a single one may come from a stale cache.
 const MOST_DOUBTS: u8 = 3;
 
-/// Returns the validators for the next poll, byte for byte as given (RFC 9110 §13.1); none for an unconditional
-/// request.
+/// Returns the validators for the next poll, byte for byte (RFC 9110 §13.1); none for an unconditional request.
 pub fn to_send(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Validators {
     if feed.polling.trust.distrusted || is_check_due(feed, rules, now) {
         return Validators::default();
@@ -143,8 +140,7 @@ pub fn whole(
     trust
 }
 
-/// Returns the validators to keep after a whole answer: its own, unless those of the document before are still on
-/// trial.
+/// Returns the validators to keep after a whole answer: those of the document before while they are on trial.
 pub fn to_keep(before: &Validators, sent: &Validators, trust: &Trust) -> Validators {
     if trust.doubts > 0 { before.clone() } else { sent.clone() }
 }

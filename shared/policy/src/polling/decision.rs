@@ -137,8 +137,7 @@ pub struct FeedAnswer {
     pub document: Option<Document>,
     /// True if it was asked for by validators (RFC 9110 §13).
     pub conditional: bool,
-    /// True if the answer came from the feed's own address, or where that has moved for good; a temporary redirect to
-    /// something that is gone says nothing permanent.
+    /// True if the answer came from the feed's own address, or where that has moved for good.
     pub speaks_for_feed: bool,
 }
 
@@ -182,8 +181,7 @@ pub enum RowWrite {
     None,
     /// Yes, as it is.
     Row,
-    /// Yes, with the instant of the poll: it came off its minute or after a job was parked, so another job must not
-    /// call again at once, or the next slot may come before the floor.
+    /// Yes, with the instant of the poll, which came off its minute: another job, or slot, must not come too soon.
     WithTime,
 }
 
@@ -199,18 +197,12 @@ pub fn row_write(
     let was_put_off = job.deferrals > 0 || before.polling.why == Why::Held;
     if job.work.on_request || is_near_floor || was_put_off || !schedule::is_on_time(before, rules, now) {
         RowWrite::WithTime
-    } else if says_the_same(before, next, rules, now) {
-        RowWrite::None
     } else {
-        RowWrite::Row
+        let next_slot = schedule::next_poll(before, rules, now);
+        let same = FeedSource { not_before: before.not_before, polled_at: before.polled_at, ..next.clone() };
+        let says_the_same = same == *before && next_slot.is_some_and(|at| next.not_before <= at);
+        if says_the_same { RowWrite::None } else { RowWrite::Row }
     }
-}
-
-/// True if two states of a row differ in nothing but the time of the poll.
-fn says_the_same(before: &FeedSource, next: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
-    let next_slot = schedule::next_poll(before, rules, now);
-    let same = FeedSource { not_before: before.not_before, polled_at: before.polled_at, ..next.clone() };
-    same == *before && next_slot.is_some_and(|at| next.not_before <= at)
 }
 
 #[cfg(test)]

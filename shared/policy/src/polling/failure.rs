@@ -79,7 +79,11 @@ pub fn judge(
         // A feed that is lost and fails in between is still lost.
         Wrong::Failed | Wrong::ServerError => {
             let least = if wrong == Wrong::ServerError { rules.hold_server_error } else { Millis::ZERO };
-            let wait = with_jitter(after_failures(rules, failures).max(least), seed);
+            let wait = match failures {
+                DORMANT_AFTER.. => rules.poll_cap,
+                _ => rules.poll_interval.saturating_mul(u64::from(failures.max(1))).min(rules.poll_cap),
+            };
+            let wait = with_jitter(wait.max(least), seed);
             return AfterFailedPoll::Again { streak: known, wait, why: Why::Failing };
         }
         Wrong::Lost => FailureKind::Lost,
@@ -115,13 +119,6 @@ fn doubled(first: Millis, times: u32) -> Millis {
     first.saturating_mul(1 << times.saturating_sub(1).min(16))
 }
 
-fn after_failures(rules: &Rules, failures: u32) -> Millis {
-    if failures >= DORMANT_AFTER {
-        return rules.poll_cap;
-    }
-    rules.poll_interval.saturating_mul(u64::from(failures.max(1))).min(rules.poll_cap)
-}
-
 fn with_jitter(wait: Millis, seed: u64) -> Millis {
     wait + Millis(between(seed, 0, wait.0 / 10))
 }
@@ -138,7 +135,8 @@ pub fn moved(feed: &FeedSource, to: &Url, permanently: bool, now: Timestamp) -> 
     if !permanently {
         return ((None, None), false);
     }
-    if adds_tls(&feed.url, to) {
+    let is_plain = |from: Url| from.scheme() == "http" && from.host_str() == to.host_str();
+    if to.scheme() == "https" && Url::parse(&feed.url).is_ok_and(is_plain) {
         return ((None, None), true);
     }
     let before = feed.moved.as_ref().filter(|(target, _)| target == to.as_str()).map(|(_, times)| *times);
@@ -149,11 +147,6 @@ pub fn moved(feed: &FeedSource, to: &Url, permanently: bool, now: Timestamp) -> 
     }
     let times = before.unwrap_or(0).saturating_add(1);
     ((Some((to.as_str().to_owned(), times)), Some(now)), times >= MOVES_BELIEVED)
-}
-
-fn adds_tls(from: &str, to: &Url) -> bool {
-    let is_same_host = |from: Url| from.scheme() == "http" && from.host_str() == to.host_str();
-    to.scheme() == "https" && Url::parse(from).is_ok_and(is_same_host)
 }
 
 #[cfg(test)]

@@ -49,8 +49,7 @@ pub fn linked(headers: &[String], base: &Url) -> Option<Url> {
 }
 
 impl LicenseTerms {
-    /// Reads a document of its own, a feed with the module, or a page's script. Never fails: entities are not expanded,
-    /// and in broken, too deep or too long markup what came before counts.
+    /// Reads a document, a feed or a script; never fails, expands no entity, and keeps what came before a fault.
     pub fn parse(document: &[u8]) -> LicenseTerms {
         let document = document.get(..MAX_LICENSE_BYTES).unwrap_or(document);
         let text = String::from_utf8_lossy(document);
@@ -188,16 +187,14 @@ fn names_search(usage: &str) -> bool {
 fn content(url: &str) -> Content {
     let url = url.trim();
     let (host, path) = match Url::parse(url) {
-        Ok(whole) => (whole.host_str().map(str::to_owned), path_of(url).to_owned()),
-        Err(_) => (None, url.to_owned()),
+        Ok(whole) => {
+            let after = url.split_once("://").map_or("", |(_, after)| after);
+            (whole.host_str().map(str::to_owned), after.find('/').map_or("", |at| &after[at..]))
+        }
+        Err(_) => (None, url),
     };
-    let path = if path.is_empty() { "/" } else { &path };
+    let path = if path.is_empty() { "/" } else { path };
     Content { host, pattern: pattern::canonical_pattern(path.as_bytes()), usage: Usage::default() }
-}
-
-fn path_of(url: &str) -> &str {
-    let after = url.split_once("://").map_or("", |(_, after)| after);
-    after.find('/').and_then(|n| after.get(n..)).unwrap_or_default()
 }
 
 fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {

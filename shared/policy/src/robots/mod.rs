@@ -57,8 +57,7 @@ pub struct Decision {
     pub allowed: bool,
     /// Line by which our own matcher decided, such as `Disallow: /x`; `None` if no rule matched.
     pub rule: Option<String>,
-    /// Verdict of the crate texting_robots, which is asked if our matcher allows the URL and the crate can read file
-    /// and URL; `Some(false)` means that it alone refuses.
+    /// Verdict of texting_robots, asked if our matcher allows the URL; `Some(false)` means that it alone refuses.
     pub second: Option<bool>,
 }
 
@@ -107,8 +106,7 @@ impl Robots {
         Robots::parse(b"User-agent: *\nDisallow: /\n", "*")
     }
 
-    /// Decides if a URL of the file's scheme, host and port (RFC 9309 §2.3) may be fetched; its fragment is not
-    /// compared (§2.2.2).
+    /// Decides if a URL of the file's scheme, host and port (RFC 9309 §2.3) may be fetched, by path and query.
     pub fn check(&self, url: &Url) -> Decision {
         self.check_on(url.host_str(), &path_and_query(url))
     }
@@ -257,8 +255,7 @@ pub(crate) fn path_and_query(url: &Url) -> Cow<'_, str> {
     }
 }
 
-/// Returns the address of the robots.txt for a URL (RFC 9309 §2.3), without credentials; `None` unless it is http or
-/// https.
+/// Returns the address of the robots.txt for a URL (RFC 9309 §2.3); `None` unless it is http or https.
 pub fn robots_url(url: &Url) -> Option<Url> {
     let is_http = matches!(url.scheme(), "http" | "https");
     is_http.then(|| url.join(ROBOTS_PATH).ok()).flatten().and_then(|mut robots| {
@@ -272,13 +269,10 @@ pub fn robots_url(url: &Url) -> Option<Url> {
 /// of the value, so what robots.txt is matched with is what is sent (RFC 9309 §2.2.1).
 pub fn product_token(user_agent: &str) -> &str {
     let value = user_agent.trim_start();
-    let end = value.find(|c: char| !is_token_char(c)).unwrap_or(value.len());
+    // `tchar` of RFC 9110 §5.6.2.
+    let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    let end = value.find(|c: char| !is_token(c)).unwrap_or(value.len());
     value.get(..end).unwrap_or_default()
-}
-
-/// True for `tchar` (RFC 9110 §5.6.2), the characters of a product name.
-fn is_token_char(c: char) -> bool {
-    c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c)
 }
 
 #[cfg(test)]

@@ -141,8 +141,7 @@ impl GroupParser<'_> {
     }
 }
 
-/// Compares the token as RFC 9309 §2.2.1 defines it, so that `Foo/1.2` names `Foo`; also up to the first blank or `/`,
-/// for names with digits.
+/// Compares the token as RFC 9309 §2.2.1 does (`Foo/1.2` names `Foo`), or up to a blank, for names with digits.
 pub(super) fn agent_match(value: &[u8], token: &[u8]) -> AgentMatch {
     let until = |stop: fn(&u8) -> bool| value.split(stop).next().unwrap_or_default();
     match value {
@@ -312,8 +311,7 @@ fn trim(mut bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Parses a decimal number of seconds, rounded up to milliseconds: `10`, `0.5`, `10,5`, or with a unit (`10s`, `10
-/// min`). No sign, no exponent.
+/// Parses a decimal number of seconds, rounded up: `10`, `0.5`, `10,5`, `10s`, `10 min`; no sign, no exponent.
 fn seconds(value: &[u8]) -> Option<Millis> {
     let text = String::from_utf8_lossy(value);
     let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();

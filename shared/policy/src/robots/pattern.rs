@@ -106,8 +106,7 @@ impl Pattern {
     }
 }
 
-/// True if the rest of a pattern after its prefix matches the rest of the path. Each piece between stars is searched
-/// for once, as far left as possible, so the time is linear in pattern and path.
+/// True if the rest of a pattern matches the rest of a path, in linear time: each piece is found once, leftmost.
 pub(super) fn tail_matches(
     tail: &[u8],
     anchored: bool,

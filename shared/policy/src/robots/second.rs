@@ -88,8 +88,7 @@ fn is_legible(text: &[u8], token: &[u8]) -> bool {
     true
 }
 
-/// True if the crate takes a line for an agent's name, or for an `Allow`, if and only if our matcher does: it knows
-/// fewer spellings, and takes some prose for a name.
+/// True if the crate, which knows fewer spellings and takes some prose for a name, reads a line as our matcher does.
 fn is_plainly_written(line: &[u8], parsed: &Line<'_>) -> bool {
     let start = line.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
     let begins_with = |key: &str| {
@@ -115,8 +114,7 @@ fn is_plain_name(name: &[u8], token: &[u8]) -> bool {
     }
 }
 
-/// True if the crate compares a pattern octet by octet: it does not normalise percent-encoding, and takes a `$` in the
-/// middle for an end.
+/// True if the crate compares a pattern octet by octet: it does not normalise, and takes any `$` for an end.
 fn is_plain_pattern(pattern: &[u8]) -> bool {
     let body = pattern.strip_suffix(b"$").unwrap_or(pattern);
     let stars = body.iter().filter(|b| **b == b'*').count();

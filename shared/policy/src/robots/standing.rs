@@ -42,8 +42,7 @@ pub enum Standing {
     AllowAll,
     /// Access is refused (401, 403): nothing is allowed.
     DisallowAll,
-    /// The server cannot be reached or fails (5xx, 429): nothing is allowed but by an older copy, see
-    /// [`while_unreachable`].
+    /// The server fails (5xx, 429): nothing is allowed but by an older copy, see [`while_unreachable`].
     Unreachable,
 }
 

@@ -12,15 +12,8 @@ pub(super) struct Tree(Box<[Node]>);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     rank: u32,
-    /// Index in the tree of the longest prefix that this one begins with.
+    /// Place, counted from one, of the longest prefix that this one begins with.
     parent: Option<std::num::NonZeroU32>,
-}
-
-impl Node {
-    /// Returns the index of the parent. Stored indexes count from one, so that `None` takes no space.
-    fn parent(&self) -> Option<usize> {
-        self.parent.map(|place| place.get() as usize - 1)
-    }
 }
 
 impl Tree {
@@ -68,7 +61,7 @@ impl Tree {
             if prefix_of(node.rank).len() <= shared {
                 met.push(node.rank);
             }
-            next = node.parent();
+            next = node.parent.map(|place| place.get() as usize - 1);
         }
         met.sort_unstable();
         Ok(met)

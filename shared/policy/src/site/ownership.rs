@@ -1,5 +1,4 @@
-//! Ownership: proofs that a site belongs to a claimant, limits on requests, and lifetimes of proofs (rows I05, I06, I08
-//! of the etiquette; draft-ietf-dnsop-domain-verification-techniques).
+//! Ownership of sites: proofs, limits and lifetimes (draft-ietf-dnsop-domain-verification-techniques).
 
 use curlew_model::{Challenge, Claim, LookResult, Millis, Miss, OwnerRequest, Ownership, Timestamp, Way};
 use url::Url;
@@ -112,8 +111,7 @@ const fn pause(request: OwnerRequest) -> Millis {
     }
 }
 
-/// Records a claimant's request; returns the new state and the decision. A claimant who may not call gets a DNS look
-/// alone.
+/// Records a claimant's request; returns state and decision. A claimant who may not call gets a DNS look alone.
 pub fn ask(
     mut all: Ownership,
     challenge: &Challenge,
@@ -173,8 +171,7 @@ fn place<'a>(all: &'a mut Ownership, challenge: &Challenge, now: Timestamp) -> O
     all.claims.get_mut(at)
 }
 
-/// Records the result of a look, unless a later look has one. A proof that is no longer found becomes invalid, unless
-/// the look was not possible.
+/// Records the result of a look, unless a later one has; a proof that is found no more becomes invalid.
 pub fn looked(mut all: Ownership, challenge: &Challenge, look: LookResult) -> Ownership {
     let LookResult { at: now, found, misses } = look;
     let Some(claim) = place(&mut all, challenge, now) else { return all };

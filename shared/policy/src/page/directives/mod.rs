@@ -43,10 +43,8 @@ impl Directives {
     /// [lines](robots_tag_lines) of `Robots-Tag`.
     pub fn gather(meta: &[(String, String)], x_robots_tag: &[String], product_token: &str) -> Directives {
         let mut all = Directives::default();
-        for (name, content) in meta {
-            if speaks_to_us(name.trim(), product_token) {
-                parts(content).for_each(|part| all.add(part));
-            }
+        for (_, content) in meta.iter().filter(|(name, _)| speaks_to_us(name.trim(), product_token)) {
+            parts(content).for_each(|part| all.add(part));
         }
         for header in x_robots_tag {
             all.add_header(header, product_token);
@@ -83,15 +81,10 @@ impl Directives {
     fn add_header(&mut self, header: &str, product_token: &str) {
         let mut for_us = true;
         for part in parts(header) {
-            match robot_prefix(part) {
-                Some((name, rest)) => {
-                    for_us = speaks_to_us(name, product_token);
-                    if for_us {
-                        self.add(rest);
-                    }
-                }
-                None if for_us => self.add(part),
-                None => {}
+            let (name, directive) = robot_prefix(part).map_or((None, part), |(name, rest)| (Some(name), rest));
+            for_us = name.map_or(for_us, |name| speaks_to_us(name, product_token));
+            if for_us {
+                self.add(directive);
             }
         }
     }
@@ -141,8 +134,7 @@ fn robot_prefix(part: &str) -> Option<(&str, &str)> {
     (is_name && !is_directive).then_some((name, rest.trim()))
 }
 
-/// Parses a date in the forms of RFC 822, RFC 850, asctime and ISO 8601; without a zone in UTC, without a time at
-/// midnight. `None` if the text has a word that does not belong to a date, or a day that no calendar has.
+/// Parses a date of RFC 822, RFC 850, asctime or ISO 8601 (by default midnight, UTC); `None` if a word or day is wrong.
 pub fn parse_date(text: &str) -> Option<Timestamp> {
     parse(text, &Hints::DIRECTIVE).map(|moment| moment.at)
 }
@@ -156,7 +148,9 @@ fn parts(value: &str) -> impl Iterator<Item = &str> {
             return None;
         }
         let mut end = rest.find([',', ';']).unwrap_or(rest.len());
-        if ends_in_weekday(&rest[..end]) {
+        let part = rest[..end].to_ascii_lowercase();
+        let after = part.rsplit_once("unavailable_after").map(|(_, after)| after.trim_matches([' ', ':', '=']));
+        if after.is_some_and(|day| weekday(day).is_some()) {
             end += rest[end..].get(1..).map_or(0, |after| 1 + after.find([',', ';']).unwrap_or(after.len()));
         }
         let part = rest[..end].trim();
@@ -164,11 +158,4 @@ fn parts(value: &str) -> impl Iterator<Item = &str> {
         Some(part)
     })
     .filter(|part| !part.is_empty())
-}
-
-fn ends_in_weekday(part: &str) -> bool {
-    let lower = part.to_ascii_lowercase();
-    lower
-        .rsplit_once("unavailable_after")
-        .is_some_and(|(_, after)| weekday(after.trim_matches([' ', ':', '='])).is_some())
 }

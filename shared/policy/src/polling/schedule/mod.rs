@@ -1,5 +1,4 @@
-//! Schedule of feeds and sites: when each is polled next (`plan`), at which slot, and which slots dispatch has to look
-//! at.
+//! Schedule of feeds and sites: when each is polled next, at which slot, and which slots dispatch has to look at.
 
 mod plan;
 mod slots;

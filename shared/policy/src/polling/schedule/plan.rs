@@ -15,8 +15,7 @@ const MOST_GROWTH: u64 = 3;
 /// Divisor of the length of a silence, so that a night does not count.
 const SILENCE: u64 = 2;
 const MOST_DATES: usize = 50;
-/// The longest intervals first, each with the time between arrivals from which it applies, in hours; below the last,
-/// one.
+/// The longest intervals first, each with the time between arrivals from which it applies, in hours.
 const INTERVALS: [(u64, u64); 6] = [(168, 16 * 168), (72, 48 * 24), (24, 60), (8, 16), (4, 12), (2, 8)];
 
 const ALL_HOURS: u32 = (1 << 24) - 1;
@@ -52,7 +51,7 @@ pub struct Plan {
     pub why: Why,
 }
 
-/// Returns the next poll of a feed: hints only lengthen its own interval, within [`Rules::poll_floor`] and
+/// Returns the next poll of a feed: hints only lengthen its interval, within [`Rules::poll_floor`] and
 /// [`Rules::poll_cap`].
 pub fn plan(inputs: &Inputs, rules: &Rules, now: Timestamp) -> Plan {
     let fresh = inputs.hints.fresh_for.map(|whole| whole.saturating_sub(inputs.age));
@@ -85,8 +84,7 @@ pub fn plan(inputs: &Inputs, rules: &Rules, now: Timestamp) -> Plan {
     Plan { interval, not_before, why }
 }
 
-/// Returns the interval without hints: usual or by history; longer where each poll costs the server a whole feed, or
-/// while a hub sends news.
+/// Returns the interval without hints, lengthened where each poll costs a whole feed, or while a hub sends news.
 fn own_interval(inputs: &Inputs, rules: &Rules, now: Timestamp) -> (Millis, Why) {
     let learned = if rules.adaptive { estimate(&inputs.habit, rules, now) } else { None };
     let own = learned.map_or((rules.poll_interval, Why::Usual), |interval| (interval, Why::History));
@@ -131,8 +129,8 @@ pub fn start(dates: impl Iterator<Item = Timestamp>, now: Timestamp) -> Habit {
     Habit { gap, news_at: Some(*newest) }
 }
 
-/// Returns the number of different hours after the last arrival in which entries with these dates arrive; those without
-/// a believable date arrive together.
+/// Returns the different hours after the last arrival that entries with these dates have; those without a date have
+/// one.
 pub fn arrivals(habit: Habit, dates: impl IntoIterator<Item = Option<Timestamp>>, now: Timestamp) -> u64 {
     let since = habit.news_at.unwrap_or(Timestamp::MIN);
     let hours = dates.into_iter().map(|at| at.filter(|at| (since..=now).contains(at)).map(hour));
@@ -156,8 +154,7 @@ pub fn news(habit: Habit, arrivals: u64, now: Timestamp) -> Habit {
     Habit { gap, news_at: Some(now) }
 }
 
-/// Returns the interval within floor and cap that is below half of the mean time between arrivals, or of a longer
-/// silence: three polls a day for daily news, one for rarer news, fewer after months.
+/// Returns the interval below half of the mean time between arrivals, or of a longer silence, within floor and cap.
 pub fn estimate(habit: &Habit, rules: &Rules, now: Timestamp) -> Option<Millis> {
     let silence = habit.news_at.map_or(Millis::ZERO, |at| now.since(at));
     let gap = habit.gap?.max(Millis(silence.0 / SILENCE));

@@ -67,8 +67,7 @@ pub fn feed_is_due(feed: &FeedSource, slot: Slot, rules: &Rules, now: Timestamp)
         && (times > 1 || in_cycle(feed, came))
 }
 
-/// True if a feed may be polled now or while a poll still counts as on time. The last poll came a little late, too,
-/// which would otherwise lengthen an interval of whole slots by one.
+/// True if a feed may be polled now, or while a poll still counts as on time: the last one came a little late, too.
 pub fn is_soon(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     now + lateness(rules) >= may_poll_from(feed, rules, now)
 }
@@ -82,8 +81,7 @@ fn into_slot(feed: &FeedSource, minute: i64, times: u16) -> i64 {
     (minute - i64::from(feed.slot.index())).rem_euclid(CYCLE / i64::from(times.max(1)))
 }
 
-/// True if the feed is polled in the cycle of this minute. Its slot shifts the cycle, which spreads feeds polled once a
-/// day.
+/// True if the feed is polled in the cycle of this minute; its slot spreads feeds polled once a day.
 fn in_cycle(feed: &FeedSource, minute: i64) -> bool {
     (minute.div_euclid(CYCLE) + i64::from(feed.slot.index())).rem_euclid(cycles(feed.interval)) == 0
 }
@@ -100,11 +98,14 @@ pub fn is_on_time(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     into_slot(feed, now.minute(), times_a_cycle(feed.interval, rules)) <= ON_TIME_MINUTES
 }
 
-/// Returns when the poll of the slot at `at` takes place, as floor, skipHours and skipDays allow; `None` if the next
-/// slot is sooner.
+/// Returns when the poll of the slot at `at` takes place by all limits; `None` if the next slot is sooner.
 pub fn postponed(feed: &FeedSource, rules: &Rules, at: Timestamp) -> Option<Timestamp> {
     let allowed = after_skips(at.max(may_poll_from(feed, rules, at)), &feed.polling.hints);
-    (allowed < at + between_slots(feed, rules)).then_some(allowed)
+    let minutes = match times_a_cycle(feed.interval, rules) {
+        1 => CYCLE.saturating_mul(cycles(feed.interval)),
+        times => CYCLE / i64::from(times),
+    };
+    (allowed < at + Millis::from_mins(minutes.unsigned_abs())).then_some(allowed)
 }
 
 /// Returns when a feed with news by its hub is polled, as soon as floor and skipped hours allow; `None` if its own
@@ -125,14 +126,6 @@ pub fn on_request(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Timestamp
     let rested = unless_ahead(feed.polled_at, rules, now) + rules.poll_on_request;
     let asked = feed.polling.retry_at.map_or(Timestamp::MIN, |at| unless_ahead(at, rules, now));
     after_skips(now.max(rested).max(asked), &feed.polling.hints)
-}
-
-fn between_slots(feed: &FeedSource, rules: &Rules) -> Millis {
-    let minutes = match times_a_cycle(feed.interval, rules) {
-        1 => CYCLE.saturating_mul(cycles(feed.interval)),
-        times => CYCLE / i64::from(times),
-    };
-    Millis::from_mins(minutes.unsigned_abs())
 }
 
 /// Returns the next poll of a feed if nothing comes in between; `None` if polling it has stopped.
