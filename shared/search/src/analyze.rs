@@ -1,10 +1,9 @@
 //! Splits text into the words that are indexed and searched for.
 //!
-//! Every word has a position, and one or two forms. The first form is its stem in the language of the page, without
-//! accents. The second, where it differs, is the stem of the word written without accents, so that `perche` finds
-//! `perché` even where the stemmer depends on the accent. Scripts that do not separate words by spaces are split into
-//! pairs of neighbouring characters. A word with signs (`C++`) is indexed with and without them, and words that a sign
-//! joins (`Wi-Fi`) are indexed as one word, too, at the position of the first.
+//! Every word has a position, and one or two forms: its stem in the language of the page, without accents, and, where
+//! it differs, the stem of the word written without accents, so that `perche` finds `perché`. Scripts without spaces
+//! are split into pairs of neighbouring characters. A word with signs (`C++`) is indexed with and without them, and
+//! words that a sign joins (`Wi-Fi`) are indexed as one word, too, at the position of the first.
 
 mod letters;
 mod rules;
@@ -28,52 +27,26 @@ const MAX_REMEMBERED: usize = 20_000;
 /// Maximum length of a word that is read, in bytes; the rest of a longer one, which is none, is not.
 const LONGEST_WORD: usize = 256;
 
-/// One word of a text.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Word {
+pub(crate) struct Word<S = String> {
     /// Form under which the word is indexed.
-    pub(crate) form: String,
+    pub(crate) form: S,
     /// Second form, indexed at the same position.
-    pub(crate) other: Option<String>,
+    pub(crate) other: Option<S>,
     /// Number of the word in the text; neighbours in a phrase have neighbouring numbers.
     pub(crate) position: usize,
-    /// Bytes of the word in the text.
     pub(crate) span: Range<usize>,
-    /// Number of words of the text that it is made of, by itself one. An emoji is none: it has the position of the next
-    /// word.
+    /// Number of words of the text that it is made of. An emoji is none, and has the position of the next word.
     pub(crate) words: usize,
 }
 
-/// One word of a text, borrowed from the analyzer.
-#[derive(Clone, Debug)]
-pub(crate) struct Token<'a> {
-    /// As in [`Word`].
-    pub(crate) form: &'a str,
-    /// As in [`Word`].
-    pub(crate) other: Option<&'a str>,
-    /// As in [`Word`].
-    pub(crate) position: usize,
-    /// As in [`Word`].
-    pub(crate) span: Range<usize>,
-    /// As in [`Word`].
-    pub(crate) words: usize,
-}
+pub(crate) type Token<'a> = Word<&'a str>;
 
-impl From<Token<'_>> for Word {
-    fn from(token: Token<'_>) -> Word {
-        let Token { form, other, position, span, words } = token;
-        Word { form: form.to_owned(), other: other.map(str::to_owned), position, span, words }
-    }
-}
-
-/// Purpose for which words are extracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Indexing: single ideographs are indexed in addition to the pairs, and words without their signs in addition to
-    /// those with them.
+    /// Indexing: single ideographs beside the pairs, and words without their signs beside those with them.
     Index,
-    /// Querying: only pairs, unless an ideograph stands alone, or alone among kana before a particle or at the end; and
-    /// only the word with its signs, if it has any.
+    /// Querying: pairs, unless an ideograph stands alone among kana; and the word with its signs, if it has any.
     Query,
 }
 
@@ -98,10 +71,8 @@ fn has_dotless_i(language: &str) -> bool {
     matches!(language, "tr" | "az")
 }
 
-/// Splits texts of one language into words.
 pub(crate) struct Analyzer {
     stemmer: Option<TextAnalyzer>,
-    /// Filter that drops stop words.
     stop_words: Option<TextAnalyzer>,
     apostrophe: Apostrophe,
     dotless_i: bool,
@@ -111,8 +82,7 @@ pub(crate) struct Analyzer {
     remembered: Remembered,
 }
 
-/// Set of ASCII letters and digits with which the wanted forms begin. Nearly all stemmers keep the first letter of a
-/// word that begins with one of these, so a word with another first letter has none of the forms.
+/// Set of ASCII letters and digits with which the wanted forms begin; nearly all stemmers keep such a first letter.
 #[derive(Default)]
 pub(crate) struct FirstLetters(u128);
 
@@ -129,7 +99,6 @@ impl FirstLetters {
     }
 }
 
-/// Cache of the forms of words as they are written.
 #[derive(Default)]
 struct Remembered {
     /// Index into `forms`, by word.
@@ -139,20 +108,15 @@ struct Remembered {
 
 impl Analyzer {
     fn new(language: &str) -> Analyzer {
-        let stemmer = stemmer_language(language)
-            .map(|language| TextAnalyzer::builder(RawTokenizer::default()).filter(Stemmer::new(language)).build());
-        let stop_words = stemmer_language(language)
-            .and_then(stop_words)
-            .map(|filter| TextAnalyzer::builder(RawTokenizer::default()).filter(filter).build());
-        let dotless_i = has_dotless_i(language);
-        let keeps_first_letter = language != "nl";
+        let builder = || TextAnalyzer::builder(RawTokenizer::default());
+        let known = stemmer_language(language);
         Analyzer {
-            stemmer,
-            stop_words,
+            stemmer: known.map(|language| builder().filter(Stemmer::new(language)).build()),
+            stop_words: known.and_then(stop_words).map(|filter| builder().filter(filter).build()),
             apostrophe: Apostrophe::for_language(language),
-            dotless_i,
+            dotless_i: has_dotless_i(language),
             is_english: language == "en",
-            keeps_first_letter,
+            keeps_first_letter: language != "nl",
             remembered: Remembered::default(),
         }
     }
@@ -168,76 +132,59 @@ impl Analyzer {
         parts.all(|(number, part)| is_ending(number, part) || !stop_words.token_stream(part).advance())
     }
 
-    /// Returns the words of a text, in order.
     pub(crate) fn words(&mut self, text: &str, mode: Mode) -> Vec<Word> {
         let mut words = Vec::with_capacity(text.len() / 6);
-        self.each(text, mode, &mut |token| words.push(token.into()));
+        self.each(text, mode, None, &mut |token| {
+            let (form, other) = (token.form.to_owned(), token.other.map(str::to_owned));
+            words.push(Word { form, other, position: token.position, span: token.span, words: token.words });
+        });
         words
     }
 
-    /// Calls `show` for each word of a text, in order, without allocating per word.
-    pub(crate) fn each(&mut self, text: &str, mode: Mode, show: &mut dyn FnMut(Token<'_>)) {
-        self.each_of(None, text, mode, show);
-    }
-
-    /// As [`Analyzer::each`], but skips words that begin with none of these letters; a few of them may be shown all the
-    /// same.
-    pub(crate) fn each_beginning(
+    /// Calls `show` for each word of a text, in order, without allocating per word. Of the words that do not begin with
+    /// any of the letters in `first`, most are skipped.
+    pub(crate) fn each(
         &mut self,
-        first: &FirstLetters,
         text: &str,
         mode: Mode,
+        first: Option<&FirstLetters>,
         show: &mut dyn FnMut(Token<'_>),
     ) {
-        self.each_of(Some(first).filter(|_| self.keeps_first_letter), text, mode, show);
-    }
-
-    fn each_of(&mut self, first: Option<&FirstLetters>, text: &str, mode: Mode, show: &mut dyn FnMut(Token<'_>)) {
-        let mut position = 0;
+        let first = first.filter(|_| self.keeps_first_letter);
+        let mut reading = Reading { text, mode, position: 0, show };
         for piece in Pieces::new(text) {
             match piece {
                 Piece::Word { span, apostrophes: false }
                     if first.is_some_and(|first| !first.may_begin(&text[span.clone()])) =>
                 {
-                    position += 1;
+                    reading.position += 1;
                 }
-                Piece::Word { span, apostrophes: false } => {
-                    self.show(text, mode, &text[span.clone()], span, &mut position, show);
-                }
-                Piece::Word { span, apostrophes: true } => self.show_parts(text, mode, span, &mut position, show),
-                Piece::Run(span) => show_pairs(text, span, mode, &mut position, show),
+                Piece::Word { span, apostrophes: false } => self.show(&mut reading, &text[span.clone()], span),
+                Piece::Word { span, apostrophes: true } => self.show_parts(&mut reading, span),
+                Piece::Run(span) => reading.show_pairs(span),
                 // Words on both sides of it are neighbours all the same.
                 Piece::Emoji(span) => {
                     let form: String = text[span.clone()].chars().filter(|c| !is_look(*c)).collect();
-                    show(Token { form: &form, other: None, position, span, words: 0 });
+                    reading.show(&form, None, span, 0);
                 }
             }
         }
     }
 
     /// Shows a word, whose letters are those of `span` without apostrophes, and what it is indexed as beside it.
-    fn show(
-        &mut self,
-        text: &str,
-        mode: Mode,
-        word: &str,
-        span: Range<usize>,
-        place: &mut usize,
-        show: &mut dyn FnMut(Token<'_>),
-    ) {
+    fn show(&mut self, reading: &mut Reading<'_>, word: &str, span: Range<usize>) {
+        let (text, mode) = (reading.text, reading.mode);
         let signed = with_signs(text, &span);
-        let position = *place;
         if signed.is_none() || mode == Mode::Index {
             let (form, other) = self.forms(word);
             if form.is_empty() {
                 return;
             }
-            show(Token { form, other: other.as_deref(), position, span: span.clone(), words: 1 });
+            reading.show(form, other.as_deref(), span.clone(), 1);
         }
-        *place += 1;
         if let Some(signed) = signed {
             let form = without_accents(&letters::lower(&text[signed.clone()], self.dotless_i));
-            show(Token { form: &form, other: None, position, span: signed, words: 1 });
+            reading.show(&form, None, signed, 1);
         }
         let ends = joined(text, &span);
         let unwanted = if mode == Mode::Query { ends.len().saturating_sub(1) } else { 0 };
@@ -246,19 +193,14 @@ impl Analyzer {
             let letters: String = text[whole.clone()].chars().filter(|c| continues_word(*c)).collect();
             let (form, other) = self.forms(&letters);
             if !form.is_empty() {
-                show(Token { form, other: other.as_deref(), position, span: whole, words });
+                reading.show(form, other.as_deref(), whole, words);
             }
         }
+        reading.position += 1;
     }
 
-    fn show_parts(
-        &mut self,
-        text: &str,
-        mode: Mode,
-        span: Range<usize>,
-        position: &mut usize,
-        show: &mut dyn FnMut(Token<'_>),
-    ) {
+    fn show_parts(&mut self, reading: &mut Reading<'_>, span: Range<usize>) {
+        let text = reading.text;
         let mut parts = parts(text, &span);
         match self.apostrophe {
             Apostrophe::Elides(elided) => {
@@ -274,23 +216,20 @@ impl Analyzer {
                     parts.pop();
                 }
                 let joined: String = parts.iter().map(|part| &text[part.clone()]).collect();
-                return self.show(text, mode, &joined, span, position, show);
+                return self.show(reading, &joined, span);
             }
             Apostrophe::Ends => parts.truncate(1),
             Apostrophe::Parts => {}
         }
         for part in parts {
-            self.show(text, mode, &text[part.clone()], part, position, show);
+            self.show(reading, &text[part.clone()], part);
         }
     }
 
-    /// Returns the forms of one word as it is written.
     fn forms(&mut self, word: &str) -> &(String, Option<String>) {
-        let word = word.get(..word.floor_char_boundary(LONGEST_WORD)).unwrap_or(word);
-        let at = match self.remembered.at.get(word) {
-            Some(at) => *at,
-            None => self.learn(word),
-        };
+        let word = &word[..word.floor_char_boundary(LONGEST_WORD)];
+        let known = self.remembered.at.get(word).copied();
+        let at = known.unwrap_or_else(|| self.learn(word));
         &self.remembered.forms[at]
     }
 
@@ -333,40 +272,55 @@ fn parts(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
     parts
 }
 
-/// Shows pairs of neighbouring characters; each character counts as a position.
-fn show_pairs(text: &str, span: Range<usize>, mode: Mode, position: &mut usize, show: &mut dyn FnMut(Token<'_>)) {
-    let (mut form, mut single) = (String::new(), String::new());
-    let start = span.start;
-    let chars = compatible(&text[span]);
-    let is_at = |number: usize| chars.get(number).is_some_and(|(c, _)| is_ideograph(*c));
-    // What has two characters is a pair already.
-    let is_lone = |number: usize| {
-        let is_beside = number.checked_sub(1).is_some_and(is_at) || is_at(number + 1);
-        mode == Mode::Query && chars.len() > 2 && is_at(number) && !is_beside
-    };
-    for (number, (c, written)) in chars.iter().enumerate() {
-        let keep_single = mode == Mode::Index && is_ideograph(*c);
-        form.clear();
-        single.clear();
-        let mut end = written.end;
-        if is_lone(number) && chars.get(number + 1).is_none_or(|(next, _)| is_particle(*next)) {
-            form.push(*c);
-        } else if is_lone(number + 1) && number + 2 == chars.len() {
-            // The last character is shown by itself.
-        } else if let Some((next, written)) = chars.get(number + 1) {
-            form.extend([c, next]);
-            single.extend(Some(c).filter(|_| keep_single));
-            end = written.end;
-        } else if number == 0 || keep_single {
-            // The last character belongs to the previous pair, unless it stands alone.
-            form.push(*c);
+/// A text whose words are shown.
+pub(crate) struct Reading<'a> {
+    text: &'a str,
+    mode: Mode,
+    /// Position of the next word.
+    position: usize,
+    show: &'a mut dyn FnMut(Token<'_>),
+}
+
+impl Reading<'_> {
+    fn show(&mut self, form: &str, other: Option<&str>, span: Range<usize>, words: usize) {
+        (self.show)(Word { form, other, position: self.position, span, words });
+    }
+
+    /// Shows pairs of neighbouring characters; each character counts as a position.
+    fn show_pairs(&mut self, span: Range<usize>) {
+        let (mut form, mut single) = (String::new(), String::new());
+        let start = span.start;
+        let chars = compatible(&self.text[span]);
+        let is_at = |number: usize| chars.get(number).is_some_and(|(c, _)| is_ideograph(*c));
+        let is_query = self.mode == Mode::Query;
+        // A run of two characters is a pair already.
+        let is_lone = |number: usize| {
+            let is_beside = number.checked_sub(1).is_some_and(is_at) || is_at(number + 1);
+            is_query && chars.len() > 2 && is_at(number) && !is_beside
+        };
+        for (number, (c, written)) in chars.iter().enumerate() {
+            let keep_single = !is_query && is_ideograph(*c);
+            form.clear();
+            single.clear();
+            let mut end = written.end;
+            if is_lone(number) && chars.get(number + 1).is_none_or(|(next, _)| is_particle(*next)) {
+                form.push(*c);
+            } else if is_lone(number + 1) && number + 2 == chars.len() {
+                // The last character is shown by itself.
+            } else if let Some((next, written)) = chars.get(number + 1) {
+                form.extend([c, next]);
+                single.extend(Some(c).filter(|_| keep_single));
+                end = written.end;
+            } else if number == 0 || keep_single {
+                // The last character belongs to the previous pair, unless it stands alone.
+                form.push(*c);
+            }
+            if !form.is_empty() {
+                let other = Some(single.as_str()).filter(|single| !single.is_empty());
+                self.show(&form, other, start + written.start..start + end, 1);
+            }
+            self.position += 1;
         }
-        if !form.is_empty() {
-            let other = Some(single.as_str()).filter(|single| !single.is_empty());
-            let span = start + written.start..start + end;
-            show(Token { form: &form, other, position: *position, span, words: 1 });
-        }
-        *position += 1;
     }
 }
 

@@ -21,7 +21,6 @@ impl Bits {
         self == Bits::default()
     }
 
-    /// Returns the number of bits in the set.
     pub(crate) fn count(self) -> usize {
         self.0.iter().map(|part| part.count_ones() as usize).sum()
     }

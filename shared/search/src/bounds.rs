@@ -1,6 +1,6 @@
 //! Bounds of a split, by which a query leaves it unopened.
 
-use crate::error::SearchError;
+use crate::error::Result;
 use crate::query::Query;
 use crate::schema::{self, Fields};
 use curlew_model::{Timestamp, is_at_or_below};
@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use tantivy::{Index, ReloadPolicy, SegmentReader};
 
-/// Maximum number of hosts that a manifest names for a split: beyond that nearly every split has pages of nearly every
-/// large site, and the manifest would grow for nothing.
+/// Maximum number of hosts that a manifest names for a split; larger splits have pages of nearly every large site.
 pub const HOSTS_NAMED: usize = 32;
 
 /// Properties that all pages of a split have in common, as far as they are known. Splits of older formats have none.
@@ -27,8 +26,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Reads the bounds of an index that was built.
-    pub(crate) fn read(index: &Index) -> Result<Bounds, SearchError> {
+    pub(crate) fn read(index: &Index) -> Result<Bounds> {
         let (_, fields) = schema::schema();
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let mut bounds = Bounds { hosts: Some(BTreeSet::new()), ..Bounds::default() };
@@ -50,19 +48,18 @@ impl Bounds {
     pub fn may_match(&self, query: &Query) -> bool {
         let is_before = query.after.is_some_and(|after| self.newest.is_some_and(|newest| newest < after));
         let is_after = query.before.is_some_and(|before| self.oldest.is_some_and(|oldest| oldest >= before));
-        let is_elsewhere = !query.sites.is_empty()
+        let is_elsewhere = !query.only.sites.is_empty()
             && self.hosts.as_ref().is_some_and(|hosts| {
                 // A site's name without `www.` stands for both.
                 let of_site = |site: &String, host: &String| is_at_or_below(host, schema::without_www(site));
-                !query.sites.iter().any(|site| hosts.iter().any(|host| of_site(site, host)))
+                !query.only.sites.iter().any(|site| hosts.iter().any(|host| of_site(site, host)))
             });
         !is_before && !is_after && !is_elsewhere
     }
 }
 
-/// Returns the hosts of a segment's pages, if they are few. A page has the names of the domains above its host as well;
-/// its site tells which of them is its own.
-fn hosts(segment: &SegmentReader, fields: &Fields) -> Result<Option<BTreeSet<String>>, SearchError> {
+/// Returns the hosts of a segment's pages, if they are few, without the names of the domains above them.
+fn hosts(segment: &SegmentReader, fields: &Fields) -> Result<Option<BTreeSet<String>>> {
     let (column, mut sites) = (segment.fast_fields().u64(schema::SITE)?, BTreeSet::new());
     for doc in 0..segment.max_doc() {
         sites.extend(column.first(doc));

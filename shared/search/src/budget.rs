@@ -20,7 +20,6 @@ impl Default for ReadBudget {
     }
 }
 
-/// Texts of terms of which something is not read, since it is too long.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Unread {
     /// Terms that are not looked for at all.
@@ -29,10 +28,8 @@ pub(crate) struct Unread {
     pub(crate) positions: BTreeSet<String>,
 }
 
-/// Lengths of what a query reads of a term.
 #[derive(Debug)]
 pub(crate) struct Lists {
-    /// Text of the term.
     pub(crate) text: String,
     /// Length of its postings, in bytes.
     pub(crate) postings: u64,

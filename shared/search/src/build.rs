@@ -2,7 +2,7 @@
 
 use crate::bounds::Bounds;
 use crate::bundle;
-use crate::error::SearchError;
+use crate::error::{Result, SearchError};
 use crate::schema::{self, Fields};
 use crate::split::Split;
 use crate::tiers::SPLIT_DOCS;
@@ -23,8 +23,7 @@ use tantivy::{BitSet, Directory, DocId, Index, IndexBuilder, IndexSettings, Relo
 /// Limits of one split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BuildBudget {
-    /// Memory for words that are not yet written, in bytes. When it is used up, a part is written to memory in its
-    /// final, compressed form; the parts are merged at the end.
+    /// Memory for words that are not yet written, in bytes. When it is used up, a compressed part is laid down.
     pub arena_bytes: usize,
     /// Maximum number of pages in one split.
     pub docs: u64,
@@ -65,13 +64,9 @@ impl fmt::Debug for SplitBuilt {
     }
 }
 
-/// Builds one split from records, on the caller's thread.
-///
-/// If several records describe the same page, the last one wins.
-///
-/// # Errors
-/// [`SearchError::Empty`] without records, [`SearchError::TooLarge`] beyond the budget.
-pub fn build_split(records: impl Iterator<Item = Record>, budget: &BuildBudget) -> Result<SplitBuilt, SearchError> {
+/// Builds one split from records; of several of the same page, the last one wins. Fails with [`SearchError::Empty`]
+/// without records.
+pub fn build_split(records: impl Iterator<Item = Record>, budget: &BuildBudget) -> Result<SplitBuilt> {
     let mut builder = Builder::new(*budget)?;
     for record in records {
         builder.add(&record)?;
@@ -79,20 +74,14 @@ pub fn build_split(records: impl Iterator<Item = Record>, budget: &BuildBudget) 
     builder.finish()
 }
 
-/// Merges several splits into one, leaving out some pages; no text is analyzed again, unless one of the splits is of an
-/// older format.
-///
-/// If a page is in several splits, the copy in the latest one wins; [outdated](Split::set_outdated) copies are skipped.
-/// Returns `None` if nothing is left. Besides the splits, a merge needs about one and a half times the memory of the
-/// result.
-///
-/// # Errors
-/// [`SearchError::TooLarge`] if more pages are left than the budget allows.
+/// Merges several splits into one, leaving out some pages and [outdated](Split::set_outdated) copies; of several
+/// copies, the one in the latest split wins. Returns `None` if nothing is left. Besides the splits, a merge needs about
+/// one and a half times the memory of the result.
 pub fn merge_splits(
     splits: &[&Split],
     leave_out: &HashSet<PageId>,
     budget: &BuildBudget,
-) -> Result<Option<SplitBuilt>, SearchError> {
+) -> Result<Option<SplitBuilt>> {
     if splits.iter().any(|split| !split.is_current()) {
         return rewrite(splits, leave_out, budget);
     }
@@ -105,19 +94,14 @@ pub fn merge_splits(
         for id in split.ids() {
             let id = id?;
             let unwanted = leave_out.contains(&id);
-            if outdated.contains(&id) && !unwanted {
-                dead.extend(split.doc_of(&id)?);
-                continue;
-            }
-            let repeated = !seen.insert(schema::id_bytes(&id));
-            if repeated || unwanted {
+            if unwanted || outdated.contains(&id) || !seen.insert(schema::id_bytes(&id)) {
                 dead.extend(split.doc_of(&id)?);
             }
             if unwanted {
                 dropped.insert(id);
             }
         }
-        parts.push(Part { index: split.searcher().index().clone(), docs: split.max_doc(), dead });
+        parts.push(Part { index: split.searcher.index().clone(), docs: split.max_doc(), dead });
     }
     parts.reverse();
     let docs = parts.iter().map(Part::alive).sum();
@@ -129,18 +113,12 @@ pub fn merge_splits(
     }
     let merged = merge(&parts)?;
     drop(parts);
-    let languages = languages_of(&merged.index)?;
-    let first_expiry = first_expiry_of(&merged.index)?;
+    let (languages, first_expiry) = properties_of(&merged.index)?;
     Ok(Some(SplitBuilt { dropped, first_expiry, ..seal(merged, docs, languages)? }))
 }
 
-/// Builds one split of the records of several, as [`merge_splits`] does: the engine's structures may differ between two
-/// formats, records do not.
-fn rewrite(
-    splits: &[&Split],
-    leave_out: &HashSet<PageId>,
-    budget: &BuildBudget,
-) -> Result<Option<SplitBuilt>, SearchError> {
+/// Builds one split of the records of several: the engine's structures may differ between formats, records do not.
+fn rewrite(splits: &[&Split], leave_out: &HashSet<PageId>, budget: &BuildBudget) -> Result<Option<SplitBuilt>> {
     let (mut builder, mut dropped) = (Builder::new(*budget)?, BTreeSet::new());
     for split in splits {
         let outdated = split.outdated();
@@ -161,15 +139,12 @@ fn rewrite(
 
 /// Minimum arena in bytes; the engine cannot size its tables for less.
 const MIN_ARENA_BYTES: usize = 1_000_000;
-/// Size of a block of stored records before compression, in bytes. Each hit decompresses one block; smaller blocks
-/// compress short, similar records less well.
+/// Size of a block of stored records before compression, in bytes. Each hit decompresses one block.
 const STORE_BLOCK_BYTES: usize = 128 * 1024;
 /// Segment name in every split. It replaces a random one, so that the same records give the same bytes.
 const SEGMENT: &str = "00000000000000000000000000000001";
-/// File name of the engine's list of segments.
 const META: &str = "meta.json";
 
-/// An index that was built in memory.
 struct Finished {
     index: Index,
     /// Files of the index; the index's own view of them hides the checksum at the end of each.
@@ -188,7 +163,7 @@ impl Part {
         u64::from(self.docs) - self.dead.len() as u64
     }
 
-    fn filter(&self) -> Result<Option<AliveBitSet>, SearchError> {
+    fn filter(&self) -> Result<Option<AliveBitSet>> {
         if self.dead.is_empty() {
             return Ok(None);
         }
@@ -202,20 +177,16 @@ impl Part {
     }
 }
 
-/// Gathers records into parts.
 struct Builder {
     budget: BuildBudget,
     schema: Schema,
     fields: Fields,
     tokens: Tokens,
     writer: SingleSegmentIndexWriter,
-    /// Directory that the writer writes to.
     directory: RamDirectory,
     docs: DocId,
     parts: Vec<Part>,
-    /// Directory of the last part.
     laid_down: RamDirectory,
-    /// Part and document of each page.
     pages: HashMap<[u8; 16], (usize, DocId)>,
     /// Documents of pages that a later record replaced.
     repeated: Vec<(usize, DocId)>,
@@ -224,7 +195,7 @@ struct Builder {
 }
 
 impl Builder {
-    fn new(budget: BuildBudget) -> Result<Builder, SearchError> {
+    fn new(budget: BuildBudget) -> Result<Builder> {
         let (schema, fields) = schema::schema();
         let directory = RamDirectory::create();
         let tokens = Tokens::default();
@@ -245,7 +216,7 @@ impl Builder {
         })
     }
 
-    fn add(&mut self, record: &Record) -> Result<(), SearchError> {
+    fn add(&mut self, record: &Record) -> Result<()> {
         if self.pages.len() as u64 >= self.budget.docs {
             return Err(SearchError::TooLarge { limit: self.budget.docs, unit: "pages" });
         }
@@ -262,7 +233,7 @@ impl Builder {
         Ok(())
     }
 
-    fn lay_down(&mut self) -> Result<(), SearchError> {
+    fn lay_down(&mut self) -> Result<()> {
         let directory = RamDirectory::create();
         let next = writer(&self.schema, &self.budget, directory.clone(), &self.tokens)?;
         let index = std::mem::replace(&mut self.writer, next).finalize()?;
@@ -271,7 +242,7 @@ impl Builder {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<SplitBuilt, SearchError> {
+    fn finish(mut self) -> Result<SplitBuilt> {
         if self.pages.is_empty() {
             return Err(SearchError::Empty);
         }
@@ -299,7 +270,7 @@ fn writer(
     budget: &BuildBudget,
     directory: RamDirectory,
     tokens: &Tokens,
-) -> Result<SingleSegmentIndexWriter, SearchError> {
+) -> Result<SingleSegmentIndexWriter> {
     let builder = IndexBuilder::new().schema(schema.clone()).settings(settings()).tokenizers(tokens.manager());
     Ok(builder.single_segment_index_writer(directory, budget.arena_bytes.max(MIN_ARENA_BYTES))?)
 }
@@ -313,7 +284,7 @@ fn settings() -> IndexSettings {
     }
 }
 
-fn merge(parts: &[Part]) -> Result<Finished, SearchError> {
+fn merge(parts: &[Part]) -> Result<Finished> {
     let mut segments: Vec<Segment> = Vec::new();
     let mut filters = Vec::new();
     for part in parts.iter().filter(|part| part.alive() > 0) {
@@ -327,12 +298,12 @@ fn merge(parts: &[Part]) -> Result<Finished, SearchError> {
     Ok(Finished { index, directory })
 }
 
-/// Returns the languages that are left after a merge.
-fn languages_of(index: &Index) -> Result<BTreeSet<String>, SearchError> {
+/// Returns the languages of the pages that are left after a merge, and the earliest expiry among them.
+fn properties_of(index: &Index) -> Result<(BTreeSet<String>, Option<Timestamp>)> {
     let (_, fields) = schema::schema();
     let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
     let searcher = reader.searcher();
-    let mut languages = BTreeSet::new();
+    let (mut languages, mut first) = (BTreeSet::new(), None);
     for segment in searcher.segment_readers() {
         let inverted = segment.inverted_index(fields.language)?;
         let mut known = 0;
@@ -344,26 +315,16 @@ fn languages_of(index: &Index) -> Result<BTreeSet<String>, SearchError> {
         if known < u64::from(segment.max_doc()) {
             languages.insert(String::new());
         }
-    }
-    Ok(languages)
-}
-
-/// Returns the earliest expiry among the pages that are left after a merge.
-fn first_expiry_of(index: &Index) -> Result<Option<Timestamp>, SearchError> {
-    let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-    let searcher = reader.searcher();
-    let mut first = None;
-    for segment in searcher.segment_readers() {
         if let Some(expires) = segment.fast_fields().column_opt::<i64>(schema::EXPIRES)? {
             let all = (0..segment.max_doc()).filter_map(|doc| expires.first(doc));
             first = first.into_iter().chain(all).min();
         }
     }
-    Ok(first.map(Timestamp::from_millis))
+    Ok((languages, first.map(Timestamp::from_millis)))
 }
 
 /// Packs a finished index under deterministic names.
-fn seal(finished: Finished, docs: u64, languages: BTreeSet<String>) -> Result<SplitBuilt, SearchError> {
+fn seal(finished: Finished, docs: u64, languages: BTreeSet<String>) -> Result<SplitBuilt> {
     let bounds = Bounds::read(&finished.index)?;
     let random = finished.index.searchable_segment_ids()?;
     let [random] = random.as_slice() else {
@@ -371,8 +332,7 @@ fn seal(finished: Finished, docs: u64, languages: BTreeSet<String>) -> Result<Sp
     };
     let mut files = BTreeMap::new();
     for path in finished.index.load_metas()?.list_segment_files() {
-        // The engine lists every file that may exist, including ones never written, such as a list of deleted
-        // documents.
+        // The engine lists every file that may exist, including ones that were never written.
         if let (Some(name), Ok(file)) = (path.to_str(), finished.directory.get_file_handle(&path)) {
             let bytes = file.read_bytes(0..file.len())?;
             // From here on only `files` holds the bytes, and gives them up as soon as they are packed.
@@ -396,7 +356,7 @@ fn seal(finished: Finished, docs: u64, languages: BTreeSet<String>) -> Result<Sp
 }
 
 /// Returns the engine's list of segments with the fixed name and without its note about merged segments.
-fn meta(finished: &Finished, random: &SegmentId) -> Result<Vec<u8>, SearchError> {
+fn meta(finished: &Finished, random: &SegmentId) -> Result<Vec<u8>> {
     let meta = finished.directory.atomic_read(Path::new(META)).map_err(tantivy::TantivyError::from)?;
     let mut meta: Value = serde_json::from_slice(&meta).map_err(std::io::Error::from)?;
     for segment in meta["segments"].as_array_mut().into_iter().flatten() {

@@ -10,7 +10,7 @@
 //! end; a modified one has another checksum. So tantivy, which trusts its files, only ever sees what it wrote.
 
 use crate::cold::{Cold, sums};
-use crate::error::SearchError;
+use crate::error::{Result, SearchError};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -25,15 +25,12 @@ use tantivy::directory::{DirectoryLock, FileHandle, Lock, OwnedBytes, WatchCallb
 use tantivy::{Directory, HasLen};
 
 /// Format version that is written. It grows with every change of the schema, of the way text is split into words, or of
-/// what a manifest must know of a split. Format 9 is format 8
-/// with a dictionary of words as they are spelled.
+/// what a manifest must know of a split. Format 9 is format 8 with a dictionary of words as they are spelled.
 pub const FORM: u32 = 9;
-/// Oldest format version that is read: the one before, so that an upgrade rewrites splits one by one while all of them
-/// are searched.
+/// Oldest format version that is read, so that all splits are searched while an upgrade rewrites them one by one.
 pub const OLDEST_FORM: u32 = 8;
 const MAGIC: &[u8; 8] = b"CURLEWSP";
 const CHECKSUM_BYTES: usize = 32;
-/// Length of form and magic.
 const TAIL_BYTES: usize = 4 + MAGIC.len();
 /// Length of the three lengths: hot ranges, checksums, contents.
 const LENGTHS_BYTES: usize = 3 * 8;
@@ -47,11 +44,9 @@ const ALWAYS_HOT: [&str; 3] = [".fast", ".fieldnorm", ".store"];
 /// Description of a blob, stored inside it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Contents {
-    /// Number of pages.
     pub(crate) docs: u64,
     /// Languages of the pages; the empty string stands for pages whose language is unknown.
     pub(crate) languages: BTreeSet<String>,
-    /// Position of each file.
     files: Vec<FileEntry>,
     /// Position of the hot ranges in the files: first byte and length.
     hot: Vec<(u64, u64)>,
@@ -73,7 +68,6 @@ pub(crate) struct Layout {
     bytes: Vec<u8>,
 }
 
-/// Concatenates files.
 pub(crate) fn lay(docs: u64, languages: BTreeSet<String>, files: BTreeMap<String, OwnedBytes>) -> Layout {
     let mut bytes = Vec::with_capacity(files.values().map(|file| file.len()).sum());
     let mut entries = Vec::with_capacity(files.len());
@@ -86,10 +80,7 @@ pub(crate) fn lay(docs: u64, languages: BTreeSet<String>, files: BTreeMap<String
 
 impl Layout {
     /// Marks the ranges that `open` reads as hot.
-    pub(crate) fn record(
-        self,
-        open: impl FnOnce(Contents, BundleDirectory) -> Result<(), SearchError>,
-    ) -> Result<Layout, SearchError> {
+    pub(crate) fn record(self, open: impl FnOnce(Contents, BundleDirectory) -> Result<()>) -> Result<Layout> {
         let Layout { mut contents, bytes } = self;
         let (bytes, reads) = (Bytes::from(bytes), Arc::default());
         let source = Source::Recorded(bytes.clone(), Arc::clone(&reads));
@@ -109,7 +100,7 @@ impl Layout {
     }
 
     /// Returns the whole blob and the length of its tail in bytes.
-    pub(crate) fn seal(self) -> Result<(Vec<u8>, u64), SearchError> {
+    pub(crate) fn seal(self) -> Result<(Vec<u8>, u64)> {
         let Layout { contents, bytes: mut blob } = self;
         let files = blob.len();
         let sums = sums(&blob);
@@ -135,7 +126,6 @@ impl Layout {
     }
 }
 
-/// True if this version can read splits of a format version.
 pub(crate) fn is_readable(form: u32) -> bool {
     (OLDEST_FORM..=FORM).contains(&form)
 }
@@ -147,7 +137,7 @@ pub(crate) fn name(blob: &[u8]) -> String {
 }
 
 /// Opens a blob, checking every byte.
-pub(crate) fn unpack(blob: &Bytes) -> Result<(Contents, BundleDirectory), SearchError> {
+pub(crate) fn unpack(blob: &Bytes) -> Result<(Contents, BundleDirectory)> {
     let trailer = Trailer::read(blob)?;
     let whole = blob.len() - TAIL_BYTES - CHECKSUM_BYTES;
     if Sha256::digest(&blob[..whole]).as_slice() != &blob[whole..whole + CHECKSUM_BYTES] {
@@ -159,12 +149,8 @@ pub(crate) fn unpack(blob: &Bytes) -> Result<(Contents, BundleDirectory), Search
     Ok((contents, directory))
 }
 
-/// Opens a blob of `length` bytes of which only the end is present: at least the whole tail. Bytes of files before the
-/// tail are kept too.
-///
-/// # Errors
-/// [`SearchError::Short`] if more of the end is needed.
-pub(crate) fn unpack_tail(end: &Bytes, length: u64) -> Result<(Contents, BundleDirectory, Arc<Cold>), SearchError> {
+/// Opens a blob of `length` bytes from its end. Fails with [`SearchError::Short`] if that does not hold the whole tail.
+pub(crate) fn unpack_tail(end: &Bytes, length: u64) -> Result<(Contents, BundleDirectory, Arc<Cold>)> {
     let trailer = Trailer::read(end)?;
     let files = trailer.files(length)?;
     let need = length - files;
@@ -204,8 +190,7 @@ struct Trailer {
 }
 
 impl Trailer {
-    /// Reads the trailer at the end of a slice.
-    fn read(bytes: &[u8]) -> Result<Trailer, SearchError> {
+    fn read(bytes: &[u8]) -> Result<Trailer> {
         let at = bytes.len().checked_sub(TRAILER_BYTES).ok_or_else(|| damaged("it is too short"))?;
         let trailer = &bytes[at..];
         if !trailer.ends_with(MAGIC) {
@@ -221,14 +206,14 @@ impl Trailer {
     }
 
     /// Returns the length of the files in a blob of `length` bytes.
-    fn files(&self, length: u64) -> Result<u64, SearchError> {
+    fn files(&self, length: u64) -> Result<u64> {
         let parts = [self.hot, self.sums, self.contents, TRAILER_BYTES as u64];
         let tail = parts.into_iter().try_fold(0_u64, u64::checked_add);
         tail.and_then(|tail| length.checked_sub(tail)).ok_or_else(|| damaged("its contents are too long"))
     }
 
     /// Reads the contents from bytes that end where the blob ends.
-    fn contents(&self, bytes: &[u8]) -> Result<Contents, SearchError> {
+    fn contents(&self, bytes: &[u8]) -> Result<Contents> {
         let end = bytes.len() - TRAILER_BYTES;
         let json = end.checked_sub(self.contents as usize).and_then(|from| bytes.get(from..end));
         let json = json.ok_or_else(|| damaged("its contents are too long"))?;
@@ -238,7 +223,7 @@ impl Trailer {
 }
 
 impl Contents {
-    fn directory(&self, source: Source, end: u64) -> Result<BundleDirectory, SearchError> {
+    fn directory(&self, source: Source, end: u64) -> Result<BundleDirectory> {
         let mut files = BTreeMap::new();
         for entry in &self.files {
             let range = entry.offset..entry.offset.saturating_add(entry.length);
@@ -257,7 +242,6 @@ impl Contents {
     }
 }
 
-/// Source of a blob's bytes.
 #[derive(Clone)]
 enum Source {
     Whole(Bytes),
@@ -348,8 +332,7 @@ fn read_only() -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, "a split is only read")
 }
 
-/// One file. Tantivy asks for the parts that it needs (a posting list, a block of stored text), and only those are
-/// read.
+/// One file, of which only the parts are read that tantivy asks for.
 struct BundleFile {
     range: Range<u64>,
     source: Source,

@@ -1,10 +1,9 @@
 //! Bytes of a split that is read by ranges. A read of missing bytes fails, and records which ones are wanted.
 //!
-//! Nothing here fetches anything. The caller runs a search; if that fails and some bytes [are wanted](Cold::wanted), it
-//! fetches those ranges, [supplies](Cold::supply) them and runs the search again. Each chunk is checked when it
-//! arrives.
+//! The caller runs a search; if that fails and some bytes [are wanted](Cold::wanted), it fetches those ranges,
+//! [supplies](Cold::supply) them and runs the search again. Each chunk is checked when it arrives.
 
-use crate::error::SearchError;
+use crate::error::{Result, SearchError};
 use bytes::Bytes;
 use lru::LruCache;
 use sha2::{Digest, Sha256};
@@ -15,10 +14,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Size of a chunk in bytes; chunks are checked, kept and dropped as a whole.
 pub const CHUNK_BYTES: u64 = 64 * 1024;
-/// Length of a chunk's checksum in bytes.
 const SUM_BYTES: usize = 8;
-/// Maximum gap between two ranges that are always joined, in bytes: reading the gap takes less time than another
-/// request.
+/// Maximum gap in bytes between ranges that are always joined, since another request would take longer.
 const NEAR_BYTES: u64 = 256 * 1024;
 /// Number of reads at which joining stops, unless gaps within [`FAR_BYTES`] can reduce it.
 const READS: usize = 3;
@@ -35,11 +32,9 @@ fn sum(chunk: &[u8]) -> [u8; SUM_BYTES] {
     std::array::from_fn(|at| hash[at])
 }
 
-/// Bytes that are present.
 pub(crate) struct Cold {
     /// Ranges that every search needs, sorted.
     hot: Vec<(Range<u64>, Bytes)>,
-    /// One checksum per chunk.
     sums: Bytes,
     /// Total length of all files in bytes.
     length: u64,
@@ -58,10 +53,8 @@ impl Cold {
         Cold { hot, sums, length, state: Mutex::new(state) }
     }
 
-    /// Reads a range of the files.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] if some of it is missing; the missing chunks are then wanted.
+    /// Reads a range of the files. Fails with [`io::ErrorKind::WouldBlock`] if chunks are missing, which are wanted
+    /// then.
     pub(crate) fn read(&self, range: &Range<u64>) -> io::Result<Vec<u8>> {
         if range.is_empty() {
             return Ok(Vec::new());
@@ -100,10 +93,7 @@ impl Cold {
     }
 
     /// Accepts bytes that begin at a chunk; incomplete chunks are ignored.
-    ///
-    /// # Errors
-    /// [`SearchError::Damaged`] if they differ from what was written.
-    pub(crate) fn supply(&self, at: u64, bytes: &Bytes) -> Result<(), SearchError> {
+    pub(crate) fn supply(&self, at: u64, bytes: &Bytes) -> Result<()> {
         let mut state = self.state();
         let mut number = at.div_ceil(CHUNK_BYTES);
         loop {

@@ -1,14 +1,12 @@
 //! Position at which the next page of results continues.
 //!
-//! A cursor names the last result shown, not the number of results, so pages published meanwhile neither repeat nor
-//! skip a result. It keeps the time of the first page too, since scores decay with time. It is signed: otherwise anyone
-//! could choose where results begin and forge the count of results seen, which bounds how deep a client may page.
+//! A cursor names the last result shown, so pages published meanwhile neither repeat nor skip a result, and the time of
+//! the first page, since scores decay. It is signed, since the count of results seen bounds how deep a client may page.
 
 use curlew_model::{Timestamp, hex, unhex};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// Format version that is written and read.
 const FORM: u8 = 3;
 /// Number of 8-byte numbers in a cursor before the keys of results shown ahead of their turn.
 const NUMBERS: usize = 8;
@@ -28,12 +26,10 @@ const PURPOSE: &[u8] = b"curlew cursor 1";
 pub(crate) struct Place {
     /// Primary and secondary sort key: score and date, or date and score.
     pub(crate) rank: (i64, i64),
-    /// The page's key.
     pub(crate) key: u64,
 }
 
 impl Place {
-    /// True if `self` comes later in the order of the results.
     pub(crate) fn comes_after(self, other: Place) -> bool {
         self.rank < other.rank || (self.rank == other.rank && self.key > other.key)
     }
@@ -56,7 +52,6 @@ pub struct Cursor {
     pub(crate) now: Timestamp,
     /// Last result up to which all results were shown.
     pub(crate) place: Place,
-    /// Totals of the first page.
     pub(crate) counts: Counts,
     /// Keys of results that come after `place` but were shown already, at most [`AHEAD`].
     pub(crate) ahead: Vec<u64>,

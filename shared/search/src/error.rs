@@ -4,6 +4,9 @@ use std::io::ErrorKind;
 use tantivy::TantivyError;
 use tantivy::directory::error::OpenReadError;
 
+/// Result of reading or building a part of the index.
+pub(crate) type Result<T, E = SearchError> = std::result::Result<T, E>;
+
 /// Reasons why a split, a manifest or a search failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {

@@ -1,7 +1,9 @@
 //! Pages that were found.
 
 use crate::analyze::Analyzers;
+use crate::listing::Group;
 use crate::plan::Plan;
+use crate::rank::Candidate;
 use crate::schema;
 use crate::snippet::{Snippet, snippet};
 use curlew_model::{PageId, Record, ThumbnailId, Timestamp};
@@ -42,8 +44,7 @@ pub struct Hit {
     pub score: f32,
     /// True if it has all words.
     pub has_all: bool,
-    /// Words of the query that it does not have, as typed. Neither stop words count as missing, nor words that another
-    /// one stands in for.
+    /// Words of the query that it does not have, as typed, without stop words and words that have a stand-in.
     pub missing: Vec<String>,
     /// Number of matching later copies that are not returned; the earliest copy is.
     pub copies: u32,
@@ -56,8 +57,7 @@ pub struct Hit {
 /// Explanation of a score, which is the sum of the words' shares times the factors.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
-    /// Words, phrases, pairs of characters and stand-ins (`like WORD`) that are scored, with the share of each (BM25);
-    /// zero if the page does not have it.
+    /// Words, phrases, pairs of characters and stand-ins (`like WORD`) that are scored, with the share of each (BM25).
     pub words: Vec<(String, f32)>,
     /// Factor for words that are near each other.
     pub proximity: f32,
@@ -67,8 +67,10 @@ pub struct Explanation {
     pub completeness: f32,
 }
 
-/// Returns a hit of a page by itself, one of `many` that are shown together; the search adds how it was found.
-pub(crate) fn hit(record: Record, many: usize, plan: &Plan, analyzers: &mut Analyzers) -> Hit {
+/// Returns the hit of a group by the record of its page, one of `many` that are shown together.
+pub(crate) fn hit(record: Record, group: &Group, many: usize, plan: &Plan, analyzers: &mut Analyzers) -> Hit {
+    let Candidate { has, has_all, score, .. } = group.best;
+    let missing = plan.lacked(group.best.language, has).filter(|word| !plan.has_stand_in(word, has));
     let language = schema::primary_language(record.language.as_deref());
     Hit {
         date: record.date(),
@@ -91,10 +93,10 @@ pub(crate) fn hit(record: Record, many: usize, plan: &Plan, analyzers: &mut Anal
         feed: record.feed,
         published: record.published,
         language: record.language,
-        score: 0.0,
-        has_all: false,
-        missing: Vec::new(),
-        copies: 0,
+        score: score.value(),
+        has_all,
+        missing: missing.map(|word| word.text.clone()).collect(),
+        copies: group.size - 1,
         explanation: None,
         record: None,
     }

@@ -1,26 +1,15 @@
 //! Index splits, manifests and queries on tantivy.
 //!
-//! Bytes in, bytes out: nothing here reads a file, a clock or a socket. A split may be opened from its tail alone; a
-//! search then reports the further bytes that it needs ([`Split::wanted`]), and the caller runs it again.
+//! Bytes in, bytes out: nothing here reads a file, a clock or a socket. [`build_split`] makes a split of records, and
+//! [`Manifest`] lists the splits of one year. A split may be opened from its tail alone; a [`search`] then reports the
+//! bytes that it needs ([`Split::wanted`]), and the caller runs it again.
 //!
-//! - [`build_split`] builds one immutable blob from many records; [`merge_splits`] merges several blobs into one.
-//! - [`Split::open`] reads such a blob; [`Manifest`] lists the blobs of one year and the pages that must no longer be
-//!   found.
-//! - [`Query::read`] parses a person's input; [`search`] answers it over several splits as if they were one index. If
-//!   that finds next to nothing, [`suggest`] proposes the query that may have been meant.
-//!
-//! # Meaning of a query
-//! Pages with all words are found, and with [`Scope::SomeWords`] those with some of the words. A word matches in title,
-//! text or author's name, by its stem in the language of the page, with or without its accents. Stop words of that
-//! language are optional; `"a phrase"` and `+word` are required, `-word` excludes.
-//!
-//! # Computation of a score
-//! Pages are ordered by BM25 over one field, in which the title occurs twice (BM25F). Its statistics are summed over
-//! all splits, so the distribution of pages over splits does not matter. A page in another language than the query's
-//! counts for less. A page gains 10 % if it has all words, up to 30 % if neighbouring words of the query are neighbours
-//! on it, and up to 2 % for being new. Pages with the same text are shown as one: the earliest of them, at the rank of
-//! the best of them. No more than two results of one site stand on a page of results where there are others.
-//! [`Request::explain`] adds these figures to each hit.
+//! A word matches in title, text or author's name, by its stem in the language of the page. Pages are ordered by BM25
+//! over one field, in which the title occurs twice (BM25F), with statistics summed over all splits. A page in another
+//! language than the query's counts for less. A page gains 10 % if it has all words, up to 30 % if neighbouring words
+//! of the query are neighbours on it, and up to 2 % for being new. Pages with the same text are shown as one: the
+//! earliest, at the rank of the best. At most two results of one site stand on a page of results where there are
+//! others.
 
 mod analyze;
 mod bits;
@@ -65,7 +54,7 @@ pub use hidden::{Hidden, Since};
 pub use hit::{Explanation, Hit};
 pub use listing::COPY_BITS;
 pub use manifest::{Manifest, SplitEntry, Superseded, Tier};
-pub use query::{Clause, Query, Sort};
+pub use query::{Clause, Filters, Query, Sort};
 pub use run::{MAX_DEPTH, Request, Results, Scope, search};
 pub use sites::{SiteEntry, SiteProfile, site_profiles, sites};
 pub use snippet::{SNIPPET_CHARS, Snippet};

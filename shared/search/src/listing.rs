@@ -4,9 +4,8 @@ use crate::cursor::AHEAD;
 use crate::rank::Candidate;
 use std::collections::HashMap;
 
-/// Maximum number of bits in which the fingerprints of copies differ. Copies may have another headline, lead or credit
-/// line, or one word in twenty changed. Unrelated texts differ in about 31 bits; of a million pairs less than one is
-/// within the limit.
+/// Maximum number of bits in which the fingerprints of copies differ: with one word in twenty changed they are within
+/// it, and of a million pairs of unrelated texts, which differ in about 31 bits, less than one is.
 pub const COPY_BITS: u32 = 10;
 /// Number of best pages among which copies are detected and counted.
 pub(crate) const GROUPED: usize = 1_000;
@@ -15,17 +14,14 @@ const ON_A_PAGE: usize = 2;
 
 /// Pages with the same text; usually only one.
 pub(crate) struct Group {
-    /// The page whose rank is the rank of the group: the best match, or the earliest page if results are sorted by
-    /// date.
+    /// The page whose rank the group has: the best match, or the earliest page if results are sorted by date.
     pub(crate) best: Candidate,
     /// The earliest page, which is shown.
     pub(crate) first: Candidate,
-    /// Number of pages in the group.
     pub(crate) size: u32,
 }
 
-/// Keeps of each page only the copy in the latest split. Returns how many copies were dropped: of pages with all words,
-/// and of the others.
+/// Keeps of each page only the copy in the latest split. Returns how many were dropped, with all words and without.
 pub(crate) fn keep_newest_copies(ranked: &mut Vec<Candidate>) -> [u64; 2] {
     let mut newest: HashMap<u64, usize> = HashMap::new();
     for candidate in ranked.iter() {
@@ -41,8 +37,7 @@ pub(crate) fn keep_newest_copies(ranked: &mut Vec<Candidate>) -> [u64; 2] {
     left_out
 }
 
-/// Groups copies, in the order of rank. A copy of a page shown in an earlier answer stays on its own; so does every
-/// page if `may_group` is false.
+/// Groups copies, in the order of rank, if `may_group` is set.
 pub(crate) fn groups(ranked: &[Candidate], may_group: bool, by_relevance: bool) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::with_capacity(ranked.len());
     // Fingerprints of the groups apart from them: each page is compared with all.
@@ -76,8 +71,8 @@ pub(crate) fn groups(ranked: &[Candidate], may_group: bool, by_relevance: bool) 
     groups
 }
 
-/// Returns the indexes of the groups in the order in which they are shown, on pages of `limit` results: by rank, but
-/// with at most [`ON_A_PAGE`] results of one site on each.
+/// Returns the order in which groups are shown: by rank, with at most [`ON_A_PAGE`] of one site on each `limit`
+/// results.
 pub(crate) fn order(groups: &[Group], mix_sites: bool, count: usize, limit: usize) -> Vec<usize> {
     let mut order: Vec<usize> = Vec::with_capacity(count.min(groups.len()));
     let mut shown = vec![false; groups.len()];

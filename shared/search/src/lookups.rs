@@ -1,8 +1,7 @@
-//! Looks words of a query up as they are spelled: beginnings of words, and words that no page has, in place of which
-//! others are searched for.
+//! Looks words of a query up as they are spelled: beginnings of words, and stand-ins for words that no page has.
 
 use crate::analyze::{Analyzers, Mode, compared};
-use crate::error::SearchError;
+use crate::error::Result;
 use crate::open_splits::OpenSplits;
 use crate::plan::{Plan, Stem, Typed};
 use crate::query::{BEGINNING, Query};
@@ -13,7 +12,6 @@ use std::collections::BTreeSet;
 
 /// Maximum number of beginnings of a query that are looked up.
 const BEGINNINGS: usize = 4;
-/// Maximum number of words that replace one word.
 const STAND_INS: usize = 3;
 /// Maximum number of words of a query that are checked.
 const DOUBTED: usize = 3;
@@ -23,9 +21,7 @@ const STEPS: usize = 60_000;
 /// A word that no page has, and what it is taken for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mended {
-    /// The word as typed.
     pub(crate) word: String,
-    /// The word that is most like it.
     pub(crate) meant: String,
     /// The stems of words that are as much like it.
     pub(crate) stems: Vec<Stem>,
@@ -36,7 +32,7 @@ pub(crate) fn beginnings(
     splits: &[&Split],
     query: &Query,
     analyzers: &mut Analyzers,
-) -> Result<Vec<(String, Vec<Stem>)>, SearchError> {
+) -> Result<Vec<(String, Vec<Stem>)>> {
     let clauses = query.wanted.iter().chain(&query.unwanted);
     let mut words: Vec<&String> = clauses.map(|clause| &clause.text).filter(|text| text.ends_with(BEGINNING)).collect();
     words.sort_unstable();
@@ -56,7 +52,7 @@ pub(crate) fn mend(
     unknown: &[Typed],
     statistics: &Statistics,
     analyzers: &mut Analyzers,
-) -> Result<Vec<Mended>, SearchError> {
+) -> Result<Vec<Mended>> {
     let languages: BTreeSet<String> = plan.languages.iter().map(|language| language.rules.clone()).collect();
     let mut mended: Vec<Mended> =
         unknown.iter().filter_map(|word| without_signs(&word.text, &languages, analyzers)).collect();
@@ -77,13 +73,12 @@ pub(crate) fn mend(
     Ok(mended)
 }
 
-/// Looks up each of some words, and returns what is found for each in order. All are looked up before the first missing
-/// part of a split ends it, so that all parts become wanted at once.
+/// Looks up each of some words, all before an error is returned, so that all missing parts become wanted at once.
 fn look_up_each(
     words: &[&String],
-    mut look_up: impl FnMut(&str) -> Result<Vec<Spelling>, SearchError>,
-) -> Result<Vec<Vec<Spelling>>, SearchError> {
-    let found: Vec<Result<Vec<Spelling>, SearchError>> = words.iter().map(|word| look_up(word)).collect();
+    mut look_up: impl FnMut(&str) -> Result<Vec<Spelling>>,
+) -> Result<Vec<Vec<Spelling>>> {
+    let found: Vec<Result<Vec<Spelling>>> = words.iter().map(|word| look_up(word)).collect();
     found.into_iter().map(|found| found.map(in_order)).collect()
 }
 

@@ -4,7 +4,7 @@
 //! over from the stored one if another writer was faster.
 
 use crate::bounds::Bounds;
-use crate::error::SearchError;
+use crate::error::{Result, SearchError};
 use crate::query::Query;
 use curlew_model::{Millis, PageId, SegmentKey, Timestamp, Year};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Upper bound on the difference between the clocks of two machines.
 const CLOCKS_DIFFER: Millis = Millis::from_mins(5);
-/// Format version that is written and read.
 const FORM: u32 = 1;
 
 /// Contents of the index of one year.
@@ -38,8 +37,8 @@ pub struct Manifest {
     pub segments: BTreeSet<SegmentKey>,
     /// Every segment of this day (`2026-05-01`) and before is indexed.
     pub sealed_through: Option<String>,
-    /// Objects that are no longer listed, or never were because a program died, with the time at which that was
-    /// noticed. The delay before they are deleted protects readers of an older manifest.
+    /// Objects that are not listed, with the time at which that was noticed. The delay before they are deleted protects
+    /// readers of an older manifest.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub retired: BTreeMap<String, Timestamp>,
 }
@@ -129,12 +128,11 @@ impl SplitEntry {
         self.form == crate::bundle::FORM
     }
 
-    /// True if one of its pages may match the query, as far as the manifest knows it. A split that cannot answer need
-    /// not be opened.
+    /// True if one of its pages may match the query, as far as the manifest knows.
     pub fn may_match(&self, query: &Query) -> bool {
-        let asked = &query.languages;
+        let asked = &query.only.languages;
         let has_language = asked.is_empty() || self.languages.iter().any(|language| asked.contains(language));
-        let has_other = self.languages.is_empty() || !self.languages.is_subset(&query.not_languages);
+        let has_other = self.languages.is_empty() || !self.languages.is_subset(&query.except.languages);
         has_language && has_other && self.bounds.may_match(query)
     }
 }
@@ -163,10 +161,7 @@ impl Manifest {
     }
 
     /// Reads the output of [`Manifest::to_json`].
-    ///
-    /// # Errors
-    /// [`SearchError::Damaged`] or [`SearchError::UnknownForm`].
-    pub fn from_json(json: &[u8]) -> Result<Manifest, SearchError> {
+    pub fn from_json(json: &[u8]) -> Result<Manifest> {
         let damaged = |error: serde_json::Error| SearchError::Damaged { what: "manifest", reason: error.to_string() };
         #[derive(Deserialize)]
         struct FormHeader {
@@ -195,14 +190,12 @@ impl Manifest {
         self.splits.iter().any(|split| split.form < crate::bundle::FORM)
     }
 
-    /// Returns the format version of a split that a later version has written, if there is one: this one must not
-    /// change such an index.
+    /// Returns the format of a split that a later version has written; this one must not change such an index.
     pub fn later_form(&self) -> Option<u32> {
         self.splits.iter().map(|split| split.form).find(|form| *form > crate::bundle::FORM)
     }
 
-    /// Returns the manifest without its splits, as if no segment had been indexed yet, if this version cannot read all
-    /// of them; hidden pages stay hidden. Otherwise returns it unchanged.
+    /// Returns the [emptied](Manifest::emptied) manifest if this version cannot read all splits, or else itself.
     #[must_use]
     pub fn begun_anew(&self) -> Manifest {
         if self.splits.iter().all(SplitEntry::is_readable) { self.clone() } else { self.emptied() }
@@ -234,17 +227,14 @@ impl Manifest {
         self.tombstones.len() + self.superseded.len()
     }
 
-    /// Returns the number of pages that can be found, as far as is known without opening a split: a revised page counts
-    /// twice until a merge has dropped its older copy.
+    /// Returns the number of pages that can be found; a revised page counts twice until a merge drops its older copy.
     pub fn findable(&self) -> u64 {
         self.docs().saturating_sub(self.tombstones.len() as u64)
     }
 
-    /// Adds one split, built from these segments. A split that is already listed is not added again.
-    ///
-    /// # Errors
+    /// Adds one split, built from these segments. A split that is already listed is not added again. Fails with
     /// [`SearchError::Stale`] if one of the segments is already in another split: another writer was faster.
-    pub fn with_split(&self, entry: SplitEntry, segments: &[SegmentKey]) -> Result<Manifest, SearchError> {
+    pub fn with_split(&self, entry: SplitEntry, segments: &[SegmentKey]) -> Result<Manifest> {
         if self.splits.iter().any(|split| split.key == entry.key) {
             return Ok(self.clone());
         }
@@ -258,11 +248,8 @@ impl Manifest {
         }))
     }
 
-    /// Adds one split as [`Manifest::with_split`]; `revised` names those of its pages that replace an older copy, which
-    /// becomes outdated at the same moment.
-    ///
-    /// # Errors
-    /// [`SearchError::Stale`] as there, and if a newer copy of one of these pages was published after the manifest was
+    /// Adds one split as [`Manifest::with_split`]; `revised` names those of its pages that replace an older copy. Fails
+    /// with [`SearchError::Stale`] as well if a newer copy of one of these pages was published after the manifest was
     /// read on which the split is based: the caller has to look up again which of the two is newer.
     pub fn with_revisions(
         &self,
@@ -270,7 +257,7 @@ impl Manifest {
         segments: &[SegmentKey],
         revised: &BTreeSet<PageId>,
         now: Timestamp,
-    ) -> Result<Manifest, SearchError> {
+    ) -> Result<Manifest> {
         let is_newer = |id: &&PageId| self.superseded.get(*id).is_some_and(|known| known.generation > entry.generation);
         let is_listed = self.splits.iter().any(|split| split.key == entry.key);
         if let Some(id) = revised.iter().find(is_newer).filter(|_| !is_listed) {
@@ -330,13 +317,9 @@ impl Manifest {
     /// Sets the instant from which a page must no longer be found; `None` leaves the expiry to the page's record.
     #[must_use]
     pub fn with_expiry(&self, id: &PageId, at: Option<Timestamp>) -> Manifest {
-        self.changed(|next| match at {
-            Some(at) => {
-                next.expiries.insert(id.clone(), at);
-            }
-            None => {
-                next.expiries.remove(id);
-            }
+        self.changed(|next| {
+            next.expiries.remove(id);
+            next.expiries.extend(at.map(|at| (id.clone(), at)));
         })
     }
 
@@ -350,22 +333,16 @@ impl Manifest {
         self.expiries.values().copied().filter(|at| *at > now).min()
     }
 
-    /// Replaces some splits by the one that they were merged into, or by none if nothing was left of them. The removed
-    /// splits are recorded as retired at `now`, for the sweep.
-    ///
-    /// The tombstones of pages that the merge left out (`dropped`) are no longer needed and are removed too, since a
-    /// page is in one split only. A tombstone whose page was in none of the splits stays: the page may be elsewhere, or
-    /// in a segment that is still to be indexed.
-    ///
-    /// # Errors
-    /// [`SearchError::Stale`] if one of the splits is no longer listed.
+    /// Replaces some splits by the one that they were merged into, if anything was left, and retires them at `now`. The
+    /// tombstones of `dropped` pages are removed; other pages may be in a segment that is still to be indexed. Fails
+    /// with [`SearchError::Stale`] if one of the splits is no longer listed.
     pub fn replaced(
         &self,
         merged: &[String],
         by: Option<SplitEntry>,
         dropped: &BTreeSet<PageId>,
         now: Timestamp,
-    ) -> Result<Manifest, SearchError> {
+    ) -> Result<Manifest> {
         if let Some(missing) = merged.iter().find(|key| !self.splits.iter().any(|split| split.key == **key)) {
             return Err(SearchError::Stale(missing.clone()));
         }
@@ -394,29 +371,20 @@ impl Manifest {
         })
     }
 
-    /// Marks existing objects that are not listed as retired at `now`, and drops those marked before `until`. Returns
-    /// the new manifest, and the keys of the dropped objects, which may be deleted.
+    /// Retires existing objects that are not listed at `now`, and drops those retired before `until`. Returns the new
+    /// manifest, and the keys of the dropped objects, which may be deleted.
     pub fn swept(&self, there: &[String], now: Timestamp, until: Timestamp) -> (Manifest, Vec<String>) {
         let listed: BTreeSet<&str> = self.splits.iter().map(|split| split.key.as_str()).collect();
-        let unlisted = there.iter().filter(|key| !listed.contains(key.as_str()));
-        let unlisted: Vec<&String> = unlisted.collect();
-        let over: Vec<String> = unlisted
-            .iter()
-            .filter(|key| self.retired.get(**key).is_some_and(|at| *at < until))
-            .map(|key| (*key).clone())
-            .collect();
-        let next = self.changed(|next| {
-            // Objects that no longer exist need no entry either.
-            next.retired.retain(|key, _| there.contains(key) && !over.contains(key) && !listed.contains(key.as_str()));
-            for key in unlisted.iter().filter(|key| !over.contains(key)) {
-                next.retired.entry((*key).clone()).or_insert(now);
-            }
-        });
-        (next, over)
+        let is_over = |key: &&String| self.retired.get(*key).is_some_and(|at| *at < until);
+        let (over, left): (Vec<&String>, Vec<&String>) =
+            there.iter().filter(|key| !listed.contains(key.as_str())).partition(is_over);
+        let retired_at = |key: &String| self.retired.get(key).copied().unwrap_or(now);
+        // Objects that no longer exist need no entry either.
+        let retired = left.into_iter().map(|key| (key.clone(), retired_at(key))).collect();
+        (self.changed(|next| next.retired = retired), over.into_iter().cloned().collect())
     }
 
-    /// Seals the year through a day: all segments of that day and before are indexed, so they need not be listed. A day
-    /// before the current one changes nothing.
+    /// Seals the year through a day: all segments of that day and before are indexed, so they need not be listed.
     #[must_use]
     pub fn seal(&self, day: &str) -> Manifest {
         if self.sealed_through.as_deref().is_some_and(|sealed| day <= sealed) {
@@ -445,18 +413,12 @@ impl Manifest {
     }
 
     fn add_segments(&mut self, segments: impl IntoIterator<Item = SegmentKey>) {
-        for segment in segments {
-            if !self.is_sealed(&segment) {
-                self.segments.insert(segment);
-            }
-        }
+        let open: Vec<SegmentKey> = segments.into_iter().filter(|segment| !self.is_sealed(segment)).collect();
+        self.segments.extend(open);
     }
 
     fn is_sealed(&self, segment: &SegmentKey) -> bool {
-        match (&self.sealed_through, day_of(segment)) {
-            (Some(sealed), Some(day)) => day <= *sealed,
-            _ => false,
-        }
+        self.sealed_through.as_ref().zip(day_of(segment)).is_some_and(|(sealed, day)| day <= *sealed)
     }
 }
 

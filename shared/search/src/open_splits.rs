@@ -1,10 +1,9 @@
 //! The open splits that a search runs over: what it reads of them, one request after the other.
 //!
-//! Statistics are summed over all splits before anything is ranked, so that what is found does not depend on how pages
-//! are spread over splits. A request that lacks bytes fails with [`SearchError::is_not_here`] once everything that it
-//! needs is wanted: the caller supplies it and runs the search again.
+//! Statistics are summed over all splits before anything is ranked. A request that lacks bytes fails with
+//! [`SearchError::is_not_here`] once everything that it needs is wanted.
 
-use crate::error::SearchError;
+use crate::error::{Result, SearchError};
 use crate::hidden::Hidden;
 use crate::plan::Plan;
 use crate::proximity;
@@ -15,20 +14,16 @@ use curlew_model::Record;
 use std::collections::BTreeSet;
 use tantivy::DocId;
 
-/// A document: the number of its split, and its number there.
 pub(crate) type Address = (usize, DocId);
 
-/// The best pages of all splits.
 #[derive(Debug, Default)]
 pub(crate) struct Ranked {
     /// Number of pages that have all words, and of those that have some.
     pub(crate) total: u64,
     pub(crate) partial: u64,
-    /// True if there are more pages than `best` keeps.
     pub(crate) is_cut: bool,
     /// Best of all candidates in order, each with its score if it is among the best hundred.
     pub(crate) head: Vec<(Candidate, Score)>,
-    /// Best candidates after the requested place.
     pub(crate) best: Vec<Candidate>,
 }
 
@@ -44,30 +39,23 @@ impl<'a> OpenSplits<'a> {
         OpenSplits { splits: splits.iter().copied().filter(|split| split.docs() > 0).collect(), hidden }
     }
 
-    /// Returns the languages of the pages, as [`Split::languages`].
     pub(crate) fn languages(&self) -> BTreeSet<String> {
         self.splits.iter().flat_map(|split| split.languages()).cloned().collect()
     }
 
     /// Counts the pages that have each of some terms of a plan that is about to be ranked.
-    pub(crate) fn count(&self, terms: &[String], plan: &Plan) -> Result<Statistics, SearchError> {
+    pub(crate) fn count(&self, terms: &[String], plan: &Plan) -> Result<Statistics> {
         // Before its terms are counted, nobody knows how long their lists are, and whether they are to be read.
         let counted = Statistics::gather(&self.splits, terms);
         counted.inspect_err(|_| self.want(|split| plan.look_up(split)))
     }
 
-    /// Returns the best pages of a query, and the number of all.
-    pub(crate) fn rank(
-        &self,
-        plan: &Plan,
-        statistics: &Statistics,
-        selection: &Selection,
-    ) -> Result<Ranked, SearchError> {
+    pub(crate) fn rank(&self, plan: &Plan, statistics: &Statistics, selection: &Selection) -> Result<Ranked> {
         let ranked = self.rank_present(plan, statistics, selection);
         ranked.inspect_err(|_| self.want(|split| plan.touch(split)))
     }
 
-    fn rank_present(&self, plan: &Plan, statistics: &Statistics, selection: &Selection) -> Result<Ranked, SearchError> {
+    fn rank_present(&self, plan: &Plan, statistics: &Statistics, selection: &Selection) -> Result<Ranked> {
         let corpus = Corpus::new(statistics, plan);
         let (mut all, mut head) = (Ranked::default(), Vec::new());
         for (number, split) in self.splits.iter().enumerate() {
@@ -86,23 +74,17 @@ impl<'a> OpenSplits<'a> {
         Ok(all)
     }
 
-    /// Returns the records of some pages. All are read before the first missing one ends the search, so that all become
-    /// wanted at once.
-    pub(crate) fn records(&self, pages: &[Address], plan: &Plan) -> Result<Vec<Record>, SearchError> {
+    /// Returns the records of some pages; all are read before an error is returned, so that all become wanted at once.
+    pub(crate) fn records(&self, pages: &[Address], plan: &Plan) -> Result<Vec<Record>> {
         let no_split = || SearchError::damaged_split("it is not among the open ones");
         let read = |(number, doc): &Address| self.splits.get(*number).ok_or_else(no_split)?.record(*doc);
-        let records: Vec<Result<Record, SearchError>> = pages.iter().map(read).collect();
-        let records: Result<Vec<Record>, SearchError> = records.into_iter().collect();
+        let records: Vec<Result<Record>> = pages.iter().map(read).collect();
+        let records: Result<Vec<Record>> = records.into_iter().collect();
         records.inspect_err(|_| self.want(|split| plan.touch(split)))
     }
 
     /// Returns the amount that each unit of the plan adds to the scores of some pages.
-    pub(crate) fn explain(
-        &self,
-        plan: &Plan,
-        statistics: &Statistics,
-        pages: &[Address],
-    ) -> Result<Vec<Vec<f32>>, SearchError> {
+    pub(crate) fn explain(&self, plan: &Plan, statistics: &Statistics, pages: &[Address]) -> Result<Vec<Vec<f32>>> {
         let corpus = Corpus::new(statistics, plan);
         let mut shares = vec![vec![0.0; plan.units.len()]; pages.len()];
         for (number, split) in self.splits.iter().enumerate() {
@@ -118,8 +100,8 @@ impl<'a> OpenSplits<'a> {
         Ok(shares)
     }
 
-    /// Reads everything that a plan needs, at once, so that missing bytes become wanted. Errors recur, and are
-    /// reported, when the search runs again.
+    /// Reads everything that a plan needs, so that missing bytes become wanted; errors recur when the search runs
+    /// again.
     fn want(&self, read: impl Fn(&Split)) {
         for split in &self.splits {
             let _ = split.dead(self.hidden);

@@ -3,7 +3,6 @@
 use std::ops::Range;
 use unicode_normalization::char::is_combining_mark;
 
-/// Part of a text between separators.
 pub(crate) enum Piece {
     /// Letters and digits, and apostrophes between them.
     Word { span: Range<usize>, apostrophes: bool },
@@ -13,7 +12,6 @@ pub(crate) enum Piece {
     Emoji(Range<usize>),
 }
 
-/// Iterator over the pieces of a text, in order.
 pub(crate) struct Pieces<'a> {
     text: &'a str,
     at: usize,
@@ -132,7 +130,6 @@ fn next_joined(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
     is_joined.then_some(next)
 }
 
-/// True for a text of digits alone.
 pub(crate) fn is_number(text: &str) -> bool {
     text.chars().all(char::is_numeric)
 }
@@ -213,7 +210,6 @@ pub(crate) fn is_look(c: char) -> bool {
     matches!(c, '\u{fe0e}' | '\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}')
 }
 
-/// True for Chinese characters.
 pub(crate) fn is_ideograph(c: char) -> bool {
     matches!(u32::from(c), 0x3005..=0x3007 | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff | 0x2_0000..=0x3_ffff)
 }

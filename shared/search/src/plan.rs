@@ -7,10 +7,10 @@ use crate::MAX_QUERY_TERMS;
 use crate::analyze::{Analyzers, compared, pairs, rules};
 use crate::bits::{Bits, bits};
 use crate::budget::Unread;
-use crate::error::SearchError;
+use crate::error::Result;
 use crate::hidden::Hidden;
 use crate::pieces::{has_words, is_divider, is_unparted};
-use crate::query::{Clause, Query};
+use crate::query::{Clause, Filters, Query};
 use crate::schema::{Fields, id_term};
 use crate::split::Split;
 use crate::statistics::Statistics;
@@ -26,11 +26,9 @@ use tantivy::{BitSet, Term};
 const SENTENCE_STOP_WORDS: usize = 2;
 const SENTENCE_WORDS: usize = 3;
 
-/// A query as it is executed.
 pub(crate) struct Plan {
     /// Words and phrases that are scored; the index of each is its bit.
     pub(crate) units: Vec<Unit>,
-    /// Words and phrases as they were typed.
     pub(crate) typed: Vec<Typed>,
     /// Languages by whose rules pages were indexed, with the units that a page in each must have.
     pub(crate) languages: Vec<Language>,
@@ -45,15 +43,12 @@ pub(crate) struct Plan {
     without_positions: BTreeSet<String>,
 }
 
-/// A language of the index.
 pub(crate) struct Language {
     /// Name of its rules ([`rules`]).
     pub(crate) rules: String,
-    /// Units that a page in it must have to count as having all words: all but stop words, unless there is nothing
-    /// else.
+    /// Units that a page in it must have to count as having all words: all but stop words, if there are others.
     pub(crate) required: Bits,
-    /// Units that are stop words on its pages: those of the language itself, and of one that makes the query a
-    /// sentence.
+    /// Units that are stop words of the language, or of one that makes the query a sentence.
     pub(crate) stop_words: Bits,
     /// Units that are stop words of the language itself.
     pub(crate) own_stop_words: Bits,
@@ -66,13 +61,11 @@ pub(crate) struct Typed {
     pub(crate) units: Bits,
 }
 
-/// A word or a phrase of a query.
 pub(crate) struct Unit {
     /// Text as typed, or a pair of characters of it.
     pub(crate) text: String,
     /// Number of times that it was typed: so many times it counts.
     pub(crate) times: u32,
-    /// Forms of the unit in each of the plan's languages.
     pub(crate) written: Vec<Written>,
 }
 
@@ -82,7 +75,6 @@ impl Unit {
     }
 }
 
-/// Forms of a word or a phrase in one language.
 pub(crate) enum Written {
     /// No form: a stop word, or nothing that can be searched for.
     Not,
@@ -103,7 +95,6 @@ impl Written {
         words.into_iter().flatten().chain(phrases)
     }
 
-    /// True if some page has any of its terms.
     pub(crate) fn is_known(&self, statistics: &Statistics) -> bool {
         self.terms().filter_map(text_of).any(|text| statistics.pages_with(text).is_some_and(|pages| pages > 0))
     }
@@ -140,14 +131,13 @@ impl Written {
         DisjunctionMaxQuery::new(phrases.iter().map(phrase).collect())
     }
 
-    /// Adds the matching pages of a split.
-    fn insert_docs(&self, split: &Split, docs: &mut BitSet) -> Result<(), SearchError> {
+    fn insert_docs(&self, split: &Split, docs: &mut BitSet) -> Result<()> {
         match self {
             Written::Not => {}
             Written::Word(terms) => terms.iter().try_for_each(|term| split.insert_docs(term, docs))?,
             Written::Phrase(_) if !self.terms().all(|term| split.has(term.field())) => {}
             Written::Phrase(phrases) => {
-                let scoring = EnableScoring::disabled_from_searcher(split.searcher());
+                let scoring = EnableScoring::disabled_from_searcher(&split.searcher);
                 let weight = Written::phrase_query(phrases).weight(scoring)?;
                 weight.for_each_no_score(split.segment(), &mut |found| {
                     for doc in found {
@@ -164,7 +154,7 @@ impl Written {
 struct Filter(Vec<Written>);
 
 impl Filter {
-    fn docs(&self, split: &Split) -> Result<BitSet, SearchError> {
+    fn docs(&self, split: &Split) -> Result<BitSet> {
         let mut docs = BitSet::with_max_value(split.max_doc());
         self.0.iter().try_for_each(|any| any.insert_docs(split, &mut docs))?;
         Ok(docs)
@@ -190,26 +180,7 @@ impl Plan {
         let mut units: Vec<Unit> = wanted.iter().map(|word| words.unit(&word.text, word.times)).collect();
         words.join(&mut units, &joined_words(&query.wanted));
         let unwanted = query.unwanted.iter().map(|clause| words.unit(&clause.text, 1)).collect();
-        let exact = |field: Field, texts: &BTreeSet<String>| {
-            let terms = texts.iter().map(|text| Term::from_field_text(field, text)).collect();
-            Filter(vec![Written::Word(terms)])
-        };
-        let mut filters = |authors: &BTreeSet<String>, sites, tags| {
-            let authors = Filter(authors.iter().map(|name| words.author(name)).collect());
-            [authors, exact(fields.host, sites), exact(fields.language, tags)]
-        };
-        let given = [!query.authors.is_empty(), !query.sites.is_empty(), !query.languages.is_empty()];
-        let all = filters(&query.authors, &query.sites, &query.languages);
-        let mut left_out: Vec<Filter> = filters(&query.not_authors, &query.not_sites, &query.not_languages).into();
-        let filters = all.into_iter().zip(given).filter_map(|(filter, given)| given.then_some(filter));
-        let mut filters: Vec<Filter> = filters.collect();
-        for (all, titles, labels) in
-            [(&mut filters, &query.titles, &query.labels), (&mut left_out, &query.not_titles, &query.not_labels)]
-        {
-            all.extend(titles.iter().map(|title| Filter(words.written_in(fields.title, title))));
-            let label = |label: &String| Written::Word(vec![Term::from_field_text(fields.label, label)]);
-            all.extend(labels.iter().map(|name| Filter(vec![label(name)])));
-        }
+        let [mut filters, left_out] = [&query.only, &query.except].map(|given| words.filters(given));
         if !query.pages.is_empty() {
             let pages = query.pages.iter().map(|id| id_term(fields, id));
             filters.push(Filter(vec![Written::Word(pages.collect())]));
@@ -244,8 +215,7 @@ impl Plan {
         self.languages.iter().fold(Bits::default(), |all, language| all | language.stop_words)
     }
 
-    /// Returns the required words that a page lacks, by the units that it has. It has a run of characters if it has
-    /// most of the run's pairs: which of them are words nobody knows.
+    /// Returns the required words that a page lacks, by the units that it has. Most pairs of a run count as the run.
     pub(crate) fn lacked(&self, language: u8, has: Bits) -> impl Iterator<Item = &Typed> {
         let required = self.languages.get(usize::from(language)).map(|language| language.required).unwrap_or_default();
         let lacks = move |word: &&Typed| {
@@ -280,8 +250,7 @@ impl Plan {
         }
     }
 
-    /// Adds some stems to search for in place of a word that no page has. They add to scores, and never count as
-    /// missing.
+    /// Adds stems to search for in place of a word that no page has. Stems add to scores, and never count as missing.
     pub(crate) fn stand_in(&mut self, word: &str, stems: &[Stem], fields: &Fields) {
         let written = |language: &Language| {
             let terms = stems.iter().filter(|stem| stem.rules == language.rules);
@@ -332,15 +301,13 @@ impl Plan {
         self.without_positions.clone_from(&unread.positions);
     }
 
-    /// True if the positions on pages of a term of `written` are read: within phrases, and of words that are scored
-    /// beside others, since their distance counts.
+    /// True if the positions of a term are read: in phrases, and of words that are scored beside others.
     pub(crate) fn reads_positions(&self, written: &Written, is_scored: bool, term: &Term) -> bool {
         let are_needed = matches!(written, Written::Phrase(_)) || (is_scored && self.units.len() > 1);
         are_needed && text_of(term).is_none_or(|text| !self.without_positions.contains(text))
     }
 
-    /// Returns the words and phrases that are looked for in titles and texts, each with a flag that is true if it is
-    /// scored.
+    /// Returns the words and phrases that are looked for in titles and texts, with true for those that are scored.
     fn written(&self) -> impl Iterator<Item = (&Written, bool)> {
         let scored = self.units.iter().flat_map(|unit| &unit.written).map(|written| (written, true));
         scored.chain(self.unwanted.iter().flat_map(|unit| &unit.written).map(|written| (written, false)))
@@ -358,8 +325,7 @@ impl Plan {
         reads
     }
 
-    /// Returns the words of which pages in several languages have stems, as they are compared: it may be one word, or
-    /// not.
+    /// Returns the words of which pages in several languages have stems, as they are compared.
     pub(crate) fn ambiguous_words(&self, statistics: &Statistics) -> BTreeSet<String> {
         let is_ambiguous = |unit: &&Unit| {
             let written = unit.written.iter().zip(&self.languages).filter(|(_, language)| !language.rules.is_empty());
@@ -369,7 +335,7 @@ impl Plan {
     }
 
     /// Returns the documents of a split that may be found: not hidden, and passing all filters.
-    pub(crate) fn allowed(&self, split: &Split, hidden: &Hidden) -> Result<Allowed, SearchError> {
+    pub(crate) fn allowed(&self, split: &Split, hidden: &Hidden) -> Result<Allowed> {
         let mut excluded = split.dead(hidden)?;
         let unwanted = self.unwanted.iter().flat_map(|unit| &unit.written);
         for unwanted in unwanted.chain(self.left_out.iter().flat_map(|filter| &filter.0)) {
@@ -383,8 +349,7 @@ impl Plan {
         self.filters.iter().chain(&self.left_out).flat_map(|filter| &filter.0)
     }
 
-    /// Looks the query's terms up in a split, so that missing bytes become wanted; how long their lists are is known
-    /// then.
+    /// Looks the query's terms up in a split, so that missing bytes become wanted.
     pub(crate) fn look_up(&self, split: &Split) {
         let terms = self.written().map(|(written, _)| written).chain(self.filters()).flat_map(Written::terms);
         for term in terms.filter(|term| split.has(term.field())) {
@@ -426,7 +391,6 @@ fn text_of(term: &Term) -> Option<&str> {
     std::str::from_utf8(term.serialized_value_bytes()).ok()
 }
 
-/// Documents of a split that may be found.
 pub(crate) struct Allowed {
     excluded: Arc<BitSet>,
     filters: Vec<BitSet>,
@@ -438,7 +402,6 @@ impl Allowed {
     }
 }
 
-/// A stem under the rules of a language.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Stem {
     pub(crate) rules: String,
@@ -452,27 +415,22 @@ impl Stem {
     }
 }
 
-/// Returns the languages by whose rules words are stemmed, of those of the pages: those requested, or else all that are
-/// `there`; and always the empty one.
+/// Returns the rules by which words are stemmed: of the requested languages, or all that are `there`; and no rules.
 pub(crate) fn languages<'a>(there: impl IntoIterator<Item = &'a String>, query: &Query) -> BTreeSet<String> {
-    let asked = there.into_iter();
-    let asked = asked.filter(|language| query.languages.is_empty() || query.languages.contains(*language));
-    let left = asked.filter(|language| !query.not_languages.contains(*language));
-    left.map(|language| rules(language).to_owned()).chain([String::new()]).collect()
+    let (only, except) = (&query.only.languages, &query.except.languages);
+    let is_asked = |language: &&String| (only.is_empty() || only.contains(*language)) && !except.contains(*language);
+    there.into_iter().filter(is_asked).map(|language| rules(language).to_owned()).chain([String::new()]).collect()
 }
 
-/// A distinct word or phrase to search for.
 struct Wanted {
     text: String,
     /// True if a page must have it.
     must: bool,
-    /// Number of times that it was typed.
     times: u32,
 }
 
-/// Returns the distinct words and phrases to search for, and the words as typed that they belong to. `olive-oil` and
-/// `input/output` are two words each, as in `olive oil`; a page gains if they are adjacent on it. So are the pairs of
-/// characters of a run that no spaces divide.
+/// Returns the distinct words and phrases to search for, and the words as typed that they belong to. `input/output` is
+/// two words, and a run of characters that no spaces divide its pairs.
 fn parts(clauses: &[Clause]) -> (Vec<Wanted>, Vec<Typed>) {
     let (mut wanted, mut typed): (Vec<Wanted>, Vec<Typed>) = Default::default();
     let mut known: HashMap<(String, bool), usize> = HashMap::new();
@@ -497,8 +455,7 @@ fn parts(clauses: &[Clause]) -> (Vec<Wanted>, Vec<Typed>) {
     (wanted, typed)
 }
 
-/// Divides a word where a script with spaces meets one without, unless it is a phrase; true comes with a run of the
-/// latter.
+/// Divides a word, unless it is a phrase, where a script with spaces meets one without; true comes with the latter.
 fn by_script(word: &str, is_phrase: bool) -> impl Iterator<Item = (&str, bool)> {
     let mut rest = word;
     std::iter::from_fn(move || {
@@ -510,7 +467,6 @@ fn by_script(word: &str, is_phrase: bool) -> impl Iterator<Item = (&str, bool)> 
     })
 }
 
-/// Finds the forms of words.
 struct Words<'a> {
     fields: &'a Fields,
     languages: &'a [String],
@@ -542,9 +498,21 @@ impl Words<'_> {
         }
     }
 
-    /// Returns the forms of an author's name; a name has no stems, and is the same in all languages.
-    fn author(&mut self, name: &str) -> Written {
-        written(self.fields.author, forms_in(self.analyzers, "", name), "")
+    /// Returns the filters that are given. Of authors, sites and languages one has to match, of the others each.
+    fn filters(&mut self, given: &Filters) -> Vec<Filter> {
+        let Fields { host, language, label, title, author, .. } = *self.fields;
+        let exact = |field: Field, texts: &mut dyn Iterator<Item = &String>| {
+            Filter(vec![Written::Word(texts.map(|text| Term::from_field_text(field, text)).collect())])
+        };
+        // A name has no stems, and is the same in all languages.
+        let mut author = |name: &String| written(author, forms_in(self.analyzers, "", name), "");
+        let authors = (!given.authors.is_empty()).then(|| Filter(given.authors.iter().map(&mut author).collect()));
+        let sites = (!given.sites.is_empty()).then(|| exact(host, &mut given.sites.iter()));
+        let languages = (!given.languages.is_empty()).then(|| exact(language, &mut given.languages.iter()));
+        let mut filters: Vec<Filter> = [authors, sites, languages].into_iter().flatten().collect();
+        filters.extend(given.titles.iter().map(|text| Filter(self.written_in(title, text))));
+        filters.extend(given.labels.iter().map(|name| exact(label, &mut [name].into_iter())));
+        filters
     }
 
     fn stop_words(&mut self, wanted: &[Wanted], language: &str) -> Bits {

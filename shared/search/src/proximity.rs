@@ -1,6 +1,6 @@
 //! Raises the score of pages on which neighbouring words of the query are near each other.
 
-use crate::error::SearchError;
+use crate::error::Result;
 use crate::plan::{Plan, Written};
 use crate::rank::Candidate;
 use crate::split::Split;
@@ -24,7 +24,7 @@ pub(crate) fn factors<'a>(
     split: impl Fn(usize) -> Option<&'a Split>,
     plan: &Plan,
     candidates: &[Candidate],
-) -> Result<Vec<f32>, SearchError> {
+) -> Result<Vec<f32>> {
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.sort_unstable_by_key(|place| candidates[*place].at);
     let mut positions = Positions::new();
@@ -35,7 +35,7 @@ pub(crate) fn factors<'a>(
             let places: Vec<usize> = order.iter().copied().filter(has).collect();
             for same_split in places.chunk_by(|one, two| candidates[*one].at.0 == candidates[*two].at.0) {
                 let Some(split) = split(candidates[same_split[0]].at.0) else { continue };
-                let inverted = split.segment().inverted_index(split.fields().body)?;
+                let inverted = split.segment().inverted_index(split.fields.body)?;
                 for term in terms.iter().filter(|term| plan.reads_positions(written, true, term)) {
                     let read = inverted.read_postings(term, IndexRecordOption::WithFreqsAndPositions)?;
                     let Some(mut postings) = read else { continue };

@@ -30,44 +30,41 @@ const MIN_FILTER_NAME: usize = 2;
 ///
 /// Words are looked up in the title, the text and the author's name. A phrase, and a word after a `+`, is required. Of
 /// several `author:`, `site:` or `lang:` one has to match; of `title:`, `tag:` and `in:` each. The value of an operator
-/// may be quoted, as in `author:"Anna Rossi"`. A day is taken in UTC: `after:` includes it, `before:` ends at its
-/// beginning. A `-` before a word, phrase, `title:`, `author:`, `site:`, `tag:`, `in:` or `lang:` excludes matching
-/// pages, and so does a `NOT` between other parts. Anything that is not an operator is a word: `12:30` is searched as a
-/// phrase of two numbers.
+/// may be quoted. A day is taken in UTC: `after:` includes it, `before:` ends at its beginning. A `-`, or a `NOT`
+/// between other parts, excludes matching pages. Anything that is not an operator is a word, such as `12:30`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// Words and phrases that a page should have, or must have.
     pub wanted: Vec<Clause>,
     /// Words and phrases that a page must not have.
     pub unwanted: Vec<Clause>,
-    /// Words and phrases that the title must have, each of them.
-    pub titles: BTreeSet<String>,
-    /// Words and phrases that the title must not have.
-    pub not_titles: BTreeSet<String>,
-    /// Labels that a page must have, each of them: tags, and folders of its feed.
-    pub labels: BTreeSet<String>,
-    /// Labels that a page must not have.
-    pub not_labels: BTreeSet<String>,
-    /// Pages of which it is one.
+    /// Filters that a page must pass.
+    pub only: Filters,
+    /// Filters whose pages are excluded.
+    pub except: Filters,
+    /// Pages of which a page must be one, unless this is empty.
     pub pages: BTreeSet<PageId>,
-    /// Author names: all words of one of them must be adjacent in the author's name.
-    pub authors: BTreeSet<String>,
-    /// Author names that are excluded.
-    pub not_authors: BTreeSet<String>,
-    /// Hosts in lower-case A-label form; their subdomains match too.
-    pub sites: BTreeSet<String>,
-    /// Hosts that are excluded.
-    pub not_sites: BTreeSet<String>,
-    /// Primary language subtags.
-    pub languages: BTreeSet<String>,
-    /// Languages that are excluded.
-    pub not_languages: BTreeSet<String>,
     /// Upper bound of the date, exclusive.
     pub before: Option<Timestamp>,
     /// Lower bound of the date, inclusive.
     pub after: Option<Timestamp>,
     /// The order of the results.
     pub sort: Sort,
+}
+
+/// Values of filters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filters {
+    /// Words and phrases of the title.
+    pub titles: BTreeSet<String>,
+    /// Labels: tags, and folders of the page's feed.
+    pub labels: BTreeSet<String>,
+    /// Author names: all words of one of them must be adjacent in the author's name.
+    pub authors: BTreeSet<String>,
+    /// Hosts in lower-case A-label form; their subdomains match too.
+    pub sites: BTreeSet<String>,
+    /// Primary language subtags.
+    pub languages: BTreeSet<String>,
 }
 
 /// A word or a phrase.
@@ -93,16 +90,13 @@ pub enum Sort {
 
 impl Query {
     /// Parses a person's input; fails if any part of it is not understood.
-    ///
-    /// # Errors
-    /// If it is too long, searches for nothing, or has an operator whose value cannot be read.
     pub fn parse(text: &str) -> Result<Query, QueryError> {
         let (query, left_out) = Query::read(text);
         left_out.into_iter().next().map_or(Ok(query), Err)
     }
 
-    /// Parses a person's input as far as it is understood. Returns the query, and the reasons why parts were left out.
-    /// If the query [is empty](Query::is_empty), nothing was understood, and there is at least one reason.
+    /// Parses a person's input as far as it is understood. Returns the query, and the reasons why parts were left out,
+    /// at least one if the query [is empty](Query::is_empty).
     pub fn read(text: &str) -> (Query, Vec<QueryError>) {
         let mut reading = QueryReader::default();
         let kept = head_bytes(text, MAX_QUERY_BYTES);
@@ -125,17 +119,13 @@ impl Query {
         reading.end()
     }
 
-    /// True if there is nothing to search for. "The newest of all pages" is a valid query; "the best of all pages" is
-    /// not.
+    /// True if there is nothing to search for. "The newest of all pages" is a query; "the best of all pages" is not.
     pub fn is_empty(&self) -> bool {
-        let filters = [&self.titles, &self.labels, &self.authors, &self.sites, &self.languages];
-        let filtered = !self.pages.is_empty() || filters.iter().any(|filter| !filter.is_empty());
         let is_dated = self.before.is_some() || self.after.is_some() || self.sort == Sort::Date;
-        self.wanted.is_empty() && !filtered && !is_dated
+        self.wanted.is_empty() && self.pages.is_empty() && self.only == Filters::default() && !is_dated
     }
 }
 
-/// State of parsing a query.
 #[derive(Default)]
 struct QueryReader {
     query: Query,
@@ -191,29 +181,17 @@ impl QueryReader {
             None => piece.text.split_once(':'),
         };
         let operator = operator.map(|(name, value)| (name.to_ascii_lowercase(), value));
+        let filters = if piece.negated { &mut query.except } else { &mut query.only };
         match operator.as_ref().map(|(name, value)| (name.as_str(), *value)) {
-            Some(("title", value)) => {
-                let titles = if piece.negated { &mut query.not_titles } else { &mut query.titles };
-                titles.insert(title(value)?);
-            }
+            Some(("title", value)) => drop(filters.titles.insert(title(value)?)),
             Some((kind @ ("tag" | "in"), value)) => {
-                let labels = if piece.negated { &mut query.not_labels } else { &mut query.labels };
                 let label = if kind == "tag" { tag_label(value) } else { folder_label(value) };
-                labels.insert(label.ok_or_else(|| QueryError::Label(kind.to_owned()))?);
+                filters.labels.insert(label.ok_or_else(|| QueryError::Label(kind.to_owned()))?);
             }
-            Some(("author", value)) => {
-                let authors = if piece.negated { &mut query.not_authors } else { &mut query.authors };
-                authors.insert(author(value)?);
-            }
-            Some(("site", value)) => {
-                let sites = if piece.negated { &mut query.not_sites } else { &mut query.sites };
-                sites.insert(host(value)?);
-            }
-            Some(("lang", value)) => {
-                let languages = if piece.negated { &mut query.not_languages } else { &mut query.languages };
-                languages.insert(language(value)?);
-            }
-            Some(("before", value)) => query.before = Some(earlier(query.before, day(value)?)),
+            Some(("author", value)) => drop(filters.authors.insert(author(value)?)),
+            Some(("site", value)) => drop(filters.sites.insert(host(value)?)),
+            Some(("lang", value)) => drop(filters.languages.insert(language(value)?)),
+            Some(("before", value)) => query.before = query.before.into_iter().chain([day(value)?]).min(),
             Some(("after", value)) => query.after = query.after.max(Some(day(value)?)),
             Some(("sort", value)) => query.sort = value.parse()?,
             _ if !piece.quoted && piece.text.contains(BEGINNING) && !is_beginning(piece.text) => {
@@ -254,9 +232,7 @@ impl QueryReader {
         }
         let query = &self.query;
         if query.is_empty() {
-            let filtered = [&query.not_titles, &query.not_labels, &query.not_authors, &query.not_sites];
-            let filtered = filtered.into_iter().chain([&query.not_languages]);
-            let excluded = !query.unwanted.is_empty() || filtered.into_iter().any(|left_out| !left_out.is_empty());
+            let excluded = !query.unwanted.is_empty() || query.except != Filters::default();
             self.left_out.push(if excluded { QueryError::OnlyExcluded } else { QueryError::Empty });
         } else if query.after.zip(query.before).is_some_and(|(after, before)| after >= before) {
             self.left_out.push(QueryError::NoDays);
@@ -328,10 +304,6 @@ fn language(text: &str) -> Result<String, QueryError> {
 
 fn day(text: &str) -> Result<Timestamp, QueryError> {
     Timestamp::parse_day_or_instant(text).map_err(|_| QueryError::Date(shown(text)))
-}
-
-fn earlier(one: Option<Timestamp>, two: Timestamp) -> Timestamp {
-    one.map_or(two, |one| one.min(two))
 }
 
 #[cfg(test)]

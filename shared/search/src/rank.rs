@@ -1,12 +1,11 @@
 //! Scores the pages of one split, counts them, and keeps the best.
 //!
-//! Words are read one after another, and each adds to the scores of the pages that have it (term at a time). Afterwards
-//! it is known which of the words each page has, and so whether it has all of them.
+//! Words are read one after another, and each adds to the scores of the pages that have it (term at a time).
 
 use crate::analyze::compared;
 use crate::bits::Bits;
 use crate::cursor::Place;
-use crate::error::SearchError;
+use crate::error::Result;
 use crate::hidden::Hidden;
 use crate::plan::{Allowed, Language, Plan, Unit, Written};
 use crate::query::{Query, Sort};
@@ -21,8 +20,7 @@ use tantivy::query::{Bm25StatisticsProvider, EnableScoring, Query as _};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, TERMINATED, Term};
 
-/// Saturation of term frequency: lower values let repetitions of a word count for less (BM25, Robertson and Zaragoza
-/// 2009).
+/// Saturation of term frequency: lower values let repetitions count for less (BM25, Robertson and Zaragoza 2009).
 const K1: f32 = 1.2;
 /// Penalty for long pages (BM25, the same source).
 const B: f32 = 0.75;
@@ -42,7 +40,6 @@ const USUAL_RATIO: f32 = 4.0;
 /// Minimum ratio of the shares of pages in two languages that have a word.
 const LEAST_RATIO: f32 = 0.02;
 
-/// Results of one split.
 #[derive(Debug, Default)]
 pub(crate) struct SplitHits {
     /// Number of pages that have all words.
@@ -60,22 +57,17 @@ pub(crate) struct SplitHits {
 pub(crate) struct Candidate {
     /// Primary and secondary sort key: [`Score`] and date, or date and score.
     pub(crate) rank: (i64, i64),
-    /// The page's key.
     pub(crate) key: Reverse<u64>,
     /// Index of the split, and the document in it.
     pub(crate) at: (usize, DocId),
     pub(crate) score: Score,
-    /// True if it has all words.
     pub(crate) has_all: bool,
-    /// Words that it has.
     pub(crate) has: Bits,
     /// Language of the page, as an index into the plan's languages.
     pub(crate) language: u8,
     /// Date of the page in milliseconds.
     pub(crate) date: i64,
-    /// Number of the page's site.
     pub(crate) site: u64,
-    /// Fingerprint of its text.
     pub(crate) print: Option<u64>,
 }
 
@@ -118,11 +110,9 @@ impl Candidate {
 pub(crate) struct Selection {
     /// True if pages count that have only some of the words.
     pub(crate) partial: bool,
-    /// Order of the pages.
     pub(crate) sort: Sort,
     /// Range of dates, in milliseconds.
     pub(crate) dates: Range<i64>,
-    /// Current time.
     pub(crate) now: Timestamp,
     /// Place after which a page may be among the best.
     pub(crate) after: Option<Place>,
@@ -166,7 +156,6 @@ impl Tallies {
         tally.language = language;
     }
 
-    /// Returns the score of a document.
     pub(crate) fn score(&self, doc: DocId) -> f32 {
         let place = self.places.get(doc as usize).and_then(|place| place.checked_sub(1));
         place.and_then(|place| self.all.get(place as usize)).map_or(0.0, |tally| tally.score)
@@ -174,14 +163,9 @@ impl Tallies {
 }
 
 /// Scores the pages of a split by some of the units of a plan.
-pub(crate) fn tally(
-    split: &Split,
-    plan: &Plan,
-    corpus: &Corpus<'_>,
-    units: Range<usize>,
-) -> Result<Tallies, SearchError> {
+pub(crate) fn tally(split: &Split, plan: &Plan, corpus: &Corpus<'_>, units: Range<usize>) -> Result<Tallies> {
     let mut tallies = Tallies { places: vec![0; split.max_doc() as usize], all: Vec::new() };
-    let lengths = split.segment().get_fieldnorms_reader(split.fields().body)?;
+    let lengths = split.segment().get_fieldnorms_reader(split.fields.body)?;
     for bit in units {
         for (language, written) in (0_u8..).zip(&plan.units[bit].written) {
             let weight = corpus.weights[bit][usize::from(language)];
@@ -194,7 +178,7 @@ pub(crate) fn tally(
                     })?;
                 }
                 Written::Phrase(phrases) => {
-                    let scoring = EnableScoring::enabled_from_statistics_provider(corpus, split.searcher());
+                    let scoring = EnableScoring::enabled_from_statistics_provider(corpus, &split.searcher);
                     let query = Written::phrase_query(phrases).weight(scoring)?;
                     let mut add = |doc, score| tallies.add(doc, bit, language, weight * score);
                     query.for_each(split.segment(), &mut add)?;
@@ -206,8 +190,8 @@ pub(crate) fn tally(
 }
 
 /// Calls `show` for each page that has any of some terms, with the count of the most frequent of them on that page.
-fn each_posting(split: &Split, terms: &[Term], show: &mut dyn FnMut(DocId, u32)) -> Result<(), SearchError> {
-    let inverted = split.segment().inverted_index(split.fields().body)?;
+fn each_posting(split: &Split, terms: &[Term], show: &mut dyn FnMut(DocId, u32)) -> Result<()> {
+    let inverted = split.segment().inverted_index(split.fields.body)?;
     let mut lists: Vec<SegmentPostings> = Vec::with_capacity(terms.len());
     for term in terms {
         lists.extend(inverted.read_postings(term, IndexRecordOption::WithFreqs)?);
@@ -226,7 +210,6 @@ fn each_posting(split: &Split, terms: &[Term], show: &mut dyn FnMut(DocId, u32))
     }
 }
 
-/// Ranks the pages of a split.
 pub(crate) fn rank(
     number: usize,
     split: &Split,
@@ -234,7 +217,7 @@ pub(crate) fn rank(
     hidden: &Hidden,
     corpus: &Corpus<'_>,
     selection: &Selection,
-) -> Result<SplitHits, SearchError> {
+) -> Result<SplitHits> {
     let tallies = tally(split, plan, corpus, 0..plan.units.len())?;
     let mut ranking = Ranking {
         number,
@@ -248,8 +231,7 @@ pub(crate) fn rank(
     if plan.units.is_empty() {
         (0..split.max_doc()).for_each(|doc| ranking.look(Tally { doc, ..Tally::default() }, true));
     }
-    // A page that has nothing but a stop word of some language says nothing about the query, unless that is made of
-    // them.
+    // Stop words alone find no page, unless the query is made of them.
     let telling = (0..plan.units.len()).collect::<Bits>() - plan.stop_words();
     for tally in tallies.all {
         let has_strict = tally.has & plan.strict == plan.strict;
@@ -278,7 +260,7 @@ impl Ranking<'_> {
         if !is_wanted || self.split.has_expired(doc, self.selection.now) {
             return;
         }
-        let date_of = |split: &Split| split.dates().first(doc).unwrap_or(Timestamp::MIN.as_millis());
+        let date_of = |split: &Split| split.dates.first(doc).unwrap_or(Timestamp::MIN.as_millis());
         let is_filtered = self.selection.dates != (i64::MIN..i64::MAX);
         if is_filtered && !self.selection.dates.contains(&date_of(self.split)) {
             return;
@@ -299,7 +281,7 @@ impl Ranking<'_> {
         if !self.takes(rank) {
             return;
         }
-        let key = Reverse(self.split.keys().first(doc).unwrap_or(u64::MAX));
+        let key = Reverse(self.split.keys.first(doc).unwrap_or(u64::MAX));
         let is_after = self.selection.after.is_none_or(|after| Place { rank, key: key.0 }.comes_after(after));
         let candidate = Candidate {
             rank,
@@ -310,8 +292,8 @@ impl Ranking<'_> {
             has: tally.has,
             language: tally.language,
             date,
-            site: self.split.sites().first(doc).unwrap_or_default(),
-            print: self.split.prints().first(doc),
+            site: self.split.sites.first(doc).unwrap_or_default(),
+            print: self.split.prints.first(doc),
         };
         self.heads.push(candidate);
         if is_after {
@@ -370,8 +352,7 @@ pub(crate) fn completeness(has_all: bool) -> f32 {
 /// Weights that statistics give to the words of a plan.
 pub(crate) struct Corpus<'a> {
     statistics: &'a Statistics,
-    /// Maximum that each unit of the plan can add to the score of a page in each of the languages; of a phrase, the
-    /// factor of its score.
+    /// Maximum that each unit can add to the score of a page in each language; of a phrase, the factor of its score.
     weights: Vec<Vec<f32>>,
     /// True for each unit that some page may have; unknown for a phrase until it is read, and then true.
     pub(crate) is_known: Vec<bool>,
@@ -410,9 +391,8 @@ impl<'a> Corpus<'a> {
         unit.written.iter().map(pages).collect()
     }
 
-    /// Returns a factor for the pages in each of a plan's languages: the rarer the query's words are in a language,
-    /// compared with where they are most usual, the less likely is it that a page in it answers the query. Pages of
-    /// unknown language may be in the right one.
+    /// Returns a factor for the pages in each of a plan's languages, which is the smaller the rarer the query's words
+    /// are in the language; 1 for pages of unknown language.
     fn fits(&self, plan: &Plan, rows: &[Vec<u64>]) -> Vec<f32> {
         let mut sums = vec![0.0_f32; plan.languages.len()];
         for (bit, pages) in rows.iter().enumerate() {

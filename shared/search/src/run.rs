@@ -4,7 +4,7 @@ use crate::analyze::Analyzers;
 use crate::bits::bits;
 use crate::budget::{Lists, ReadBudget, Unread};
 use crate::cursor::{AHEAD, Counts, Cursor, Place};
-use crate::error::SearchError;
+use crate::error::Result;
 use crate::hidden::Hidden;
 use crate::hit::{Explanation, Hit, hit};
 use crate::listing::{self, GROUPED, Group, groups, keep_newest_copies};
@@ -32,8 +32,7 @@ const HEAD: usize = 100;
 pub struct Request<'a> {
     /// The query.
     pub query: &'a Query,
-    /// Scope of the answer: whether pages with only some of the words count. If results are sorted by date they never
-    /// do, since the newest page with any of the words is rarely wanted.
+    /// Scope of the answer. Results that are sorted by date have all words in any case.
     pub scope: Scope,
     /// Maximum number of hits.
     pub limit: usize,
@@ -81,9 +80,7 @@ pub enum Scope {
 /// An answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// Number of visible pages that have all words and can be returned; pages with the same text count as one. A page
-    /// that lies in two splits, because a job ran twice, is returned once; it is counted once if both copies are among
-    /// the best.
+    /// Number of visible pages that have all words and can be returned; pages with the same text count as one.
     pub total: u64,
     /// Number of pages that have only some of the words, counted in the same way.
     pub partial: u64,
@@ -97,19 +94,15 @@ pub struct Results {
     pub next: Option<Cursor>,
     /// Words of the query that no page has, as typed.
     pub unknown: Vec<String>,
-    /// Words and phrases of the query of which at least a part was not looked for, as typed: what it would have read is
-    /// beyond [`Request::budget`].
+    /// Words and phrases, as typed, of which a part was not looked for, since it is beyond [`Request::budget`].
     pub too_common: Vec<String>,
     /// What the unknown words that were looked up are taken for.
     pub(crate) mended: Vec<Mended>,
 }
 
-/// Answers a request. Of equal hits the newer one comes first, then the one with the smaller id, so the order never
-/// depends on the distribution of pages over splits.
-///
-/// # Errors
-/// If a split cannot be read, or lacks bytes, which are wanted from then on ([`SearchError::is_not_here`]).
-pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Result<Results, SearchError> {
+/// Answers a request. Of equal hits the newer one comes first, then the one with the smaller id. Bytes that a split
+/// lacks are wanted after the error [`is_not_here`](crate::SearchError::is_not_here).
+pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Result<Results> {
     let open = OpenSplits::new(splits, hidden);
     if open.splits.is_empty() {
         return Ok(Results::default());
@@ -139,7 +132,7 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let (ranked, repeated) = in_order(&found, &selection);
 
     // A query with `site:` wants the pages of that site, whether or not two of them are alike.
-    let mixes_sites = query.sites.is_empty();
+    let mixes_sites = query.only.sites.is_empty();
     let mut groups = groups(&ranked, mixes_sites, by_relevance);
     let first_copies = copies(&groups, true);
     let counts = match request.after {
@@ -177,12 +170,12 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     };
     let mut hits = Vec::with_capacity(shown.len());
     for ((group, record), explanation) in shown.into_iter().zip(records).zip(&mut explanations) {
-        let whole = request.with_records.then(|| Box::new(record.clone()));
-        let hit = hit(record, pages.len(), &plan, &mut analyzers);
         if others.get(&group.first.site).is_some_and(|others| *others > 0) {
-            more_of.insert(hit.host.clone());
+            more_of.insert(record.host.clone());
         }
-        hits.push(Hit { explanation: explanation.take(), record: whole, ..of_group(hit, group, &plan) });
+        let whole = request.with_records.then(|| Box::new(record.clone()));
+        let hit = hit(record, group, pages.len(), &plan, &mut analyzers);
+        hits.push(Hit { explanation: explanation.take(), record: whole, ..hit });
     }
     let Counts { total, partial, copies } = counts;
     let too_common = plan.too_common;
@@ -198,14 +191,8 @@ struct Prepared {
     mended: Vec<Mended>,
 }
 
-/// Plans a query: with the words that begin like a word of it, with others in place of those that no page has if pages
-/// with some words count, and without the terms that are beyond the budget.
-fn prepare(
-    open: &OpenSplits<'_>,
-    request: &Request<'_>,
-    partial: bool,
-    analyzers: &mut Analyzers,
-) -> Result<Prepared, SearchError> {
+/// Plans a query: with the words that begin like a word of it, with others in place of unknown ones, and within budget.
+fn prepare(open: &OpenSplits<'_>, request: &Request<'_>, partial: bool, analyzers: &mut Analyzers) -> Result<Prepared> {
     let (query, fields) = (request.query, schema().1);
     let beginnings = beginnings(&open.splits, query, analyzers)?;
     let mut plan = Plan::new(query, languages(&open.languages(), query), &fields, analyzers);
@@ -238,7 +225,7 @@ fn unknown(plan: &Plan, corpus: &Corpus<'_>) -> Vec<Typed> {
 }
 
 /// Counts the pages that have the terms of a plan, as far as they were not counted before.
-fn count(open: &OpenSplits<'_>, plan: &Plan, statistics: &mut Statistics) -> Result<(), SearchError> {
+fn count(open: &OpenSplits<'_>, plan: &Plan, statistics: &mut Statistics) -> Result<()> {
     let terms: Vec<String> = plan.reads().into_keys().filter(|term| statistics.pages_with(term).is_none()).collect();
     if !terms.is_empty() {
         // Each count has the number of pages anew.
@@ -266,8 +253,7 @@ fn copies(groups: &[Group], has_all: bool) -> u64 {
     groups.map(|group| u64::from(group.size - 1)).sum()
 }
 
-/// Returns the place up to which all groups are shown, and the keys of shown groups that come after it: of this page,
-/// and of `earlier` ones.
+/// Returns the place up to which all groups are shown, and the keys of shown groups, `earlier` ones included, after it.
 fn place_after(groups: &[Group], order: &[usize], earlier: &[Group]) -> (Place, Vec<u64>) {
     let shown: HashSet<usize> = order.iter().copied().collect();
     let whole = (0..groups.len()).take_while(|at| shown.contains(at)).count();
@@ -284,7 +270,7 @@ fn explain(
     statistics: &Statistics,
     groups: &[&Group],
     now: Timestamp,
-) -> Result<Vec<Explanation>, SearchError> {
+) -> Result<Vec<Explanation>> {
     let pages: Vec<Address> = groups.iter().map(|group| group.best.at).collect();
     let explained = groups.iter().zip(open.explain(plan, statistics, &pages)?).map(|(group, shares)| {
         let words: Vec<(String, f32)> = plan.units.iter().map(|unit| unit.text.clone()).zip(shares).collect();
@@ -296,16 +282,4 @@ fn explain(
         Explanation { words, proximity, freshness, completeness }
     });
     Ok(explained.collect())
-}
-
-fn of_group(hit: Hit, group: &Group, plan: &Plan) -> Hit {
-    let Candidate { language, has, .. } = group.best;
-    let lacked = plan.lacked(language, has).filter(|word| !plan.has_stand_in(word, has));
-    Hit {
-        missing: lacked.map(|word| word.text.clone()).collect(),
-        score: group.best.score.value(),
-        has_all: group.best.has_all,
-        copies: group.size - 1,
-        ..hit
-    }
 }

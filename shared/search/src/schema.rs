@@ -1,7 +1,7 @@
 //! Fields of the index, and the conversion of records to documents.
 
 use crate::analyze::{Analyzers, Mode};
-use crate::error::SearchError;
+use crate::error::{Result, SearchError};
 use crate::tokens::{self, as_spelled, of_language};
 use curlew_model::{PageId, Record, hex};
 use curlew_text::hygiene::head_bytes;
@@ -28,15 +28,13 @@ pub(crate) struct Fields {
     pub(crate) key: Field,
     /// Host name and all its parent domains.
     pub(crate) host: Field,
-    /// The primary language subtag.
     pub(crate) language: Field,
     /// Stems of title, author and text, with positions; the title occurs [`TITLE_TIMES`] times.
     pub(crate) body: Field,
     /// Words of the author's name, with positions; a name has no stems.
     pub(crate) author: Field,
-    /// [`date`] in milliseconds.
     pub(crate) date: Field,
-    /// `unavailable_after` in milliseconds.
+    /// `unavailable_after`.
     pub(crate) expires: Field,
     /// Number of the page's site ([`site`]).
     pub(crate) site: Field,
@@ -52,41 +50,26 @@ pub(crate) struct Fields {
     pub(crate) spelling: Field,
 }
 
-/// Field names that the engine needs to read columns.
+// Field names that the engine needs to read columns.
 pub(crate) const DATE: &str = "date";
-/// As [`DATE`].
 pub(crate) const EXPIRES: &str = "expires";
-/// As [`DATE`].
 pub(crate) const LIKENESS: &str = "likeness";
-/// As [`DATE`].
 pub(crate) const KEY: &str = "key";
-/// As [`DATE`].
 pub(crate) const SITE: &str = "site";
 
-/// Number of times that a title is counted among the words of its page. Titles share the statistics of the one field
-/// (BM25F, Robertson and others 2004); a separate field would have its own statistics, by which one word of a title
-/// outweighs everything.
+/// Number of times that a title is counted among the words of its page (BM25F, Robertson and others 2004). By
+/// statistics of its own, one word of a title would outweigh everything.
 const TITLE_TIMES: usize = 2;
 
 /// Returns the schema of format [`crate::bundle::FORM`].
 pub(crate) fn schema() -> (Schema, Fields) {
-    let exact = TextOptions::default().set_indexing_options(
-        TextFieldIndexing::default()
-            .set_tokenizer(tokens::NAME)
-            .set_index_option(IndexRecordOption::Basic)
-            .set_fieldnorms(false),
-    );
-    let words = TextOptions::default().set_indexing_options(
-        TextFieldIndexing::default()
-            .set_tokenizer(tokens::NAME)
-            .set_index_option(IndexRecordOption::WithFreqsAndPositions),
-    );
-    let names = TextOptions::default().set_indexing_options(
-        TextFieldIndexing::default()
-            .set_tokenizer(tokens::NAME)
-            .set_index_option(IndexRecordOption::WithFreqsAndPositions)
-            .set_fieldnorms(false),
-    );
+    let text = |option, has_lengths| {
+        let indexing = TextFieldIndexing::default().set_tokenizer(tokens::NAME).set_index_option(option);
+        TextOptions::default().set_indexing_options(indexing.set_fieldnorms(has_lengths))
+    };
+    let exact = text(IndexRecordOption::Basic, false);
+    let words = text(IndexRecordOption::WithFreqsAndPositions, true);
+    let names = text(IndexRecordOption::WithFreqsAndPositions, false);
     let column = NumericOptions::default().set_fast();
     let mut builder = Schema::builder();
     let fields = Fields {
@@ -122,7 +105,7 @@ pub(crate) fn primary_language(tag: Option<&str>) -> String {
 }
 
 /// Converts a record to the engine's document; at most `text_bytes` bytes of each of its texts are searchable.
-pub(crate) fn document(record: &Record, fields: &Fields, text_bytes: usize) -> Result<TantivyDocument, SearchError> {
+pub(crate) fn document(record: &Record, fields: &Fields, text_bytes: usize) -> Result<TantivyDocument> {
     let language = primary_language(record.language.as_deref());
     let mut document = TantivyDocument::new();
     document.add_bytes(fields.id, &id_bytes(&record.id));
@@ -167,7 +150,7 @@ pub(crate) fn document(record: &Record, fields: &Fields, text_bytes: usize) -> R
 }
 
 /// Returns the record from which a document was made.
-pub(crate) fn record(document: &TantivyDocument, fields: &Fields) -> Result<Record, SearchError> {
+pub(crate) fn record(document: &TantivyDocument, fields: &Fields) -> Result<Record> {
     let json = document.get_first(fields.record).and_then(|value| value.as_bytes());
     let json = json.ok_or_else(|| SearchError::damaged_split("a page without its record"))?;
     serde_json::from_slice(json).map_err(|error| SearchError::damaged_split(error.to_string()))
@@ -183,8 +166,7 @@ pub(crate) fn folder_label(folder: &str) -> Option<String> {
     label("in", folder)
 }
 
-/// Returns a label without regard to case, accents and signs: the words of a name, in the form in which they are
-/// searched for.
+/// Returns a label without regard to case, accents and signs.
 fn label(kind: &str, name: &str) -> Option<String> {
     let words = Analyzers::default().for_language("").words(head_bytes(name, MAX_LABEL), Mode::Query);
     let words: Vec<String> = words.into_iter().filter(|word| word.words < 2).map(|word| word.form).collect();
@@ -222,7 +204,7 @@ pub(crate) fn key(id: &PageId) -> u64 {
 }
 
 /// Returns the id that 16 bytes stand for.
-pub(crate) fn page_id(bytes: &[u8]) -> Result<PageId, SearchError> {
+pub(crate) fn page_id(bytes: &[u8]) -> Result<PageId> {
     PageId::new(&hex(bytes)).map_err(|error| SearchError::damaged_split(error.to_string()))
 }
 

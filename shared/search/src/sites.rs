@@ -1,6 +1,6 @@
 //! The sites whose pages are in the index.
 
-use crate::error::SearchError;
+use crate::error::Result;
 use crate::hidden::Hidden;
 use crate::schema;
 use crate::split::Split;
@@ -41,21 +41,15 @@ struct SiteCount {
     doc: DocId,
 }
 
-/// Returns the sites of all splits, in the order of their host names. It reads the posting lists of all host names, and
-/// so takes time linear in the number of pages.
-///
-/// # Errors
-/// If a split cannot be read. All ranges that it lacks are wanted then.
-pub fn sites(splits: &[&Split], hidden: &Hidden) -> Result<Vec<SiteEntry>, SearchError> {
+/// Returns the sites of all splits, in the order of their host names, in time linear in the number of pages. After an
+/// error all ranges that a split lacks are wanted.
+pub fn sites(splits: &[&Split], hidden: &Hidden) -> Result<Vec<SiteEntry>> {
     Ok(count(splits, hidden)?.into_iter().map(|(host, count)| count.entry(host)).collect())
 }
 
-/// Returns the sites of all splits with their profiles, in the order of their host names. It reads one record of each
-/// of the `most` sites with the newest pages; the others have their host as a name.
-///
-/// # Errors
-/// As [`sites`].
-pub fn site_profiles(splits: &[&Split], hidden: &Hidden, most: usize) -> Result<Vec<SiteProfile>, SearchError> {
+/// Returns the sites of all splits with their profiles, in the order of their host names. Only the `most` sites with
+/// the newest pages have more than their host as a name.
+pub fn site_profiles(splits: &[&Split], hidden: &Hidden, most: usize) -> Result<Vec<SiteProfile>> {
     let counts = count(splits, hidden)?;
     let mut dates: Vec<i64> = counts.values().map(|count| count.newest).collect();
     dates.sort_unstable_by(|one, two| two.cmp(one));
@@ -88,7 +82,7 @@ impl SiteCount {
     }
 }
 
-fn count(splits: &[&Split], hidden: &Hidden) -> Result<BTreeMap<String, SiteCount>, SearchError> {
+fn count(splits: &[&Split], hidden: &Hidden) -> Result<BTreeMap<String, SiteCount>> {
     let mut sites = BTreeMap::new();
     let mut error = None;
     for (at, split) in splits.iter().enumerate().filter(|(_, split)| split.docs() > 0) {
@@ -99,9 +93,9 @@ fn count(splits: &[&Split], hidden: &Hidden) -> Result<BTreeMap<String, SiteCoun
     error.map_or(Ok(sites), Err)
 }
 
-fn add(at: usize, split: &Split, hidden: &Hidden, sites: &mut BTreeMap<String, SiteCount>) -> Result<(), SearchError> {
+fn add(at: usize, split: &Split, hidden: &Hidden, sites: &mut BTreeMap<String, SiteCount>) -> Result<()> {
     let dead = split.dead(hidden)?;
-    let inverted = split.segment().inverted_index(split.fields().host)?;
+    let inverted = split.segment().inverted_index(split.fields.host)?;
     let mut names = inverted.terms().stream()?;
     let mut error = None;
     while let Some((name, info)) = names.next() {
@@ -122,9 +116,9 @@ fn add(at: usize, split: &Split, hidden: &Hidden, sites: &mut BTreeMap<String, S
         // A name stands for the pages of its subdomains, too; those have another site.
         while postings.doc() != TERMINATED {
             let doc = postings.doc();
-            if split.sites().first(doc) == Some(site) && !dead.contains(doc) {
+            if split.sites.first(doc) == Some(site) && !dead.contains(doc) {
                 found.pages += 1;
-                let date = split.dates().first(doc).unwrap_or_default();
+                let date = split.dates.first(doc).unwrap_or_default();
                 if date > found.newest {
                     (found.newest, found.doc) = (date, doc);
                 }

@@ -47,10 +47,8 @@ pub(crate) fn snippet(
     cut(text, start, limit, &matches)
 }
 
-/// A word of the text that matches the query.
 struct Match {
     span: Range<usize>,
-    /// Number of its form.
     form: usize,
 }
 
@@ -60,7 +58,7 @@ fn matches(text: &str, marked: &HashSet<String>, analyzer: &mut Analyzer) -> Vec
     }
     let forms: HashMap<&str, usize> = marked.iter().map(String::as_str).zip(0..).collect();
     let mut matches = Vec::new();
-    analyzer.each_beginning(&FirstLetters::new(marked), text, Mode::Index, &mut |word| {
+    analyzer.each(text, Mode::Index, Some(&FirstLetters::new(marked)), &mut |word| {
         let form = [Some(word.form), word.other].into_iter().flatten().find_map(|form| forms.get(form));
         matches.extend(form.map(|form| Match { span: word.span.clone(), form: *form }));
     });

@@ -1,12 +1,11 @@
 //! Words as they are spelled: a dictionary beside that of stems, in which words are looked up by their beginning, or by
 //! likeness to a word that no page has.
 //!
-//! The dictionary has each word of letters without its accents, the language of the pages that have it, and the word
-//! with its accents if it has any. Only the first few texts with a word name it, so the dictionary takes little room,
-//! while a word that only hidden pages name is known to be gone.
+//! The dictionary has each word without its accents, the language of its pages, and the word with its accents if it has
+//! any. Only the first few texts with a word name it.
 
 use crate::analyze::{Analyzers, Mode, compared};
-use crate::error::SearchError;
+use crate::error::Result;
 use crate::hidden::Hidden;
 use crate::plan::Stem;
 use crate::split::Split;
@@ -34,7 +33,6 @@ const CONSIDERED: usize = 12;
 /// Word of the dictionary of some splits, in a language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Spelling {
-    /// The word in lower case.
     pub(crate) word: String,
     /// Stem of the word in the language.
     pub(crate) stem: Stem,
@@ -44,7 +42,6 @@ pub(crate) struct Spelling {
     pub(crate) distance: usize,
 }
 
-/// An entry of the dictionary.
 struct Entry {
     bare: String,
     rules: String,
@@ -69,21 +66,20 @@ struct Dictionary<'a> {
 }
 
 impl<'a> Dictionary<'a> {
-    /// Opens the dictionaries of those splits whose format has one. All are opened before the first missing one ends
-    /// it, so that all become wanted at once.
-    fn open_all(splits: &[&'a Split]) -> Result<Vec<Dictionary<'a>>, SearchError> {
+    /// Opens the dictionaries of those splits whose format has one, all before an error is returned.
+    fn open_all(splits: &[&'a Split]) -> Result<Vec<Dictionary<'a>>> {
         let open = |split: &&'a Split| {
             let [words, stems] =
-                [split.fields().spelling, split.fields().body].map(|field| split.segment().inverted_index(field));
+                [split.fields.spelling, split.fields.body].map(|field| split.segment().inverted_index(field));
             Ok(Dictionary { split, words: words?, stems: stems? })
         };
-        let splits = splits.iter().filter(|split| split.has(split.fields().spelling));
-        let opened: Vec<Result<Dictionary<'a>, SearchError>> = splits.map(open).collect();
+        let splits = splits.iter().filter(|split| split.has(split.fields.spelling));
+        let opened: Vec<Result<Dictionary<'a>>> = splits.map(open).collect();
         opened.into_iter().collect()
     }
 
     /// Calls `read` for the first entries from `first` up to `last`.
-    fn range(&self, first: &str, last: &[u8], mut read: impl FnMut(Entry)) -> Result<(), SearchError> {
+    fn range(&self, first: &str, last: &[u8], mut read: impl FnMut(Entry)) -> Result<()> {
         let mut terms = self.words.terms().range().ge(first).lt(last).into_stream()?;
         let mut left = ENTRIES_READ;
         while left > 0 && terms.advance() {
@@ -94,9 +90,9 @@ impl<'a> Dictionary<'a> {
     }
 
     /// True if a page that is not hidden names a word.
-    fn is_alive(&self, entry: &Entry, hidden: &Hidden) -> Result<bool, SearchError> {
+    fn is_alive(&self, found: &Spelling, hidden: &Hidden) -> Result<bool> {
         let dead = self.split.dead(hidden)?;
-        let term = Term::from_field_text(self.split.fields().spelling, &spelling_term(&entry.word, &entry.rules));
+        let term = Term::from_field_text(self.split.fields.spelling, &spelling_term(&found.word, &found.stem.rules));
         let Some(mut postings) = self.words.read_postings(&term, IndexRecordOption::Basic)? else {
             return Ok(false);
         };
@@ -107,8 +103,8 @@ impl<'a> Dictionary<'a> {
     }
 
     /// Returns the entries within a number of slips of a word: those with its first letter, or those with another.
-    fn like(&self, word: &str, other_first: bool, slips: u8, left: &Cell<usize>) -> Result<Vec<Entry>, SearchError> {
-        let field = self.split.fields().spelling;
+    fn like(&self, word: &str, other_first: bool, slips: u8, left: &Cell<usize>) -> Result<Vec<Entry>> {
+        let field = self.split.fields.spelling;
         let automaton = FuzzyTermQuery::new(Term::from_field_text(field, word), slips, true).automaton()?;
         let terms = self.words.terms().search(InAnyLanguage::new(automaton, word, left));
         let first = &word[..word.ceil_char_boundary(1)];
@@ -124,27 +120,18 @@ impl<'a> Dictionary<'a> {
         Ok(entries)
     }
 
-    /// Returns the number of pages that have a stem.
-    fn pages_with(&self, stem: &Stem) -> Result<u64, SearchError> {
-        let term = Term::from_field_text(self.split.fields().body, &stem.text());
+    fn pages_with(&self, stem: &Stem) -> Result<u64> {
+        let term = Term::from_field_text(self.split.fields.body, &stem.text());
         Ok(u64::from(self.stems.doc_freq(&term)?))
     }
 
-    /// Returns the word of an entry, as it is found; `None` if only hidden pages name it.
-    fn find(&self, like: Like, hidden: &Hidden) -> Result<Option<Spelling>, SearchError> {
-        let Like { entry, stem, distance } = like;
-        if !self.is_alive(&entry, hidden)? {
+    /// Returns a word with the number of its pages; `None` if only hidden pages name it.
+    fn find(&self, found: Spelling, hidden: &Hidden) -> Result<Option<Spelling>> {
+        if !self.is_alive(&found, hidden)? {
             return Ok(None);
         }
-        Ok(Some(Spelling { word: entry.word, pages: self.pages_with(&stem)?, stem, distance }))
+        Ok(Some(Spelling { pages: self.pages_with(&found.stem)?, ..found }))
     }
-}
-
-/// An entry that is like a misspelled word, with its stem, and the number of typos between the two.
-struct Like {
-    entry: Entry,
-    stem: Stem,
-    distance: usize,
 }
 
 /// Returns a key behind all that begin with a text: no letter begins with its last byte.
@@ -160,10 +147,7 @@ fn stem_of(word: &str, rules: &str, analyzers: &mut Analyzers) -> Option<Stem> {
 }
 
 /// Returns the rules of the languages in which each of some words is spelled like this on some page.
-pub(crate) fn languages_of(
-    splits: &[&Split],
-    words: &BTreeSet<String>,
-) -> Result<BTreeMap<String, BTreeSet<String>>, SearchError> {
+pub(crate) fn languages_of(splits: &[&Split], words: &BTreeSet<String>) -> Result<BTreeMap<String, BTreeSet<String>>> {
     let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     if words.is_empty() {
         return Ok(all);
@@ -185,11 +169,7 @@ const ENTRIES_READ: usize = 4_000;
 pub(crate) const STEMS: usize = 64;
 
 /// Returns the words of some splits that begin like a word, one for each stem.
-pub(crate) fn beginning_with(
-    splits: &[&Split],
-    begin: &str,
-    analyzers: &mut Analyzers,
-) -> Result<Vec<Spelling>, SearchError> {
+pub(crate) fn beginning_with(splits: &[&Split], begin: &str, analyzers: &mut Analyzers) -> Result<Vec<Spelling>> {
     let Some(begin) = compared(begin) else { return Ok(Vec::new()) };
     let mut all = Vec::new();
     for dictionary in Dictionary::open_all(splits)? {
@@ -211,7 +191,6 @@ pub(crate) fn beginning_with(
 /// A word that no page has, and where words like it are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Misspelling<'a> {
-    /// The word as typed.
     pub(crate) word: &'a str,
     /// Languages of the words that it may be, by the names of their rules.
     pub(crate) languages: &'a BTreeSet<String>,
@@ -219,15 +198,14 @@ pub(crate) struct Misspelling<'a> {
     pub(crate) steps: usize,
 }
 
-/// Returns the words of some splits that are like a misspelled one and that a page names which is not hidden, in no
-/// order, some several times. Those with the same first letter are looked for before others, which may have no other
-/// typo.
+/// Returns the words on visible pages that are like a misspelled one, in no order, some several times. Those with
+/// another first letter may have no other typo.
 pub(crate) fn similar_words(
     splits: &[&Split],
     hidden: &Hidden,
     misspelling: &Misspelling<'_>,
     analyzers: &mut Analyzers,
-) -> Result<Vec<Spelling>, SearchError> {
+) -> Result<Vec<Spelling>> {
     let Some(typed) = compared(misspelling.word) else { return Ok(Vec::new()) };
     let letters = typed.chars().count();
     if letters < SHORTEST || typed.chars().any(char::is_numeric) {
@@ -240,7 +218,7 @@ pub(crate) fn similar_words(
         let [Some(typed_stem), Some(stem)] = stems else { return None };
         // Two words of one stem may be inflected differently.
         let is_like = distance > 0 && (distance <= most || typos(&typed_stem.form, &stem.form) <= most);
-        is_like.then_some(Like { entry, stem, distance })
+        is_like.then_some(Spelling { word: entry.word, stem, pages: 0, distance })
     };
     let mut found = Vec::new();
     for dictionary in Dictionary::open_all(splits)? {
@@ -252,7 +230,7 @@ pub(crate) fn similar_words(
         entries.retain(|entry| misspelling.languages.contains(&entry.rules));
         entries.sort_by_cached_key(|entry| typos(&typed, &entry.bare));
         let alike = entries.into_iter().filter_map(&mut like).take(CONSIDERED);
-        found.extend(alike.map(|like| dictionary.find(like, hidden)));
+        found.extend(alike.map(|found| dictionary.find(found, hidden)));
     }
     // All are read before the first missing part of a split ends it, so that all parts become wanted at once.
     found.into_iter().filter_map(Result::transpose).collect()
@@ -266,8 +244,7 @@ pub(crate) fn in_order(mut words: Vec<Spelling>) -> Vec<Spelling> {
     words
 }
 
-/// Automaton that matches terms whose form matches another automaton, in any language ([`crate::tokens::term_text`]),
-/// and that gives up after some steps.
+/// Automaton for terms whose form matches another automaton, in any language, that gives up after some steps.
 struct InAnyLanguage<'a, A> {
     form: A,
     /// Bytes that may stand in a form: letters of scripts that the word has none of are no slips.
@@ -292,7 +269,6 @@ impl<'a, A> InAnyLanguage<'a, A> {
     }
 }
 
-/// State of [`InAnyLanguage`] within a term.
 #[derive(Clone)]
 enum TermState<S> {
     Form(S),

@@ -2,7 +2,7 @@
 
 use crate::bundle::{self, BundleDirectory, Contents};
 use crate::cold::Cold;
-use crate::error::SearchError;
+use crate::error::{Result, SearchError};
 use crate::hidden::{Hidden, Since};
 use crate::schema::{self, Fields};
 use bytes::Bytes;
@@ -23,21 +23,20 @@ const STORE_CACHE_BLOCKS: usize = 8;
 /// An open split. Reading it copies only the bytes that a query needs.
 pub struct Split {
     contents: Contents,
-    searcher: Searcher,
-    fields: Fields,
-    dates: Column<i64>,
+    pub(crate) searcher: Searcher,
+    pub(crate) fields: Fields,
+    pub(crate) dates: Column<i64>,
     expires: Column<i64>,
-    keys: Column<u64>,
-    sites: Column<u64>,
-    prints: Column<u64>,
+    pub(crate) keys: Column<u64>,
+    pub(crate) sites: Column<u64>,
+    pub(crate) prints: Column<u64>,
     /// Source of the bytes, if they are not all present.
     cold: Option<Arc<Cold>>,
     dead: Mutex<Option<Dead>>,
     outdated: Mutex<Arc<BTreeSet<PageId>>>,
 }
 
-/// Documents of the hidden pages of a split. They are looked up once, since the hidden pages stay the same for many
-/// queries.
+/// Documents of the hidden pages of a split, which stay the same for many queries.
 struct Dead {
     tombstones: Arc<BTreeSet<PageId>>,
     outdated: Arc<BTreeSet<PageId>>,
@@ -47,26 +46,19 @@ struct Dead {
 
 impl Split {
     /// Opens a split and checks every byte of it.
-    ///
-    /// # Errors
-    /// [`SearchError::Damaged`] if it is truncated or modified, [`SearchError::UnknownForm`] if another version wrote
-    /// it.
-    pub fn open(bytes: Bytes) -> Result<Split, SearchError> {
+    pub fn open(bytes: Bytes) -> Result<Split> {
         let (contents, directory) = bundle::unpack(&bytes)?;
         Split::over(contents, directory, None)
     }
 
     /// Opens a split of `length` bytes from its last ones. Every read fails as long as some of its bytes [are
-    /// wanted](Split::wanted).
-    ///
-    /// # Errors
-    /// As [`Split::open`], as far as can be told; [`SearchError::Short`] if more of the end is needed.
-    pub fn open_cold(end: Bytes, length: u64) -> Result<Split, SearchError> {
+    /// wanted](Split::wanted). Fails with [`SearchError::Short`] if more of the end is needed.
+    pub fn open_cold(end: Bytes, length: u64) -> Result<Split> {
         let (contents, directory, cold) = bundle::unpack_tail(&end, length)?;
         Split::over(contents, directory, Some(cold))
     }
 
-    fn over(contents: Contents, directory: BundleDirectory, cold: Option<Arc<Cold>>) -> Result<Split, SearchError> {
+    fn over(contents: Contents, directory: BundleDirectory, cold: Option<Arc<Cold>>) -> Result<Split> {
         let fields = schema::schema().1;
         let index = Index::open(directory)?;
         if !schema::is_known(&index.schema()) {
@@ -78,22 +70,15 @@ impl Split {
         let [segment] = searcher.segment_readers() else {
             return Err(SearchError::damaged_split("it is not made of one segment"));
         };
-        let columns = segment.fast_fields();
-        let dates = columns.i64(schema::DATE)?;
-        let expires =
-            columns.column_opt(schema::EXPIRES)?.unwrap_or_else(|| Column::build_empty_column(contents.docs as u32));
-        let keys = columns.u64(schema::KEY)?;
-        let sites = columns.u64(schema::SITE)?;
-        let prints =
-            columns.column_opt(schema::LIKENESS)?.unwrap_or_else(|| Column::build_empty_column(contents.docs as u32));
+        let (columns, docs) = (segment.fast_fields(), contents.docs as u32);
         Ok(Split {
             contents,
             fields,
-            dates,
-            expires,
-            keys,
-            sites,
-            prints,
+            dates: columns.i64(schema::DATE)?,
+            expires: columns.column_opt(schema::EXPIRES)?.unwrap_or_else(|| Column::build_empty_column(docs)),
+            keys: columns.u64(schema::KEY)?,
+            sites: columns.u64(schema::SITE)?,
+            prints: columns.column_opt(schema::LIKENESS)?.unwrap_or_else(|| Column::build_empty_column(docs)),
             searcher,
             cold,
             dead: Mutex::new(None),
@@ -102,7 +87,7 @@ impl Split {
     }
 
     /// Reads everything that all searches read, so that these ranges can be stored in the tail.
-    pub(crate) fn warm_up(contents: Contents, directory: BundleDirectory) -> Result<(), SearchError> {
+    pub(crate) fn warm_up(contents: Contents, directory: BundleDirectory) -> Result<()> {
         let split = Split::over(contents, directory, None)?;
         let fields = split.fields;
         let exact = [fields.id, fields.host, fields.language, fields.label, fields.spelling];
@@ -113,18 +98,14 @@ impl Split {
         Ok(())
     }
 
-    /// Returns the missing ranges that a search has asked for, chunk by chunk, each of at most
-    /// [`CHUNK_BYTES`](crate::CHUNK_BYTES), and forgets them: read each of them, or the result of
+    /// Returns the missing chunks that a search has asked for, and forgets them: read each of them, or the result of
     /// [`joined`](crate::joined), and [supply](Split::supply) it.
     pub fn wanted(&self) -> Vec<Range<u64>> {
         self.cold.as_ref().map(|cold| cold.wanted()).unwrap_or_default()
     }
 
     /// Accepts bytes that were wanted.
-    ///
-    /// # Errors
-    /// [`SearchError::Damaged`] if they differ from what was written.
-    pub fn supply(&self, at: u64, bytes: &Bytes) -> Result<(), SearchError> {
+    pub fn supply(&self, at: u64, bytes: &Bytes) -> Result<()> {
         self.cold.as_ref().map_or(Ok(()), |cold| cold.supply(at, bytes))
     }
 
@@ -162,7 +143,7 @@ impl Split {
     }
 
     /// Returns the ids of its pages, sorted.
-    pub fn ids(&self) -> impl Iterator<Item = Result<PageId, SearchError>> + '_ {
+    pub fn ids(&self) -> impl Iterator<Item = Result<PageId>> + '_ {
         // Either all ids, read from the term dictionary, or the one error that prevents reading them.
         let (inverted, error) = match self.segment().inverted_index(self.fields.id) {
             Ok(inverted) => (Some(inverted), None),
@@ -180,17 +161,16 @@ impl Split {
     }
 
     /// Returns its records, in the order in which they were given.
-    pub fn records(&self) -> impl Iterator<Item = Result<Record, SearchError>> + '_ {
+    pub fn records(&self) -> impl Iterator<Item = Result<Record>> + '_ {
         (0..self.max_doc()).map(|doc| self.record(doc))
     }
 
-    pub(crate) fn record(&self, doc: DocId) -> Result<Record, SearchError> {
+    pub(crate) fn record(&self, doc: DocId) -> Result<Record> {
         let document: TantivyDocument = self.searcher.doc(DocAddress::new(0, doc))?;
         schema::record(&document, &self.fields)
     }
 
-    /// Sets the pages of which it has only an outdated copy ([`crate::Manifest::outdated_in`]): they are not found in
-    /// it, and not copied when it is merged.
+    /// Sets the pages whose copy here is outdated ([`crate::Manifest::outdated_in`]): it is not found, and not merged.
     pub fn set_outdated(&self, ids: Arc<BTreeSet<PageId>>) {
         *self.outdated.lock().unwrap_or_else(PoisonError::into_inner) = ids;
     }
@@ -200,41 +180,33 @@ impl Split {
     }
 
     /// Returns the documents of pages that are hidden.
-    pub(crate) fn dead(&self, hidden: &Hidden) -> Result<Arc<BitSet>, SearchError> {
+    pub(crate) fn dead(&self, hidden: &Hidden) -> Result<Arc<BitSet>> {
         let mut known = self.dead.lock().unwrap_or_else(PoisonError::into_inner);
-        // The set of tombstones is kept alive, so no other set can have its address.
         let outdated = self.outdated();
-        let same = |dead: &&Dead| {
-            Arc::ptr_eq(&dead.tombstones, &hidden.tombstones)
-                && Arc::ptr_eq(&dead.outdated, &outdated)
-                && dead.hosts == hidden.hosts
-        };
-        if let Some(dead) = known.as_ref().filter(same) {
-            return Ok(dead.docs.clone());
-        }
-        // What was hidden before stays so, and only what is new is looked up.
-        let before = hidden.since.as_ref().and_then(|Since { earlier, added }| {
-            let dead = known.as_ref().filter(|dead| {
-                Arc::ptr_eq(&dead.tombstones, earlier)
+        // A set that is kept has its address for itself.
+        let known_with = |tombstones: &Arc<BTreeSet<PageId>>| {
+            known.as_ref().filter(|dead| {
+                Arc::ptr_eq(&dead.tombstones, tombstones)
                     && Arc::ptr_eq(&dead.outdated, &outdated)
                     && dead.hosts == hidden.hosts
-            });
-            dead.map(|dead| (BitSet::clone(&dead.docs), added))
-        });
-        let docs = match before {
-            Some((mut docs, added)) => {
-                self.insert_pages(added.iter(), &mut docs);
-                docs
-            }
-            None => {
-                let mut docs = BitSet::with_max_value(self.max_doc());
-                self.insert_pages(hidden.tombstones.iter().chain(outdated.iter()), &mut docs);
-                for host in &hidden.hosts {
-                    self.insert_docs(&Term::from_field_text(self.fields.host, host), &mut docs)?;
-                }
-                docs
-            }
+            })
         };
+        if let Some(dead) = known_with(&hidden.tombstones) {
+            return Ok(dead.docs.clone());
+        }
+        let mut docs;
+        if let Some(Since { earlier, added }) = &hidden.since
+            && let Some(dead) = known_with(earlier)
+        {
+            docs = BitSet::clone(&dead.docs);
+            self.insert_pages(added.iter(), &mut docs);
+        } else {
+            docs = BitSet::with_max_value(self.max_doc());
+            self.insert_pages(hidden.tombstones.iter().chain(outdated.iter()), &mut docs);
+            for host in &hidden.hosts {
+                self.insert_docs(&Term::from_field_text(self.fields.host, host), &mut docs)?;
+            }
+        }
         let docs = Arc::new(docs);
         *known = Some(Dead {
             tombstones: hidden.tombstones.clone(),
@@ -245,20 +217,20 @@ impl Split {
         Ok(docs)
     }
 
-    /// Adds the documents of some pages. Their keys are compared with all documents': keys are always present, while
-    /// the dictionary of ids would have to be read, which is as long as a tenth of the split.
+    /// Adds the documents of some pages, found by their keys: the dictionary of ids is as long as a tenth of the split.
     fn insert_pages<'a>(&self, pages: impl Iterator<Item = &'a PageId>, docs: &mut BitSet) {
         let keys: HashSet<u64> = pages.map(schema::key).collect();
         if keys.is_empty() {
             return;
         }
-        let is_one = |doc: &DocId| self.keys.first(*doc).is_some_and(|key| keys.contains(&key));
-        for doc in (0..self.max_doc()).filter(is_one) {
-            docs.insert(doc);
+        for doc in 0..self.max_doc() {
+            if self.keys.first(doc).is_some_and(|key| keys.contains(&key)) {
+                docs.insert(doc);
+            }
         }
     }
 
-    pub(crate) fn insert_docs(&self, term: &Term, docs: &mut BitSet) -> Result<(), SearchError> {
+    pub(crate) fn insert_docs(&self, term: &Term, docs: &mut BitSet) -> Result<()> {
         if !self.has(term.field()) {
             return Ok(());
         }
@@ -272,12 +244,8 @@ impl Split {
         Ok(())
     }
 
-    /// Returns the pages that no query finds any more: hidden ones, and those that expired before `now`. A merge may
-    /// drop them for good.
-    ///
-    /// # Errors
-    /// If the split cannot be read.
-    pub fn lapsed(&self, hidden: &Hidden, now: Timestamp) -> Result<HashSet<PageId>, SearchError> {
+    /// Returns the pages that no query finds any more: hidden ones, and those that expired before `now`.
+    pub fn lapsed(&self, hidden: &Hidden, now: Timestamp) -> Result<HashSet<PageId>> {
         let dead = self.dead(hidden)?;
         let lapsed = (0..self.max_doc()).filter(|doc| dead.contains(*doc) || self.has_expired(*doc, now));
         lapsed.map(|doc| Ok(self.record(doc)?.id)).collect()
@@ -288,52 +256,22 @@ impl Split {
     }
 
     /// True if it holds a page.
-    ///
-    /// # Errors
-    /// If the split cannot be read.
-    pub fn holds(&self, id: &PageId) -> Result<bool, SearchError> {
+    pub fn holds(&self, id: &PageId) -> Result<bool> {
         Ok(self.doc_of(id)?.is_some())
     }
 
     /// Returns the pages of a host and its subdomains.
-    ///
-    /// # Errors
-    /// If the split cannot be read.
-    pub fn pages_of(&self, host: &str) -> Result<Vec<PageId>, SearchError> {
+    pub fn pages_of(&self, host: &str) -> Result<Vec<PageId>> {
         let mut docs = BitSet::with_max_value(self.max_doc());
         self.insert_docs(&Term::from_field_text(self.fields.host, host), &mut docs)?;
         (0..self.max_doc()).filter(|doc| docs.contains(*doc)).map(|doc| Ok(self.record(doc)?.id)).collect()
     }
 
     /// Returns the document of a page.
-    pub(crate) fn doc_of(&self, id: &PageId) -> Result<Option<DocId>, SearchError> {
+    pub(crate) fn doc_of(&self, id: &PageId) -> Result<Option<DocId>> {
         let inverted = self.segment().inverted_index(self.fields.id)?;
         let postings = inverted.read_postings(&schema::id_term(&self.fields, id), IndexRecordOption::Basic)?;
         Ok(postings.map(|postings| postings.doc()).filter(|doc| *doc != TERMINATED))
-    }
-
-    pub(crate) fn searcher(&self) -> &Searcher {
-        &self.searcher
-    }
-
-    pub(crate) fn fields(&self) -> &Fields {
-        &self.fields
-    }
-
-    pub(crate) fn dates(&self) -> &Column<i64> {
-        &self.dates
-    }
-
-    pub(crate) fn keys(&self) -> &Column<u64> {
-        &self.keys
-    }
-
-    pub(crate) fn sites(&self) -> &Column<u64> {
-        &self.sites
-    }
-
-    pub(crate) fn prints(&self) -> &Column<u64> {
-        &self.prints
     }
 
     pub(crate) fn segment(&self) -> &SegmentReader {

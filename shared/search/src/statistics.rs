@@ -2,7 +2,7 @@
 
 use crate::analyze::rules;
 use crate::budget::Lists;
-use crate::error::SearchError;
+use crate::error::Result;
 use crate::split::Split;
 use std::collections::{BTreeMap, BTreeSet};
 use tantivy::Term;
@@ -13,9 +13,7 @@ use tantivy::postings::TermInfo;
 pub(crate) struct Statistics {
     /// Number of pages, hidden ones included.
     pub(crate) docs: u64,
-    /// Number of words of all pages together.
     pub(crate) tokens: u64,
-    /// Number of pages by the rules of their language.
     pages_in: BTreeMap<String, u64>,
     /// Each term of titles and texts.
     terms: BTreeMap<String, TermStatistics>,
@@ -23,10 +21,8 @@ pub(crate) struct Statistics {
     pub(crate) spelled_in: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// Statistics of a term.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct TermStatistics {
-    /// Number of pages that have it.
     pages: u64,
     /// Length of the list of those pages (its postings), in bytes.
     bytes_of_postings: u64,
@@ -35,27 +31,17 @@ struct TermStatistics {
 }
 
 impl TermStatistics {
-    fn add(&mut self, other: TermStatistics) {
-        self.pages += other.pages;
-        self.bytes_of_postings += other.bytes_of_postings;
-        self.bytes_of_positions += other.bytes_of_positions;
-    }
-}
-
-impl From<TermInfo> for TermStatistics {
-    fn from(info: TermInfo) -> TermStatistics {
-        TermStatistics {
-            pages: u64::from(info.doc_freq),
-            bytes_of_postings: info.postings_range.len() as u64,
-            bytes_of_positions: info.positions_range.len() as u64,
-        }
+    fn add(&mut self, info: &TermInfo) {
+        self.pages += u64::from(info.doc_freq);
+        self.bytes_of_postings += info.postings_range.len() as u64;
+        self.bytes_of_positions += info.positions_range.len() as u64;
     }
 }
 
 impl Statistics {
-    /// Counts the pages of some splits that have each of some terms, and the bytes that tell of them. All are looked up
-    /// before the first missing part of a split ends it, so that all parts become wanted at once.
-    pub(crate) fn gather(splits: &[&Split], terms: &[String]) -> Result<Statistics, SearchError> {
+    /// Counts the pages of some splits that have each of some terms. All are looked up before an error is returned, so
+    /// that all missing parts become wanted at once.
+    pub(crate) fn gather(splits: &[&Split], terms: &[String]) -> Result<Statistics> {
         let mut all = Statistics {
             terms: terms.iter().map(|term| (term.clone(), TermStatistics::default())).collect(),
             ..Statistics::default()
@@ -66,7 +52,7 @@ impl Statistics {
             if let Err(error) = all.add_languages(split) {
                 failed = Some(error);
             }
-            let body = split.fields().body;
+            let body = split.fields.body;
             let inverted = match split.segment().inverted_index(body) {
                 Ok(inverted) => inverted,
                 Err(error) => {
@@ -77,7 +63,7 @@ impl Statistics {
             all.tokens += inverted.total_num_tokens();
             for (text, term) in &mut all.terms {
                 match inverted.get_term_info(&Term::from_field_text(body, text)) {
-                    Ok(info) => term.add(info.map(TermStatistics::from).unwrap_or_default()),
+                    Ok(info) => info.iter().for_each(|info| term.add(info)),
                     Err(error) => failed = Some(error.into()),
                 }
             }
@@ -86,7 +72,7 @@ impl Statistics {
     }
 
     fn add_languages(&mut self, split: &Split) -> tantivy::Result<()> {
-        let field = split.fields().language;
+        let field = split.fields.language;
         let inverted = split.segment().inverted_index(field)?;
         let mut unknown = u64::from(split.max_doc());
         for language in split.languages().iter().filter(|language| !language.is_empty()) {

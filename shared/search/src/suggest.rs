@@ -1,6 +1,6 @@
 //! Suggests the query that somebody may have meant.
 
-use crate::error::SearchError;
+use crate::error::Result;
 use crate::hidden::Hidden;
 use crate::query::Query;
 use crate::run::{Request, Results, search};
@@ -9,9 +9,6 @@ use curlew_model::Timestamp;
 
 /// Returns the query that may have been meant, if it finds anything; `text` is the input of
 /// [`Query::read`], and `found` what [`search`] has found for it.
-///
-/// # Errors
-/// As [`search`].
 pub fn suggest(
     splits: &[&Split],
     hidden: &Hidden,
@@ -19,7 +16,7 @@ pub fn suggest(
     query: &Query,
     found: &Results,
     now: Timestamp,
-) -> Result<Option<String>, SearchError> {
+) -> Result<Option<String>> {
     let mut meant = String::new();
     let mut done = 0;
     for clause in &query.wanted {

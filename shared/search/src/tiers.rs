@@ -1,14 +1,9 @@
 //! Decides when splits are merged: at the end of a day, a week and a month, so that a page is rewritten a few times a
 //! year and not with each publishing.
 //!
-//! A day on which much is published is merged before it is over, by count: [`FAN_IN`] publishings into one split, and
-//! as many of those splits into one. So it has fewer than twice as many splits, however often there is something new.
-//!
-//! Weeks are parts of a month (days 1 to 7, 8 to 14 and so on), so that each tier consists of whole periods of the tier
-//! below. A year is merged into one only when it is over, or on request.
-//!
-//! A split that no merge is due for is rewritten alone, without the pages that are gone, after [`PURGE_AFTER`], or
-//! sooner if there are so many of them that the manifest becomes large.
+//! A day on which much is published is merged before it is over: [`FAN_IN`] publishings into one split, and as many of
+//! those into one. Weeks are parts of a month (days 1 to 7, 8 to 14 and so on). A year is merged into one on request.
+//! Other splits are rewritten without the pages that are gone after [`PURGE_AFTER`].
 
 use crate::manifest::{Manifest, SplitEntry, Tier};
 use curlew_model::{Millis, Timestamp, Year};
@@ -18,11 +13,9 @@ use std::collections::BTreeMap;
 const FAN_IN: usize = 8;
 /// Maximum number of pages of one split, unless chosen otherwise.
 pub(crate) const SPLIT_DOCS: u64 = 1_000_000;
-/// Maximum time for which a split may hold copies of pages that must not be found. The records of pages that are gone
-/// are erased at once.
+/// Maximum time for which a split may hold copies of pages that must not be found; their records are erased at once.
 const PURGE_AFTER: Millis = Millis::from_days(90);
-/// Number of such copies in a manifest from which that time is [`PURGE_SOONEST`]: each removal writes the manifest, and
-/// each search reads it after that. These are 0.7 MB.
+/// Number of such copies in a manifest, which then has 0.7 MB, from which that time is [`PURGE_SOONEST`].
 const HIDDEN_COPIES: usize = 20_000;
 /// Time that a split is left as it is however many copies are hidden.
 const PURGE_SOONEST: Millis = Millis::from_days(7);
@@ -38,9 +31,8 @@ pub struct Due {
     pub tier: Tier,
 }
 
-/// Returns the merges that are due in a year: splits below the tier of a period that is over, and many of a day that is
-/// not. The largest tier comes first, so that nothing is merged twice at the end of a month. Splits that are together
-/// larger than `max_bytes` stay apart.
+/// Returns the merges that are due in a year, the largest tier first: splits below the tier of a period that is over,
+/// and many of a day that is not. Splits that are together larger than `max_bytes` stay apart.
 pub fn due(splits: &[SplitEntry], year: Year, now: Timestamp, max_bytes: u64) -> Vec<Due> {
     let now = Period::new(now, year);
     let mut merges: Vec<Due> = Vec::new();
@@ -90,8 +82,7 @@ pub fn purges(manifest: &Manifest, now: Timestamp) -> impl Iterator<Item = &Spli
     manifest.splits.iter().filter(move |split| now.since(split.purged_at) > after)
 }
 
-/// Divides a row of splits into parts of at most `max_bytes`, and of no more pages than one split may have; parts of a
-/// single split are left out.
+/// Divides a row of splits into parts of at most `max_bytes` and [`SPLIT_DOCS`]; parts of a single split are left out.
 pub fn chunks(splits: &[&SplitEntry], max_bytes: u64) -> Vec<Vec<String>> {
     let mut parts: Vec<(u64, u64, Vec<String>)> = Vec::new();
     for split in splits {

@@ -1,8 +1,7 @@
 //! Passes the words of pages to the engine, which expects a tokenizer of its own kind.
 //!
-//! Words in analyzed form would be serialized to JSON and parsed again for each page. So the engine is given the text,
-//! and the tokenizer splits it. The schema of every split names one tokenizer for all its fields ([`NAME`]), so a text
-//! itself carries the mark that it is to be split, and its language; any other text is one word.
+//! The schema of every split names one tokenizer for all its fields ([`NAME`]), so a text itself carries the mark that
+//! it is to be split, and its language; any other text is one word.
 
 use crate::analyze::{Analyzers, Mode, lower, rules, spelled_words, without_accents};
 use foldhash::HashMap;
@@ -12,18 +11,16 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 
 /// Name of the tokenizer in the schema.
 pub(crate) const NAME: &str = "raw";
-/// Character on both sides of the language of a text to be split, and between a form and the language of its rules. It
-/// occurs in no host name, language or word.
+/// Character around the language of a text to be split, and before the rules of a form; no host, language or word has
+/// it.
 pub(crate) const MARK: char = '\u{1}';
 
-/// Returns a form as it is indexed, followed by its language: a word in the form of one language matches only pages of
-/// that language, and the forms of one word are adjacent in the dictionary.
+/// Returns a form as it is indexed, followed by its language, so that it matches only pages of that language.
 pub(crate) fn term_text(form: &str, rules: &str) -> String {
     if rules.is_empty() { form.to_owned() } else { format!("{form}{MARK}{rules}") }
 }
 
-/// Returns a word as it is indexed by its spelling: in lower case without its accents, followed by its language, and by
-/// the word with its accents if it has any.
+/// Returns a word as it is indexed by its spelling: without accents, its language, and the accented word if it differs.
 pub(crate) fn spelling_term(word: &str, rules: &str) -> String {
     let lower = lower(word, rules);
     let bare = without_accents(&lower);
@@ -63,7 +60,6 @@ pub(crate) struct Tokens {
     named: HashMap<String, HashMap<String, u8>>,
 }
 
-/// One form of a word.
 #[derive(Clone)]
 struct FormEntry {
     /// End of the form in `forms`.
@@ -93,7 +89,7 @@ impl Tokens {
         };
         let mut analyzers = self.analyzers.lock().unwrap_or_else(PoisonError::into_inner);
         let rules = rules(language);
-        analyzers.for_language(language).each(text, Mode::Index, &mut |word| {
+        analyzers.for_language(language).each(text, Mode::Index, None, &mut |word| {
             for form in [Some(word.form), word.other].into_iter().flatten() {
                 self.forms.push_str(form);
                 if !rules.is_empty() {

@@ -15,7 +15,6 @@ pub(crate) fn rules(language: &str) -> &str {
     }
 }
 
-/// Meaning of an apostrophe inside a word.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Apostrophe {
     /// The part before it is dropped if it is one of these: `l'albero`, `qu'elle`.
@@ -29,7 +28,6 @@ pub(super) enum Apostrophe {
 }
 
 impl Apostrophe {
-    /// Returns the meaning of an apostrophe in a language.
     pub(super) fn for_language(language: &str) -> Apostrophe {
         match language {
             "it" => Apostrophe::Elides(include_str!("../../lists/elided.it.txt")),

@@ -1,6 +1,6 @@
 //! Runs of characters that no spaces divide, as they are searched for.
 
-use super::{Mode, show_pairs};
+use super::{Mode, Reading, Token};
 
 /// Question words of Chinese, Japanese and Thai. Answers have none of them, and a page that has answers something else.
 const QUESTION_WORDS: &str = include_str!("../../lists/question-words.txt");
@@ -13,10 +13,11 @@ pub(crate) fn pairs(run: &str) -> Vec<String> {
         run.match_indices(word).for_each(|(at, word)| is_asking[at..at + word.len()].fill(true));
     }
     let (mut all, mut telling) = (Vec::new(), Vec::new());
-    show_pairs(run, 0..run.len(), Mode::Query, &mut 0, &mut |token| {
+    let mut show = |token: Token<'_>| {
         all.push(token.form.to_owned());
         telling.extend(is_asking[token.span].contains(&false).then(|| token.form.to_owned()));
-    });
+    };
+    Reading { text: run, mode: Mode::Query, position: 0, show: &mut show }.show_pairs(0..run.len());
     if telling.is_empty() { all } else { telling }
 }
 

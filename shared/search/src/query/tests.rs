@@ -17,9 +17,9 @@ fn all_of_the_language_is_read() {
     let query = query.unwrap();
     assert_eq!(texts(&query.wanted), ["pane", "olio nuovo", "12:30"]);
     assert_eq!(texts(&query.unwanted), ["burro", "due parole"]);
-    assert_eq!(query.sites, ["example.org".to_owned()].into());
-    assert_eq!(query.not_sites, ["blog.example.org".to_owned()].into());
-    assert_eq!(query.languages, ["it".to_owned()].into());
+    assert_eq!(query.only.sites, ["example.org".to_owned()].into());
+    assert_eq!(query.except.sites, ["blog.example.org".to_owned()].into());
+    assert_eq!(query.only.languages, ["it".to_owned()].into());
     assert_eq!(query.wanted.iter().map(|clause| clause.must).collect::<Vec<_>>(), [false, true, false]);
     assert_eq!(Query::parse("+pane +\"olio nuovo\" c++").unwrap().wanted.iter().filter(|c| c.must).count(), 2);
     assert_eq!(query.before, Timestamp::parse_day_or_instant("2026-05-01").ok());
@@ -32,16 +32,16 @@ fn an_author_is_a_word_or_a_name_in_quotation_marks() {
     let query =
         Query::parse("pane author:Rossi Author:\"Anna Maria Rossi\" -author:“Bo Ek”x site:\"example.org\"").unwrap();
     assert_eq!(texts(&query.wanted), ["pane", "x"]);
-    assert_eq!(query.authors, ["Rossi".to_owned(), "Anna Maria Rossi".to_owned()].into());
-    assert_eq!(query.not_authors, ["Bo Ek".to_owned()].into());
-    assert_eq!(query.sites, ["example.org".to_owned()].into());
+    assert_eq!(query.only.authors, ["Rossi".to_owned(), "Anna Maria Rossi".to_owned()].into());
+    assert_eq!(query.except.authors, ["Bo Ek".to_owned()].into());
+    assert_eq!(query.only.sites, ["example.org".to_owned()].into());
     assert!(Query::parse("author:Rossi").is_ok(), "a name is enough to look for");
     assert_eq!(Query::parse("-author:Rossi"), Err(QueryError::OnlyExcluded));
     assert_eq!(Query::parse("author:"), Err(QueryError::Author(String::new())));
     assert_eq!(Query::parse("x author:\"…\""), Err(QueryError::Author("…".into())));
     assert_eq!(texts(&Query::read("co-author:\"Anna Rossi\"").0.wanted), ["co-author", "Anna Rossi"]);
     let (query, said) = Query::read(&format!("author:\"{}\"", "a ".repeat(MAX_QUERY_TERMS + 1)));
-    assert_eq!((query.authors.first().unwrap().split_whitespace().count(), said.len()), (MAX_QUERY_TERMS, 1));
+    assert_eq!((query.only.authors.first().unwrap().split_whitespace().count(), said.len()), (MAX_QUERY_TERMS, 1));
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn hosts_are_brought_into_one_form() {
         ("site:.it", "it"),
         ("site:[2001:DB8::1]", "[2001:db8::1]"),
     ] {
-        assert_eq!(Query::parse(typed).unwrap().sites, [host.to_owned()].into(), "{typed}");
+        assert_eq!(Query::parse(typed).unwrap().only.sites, [host.to_owned()].into(), "{typed}");
     }
 }
 
@@ -110,10 +110,10 @@ fn a_filter_that_there_is_not_is_said_and_looked_for_as_words() {
 fn titles_labels_and_beginnings_are_read() {
     let query = Query::parse("tid* title:\"Low  Tide\" -title:draft tag:Birds -tag:\"old news\" in:Sea 🚀").unwrap();
     assert_eq!(texts(&query.wanted), ["tid*", "🚀"]);
-    assert_eq!(query.titles, ["Low  Tide".to_owned()].into());
-    assert_eq!(query.not_titles, ["draft".to_owned()].into());
-    assert_eq!(query.labels, [tag_label("birds"), folder_label("sea")].map(Option::unwrap).into());
-    assert_eq!(query.not_labels, [tag_label("Old news").unwrap()].into());
+    assert_eq!(query.only.titles, ["Low  Tide".to_owned()].into());
+    assert_eq!(query.except.titles, ["draft".to_owned()].into());
+    assert_eq!(query.only.labels, [tag_label("birds"), folder_label("sea")].map(Option::unwrap).into());
+    assert_eq!(query.except.labels, [tag_label("Old news").unwrap()].into());
     assert!(Query::parse("title:tide").is_ok() && Query::parse("in:Sea").is_ok());
     assert_eq!(texts(&Query::parse("\"low tid*\"").unwrap().wanted), ["low tid"], "a phrase has whole words");
 }
@@ -139,7 +139,7 @@ fn capitals_between_words_are_operators_of_which_not_alone_is_understood() {
         assert_eq!((texts(&query.wanted), texts(&query.unwanted), left_out), (wanted, unwanted, said), "{typed}");
     }
     let (query, _) = Query::read("site:example.org NOT lang:it tide");
-    assert_eq!((query.not_languages, texts(&query.wanted)), (["it".to_owned()].into(), vec!["tide"]));
+    assert_eq!((query.except.languages, texts(&query.wanted)), (["it".to_owned()].into(), vec!["tide"]));
 }
 
 #[test]

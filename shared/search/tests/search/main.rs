@@ -44,10 +44,10 @@ fn ask_all(splits: &[Split], hidden: &Hidden, text: &str) -> Results {
     };
     for hit in some {
         assert!(!hidden.tombstones.contains(&hit.id) && !is_below(&hit.host, &hidden.hosts), "{text}: {hit:?}");
-        assert!(query.sites.is_empty() || is_below(&hit.host, &query.sites), "{text}: {hit:?}");
-        assert!(!is_below(&hit.host, &query.not_sites), "{text}: {hit:?}");
+        assert!(query.only.sites.is_empty() || is_below(&hit.host, &query.only.sites), "{text}: {hit:?}");
+        assert!(!is_below(&hit.host, &query.except.sites), "{text}: {hit:?}");
         let language = hit.language.clone().unwrap_or_default();
-        assert!(query.languages.is_empty() || query.languages.contains(&language), "{text}: {hit:?}");
+        assert!(query.only.languages.is_empty() || query.only.languages.contains(&language), "{text}: {hit:?}");
         assert!(
             query.before.is_none_or(|before| hit.date < before) && query.after.is_none_or(|after| hit.date >= after),
             "{text}"
