@@ -7,7 +7,6 @@ use std::time::Duration;
 
 /// Maximum time for which a statement waits for another process's transaction.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
-/// Number of prepared statements that a connection caches.
 const STATEMENTS: usize = 64;
 
 /// Mode in which the database's file is opened.

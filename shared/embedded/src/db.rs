@@ -52,7 +52,6 @@ impl Db {
         Ok(Db(Arc::new(Connections { writer: Writer::start(connection)?, readers, _lock: lock })))
     }
 
-    /// Makes a write; returns after it has reached the disk.
     pub(crate) async fn write<T, F>(&self, what: &'static str, work: F) -> Result<T, PortError>
     where
         T: Send + 'static,

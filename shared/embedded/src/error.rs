@@ -168,7 +168,6 @@ pub(crate) fn from_io(what: &str, error: io::Error) -> PortError {
     PortError::unavailable(format!("cannot {what}: {why}"), error)
 }
 
-/// Returns the error for a stored item that cannot be read.
 pub(crate) fn corrupt(what: impl Into<String>, why: impl ToString) -> PortError {
     PortError::Corrupt { what: what.into(), why: why.to_string() }
 }

@@ -1,4 +1,5 @@
-//! Keys of objects: which are valid, and lists of them in byte order, for which no more folders than necessary are read.
+//! Keys of objects: which are valid, and lists of them in byte order, for which no more folders than necessary are
+//! read.
 
 use std::io;
 use std::path::Path;

@@ -1,10 +1,7 @@
 //! Names of the files in a store's folder, and in a backup's.
 
-/// The database.
 pub(crate) const DATABASE: &str = "curlew.sqlite3";
-/// Folder of the objects.
 pub(crate) const OBJECTS: &str = "objects";
-/// Folder of files that are still being written.
 pub(crate) const INCOMING: &str = "incoming";
 /// The lock. It stays after the lock is released, since deleting it could let two processes in.
 pub(crate) const LOCK: &str = "curlew.lock";

@@ -17,7 +17,6 @@ pub(crate) fn create_dir_all(path: &Path) -> io::Result<()> {
     folders().recursive(true).create(path)
 }
 
-/// Creates one folder.
 pub(crate) fn create_dir(path: &Path) -> io::Result<()> {
     folders().create(path)
 }

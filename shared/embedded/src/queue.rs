@@ -159,7 +159,6 @@ impl DeadId {
     }
 }
 
-/// A parsed receipt of a delivery.
 #[derive(Clone, Copy)]
 struct Name {
     id: i64,

@@ -158,7 +158,6 @@ fn start(after: Option<&str>) -> String {
     after.unwrap_or_default().to_owned()
 }
 
-/// Returns a version in SQLite's type.
 fn stored(version: Version) -> i64 {
     // SQLite never gave out a version that is too large for it, so such a version equals none.
     i64::try_from(version.0).unwrap_or(-1)

@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 
 /// Version of the form of backups.
 const FORM: i64 = 1;
-/// Number of bytes that are read at a time.
 const PIECE: usize = 256 << 10;
 
 /// Reasons why a backup was not taken, or not restored. A store that exists has not been changed.
@@ -70,15 +69,11 @@ pub enum BackupError {
 /// Content of `backup.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Seal {
-    /// Version of the form of the backup.
     pub(crate) form: i64,
     /// Version of the store in it.
     pub(crate) store: i64,
-    /// Time from which the backup is.
     pub(crate) taken_at: Timestamp,
-    /// Number of files with checksums.
     pub(crate) files: u64,
-    /// Length of the files in bytes.
     pub(crate) bytes: u64,
     /// Checksum of the file with the checksums; absent as long as the backup is being written.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -166,7 +166,6 @@ fn prepare(path: &Path, access: Access) -> Result<(Connection, Mode), OpenError>
     Ok((connection, mode))
 }
 
-/// Opens the database and reads its standing.
 fn stand(path: &Path, mode: Mode) -> rusqlite::Result<(Connection, Standing, Mode)> {
     let connection = connect(path, mode)?;
     let standing = schema::standing(&connection)?;

@@ -23,7 +23,6 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread.
     pub(crate) fn start(connection: Connection) -> std::io::Result<Writer> {
         let (tasks, waiting) = mpsc::channel(MAX_WAITING);
         let thread =

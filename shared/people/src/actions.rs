@@ -1,4 +1,5 @@
-//! Acts of operators on the command line and under `/admin`, each with an entry in the audit log that names the operator.
+//! Acts of operators on the command line and under `/admin`, each with an entry in the audit log that names the
+//! operator.
 
 use crate::audit_log::{Act, AuditLog, OpenEntry};
 use crate::block::Blocks;
@@ -20,7 +21,6 @@ use curlew_screen::Verdict;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Number of jobs that are put back at a time.
 const LIST: usize = 500;
 /// Maximum length of an operator's hold.
 pub const MAX_OPERATOR_HOLD: Millis = Millis::from_days(366);
@@ -93,7 +93,6 @@ fn found(outcome: Result<(), PortError>) -> Result<bool> {
     }
 }
 
-/// Ends the entry of an act that may be refused.
 async fn end_refusable<T, R>(
     entry: OpenEntry<'_>,
     outcome: Result<T, Refusable<R>>,

@@ -7,7 +7,6 @@ use curlew_ports::{Blobs, PortError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Key of the object.
 const KEY: &str = "activity.json";
 /// Number of days that are kept, today included.
 pub const DAYS: usize = 30;

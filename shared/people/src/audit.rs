@@ -63,7 +63,6 @@ pub struct Remnant {
     pub hidden: bool,
 }
 
-/// An audit under way.
 struct RemnantSearch<'a> {
     blobs: &'a dyn Blobs,
     subject: &'a Subject,

@@ -112,8 +112,8 @@ impl Blocks {
         Err(PortError::Conflict.into())
     }
 
-    /// Lifts a block, and has a job take up the pages that were not fetched; returns true if there was a block. After an
-    /// error the call may be repeated.
+    /// Lifts a block, and has a job take up the pages that were not fetched; returns true if there was a block. After
+    /// an error the call may be repeated.
     pub async fn unblock(&self, host: &str) -> Result<bool> {
         let (name, _) = self.name(host)?;
         let is_off = || async { Ok(!hidden(self.politeness.blobs.as_ref()).await?.hosts.contains(&name)) }.boxed();

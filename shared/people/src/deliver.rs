@@ -22,13 +22,11 @@ use sha2::Sha256;
 use std::sync::Arc;
 use url::Url;
 
-/// Maximum number of deliveries to one receiver in one visit.
 const DELIVERIES_PER_VISIT: usize = 50;
 /// Maximum length of an excerpt of a text, in characters.
 const EXCERPT_CHARS: usize = 300;
 /// Longest wait that a receiver can ask for by Retry-After.
 const LONGEST_WAIT: Millis = Millis::from_days(1);
-/// Media type of a delivery to a webhook.
 const JSON: &str = "application/json";
 
 /// The stage that delivers.
@@ -41,7 +39,6 @@ pub struct Deliver {
     pub queue: Arc<dyn Queue>,
 }
 
-/// A delivery to a webhook.
 #[derive(Serialize)]
 struct Webhook<'a> {
     watch: &'a str,
@@ -70,7 +67,6 @@ struct MatchedPage<'a> {
     excerpt: String,
 }
 
-/// Outcome of a call to a receiver that did not take a delivery.
 enum ReceiverRefusal {
     /// The receiver failed, for this reason; it must not be called before this instant.
     Failed(String, Timestamp),
@@ -182,8 +178,8 @@ impl Deliver {
         Ok(Post { content_type: JSON, body: body.into(), headers })
     }
 
-    /// Stores that a receiver took nothing, and decides when it is tried again. The job of that try is sent before it is
-    /// stored that other jobs end: a crash in between makes one job too many, and never one too few.
+    /// Stores that a receiver took nothing, and decides when it is tried again. The job of that try is sent before it
+    /// is stored that other jobs end: a crash in between makes one job too many, and never one too few.
     async fn failed(&self, watch: &Watch, refusal: ReceiverRefusal) -> Result<Verdict> {
         let (blobs, now) = (self.politeness.blobs.as_ref(), self.politeness.clock.now());
         let (why, earliest) = match refusal {

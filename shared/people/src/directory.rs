@@ -9,7 +9,6 @@ use url::Url;
 
 /// Number of sites whose rows are read side by side.
 const AT_ONCE: usize = 16;
-/// Maximum number of feeds of one site that are named.
 const FEEDS: usize = 10;
 
 /// Reads what feeds say of their sites.

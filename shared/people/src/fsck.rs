@@ -1,5 +1,5 @@
-//! Compares rows of pages, records, manifests, splits, thumbnails and jobs with each other. The remains of a crash are no
-//! damage if a job, sweep or publishing will mend them. The store should be at rest meanwhile.
+//! Compares rows of pages, records, manifests, splits, thumbnails and jobs with each other. The remains of a crash are
+//! no damage if a job, sweep or publishing will mend them. The store should be at rest meanwhile.
 //!
 //! Pages, thumbnails and segments are named by hashes. A pass compares one slice of all hashes, so a store of any size
 //! is compared in bounded memory, and all objects are read in each pass.
@@ -25,9 +25,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Maximum number of rows that one pass compares, unless configured: some 300 bytes each.
 pub const ROWS_AT_ONCE: usize = 1_000_000;
-/// Maximum number of jobs that are looked at.
 const JOBS: usize = 1_000_000;
-/// First bytes of a JPEG.
 const JPEG: [u8; 2] = [0xff, 0xd8];
 /// Prefix of the keys of documents on their way to extraction.
 const BODIES: &str = "bodies/";
@@ -140,7 +138,6 @@ pub struct Fsck<'a> {
     pub rows_at_once: usize,
 }
 
-/// The hashes after one and up to another, of all that name something.
 #[derive(Default)]
 struct Slice {
     after: Option<PageId>,
@@ -172,7 +169,6 @@ struct StoreFacts<'a> {
     jobs: Option<&'a JobFacts>,
 }
 
-/// A page's row.
 enum RowFact {
     Pending,
     Accepted { year: Year, location: Location },
@@ -212,7 +208,6 @@ impl JobFacts {
 }
 
 impl StoreFacts<'_> {
-    /// Takes a record that was found; pure.
     fn add(&mut self, at: &Location, record: &Record) {
         if let Some(ThumbnailId::Object(image)) = &record.thumbnail
             && self.slice.holds(image.as_str())
@@ -246,7 +241,6 @@ impl StoreFacts<'_> {
         strays.map(|(at, page, _)| Damage::StrayRecord { page: page.clone(), at: at.clone() }).collect()
     }
 
-    /// Compares a manifest with the pages that its splits show.
     fn compare(&self, manifest: &Manifest, shown: &HashSet<PageId>) -> Vec<Damage> {
         let year = manifest.year;
         let is_accepted = |page: &PageId| matches!(self.rows.get(page), Some(RowFact::Accepted { .. }));
@@ -421,7 +415,6 @@ impl Fsck<'_> {
         Ok(Ok(ids.into_iter().filter(|id| !outdated.contains(id)).collect()))
     }
 
-    /// Looks at documents, thumbnails and raw pages.
     async fn objects(&self, facts: &StoreFacts<'_>, report: &mut FsckReport) -> Result<()> {
         // As many as there are jobs, and those that a crash has left.
         let bodies: BTreeSet<String> = each_key(self.blobs, BODIES, None).try_collect().await?;

@@ -9,7 +9,6 @@ use curlew_ports::{Hosts, Inbox, Pages, Sources};
 use std::sync::Arc;
 use url::Url;
 
-/// Number of rows of hosts that are read at a time.
 const LIST: usize = 500;
 /// Maximum number of rows that one part of a list reads to find those that are wanted.
 const MOST_READ: usize = 20_000;
@@ -107,7 +106,6 @@ fn screened(page: Page, host: Option<&str>) -> Option<ScreenedPage> {
     (is_wanted && !why.lifted).then_some(ScreenedPage { url: page.url, at: page.at, why })
 }
 
-/// Returns the host of an address.
 pub(crate) fn host_of(url: &str) -> Option<String> {
     Url::parse(url).ok()?.host_str().map(str::to_owned)
 }

@@ -17,7 +17,6 @@ const PREFIX: &str = "messages/";
 pub const MESSAGES_A_DAY: usize = 200;
 /// Time for which messages are kept.
 pub const MESSAGES_KEPT: Millis = Millis::from_days(30);
-/// Number of hexadecimal digits of the hash in a message's name.
 const DIGITS: usize = 16;
 
 /// Takes messages, and shows them to the operator.

@@ -11,12 +11,10 @@ use serde::de::DeserializeOwned;
 /// Number of objects that are read concurrently; S3 takes some 20 ms for one.
 const AT_ONCE: usize = 32;
 
-/// Reads the content of the object with this key.
 pub(crate) fn from_json<T: DeserializeOwned>(key: &str, bytes: &[u8]) -> Result<T, PortError> {
     serde_json::from_slice(bytes).map_err(|e| PortError::Corrupt { what: key.to_owned(), why: e.to_string() })
 }
 
-/// Loads the object with this key; one that is missing is the default.
 pub(crate) async fn load<T: Default + DeserializeOwned>(blobs: &dyn Blobs, key: &str) -> Result<T> {
     let blob = blobs.get(key).await?;
     Ok(blob.map(|blob| from_json(key, &blob.bytes)).transpose()?.unwrap_or_default())

@@ -22,7 +22,6 @@ use url::Url;
 pub const MAX_OVERRIDES: usize = 2_000;
 /// Maximum length of a note, in bytes.
 const MAX_NOTE: usize = 500;
-/// Number of rows of pages that are read at a time.
 const LIST: usize = 500;
 
 /// Returns the names of the topics to which an override may be limited.
@@ -50,11 +49,8 @@ pub struct OverrideEffect {
 
 /// Gives overrides, lists them and takes them back.
 pub struct Overrides {
-    /// Rows of pages.
     pub(crate) pages: Arc<dyn Pages>,
-    /// Takes visits.
     pub(crate) queue: Arc<dyn Queue>,
-    /// Removes pages that are denied now.
     pub(crate) removal: Removal,
     /// The audit log, in the store that holds the overrides.
     pub(crate) log: AuditLog,
@@ -102,7 +98,8 @@ impl Overrides {
     }
 
     /// Takes an override back for this operator; returns `None` if there was none. Pages that only it has denied are
-    /// fetched once more; pages that it has removed or let in stay as they are. After an error the call may be repeated.
+    /// fetched once more; pages that it has removed or let in stay as they are. After an error the call may be
+    /// repeated.
     pub async fn take_back(&self, by: &str, scope: &Scope) -> Result<Option<OverrideEffect>> {
         let known = all(self.log.blobs.as_ref()).await?;
         let Some(old) = known.into_iter().find(|given| given.rule.scope == *scope) else { return Ok(None) };

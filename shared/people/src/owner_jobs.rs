@@ -1,5 +1,5 @@
-//! The jobs that carry out the requests of site owners. A look for a proof is a job of the queue of discovery; all other
-//! jobs are of the queue of removals, whose stage reads nothing of a site.
+//! The jobs that carry out the requests of site owners. A look for a proof is a job of the queue of discovery; all
+//! other jobs are of the queue of removals, whose stage reads nothing of a site.
 //!
 //! A request that needs the rows of all pages and sources is carried out in steps of bounded work. Each step is a job
 //! that carries the counts of the steps before, and sends the next step last; the last step writes the report. A step
@@ -38,7 +38,6 @@ use std::sync::Arc;
 
 /// Maximum number of pages that a report names; the rest are only counted.
 const PAGES_NAMED: usize = 200;
-/// Maximum number of feeds that a report names.
 const FEEDS_NAMED: usize = 50;
 /// Maximum number of times that a look waits for another worker's visit; then the host counts as held.
 const MAX_WAITS: u8 = 20;
@@ -419,7 +418,6 @@ fn note(look: &mut LookResult, way: Way, outcome: Result<(), Miss>) {
     }
 }
 
-/// Returns an answer, or the reason why there is none.
 fn answered(end: CallEnd) -> Result<Box<curlew_ports::Reply>, Miss> {
     match end {
         CallEnd::Reply(reply) => Ok(reply),

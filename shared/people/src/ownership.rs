@@ -1,5 +1,5 @@
-//! Shows the owner of a site its state and takes the owner's requests. Nothing is called here: longer work becomes a job
-//! for [`crate::owner_jobs::Own`], except for a block, which must count from the very next query and call.
+//! Shows the owner of a site its state and takes the owner's requests. Nothing is called here: longer work becomes a
+//! job for [`crate::owner_jobs::Own`], except for a block, which must count from the very next query and call.
 
 use crate::block::{BlockedBy, Blocks};
 use crate::objects::{self, readable};
@@ -25,7 +25,6 @@ pub(crate) const PREFIX: &str = "owners/";
 const ROBOTS_SHOWN: usize = 4 * 1024;
 /// Maximum number of times a block is set or lifted anew because its owner has meanwhile asked for the opposite.
 const SETTLE_TRIES: u32 = 4;
-/// Number of hexadecimal digits of the hash in an object's name.
 const DIGITS: usize = 32;
 
 /// Answers owners' requests, as far as that takes no calls.
@@ -232,7 +231,6 @@ impl Owners {
     }
 }
 
-/// Loads the claims to a host.
 pub(crate) async fn load_claims(blobs: &dyn Blobs, host: &str) -> Result<Ownership> {
     Ok(Ownership { host: host.to_owned(), ..objects::load(blobs, &key(host)).await? })
 }

@@ -11,7 +11,6 @@ use curlew_ports::{Blobs, Clock};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Key of the object.
 const KEY: &str = "sessions.json";
 /// Time for which a token can begin a session.
 pub const TOKEN_VALID_FOR: Millis = Millis::from_mins(10);

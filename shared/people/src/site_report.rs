@@ -26,7 +26,6 @@ use url::Url;
 const PAGES: usize = 10;
 /// Maximum number of lines of a robots.txt that are listed.
 const ROBOTS_LINES: usize = 40;
-/// Maximum number of waiting jobs that are examined.
 const JOBS: usize = 10_000;
 
 /// The stored state of a host key.
@@ -236,14 +235,20 @@ async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport>
     })
     .await?;
     keep_latest(&mut latest);
-    let named = |page: &Page| page.feed.as_ref().and_then(|key| names.get(key).cloned());
-    let latest = latest.iter().map(|page| fetched(page, named(page))).collect();
+    let latest = latest.into_iter().map(|page| PageReport {
+        at: changed_at(&page),
+        state: page_state(&page.state).to_owned(),
+        why: why(&page.state).unwrap_or_default(),
+        feed: page.feed.and_then(|key| names.get(&key).cloned()),
+        url: page.url,
+    });
+    let latest = latest.collect();
     let robots = robots(lookup, &origins, &state.robots).await?;
     let next = next(lookup, &host, by_schedule, is_ours).await?;
     let (ruled_by, least) = pace::ruled_by(&state, rules);
-    let next_call = next_call(&state, rules, now);
     let urls_left_alone = state.url_holds.iter().filter(|hold| hold.until > now).count();
     let hold = state.hold_at(now);
+    let next_call = pace::next_call_at(&state, rules, now).max(hold.as_ref().map_or(now, |hold| hold.until)).max(now);
     let HostState {
         blocked,
         circuit,
@@ -284,14 +289,12 @@ async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport>
     })
 }
 
-fn next_call(state: &HostState, rules: &Rules, now: Timestamp) -> Timestamp {
-    let held = state.hold_at(now).map_or(now, |hold| hold.until);
-    pace::next_call_at(state, rules, now).max(held).max(now)
+fn changed_at(page: &Page) -> Timestamp {
+    page.checked_at.unwrap_or(page.at).max(page.at)
 }
 
 fn keep_latest(pages: &mut Vec<Page>) {
-    let when = |page: &Page| page.checked_at.unwrap_or(page.at).max(page.at);
-    pages.sort_by_key(|page| std::cmp::Reverse(when(page)));
+    pages.sort_by_key(|page| std::cmp::Reverse(changed_at(page)));
     pages.truncate(PAGES);
 }
 
@@ -313,16 +316,6 @@ fn feed(row: &FeedSource, rules: &Rules, now: Timestamp) -> FeedReport {
         gone: row.gone,
         failures: row.failures,
         trouble: row.trouble.clone(),
-    }
-}
-
-fn fetched(page: &Page, feed: Option<String>) -> PageReport {
-    PageReport {
-        at: page.checked_at.unwrap_or(page.at).max(page.at),
-        url: page.url.clone(),
-        state: page_state(&page.state).to_owned(),
-        why: why(&page.state).unwrap_or_default(),
-        feed,
     }
 }
 

@@ -85,7 +85,6 @@ impl Counts {
     }
 }
 
-/// The stored object.
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredStats {
     /// Time at which counting was last begun, so that a count that fails is not begun anew each day.

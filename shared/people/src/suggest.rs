@@ -132,8 +132,8 @@ impl Suggest {
         self.keep(site, job, at_once).await
     }
 
-    /// Stores many sites, each to be discovered at once; returns for each, in order, the source or the refusal. After an
-    /// error all may be named again.
+    /// Stores many sites, each to be discovered at once; returns for each, in order, the source or the refusal. After
+    /// an error all may be named again.
     pub async fn sites(&self, texts: &[String]) -> Result<Vec<Result<NamedSource, RefusedAddress>>> {
         self.many(texts.iter().map(|text| (text.as_str(), ())), |url, ()| site(url)).await
     }
@@ -194,7 +194,7 @@ impl Suggest {
             self.admit(&host).await?.map_err(refused)?;
         }
         let (site, job) = site(&url);
-        Ok(self.keep(site, job, false).await?.outcome)
+        Ok(self.write(site, job, false).await?.0.outcome)
     }
 
     async fn admit(&self, host: &HostKey) -> Result<Result<(), Refusal>, SuggestError> {
@@ -226,7 +226,9 @@ impl Suggest {
     async fn keep(&self, source: Source, job: Job, at_once: bool) -> Result<NamedSource, SuggestError> {
         let url = source.url().to_owned();
         let (named, job) = self.write(source, job, at_once).await?;
-        self.queue.send(job.as_slice()).await?;
+        if let Some(job) = job {
+            self.queue.send(&[job]).await?;
+        }
         self.replace_other_scheme(&url, &BTreeSet::new()).await?;
         Ok(named)
     }
@@ -327,7 +329,6 @@ impl Suggest {
         Ok(())
     }
 
-    /// Returns the blocked hosts.
     async fn hidden(&self) -> Result<BTreeSet<String>> {
         hidden_hosts(self.politeness.blobs.as_ref()).await
     }

@@ -1,8 +1,8 @@
 //! Watches: stored queries of the operator's whose new matches are posted to a receiver.
 //!
 //! Each segment that was published since the last time is read, an index of these records alone is built in memory, and
-//! every query runs over it. Matches go into the outbox of their watch, by id alone, before the segments are ticked off,
-//! so none is lost; [`Deliver`](super::deliver::Deliver) empties the outbox.
+//! every query runs over it. Matches go into the outbox of their watch, by id alone, before the segments are ticked
+//! off, so none is lost; [`Deliver`](super::deliver::Deliver) empties the outbox.
 
 use crate::objects::{from_json, readable};
 use crate::suggest::Refusable;
@@ -34,13 +34,11 @@ pub(crate) const MATCHES_PER_DELIVERY: usize = 20;
 const MAX_OUTBOX: usize = 1_000;
 /// Maximum number of delivered pages that a watch remembers, so that none is delivered twice because a job ran twice.
 const REMEMBERED: usize = 500;
-/// Prefix of the keys of watches.
 const WATCHES: &str = "watches/";
 /// Prefix of the keys of deliveries that wait, by watch.
 const OUTBOX: &str = "outbox/";
 /// Key of the segments whose records have been matched.
 const MATCHED: &str = "watched-segments.json";
-/// Number of hexadecimal digits of a watch's name.
 const NAME_DIGITS: usize = 16;
 
 /// Error of adding a watch.
@@ -91,13 +89,11 @@ pub struct ReceiverState {
     /// True if it was given up: matches wait until its job is put back into its queue.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub given_up: bool,
-    /// Pages that were delivered last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) recent: Vec<PageId>,
 }
 
 impl ReceiverState {
-    /// Remembers that these pages were taken.
     pub(crate) fn took(&mut self, pages: impl IntoIterator<Item = PageId>, now: Timestamp) {
         let before = self.recent.len();
         self.recent.extend(pages);
@@ -364,12 +360,10 @@ fn short_hash(text: &str) -> String {
     hash_hex(text.as_bytes())[..NAME_DIGITS].to_owned()
 }
 
-/// Returns the prefix of the keys of the deliveries that wait for a watch.
 pub(crate) fn outbox_of(name: &str) -> String {
     format!("{OUTBOX}{name}/")
 }
 
-/// Loads a watch.
 pub(crate) async fn load(blobs: &dyn Blobs, name: &str) -> Result<Option<Watch>> {
     let key = key_of(name);
     Ok(blobs.get(&key).await?.map(|blob| from_json(&key, &blob.bytes)).transpose()?)
@@ -389,7 +383,6 @@ pub(crate) async fn change(
     .await
 }
 
-/// Removes a watch and its outbox.
 pub(crate) async fn remove(blobs: &dyn Blobs, name: &str) -> Result<bool> {
     let is_name = name.len() == NAME_DIGITS && name.bytes().all(|b| b.is_ascii_hexdigit());
     if !is_name || blobs.get(&key_of(name)).await?.is_none() {

@@ -21,7 +21,6 @@ use std::collections::{BTreeSet, HashMap};
 /// Time after which a page that is fetched again is due: its row is written by then.
 const SOON: Millis = Millis::from_mins(1);
 
-/// Part of an audit line.
 #[derive(Deserialize)]
 struct RemovalLine {
     page: PageId,
@@ -119,7 +118,6 @@ impl Fsck<'_> {
         change_manifest(self.blobs, year, change).await.map(drop)
     }
 
-    /// Ends removals and changes that were cut off after the record was erased.
     async fn finish(&self, unfinished: &[PageId]) -> Result<()> {
         if unfinished.is_empty() {
             return Ok(());
