@@ -22,8 +22,8 @@ pub struct Explanation {
 /// One candidate for the text, and the factors of its score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoredCandidate {
-    /// Name of the rule: `microdata`, `content` (a container with a class name of WordPress and the like), `article`, `main`,
-    /// `density`.
+    /// Name of the rule: `microdata`, `content` (a container with a class name of WordPress and the like), `article`,
+    /// `main`, `density`.
     pub from: &'static str,
     /// Number of characters that it keeps, without white space.
     pub chars: usize,
@@ -55,7 +55,6 @@ pub struct Line {
 }
 
 impl Explanation {
-    /// Converts the ranking to words.
     pub(crate) fn new(outline: &Outline<'_>, body: &Body, weighed: &Ranking) -> Explanation {
         let chosen = weighed.chosen();
         let learned = body.learned.as_ref().map(|answer| (answer, learned::reasons(&body.table, &answer.scores)));

@@ -1,8 +1,8 @@
 //! HTML to article: title, text, main image, canonical URL, dates, author, language. Pure.
 //!
 //! [`scan_head`] is one cheap pass over the tags: canonical URL, page directives, an image from the head. [`extract`]
-//! builds the tree and takes the article from it: each rule (`jsonld`, `microdata`, `content`, …) reports its findings, and
-//! `choose` weighs them against each other. No rule is trusted alone.
+//! builds the tree and takes the article from it: each rule (`jsonld`, `microdata`, `content`, …) reports its findings,
+//! and `choose` weighs them against each other. No rule is trusted alone.
 //!
 #![doc = include_str!("../README.md")]
 
@@ -60,8 +60,7 @@ pub struct Article {
     pub author: Option<String>,
     /// The site's name for itself.
     pub site_name: Option<String>,
-    /// True if the page's data say that the article, or a part of it, is not free (schema.org,
-    /// `isAccessibleForFree`). The text is then only what the page shows.
+    /// True if the page's data say that the article is not free in whole (schema.org, `isAccessibleForFree`).
     pub is_paywalled: bool,
     /// Page directives: the name of each robots meta tag in lower case, and its content.
     pub robots_meta: Vec<(String, String)>,
@@ -69,8 +68,8 @@ pub struct Article {
     pub from: &'static str,
 }
 
-/// Steps that reading a page takes, each part in its own unit. Tests and fuzz targets check that they grow at most linearly
-/// with the length of a page.
+/// Steps that reading a page takes, each part in its own unit. Tests and fuzz targets check that they grow at most
+/// linearly with the length of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Building the tree: open elements asked for, elements, attributes and nodes made or moved.
@@ -90,8 +89,8 @@ impl Work {
     }
 }
 
-/// Decodes a page, by its byte order mark, the charset of the Content-Type header, a `meta` tag, or a guess. A character
-/// that cannot be decoded becomes U+FFFD; double-encoded text is repaired.
+/// Decodes a page, by its byte order mark, the charset of the Content-Type header, a `meta` tag, or a guess. A
+/// character that cannot be decoded becomes U+FFFD; double-encoded text is repaired.
 pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
     charset::undo_double_encoding(charset::decode(body, content_type, Document::Page).text)
 }
@@ -125,7 +124,6 @@ pub fn explain(html: &str, page: &Url, limits: &Limits) -> Result<(Article, Expl
     })
 }
 
-/// A block of a page, from which the model is learned.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct LearnedBlock {
@@ -146,7 +144,6 @@ pub fn learned_blocks(html: &str, page: &Url, limits: &Limits) -> Result<Vec<Lea
     read.map(|(_, blocks)| blocks)
 }
 
-/// Sources of the two addresses of a page.
 struct AddressSources {
     image: Option<&'static str>,
     canonical: Option<&'static str>,

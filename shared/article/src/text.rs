@@ -3,8 +3,8 @@
 use curlew_text::hygiene::head_bytes;
 use foldhash::HashSet;
 
-/// Returns the width of a text without white space. Chinese, Japanese and Korean characters count twice ("wide", UAX #11):
-/// each carries about as much as two letters, so that one limit fits all scripts.
+/// Returns the width of a text without white space. Chinese, Japanese and Korean characters count twice ("wide", UAX
+/// #11): each carries about as much as two letters, so that one limit fits all scripts.
 pub(crate) fn width(text: &str) -> usize {
     if text.is_ascii() {
         return text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
@@ -61,8 +61,8 @@ pub(crate) fn has_no_marks(text: &str) -> bool {
     last.is_some_and(|c| ('\u{E01}'..='\u{EFF}').contains(&c))
 }
 
-/// Returns the number of words that a text would have in English: three characters of Chinese are two words, two of kana or
-/// of Korean one, and three of Thai, Lao, Khmer and Burmese one; white space separates all others.
+/// Returns the number of words that a text would have in English: three characters of Chinese are two words, two of
+/// kana or of Korean one, and three of Thai, Lao, Khmer and Burmese one; white space separates all others.
 pub fn text_words(text: &str) -> usize {
     const PARTS: usize = 6;
     let parts = |run: &str| {
@@ -122,9 +122,9 @@ pub(crate) fn tail(text: &str, bytes: usize) -> &str {
     text.get(text.ceil_char_boundary(text.len().saturating_sub(bytes))..).unwrap_or(text)
 }
 
-/// Returns the similarity of two folded titles: the share of words, or characters without spaces, that the beginnings of
-/// both have in common (Dice). It is 0 if they differ so much in length that it cannot be `least`: pages may have very many
-/// short headings.
+/// Returns the similarity of two folded titles: the share of words, or characters without spaces, that the beginnings
+/// of both have in common (Dice). It is 0 if they differ so much in length that it cannot be `least`: pages may have
+/// very many short headings.
 pub(crate) fn alike(one: &str, two: &str, least: f64) -> f64 {
     const MAX_BYTES: usize = 300;
     if one == two {

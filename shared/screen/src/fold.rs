@@ -6,7 +6,6 @@ use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 /// Minimum number of single letters in a row, with the same sign between, that are read as one word.
 const MIN_SPACED: usize = 3;
-/// Maximum number of single letters that are read as one word.
 const MAX_SPACED: usize = 40;
 /// Number of words that are looked up in a run of single letters: for each letter, and in addition.
 const LOOKS: (usize, usize) = (16, 512);
@@ -26,7 +25,6 @@ pub(crate) struct Folded {
     words: Vec<WordSpan>,
 }
 
-/// Position of a word of the folded text in the given one, in bytes.
 #[derive(Clone, Copy, Debug)]
 struct WordSpan {
     /// Offset of its first letter in the folded text.
@@ -67,7 +65,6 @@ impl Folded {
     }
 }
 
-/// Folds a text. `known` returns true for a listed word.
 pub(crate) fn fold(text: &str, known: impl Fn(&str) -> bool) -> Folded {
     let tokens = Tokens::from_text(text);
     let mut folded = Folded::default();
@@ -81,7 +78,6 @@ pub(crate) fn fold(text: &str, known: impl Fn(&str) -> bool) -> Folded {
     folded
 }
 
-/// Returns the plain form of a listed word or of a name.
 pub(crate) fn fold_plain(text: &str) -> String {
     // Nearly all of the lists is written so, and each process reads them when it starts.
     let is_plain = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase());
@@ -91,7 +87,6 @@ pub(crate) fn fold_plain(text: &str) -> String {
     fold(text, |_| false).text.trim_start().to_owned()
 }
 
-/// A word as written, except for capitals and accents.
 struct Token {
     /// Range in the buffer of all tokens.
     start: u32,
@@ -106,7 +101,8 @@ struct Token {
 struct Tokens {
     buffer: String,
     list: Vec<Token>,
-    /// End of the run of single letters that is read, and the number of words that may still be looked up for it ([`LOOKS`]).
+    /// End of the run of single letters that is read, and the number of words that may still be looked up for it
+    /// ([`LOOKS`]).
     run: Cell<(usize, usize)>,
 }
 
@@ -259,7 +255,6 @@ fn is_single(word: &str) -> bool {
     word.chars().take(2).count() == 1
 }
 
-/// Returns the listed word that is meant, or the parts of the word as written.
 fn undisguised(word: &str, known: &impl Fn(&str) -> bool) -> Vec<String> {
     if word.len() <= MAX_DISGUISED
         && is_odd(word)
@@ -279,7 +274,6 @@ fn is_odd(word: &str) -> bool {
     (!plain || tripled) && word.chars().filter(|c| c.is_alphabetic()).count() >= 2
 }
 
-/// Returns the different words that a disguised word may stand for.
 fn candidates(word: &str) -> Vec<String> {
     let latin: String = word.chars().map(|c| latin_twin(c).unwrap_or(c)).collect();
     let of = |one| unmasked(&latin.chars().map(|c| plain_letter(c, one)).collect::<String>());
@@ -309,7 +303,6 @@ fn plain_letter(c: char, one: char) -> char {
     }
 }
 
-/// Returns the words with each vowel in place of `*` and `#`.
 fn unmasked(word: &str) -> Vec<String> {
     let mut words = vec![word.to_owned()];
     if word.chars().filter(|c| matches!(c, '*' | '#')).count() > MAX_MASKED || word.len() > LONGEST_MASKED {

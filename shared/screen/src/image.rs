@@ -98,8 +98,8 @@ impl fmt::Display for NotClassified {
 
 impl std::error::Error for NotClassified {}
 
-/// Classifies images by topic; the same image always gives the same findings. A call may take a while, since a classifier
-/// may be a service or compute on another thread; each has its own time limit.
+/// Classifies images by topic; the same image always gives the same findings. A call may take a while, since a
+/// classifier may be a service or compute on another thread; each has its own time limit.
 #[async_trait]
 pub trait ImageClassifier: Send + Sync {
     /// Returns its name, for logs and explanations.

@@ -21,7 +21,6 @@ pub(crate) struct Entry {
 /// First bytes of a stem.
 type Beginning = [u8; 4];
 
-/// A listed word or phrase.
 struct Word {
     folded: String,
     /// Spelling in the first list that has it.
@@ -29,7 +28,6 @@ struct Word {
     entries: Vec<Entry>,
 }
 
-/// All words of all lists.
 #[derive(Default)]
 pub(crate) struct Lexicon {
     words: Vec<Word>,
@@ -49,7 +47,6 @@ pub(crate) struct Hit {
     /// Bytes of the folded text.
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Index of the word.
     pub(crate) word: usize,
 }
 
@@ -91,7 +88,6 @@ impl Lexicon {
         lexicon
     }
 
-    /// Returns the word as the lists spell it.
     pub(crate) fn written(&self, word: usize) -> &str {
         self.words.get(word).map_or("", |w| w.written.as_str())
     }
@@ -107,8 +103,8 @@ impl Lexicon {
             || (MIN_STEM..=word.len()).filter_map(|n| word.get(..n)).any(|stem| self.stems.contains(stem))
     }
 
-    /// Returns the listed words of a folded text, from left to right, of those entries that `wanted` accepts. Of two words that
-    /// overlap the longer one counts: `sex education` hides `sex`.
+    /// Returns the listed words of a folded text, from left to right, of those entries that `wanted` accepts. Of two
+    /// words that overlap the longer one counts: `sex education` hides `sex`.
     pub(crate) fn find(&self, folded: &str, wanted: impl Fn(&Entry) -> bool) -> Vec<Hit> {
         let mut found: Vec<Hit> = Vec::new();
         let mut start = 0;
@@ -127,7 +123,8 @@ impl Lexicon {
         found
     }
 
-    /// Returns the listed words that may fit the beginning of a text, of which `word` is the first word, and their lengths.
+    /// Returns the listed words that may fit the beginning of a text, of which `word` is the first word, and their
+    /// lengths.
     fn beginnings(&self, word: &str, text: &str) -> impl Iterator<Item = (usize, usize)> {
         let singular = ENDINGS.iter().filter_map(|ending| word.strip_suffix(ending));
         let listed = singular.filter_map(|word| self.by_word.get(word)).flatten();
@@ -162,7 +159,6 @@ fn learn(folded: &str, is_stem: bool, known: &mut HashSet<String>, stems: &mut H
     }
 }
 
-/// Adds a hit to those found so far. Hits come in the order of their beginnings.
 fn place(found: &mut Vec<Hit>, new: Hit) {
     match found.last_mut() {
         // They overlap: the longer of the two stays.

@@ -1,5 +1,6 @@
-//! Content screening: decides whether a page must be kept out of the index, by the density and variety of the listed words
-//! of a topic. Words of medicine, law, learning and news weaken them: a text *about* a topic is not one *of* it. Pure.
+//! Content screening: decides whether a page must be kept out of the index, by the density and variety of the listed
+//! words of a topic. Words of medicine, law, learning and news weaken them: a text *about* a topic is not one *of* it.
+//! Pure.
 
 mod fold;
 pub mod image;
@@ -20,8 +21,8 @@ pub use settings::{Allowed, MAX_PERSONS, MAX_PERSONS_BYTES, Person, REJECT_AT, S
 pub use topic::{Topic, TopicScore, Verdict};
 pub use verdict::{Evidence, Finding, NamedPerson, Place, REPORT_AT, Screening};
 
-/// Screens a page by its title and text, both plain text, with the settings and lists that are compiled in. `language` is
-/// a BCP 47 tag; see [`Page::language`].
+/// Screens a page by its title and text, both plain text, with the settings and lists that are compiled in. `language`
+/// is a BCP 47 tag; see [`Page::language`].
 pub fn screen(title: &str, text: &str, language: Option<&str>) -> Screening {
     Screener::standard().screen(&Page { title, text, language, host: None })
 }

@@ -5,7 +5,6 @@ use std::fmt;
 
 /// Languages that have lists; English, which applies to every text, comes first.
 pub const LANGUAGES: [&str; 6] = ["en", "it", "de", "fr", "es", "pt"];
-/// Index of English in [`LANGUAGES`].
 pub(crate) const ENGLISH: usize = 0;
 /// Maximum weight of a word, for a topic or against it.
 const MAX_WEIGHT: f32 = 10.0;
@@ -58,7 +57,6 @@ pub(crate) enum Side {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
-    /// Word as written, without the star.
     pub(crate) word: String,
     /// Index in [`LANGUAGES`].
     pub(crate) language: usize,
@@ -110,7 +108,6 @@ fn read_line(line: &str, language: usize, side: Side) -> Result<Line, &'static s
 
 macro_rules! embedded {
     ($($kind:literal)*) => {
-        /// The lists that are compiled in: name and text.
         pub(crate) const EMBEDDED: &[(&str, &str)] = &[$(
             embedded!($kind, "en"),
             embedded!($kind, "it"),

@@ -1,5 +1,6 @@
-//! Finds persons to leave out by their whole names. Names of scripts whose marks are accents are looked for among folded
-//! words, all others in the text as it is written (`as_written`), since folding would take letters away from them.
+//! Finds persons to leave out by their whole names. Names of scripts whose marks are accents are looked for among
+//! folded words, all others in the text as it is written (`as_written`), since folding would take letters away from
+//! them.
 
 mod as_written;
 
@@ -8,7 +9,6 @@ use crate::settings::Person;
 use aho_corasick::{AhoCorasick, BuildError};
 use as_written::AsWritten;
 
-/// Names to find.
 pub(crate) struct Persons {
     automaton: AhoCorasick,
     /// Names by the automaton's pattern.
@@ -17,13 +17,11 @@ pub(crate) struct Persons {
 }
 
 struct Name {
-    /// The person's main name.
     person: String,
     /// True for each word that begins with a capital. It must do so in the text, too: `rosa bianca` is no person.
     capitals: Vec<bool>,
 }
 
-/// A person's name in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
     pub(crate) person: String,
@@ -32,7 +30,6 @@ pub(crate) struct Named {
     pub(crate) to: usize,
 }
 
-/// Returns true if a name has enough letters to be looked for.
 pub(crate) fn is_long_enough(name: &str) -> bool {
     if as_written::is_meant(name) {
         as_written::is_long_enough(name)
@@ -59,7 +56,6 @@ impl Persons {
         Ok(Persons { automaton: AhoCorasick::new(&patterns)?, names, as_written })
     }
 
-    /// Returns the first occurrence of each person.
     pub(crate) fn find(&self, text: &str, folded: &Folded) -> Vec<Named> {
         let mut found = self.as_written.find(text);
         if self.names.is_empty() {

@@ -28,7 +28,6 @@ const LEAST_FOR_ABOUT: f32 = 0.5;
 const TOLD_FROM: f32 = 6.0;
 /// Without a tag, minimum share of common words, relative to the most frequent language, for a list to count.
 const SPOKEN_FROM: f32 = 0.5;
-/// Maximum number of places recorded per word.
 const MAX_PLACES: usize = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +36,6 @@ pub(crate) enum In {
     Text,
 }
 
-/// Effect of one word for a topic or against it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Weighed {
     /// Index in the lexicon.
@@ -86,7 +84,6 @@ fn half_of(topic: Topic) -> f32 {
     }
 }
 
-/// Occurrences of a listed word, and their places.
 #[derive(Default)]
 struct Count {
     in_title: bool,
@@ -139,12 +136,10 @@ fn weigh(lexicon: &Lexicon, spoken: &Spoken, counts: &BTreeMap<usize, Count>, to
     Scored { topic, score: tally.score(topic, half_at), terms, against }
 }
 
-/// The points of one topic.
 #[derive(Default)]
 struct Tally {
     /// Points of unmistakable words.
     explicit: f32,
-    /// Points of all others.
     ambiguous: f32,
     /// Number of different words with more than the least weight.
     different: usize,
@@ -169,7 +164,6 @@ impl Tally {
         }
     }
 
-    /// Returns the score from 0 to 1, in thousandths.
     fn score(&self, topic: Topic, half_at: f32) -> f32 {
         // A long text contains a few words of context by chance, as it does a few of any topic.
         let relief = (self.against / (AGAINST_HALVES * half_at / HALF_AT)).min(MAX_RELIEF);
@@ -183,7 +177,6 @@ impl Tally {
     }
 }
 
-/// Lists that count for a page.
 struct Spoken {
     /// Language of the page. If several lists contain a word, this language decides its meaning.
     own: usize,
@@ -192,8 +185,8 @@ struct Spoken {
 }
 
 impl Spoken {
-    /// Determines the lists from the common words of each language, which outweigh the BCP 47 tag of the page if there are
-    /// enough, since that is often the template's. A language without a list is believed.
+    /// Determines the lists from the common words of each language, which outweigh the BCP 47 tag of the page if there
+    /// are enough, since that is often the template's. A language without a list is believed.
     fn detect(lexicon: &Lexicon, texts: &[&str], tag: Option<&str>) -> Spoken {
         let primary = tag.and_then(|t| t.split(['-', '_']).next()).filter(|p| !p.is_empty());
         let named = primary.map(|p| LANGUAGES.iter().position(|l| l.eq_ignore_ascii_case(p)));

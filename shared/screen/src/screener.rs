@@ -1,5 +1,3 @@
-//! Combines lists and settings, and judges pages by them.
-
 use crate::fold::fold;
 use crate::image::Detection;
 use crate::lexicon::Lexicon;
@@ -23,7 +21,6 @@ const MAX_COUNTER: usize = 8;
 /// Maximum number of bytes of the page that an explanation quotes per place.
 const MAX_QUOTE: usize = 80;
 
-/// Built on the first screening without settings.
 static STANDARD: LazyLock<Screener> = LazyLock::new(|| {
     // The lists are part of the program, and the tests build them; a hundred times as many words would fit.
     Screener::new(Settings::default(), &[]).unwrap_or_else(|why| unreachable!("{why}"))
@@ -36,8 +33,8 @@ pub struct Page<'a> {
     pub title: &'a str,
     /// Text of the page, plain.
     pub text: &'a str,
-    /// BCP 47 tag such as `it` or `it-IT`. Its lists, if there are any, count together with the English ones; without a tag,
-    /// or if it is wrong, the most common words identify the language.
+    /// BCP 47 tag such as `it` or `it-IT`. Its lists, if there are any, count together with the English ones; without a
+    /// tag, or if it is wrong, the most common words identify the language.
     pub language: Option<&'a str>,
     /// Host of the page, for sites that the operator allows.
     pub host: Option<&'a str>,
@@ -111,8 +108,8 @@ impl Screener {
         self.screen_with(page, &[])
     }
 
-    /// Screens a page together with a classifier's findings in its image. Of two findings on one topic the higher score counts;
-    /// if each reaches three quarters of the threshold, both count together, as independent evidence.
+    /// Screens a page together with a classifier's findings in its image. Of two findings on one topic the higher score
+    /// counts; if each reaches three quarters of the threshold, both count together, as independent evidence.
     pub fn screen_with(&self, page: &Page<'_>, image: &[Detection]) -> Screening {
         let (title, text) = (head_bytes(page.title, MAX_TITLE_BYTES), head_bytes(page.text, MAX_TEXT_BYTES));
         let page = Page { title, text, ..*page };
@@ -176,7 +173,6 @@ impl Screener {
         Finding { image: Some(why.clone()), region: *region, ..self.judged(page, *score) }
     }
 
-    /// Returns a finding without its evidence.
     fn judged(&self, page: &Page<'_>, TopicScore { topic, score }: TopicScore) -> Finding {
         let rule = self.settings.rule(topic);
         let reached = score >= rule.threshold;

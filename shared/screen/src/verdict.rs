@@ -1,5 +1,3 @@
-//! The verdict on a page, and its reasons.
-
 use crate::image::Region;
 use crate::overrides::Override;
 use crate::topic::{Topic, Verdict, in_thousandths};
@@ -109,7 +107,6 @@ impl Override {
 }
 
 impl Screening {
-    /// Combines findings: the highest score of each topic counts.
     pub(crate) fn from_findings(findings: impl IntoIterator<Item = Finding>, persons: Vec<NamedPerson>) -> Screening {
         let mut topics: Vec<Finding> = Vec::new();
         for finding in findings.into_iter().filter(|f| f.score >= REPORT_AT) {
@@ -213,7 +210,6 @@ impl Finding {
     }
 }
 
-/// Returns the words as the page has them.
 fn named(evidence: &[Evidence]) -> String {
     let words = evidence.iter().take(WORDS_NAMED).map(|e| {
         let written = e.places.first().map_or(e.term.as_str(), |p| p.text.as_str());

@@ -39,11 +39,9 @@ pub struct DecodedText<'a> {
 /// A byte order mark takes precedence over every label, and so do the zeros of UTF-16 beside the first `<` or `{`. Then
 /// the charset of the header counts, then the one that the document names, unless the bytes refute it:
 ///
-/// - Text beyond ASCII that is valid UTF-8 throughout is UTF-8: in another encoding that happens by chance only, and a
-///   label that was left behind is far more frequent.
+/// - Text beyond ASCII that is valid UTF-8 throughout is UTF-8: in another encoding that happens by chance only.
 /// - Text with more broken sequences than whole ones in an encoding is not in that encoding.
-/// - Text with a broken sequence is not in that encoding if it has none in the other one that is named, UTF-8 first: each
-///   other encoding of a byte a character would fit.
+/// - Text with a broken sequence is not in that encoding if it has none in the other one that is named, UTF-8 first.
 ///
 /// Without a label that is left, the bytes decide. UTF-7 is never used, as in browsers (Encoding Standard §4). What
 /// cannot be decoded becomes U+FFFD.
@@ -68,8 +66,8 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>, document: Document
     by_labels(body, header, declared_label)
 }
 
-/// Returns the code page that the header names, or the document if the header names no other encoding, unless the text is
-/// UTF-8.
+/// Returns the code page that the header names, or the document if the header names no other encoding, unless the text
+/// is UTF-8.
 fn code_page(body: &[u8], header: Option<&str>, declared: Option<&str>) -> Option<&'static CodePage> {
     if header.and_then(known).is_some_and(|e| e != UTF_8) {
         return None;
@@ -133,7 +131,6 @@ fn charset_parameter(content_type: &str) -> Option<&str> {
     })
 }
 
-/// Returns the label in the XML declaration, else that of a `meta` tag.
 fn declared(head: &[u8]) -> Option<&str> {
     match position(head, b"<?xml ") {
         Some(at) => label_after(until_bracket(&head[at..]), b"encoding"),
@@ -141,7 +138,6 @@ fn declared(head: &[u8]) -> Option<&str> {
     }
 }
 
-/// Returns the labels in the `meta` tags of a document's beginning.
 fn meta_labels(head: &[u8]) -> impl Iterator<Item = &str> {
     let mut rest = head;
     std::iter::from_fn(move || {

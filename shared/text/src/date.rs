@@ -1,5 +1,6 @@
-//! Parses dates from feeds, pages and directives: RFC 822 and its successors, RFC 3339 and ISO 8601, deviations from them, and
-//! days in running text in many languages. A date without a zone is taken as UTC, one without a time as midnight.
+//! Parses dates from feeds, pages and directives: RFC 822 and its successors, RFC 3339 and ISO 8601, deviations from
+//! them, and days in running text in many languages. A date without a zone is taken as UTC, one without a time as
+//! midnight.
 
 mod digits;
 mod field;

@@ -66,15 +66,8 @@ impl<'p> Pieces<'p> {
     /// Begins a page. Of each tag at most one more than `most_attributes` attributes are kept.
     pub fn new(page: &'p str, most_attributes: usize) -> Pieces<'p> {
         let at = if page.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
-        Pieces {
-            page,
-            at,
-            kind: TextKind::Data,
-            last_start: "",
-            attributes: Vec::new(),
-            most_attributes,
-            foreign: false,
-        }
+        let (kind, last_start, attributes) = (TextKind::Data, "", Vec::new());
+        Pieces { page, at, kind, last_start, attributes, most_attributes, foreign: false }
     }
 
     /// Returns names and values of the attributes of the most recent start tag, both as written.
@@ -102,8 +95,8 @@ impl<'p> Pieces<'p> {
         self.kind = kind;
     }
 
-    /// Returns the next piece; `None` at the end of the page, or if the last tag does not end. `cdata` says whether CDATA may
-    /// begin here, as in drawings and formulas.
+    /// Returns the next piece; `None` at the end of the page, or if the last tag does not end. `cdata` says whether
+    /// CDATA may begin here, as in drawings and formulas.
     pub fn next_piece(&mut self, cdata: impl Fn() -> bool) -> Option<Piece<'p>> {
         loop {
             let rest = self.page.get(self.at..).filter(|rest| !rest.is_empty())?;
@@ -121,10 +114,7 @@ impl<'p> Pieces<'p> {
             match self.markup(rest, &cdata) {
                 Markup::Piece(piece) => return Some(piece),
                 Markup::Nothing => {}
-                Markup::Endless => {
-                    self.at = self.page.len();
-                    return None;
-                }
+                Markup::Endless => self.at = self.page.len(),
             }
         }
     }
@@ -166,7 +156,6 @@ impl<'p> Pieces<'p> {
         }
     }
 
-    /// Reads what begins with `<` here and is no text.
     fn markup(&mut self, rest: &'p str, cdata: &impl Fn() -> bool) -> Markup<'p> {
         let bytes = rest.as_bytes();
         match bytes.get(1) {
@@ -272,7 +261,6 @@ impl<'p> Pieces<'p> {
     }
 }
 
-/// Result of reading markup.
 enum Markup<'p> {
     Piece(Piece<'p>),
     /// `</>`, which means nothing.
@@ -330,13 +318,11 @@ fn data_length(rest: &str) -> usize {
     memchr_iter(b'<', bytes).find(|at| begins(*at)).unwrap_or(bytes.len())
 }
 
-/// True if an end tag of this name begins here.
 fn is_end_tag(rest: &str, name: &str) -> bool {
     let Some(tag) = rest.strip_prefix("</") else { return false };
     starts_with(tag, name) && tag.as_bytes().get(name.len()).is_some_and(|b| is(*b, SPACE | SLASH | END))
 }
 
-/// Returns the length of the text before the end tag of this name.
 fn raw_length(rest: &str, name: &str) -> usize {
     memchr_iter(b'<', rest.as_bytes()).find(|at| is_end_tag(&rest[*at..], name)).unwrap_or(rest.len())
 }
@@ -395,8 +381,8 @@ fn comment_in(rest: &str) -> (&str, usize) {
     (text, rest.len())
 }
 
-/// Returns the characters of a text or of an attribute's value by the rules of `kind`: line breaks are `\n`, NUL becomes
-/// U+FFFD. In an attribute, what may be a parameter of an address (`&copy=2`) is no reference.
+/// Returns the characters of a text or of an attribute's value by the rules of `kind`: line breaks are `\n`, NUL
+/// becomes U+FFFD. In an attribute, what may be a parameter of an address (`&copy=2`) is no reference.
 pub fn resolve(raw: &str, kind: TextKind, in_attribute: bool) -> Cow<'_, str> {
     let bytes = raw.as_bytes();
     let refers = matches!(kind, TextKind::Data | TextKind::RcData);

@@ -58,8 +58,8 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the character to store for one that was read, if any; a control of U+0080 to U+009F stands for what windows-1252
-/// has in its place.
+/// Returns the character to store for one that was read, if any; a control of U+0080 to U+009F stands for what
+/// windows-1252 has in its place.
 pub fn storable(c: char) -> Option<char> {
     match c {
         '\t' | '\n' => Some(c),

@@ -28,8 +28,8 @@ pub fn decode(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Appends a text to `out` with its references resolved, as [`decode`] does. `declared` returns for the text from an `&` on
-/// the length of a reference that the document has declared, and its replacement text.
+/// Appends a text to `out` with its references resolved, as [`decode`] does. `declared` returns for the text from an
+/// `&` on the length of a reference that the document has declared, and its replacement text.
 ///
 /// Returns true if there was a reference, or an `&`, that plain XML does not know.
 pub fn decode_with<'d>(text: &str, out: &mut String, declared: impl Fn(&str) -> Option<(usize, &'d str)>) -> bool {
@@ -80,15 +80,9 @@ pub fn name(text: &str) -> Option<&str> {
 
 /// Returns the reference at the beginning of a text, if it is one of XML's own five (XML §4.6).
 pub fn predefined(text: &str) -> Option<Reference> {
-    let (length, c) = match text.as_bytes() {
-        [b'&', b'l', b't', b';', ..] => (4, '<'),
-        [b'&', b'g', b't', b';', ..] => (4, '>'),
-        [b'&', b'a', b'm', b'p', b';', ..] => (5, '&'),
-        [b'&', b'q', b'u', b'o', b't', b';', ..] => (6, '"'),
-        [b'&', b'a', b'p', b'o', b's', b';', ..] => (6, '\''),
-        _ => return None,
-    };
-    Some(Reference { length, chars: [Some(c), None], is_xml: true })
+    const FIVE: [(&str, char); 5] = [("&lt;", '<'), ("&gt;", '>'), ("&amp;", '&'), ("&quot;", '"'), ("&apos;", '\'')];
+    let (name, c) = FIVE.iter().find(|(name, _)| text.starts_with(name))?;
+    Some(Reference { length: name.len(), chars: [Some(*c), None], is_xml: true })
 }
 
 fn numeric(text: &str, number: &str, length: usize) -> Option<Reference> {
@@ -130,7 +124,8 @@ pub fn is_c1(c: char) -> bool {
     ('\u{80}'..='\u{9F}').contains(&c)
 }
 
-/// Returns the character of windows-1252 that such a control stands for (HTML, "numeric character reference end state").
+/// Returns the character of windows-1252 that such a control stands for (HTML, "numeric character reference end
+/// state").
 pub fn windows_1252(control: char) -> Option<char> {
     static MEANT: LazyLock<Vec<Option<char>>> = LazyLock::new(|| {
         let decode = |byte: u8| encoding_rs::WINDOWS_1252.decode_without_bom_handling(&[byte]).0.chars().next();

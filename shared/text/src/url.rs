@@ -12,8 +12,8 @@ const LABEL: usize = 63;
 /// address, stands for the one behind it, or for that of the base or `http`.
 ///
 /// # Errors
-/// The text is no URL, or its host has a name that is too long, which is refused before it is decoded: the time for that
-/// grows with the square of a label's length.
+/// The text is no URL, or its host has a name that is too long, which is refused before it is decoded: the time for
+/// that grows with the square of a label's length.
 pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, ParseError> {
     let whole = without_feed_scheme(text, base);
     let text = &*whole;

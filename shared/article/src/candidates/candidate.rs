@@ -5,21 +5,17 @@ use crate::candidates::{lines, parts, tails};
 use crate::read::outline::{Block, Kind, Mark, Outline, Part, PartName, Reason, Span, Tag};
 use std::collections::HashMap;
 
-/// One extractor's answer: the blocks that form the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) from: &'static str,
     pub(crate) span: Span,
     /// Reason why each block from `span.start` on is left out; `None` if it is kept.
     pub(crate) left: Vec<Option<Reason>>,
-    /// Characters of the kept blocks.
     pub(crate) chars: usize,
-    /// Characters of the kept blocks that are inside links.
     pub(crate) link_chars: usize,
 }
 
 impl Candidate {
-    /// Takes a span without the parts in it that do not belong to the article.
     pub(crate) fn new(outline: &Outline<'_>, parts: &[Part], title: &str, from: &'static str, span: Span) -> Candidate {
         let blocks = outline.blocks.get(span.start..span.end).unwrap_or_default();
         let chars = sums(blocks, |block| block.chars);
@@ -57,7 +53,6 @@ impl Candidate {
         Candidate::counted(outline, from, span, left)
     }
 
-    /// Takes the blocks of a page that the model takes for text: those without a reason to leave them out.
     pub(crate) fn learned(outline: &Outline<'_>, left: Vec<Option<Reason>>) -> Candidate {
         let span = Span { start: 0, end: left.len(), serial: 0, parent: 0 };
         Candidate::counted(outline, "learned", span, left)
@@ -69,7 +64,6 @@ impl Candidate {
         candidate
     }
 
-    /// Leaves out what lies in none of some spans, for this reason.
     fn keep_only(&mut self, outline: &Outline<'_>, spans: &[Span], reason: Reason) {
         let runs = spans.iter().map(|span| (span.start - self.span.start, span.end - self.span.start));
         let kept = covered(self.left.len(), runs);
@@ -79,7 +73,6 @@ impl Candidate {
         self.count(outline);
     }
 
-    /// Returns the number of characters that both keep.
     pub(crate) fn shared(&self, other: &Candidate, outline: &Outline<'_>) -> usize {
         let (start, end) = (self.span.start.max(other.span.start), self.span.end.min(other.span.end));
         let keeps = |candidate: &Candidate, at: usize| candidate.left.get(at - candidate.span.start) == Some(&None);
@@ -87,13 +80,11 @@ impl Candidate {
         blocks.filter(|(at, _)| keeps(self, *at) && keeps(other, *at)).map(|(_, block)| block.chars).sum()
     }
 
-    /// Returns the kept blocks, each with its index in the page.
     pub(crate) fn kept<'o>(&self, outline: &'o Outline<'_>) -> impl Iterator<Item = (usize, &'o Block)> {
         let blocks = outline.blocks.iter().enumerate().skip(self.span.start);
         blocks.zip(&self.left).filter(|(_, left)| left.is_none()).map(|(block, _)| block)
     }
 
-    /// Returns the share of the kept characters that is inside links.
     pub(crate) fn links(&self) -> f64 {
         self.link_chars as f64 / self.chars.max(1) as f64
     }
@@ -104,7 +95,6 @@ impl Candidate {
     }
 }
 
-/// The factors of a candidate's score.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Weight {
     pub(crate) agreement: f64,
@@ -112,7 +102,6 @@ pub(crate) struct Weight {
     pub(crate) score: f64,
 }
 
-/// The candidates, the weight of each, and the index of the best.
 #[derive(Debug, Default)]
 pub(crate) struct Ranking {
     pub(crate) candidates: Vec<Candidate>,
@@ -144,7 +133,6 @@ pub(crate) fn all(outline: &Outline<'_>, parts: &[Part], title: &str) -> Vec<Can
     candidates
 }
 
-/// Returns the candidates that the markup names: the few longest of each sort.
 fn marked(outline: &Outline<'_>, parts: &[Part], title: &str) -> Vec<Candidate> {
     /// More candidates of one sort form a list of posts, and the longest suffice to show it.
     const MAX_OF_A_SORT: usize = 4;
@@ -171,8 +159,7 @@ fn marked(outline: &Outline<'_>, parts: &[Part], title: &str) -> Vec<Candidate> 
     out
 }
 
-/// Joins containers of the same name, into which a long article is often cut, unless each lies in an `<article>` of its
-/// own, as in a list of posts.
+/// Joins containers of the same name, as a long article is often cut, unless each lies in an `<article>` of its own.
 fn joined(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate> {
     let marks = |wanted: Mark| outline.marks.iter().filter(move |(mark, ..)| *mark == wanted).map(|(_, span, _)| span);
     let outer: Vec<&Span> = marks(Mark::Content)
@@ -198,7 +185,6 @@ fn joined(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidat
     Some(all)
 }
 
-/// Returns the nearest element around two others.
 fn around<'o>(outline: &'o Outline<'_>, first: &Span, last: &Span) -> Option<&'o Span> {
     // Ancestors close after their descendants.
     outline.spans.iter().find(|span| span.holds(first) && span.holds(last))
@@ -255,12 +241,10 @@ fn dense(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate
     Some(Candidate::new(outline, parts, title, "density", *whole_list(outline, best, &score)))
 }
 
-/// Returns the element around the best one in which that is one of several of its kind, such as the posts of a thread;
-/// else the best one.
+/// Returns the element around the best one in which that is one of several, such as the posts of a thread, or itself.
 fn whole_list<'o>(outline: &'o Outline<'_>, best: &'o Span, score: &impl Fn(&Span) -> f64) -> &'o Span {
     /// Share of the best one of the worth of all, from which it is the article.
     const MOST: f64 = 0.6;
-    // Elements are numbered in document order.
     let elements = outline.spans.iter().map(|span| span.serial + 1).max().unwrap_or(0);
     let mut worth = vec![0.0; elements];
     let mut index = vec![usize::MAX; elements];

@@ -1,5 +1,5 @@
-//! Drops single lines of an article by content and position: buttons, bylines above the first paragraph, links below the
-//! last one, dumps of data.
+//! Drops single lines of an article by content and position: buttons, bylines above the first paragraph, links below
+//! the last one, dumps of data.
 
 use crate::lists::{ACTIONS, PAGES, PHRASES, POINTERS};
 use crate::read::outline::{Block, Reason, Tag};
@@ -41,7 +41,6 @@ pub(crate) fn drop_from(blocks: &[Block], title: &str, left: &mut [Option<Reason
     }
 }
 
-/// True if a block is a paragraph of the text; the text begins with the first of them.
 pub(crate) fn is_prose(block: &Block) -> bool {
     (block.chars >= PROSE || (block.chars >= DENSE_PROSE && block.text.contains(text::is_unspaced)))
         && block.links() < 0.5
@@ -49,7 +48,6 @@ pub(crate) fn is_prose(block: &Block) -> bool {
         && ends_as_sentence(block)
 }
 
-/// True if a line sends its reader to another page.
 fn is_pointer(line: &str) -> bool {
     /// Maximum length of a word for related pages, up to its colon, in bytes.
     const RELATED: usize = 24;
@@ -58,7 +56,6 @@ fn is_pointer(line: &str) -> bool {
     (related() && named()) || POINTERS.iter().any(|pointer| points(line, pointer))
 }
 
-/// True if a line begins with a word such as "Related" and a colon.
 fn points(line: &str, pointer: &str) -> bool {
     let Some(start) = line.get(..pointer.len()) else { return false };
     let rest = line.get(pointer.len()..).unwrap_or_default().trim_start();
@@ -70,14 +67,12 @@ fn ends_as_sentence(block: &Block) -> bool {
     *block.ends_as_sentence.get_or_init(|| text::ends_sentence(&block.text) || text::has_no_marks(&block.text))
 }
 
-/// True if a block is a sentence outside of links, of any length but the shortest.
 pub(crate) fn is_sentence(block: &Block) -> bool {
     /// Shorter ones are labels and buttons with a full stop.
     const MIN_WIDTH: usize = 25;
     block.chars >= MIN_WIDTH && block.links() < 0.5 && !matches!(block.tag, Tag::Heading(_)) && ends_as_sentence(block)
 }
 
-/// Returns the reason why a line is no text, regardless of its position.
 pub(crate) fn by_itself(block: &Block) -> Option<Reason> {
     if matches!(block.tag, Tag::Pre) {
         return None;
@@ -107,8 +102,7 @@ pub(crate) fn by_itself(block: &Block) -> Option<Reason> {
     (block.tag != Tag::Cell && is_page_number(&line)).then_some("the number of the page")
 }
 
-/// True if a short paragraph has a phrase that only sentences about the page have: sign up, follow us, "The post … appeared
-/// first on …", which copies of a feed keep.
+/// True if a short paragraph has a phrase that only sentences about the page have, such as the footer that feeds add.
 fn is_about_the_page(text: &str) -> bool {
     let is_feed_footer = || text.starts_with("The post ") && text.contains(" appeared first on ");
     ABOUT_THE_PAGE.as_ref().is_some_and(|phrases| phrases.is_match(text)) || is_reading_time(text) || is_feed_footer()
@@ -125,7 +119,6 @@ fn is_reading_time(text: &str) -> bool {
     }
 }
 
-/// True if a folded line says which of several pages this one is.
 fn is_page_number(line: &str) -> bool {
     const MAX_WORDS: usize = 4;
     let mut numbers = line.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse::<u16>().ok());
@@ -138,13 +131,11 @@ fn is_page_number(line: &str) -> bool {
         && words.any(|word| PAGES.contains(word))
 }
 
-/// True if a line is JSON.
 fn is_data(line: &str) -> bool {
     let braced = (line.starts_with('{') && line.ends_with('}')) || (line.starts_with("[{") && line.ends_with("}]"));
     braced && line.contains("\":")
 }
 
-/// Returns the reason to drop a line above the first paragraph: site, section, byline, date, buttons.
 fn above(block: &Block, title: &str) -> Option<Reason> {
     /// Width from which a headline is the text itself, as that of a question may be.
     const QUESTION: usize = 250;
@@ -158,7 +149,6 @@ fn above(block: &Block, title: &str) -> Option<Reason> {
     }
 }
 
-/// True if a heading repeats the page's headline, `title`, which is folded.
 pub(crate) fn is_headline(block: &Block, title: &str) -> bool {
     /// Share of words in common from which it does.
     const ALIKE: f64 = 0.75;
@@ -166,8 +156,8 @@ pub(crate) fn is_headline(block: &Block, title: &str) -> bool {
     *block.repeats_headline.get_or_init(repeats)
 }
 
-/// Returns the reason to drop a line below the last paragraph. `plain` is true if a heading stands above the line, or if
-/// the text has line breaks instead of paragraphs, so that its last line may be short.
+/// Returns the reason to drop a line below the last paragraph. `plain` is true if a heading stands above the line, or
+/// if the text has line breaks instead of paragraphs, so that its last line may be short.
 fn below(block: &Block, plain: bool) -> Option<Reason> {
     match block.tag {
         Tag::Other if plain && block.link_chars == 0 && text::ends_sentence(&block.text) => None,

@@ -5,16 +5,14 @@ use crate::candidates::sums::{between, sums};
 use crate::read::outline::{Block, Kind, Mark, Outline, Part, PartName, Span, Tag, Trust};
 use std::collections::HashSet;
 
-/// Returns the parts that do not belong to the article, except panels of accordions and those that hold most of the
-/// readable text: a page whose wrapper is called "newsletter" is still a page. Parts of one name stand together, outer
-/// ones before those inside them.
+/// Returns the parts that do not belong to the article, sorted by name and place: no panels of accordions, and none
+/// that hold most of the readable text, since a page whose wrapper is called "newsletter" is still a page.
 pub(crate) fn outside(outline: &Outline<'_>) -> Vec<Part> {
     let (mut parts, wrong) = sorted(outline);
     parts.retain(|part| !wrong(part));
     parts
 }
 
-/// Returns the serial numbers of the elements whose names or hiding are not believed.
 pub(crate) fn misnamed(outline: &Outline<'_>) -> HashSet<usize> {
     let (parts, wrong) = sorted(outline);
     parts.iter().filter(|part| wrong(part)).map(|part| part.span.serial).collect()
@@ -40,8 +38,7 @@ fn sorted(outline: &Outline<'_>) -> (Vec<Part>, impl Fn(&Part) -> bool) {
     (parts, wrong)
 }
 
-/// Returns the number of blocks before the page's only `<main>`, if that begins with a headline and a sentence. They are no
-/// article (HTML, section 4.4.14), but a site's notice or its introduction.
+/// Returns the number of blocks before the only `<main>` that begins with headline and sentence (HTML, section 4.4.14).
 pub(crate) fn before_main(outline: &Outline<'_>) -> usize {
     *outline.before_main.get_or_init(|| {
         let Some(Span { start, end, .. }) = only_main(outline) else { return 0 };
@@ -56,8 +53,7 @@ fn only_main<'o>(outline: &'o Outline<'_>) -> Option<&'o Span> {
     mains.next().filter(|_| mains.next().is_none())
 }
 
-/// Returns the serial numbers of the panels of accordions: folded parts one after the other, each with sentences and below
-/// a short line that is shown.
+/// Returns the serial numbers of panels of accordions: folded parts in a row, each with sentences below a short line.
 fn panels(outline: &Outline<'_>) -> HashSet<usize> {
     /// Two may be a menu and a dialog.
     const FEWEST: usize = 3;

@@ -2,8 +2,7 @@
 
 use crate::read::outline::Block;
 
-/// Returns for each of `blocks` blocks true if it lies in one of the runs. A page may have very many nested ones, so only
-/// their beginnings and ends are counted.
+/// Returns for each of `blocks` blocks true if it lies in a run; there may be very many nested ones.
 pub(crate) fn covered(blocks: usize, runs: impl Iterator<Item = (usize, usize)>) -> Vec<bool> {
     let mut change = vec![0_i32; blocks + 1];
     for (start, end) in runs {
@@ -18,7 +17,6 @@ pub(crate) fn covered(blocks: usize, runs: impl Iterator<Item = (usize, usize)>)
     change.iter().take(blocks).map(is_open).collect()
 }
 
-/// Returns the running sums of a number of each block, beginning with zero.
 pub(crate) fn sums(blocks: &[Block], number: impl Fn(&Block) -> usize) -> Vec<usize> {
     let mut sum = 0;
     let added = blocks.iter().map(|block| {
@@ -28,7 +26,6 @@ pub(crate) fn sums(blocks: &[Block], number: impl Fn(&Block) -> usize) -> Vec<us
     [0].into_iter().chain(added).collect()
 }
 
-/// Returns the sum from one block up to another.
 pub(crate) fn between(sums: &[usize], start: usize, end: usize) -> usize {
     let at = |index: usize| sums.get(index).or(sums.last()).copied().unwrap_or(0);
     at(end).saturating_sub(at(start))

@@ -7,16 +7,12 @@ use crate::text;
 use foldhash::HashMap;
 use std::sync::LazyLock;
 
-/// Names of sections, folded.
 static NAMES: LazyLock<HashMap<&str, Section>> = LazyLock::new(|| {
     let notices = NOTICES.iter().map(|name| (*name, Section::Notice));
     notices.chain(TEASERS.iter().map(|name| (*name, Section::Teasers))).collect()
 });
-/// Maximum number of words of a name.
 const MAX_NAME_WORDS: usize = 6;
-/// Maximum width of a line that is examined.
 const MAX_WIDTH: usize = 60;
-/// Maximum number of words that may follow a name.
 const MAX_MORE_WORDS: usize = 6;
 /// Width above which a paragraph with few links continues the article.
 const PROSE: usize = 280;
@@ -29,7 +25,6 @@ const LOOKS: usize = 4;
 /// Maximum number of blocks from a title or an excerpt to the next link of the same section.
 const NEAR: usize = 2;
 
-/// Drops such sections from the kept blocks, which begin with the page's block `start`.
 pub(crate) fn drop_from(outline: &Outline<'_>, start: usize, left: &mut [Option<Reason>]) {
     let blocks = outline.blocks.get(start..start + left.len()).unwrap_or_default();
     let kept = || blocks.iter().zip(left.iter()).filter(|(_, left)| left.is_none()).map(|(block, _)| block);
@@ -78,18 +73,15 @@ fn named(block: &Block) -> Option<Section> {
     ends.filter(may_go_on).find_map(|(name, _)| NAMES.get(name).copied())
 }
 
-/// Place of a section in the text.
 struct SectionPlace {
     /// End of the element that begins with the heading and holds more than it, if there is one.
     own: Option<usize>,
-    /// True if much of the text stands before it.
     late: bool,
     /// Characters of sentences from it on.
     said_left: usize,
 }
 
-/// Returns the blocks below a section's heading up to the next heading of its level or above, the end of its box, or
-/// the start of running text.
+/// Returns the blocks below a section's heading up to the next such heading, the end of its box, or running text.
 fn run_below<'b>(blocks: &'b [Block], at: usize, place: &SectionPlace) -> &'b [Block] {
     let level = match blocks.get(at).map(|block| block.tag) {
         Some(Tag::Heading(level)) => level,
@@ -110,8 +102,7 @@ fn run_below<'b>(blocks: &'b [Block], at: usize, place: &SectionPlace) -> &'b [B
     rest.get(..length.count()).unwrap_or_default()
 }
 
-/// Returns the end of a section with this run below its heading. Where the article goes on below, a section without a box
-/// of its own is a few lines long.
+/// Returns the end of a section; where the article goes on below, one without a box of its own is a few lines long.
 fn section_end(run: &[Block], at: usize, section: Section, place: &SectionPlace) -> usize {
     let boxed = place.own.is_some_and(|end| end <= at + 1 + run.len());
     let said: usize = run.iter().filter(|block| is_sentence(block)).map(|block| block.chars).sum();
@@ -122,7 +113,6 @@ fn section_end(run: &[Block], at: usize, section: Section, place: &SectionPlace)
     at + 1 + inserted(run, section)
 }
 
-/// Returns the number of blocks of a run below a heading that belong to a section inside the article.
 fn inserted(run: &[Block], section: Section) -> usize {
     let is_plain = |block: &Block| !is_linked(block) && !matches!(block.tag, Tag::Heading(_));
     let linked = run.iter().filter(|block| is_linked(block)).count();

@@ -10,9 +10,9 @@ use crate::read::outline::{Byline, Outline};
 use crate::text::{ends_with_title, fold};
 use curlew_text::date::find;
 
-/// Names of meta tags for the author.
 const METAS: &str = "\
-    author article:author dc.creator dcterms.creator parsely-author sailthru.author byl citation_author citation_authors";
+    author article:author dc.creator dcterms.creator parsely-author sailthru.author byl citation_author \
+    citation_authors";
 /// Names of which a page with several authors has one for each.
 const REPEATED: &str = "article:author dc.creator dcterms.creator parsely-author citation_author citation_authors";
 
@@ -67,7 +67,6 @@ pub(crate) fn choose(
     Some(better.unwrap_or(chosen))
 }
 
-/// Returns the names in the metas of one name, if there are several.
 fn several(outline: &Outline<'_>, meta: &str) -> Option<String> {
     let mut names: Vec<&str> = Vec::new();
     for name in outline.metas_of(meta).take(MAX_AUTHORS).map(str::trim).filter(|name| !name.contains("://")) {
@@ -80,7 +79,6 @@ fn several(outline: &Outline<'_>, meta: &str) -> Option<String> {
     (names.len() > 1).then(|| names.join(between))
 }
 
-/// Returns the author that the page gives to cards on other sites.
 fn of_card<'a>(outline: &Outline<'a>) -> Option<&'a str> {
     let pairs = [("twitter:label1", "twitter:data1"), ("twitter:label2", "twitter:data2")];
     let is_label = |label: &str| outline.meta(&[label]).is_some_and(introduces);
@@ -90,7 +88,6 @@ fn of_card<'a>(outline: &Outline<'a>) -> Option<&'a str> {
 /// Number of lines after the headline in which a byline may stand.
 const AROUND: usize = 8;
 
-/// Returns the block of the headline.
 fn headline(outline: &Outline<'_>, title: Option<&str>) -> usize {
     let named = title.and_then(|title| {
         let mut all = outline.headings.iter();
@@ -101,7 +98,6 @@ fn headline(outline: &Outline<'_>, title: Option<&str>) -> usize {
     named.or(outline.headings_of(1).next()).map_or(0, |heading| heading.block)
 }
 
-/// Returns the texts of links to writers' own pages near the headline.
 fn profiles<'a>(outline: &'a Outline<'_>, at: usize) -> impl Iterator<Item = &'a str> {
     let near = at.saturating_sub(2)..at + AROUND;
     outline.profiles.iter().filter(move |(_, block)| near.contains(block)).map(|(name, _)| name.as_str())
@@ -160,14 +156,12 @@ fn within<'a>(outline: &'a Outline<'_>, byline: &'a Byline) -> &'a str {
     first.filter(|name| inner.all(|other| name.contains(other) || !is_person(other))).unwrap_or(line)
 }
 
-/// Returns the lines shortly before and after the headline.
 fn near_headline<'a>(outline: &'a Outline<'_>, at: usize) -> impl Iterator<Item = &'a str> {
     let end = outline.blocks.len().min(at + AROUND);
     let near = outline.blocks.get(at.saturating_sub(2)..end).unwrap_or_default().iter();
     near.filter(|block| block.chars < 100).map(|block| block.text.as_str())
 }
 
-/// Returns the lines near the headline that follow a label announcing the author.
 fn below_label<'a>(outline: &'a Outline<'_>, at: usize) -> impl Iterator<Item = &'a str> {
     let pairs = near_headline(outline, at).zip(near_headline(outline, at).skip(1));
     let is_name = |line: &str| (1..=5).contains(&line.split_whitespace().count()) && !line.ends_with('.');

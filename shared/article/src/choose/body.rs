@@ -13,25 +13,20 @@ use curlew_text::hygiene;
 use scraper::Html;
 use std::collections::HashSet;
 
-/// The text, and its position in the page.
 #[derive(Debug, Default)]
 pub(crate) struct Body {
     pub(crate) text: String,
-    /// Name of the rule that found it.
     pub(crate) from: &'static str,
-    /// First block of the text, and the block after the part of the page that has it; both 0 if it is not from the body.
+    /// First block of the text, and the block after the part of the page that has it; both 0 if it is not from the
+    /// body.
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Steps that finding it took, in addition to the weighing.
     pub(crate) steps: u64,
-    /// Features of the blocks.
     pub(crate) table: Vec<Row>,
-    /// Answer of the model, if it decides.
     pub(crate) learned: Option<Answer>,
 }
 
-/// Width below which a candidate with twice as much text is taken, and minimum length of a text that is stored
-/// elsewhere.
+/// Width below which a candidate with twice as much text is taken, and minimum length of a stored text.
 const SHORT: usize = 250;
 /// Width below which a page may keep its text outside of its markup: a lead, or a notice that scripts are needed.
 const LITTLE: usize = 600;
@@ -57,8 +52,7 @@ pub(crate) fn weigh(outline: &Outline<'_>, title: Option<&str>) -> Ranking {
     Ranking { candidates, weights, best, steps, hidden }
 }
 
-/// The extractors and their priors. A named element is seldom too large or too small; an `<article>` may be a teaser, and
-/// `<main>` contains everything.
+/// The extractors and their priors: an `<article>` may be a teaser, and `<main>` contains everything.
 const EXTRACTORS: [(&str, f64); 5] =
     [("microdata", 0.7), ("content", 0.7), ("article", 0.3), ("density", 0.2), ("main", 0.1)];
 
@@ -140,7 +134,6 @@ pub(crate) fn text(
     Body { table, learned, steps: chosen.steps + described, ..chosen }
 }
 
-/// Returns the text that the page keeps outside of its markup, if that is much more than what was found in it.
 fn or_stored(mut chosen: Body, tree: &Html, outline: &Outline<'_>, title: Option<&str>) -> Body {
     let folded = title.map(text::fold).unwrap_or_default();
     for Stored { html, from, steps } in stored::read(tree) {
@@ -163,7 +156,6 @@ fn or_stored(mut chosen: Body, tree: &Html, outline: &Outline<'_>, title: Option
     chosen
 }
 
-/// Renders the kept blocks as text. `title` is the headline, folded.
 fn render(outline: &Outline<'_>, candidate: &Candidate, title: &str) -> Body {
     let mut out = String::new();
     let mut left = outline.limits.text_chars;
@@ -199,7 +191,6 @@ fn push(out: &mut String, paragraph: &str, left: &mut usize) {
     *left = left.saturating_sub(paragraph.chars().count() + 2);
 }
 
-/// Cleans a text from another source; tags in it are dropped.
 fn paragraphs(raw: &str, max_chars: usize) -> String {
     let (mut out, mut left) = (String::new(), max_chars);
     for paragraph in dom::without_tags(raw).lines() {

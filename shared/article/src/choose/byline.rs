@@ -14,7 +14,6 @@ use curlew_text::{leftovers::is_leftover, references};
 
 /// Maximum length of the names of several authors, in characters.
 const MAX_CHARS: usize = 600;
-/// Minimum number of words of a person's name.
 const PERSON: usize = 2;
 
 /// True if a label only announces a writer's name. In some languages the word is one that names have in them, too.
@@ -23,7 +22,6 @@ pub(super) fn introduces(label: &str) -> bool {
     label == "de" || BYLINE_PHRASES.iter().chain(&*WRITER_LABELS).chain(&*BEFORE_NAMES).any(|known| *known == label)
 }
 
-/// Returns what follows the words before a writer's name that a text begins with.
 pub(super) fn after_by(text: &str) -> Option<&str> {
     let phrase = BYLINE_PHRASES.iter().filter_map(|phrase| after_word(text, phrase));
     let parted = phrase.filter(|rest| rest.starts_with([' ', '\u{A0}', ':', '：']) || is_glued(text, rest));
@@ -49,12 +47,10 @@ fn is_glued(text: &str, rest: &str) -> bool {
     word.ends_with(char::is_lowercase) && rest.starts_with(char::is_uppercase)
 }
 
-/// True if a line begins with the words before a writer's name, and goes on like one if these are short words.
 pub(super) fn starts_with_by(text: &str) -> bool {
     after_by(text).is_some() || after_of(text).is_some_and(|rest| rest.starts_with(char::is_uppercase))
 }
 
-/// Returns what follows a word, in small or capital letters.
 fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let mut letters = text.chars();
     let begins = word.chars().all(|wanted| letters.next().is_some_and(|c| c.to_lowercase().eq([wanted])));
@@ -66,7 +62,6 @@ pub(super) fn any_day() -> Hints {
     Hints::page(Order::DayFirst).of_language(Some("pl"))
 }
 
-/// True if a day is written in a text.
 pub(super) fn has_day(text: &str) -> bool {
     !find(text, &any_day()).is_empty()
 }
@@ -87,27 +82,23 @@ pub(super) fn before_time(line: &str) -> &str {
     }
 }
 
-/// True if a name ends with a single letter and a point.
 fn ends_with_initial(name: &str) -> bool {
     let mut last = name.rsplit([' ', '.']).filter(|part| !part.is_empty());
     name.ends_with('.') && last.next().is_some_and(|part| part.chars().count() == 1)
 }
 
-/// True if a name is that of an editorial office, or of whoever works there.
 pub(super) fn is_office(name: &str) -> bool {
     fold(name).split(' ').any(|word| OFFICES.contains(word))
 }
 
 /// True if a text reads like the name of a person: a few words, each but the particles with a capital letter.
 pub(super) fn is_person(text: &str) -> bool {
-    /// Minimum and maximum number of words.
     const WORDS: std::ops::RangeInclusive<usize> = 2..=4;
     let text = after_by(text).unwrap_or(text);
     let mut words = text.split_whitespace();
     WORDS.contains(&words.clone().count()) && words.all(is_part_of_name)
 }
 
-/// True if a word may be part of a person's name.
 fn is_part_of_name(word: &str) -> bool {
     let letters = word.chars().all(|c| c.is_alphabetic() || matches!(c, '.' | '-' | '\'' | '’'));
     letters
@@ -115,8 +106,7 @@ fn is_part_of_name(word: &str) -> bool {
         && !fold(word).split(' ').any(|word| NO_NAMES.contains(word))
 }
 
-/// Returns the names of persons that a byline begins with, without what they do, a place, the age of the text, or those who
-/// helped.
+/// Returns the names of persons that a byline begins with, without roles, places, dates and helpers.
 fn persons(byline: &str) -> Option<&str> {
     let byline = before_event(byline);
     let byline = find(byline, &any_day()).first().map_or(byline, |day| head_bytes(byline, day.start));
@@ -131,14 +121,12 @@ fn persons(byline: &str) -> Option<&str> {
     (end > 0 && !WITHIN_OFFICES.contains(rest) && !is_office(rest)).then(|| byline.get(..end))?
 }
 
-/// The name of a person that a text begins with.
 struct FirstPerson {
     end: usize,
     /// Beginning of what may be another name.
     next: Option<usize>,
 }
 
-/// Returns the person whose name a text begins with.
 fn first_person(text: &str) -> Option<FirstPerson> {
     let (mut words, mut end, mut before, mut last) = (0, 0, 0, "");
     let mut is_joined = false;
@@ -179,12 +167,10 @@ fn first_person(text: &str) -> Option<FirstPerson> {
     (words >= PERSON).then_some(FirstPerson { end, next: None })
 }
 
-/// True for a word of labels that is a family name, too, such as "Best".
 fn is_family_name(word: &str) -> bool {
     word.starts_with(char::is_uppercase) && FAMILY_NAMES.contains(fold(word).as_str())
 }
 
-/// Returns a byline up to the word that says when its text was published or changed.
 fn before_event(byline: &str) -> &str {
     let lower = byline.to_lowercase();
     // Some letters have another length in lower case.
@@ -213,7 +199,6 @@ fn after_role(byline: &str) -> Option<&str> {
     })
 }
 
-/// True if a word is for what people do who write, or who make pictures.
 fn is_role(word: &str) -> bool {
     /// Maximum length of a role that is a word of its own only: "foto" begins names as well.
     const WHOLE: usize = 5;
@@ -221,14 +206,13 @@ fn is_role(word: &str) -> bool {
     fold(word).split(' ').any(|word| ROLES.iter().any(|role| is(word, role)))
 }
 
-/// True if a line begins with a name that is marked as a reporter's.
 pub(super) fn is_reporter(text: &str) -> bool {
     let first = text.split(['|', '·', '｜', '/', '　']).next().unwrap_or_default().trim();
     REPORTERS.iter().any(|word| first.strip_suffix(word).is_some_and(|name| (1..=20).contains(&name.chars().count())))
 }
 
-/// Returns the name in a text such as "By Ada Example | May 1, 2026", of at most `chars` characters; `None` if it cannot
-/// contain a name. `signed` is true if the page shows the text as a byline.
+/// Returns the name in a text such as "By Ada Example | May 1, 2026", of at most `chars` characters; `None` if it
+/// cannot contain a name. `signed` is true if the page shows the text as a byline.
 pub(super) fn name(text: &str, signed: bool, chars: usize) -> Option<String> {
     /// Maximum length of the words for the kind of work, in bytes.
     const MADE: usize = 16;
@@ -296,7 +280,6 @@ pub(super) fn name(text: &str, signed: bool, chars: usize) -> Option<String> {
     is_name.then(|| name.to_owned())
 }
 
-/// True if a name is one that software gives to an account, or a label.
 fn is_nobody(name: &str) -> bool {
     let name = fold(name);
     let account = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end();
@@ -310,13 +293,11 @@ fn without_role(names: &str) -> &str {
     end.and_then(|end| names.get(..end)).unwrap_or(names)
 }
 
-/// True if a name ends with the form of a company.
 pub(super) fn is_company(name: &str) -> bool {
     let name = fold(name);
     COMPANIES.iter().any(|form| name.strip_suffix(form).is_some_and(|rest| rest.ends_with(' ')))
 }
 
-/// Returns a person's name without that of the paper behind it.
 pub(super) fn without_paper<'n>(name: &'n str, paper: &str) -> Option<&'n str> {
     let at = name.len().checked_sub(paper.len())?;
     let (before, rest) = name.split_at_checked(at)?;
@@ -327,13 +308,11 @@ pub(super) fn without_paper<'n>(name: &'n str, paper: &str) -> Option<&'n str> {
     (apart && fold(rest) == fold(paper) && name.contains(' ')).then_some(name)
 }
 
-/// True if a name is the address of a site.
 pub(super) fn is_address(name: &str) -> bool {
     let end = name.rsplit_once('.').filter(|(_, end)| (2..=4).contains(&end.len())).map(|(_, end)| end);
     !name.contains(' ') && end.is_some_and(|end| end.bytes().all(|b| b.is_ascii_lowercase()))
 }
 
-/// True if a name is one word in lower case, as accounts are named.
 pub(super) fn is_login(name: &str) -> bool {
     !name.contains(' ') && name.chars().all(|c| c.is_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.'))
 }

@@ -15,7 +15,6 @@ use curlew_text::hygiene::head_bytes;
 use std::borrow::Cow;
 use url::Url;
 
-/// Both dates.
 #[derive(Debug, Default)]
 pub(crate) struct Dates {
     pub(crate) published: Option<(Timestamp, DateSource)>,
@@ -25,8 +24,9 @@ pub(crate) struct Dates {
 /// Source of a date, and how reliable it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DateSource {
-    /// Rule that found it: `opengraph`, `jsonld`, `microdata`, `meta`, `time` (an element marked as a date), `url`, `text`,
-    /// `script`, `redated` (the page shows the day of its last change as its date), or `modified` (no other date is known).
+    /// Rule that found it: `opengraph`, `jsonld`, `microdata`, `meta`, `time` (an element marked as a date), `url`,
+    /// `text`, `script`, `redated` (the page shows the day of its last change as its date), or `modified` (no other
+    /// date is known).
     pub from: &'static str,
     /// How reliable the date is.
     pub confidence: Confidence,
@@ -36,7 +36,6 @@ pub struct DateSource {
 
 type Claim = (Timestamp, DateSource);
 
-/// Chooses the dates.
 pub(crate) fn choose(evidence: Evidence<'_>, chosen: &Body, html: &str, language: Option<&str>) -> Dates {
     let hints = Hints::page(order(evidence.outline, language)).of_language(language);
     let page = DatedPage {
@@ -63,7 +62,6 @@ pub(crate) fn choose(evidence: Evidence<'_>, chosen: &Body, html: &str, language
     Dates { published, modified }
 }
 
-/// Parses a date that markup gives.
 fn told_by(from: &'static str, text: &str, hints: &Hints) -> Option<Claim> {
     let moment = parse(text, hints)?;
     Some((moment.at, DateSource { from, confidence: Confidence::High, zone: moment.zone }))
@@ -88,7 +86,6 @@ struct DatedPage<'a> {
     start: usize,
     end: usize,
     hints: Hints,
-    /// The same hints for what markup states.
     markup: Hints,
 }
 
@@ -106,7 +103,6 @@ impl DatedPage<'_> {
         block + Self::AROUND >= self.headline.unwrap_or(self.start).min(self.start)
     }
 
-    /// Returns the first date that Open Graph, structured data or other metas give.
     fn told(&self, graph: &[&str], metas: &[&str], data: fn(&Statements) -> Option<&str>) -> Option<Claim> {
         let Evidence { outline, linked, micro } = self.evidence;
         let told = [("opengraph", outline.meta(graph)), ("jsonld", data(linked)), ("microdata", data(micro))];
@@ -114,7 +110,6 @@ impl DatedPage<'_> {
         told.into_iter().chain(metas).find_map(|(from, text)| told_by(from, text?, &self.markup))
     }
 
-    /// Returns the publication date according to the markup.
     fn marked(&self) -> Option<Claim> {
         let graph = ["article:published_time", "og:article:published_time", "og:published_time"];
         let own = |m: &Moment| m.published && !m.outside && m.block <= self.end;
@@ -122,7 +117,6 @@ impl DatedPage<'_> {
             .or_else(|| self.moment(&self.markup, Confidence::High, own))
     }
 
-    /// Returns the time of the last change.
     fn modified(&self) -> Option<Claim> {
         let graph = ["article:modified_time", "og:article:modified_time", "og:updated_time", "article:updated_time"];
         self.told(&graph, &MODIFIED_METAS, |data| data.modified.as_deref())
@@ -147,8 +141,8 @@ impl DatedPage<'_> {
         first_reliable(claims.into_iter().flatten(), Confidence::Medium)
     }
 
-    /// Replaces dates stamped by the build, which systems write as both dates: if both are of one day, or the publication
-    /// is the later one, an earlier date shown beside the headline wins.
+    /// Replaces dates stamped by the build, which systems write as both dates: if both are of one day, or the
+    /// publication is the later one, an earlier date shown beside the headline wins.
     fn unless_stamped(&self, found: Claim, modified: Option<Claim>) -> Claim {
         let is_stamped = modified.is_some_and(|(at, _)| at <= found.0 || at.day() == found.0.day());
         let stated = |m: &Moment| !m.modified && !m.outside && self.near(m.block);
@@ -158,8 +152,9 @@ impl DatedPage<'_> {
         is_stamped.then(beside).flatten().filter(is_earlier).unwrap_or(found)
     }
 
-    /// Returns the date of a redated page: the day of the last change, if the page shows that in its byline. The publisher
-    /// stands by it, unless the older day is shown near the headline or in the address, or the page is a live blog.
+    /// Returns the date of a redated page: the day of the last change, if the page shows that in its byline. The
+    /// publisher stands by it, unless the older day is shown near the headline or in the address, or the page is a live
+    /// blog.
     fn redated(&self, found: Claim, modified: Option<Claim>) -> Option<Claim> {
         let Evidence { outline, linked, .. } = self.evidence;
         let first_day = local_day(found.0, found.1.zone);
@@ -178,8 +173,8 @@ impl DatedPage<'_> {
         is_redated.then_some((at, DateSource { from: "redated", confidence: Confidence::Medium, ..source }))
     }
 
-    /// Returns the first of the moments that fit and can be parsed, preferring one that its line is about. In running text
-    /// it is a guess, unless the markup says more.
+    /// Returns the first of the moments that fit and can be parsed; in running text it is a guess, unless markup says
+    /// more.
     fn moment(&self, hints: &Hints, confidence: Confidence, fits: impl Fn(&Moment) -> bool) -> Option<Claim> {
         let outline = self.evidence.outline;
         let claims = outline.moments.iter().filter(|m| fits(m)).filter_map(|m| {
@@ -191,7 +186,6 @@ impl DatedPage<'_> {
         first_reliable(claims, confidence)
     }
 
-    /// Returns the dates written in the lines around the beginning of the text.
     fn days_of_lines(&self, hints: &Hints) -> impl Iterator<Item = (usize, LineDates)> {
         let outline = self.evidence.outline;
         let elsewhere = |at: usize| {
@@ -205,9 +199,8 @@ impl DatedPage<'_> {
         })
     }
 
-    /// Returns the publication date that a line states: the first date near the headline, unless a word marks it as a
-    /// change; then one beside it, since dates further on belong to the story. It is a guess if the line is about
-    /// something else.
+    /// Returns the first date near the headline that is no change, or one beside that, since dates further on belong to
+    /// the story. It is a guess if the line is about something else.
     fn dateline(&self) -> Option<Claim> {
         /// Maximum number of lines after the one about the change.
         const BESIDE: usize = 2;
@@ -332,8 +325,7 @@ fn day_of_address(page: &Url) -> Option<Timestamp> {
     })
 }
 
-/// Returns a line with spaces where a word ends and another begins without one: style alone sets the parts of a byline
-/// apart, as in "Ada ExampleMay 1, 2026".
+/// Returns a line with spaces where style alone parts a byline, as in "Ada ExampleMay 1, 2026".
 fn parted(line: &str) -> Cow<'_, str> {
     let glued = |(one, two): (char, char)| {
         (one.is_lowercase() && (two.is_uppercase() || two.is_ascii_digit()))
@@ -354,15 +346,13 @@ fn parted(line: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// True if a line is about its first day: before it are only words for publication, a weekday or a byline, and few words
-/// are after it.
+/// True if a line is about its first day: words of bylines are before it, and few words after it.
 fn is_dateline(line: &str, hints: &Hints) -> bool {
     const MAX_WORDS_AFTER: usize = 8;
     let is_about = |before: &str| before.rsplit(BARS).next().is_some_and(|part| part.split(MARKS).all(leads_to_day));
     around_day(line, hints).is_some_and(|(before, after)| is_about(&before) && words(&after) <= MAX_WORDS_AFTER)
 }
 
-/// Returns what stands before and after the first day of a line.
 fn around_day(line: &str, hints: &Hints) -> Option<(String, String)> {
     let day = date::find(line, hints).into_iter().next()?;
     let line = date::ascii_digits(line);
@@ -380,7 +370,6 @@ fn leads_to_day(before: &str) -> bool {
         || (says_published(before) && words(before) <= MAX_WORDS)
 }
 
-/// Marks that set the parts of a byline apart.
 const BARS: [char; 4] = ['|', '·', '•', '\n'];
 /// Marks that part them as they part those of a sentence.
 const MARKS: [char; 3] = [',', '–', '—'];

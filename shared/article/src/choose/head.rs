@@ -11,10 +11,7 @@ use curlew_text::hygiene::line;
 use memchr::memchr_iter;
 use url::Url;
 
-/// Takes canonical URL and directives from the tree's outline if that is complete, or else from the tags.
-///
-/// # Errors
-/// If the page breaks one of the limits.
+/// Takes canonical URL and directives from the outline if that is complete, or else from the tags, within their limits.
 pub(crate) fn read(html: &str, outline: &Outline<'_>) -> Result<HeadScan, Unreadable> {
     let limits = &outline.limits;
     if hides_tags(html, outline) {
@@ -54,8 +51,8 @@ fn hides_tags(html: &str, outline: &Outline<'_>) -> bool {
     })
 }
 
-/// Returns the canonical URL and its source: `link` if all canonical links agree; else `og:url` on the same host; else what
-/// JSON-LD (`mainEntityOfPage`), `twitter:url` or microdata say, if that is the page's own path.
+/// Returns the canonical URL and its source: `link` if all canonical links agree; else `og:url` on the same host; else
+/// what JSON-LD (`mainEntityOfPage`), `twitter:url` or microdata say, if that is the page's own path.
 pub(crate) fn canonical(head: &HeadScan, evidence: Evidence<'_>) -> Option<(Url, &'static str)> {
     let Evidence { outline, linked, .. } = evidence;
     let (page, max_bytes) = (&outline.page, outline.limits.url_bytes);

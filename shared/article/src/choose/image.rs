@@ -1,5 +1,4 @@
-//! Chooses the main image: the one that the page gives to other sites, else the first image of the text that is no
-//! ornament.
+//! Chooses the main image: one that the page gives to other sites, else the first of the text that is no ornament.
 
 use crate::candidates::parts;
 use crate::choose::Evidence;
@@ -40,7 +39,6 @@ pub(crate) fn choose(evidence: Evidence<'_>, chosen: &Body) -> Vec<(Url, &'stati
     choices
 }
 
-/// Returns the first picture of the text, or else of the page; pictures behind elements and of videos come last.
 fn of_body(
     outline: &Outline<'_>,
     chosen: &Body,

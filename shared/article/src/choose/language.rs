@@ -10,7 +10,6 @@ const SAMPLE: usize = 1_000;
 /// Minimum width of a text for its guess to contradict the markup.
 const ENOUGH: usize = 200;
 
-/// Chooses the primary language subtag (BCP 47, RFC 5646 §2.2.1).
 pub(crate) fn choose(Evidence { outline, linked, micro }: Evidence<'_>, text: &str) -> Option<String> {
     let told = [
         outline.html_lang,
@@ -44,13 +43,11 @@ fn same(tag: &str, guessed: &str) -> bool {
     tag == guessed || alike.split(' ').any(|other| other == tag)
 }
 
-/// Returns the primary subtag of a tag such as `it-IT` or `en_US`.
 fn primary(tag: &str) -> Option<String> {
     let first = tag.trim().split(['-', '_', ',', ';', ' ']).next().unwrap_or_default().to_ascii_lowercase();
     ((2..=3).contains(&first.len()) && first.bytes().all(|b| b.is_ascii_lowercase())).then_some(first)
 }
 
-/// Returns the shortest code of a language (ISO 639-1 where there is one).
 fn code(language: Lang) -> &'static str {
     let code = language.code();
     let mut codes = LANGUAGES.iter().filter_map(|line| line.split_once(' '));

@@ -12,7 +12,6 @@ pub(crate) mod title;
 use crate::markup::Statements;
 use crate::read::outline::Outline;
 
-/// Sources that the fields are chosen from.
 #[derive(Clone, Copy)]
 pub(crate) struct Evidence<'e> {
     pub(crate) outline: &'e Outline<'e>,

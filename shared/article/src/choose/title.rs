@@ -7,7 +7,6 @@ use crate::text::{alike, fold, is_unspaced, words};
 use curlew_text::{hygiene::line, leftovers::is_leftover, references};
 use std::borrow::Cow;
 
-/// Chooses the headline.
 pub(crate) fn choose(evidence: Evidence<'_>) -> Option<String> {
     let Evidence { outline, linked, micro } = evidence;
     let tidy = |text: &str| {
@@ -35,7 +34,6 @@ fn without_markup(title: &str) -> Cow<'_, str> {
     if title.contains("</") || title.contains("<br") { without_tags(title).into() } else { title.into() }
 }
 
-/// Returns the heading of a level that is most similar to the stated titles or to some parts of them.
 fn heading(outline: &Outline<'_>, stated: &[String], level: u8, parts: fn(&str) -> Vec<&str>) -> Option<String> {
     /// Share of common words from which a heading repeats the headline.
     const ALIKE: f64 = 0.75;
@@ -59,7 +57,6 @@ fn without_label<'h>(heading: &'h str, told: &[String]) -> &'h str {
     if behind.starts_with(char::is_alphabetic) && agree() { behind } else { heading }
 }
 
-/// True if a heading is related to the stated titles.
 fn akin(text: &str, told: &[String]) -> bool {
     /// Share of common words below which a heading is a slogan or the site's name.
     const AKIN: f64 = 0.2;
@@ -86,17 +83,14 @@ fn only<'o>(outline: &'o Outline<'_>) -> Option<&'o String> {
     ones.next().filter(|_| ones.next().is_none())
 }
 
-/// Returns the parts of a title before each of its first separators.
 fn first_parts(title: &str) -> Vec<&str> {
     separators(title).into_iter().filter_map(|(at, _)| title.get(..at)).collect()
 }
 
-/// Returns the parts of a title after each of its first separators: older systems name the site first.
 fn last_parts(title: &str) -> Vec<&str> {
     separators(title).into_iter().filter_map(|(_, end)| title.get(end..)).collect()
 }
 
-/// Returns the beginnings and ends of the first separators of a title.
 fn separators(title: &str) -> Vec<(usize, usize)> {
     const MAX_SEPARATORS: usize = 4;
     let found = marks(title).flat_map(|mark| title.match_indices(mark).take(MAX_SEPARATORS));
@@ -106,7 +100,6 @@ fn separators(title: &str) -> Vec<(usize, usize)> {
     ends
 }
 
-/// Returns the separators that occur in a title.
 fn marks(title: &str) -> impl Iterator<Item = &'static str> {
     let tight = if title.contains(is_unspaced) { &TIGHT[..] } else { &[] };
     PARTING.iter().chain(tight).copied().filter(|mark| title.contains(mark))
@@ -122,7 +115,6 @@ const WITHIN: [&str; 3] = [" : ", ": ", "| "];
 /// Separators in Chinese and Japanese, which put no spaces around them.
 const TIGHT: [&str; 6] = ["|", "_", "－", "-", "―", "—"];
 
-/// Returns the site's name for itself.
 pub(crate) fn site_name(evidence: Evidence<'_>, headline: Option<&str>) -> Option<String> {
     let Evidence { outline, linked, micro } = evidence;
     let apps = ["application-name", "apple-mobile-web-app-title", "al:android:app_name"];
@@ -133,7 +125,6 @@ pub(crate) fn site_name(evidence: Evidence<'_>, headline: Option<&str>) -> Optio
     (!name.is_empty()).then_some(name)
 }
 
-/// Returns the site's name that a document's title has after or before the headline.
 fn site_beside(document: &str, headline: &str) -> Option<String> {
     const MAX_WORDS: usize = 6;
     let (document, headline) = (document.trim(), headline.trim());
@@ -149,13 +140,10 @@ fn site_beside(document: &str, headline: &str) -> Option<String> {
     (!headline.is_empty() && !rest.is_empty() && single && words(rest) <= MAX_WORDS).then(|| rest.to_owned())
 }
 
-/// The names by which a page's site may be called in titles.
 struct Site {
-    /// Names that the page states, folded.
     names: Vec<String>,
     /// Labels of the host that can be names.
     labels: Vec<String>,
-    /// The host without dots and hyphens.
     host: String,
 }
 
@@ -181,7 +169,6 @@ impl Site {
         }
     }
 
-    /// True if the page states that its site is called so.
     fn is_called(&self, text: &str) -> bool {
         let text = fold(text);
         self.names.contains(&text)
@@ -211,7 +198,6 @@ impl Site {
     }
 }
 
-/// Returns a title without the site's name at its end or beginning.
 fn without_site(title: &str, site: &Site) -> String {
     /// A section's and a site's name at both ends, and some more.
     const MAX_NAMES: usize = 6;
@@ -223,7 +209,6 @@ fn without_site(title: &str, site: &Site) -> String {
     title.to_owned()
 }
 
-/// Returns a title without one name; `None` if it has none.
 fn without_name<'t>(title: &'t str, site: &Site) -> Option<&'t str> {
     const MAX_TRIES: usize = 8;
     let bars = [" | ", " ｜ ", "｜"];

@@ -9,7 +9,6 @@ use crate::text;
 use curlew_text::hygiene;
 use foldhash::HashMap;
 
-/// Number of features of a block.
 pub(crate) const FEATURES: usize = GROUPS[GROUPS.len() - 1].1;
 /// Groups of features by the words that explain them, each with the number of the feature behind its last.
 pub(crate) const GROUPS: [(&str, usize); 13] = [
@@ -31,13 +30,11 @@ pub(crate) const GROUPS: [(&str, usize); 13] = [
 /// Features of one block: counts are themselves, shares are in thousandths, and what exceeds the range is cut.
 pub(crate) type Row = [i16; FEATURES];
 
-/// Findings of the rules that are features.
 pub(crate) struct PageFacts<'e> {
     pub(crate) outline: &'e Outline<'e>,
     pub(crate) weighed: &'e Ranking,
     /// The best candidate, with its lead.
     pub(crate) best: Option<&'e Candidate>,
-    /// The headline, folded.
     pub(crate) title: &'e str,
 }
 
@@ -54,20 +51,16 @@ impl Filling<'_> {
         self.next += 1;
     }
 
-    fn count(&mut self, number: usize) {
-        self.add(i64::try_from(number).unwrap_or(i64::MAX));
+    fn counts<const N: usize>(&mut self, numbers: [usize; N]) {
+        for number in numbers {
+            self.add(i64::try_from(number).unwrap_or(i64::MAX));
+        }
     }
 
     fn flag(&mut self, is: bool) {
         self.add(is.into());
     }
 
-    /// Adds a share in thousandths.
-    fn share(&mut self, part: usize, whole: usize) {
-        self.count(part.saturating_mul(1_000) / whole.max(1));
-    }
-
-    /// Adds 128 flags, of which few are set.
     fn bits(&mut self, mut bits: u128) {
         while bits > 0 {
             if let Some(slot) = self.row.get_mut(self.next + bits.trailing_zeros() as usize) {
@@ -86,7 +79,6 @@ impl Filling<'_> {
     }
 }
 
-/// Counts of one block's text.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     words: usize,
@@ -97,7 +89,6 @@ struct Counts {
     commas: usize,
     digits: usize,
     capitals: usize,
-    /// Signs that separate labels.
     separators: usize,
 }
 
@@ -125,7 +116,6 @@ impl Counts {
     }
 }
 
-/// Sums of the counts of the first blocks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     blocks: usize,
@@ -164,23 +154,19 @@ impl Sum {
     }
 }
 
-/// What is the same for all blocks of a page, or is looked up for each.
 struct Page<'p> {
     evidence: &'p PageFacts<'p>,
     counts: Vec<Counts>,
     sums: Vec<Sum>,
-    /// Elements by serial number.
     spans: HashMap<usize, Span>,
     /// Sums over the blocks of one path, and of one path and classes.
     paths: HashMap<u64, Sum>,
     styles: HashMap<u64, Sum>,
     times: HashMap<&'p str, usize>,
-    /// Kinds of parts around each block, a bit each.
     kinds: Vec<u8>,
     /// For each of [`RULES`] the blocks that one of its candidates has (1) or keeps (2).
     votes: [Vec<u8>; RULES.len()],
     headline: Option<usize>,
-    /// First and last block that the rules keep.
     ends: [Option<usize>; 2],
     data: Vec<i64>,
 }
@@ -188,7 +174,6 @@ struct Page<'p> {
 /// Maximum number of blocks of a page that are described; the rules read what is longer.
 const BLOCKS: usize = 6_000;
 
-/// Returns the features of all blocks; none if there are too many.
 pub(crate) fn table(evidence: &PageFacts<'_>) -> Vec<Row> {
     if evidence.outline.blocks.len() > BLOCKS {
         return Vec::new();
@@ -267,26 +252,20 @@ impl<'p> Page<'p> {
         own_text(block, &counts, row);
         row.until(0);
 
-        row.share(counts.links, counts.chars);
-        row.share(block.own_link_chars, counts.chars);
-        row.count(counts.links);
+        let own_links = share(block.own_link_chars, counts.chars);
+        row.counts([share(counts.links, counts.chars), own_links, counts.links]);
         row.until(1);
 
-        row.count(at);
-        row.share(at, many);
-        row.count(many - at);
+        row.counts([at, share(at, many), many - at]);
         row.add(self.headline.map_or(i64::from(i16::MIN), |headline| at as i64 - headline as i64));
         row.flag(self.headline == Some(at));
-        row.count(place.depth.into());
-        row.share(self.sum(0, at).words, all.words);
+        row.counts([place.depth.into(), share(self.sum(0, at).words, all.words)]);
         row.until(2);
 
-        row.count(self.times.get(block.text.as_str()).copied().unwrap_or(1));
+        row.counts([self.times.get(block.text.as_str()).copied().unwrap_or(1)]);
         row.until(3);
 
-        for count in place.tags {
-            row.count(count.into());
-        }
+        row.counts(place.tags.map(usize::from));
         row.until(4);
         row.bits(place.names);
         row.until(5);
@@ -309,11 +288,8 @@ impl<'p> Page<'p> {
         row.until(10);
         for (start, end) in self.containers(at, place) {
             let sum = self.sum(start, end);
-            row.count(sum.blocks);
-            row.count(sum.words);
-            row.share(sum.words, all.words);
-            row.share(sum.links, sum.chars);
-            row.share(sum.kept, sum.chars);
+            row.counts([sum.blocks, sum.words, share(sum.words, all.words)]);
+            row.counts([share(sum.links, sum.chars), share(sum.kept, sum.chars)]);
         }
         row.until(11);
         for number in &self.data {
@@ -325,7 +301,7 @@ impl<'p> Page<'p> {
     fn candidates(&self, at: usize, row: &mut Filling<'_>) {
         let best = self.evidence.best;
         for votes in &self.votes {
-            row.count(votes.get(at).copied().unwrap_or_default().into());
+            row.counts([votes.get(at).copied().unwrap_or_default().into()]);
         }
         let reason = best.and_then(|best| best.left.get(at.checked_sub(best.span.start)?).copied());
         row.add(match reason {
@@ -343,47 +319,35 @@ impl<'p> Page<'p> {
             let other = at.checked_add_signed(distance);
             let counts = other.and_then(|at| self.counts.get(at)).copied().unwrap_or_default();
             let block = other.and_then(|at| self.evidence.outline.blocks.get(at));
-            row.count(counts.words);
-            row.share(counts.links, counts.chars);
-            row.count(counts.ends);
+            row.counts([counts.words, share(counts.links, counts.chars), counts.ends]);
             row.add(block.map_or(-1, |block| kind_of(block.tag)));
             row.flag(other.is_some_and(|at| is_kept(self.evidence.best, at)));
         }
         for width in [4, 12, 40] {
             let sum = self.sum(at.saturating_sub(width), (at + width + 1).min(self.counts.len()));
-            row.count(sum.words * 10 / sum.blocks.max(1));
-            row.share(sum.links, sum.chars);
-            row.count(sum.ends * 100 / sum.blocks.max(1));
-            row.share(sum.headings, sum.blocks);
-            row.share(sum.kept, sum.chars);
+            row.counts([sum.words * 10 / sum.blocks.max(1), share(sum.links, sum.chars)]);
+            row.counts([sum.ends * 100 / sum.blocks.max(1), share(sum.headings, sum.blocks)]);
+            row.counts([share(sum.kept, sum.chars)]);
         }
     }
 }
 
-/// Adds what the text of a block is like.
 fn own_text(block: &Block, counts: &Counts, row: &mut Filling<'_>) {
-    row.count(counts.words);
-    row.count(counts.chars);
-    row.count(counts.chars * 10 / counts.words.max(1));
-    row.count(counts.ends);
-    row.count(counts.commas);
-    row.share(counts.digits, counts.chars);
-    row.share(counts.capitals, counts.chars);
-    row.count(counts.separators);
+    row.counts([counts.words, counts.chars, counts.chars * 10 / counts.words.max(1), counts.ends, counts.commas]);
+    row.counts([share(counts.digits, counts.chars), share(counts.capitals, counts.chars), counts.separators]);
     row.flag(*block.ends_as_sentence.get_or_init(|| text::ends_sentence(&block.text)));
     row.add(kind_of(block.tag));
-    row.count(block.text.lines().count());
+    row.counts([block.text.lines().count()]);
 }
 
-/// Adds what blocks of one place have together.
 fn group(sum: Sum, all: Sum, row: &mut Filling<'_>) {
-    row.count(sum.blocks);
-    row.count(sum.words);
-    row.share(sum.words, all.words);
-    row.count(sum.words * 10 / sum.blocks.max(1));
-    row.share(sum.links, sum.chars);
-    row.count(sum.ends * 100 / sum.blocks.max(1));
-    row.share(sum.kept, sum.chars);
+    row.counts([sum.blocks, sum.words, share(sum.words, all.words), sum.words * 10 / sum.blocks.max(1)]);
+    row.counts([share(sum.links, sum.chars), sum.ends * 100 / sum.blocks.max(1), share(sum.kept, sum.chars)]);
+}
+
+/// Returns a share in thousandths.
+fn share(part: usize, whole: usize) -> usize {
+    part.saturating_mul(1_000) / whole.max(1)
 }
 
 fn kind_of(tag: Tag) -> i64 {
@@ -398,7 +362,6 @@ fn kind_of(tag: Tag) -> i64 {
     }
 }
 
-/// True if the rules keep a block.
 pub(crate) fn is_kept(best: Option<&Candidate>, at: usize) -> bool {
     best.and_then(|best| best.left.get(at.checked_sub(best.span.start)?)) == Some(&None)
 }
@@ -413,7 +376,6 @@ fn votes(candidates: &[Candidate], rule: &str, blocks: usize) -> Vec<u8> {
     votes
 }
 
-/// Returns the features that all blocks of a page share.
 fn of_page(evidence: &PageFacts<'_>, all: Sum) -> Vec<i64> {
     let PageFacts { outline, weighed, best, .. } = evidence;
     let path = outline.page.path();

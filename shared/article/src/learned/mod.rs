@@ -1,6 +1,6 @@
-//! Decides by a learned model which blocks of a page are its text: trees over features, some of which are answers of the
-//! rules. `cargo xtask learn` makes the model (`model.bin`, with its card `model.md`). All numbers are integers, so the
-//! answers are the same bits on every machine.
+//! Decides by a learned model which blocks of a page are its text: trees over features, some of which are answers of
+//! the rules. `cargo xtask learn` makes the model (`model.bin`, with its card `model.md`). All numbers are integers, so
+//! the answers are the same bits on every machine.
 
 pub(crate) mod features;
 mod trees;
@@ -20,24 +20,21 @@ const FEWEST: usize = 30;
 /// Width from which a repeated paragraph is no coincidence.
 pub(crate) const REPEATED: usize = 50;
 
-/// Answer of the model about a page.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     /// For each block the logarithm of the odds that it is text, in parts of 1,024.
     pub(crate) scores: Vec<i32>,
-    /// The blocks that are text.
     pub(crate) candidate: Candidate,
 }
 
 impl Answer {
-    /// True if a block is text.
     pub(crate) fn keeps(&self, at: usize) -> bool {
         self.candidate.left.get(at) == Some(&None)
     }
 }
 
-/// Returns the blocks of a page that are text; `None` where by the model's own odds the rules' answer is about as good as
-/// its best, for they know more about articles.
+/// Returns the blocks of a page that are text; `None` where by the model's own odds the rules' answer is about as good
+/// as its best, for they know more about articles.
 pub(crate) fn decide(evidence: &PageFacts<'_>, table: &[Row]) -> Option<Answer> {
     let trees = MODEL.as_ref().filter(|_| table.len() >= FEWEST)?;
     let scores: Vec<i32> = table.iter().map(|row| trees.score(row)).collect();
@@ -54,9 +51,9 @@ pub(crate) fn decide(evidence: &PageFacts<'_>, table: &[Row]) -> Option<Answer> 
 
 /// Expected F1 of choices of blocks: twice the right words, as a share of those chosen and those of the text.
 struct Worth {
-    /// For each block its words, and the chance that it is text, in parts of 65,536; no words if it is hidden or a copy.
+    /// For each block its words, and the chance that it is text, in parts of 65,536; no words if it is hidden or a
+    /// copy.
     blocks: Vec<(u64, u64)>,
-    /// Order of the blocks by their scores, the best first.
     order: Vec<usize>,
     /// Words that are text, in parts of 65,536.
     all: u64,
@@ -80,7 +77,6 @@ impl Worth {
         Worth { blocks, order, all }
     }
 
-    /// Returns the expected F1 of a choice, in parts of 65,536.
     fn value(&self, chosen: impl Iterator<Item = usize>) -> u64 {
         let (mut right, mut taken) = (0, 0);
         for (words, chance) in chosen.filter_map(|at| self.blocks.get(at)) {
@@ -90,7 +86,6 @@ impl Worth {
         f1(right, taken, self.all)
     }
 
-    /// Returns the best choice, and its expected F1: all blocks with a score above some number.
     fn best(&self) -> (u64, Vec<bool>) {
         let (mut right, mut taken, mut best, mut many) = (0, 0, 0, 0);
         for (place, at) in self.order.iter().enumerate() {
@@ -147,7 +142,6 @@ fn left_out(blocks: &[Block], hidden: &[bool]) -> Vec<bool> {
     out
 }
 
-/// Returns for each block why it is left out if it is no text: how sure the model is, and which features say so most.
 pub(crate) fn reasons(table: &[Row], scores: &[i32]) -> Vec<String> {
     const MAX_NAMED: usize = 3;
     let Some(trees) = MODEL.as_ref() else { return Vec::new() };

@@ -16,7 +16,6 @@ struct Tree {
     leaves: Vec<i16>,
 }
 
-/// The trees of a model.
 #[derive(Debug, Default)]
 pub(crate) struct Trees {
     /// Advantage of the rules over the model, in parts of 65,536 of expected F1.
@@ -37,7 +36,6 @@ struct Stop {
 const STOPS: [Stop; 2] =
     [Stop { trees: 16, low: -700, high: i32::MAX, times: 4 }, Stop { trees: 60, low: -2_560, high: 2_560, times: 1 }];
 
-/// Reads numbers from the front of a file.
 struct TreeReader<'b>(&'b [u8]);
 
 impl TreeReader<'_> {
@@ -93,8 +91,8 @@ impl Tree {
 }
 
 impl Trees {
-    /// Returns the sum of the trees' answers about a row: the logarithm of the odds that it is text, in parts of 1,024. Where
-    /// the first trees are sure, the others are not asked.
+    /// Returns the logarithm of the odds that a row is text, in parts of 1,024. Where the first trees are sure, they
+    /// decide.
     pub(crate) fn score(&self, row: &[i16]) -> i32 {
         let (mut sum, mut asked) = (0, 0);
         let mut ask = |until: usize| {
@@ -112,8 +110,7 @@ impl Trees {
         ask(usize::MAX)
     }
 
-    /// Returns how much each group of features adds to the score: the features that a tree asked for share its answer, less
-    /// the mean of its leaves.
+    /// Returns how much each group adds to the score: features share the tree's answer, less the mean of its leaves.
     pub(crate) fn contributions(&self, row: &[i16], groups: usize, group: impl Fn(u16) -> usize) -> Vec<i32> {
         let mut sums = vec![0; groups];
         for tree in &self.trees {

@@ -1,5 +1,4 @@
-//! Reads schema.org JSON-LD as it occurs: raw line breaks in strings, comments around the script, several values in a row,
-//! arrays where one value is meant and vice versa.
+//! Reads schema.org JSON-LD as it occurs: raw line breaks, comments, several values in a row, arrays for one value.
 
 use crate::markup::{MAX_AUTHORS, Statements, is_article, is_false};
 use crate::read::outline::Outline;
@@ -40,7 +39,6 @@ pub(crate) fn read(outline: &Outline<'_>) -> Statements {
     found
 }
 
-/// Returns the objects at the top and in graphs that have an `@id` and other properties.
 fn identified(values: &[Value]) -> Ids<'_> {
     const MAX_OBJECTS: usize = 2_000;
     let mut ids = Ids::new();
@@ -60,7 +58,6 @@ fn identified(values: &[Value]) -> Ids<'_> {
     ids
 }
 
-/// Parses the values of a script, as far as possible.
 fn parse(script: &str) -> Vec<Value> {
     let script = script.trim();
     let script = ["<!--", "//<![CDATA[", "/*<![CDATA[*/", "<![CDATA["]
@@ -80,7 +77,6 @@ impl<'v> Reader<'v> {
         enough
     }
 
-    /// Examines an object and those inside it, without recursion.
     fn visit(&mut self, root: &'v Value, found: &mut Statements, works: &mut Vec<&'v Value>) {
         let mut waiting = vec![root];
         while let Some(value) = waiting.pop() {
@@ -164,7 +160,6 @@ impl<'v> Reader<'v> {
         (lines.len() > 2).then(|| lines.join("\n"))
     }
 
-    /// Reads a page object, which fills fields that are still empty.
     fn page(&mut self, value: &'v Value, found: &mut Statements) {
         found.is_paywalled |= self.is_paywalled(value);
         self.dates_and_image(value, found);
@@ -190,7 +185,6 @@ impl<'v> Reader<'v> {
         })
     }
 
-    /// Returns the first of the properties that is a text or a number, such as a count of seconds.
     fn first(&mut self, value: &'v Value, keys: &[&str]) -> Option<String> {
         keys.iter().find_map(|key| match value.get(*key)? {
             Value::Number(number) => Some(number.to_string()),
@@ -227,7 +221,6 @@ impl<'v> Reader<'v> {
         }
     }
 
-    /// Returns the address that an article gives as that of its page.
     fn address(&mut self, value: &'v Value) -> Option<String> {
         let page = value.get("mainEntityOfPage").filter(|_| self.charge(0));
         let page = page.and_then(|page| self.string(page.get("@id").or(page.get("url")).or(Some(page))));
@@ -240,7 +233,6 @@ impl<'v> Reader<'v> {
         found.logos.extend(logo);
     }
 
-    /// True if a value is an organisation, or a list of one.
     fn is_office(&self, value: &'v Value) -> bool {
         let [value] = several(Some(value)) else { return false };
         let is_one = |kind: &&str| matches!(*kind, "Organization" | "NewsMediaOrganization" | "Corporation");
@@ -273,7 +265,6 @@ fn fill(slot: &mut Option<String>, value: impl FnOnce() -> Option<String>) {
     }
 }
 
-/// Returns the values of an array, or the one value.
 fn several(value: Option<&Value>) -> &[Value] {
     match value {
         Some(Value::Array(values)) => values,
@@ -282,7 +273,6 @@ fn several(value: Option<&Value>) -> &[Value] {
     }
 }
 
-/// Returns the types of an object, without the vocabulary's address.
 fn kinds(value: &Value) -> Vec<&str> {
     /// Maximum number of types that are looked at, and of bytes of one.
     const MAX_KINDS: usize = 8;
@@ -295,7 +285,6 @@ fn kinds(value: &Value) -> Vec<&str> {
     kinds.map(|kind| kind.rsplit(['/', '#', ':']).next().unwrap_or(kind)).collect()
 }
 
-/// True for schema.org types of works whose page is about them alone, if it has no article.
 fn is_work(kind: &str) -> bool {
     const KINDS: &str = "PodcastEpisode VideoObject AudioObject Question Course Dataset JobPosting Event";
     KINDS.split(' ').any(|known| known == kind)

@@ -1,5 +1,5 @@
-//! Reads schema.org microdata (HTML, "microdata"). An item has the properties below it up to the next item, which is itself
-//! a value, so a comment's author is not taken for the article's.
+//! Reads schema.org microdata (HTML, "microdata"). An item has the properties below it up to the next item, which is
+//! itself a value, so a comment's author is not taken for the article's.
 
 use crate::markup::{MAX_AUTHORS, Statements, is_article, is_false};
 use crate::read::dom::attr;
@@ -40,7 +40,6 @@ pub(crate) fn read(tree: &Html, outline: &Outline<'_>) -> Statements {
     out
 }
 
-/// A value of a property.
 #[derive(Debug)]
 enum Value {
     Text(String),
@@ -48,7 +47,6 @@ enum Value {
     Item(usize),
 }
 
-/// An element with `itemscope`.
 #[derive(Debug, Default)]
 struct Item<'a> {
     kinds: Vec<&'a str>,
@@ -73,11 +71,9 @@ impl Budget {
     }
 }
 
-/// All items of a page, in document order.
 #[derive(Debug, Default)]
 struct Items<'a> {
     list: Vec<Item<'a>>,
-    /// Number of steps that reading them took.
     steps: u64,
 }
 
@@ -139,36 +135,33 @@ impl<'a> Items<'a> {
             ..Statements::default()
         }
     }
+    fn values(&self, item: usize, wanted: &str) -> impl Iterator<Item = &Value> {
+        let properties = self.list.get(item).into_iter().flat_map(|item| item.properties.iter());
+        properties.filter(move |(name, _)| *name == wanted).map(|(_, value)| value)
+    }
+
+    /// Returns the first value of a property that is a text.
+    fn text(&self, item: usize, wanted: &str) -> Option<String> {
+        self.values(item, wanted)
+            .find_map(|value| if let Value::Text(text) = value { Some(text.clone()) } else { None })
+    }
 
     /// Returns the texts of a property; for an item as value, its name.
     fn texts(&self, item: usize, wanted: &str) -> Vec<String> {
-        let values = self.list.get(item).into_iter().flat_map(|item| item.properties.iter());
-        values
-            .filter(|(name, _)| *name == wanted)
-            .filter_map(|(_, value)| match value {
-                Value::Text(text) => Some(text.clone()),
-                Value::Item(at) => self.list.get(*at)?.properties.iter().find_map(|(name, value)| match value {
-                    Value::Text(text) if *name == "name" => Some(text.clone()),
-                    _ => None,
-                }),
-            })
-            .filter(|text| !text.trim().is_empty())
-            .collect()
+        let texts = self.values(item, wanted).filter_map(|value| match value {
+            Value::Text(text) => Some(text.clone()),
+            Value::Item(at) => self.text(*at, "name"),
+        });
+        texts.filter(|text| !text.trim().is_empty()).collect()
     }
 
     /// Returns the address of the first image; for an ImageObject, its `contentUrl`, `url` or `image`.
     fn image(&self, item: usize, names: &[&str]) -> Option<String> {
-        let of = |at: usize, wanted: &str| {
-            let mut values = self.list.get(at)?.properties.iter().filter(|(name, _)| *name == wanted);
-            values.find_map(|(_, value)| if let Value::Text(text) = value { Some(text.clone()) } else { None })
+        let address = |value: &Value| match value {
+            Value::Text(text) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
+            Value::Item(at) => ["contentUrl", "url", "image"].iter().find_map(|name| self.text(*at, name)),
         };
-        names.iter().find_map(|wanted| {
-            self.list.get(item)?.properties.iter().filter(|(name, _)| name == wanted).find_map(|(_, value)| match value
-            {
-                Value::Text(text) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
-                Value::Item(at) => ["contentUrl", "url", "image"].iter().find_map(|name| of(*at, name)),
-            })
-        })
+        names.iter().find_map(|wanted| self.values(item, wanted).find_map(address))
     }
 }
 

@@ -1,25 +1,21 @@
 //! Recognizes the parts of a page that are not the article by tag names, roles, classes and ids.
 
 use crate::lists::{self, HIDING, LAYOUT, OF_WRITERS, TEXTS, WORDY};
-use crate::read::attributes::Attributes;
+use crate::read::elements::Attributes;
 use crate::read::outline::{Kind, PartName, Trust};
 use crate::read::place::{NameBits, hash, words_of};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use foldhash::HashMap;
 use std::sync::LazyLock;
 
-/// Words anywhere in a class or id that indicate a kind.
-static PARTS: LazyLock<Vec<(Kind, &str)>> = LazyLock::new(|| by_kind(&lists::PARTS).collect());
-static WHOLE_NAMES: LazyLock<HashMap<&str, Kind>> =
-    LazyLock::new(|| by_kind(&lists::WHOLE_NAMES).map(|(kind, name)| (name, kind)).collect());
+static PARTS: LazyLock<Vec<(&str, Kind)>> = LazyLock::new(|| by_kind(&lists::PARTS).collect());
+static WHOLE_NAMES: LazyLock<HashMap<&str, Kind>> = LazyLock::new(|| by_kind(&lists::WHOLE_NAMES).collect());
 /// Kinds that the first or last part of a short name indicates, as in `post__tags`.
-static NAME_ENDS: LazyLock<HashMap<&str, Kind>> =
-    LazyLock::new(|| by_kind(&lists::NAME_ENDS).map(|(kind, name)| (name, kind)).collect());
+static NAME_ENDS: LazyLock<HashMap<&str, Kind>> = LazyLock::new(|| by_kind(&lists::NAME_ENDS).collect());
 
-/// Returns the entries of a list, each with the kind before it.
-fn by_kind(list: &[&'static str]) -> impl Iterator<Item = (Kind, &'static str)> {
+fn by_kind(list: &[&'static str]) -> impl Iterator<Item = (&'static str, Kind)> {
     let kind = |name: &str| Kind::ALL.into_iter().find(|kind| format!("{kind:?}").eq_ignore_ascii_case(name));
-    list.iter().filter_map(|entry| entry.split_once(' ')).filter_map(move |(name, entry)| Some((kind(name)?, entry)))
+    list.iter().filter_map(|entry| entry.split_once(' ')).filter_map(move |(name, entry)| Some((entry, kind(name)?)))
 }
 
 static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
@@ -28,17 +24,15 @@ static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         .match_kind(MatchKind::LeftmostLongest)
         // It takes more memory than the others, once, and a third of their steps.
         .kind(Some(AhoCorasickKind::DFA))
-        .build(PARTS.iter().map(|(_, part)| part))
+        .build(PARTS.iter().map(|(part, _)| part))
         .ok()
 });
 
-/// Meaning of a value of `class` or `id`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NameMeaning {
     /// Kind of part that it indicates, and the one name in it that does.
     kind: Option<(Kind, Option<PartName>)>,
     hides: bool,
-    /// True if it marks the text of a post.
     pub(crate) content: bool,
     /// True if it marks a writer's name, or the line around it; `name`, if it marks the name alone.
     pub(crate) byline: bool,
@@ -50,7 +44,6 @@ pub(crate) struct NameMeaning {
 }
 
 impl NameMeaning {
-    /// `number` numbers the one name that indicates a kind.
     fn read<'a>(names: &'a str, number: impl FnOnce(&'a str) -> Option<PartName>) -> NameMeaning {
         /// Longer names are generated.
         const MAX_BYTES: usize = 200;
@@ -70,15 +63,12 @@ impl NameMeaning {
     }
 }
 
-/// Cache of the meanings of names in a page; a page has few of them, and each many times.
 #[derive(Debug, Default)]
 pub(crate) struct Names<'a> {
     meanings: HashMap<&'a str, NameMeaning>,
-    /// The single names that indicate a kind, numbered.
     numbers: HashMap<&'a str, PartName>,
 }
 
-/// Meanings of an element's class and id.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ElementNames {
     pub(crate) class: NameMeaning,
@@ -119,7 +109,6 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Returns the kind that an element declares, if that is not the article, and its name that does.
 pub(crate) fn kind(tag: &str, attributes: &Attributes<'_>, names: &ElementNames) -> Option<(Kind, Option<PartName>)> {
     if attributes.conceals || attributes.is_unspoken || names.class.hides {
         return Some((Kind::Hidden, None));
@@ -148,13 +137,12 @@ fn by_role(role: &str) -> Option<Kind> {
     }
 }
 
-/// Returns the kind that a value of `class` or `id` indicates, and the first name in it that does.
 fn of_names(names: &str) -> Option<(Kind, &str)> {
     let part = AUTOMATON.as_ref().and_then(|automaton| {
         automaton
             .find_iter(names)
             .filter(|found| !is_of_subscribers(names, found.end()))
-            .filter_map(|found| PARTS.get(found.pattern().as_usize()).map(|(kind, _)| (*kind, found.start())))
+            .filter_map(|found| PARTS.get(found.pattern().as_usize()).map(|(_, kind)| (*kind, found.start())))
             .min_by_key(|(kind, _)| *kind)
     });
     let part = part.map(|(kind, at)| {
@@ -173,7 +161,6 @@ fn is_of_subscribers(names: &str, end: usize) -> bool {
         && names.get(end..).is_some_and(|rest| rest.starts_with("r-"))
 }
 
-/// Returns how far a name is trusted that condemns running text.
 fn trust(name: &str) -> Trust {
     let name = name.to_ascii_lowercase();
     let mut parts = name.split(['-', '_', ':']).filter(|part| !part.is_empty());
@@ -186,7 +173,6 @@ fn trust(name: &str) -> Trust {
     }
 }
 
-/// Returns the kind that one class or id indicates by its parts.
 fn of_name(name: &str) -> Option<Kind> {
     /// A longer name describes more than the element itself.
     const MAX_PARTS: usize = 3;
@@ -211,7 +197,6 @@ fn of_writers(lower: &str) -> impl Iterator<Item = &str> {
 
 static WRITERS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(lists::WRITERS.iter()).ok());
 
-/// True if a class is that of a formatted name (hCard).
 fn is_formatted_name(class: &str) -> bool {
     class.split_ascii_whitespace().any(|name| name == "fn")
 }

@@ -5,18 +5,14 @@ use crate::read::dom::attr;
 use crate::read::outline::{Block, Kind, Tag};
 use scraper::node::Element;
 
-/// Parts of an element beside text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Contents {
-    /// A field for the reader's address.
     asks: bool,
-    /// Something embedded.
     embeds: bool,
     /// An anchor from which on there are comments.
     pub(super) comments: Option<Anchor>,
 }
 
-/// An anchor: the block that begins there, and its serial number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Anchor {
     pub(super) block: usize,
@@ -64,7 +60,6 @@ impl Contents {
     }
 }
 
-/// True for a field in which readers enter their address to sign up or comment.
 fn asks_for_address(element: &Element) -> bool {
     let is_mail = |value: &str| value.to_ascii_lowercase().contains("mail");
     element.name() == "input"
@@ -72,7 +67,6 @@ fn asks_for_address(element: &Element) -> bool {
         && ["type", "name", "placeholder", "id", "value"].iter().any(|key| attr(element, key).is_some_and(is_mail))
 }
 
-/// True for an anchor from which on there are comments, as older systems set it before them.
 pub(crate) fn begins_comments(element: &Element) -> bool {
     let named =
         |key| attr(element, key).is_some_and(|name| matches!(name, "comments" | "comment" | "Comments" | "kommentare"));

@@ -4,12 +4,10 @@ use crate::lists::{CHANGED, PUBLISHED};
 use crate::text::tail;
 use curlew_text::date::{DaySpan, Hints, Moment, ascii_digits, find, moment};
 
-/// Days that a line states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineDates {
     /// First date that is not marked as that of a change.
     pub(crate) published: Option<Moment>,
-    /// First date that is.
     pub(crate) modified: Option<Moment>,
 }
 
@@ -56,7 +54,6 @@ pub(crate) fn says_published(line: &str) -> bool {
     PUBLISHED.iter().any(|word| line.contains(word))
 }
 
-/// Returns the beginnings of words for publication and for a change, in lower case.
 pub(crate) fn event_words() -> impl Iterator<Item = &'static str> {
     PUBLISHED.iter().chain(CHANGED.iter()).copied()
 }

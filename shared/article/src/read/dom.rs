@@ -2,7 +2,6 @@
 
 use crate::lists::BLOCKS;
 use crate::read::gate::{Limits, Unreadable};
-use crate::read::shadow;
 use crate::read::sink::{CountingSink, Guard};
 use crate::read::tokens::Tokens;
 use ego_tree::iter::Edge;
@@ -10,7 +9,7 @@ use ego_tree::{NodeId, NodeRef, Tree};
 use html5ever::tokenizer::{Token, TokenSink};
 use scraper::node::Element;
 use scraper::{Html, Node};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Steps of the tree builder that every page is allowed, regardless of its length.
 const FREE_STEPS: u64 = 4_000_000;
@@ -19,10 +18,9 @@ const STEPS_A_BYTE: u64 = 8;
 /// Bytes of the page that are read before the open elements are counted again.
 const PIECE: usize = 4_096;
 
-/// Builds the tree piece by piece within the limits, and adds its steps to `steps`. Elements that the tree builder moves may
-/// lie deeper; [`walk`](super::walk::walk) sees that.
+/// Builds the tree within the limits, and adds its steps to `steps`. Elements that are moved may lie deeper; the walk
+/// sees it.
 pub(crate) fn build(html: &str, limits: &Limits, steps: &mut u64) -> Result<Html, Unreadable> {
-    /// Approximate number of bytes of a page per node of its tree.
     const NODE_BYTES: usize = 48;
     let mut document = Html::new_document();
     document.tree = Tree::with_capacity(Node::Document, html.len() / NODE_BYTES);
@@ -36,7 +34,7 @@ pub(crate) fn build(html: &str, limits: &Limits, steps: &mut u64) -> Result<Html
         settle_streamed(&mut tree, limits);
     }
     if html.contains("shadowrootmode") {
-        shadow::flatten(&mut tree);
+        flatten_shadow_trees(&mut tree);
     }
     Ok(tree)
 }
@@ -51,8 +49,80 @@ fn pass_all(tokens: &mut Tokens<'_>, guard: &Guard) -> Result<(), Unreadable> {
     guard.check()
 }
 
-/// Moves parts that the server streamed late to their places: React sends `<div hidden id="S:1">` at the end for the place
-/// that `<template id="B:1">` marks.
+fn flatten_shadow_trees(html: &mut Html) {
+    let mut hosts = HashSet::new();
+    // Of several templates, the first makes the shadow tree.
+    let is_first = |root: &NodeRef<'_, Node>| {
+        is_root(*root) && root.parent().is_some_and(|host| can_host(host) && hosts.insert(host.id()))
+    };
+    let roots: Vec<NodeId> = html.tree.nodes().filter(is_first).map(|root| root.id()).collect();
+    for root in roots {
+        settle(html, root);
+    }
+}
+
+/// True for an element that may have a shadow tree (DOM, "valid shadow host name").
+fn can_host(host: NodeRef<'_, Node>) -> bool {
+    const HOSTS: &str = "article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span";
+    let is_host = |name: &str| name.contains('-') || HOSTS.split(' ').any(|host| host == name);
+    host.value().as_element().is_some_and(|host| is_host(host.name()))
+}
+
+fn is_root(node: NodeRef<'_, Node>) -> bool {
+    let is_mode = |mode: &str| mode.eq_ignore_ascii_case("open") || mode.eq_ignore_ascii_case("closed");
+    let template = node.value().as_element().filter(|element| element.name() == "template");
+    template.and_then(|template| template.attr("shadowrootmode")).is_some_and(is_mode)
+}
+
+fn settle(html: &mut Html, root: NodeId) -> Option<()> {
+    let template = html.tree.get(root)?;
+    let (host, content) = (template.parent()?, template.first_child()?);
+    let slots = slots(content);
+    let slot_of = |child: NodeRef<'_, Node>| match child.value() {
+        Node::Element(element) => slots.get(element.attr("slot").unwrap_or_default()).copied(),
+        Node::Text(_) => slots.get("").copied(),
+        _ => None,
+    };
+    let is_blank = |child: NodeRef<'_, Node>| child.value().as_text().is_some_and(|text| text.trim().is_empty());
+    let children = host.children().filter(|child| child.id() != root);
+    let children: Vec<_> = children.map(|child| (child.id(), slot_of(child), is_blank(child))).collect();
+    let (host, content) = (host.id(), content.id());
+    let mut filled = HashSet::new();
+    for (child, slot, is_blank) in children {
+        // A child without a slot is not shown.
+        html.tree.get_mut(child)?.detach();
+        let Some(slot) = slot else { continue };
+        if !is_blank && filled.insert(slot) {
+            let fallback: Vec<NodeId> = html.tree.get(slot)?.children().map(|child| child.id()).collect();
+            for child in fallback {
+                html.tree.get_mut(child)?.detach();
+            }
+        }
+        html.tree.get_mut(slot)?.append_id(child);
+    }
+    html.tree.get_mut(host)?.reparent_from_id_append(content);
+    html.tree.get_mut(root)?.detach();
+    Some(())
+}
+
+/// Returns the first slot of each name in a shadow tree, without the shadow trees in it.
+fn slots(content: NodeRef<'_, Node>) -> HashMap<String, NodeId> {
+    let mut slots = HashMap::new();
+    let mut waiting = vec![content];
+    while let Some(node) = waiting.pop() {
+        if let Some(slot) = node.value().as_element().filter(|element| element.name() == "slot") {
+            slots.entry(slot.attr("name").unwrap_or_default().to_owned()).or_insert(node.id());
+        }
+        if !is_root(node) {
+            let above = waiting.len();
+            waiting.extend(node.children());
+            waiting.get_mut(above..).into_iter().for_each(<[_]>::reverse);
+        }
+    }
+    slots
+}
+
+/// Moves parts that the server streamed late: React's `<div hidden id="S:1">` belongs at `<template id="B:1">`.
 fn settle_streamed(html: &mut Html, limits: &Limits) {
     const MAX_PARTS: usize = 1_000;
     let mut places = HashMap::new();
@@ -84,8 +154,7 @@ fn settle_streamed(html: &mut Html, limits: &Limits) {
     }
 }
 
-/// True if a part can be moved to a place, which must be in the tree, not in the part, and not deeper than a page can be:
-/// parts that contain each other's places form a chain.
+/// True if a place can take a part: it is in the tree, not in the part, and not too deep, as chains of parts may be.
 fn takes(html: &Html, place: NodeId, part: NodeId, limits: &Limits) -> bool {
     let deepest = limits.depth + limits.formatting_depth;
     let Some(place) = html.tree.get(place).filter(|place| place.parent().is_some()) else { return false };
@@ -94,13 +163,11 @@ fn takes(html: &Html, place: NodeId, part: NodeId, limits: &Limits) -> bool {
     !holds && above < deepest
 }
 
-/// Returns the value of an attribute.
 pub(crate) fn attr<'a>(element: &'a Element, name: &str) -> Option<&'a str> {
     // A scan over the few attributes of a tag is faster than interning the name to look it up.
     element.attrs.iter().find(|(key, _)| &*key.local == name).map(|(_, value)| &**value)
 }
 
-/// Returns the texts right below a node.
 pub(crate) fn texts(node: NodeRef<'_, Node>) -> impl Iterator<Item = &str> {
     node.children().filter_map(|child| child.value().as_text()).map(|text| &**text)
 }
@@ -113,13 +180,13 @@ pub(crate) fn is_gloss(tag: &str) -> bool {
     matches!(tag, "rp" | "rt" | "rtc" | "annotation" | "annotation-xml")
 }
 
-/// Returns all text below a node but glosses, with a space at each beginning of a block, up to `max` bytes or one character
-/// more. Each node, attribute and [`CHARGED_BYTES`] of text takes a step of the budget; reading stops when that is used up.
+/// Returns all text below a node but glosses, with a space at each beginning of a block, up to `max` bytes or one
+/// character more. Each node, attribute and [`CHARGED_BYTES`] of text takes a step of the budget; reading stops when
+/// that is used up.
 pub(crate) fn text_of(node: NodeRef<'_, Node>, max: usize, budget: &mut usize) -> String {
     text_without(node, max, budget, |_, _| false)
 }
 
-/// As [`text_of`], without elements that `leaves_out` names.
 pub(crate) fn text_without(
     node: NodeRef<'_, Node>,
     max: usize,

@@ -1,10 +1,9 @@
 //! Classifies single elements by their names, roles and classes.
 
 use crate::lists::MUTE;
-use crate::read::attributes::{Attributes, is_undisplayed};
 use crate::read::boilerplate::ElementNames;
 use crate::read::dom::{attr, is_gloss, is_inline, text_of};
-use crate::read::images::sources;
+use crate::read::images::{background, is_photo, sources};
 use crate::read::links::is_profile;
 use crate::read::outline::{Mark, Tag};
 use curlew_text::date::{Hints, Order, parse_instant};
@@ -13,7 +12,67 @@ use ego_tree::NodeRef;
 use scraper::Node;
 use scraper::node::Element;
 
-/// True for elements whose text is never read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Attributes<'a> {
+    pub(crate) class: &'a str,
+    pub(crate) id: &'a str,
+    pub(crate) role: &'a str,
+    pub(crate) rel: &'a str,
+    pub(crate) itemprop: &'a str,
+    pub(crate) property: &'a str,
+    pub(crate) itemscope: bool,
+    /// True if it is hidden, or asks not to be quoted, by anything but its class and `aria-hidden`.
+    pub(crate) conceals: bool,
+    /// True if it is kept from screen readers, as ornaments are.
+    pub(crate) is_unspoken: bool,
+    pub(crate) background: Option<&'a str>,
+}
+
+impl<'a> Attributes<'a> {
+    pub(crate) fn read(element: &'a Element) -> Attributes<'a> {
+        let mut found = Attributes::default();
+        for (name, value) in &element.attrs {
+            let value: &str = value;
+            match &*name.local {
+                "class" => found.class = value,
+                "id" => found.id = value,
+                "role" => found.role = value,
+                "rel" => found.rel = value,
+                "itemprop" => found.itemprop = value,
+                "property" => found.property = value,
+                "itemscope" => found.itemscope = true,
+                "aria-hidden" => found.is_unspoken = value.eq_ignore_ascii_case("true"),
+                "style" => {
+                    found.conceals |= concealing(value);
+                    found.background = found.background.or_else(|| background(value));
+                }
+                name if name.starts_with("data-b") && is_photo(value) => found.background = Some(value),
+                "data-nosnippet" => found.conceals = true,
+                "hidden" => found.conceals |= !value.eq_ignore_ascii_case("until-found"),
+                _ => {}
+            }
+        }
+        found
+    }
+}
+
+fn concealing(style: &str) -> bool {
+    is_undisplayed(style)
+        || declares(style, "visibility", |value| value.eq_ignore_ascii_case("hidden"))
+        || declares(style, "font-size", |value| matches!(value, "0" | "0px" | "1px"))
+}
+
+/// True if a style attribute takes the element out of the page; a script may show it again.
+fn is_undisplayed(style: &str) -> bool {
+    declares(style, "display", |value| value.eq_ignore_ascii_case("none"))
+}
+
+fn declares(style: &str, property: &str, is: impl Fn(&str) -> bool) -> bool {
+    style.split(';').filter_map(|declaration| declaration.split_once(':')).any(|(name, value)| {
+        name.trim().eq_ignore_ascii_case(property) && is(value.trim().trim_end_matches("!important").trim_end())
+    })
+}
+
 pub(crate) fn is_mute(tag: &str) -> bool {
     is_gloss(tag) || MUTE.contains(tag)
 }
@@ -29,8 +88,7 @@ pub(crate) fn folds(element: &Element) -> bool {
     attr(element, "data-nosnippet").is_none() && element.attrs().any(shut)
 }
 
-/// True if an element's role, tag or class says that it is a panel of an accordion or of tabs (ARIA Authoring
-/// Practices, Accordion and Tabs).
+/// True if an element is a panel of an accordion or of tabs (ARIA Authoring Practices).
 pub(crate) fn is_panel(element: &Element) -> bool {
     let class = || attr(element, "class").unwrap_or_default().to_ascii_lowercase();
     match attr(element, "role") {
@@ -70,7 +128,8 @@ pub(crate) fn is_short_row(row: NodeRef<'_, Node>, budget: &mut usize) -> bool {
     !cells.clone().any(blocks) && text_of(row, MAX_BYTES + 1, budget).len() <= MAX_BYTES
 }
 
-/// True if the cells of a table are boxes of the page, as before there were style sheets: one of them has several parts.
+/// True if the cells of a table are boxes of the page, as before there were style sheets: one of them has several
+/// parts.
 pub(crate) fn is_layout(table: NodeRef<'_, Node>, budget: &mut usize) -> bool {
     const MIN_PARTS: usize = 4;
     const MAX_OF_TABLE: usize = 60;
@@ -91,7 +150,6 @@ pub(crate) fn is_layout(table: NodeRef<'_, Node>, budget: &mut usize) -> bool {
     })
 }
 
-/// Returns the instant that an attribute of an element states, regardless of its text.
 pub(crate) fn instant(element: &Element) -> Option<&str> {
     /// The order of day and month does not matter: machines write the year first, or the month by name.
     const HINTS: Hints = Hints::page(Order::DayFirst);
@@ -100,8 +158,7 @@ pub(crate) fn instant(element: &Element) -> Option<&str> {
     values.find(|value| value.len() <= MAX_BYTES && parse_instant(value, &HINTS).is_some())
 }
 
-/// Returns the instant that an attribute of the element, or of one of the first few elements in it, states: a `<time>`
-/// in a block named as a date states the hour, which is not shown. Times marked as changes come last.
+/// Returns the instant that the element, or one of the first few in it, states by an attribute; changes come last.
 pub(crate) fn instant_in<'a>(node: NodeRef<'a, Node>, budget: &mut usize) -> Option<&'a str> {
     /// An element with more nodes is no line with a date.
     const NEAR: usize = 48;
@@ -136,7 +193,6 @@ pub(crate) fn profiles_in(node: NodeRef<'_, Node>, budget: &mut usize) -> Option
     (!names.is_empty()).then(|| names.join(", "))
 }
 
-/// True if the class, the property or the id of an element contains one of the words, which are in lower case.
 pub(crate) fn is_called(element: &Element, words: &[&str]) -> bool {
     const MAX_BYTES: usize = 512;
     let mut names = ["class", "itemprop", "id"].iter().filter_map(|key| attr(element, key));
@@ -207,7 +263,6 @@ pub(crate) fn heading(tag: &str) -> Option<u8> {
     }
 }
 
-/// Returns the kind of block that an element makes of the text directly in it.
 pub(crate) fn block_tag(tag: &str) -> Option<Tag> {
     Some(match tag {
         "p" => Tag::Paragraph,
@@ -221,7 +276,6 @@ pub(crate) fn block_tag(tag: &str) -> Option<Tag> {
     })
 }
 
-/// Returns the reason why an element is a candidate for the article, if it is one.
 pub(crate) fn mark(tag: &str, attributes: &Attributes<'_>, names: &ElementNames) -> Option<Mark> {
     if attributes.itemprop.split_ascii_whitespace().any(|name| name == "articleBody") {
         return Some(Mark::ArticleBody);
@@ -243,8 +297,8 @@ pub(crate) fn is_long_property(name: &str) -> bool {
     matches!(name, "articleBody" | "text" | "description" | "reviewBody")
 }
 
-/// Returns the value of a property that is not an item (HTML, "values"), tolerating two common mistakes: `content`
-/// counts on every element, and the value of a name that is a link is its text.
+/// Returns the value of a property that is no item (HTML, "values"): `content` counts on every element, and a linked
+/// name is its text.
 pub(crate) fn property_value(name: &str, node: NodeRef<'_, Node>, element: &Element, budget: &mut usize) -> String {
     const MAX_TEXT_BYTES: usize = 1_024;
     /// An address may be so long.

@@ -1,5 +1,3 @@
-//! Reads the tags of images: their addresses and their size.
-
 use crate::read::dom::{attr, texts};
 use crate::read::gate::Limits;
 use curlew_text::html::{Piece, Pieces};
@@ -20,7 +18,6 @@ enum Rank {
     /// Address of a `<source>` beside the image, which browsers prefer to its `src`.
     Beside,
     Src,
-    /// A photograph in an attribute of another name.
     Other,
     /// A small copy, what is there until the image is loaded, or a file that is not decoded.
     Last,
@@ -30,8 +27,7 @@ pub(crate) fn pairs(element: &Element) -> impl Iterator<Item = (&str, &str)> + C
     element.attrs.iter().map(|(name, value)| (&*name.local, &**value))
 }
 
-/// Returns the addresses of an image, best first: those in a `<noscript>` behind it, then those of its own tag and of the
-/// sources of the `<picture>` around it.
+/// Returns the addresses of an image, best first: of `<noscript>`, of its own tag and the `<picture>` around it.
 pub(crate) fn sources(image: NodeRef<'_, Node>) -> Vec<&str> {
     const MAX_BESIDE: usize = 16;
     let named = |node: &NodeRef<'_, Node>, name: &str| node.value().as_element().is_some_and(|e| e.name() == name);
@@ -50,7 +46,6 @@ pub(crate) fn sources(image: NodeRef<'_, Node>) -> Vec<&str> {
     scriptless.chain(in_order(own.chain(beside))).collect()
 }
 
-/// Returns the addresses of the images that a `<noscript>` has for browsers without scripts.
 pub(crate) fn without_scripts<'a>(noscript: NodeRef<'a, Node>) -> impl Iterator<Item = &'a str> {
     /// An element may belong to many items.
     const MAX_BYTES: usize = 8 * 1_024;
@@ -80,7 +75,6 @@ fn all_ranked<'a>(attributes: impl Iterator<Item = (&'a str, &'a str)>) -> impl 
 
 /// Returns the address of an image that an attribute of its tag gives, whatever loader has named the attribute.
 fn ranked<'a>(name: &str, value: &'a str) -> Option<(Rank, &'a str)> {
-    /// Words in the names of small or other copies.
     const COPIES: &str = "thumb small low medium mini tiny mobile blur placeholder preview hover fallback error";
     const WEB: [&str; 3] = ["/", "http://", "https://"];
     let value = value.trim();
@@ -101,7 +95,6 @@ fn ranked<'a>(name: &str, value: &'a str) -> Option<(Rank, &'a str)> {
     (!address.is_empty() && !address.starts_with("data:")).then_some((rank, address))
 }
 
-/// True if an address has the name of a photograph's file.
 pub(crate) fn is_photo(address: &str) -> bool {
     is_file(address, &[".jpg", ".jpeg", ".png", ".webp", ".avif"])
 }
@@ -111,7 +104,6 @@ pub(crate) fn is_undecoded(address: &str) -> bool {
     is_file(address, &[".avif"])
 }
 
-/// True if the path of an address has one of these endings, in any case.
 fn is_file(address: &str, ends: &[&str]) -> bool {
     let path = address.split(['?', '#']).next().unwrap_or_default().as_bytes();
     ends.iter().any(|end| {
@@ -146,14 +138,12 @@ fn widest(srcset: &str) -> Option<&str> {
     }
 }
 
-/// Returns the image behind an element that its style gives.
 pub(crate) fn background(style: &str) -> Option<&str> {
     let (_, rest) = style.split_once("background")?;
     let (_, address) = rest.split_once("url(")?;
     address.split(')').next().map(|address| address.trim_matches(['"', '\'', ' ']))
 }
 
-/// True unless an image's tag says that it is an icon, a pixel or an avatar.
 pub(crate) fn is_large<'a>(mut attributes: impl Iterator<Item = (&'a str, &'a str)>) -> bool {
     const SMALL: [&str; 9] = ["avatar", "logo", "icon", "emoji", "gravatar", "author", "badge", "spinner", "pixel"];
     attributes.all(|(name, value)| match name {

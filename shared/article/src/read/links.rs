@@ -13,8 +13,8 @@ pub(crate) fn resolve(base: &Url, reference: &str, max_bytes: usize) -> Option<U
     (url.as_str().len() <= max_bytes).then_some(url)
 }
 
-/// True if an address is that of an icon, a tracking pixel, a placeholder, a file of another type, or what a template left,
-/// such as one of another private host.
+/// True if an address is that of an icon, a tracking pixel, a placeholder, a file of another type, or what a template
+/// left, such as one of another private host.
 pub(crate) fn is_ornament(base: &Url, url: &Url) -> bool {
     let path = url.path().to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();
@@ -43,7 +43,6 @@ pub(crate) fn is_ornament(base: &Url, url: &Url) -> bool {
         || url.host_str().is_some_and(|host| host.ends_with("gravatar.com"))
 }
 
-/// Returns a reference from its host on, if it names one.
 fn after_scheme(reference: &str) -> Option<&str> {
     ["https://", "http://", "//"].iter().find_map(|scheme| reference.strip_prefix(scheme))
 }
@@ -63,7 +62,6 @@ pub(crate) fn is_own(base: &Url, reference: &str) -> bool {
     }
 }
 
-/// True if a reference leads to the home page of the host of `base`.
 pub(crate) fn is_home(base: &Url, reference: &str) -> bool {
     matches!(path_of(reference), "" | "/" | "/index.html" | "/index.php") && is_own(base, reference)
 }
@@ -81,7 +79,6 @@ pub(crate) fn leads_up(base: &Url, reference: &str) -> bool {
     path.len() > 1 && path.starts_with('/') && path.ends_with('/') && within && is_own(base, reference)
 }
 
-/// Returns the base for a page's references: `<base href>` if it is http or https, else the page's own address.
 pub(crate) fn base(page: &Url, href: Option<&str>, max_bytes: usize) -> Url {
     href.and_then(|href| resolve(page, href, max_bytes)).unwrap_or_else(|| page.clone())
 }

@@ -1,6 +1,5 @@
 //! Reads a page: its limits, its tags, its tree, and the outline of the tree that all rules use.
 
-pub(crate) mod attributes;
 pub(crate) mod boilerplate;
 mod boxes;
 pub(crate) mod changes;
@@ -12,7 +11,6 @@ pub(crate) mod links;
 pub(crate) mod outline;
 pub(crate) mod place;
 pub(crate) mod scan_head;
-mod shadow;
 pub(crate) mod sink;
 pub(crate) mod stored;
 pub(crate) mod tokens;

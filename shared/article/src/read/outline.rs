@@ -7,7 +7,6 @@ use ego_tree::NodeId;
 use std::cell::{Cell, OnceCell};
 use url::Url;
 
-/// Reason why a block is left out, in words for a person.
 pub(crate) type Reason = &'static str;
 
 /// A paragraph, a heading, a list item, or any other run of text without a block boundary in it.
@@ -17,28 +16,22 @@ pub(crate) struct Block {
     pub(crate) text: String,
     /// Width: the number of characters without white space; wide ones (Chinese, Japanese, Korean) count twice.
     pub(crate) chars: usize,
-    /// Characters inside links.
     pub(crate) link_chars: usize,
     /// Characters inside links to other pages of the same host.
     pub(crate) own_link_chars: usize,
     pub(crate) tag: Tag,
     /// Cached reason why it is no text of this page, regardless of its position.
     pub(crate) by_itself: OnceCell<Option<Reason>>,
-    /// Cached answer: the section beside the article of which it is a typical heading.
     pub(crate) names_section: OnceCell<Option<Section>>,
-    /// Cached answer: whether it repeats the page's headline.
     pub(crate) repeats_headline: OnceCell<bool>,
-    /// Cached answer: whether it ends like a sentence.
     pub(crate) ends_as_sentence: OnceCell<bool>,
 }
 
 impl Block {
-    /// Returns the share of its characters inside links to other pages of the same host.
     pub(crate) fn own_links(&self) -> f64 {
         self.own_link_chars as f64 / self.chars.max(1) as f64
     }
 
-    /// Returns the share of its characters that is inside links.
     pub(crate) fn links(&self) -> f64 {
         self.link_chars as f64 / self.chars.max(1) as f64
     }
@@ -53,7 +46,6 @@ pub(crate) enum Section {
     Notice,
 }
 
-/// Kind of the element that holds a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tag {
     Paragraph,
@@ -67,7 +59,6 @@ pub(crate) enum Tag {
 }
 
 impl Tag {
-    /// Returns its name for explanations.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Tag::Paragraph => "paragraph",
@@ -93,27 +84,22 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// True if the element of `other` lies inside this one's.
     pub(crate) fn holds(&self, other: &Span) -> bool {
         self.serial < other.serial && self.start <= other.start && other.end <= self.end
     }
 }
 
-/// Reason why an element is a candidate for the article.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// Microdata `articleBody`.
     ArticleBody,
     /// A class that WordPress or a similar system gives to the text.
     Content,
-    /// `<article>`.
     Article,
     /// `<main>` or `role=main`.
     Main,
 }
 
 impl Mark {
-    /// Returns the name of the extractor that uses such marks.
     pub(crate) fn extractor(self) -> &'static str {
         match self {
             Mark::ArticleBody => "microdata",
@@ -124,14 +110,12 @@ impl Mark {
     }
 }
 
-/// Reason why a part of the page does not belong to the article.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// Hidden, or marked not to be quoted. Always left out.
     Hidden,
     /// Navigation, menus, breadcrumbs, page footers.
     Chrome,
-    /// Comments of readers.
     Comments,
     /// Other articles, teasers, sidebars.
     Related,
@@ -139,7 +123,6 @@ pub(crate) enum Kind {
     Widget,
     /// Byline, date, tags, reading time, about the author.
     Meta,
-    /// Captions and credits of images.
     Caption,
 }
 
@@ -148,7 +131,6 @@ impl Kind {
     pub(crate) const ALL: [Kind; 7] =
         [Kind::Hidden, Kind::Chrome, Kind::Comments, Kind::Related, Kind::Widget, Kind::Meta, Kind::Caption];
 
-    /// Returns the reason why a part of this kind is left out, in words for a person.
     pub(crate) fn reason(self) -> &'static str {
         match self {
             Kind::Hidden => "not shown, or marked not to be quoted",
@@ -162,7 +144,6 @@ impl Kind {
     }
 }
 
-/// A part of the page that does not belong to the article, according to its element.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     pub(crate) kind: Kind,
@@ -181,12 +162,10 @@ impl Part {
     }
 }
 
-/// A class or id that condemns an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct PartName {
     /// Number of the name in its page; all elements of one name share it.
     pub(crate) number: u16,
-    /// How far the name is trusted.
     pub(crate) trust: Trust,
 }
 
@@ -201,10 +180,8 @@ pub(crate) enum Trust {
     Wordy,
 }
 
-/// An image of the body that may be a main image.
 #[derive(Debug)]
 pub(crate) struct Picture<'a> {
-    /// Addresses, best first.
     pub(crate) sources: Vec<&'a str>,
     /// True if it lies behind an element or is the still of a video.
     pub(crate) is_behind: bool,
@@ -214,10 +191,8 @@ pub(crate) struct Picture<'a> {
     pub(crate) outside: Vec<usize>,
 }
 
-/// A property of microdata.
 #[derive(Debug)]
 pub(crate) struct Prop<'a> {
-    /// Names as written.
     pub(crate) names: &'a str,
     pub(crate) value: String,
     pub(crate) in_item: bool,
@@ -228,7 +203,6 @@ pub(crate) struct Prop<'a> {
 pub(crate) struct Moment {
     /// The machine-readable value, or the text.
     pub(crate) value: String,
-    /// Number of blocks before it.
     pub(crate) block: usize,
     /// True if the markup, or words beside it, mark it as the time of publication, or of the last change.
     pub(crate) published: bool,
@@ -243,7 +217,6 @@ pub(crate) struct Moment {
 pub(crate) struct Heading {
     pub(crate) level: u8,
     pub(crate) text: String,
-    /// Number of blocks before it.
     pub(crate) block: usize,
     /// True if it is a link to the home page, as the site's name at the top of a page is.
     pub(crate) leads_home: bool,
@@ -253,13 +226,10 @@ pub(crate) struct Heading {
 #[derive(Clone, Debug)]
 pub(crate) struct Byline {
     pub(crate) text: String,
-    /// Number of blocks before it.
     pub(crate) block: usize,
-    /// True if it is marked as the name.
     pub(crate) is_name: bool,
 }
 
-/// Everything that the rules need.
 #[derive(Debug)]
 pub(crate) struct Outline<'a> {
     pub(crate) page: Url,
@@ -271,17 +241,14 @@ pub(crate) struct Outline<'a> {
     pub(crate) meta_tags: usize,
     /// Meta elements that carry directives: names in lower case, and contents.
     pub(crate) robots: Vec<(String, &'a str)>,
-    /// Targets of links with the relation `canonical`.
     pub(crate) canonicals: Vec<&'a str>,
     pub(crate) html_lang: Option<&'a str>,
     pub(crate) title: Option<String>,
     pub(crate) headings: Vec<Heading>,
-    /// Texts of links to the home page, from other pages, and of headings that lead there or to a folder above the
-    /// page.
+    /// Texts of links to the home page, and of headings that lead there or to a folder above the page.
     pub(crate) home_names: Vec<String>,
     pub(crate) json: Vec<String>,
     pub(crate) props: Vec<Prop<'a>>,
-    /// Elements that begin an item of microdata.
     pub(crate) items: Vec<NodeId>,
     pub(crate) bylines: Vec<Byline>,
     /// Texts of links to pages about writers, each with the number of blocks before it.
@@ -291,27 +258,22 @@ pub(crate) struct Outline<'a> {
     pub(crate) image_src: Option<&'a str>,
     pub(crate) icons: Vec<&'a str>,
     pub(crate) blocks: Vec<Block>,
-    /// Surroundings of each block, in the same order.
     pub(crate) places: Vec<Surroundings>,
     /// Every element that holds text, in the order in which they end.
     pub(crate) spans: Vec<Span>,
     pub(crate) marks: Vec<(Mark, Span, NodeId)>,
-    /// Parts that do not belong to the article.
     pub(crate) parts: Vec<Part>,
     /// True if the page's data say that its article is not free. Hidden text is then left out, however much it is.
     pub(crate) is_paywalled: bool,
-    /// Number of steps that the walk took.
     pub(crate) steps: u64,
     /// Number of lines that rules have looked at again and again, such as those below each heading.
     looks: Cell<u64>,
     /// Cached answer: the number of blocks before the `<main>` that begins with the article.
     pub(crate) before_main: OnceCell<usize>,
-    /// Cache of [`Outline::own_box`].
     boxes: OnceCell<Vec<usize>>,
 }
 
 impl<'a> Outline<'a> {
-    /// Returns the headings of a level that may be the page's own.
     pub(crate) fn headings_of(&self, level: u8) -> impl Iterator<Item = &Heading> {
         self.headings.iter().filter(move |heading| heading.level == level && !heading.leads_home)
     }
@@ -359,8 +321,8 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Returns the index after the last block of the smallest element that begins with a block and holds more than it,
-    /// such as the box around a heading and the links below it; `None` if there is no such element.
+    /// Returns the end of the smallest element that begins with a block and holds more, such as the box around a
+    /// heading.
     pub(crate) fn own_box(&self, block: usize) -> Option<usize> {
         let boxes = self.boxes.get_or_init(|| {
             let mut ends = vec![0; self.blocks.len()];
@@ -375,12 +337,10 @@ impl<'a> Outline<'a> {
         boxes.get(block).copied().filter(|end| *end > 0)
     }
 
-    /// Returns all non-empty contents of metas of one name, in document order.
     pub(crate) fn metas_of<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'a str> + 's {
         self.metas.iter().filter(move |(known, content)| known == name && !content.trim().is_empty()).map(|(_, c)| *c)
     }
 
-    /// Returns the first non-empty content of the first of these metas that exists.
     pub(crate) fn meta(&self, names: &[&str]) -> Option<&'a str> {
         names.iter().find_map(|name| self.metas_of(name).next())
     }

@@ -7,7 +7,6 @@ use std::sync::LazyLock;
 /// Tags that are told apart among the elements around a block.
 const TAGS: &str = "\
     nav header footer aside main article form table ul ol li section figure dl blockquote details button label a pre";
-/// Number of [`TAGS`].
 const TAG_COUNT: usize = 20;
 /// Number of containers around a block that are known by their serial numbers.
 pub(crate) const CONTAINERS: usize = 5;
@@ -17,11 +16,9 @@ const NEAR: usize = 4;
 /// Words of names, one bit each, in the order of their list.
 pub(crate) type NameBits = u128;
 
-/// Facts about the elements around a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Surroundings {
     pub(crate) depth: u16,
-    /// Number of elements around it of each of [`TAGS`].
     pub(crate) tags: [u8; TAG_COUNT],
     /// Words of the names of all elements around it, and of the nearest.
     pub(crate) names: NameBits,
@@ -33,23 +30,19 @@ pub(crate) struct Surroundings {
     pub(crate) containers: [usize; CONTAINERS],
 }
 
-/// Facts about one open element, and about those around it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Around {
     depth: u16,
     tags: [u8; TAG_COUNT],
     names: NameBits,
-    /// Words of its own names.
     own: NameBits,
     path: u64,
-    /// Hash of its own classes.
     classes: u64,
     /// Serial number of the element; 0 for one that is part of a line.
     serial: usize,
 }
 
 impl Around {
-    /// Returns what is known of an element in this one.
     pub(crate) fn inner(&self, tag: &str, own: NameBits, classes: u64, serial: usize) -> Around {
         let mut tags = self.tags;
         if let Some(count) = TAGS.split(' ').position(|known| known == tag).and_then(|at| tags.get_mut(at)) {
@@ -89,13 +82,12 @@ impl Surroundings {
     }
 }
 
-/// Mixes bytes into a hash (FNV-1a).
 pub(crate) fn hash(seed: u64, bytes: &[u8]) -> u64 {
     bytes.iter().chain(&[0]).fold(seed, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Returns the words of a class, an id, a role or a property: runs of letters, split where a capital letter follows a
-/// small one; the `s` of a plural does not count.
+/// Returns the words of a name: runs of letters, split where a capital letter follows a small one, without a plural
+/// `s`.
 pub(crate) fn words_of(names: &str) -> NameBits {
     let (mut bits, mut word, mut was_small) = (0, 0, false);
     for byte in names.bytes().chain([b' ']) {
@@ -118,7 +110,6 @@ fn packed(word: Packed, letter: u8) -> Packed {
     word << 8 | Packed::from(letter)
 }
 
-/// Bits of the words in the list.
 static BITS: LazyLock<HashMap<Packed, NameBits>> =
     LazyLock::new(|| NAMES.iter().enumerate().map(|(at, name)| (name.bytes().fold(0, packed), 1 << at)).collect());
 

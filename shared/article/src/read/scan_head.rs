@@ -138,22 +138,18 @@ pub fn head_metas(html: &str, name: &str) -> Vec<String> {
 #[derive(Default)]
 struct Scan {
     limits: Limits,
-    /// What is final as soon as it is read.
     found: HeadScan,
     base: Option<String>,
     canonicals: Vec<String>,
-    /// `og:image`, `twitter:image` and `image_src`.
     images: [Option<String>; 3],
     title: String,
     title_done: bool,
-    /// Where the next text belongs.
     reading: Reading,
     refresh: Option<String>,
     in_noscript: bool,
     license: Option<String>,
 }
 
-/// Texts that the scan keeps, or takes note of.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Reading {
     #[default]
@@ -208,7 +204,6 @@ impl Scan {
         self.reading = Reading::None;
     }
 
-    /// Takes a text, which ends at `end`.
     fn text(&mut self, text: &str, kind: TextKind, end: usize) {
         let place = end.saturating_sub(text.len())..end;
         match self.reading {
@@ -292,7 +287,6 @@ fn is_program(kind: &str) -> bool {
     TYPES.iter().any(|program| kind.trim().eq_ignore_ascii_case(program))
 }
 
-/// Maximum number of canonical links kept.
 pub(crate) const CANONICALS: usize = 8;
 
 /// Returns the canonical URL if all links name the same one, and true if they conflict (RFC 6596).
@@ -302,19 +296,18 @@ pub(crate) fn one_of<'h>(hrefs: impl Iterator<Item = &'h str>, base: &Url, max_b
     (if conflict { None } else { canonicals.into_iter().next() }, conflict)
 }
 
-/// Fills a slot that is empty.
 fn keep(slot: &mut Option<String>, value: &str) {
     if slot.is_none() && !value.trim().is_empty() {
         *slot = Some(value.to_owned());
     }
 }
 
-/// Returns an attribute's value with its references resolved.
 fn attribute(tag: &Pieces<'_>, name: &str) -> Option<String> {
     tag.attribute(name).map(|value| references::decode(value).into_owned())
 }
 
-/// True if a meta tag carries directives: `robots`, or any name, which may be a robot's, if a directive begins its content.
+/// True if a meta tag carries directives: `robots`, or any name, which may be a robot's, if a directive begins its
+/// content.
 pub(crate) fn is_directive(name: &str, content: &str) -> bool {
     const DIRECTIVES: &str = "\
         noindex index nofollow follow none all noarchive nosnippet max-snippet max-image-preview max-video-preview \

@@ -14,18 +14,16 @@ use std::borrow::Cow;
 use std::cell::{Cell, Ref, RefCell};
 use std::hash::{BuildHasher, Hash, Hasher};
 
-/// Cost in steps of comparing one attribute with that of another formatting element, which copies and sorts it (HTML,
-/// "push onto the list of active formatting elements").
+/// Cost in steps of comparing one attribute with that of another formatting element, which copies and sorts it.
 const COMPARISON: usize = 16;
 
-/// Maximum length of an attribute's value, in bytes; longer ones are cut, since rules look at an element again and again.
+/// Maximum length of an attribute's value, in bytes; longer ones are cut, since rules look at an element again and
+/// again.
 const VALUE_BYTES: u32 = 16 * 1024;
 
-/// Maximum number of different formatting elements that are distinguished. Beyond it, the limit on open elements is the
-/// tighter bound.
+/// Maximum number of formatting elements that are distinguished; beyond it, the limit on open ones is tighter.
 const KINDS: usize = 2_000;
 
-/// Sink wrapper that counts calls.
 pub(crate) struct CountingSink {
     inner: HtmlTreeSink,
     limits: Limits,
@@ -61,20 +59,17 @@ impl CountingSink {
         self.steps.get()
     }
 
-    /// Refuses the page, unless it is refused already.
     fn refuse(&self, why: Unreadable) {
         self.refused.set(self.refused.get().or(Some(why)));
     }
 
-    /// Updates the number of formatting elements that are open or remembered.
     fn recount(&self, formatting: usize) {
         /// Maximum number of equal elements that are remembered (HTML, "Noah's Ark clause").
         const EQUAL: usize = 3;
         self.listed.set(formatting.min(EQUAL * self.kinds.borrow().len()));
     }
 
-    /// Charges the work on the tag of a formatting element that causes no calls: the tree builder compares a new one
-    /// with all that it remembers, and searches them for the one that ends.
+    /// Charges work without calls: the tree builder compares a formatting element with all that it remembers.
     fn charge_formatting(&self, tag: &Tag) {
         if tag.kind == TagKind::EndTag {
             return self.charge(self.listed.get());
@@ -233,7 +228,6 @@ impl Guard {
         &self.builder.sink
     }
 
-    /// Recounts the open elements, and refuses the page if they are nested too deep.
     pub(crate) fn check(&self) -> Result<(), Unreadable> {
         let limits = &self.sink().limits;
         let open = OpenElements { sink: self.sink(), structure: Cell::new(0), formatting: Cell::new(0) };
@@ -285,10 +279,8 @@ impl TokenSink for Guard {
     }
 }
 
-/// Counts the open elements of the tree builder, and the formatting elements that it will re-open.
 struct OpenElements<'s> {
     sink: &'s CountingSink,
-    /// All but formatting elements.
     structure: Cell<usize>,
     /// Formatting elements; those both open and remembered count twice.
     formatting: Cell<usize>,

@@ -1,7 +1,9 @@
-//! Finds the text that a page keeps in `<noscript>`, or in the data that Next, Nuxt, Gatsby, Remix and others send along.
+//! Finds the text that a page keeps in `<noscript>`, or in the data that Next, Nuxt, Gatsby, Remix and others send
+//! along.
 //!
-//! Such data has menus, translations and other pages, too, so the strings that read like prose are collected, and the way
-//! down from the root is followed as long as one branch holds most of them. The result is HTML, to be read as any page.
+//! Such data has menus, translations and other pages, too, so the strings that read like prose are collected, and the
+//! way down from the root is followed as long as one branch holds most of them. The result is HTML, to be read as any
+//! page.
 
 use crate::read::dom::{attr, texts};
 use crate::read::elements::is_mute;
@@ -21,17 +23,14 @@ const MAX_STRINGS: usize = 4_000;
 /// Minimum number of words of a string that is kept.
 const WORDS: usize = 8;
 
-/// HTML found beside the markup.
 #[derive(Debug, Default)]
 pub(crate) struct Stored {
     pub(crate) html: String,
     /// Name of the place: `noscript` or `data`.
     pub(crate) from: &'static str,
-    /// Number of nodes and values examined.
     pub(crate) steps: u64,
 }
 
-/// Returns what the page keeps in each place.
 pub(crate) fn read(tree: &Html) -> [Stored; 2] {
     let mut noscript = Stored { from: "noscript", ..Stored::default() };
     let mut scripts = Vec::new();
@@ -86,11 +85,11 @@ pub(crate) const DATES: [&str; 7] = [
     "publishDate\"",
     "publicationDate\"",
 ];
-/// The call that adds a piece to the stream of a page of Next's.
 const STREAM: &str = "__next_f.push(";
 /// Parts of the names of global variables for the state of the page.
 const ASSIGNED: &str = "\
-    __NUXT__ __INITIAL_STATE__ __PRELOADED_STATE__ __APOLLO_STATE__ __remixContext __INITIAL_DATA__ __PAGE_DATA__ __DATA__";
+    __NUXT__ __INITIAL_STATE__ __PRELOADED_STATE__ __APOLLO_STATE__ __remixContext __INITIAL_DATA__ \
+    __PAGE_DATA__ __DATA__";
 
 /// Returns the piece that a script of Next's adds to the stream of its page: `self.__next_f.push([1,"…"])`.
 fn streamed(code: &str) -> Option<String> {
@@ -125,7 +124,6 @@ fn rows(stream: &str) -> Vec<Value> {
     out
 }
 
-/// Returns the value that a script assigns to a global variable for the state of the page.
 fn assigned(code: &str) -> Option<Value> {
     let at = ASSIGNED.split(' ').find_map(|name| code.find(name))?;
     let (_, value) = code.get(at..)?.split_once('=')?;
@@ -174,7 +172,6 @@ fn prose<'v>(values: &'v [Value], steps: &mut u64) -> Strings<'v> {
     out
 }
 
-/// Returns the containers and strings among some values, each with its place.
 fn numbered<'p, 'v: 'p>(
     place: &'p [u32],
     values: impl Iterator<Item = &'v Value> + 'p,
@@ -183,7 +180,6 @@ fn numbered<'p, 'v: 'p>(
     telling.map(move |(at, value)| ([place, &[at]].concat(), value))
 }
 
-/// True for a string that reads like prose.
 fn is_prose(string: &str) -> bool {
     text::text_words(string) >= WORDS && !is_code(string)
 }
@@ -194,7 +190,6 @@ fn is_dictionary(object: &Map<String, Value>) -> bool {
     object.values().filter(|value| value.is_string()).count() >= MIN_STRINGS
 }
 
-/// True for programs and style sheets.
 fn is_code(string: &str) -> bool {
     let start = head_bytes(string, 400);
     ["function(", "=>", "{\"", "@media", "px;"].iter().any(|sign| start.contains(sign))
@@ -215,7 +210,8 @@ fn is_html(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
 }
 
-/// Returns the HTML of React elements, and the number of its words. Components give their children and prose in properties.
+/// Returns the HTML of React elements, and the number of its words. Components give their children and prose in
+/// properties.
 fn rendered(value: &Value, steps: &mut u64) -> (String, usize) {
     enum Piece<'v> {
         Child(&'v Value),
@@ -300,7 +296,6 @@ fn mostly<'s>(strings: &'s Strings<'_>) -> Vec<&'s str> {
     chosen.into_iter().map(|(_, string)| &**string).collect()
 }
 
-/// Writes a string as HTML: as it is, or each line as a paragraph.
 fn write(html: &mut String, string: &str) {
     let marked = ["<p", "<div", "<br", "<h2", "<ul", "<li"].iter().any(|tag| string.contains(tag));
     if marked || string.starts_with('<') {
@@ -312,7 +307,6 @@ fn write(html: &mut String, string: &str) {
     }
 }
 
-/// Returns a text as it stands in HTML, also in an attribute.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }

@@ -14,14 +14,12 @@ use html5ever::{Attribute, LocalName, QualName, ns};
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-/// A page on its way to the tree builder.
 pub(crate) struct Tokens<'p> {
     html: &'p str,
     /// The same text; parts of it share its memory.
     whole: StrTendril,
     pieces: Pieces<'p>,
     names: KnownNames,
-    /// Number of start tags that may follow.
     tags: usize,
 }
 
@@ -36,10 +34,8 @@ impl<'p> Tokens<'p> {
         }
     }
 
-    /// Passes on the tokens of about `bytes` bytes. Returns false at the end of the page.
-    ///
-    /// # Errors
-    /// If there are more tags than allowed, or more attributes of one.
+    /// Passes on the tokens of about `bytes` bytes; false at the end of the page. Fails if there are too many tags or
+    /// attributes.
     pub(crate) fn pass<S: TokenSink>(&mut self, sink: &S, bytes: usize) -> Result<bool, Unreadable> {
         let end = self.pieces.position().saturating_add(bytes);
         while self.pieces.position() < end {
@@ -88,7 +84,6 @@ impl<'p> Tokens<'p> {
         }
     }
 
-    /// Passes on a text with NUL characters, for which the tree builder has rules.
     fn pass_with_nul<S: TokenSink>(&mut self, sink: &S, raw: &'p str, kind: TextKind) {
         for (number, part) in raw.split('\0').enumerate() {
             if number > 0 {
@@ -129,7 +124,6 @@ fn tag(kind: TagKind, name: LocalName, self_closing: bool, attrs: Vec<Attribute>
     Token::TagToken(TagToken { kind, name, self_closing, attrs, had_duplicate_attributes: repeated })
 }
 
-/// Returns a part of a page without a copy of it.
 fn part(whole: &StrTendril, html: &str, part: &str) -> StrTendril {
     /// Length up to which a tendril has room for a text in itself.
     const SHORT: usize = 8;
@@ -141,7 +135,6 @@ fn part(whole: &StrTendril, html: &str, part: &str) -> StrTendril {
     shared.unwrap_or_else(|| StrTendril::from_slice(part))
 }
 
-/// Reads a document type declaration, by the tree builder's own tokenizer: a page has one.
 fn doctype(raw: &str) -> Doctype {
     #[derive(Default)]
     struct Kept(RefCell<Doctype>);

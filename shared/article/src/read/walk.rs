@@ -2,12 +2,11 @@
 
 mod statements;
 
-use crate::read::attributes::Attributes;
 use crate::read::boilerplate::{Names, kind};
 use crate::read::boxes::Contents;
 use crate::read::dom::{attr, is_inline, text_of};
 use crate::read::elements::{
-    block_tag, folds, heading, is_initial, is_layout, is_mute, is_panel, is_pictured_formula, is_short_row,
+    Attributes, block_tag, folds, heading, is_initial, is_layout, is_mute, is_panel, is_pictured_formula, is_short_row,
     is_sign_link, is_text_button, mark,
 };
 use crate::read::gate::{Limits, Unreadable, is_formatting};
@@ -32,7 +31,6 @@ struct OpenElement {
     line_says: bool,
     kind: Option<(Kind, Option<PartName>)>,
     mark: Option<Mark>,
-    /// True if it begins an item of microdata.
     item: bool,
     contents: Contents,
     around: Around,
@@ -45,10 +43,7 @@ struct Table {
     joined: bool,
 }
 
-/// Walks the tree once, without recursion.
-///
-/// # Errors
-/// If an element lies deeper than allowed.
+/// Walks the tree once, without recursion. Fails if an element lies deeper than allowed.
 pub(crate) fn walk<'a>(tree: &'a Html, page: &Url, limits: &Limits) -> Result<Outline<'a>, Unreadable> {
     let mut walk = Walk::new(page, limits);
     let mut skipping: Option<NodeId> = None;
@@ -93,7 +88,6 @@ struct Walk<'a> {
     line: String,
     /// True if the line has more than white space; scanning it again for each element would be quadratic.
     line_says: bool,
-    /// Steps left for reading the text below single elements.
     looks: usize,
     link_chars: usize,
     own_link_chars: usize,
@@ -104,20 +98,15 @@ struct Walk<'a> {
     pre: usize,
     /// An inline element that does not belong to the article and makes up the line so far, and its length in bytes.
     whole_line: Option<(Part, usize)>,
-    /// Serial number of the open element whose text is left out.
     silent: Option<usize>,
     formulas: usize,
-    /// True if the cells of the open row are read as one line.
     joined: bool,
     tables: Vec<Table>,
-    /// Serial numbers of the open elements whose names exclude them from the article.
     outside: Vec<usize>,
     items: usize,
-    /// Number of open elements of comments and of other pages.
     beside: usize,
     has_base: bool,
     json_bytes: usize,
-    page: Url,
     names: Names<'a>,
 }
 
@@ -158,7 +147,6 @@ impl<'a> Walk<'a> {
             beside: 0,
             has_base: false,
             json_bytes: 0,
-            page: page.clone(),
             names: Names::default(),
         }
     }
@@ -170,7 +158,7 @@ impl<'a> Walk<'a> {
             "html" => self.out.html_lang = attr(element, "lang").or_else(|| attr(element, "xml:lang")),
             "base" if !self.has_base => {
                 self.has_base = true;
-                self.out.base = links::base(&self.page, attr(element, "href"), self.out.limits.url_bytes);
+                self.out.base = links::base(&self.out.page, attr(element, "href"), self.out.limits.url_bytes);
             }
             "meta" => self.meta(element),
             "link" => self.link(element),
@@ -267,7 +255,8 @@ impl<'a> Walk<'a> {
         self.open.push(OpenElement { serial, start, is_inline, line, line_says, kind, mark, item, contents, around });
     }
 
-    /// True if an element begins no new block: its text is left out, or it is part of a line, as a cell of a short row is.
+    /// True if an element begins no new block: its text is left out, or it is part of a line, as a cell of a short row
+    /// is.
     fn stays_in_line(&self, tag: &str, is_inline: bool) -> bool {
         is_inline || self.silent.is_some() || (self.joined && matches!(tag, "td" | "th"))
     }
@@ -375,7 +364,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Ends the current block.
     fn flush(&mut self) {
         if self.silent.is_some() {
             return;
@@ -426,12 +414,10 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// True for comments and for what is about other pages.
 fn is_beside(kind: Option<(Kind, Option<PartName>)>) -> bool {
     matches!(kind, Some((Kind::Comments | Kind::Related, _)))
 }
 
-/// Appends a line of words to a text, with a space between two.
 fn push_words<'a>(text: &mut String, words: impl Iterator<Item = &'a str>) {
     let mut before = if text.is_empty() { "" } else { "\n" };
     for word in words {

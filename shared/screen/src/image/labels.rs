@@ -1,4 +1,4 @@
-//! Maps the labels of classifiers to topics with a table.
+//! Maps the labels of classifiers to topics.
 
 use super::Detection;
 use crate::settings::{REJECT_AT, TOGETHER_FROM};
@@ -17,8 +17,8 @@ pub struct Label {
     /// Probability, above 0 and below 1, that corresponds to a score of [`REJECT_AT`].
     #[serde(default = "half")]
     pub from: f32,
-    /// Probability, above 0 and below [`Label::from`], that corresponds to a score of [`TOGETHER_FROM`] of [`REJECT_AT`], from
-    /// which the label counts together with words; by default the same share of [`Label::from`].
+    /// Probability, above 0 and below [`Label::from`], that corresponds to a score of [`TOGETHER_FROM`] of
+    /// [`REJECT_AT`], from which the label counts together with words; by default the same share of [`Label::from`].
     #[serde(default)]
     pub hint: Option<f32>,
 }

@@ -1,6 +1,6 @@
-//! Skin-region analysis: measures the share of an image that one connected region of skin colours fills. Sand, wood, fur and
-//! portraits have the same colours, so its score alone never reaches the default threshold: it counts together with words
-//! of the page that come close to it by themselves.
+//! Skin-region analysis: measures the share of an image that one connected region of skin colours fills. Sand, wood,
+//! fur and portraits have the same colours, so its score alone never reaches the default threshold: it counts together
+//! with words of the page that come close to it by themselves.
 
 use super::{Detection, ImageClassifier, ImageInput, NotClassified, Region, Rgb};
 use crate::topic::{Topic, TopicScore};

@@ -11,7 +11,6 @@ const KOREAN_ENDINGS: &str = "은는이가을를의에게서께와과랑도로�
 /// Maximum number of letters that are read after a Korean name; the longest endings have fewer.
 const MAX_ENDING: usize = 9;
 
-/// Names to find in a text as it is written.
 pub(super) struct AsWritten {
     automaton: AhoCorasick,
     /// The person's main name, by the automaton's pattern.
@@ -27,7 +26,6 @@ pub(super) fn is_meant(name: &str) -> bool {
     })
 }
 
-/// Returns true if a name that [`is_meant`] here has enough letters.
 pub(super) fn is_long_enough(name: &str) -> bool {
     /// Letters and marks.
     const MIN_NAME: usize = 2;
@@ -53,7 +51,6 @@ impl AsWritten {
         Ok(AsWritten { automaton: AhoCorasick::new(&patterns)?, persons })
     }
 
-    /// Returns the first occurrence of each person.
     pub(super) fn find(&self, text: &str) -> Vec<Named> {
         let mut found: Vec<Named> = Vec::new();
         if self.persons.is_empty() {

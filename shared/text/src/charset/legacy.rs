@@ -1,10 +1,9 @@
-//! Encodings that an XML declaration may name and that the Encoding Standard leaves out: code pages of DOS and of old Macs, of
-//! Tajik and Vietnamese.
+//! Encodings that an XML declaration may name and that the Encoding Standard leaves out: code pages of DOS and of old
+//! Macs, of Tajik and Vietnamese.
 
 use encoding_rs::Encoding;
 use std::sync::LazyLock;
 
-/// A single-byte encoding.
 pub(super) struct CodePage {
     /// Names in lower case, with `-` for `_`.
     labels: Vec<&'static str>,
@@ -37,7 +36,6 @@ fn unescaped(text: &str) -> Vec<char> {
 }
 
 impl CodePage {
-    /// Returns the code page of that name.
     pub(super) fn for_label(label: &str) -> Option<&'static CodePage> {
         let label = normal(label);
         CODE_PAGES.iter().find(|page| page.labels.contains(&label.as_str()))

@@ -1,5 +1,3 @@
-//! Digits of all scripts.
-
 use std::borrow::Cow;
 
 /// Returns a text with the digits of all scripts as ASCII ones (Unicode, general category Nd), and without the full

@@ -1,5 +1,3 @@
-//! Parses a date in a field of its own.
-
 use super::digits::ascii_digits;
 use super::names::{is_filler, month_by_beginning, weekday, zone};
 use super::parts::Parts;
@@ -11,7 +9,6 @@ use jiff::civil::Date;
 const MAX_BYTES: usize = 96;
 const MAX_WORDS: usize = 24;
 
-/// Returns the instant that a text means.
 pub(super) fn parse(text: &str, hints: &Hints) -> Option<Moment> {
     let normal = normalise(text);
     if is_malformed(&normal) {
@@ -129,7 +126,6 @@ fn number(text: &str, hints: &Hints) -> Option<Moment> {
     hints.years.contains(&at.year()).then_some(Moment { at, zone: None })
 }
 
-/// A text that is read from left to right.
 struct Cursor<'a>(&'a str);
 
 impl<'a> Cursor<'a> {
@@ -259,7 +255,6 @@ fn words(text: &str, hints: &Hints) -> Option<Parts> {
     read.finish()
 }
 
-/// Reads the words of a date one by one.
 struct Words<'h> {
     hints: &'h Hints,
     parts: Parts,
@@ -350,8 +345,8 @@ impl<'h> Words<'h> {
         true
     }
 
-    /// Reads three numbers: with slashes in the hinted order; the year first with dashes and two digits each (older ISO 8601);
-    /// else the day first, unless that is impossible.
+    /// Reads three numbers: with slashes in the hinted order; the year first with dashes and two digits each (older ISO
+    /// 8601); else the day first, unless that is impossible.
     fn numeric_date(&mut self, a: i32, b: i32, c: i32, slashes: bool, two_digits: bool) -> bool {
         let (day, month, year) = match (a, b, c) {
             (1_000.., _, _) => (c, b, a),

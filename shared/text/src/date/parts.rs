@@ -1,10 +1,7 @@
-//! Parts of a date and time, and their conversion to an instant.
-
 use super::{Accept, Hints, Moment};
 use curlew_model::Timestamp;
 use jiff::civil::Date;
 
-/// Parts of a date and time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Parts {
     pub(super) year: i32,
@@ -34,7 +31,6 @@ impl Parts {
         Some(Moment { at: Timestamp::from_millis(midnight + seconds * 1_000 + self.millis), zone: self.zone() })
     }
 
-    /// Returns the offset in minutes.
     pub(super) fn zone(self) -> Option<i16> {
         self.offset.and_then(|seconds| i16::try_from(seconds / 60).ok())
     }

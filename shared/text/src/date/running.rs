@@ -43,17 +43,14 @@ pub(super) fn find(text: &str, hints: &Hints) -> Vec<DaySpan> {
     out
 }
 
-/// A word or a number of a text.
 #[derive(Clone, Copy)]
 struct Word<'a> {
     text: &'a str,
     /// Character that follows it.
     mark: char,
-    /// Start in bytes.
     start: usize,
 }
 
-/// Returns the first words and numbers of a text.
 fn words(text: &str) -> Vec<Word<'_>> {
     const MAX_WORDS: usize = 60;
     let is_word = |c: char| c.is_alphanumeric() || is_combining_mark(c);
@@ -143,8 +140,8 @@ fn civil_of(hints: &Hints, year: &str, month: i8, day: &str) -> Option<Date> {
     Date::new(hints.year(year.parse().ok()?)?, month, day.parse().ok()?).ok()
 }
 
-/// Returns the day of the common era for one of the solar Hijri calendar, which Iran uses; `None` if there is no such day,
-/// or if the rule for leap years below is not the calendar's own.
+/// Returns the day of the common era for one of the solar Hijri calendar, which Iran uses; `None` if there is no such
+/// day, or if the rule for leap years below is not the calendar's own.
 fn common_day(year: &str, month: i8, day: &str) -> Option<Date> {
     /// Years for which the rule holds.
     const YEARS: RangeInclusive<i32> = 1300..=1472;

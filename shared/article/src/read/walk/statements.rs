@@ -1,12 +1,11 @@
 //! Reads what single elements state beside their text: names, days, addresses, images, headings.
 
-use crate::read::attributes::Attributes;
 use crate::read::boilerplate::ElementNames;
 use crate::read::boxes::{Contents, begins_comments};
 use crate::read::changes::{says_change, says_published};
 use crate::read::dom::{attr, text_of, text_without, texts};
 use crate::read::elements::{
-    instant, instant_in, is_called, is_label, is_long_property, is_sign_link, profiles_in, property_value,
+    Attributes, instant, instant_in, is_called, is_label, is_long_property, is_sign_link, profiles_in, property_value,
 };
 use crate::read::links;
 use crate::read::outline::{Byline, Heading, Kind, Moment, Picture, Prop};
@@ -31,7 +30,7 @@ impl<'a> Walk<'a> {
         let href = attr(element, "href");
         self.own_link = href.is_some_and(|href| links::is_own(&self.out.base, href));
         self.home_link = href.is_some_and(|href| links::is_home(&self.out.base, href));
-        if self.home_link && self.page.path() != "/" && self.out.home_names.len() < MAX_HOME_NAMES {
+        if self.home_link && self.out.page.path() != "/" && self.out.home_names.len() < MAX_HOME_NAMES {
             let name = self.line_of(node, 80);
             self.out.home_names.push(name);
         }
@@ -66,16 +65,15 @@ impl<'a> Walk<'a> {
         self.out.headings.push(Heading { level, text, block: self.out.blocks.len(), leads_home });
     }
 
-    /// True if a heading of a page that is not the home page itself lies in a link to that, or has one, or one to a
-    /// folder above the page.
+    /// True if a heading lies in or has a link to the home page or a folder above the page, which is another page.
     fn leads_home(&mut self, node: NodeRef<'a, Node>, level: u8) -> bool {
         const MAX_STEPS: usize = 12;
-        if level > 2 || self.page.path() == "/" {
+        if level > 2 || self.out.page.path() == "/" {
             return false;
         }
         let steps = MAX_STEPS.min(self.looks);
         self.looks -= steps;
-        let is_home = |href: &str| links::is_home(&self.out.base, href) || links::leads_up(&self.page, href);
+        let is_home = |href: &str| links::is_home(&self.out.base, href) || links::leads_up(&self.out.page, href);
         let mut inner = node.descendants().take(steps).filter_map(|node| node.value().as_element());
         (self.links > 0 && self.home_link)
             || inner.any(|element| element.name() == "a" && attr(element, "href").is_some_and(is_home))
@@ -136,7 +134,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Records an image that is neither a pixel nor an icon.
     pub(super) fn picture(&mut self, sources: Vec<&'a str>, is_behind: bool) {
         if self.out.pictures.len() < self.out.limits.images && !sources.is_empty() {
             let (block, outside) = (self.out.blocks.len(), self.outside.clone());
@@ -174,12 +171,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns the beginning of the text of an element as one line of at most `chars` characters.
     fn line_of(&mut self, node: NodeRef<'_, Node>, chars: usize) -> String {
         hygiene::line(&text_of(node, 256, &mut self.looks), chars)
     }
 
-    /// Reads microdata, `rel=author`, and the usual class names of dates and bylines.
     pub(super) fn annotations(
         &mut self,
         node: NodeRef<'a, Node>,
@@ -233,7 +228,6 @@ impl<'a> Walk<'a> {
 /// Properties of RDFa whose content is the day of publication, as Drupal 7 states it.
 const CREATED: [&str; 4] = ["dc:created", "dcterms:created", "schema:dateCreated", "schema:datePublished"];
 
-/// True if the words around a date are about a change, and not about publication as well.
 fn tells_change(text: &str) -> bool {
     says_change(text) && !says_published(text)
 }
