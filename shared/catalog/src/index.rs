@@ -361,7 +361,9 @@ impl Index {
             (None, [only]) => {
                 let splits = splits.clone();
                 let ids: Vec<PageId> = gone.iter().cloned().chain(manifest.outdated_in(only)).collect();
-                if only.is_current() && !self.built(move || holds_any(&splits[0], &ids)).await?? {
+                let holds_any =
+                    move || ids.iter().map(|id| splits[0].holds(id)).find(|held| !matches!(held, Ok(false)));
+                if only.is_current() && self.built(holds_any).await?.transpose().map_err(search_error)?.is_none() {
                     let change = |m: &Manifest| Ok(m.with_purged(&only.key, began));
                     change_manifest(self.blobs.as_ref(), year, change).await?;
                     return Ok(PublishReport::default());
@@ -411,8 +413,9 @@ impl Index {
             let manifest = parse_manifest(year, bytes)?;
             let (next, over) = manifest.swept(&there, now, until);
             Ok(((next != manifest).then(|| next.to_json()), over))
-        });
-        for key in over.await? {
+        })
+        .await?;
+        for key in over {
             self.blobs.delete(&key).await?;
         }
         Ok(())
@@ -429,15 +432,6 @@ fn rewriting(split: &SplitEntry) -> Merge {
 /// True if another indexer was faster.
 fn is_race(error: &StageError) -> bool {
     matches!(error, StageError::Port(PortError::Conflict))
-}
-
-fn holds_any<'a>(split: &Split, ids: impl IntoIterator<Item = &'a PageId>) -> Result<bool> {
-    for id in ids {
-        if split.holds(id).map_err(search_error)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 fn entry_of(year: Year, built: SplitBuilt, now: Timestamp) -> (SplitEntry, Bytes) {

@@ -58,7 +58,8 @@ impl Default for Cursor {
 impl Cursor {
     /// Returns the cursor of an engine that knows all changes until an instant.
     pub fn since(at: Timestamp) -> Cursor {
-        let before = DoneObjects::through_day(at - DAY_IS_COMPLETE_AFTER - CLOCKS_DIFFER);
+        let through = end_of_day(at - DAY_IS_COMPLETE_AFTER - CLOCKS_DIFFER);
+        let before = DoneObjects { through, later: BTreeSet::new() };
         Cursor { segments: before.clone(), removals: before, ..Cursor::default() }
     }
 
@@ -77,10 +78,6 @@ struct DoneObjects {
 }
 
 impl DoneObjects {
-    fn through_day(at: Timestamp) -> DoneObjects {
-        DoneObjects { through: end_of_day(at), later: BTreeSet::new() }
-    }
-
     fn contains(&self, name: &str) -> bool {
         name <= self.through.as_str() || self.later.contains(name)
     }
