@@ -36,7 +36,8 @@ pub struct Connection {
     config: SdkConfig,
     path_style: bool,
     throttles: Throttles,
-    now: fn() -> Timestamp,
+    /// The clock by which the queues count.
+    pub(crate) now: fn() -> Timestamp,
 }
 
 impl Connection {
@@ -64,26 +65,26 @@ impl Connection {
         Connection { config, path_style: true, throttles: Throttles::default(), now: wall_clock }
     }
 
-    /// Returns a client for rows.
     pub(crate) fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
-        let config = aws_sdk_dynamodb::config::Builder::from(&self.config).timeout_config(brief());
-        let config = config.interceptor(self.throttles.clone()).build();
-        aws_sdk_dynamodb::Client::from_conf(config)
+        let config = aws_sdk_dynamodb::config::Builder::from(&self.brief()).interceptor(self.throttles.clone());
+        aws_sdk_dynamodb::Client::from_conf(config.build())
     }
 
-    /// Returns a client for queues.
     pub(crate) fn sqs(&self) -> aws_sdk_sqs::Client {
-        let config = aws_sdk_sqs::config::Builder::from(&self.config).timeout_config(brief()).build();
-        aws_sdk_sqs::Client::from_conf(config)
+        aws_sdk_sqs::Client::new(&self.brief())
     }
 
-    /// Returns a client for functions and the mappings of queues.
     pub(crate) fn lambda(&self) -> aws_sdk_lambda::Client {
-        let config = aws_sdk_lambda::config::Builder::from(&self.config).timeout_config(brief()).build();
-        aws_sdk_lambda::Client::from_conf(config)
+        aws_sdk_lambda::Client::new(&self.brief())
     }
 
-    /// Returns a client for objects.
+    /// Returns the configuration for calls with small requests and answers.
+    fn brief(&self) -> SdkConfig {
+        let times = TimeoutConfig::builder().connect_timeout(CONNECT_TIME).read_timeout(READ_TIME);
+        let times = times.operation_attempt_timeout(TRY_TIME).operation_timeout(CALL_TIME).build();
+        self.config.to_builder().timeout_config(times).build()
+    }
+
     pub(crate) fn s3(&self) -> aws_sdk_s3::Client {
         let config = aws_sdk_s3::config::Builder::from(&self.config).force_path_style(self.path_style).build();
         aws_sdk_s3::Client::from_conf(config)
@@ -100,12 +101,6 @@ impl Connection {
         &self.config
     }
 
-    /// Returns the clock by which the queues count.
-    pub(crate) fn clock(&self) -> fn() -> Timestamp {
-        self.now
-    }
-
-    /// Returns the region's name, if one is set.
     pub(crate) fn region(&self) -> Option<&str> {
         self.config.region().map(AsRef::as_ref)
     }
@@ -119,14 +114,4 @@ fn loader() -> ConfigLoader {
         .http_client(http)
         .retry_config(RetryConfig::standard().with_max_attempts(TRIES).with_max_backoff(LONGEST_PAUSE))
         .timeout_config(TimeoutConfig::builder().connect_timeout(CONNECT_TIME).read_timeout(READ_TIME).build())
-}
-
-/// Returns the time limits for calls with small requests and answers.
-fn brief() -> TimeoutConfig {
-    TimeoutConfig::builder()
-        .connect_timeout(CONNECT_TIME)
-        .read_timeout(READ_TIME)
-        .operation_attempt_timeout(TRY_TIME)
-        .operation_timeout(CALL_TIME)
-        .build()
 }

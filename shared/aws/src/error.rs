@@ -12,6 +12,25 @@ const SLOW_DOWN: Millis = Millis(1_000);
 /// `Service Unavailable`, which S3 sends with `SlowDown`, and `Too Many Requests`.
 const BUSY: [u16; 2] = [503, 429];
 
+const CODES: [(ServiceFault, &str); 7] = [
+    (
+        ServiceFault::Throttled,
+        "ProvisionedThroughputExceededException ThrottlingException Throttling ThrottledException \
+         RequestLimitExceeded RequestThrottled RequestThrottledException TooManyRequestsException \
+         LimitExceededException KmsThrottled OverLimit SlowDown",
+    ),
+    (ServiceFault::Missing, "ResourceNotFoundException NoSuchBucket QueueDoesNotExist NonExistentQueue"),
+    (ServiceFault::Skewed, "RequestTimeTooSkewed RequestInTheFuture"),
+    (ServiceFault::Expired, "ExpiredToken ExpiredTokenException RequestExpired TokenRefreshRequired"),
+    (
+        ServiceFault::Unknown,
+        "InvalidSignatureException SignatureDoesNotMatch UnrecognizedClientException InvalidClientTokenId \
+         InvalidAccessKeyId InvalidToken InvalidSecurity MissingAuthenticationToken IncompleteSignature",
+    ),
+    (ServiceFault::Forbidden, "AccessDenied AccessDeniedException KmsAccessDenied"),
+    (ServiceFault::Refused, "ValidationException InvalidMessageContents BatchRequestTooLong EntityTooLarge"),
+];
+
 /// Description of a request: the operation, and the part of the stack.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestContext<'a> {
@@ -19,9 +38,7 @@ pub(crate) struct RequestContext<'a> {
     pub(crate) what: &'a str,
     /// The kind of part: "table", "queue" or "bucket".
     pub(crate) kind: &'static str,
-    /// The part's name.
     pub(crate) name: &'a str,
-    /// The stack's name.
     pub(crate) stack: &'a str,
 }
 
@@ -40,10 +57,10 @@ enum ServiceFault {
 
 impl RequestContext<'_> {
     /// Returns the port's error for an error of the SDK.
-    pub(crate) fn failed<E>(self, error: SdkError<E, HttpResponse>) -> PortError
-    where
-        E: ProvideErrorMetadata + Error + Send + Sync + 'static,
-    {
+    pub(crate) fn failed<E: ProvideErrorMetadata + Error + Send + Sync + 'static>(
+        self,
+        error: SdkError<E, HttpResponse>,
+    ) -> PortError {
         let status = error.raw_response().map(|raw| raw.status().as_u16());
         let (code, message) = (error.code().unwrap_or_default(), error.message().unwrap_or_default());
         let fault = match &error {
@@ -71,10 +88,7 @@ impl RequestContext<'_> {
     }
 
     /// Returns the port's error if the request was not sent, or no answer has come.
-    fn unsent<E>(self, error: SdkError<E, HttpResponse>) -> PortError
-    where
-        E: Error + Send + Sync + 'static,
-    {
+    fn unsent<E: Error + Send + Sync + 'static>(self, error: SdkError<E, HttpResponse>) -> PortError {
         let all = chain(&error);
         let why = if all.contains("credential") {
             "there are no credentials: sign in, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
@@ -165,42 +179,17 @@ fn classify(code: &str, message: &str, status: Option<u16>) -> ServiceFault {
     let code = code.rsplit(['#', '.']).next().unwrap_or(code);
     let says = |words: &[&str]| words.iter().any(|word| message.to_ascii_lowercase().contains(word));
     match code {
-        "ProvisionedThroughputExceededException"
-        | "ThrottlingException"
-        | "Throttling"
-        | "ThrottledException"
-        | "RequestLimitExceeded"
-        | "RequestThrottled"
-        | "RequestThrottledException"
-        | "TooManyRequestsException"
-        | "LimitExceededException"
-        | "KmsThrottled"
-        | "OverLimit"
-        | "SlowDown" => ServiceFault::Throttled,
-        "ResourceNotFoundException" | "NoSuchBucket" | "QueueDoesNotExist" | "NonExistentQueue" => {
-            ServiceFault::Missing
-        }
-        "RequestTimeTooSkewed" | "RequestInTheFuture" => ServiceFault::Skewed,
         "InvalidSignatureException" | "SignatureDoesNotMatch" if says(&["expired", "skew", "not yet current"]) => {
-            ServiceFault::Skewed
+            return ServiceFault::Skewed;
         }
-        "ExpiredToken" | "ExpiredTokenException" | "RequestExpired" | "TokenRefreshRequired" => ServiceFault::Expired,
-        "UnrecognizedClientException" if says(&["expired"]) => ServiceFault::Expired,
-        "InvalidSignatureException"
-        | "SignatureDoesNotMatch"
-        | "UnrecognizedClientException"
-        | "InvalidClientTokenId"
-        | "InvalidAccessKeyId"
-        | "InvalidToken"
-        | "InvalidSecurity"
-        | "MissingAuthenticationToken"
-        | "IncompleteSignature" => ServiceFault::Unknown,
-        "AccessDenied" | "AccessDeniedException" | "KmsAccessDenied" => ServiceFault::Forbidden,
-        "ValidationException" | "InvalidMessageContents" | "BatchRequestTooLong" | "EntityTooLarge" => {
-            ServiceFault::Refused
-        }
-        _ if status.is_some_and(|status| BUSY.contains(&status)) => ServiceFault::Throttled,
-        _ => ServiceFault::Down,
+        "UnrecognizedClientException" if says(&["expired"]) => return ServiceFault::Expired,
+        _ => {}
+    }
+    let known = CODES.iter().find(|(_, codes)| codes.split(' ').any(|known| known == code));
+    match known {
+        Some((fault, _)) => *fault,
+        None if status.is_some_and(|status| BUSY.contains(&status)) => ServiceFault::Throttled,
+        None => ServiceFault::Down,
     }
 }
 
@@ -211,14 +200,8 @@ pub(crate) fn is_throttling(code: &str, status: u16) -> bool {
 
 /// Joins the messages of an error and its causes.
 fn chain(error: &dyn Error) -> String {
-    let mut all = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        all.push_str(": ");
-        all.push_str(&cause.to_string());
-        next = cause.source();
-    }
-    all
+    let causes = std::iter::successors(error.source(), |cause| (**cause).source());
+    causes.fold(error.to_string(), |all, cause| format!("{all}: {cause}"))
 }
 
 /// Returns the error for an item that cannot be read, or one that cannot be stored.

@@ -2,7 +2,7 @@
 
 use crate::error::corrupt;
 use crate::item::{self, Item, KEY, text_of};
-use crate::pack::{pack, unpack};
+use crate::pack::pack;
 use crate::table::{Read, Span, Table};
 use async_trait::async_trait;
 use curlew_model::{HostKey, HostState};
@@ -13,21 +13,12 @@ const PREFIX: &str = "h#";
 
 /// States of hosts: one item for each host key.
 #[derive(Clone, Debug)]
-pub struct HostTable {
-    table: Table,
-}
+pub(crate) struct HostTable(pub(crate) Table);
 
 impl HostTable {
-    pub(crate) fn new(table: Table) -> HostTable {
-        HostTable { table }
-    }
-
     async fn read(&self, host: &HostKey, read: Read) -> Result<(HostState, Version), PortError> {
-        let found = self.table.get("read the state of a host", key(host), read).await?;
-        match found {
-            Some(item) => Ok((state(host, &item)?, item::version(|| what(host), &item)?)),
-            None => Ok((HostState::default(), Version::ABSENT)),
-        }
+        let found = self.0.get("read the state of a host", key(host), read).await?;
+        found.map_or(Ok((HostState::default(), Version::ABSENT)), |item| item::versioned(|| what(host), &item))
     }
 }
 
@@ -44,7 +35,7 @@ impl HostLedger for HostTable {
 
     async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError> {
         let state = pack(|| what(host), &next)?;
-        self.table.swap("keep the state of a host", key(host), seen, state).await
+        self.0.swap("keep the state of a host", key(host), seen, state).await
     }
 }
 
@@ -53,12 +44,12 @@ impl Hosts for HostTable {
     /// Lists the states. It reads and bills the whole table page by page, so it is for people who look.
     async fn list(&self, after: Option<&HostKey>, limit: usize) -> Result<Vec<(HostKey, HostState)>, PortError> {
         let span = Span::Beginning(KEY, PREFIX);
-        let items = self.table.list("list the hosts", &span, after.map(key), limit).await?;
+        let items = self.0.list("list the hosts", &span, after.map(key), limit).await?;
         let mut hosts = Vec::with_capacity(items.len());
         for item in items {
             let name = text_of(&item, KEY).and_then(|k| k.strip_prefix(PREFIX)).unwrap_or_default();
             let host = HostKey::new(name).map_err(|e| corrupt("a host key", e))?;
-            let state = state(&host, &item)?;
+            let state = item::value(|| what(&host), &item)?;
             hosts.push((host, state));
         }
         Ok(hosts)
@@ -71,8 +62,4 @@ fn key(host: &HostKey) -> Item {
 
 fn what(host: &HostKey) -> String {
     format!("the state of {host}")
-}
-
-fn state(host: &HostKey, item: &Item) -> Result<HostState, PortError> {
-    unpack(|| what(host), item::state(|| what(host), item)?)
 }

@@ -7,29 +7,16 @@ use async_trait::async_trait;
 use curlew_model::Timestamp;
 use curlew_ports::{Marks, PortError, Version};
 
-/// Prefix of the keys of marks.
 const PREFIX: &str = "m#";
 
 /// Marks: one item for each name; its state is the instant as RFC 3339 writes it.
 #[derive(Clone, Debug)]
-pub struct MarkTable {
-    table: Table,
-}
-
-impl MarkTable {
-    pub(crate) fn new(table: Table) -> MarkTable {
-        MarkTable { table }
-    }
-
-    pub(crate) fn table(&self) -> &Table {
-        &self.table
-    }
-}
+pub(crate) struct MarkTable(pub(crate) Table);
 
 #[async_trait]
 impl Marks for MarkTable {
     async fn load(&self, name: &str) -> Result<(Option<Timestamp>, Version), PortError> {
-        let Some(item) = self.table.get("read a mark", key(name), Read::Strong).await? else {
+        let Some(item) = self.0.get("read a mark", key(name), Read::Strong).await? else {
             return Ok((None, Version::ABSENT));
         };
         let what = || format!("the mark {name}");
@@ -39,7 +26,7 @@ impl Marks for MarkTable {
     }
 
     async fn swap(&self, name: &str, seen: Version, next: Timestamp) -> Result<Version, PortError> {
-        self.table.swap("keep a mark", key(name), seen, text(next.to_string())).await
+        self.0.swap("keep a mark", key(name), seen, text(next.to_string())).await
     }
 }
 

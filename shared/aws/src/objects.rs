@@ -1,7 +1,6 @@
 //! Objects in the data bucket.
 
 use crate::error::{RequestContext, corrupt};
-use crate::keys::check;
 use crate::names::Names;
 use async_trait::async_trait;
 use aws_sdk_s3::Client;
@@ -12,20 +11,20 @@ use aws_sdk_s3::primitives::ByteStream;
 use bytes::Bytes;
 use curlew_ports::{Blob, Blobs, PortError, Seen, Tag};
 
-/// Status if a condition does not hold.
 const PRECONDITION_FAILED: u16 = 412;
 /// Status if another conditional write of the same key is under way.
 const CONDITIONAL_CONFLICT: u16 = 409;
-/// Status if the object is the one that was seen.
 const NOT_MODIFIED: u16 = 304;
-/// Status if the range begins beyond the object's end.
 const RANGE_NOT_SATISFIABLE: u16 = 416;
-/// Status if there is no such object.
 const NOT_FOUND: u16 = 404;
 /// Maximum number of tries of a conditional write that meets another one.
 const WRITE_TRIES: u32 = 4;
 /// Maximum number of tries to read an object whose transfer breaks off.
 const READ_TRIES: u32 = 3;
+/// Maximum length of a key, in bytes.
+const MAX_KEY: usize = 512;
+/// Maximum number of characters of an invalid key that its error shows.
+const SHOWN: usize = 80;
 /// Maximum number of keys that one request lists.
 const PAGE: usize = 1_000;
 
@@ -40,7 +39,6 @@ pub struct Objects {
     stack: String,
 }
 
-/// Condition of a write.
 #[derive(Clone, Copy)]
 enum When<'a> {
     Always,
@@ -89,7 +87,6 @@ impl Objects {
         }
     }
 
-    /// Returns the object's length; `None` if there is no object.
     async fn length(&self, key: &str) -> Result<Option<u64>, PortError> {
         match self.client.head_object().bucket(&self.bucket).key(key).send().await {
             Ok(head) => Ok(Some(head.content_length.and_then(|length| u64::try_from(length).ok()).unwrap_or(0))),
@@ -218,4 +215,16 @@ fn is_etag(text: &str) -> bool {
 
 fn too_short(key: &str) -> PortError {
     corrupt(format!("the object {key}"), "it is shorter than the range that was asked for")
+}
+
+pub(crate) fn check(key: &str) -> Result<(), PortError> {
+    if key.len() <= MAX_KEY && key.split('/').all(is_part) {
+        return Ok(());
+    }
+    let given: String = key.chars().take(SHOWN).collect();
+    Err(corrupt(format!("the key '{}'", given.escape_debug()), "it is not a key of an object"))
+}
+
+fn is_part(part: &str) -> bool {
+    !matches!(part, "" | "." | "..") && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
 }

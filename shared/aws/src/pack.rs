@@ -32,52 +32,32 @@ pub(crate) fn pack<T: Serialize>(what: impl FnOnce() -> String, value: &T) -> Re
     Ok(pack_text(serde_json::to_string(value).map_err(|e| corrupt(what(), e))?))
 }
 
-/// Returns the value of an attribute.
 pub(crate) fn unpack<T: DeserializeOwned>(
     what: impl Fn() -> String,
     attribute: &AttributeValue,
 ) -> Result<T, PortError> {
-    match attribute {
-        AttributeValue::S(text) => serde_json::from_str(text).map_err(|e| corrupt(what(), e)),
-        AttributeValue::B(packed) => {
-            serde_json::from_slice(&inflate_row(&what, packed.as_ref())?).map_err(|e| corrupt(what(), e))
-        }
-        _ => Err(corrupt(what(), "its state is neither text nor binary")),
-    }
+    serde_json::from_str(&unpack_text(&what, attribute)?).map_err(|e| corrupt(what(), e))
 }
 
-/// Returns a text as an attribute.
+/// Returns a text as an attribute, compressed with the dictionary of rows if it is long and that makes it shorter.
 pub(crate) fn pack_text(text: String) -> AttributeValue {
-    match text.len() >= PACK_FROM {
-        true => match deflate_row(text.as_bytes()) {
-            Some(packed) if packed.len() < text.len() => AttributeValue::B(Blob::new(packed)),
-            _ => AttributeValue::S(text),
-        },
-        false => AttributeValue::S(text),
+    let deflate = || Compressor::with_prepared_dictionary(&ENCODER)?.compress(text.as_bytes());
+    match Some(&text).filter(|text| text.len() >= PACK_FROM).and_then(|_| deflate().ok()) {
+        Some(packed) if packed.len() < text.len() => AttributeValue::B(Blob::new(packed)),
+        _ => AttributeValue::S(text),
     }
 }
 
-/// Returns the text of an attribute.
 pub(crate) fn unpack_text(what: impl Fn() -> String, attribute: &AttributeValue) -> Result<String, PortError> {
+    let inflate =
+        |packed: &Blob| Decompressor::with_prepared_dictionary(&DECODER)?.decompress(packed.as_ref(), UNPACK_LIMIT);
     match attribute {
         AttributeValue::S(text) => Ok(text.clone()),
         AttributeValue::B(packed) => {
-            String::from_utf8(inflate_row(&what, packed.as_ref())?).map_err(|e| corrupt(what(), e))
+            String::from_utf8(inflate(packed).map_err(|e| corrupt(what(), e))?).map_err(|e| corrupt(what(), e))
         }
-        _ => Err(corrupt(what(), "it is neither text nor binary")),
+        _ => Err(corrupt(what(), "its state is neither text nor binary")),
     }
-}
-
-/// Compresses a text with the dictionary of rows; returns `None` if that fails.
-fn deflate_row(bytes: &[u8]) -> Option<Vec<u8>> {
-    Compressor::with_prepared_dictionary(&ENCODER).and_then(|mut zstd| zstd.compress(bytes)).ok()
-}
-
-/// Decompresses a row.
-fn inflate_row(what: impl Fn() -> String, packed: &[u8]) -> Result<Vec<u8>, PortError> {
-    let inflated =
-        Decompressor::with_prepared_dictionary(&DECODER).and_then(|mut zstd| zstd.decompress(packed, UNPACK_LIMIT));
-    inflated.map_err(|e| corrupt(what(), e))
 }
 
 /// Compresses bytes; returns `None` if that fails.
@@ -85,7 +65,6 @@ pub(crate) fn deflate(bytes: &[u8]) -> Option<Vec<u8>> {
     zstd::bulk::compress(bytes, LEVEL).ok()
 }
 
-/// Decompresses bytes.
 pub(crate) fn inflate(what: impl Fn() -> String, packed: &[u8]) -> Result<Vec<u8>, PortError> {
     zstd::bulk::decompress(packed, UNPACK_LIMIT).map_err(|e| corrupt(what(), e))
 }

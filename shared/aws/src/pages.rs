@@ -1,7 +1,7 @@
 //! Rows of pages.
 
 use crate::item::{self, Item, KEY, text_of};
-use crate::pack::{pack, unpack};
+use crate::pack::pack;
 use crate::table::{Read, Span, Table};
 use async_trait::async_trait;
 use curlew_model::{Page, PageId};
@@ -9,18 +9,12 @@ use curlew_ports::{Pages, PortError, Version};
 
 /// Rows of pages: one item for each URL that was ever taken up.
 #[derive(Clone, Debug)]
-pub struct PageTable {
-    table: Table,
-}
+pub(crate) struct PageTable(pub(crate) Table);
 
 impl PageTable {
-    pub(crate) fn new(table: Table) -> PageTable {
-        PageTable { table }
-    }
-
     async fn read(&self, id: &PageId, read: Read) -> Result<Option<(Page, Version)>, PortError> {
-        let found = self.table.get("read a page's row", item::key(id.as_str()), read).await?;
-        found.map(|item| Ok((page(&item)?, item::version(|| what(id.as_str()), &item)?))).transpose()
+        let found = self.0.get("read a page's row", item::key(id.as_str()), read).await?;
+        found.map(|item| item::versioned(|| what(id), &item)).transpose()
     }
 }
 
@@ -36,29 +30,24 @@ impl Pages for PageTable {
     }
 
     async fn insert(&self, page: &Page) -> Result<bool, PortError> {
-        self.table
-            .insert("keep a page's row", item::key(page.id.as_str()), pack(|| what(page.id.as_str()), page)?)
-            .await
+        let state = pack(|| what(&page.id), page)?;
+        self.0.insert("keep a page's row", item::key(page.id.as_str()), state).await
     }
 
     async fn swap(&self, seen: Version, page: &Page) -> Result<Version, PortError> {
-        let state = pack(|| what(page.id.as_str()), page)?;
-        self.table.swap_existing("keep a page's row", item::key(page.id.as_str()), seen, state).await
+        let state = pack(|| what(&page.id), page)?;
+        self.0.swap_existing("keep a page's row", item::key(page.id.as_str()), seen, state).await
     }
 
     /// Lists in the order of DynamoDB's hashes of the ids.
     async fn list(&self, after: Option<&PageId>, limit: usize) -> Result<Vec<Page>, PortError> {
         let after = after.map(|id| item::key(id.as_str()));
-        let items = self.table.list("list the pages", &Span::All, after, limit).await?;
-        items.iter().map(page).collect()
+        let items = self.0.list("list the pages", &Span::All, after, limit).await?;
+        let what = |item: &Item| format!("the row of page {}", text_of(item, KEY).unwrap_or_default());
+        items.iter().map(|item| item::value(|| what(item), item)).collect()
     }
 }
 
-fn what(id: &str) -> String {
+fn what(id: &PageId) -> String {
     format!("the row of page {id}")
-}
-
-fn page(item: &Item) -> Result<Page, PortError> {
-    let what = || what(text_of(item, KEY).unwrap_or_default());
-    unpack(what, item::state(what, item)?)
 }

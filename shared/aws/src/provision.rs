@@ -17,7 +17,6 @@ use std::time::Duration;
 
 /// Maximum number of checks whether a new table is ready.
 const READY_TRIES: u32 = 120;
-/// Pause between two checks.
 const READY_PAUSE: Duration = Duration::from_millis(500);
 /// Number of receives after which SQS itself moves a message to the dead-letter queue. The functions give up earlier,
 /// since they know the reason.
@@ -31,7 +30,7 @@ const FIRST_REGION: &str = "us-east-1";
 /// # Errors
 /// [`PortError::NotFound`] if there is none, [`PortError::Corrupt`] if there are several, transport errors.
 pub async fn find_bucket(connection: &Connection, stack: &str) -> Result<String, PortError> {
-    let prefix = Names::bucket_prefix(stack);
+    let prefix = format!("{stack}-data");
     let asked = RequestContext { what: "list the buckets", kind: "bucket", name: &prefix, stack };
     let mut pages = connection.s3().list_buckets().prefix(&prefix).into_paginator().send();
     let mut found = Vec::new();
@@ -63,10 +62,10 @@ fn is_of(name: &str, prefix: &str) -> bool {
 pub async fn provision(connection: &Connection, names: &Names) -> Result<(), PortError> {
     let text = ScalarAttributeType::S;
     let tables = [
-        table(connection, names, names.hosts(), (KEY, text.clone()), None),
-        table(connection, names, names.pages(), (KEY, text.clone()), None),
-        table(connection, names, names.sources(), ("slot", ScalarAttributeType::N), Some((KEY, text.clone()))),
-        table(connection, names, names.parked(), ("due", text.clone()), Some(("id", text.clone()))),
+        table(connection, names, names.part("hosts"), (KEY, text.clone()), None),
+        table(connection, names, names.part("pages"), (KEY, text.clone()), None),
+        table(connection, names, names.part("sources"), ("slot", ScalarAttributeType::N), Some((KEY, text.clone()))),
+        table(connection, names, names.part("parked"), ("due", text.clone()), Some(("id", text.clone()))),
     ];
     let queues = QueueName::ALL.map(|stage| queues(connection, names, stage));
     // Boxed, since together these futures would be large on the caller's stack.
@@ -85,9 +84,8 @@ async fn table(
     let asked = RequestContext { what: "make a table", kind: "table", name: &name, stack: &names.stack };
     let malformed = |e: aws_sdk_dynamodb::error::BuildError| corrupt("a table's keys", e);
     let mut create = client.create_table().table_name(&name).billing_mode(BillingMode::PayPerRequest);
-    for ((key, kind), part) in
-        [(Some(hash), KeyType::Hash), (range, KeyType::Range)].into_iter().filter_map(|(key, part)| Some((key?, part)))
-    {
+    let keys = [Some((hash, KeyType::Hash)), range.map(|range| (range, KeyType::Range))];
+    for ((key, kind), part) in keys.into_iter().flatten() {
         let definition = AttributeDefinition::builder().attribute_name(key).attribute_type(kind).build();
         let element = KeySchemaElement::builder().attribute_name(key).key_type(part).build();
         create = create.attribute_definitions(definition.map_err(malformed)?).key_schema(element.map_err(malformed)?);

@@ -4,7 +4,7 @@ use crate::chance::long_name;
 use crate::error::corrupt;
 use crate::item::{self, Item, STATE, number, text_of};
 use crate::objects::Objects;
-use crate::pack::{deflate, inflate, pack, unpack};
+use crate::pack::{deflate, inflate, pack};
 use crate::table::{Read, Table};
 use async_trait::async_trait;
 use aws_sdk_dynamodb::primitives::Blob;
@@ -15,7 +15,6 @@ use curlew_ports::{Blobs, PortError, RobotsCopy, RobotsStore};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Prefix of the keys of copies.
 const PREFIX: &str = "r#";
 /// The body, compressed; absent if it is empty.
 const BODY: &str = "b";
@@ -31,16 +30,12 @@ const MOST_INSIDE: usize = 350 << 10;
 
 /// Copies of robots.txt: one item for each origin.
 #[derive(Clone, Debug)]
-pub struct RobotsTable {
-    table: Table,
-    objects: Arc<Objects>,
+pub(crate) struct RobotsTable {
+    pub(crate) table: Table,
+    pub(crate) objects: Arc<Objects>,
 }
 
 impl RobotsTable {
-    pub(crate) fn new(table: Table, objects: Arc<Objects>) -> RobotsTable {
-        RobotsTable { table, objects }
-    }
-
     /// Returns the attribute of a compressed body, which goes into the item or into an object beside it.
     async fn stow(&self, packed: Vec<u8>) -> Result<(&'static str, AttributeValue), PortError> {
         if packed.len() <= MOST_INSIDE {
@@ -69,7 +64,7 @@ impl RobotsStore for RobotsTable {
         let Some(item) = self.table.get("read a robots.txt", key(origin), Read::Eventual).await? else {
             return Ok(None);
         };
-        let kept: RobotsRow = unpack(|| what(origin), item::state(|| what(origin), &item)?)?;
+        let kept: RobotsRow = item::value(|| what(origin), &item)?;
         let body = match (item.get(BODY), text_of(&item, OBJECT)) {
             (Some(AttributeValue::B(packed)), _) => inflate(|| what(origin), packed.as_ref())?.into(),
             (Some(_), _) => return Err(corrupt(what(origin), "its body is not binary")),

@@ -1,10 +1,11 @@
 //! Rows of feeds and sites, one partition for each slot.
 
 use crate::error::corrupt;
-use crate::item::{Item, KEY, number, state, text, text_of, version};
-use crate::pack::{pack, unpack};
+use crate::item::{self, Item, KEY, number, text, text_of};
+use crate::pack::pack;
 use crate::table::{Read, Span, Table};
 use async_trait::async_trait;
+use aws_sdk_dynamodb::types::AttributeValue;
 use curlew_model::{Slot, Source, SourceKey};
 use curlew_ports::{PortError, Sources, Version};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,20 +22,14 @@ const SPREAD: usize = 4;
 
 /// Sources: one item for each feed and each site.
 #[derive(Clone, Debug)]
-pub struct SourceTable {
-    table: Table,
-}
+pub(crate) struct SourceTable(pub(crate) Table);
 
 impl SourceTable {
-    pub(crate) fn new(table: Table) -> SourceTable {
-        SourceTable { table }
-    }
-
     /// Reads rows of a slot by all that lie between the first and the last of them, eventually consistently.
     async fn between(&self, slot: Slot, keys: &BTreeSet<&SourceKey>) -> Result<Vec<(Source, Version)>, PortError> {
         let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return Ok(Vec::new()) };
         let span = Span::Range((SLOT, number(slot.index())), (KEY, text(first.as_str()), text(last.as_str())));
-        let items = self.table.list("read sources of a slot", &span, None, keys.len() * SPREAD).await?;
+        let items = self.0.list("read sources of a slot", &span, None, keys.len() * SPREAD).await?;
         let asked: BTreeSet<&str> = keys.iter().map(|key| key.as_str()).collect();
         let is_asked = |item: &&Item| text_of(item, KEY).is_some_and(|key| asked.contains(key));
         items.iter().filter(is_asked).map(versioned).collect()
@@ -46,7 +41,7 @@ impl Sources for SourceTable {
     /// Reads eventually consistently first, at half the price, and strongly if that finds nothing. A swap by a stale
     /// version fails with a conflict.
     async fn get(&self, key: &SourceKey) -> Result<Option<(Source, Version)>, PortError> {
-        let ask = |read| self.table.get("read a source", place(key), read);
+        let ask = |read| self.0.get("read a source", place(key), read);
         let found = match ask(Read::Eventual).await? {
             Some(item) => Some(item),
             None => ask(Read::Strong).await?,
@@ -68,27 +63,25 @@ impl Sources for SourceTable {
     }
 
     async fn insert(&self, source: &Source) -> Result<bool, PortError> {
-        check(source)?;
-        let state = pack(|| what(source.key().as_str()), source)?;
-        self.table.insert("keep a source", place(source.key()), state).await
+        let state = checked(source)?;
+        self.0.insert("keep a source", place(source.key()), state).await
     }
 
     async fn swap(&self, seen: Version, source: &Source) -> Result<Version, PortError> {
-        check(source)?;
-        let state = pack(|| what(source.key().as_str()), source)?;
-        self.table.swap_existing("keep a source", place(source.key()), seen, state).await
+        let state = checked(source)?;
+        self.0.swap_existing("keep a source", place(source.key()), seen, state).await
     }
 
     async fn in_slot(&self, slot: Slot, after: Option<&SourceKey>, limit: usize) -> Result<Vec<Source>, PortError> {
         let span = Span::Partition(SLOT, number(slot.index()));
         let after = after.map(|key| at(slot, key));
-        let items = self.table.list("list the sources of a slot", &span, after, limit).await?;
+        let items = self.0.list("list the sources of a slot", &span, after, limit).await?;
         items.iter().map(source).collect()
     }
 
     /// Lists slot by slot, in the order of DynamoDB's hashes of the slots.
     async fn list(&self, after: Option<&SourceKey>, limit: usize) -> Result<Vec<Source>, PortError> {
-        let items = self.table.list("list the sources", &Span::All, after.map(place), limit).await?;
+        let items = self.0.list("list the sources", &Span::All, after.map(place), limit).await?;
         items.iter().map(source).collect()
     }
 }
@@ -98,13 +91,13 @@ fn slot(key: &SourceKey) -> Slot {
     Slot::from_hash(u64::from_str_radix(&key.as_str()[..SLOT_DIGITS], 16).unwrap_or(0))
 }
 
-/// Refuses a source whose slot is not that of its key: its row could not be found again.
-fn check(source: &Source) -> Result<(), PortError> {
-    let (said, right) = (source.slot().index(), slot(source.key()).index());
-    if said == right {
-        return Ok(());
+/// Returns the state of a source. Refuses one whose slot is not that of its key: its row could not be found again.
+fn checked(source: &Source) -> Result<AttributeValue, PortError> {
+    let (key, said, right) = (source.key(), source.slot().index(), slot(source.key()).index());
+    if said != right {
+        return Err(corrupt(what(key.as_str()), format!("its slot is {said}, but its key gives slot {right}")));
     }
-    Err(corrupt(what(source.key().as_str()), format!("its slot is {said}, but its key gives slot {right}")))
+    pack(|| what(key.as_str()), source)
 }
 
 fn place(key: &SourceKey) -> Item {
@@ -120,11 +113,9 @@ fn what(key: &str) -> String {
 }
 
 fn versioned(item: &Item) -> Result<(Source, Version), PortError> {
-    let what = || what(text_of(item, KEY).unwrap_or_default());
-    Ok((source(item)?, version(what, item)?))
+    item::versioned(|| what(text_of(item, KEY).unwrap_or_default()), item)
 }
 
 fn source(item: &Item) -> Result<Source, PortError> {
-    let what = || what(text_of(item, KEY).unwrap_or_default());
-    unpack(what, state(what, item)?)
+    item::value(|| what(text_of(item, KEY).unwrap_or_default()), item)
 }

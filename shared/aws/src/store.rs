@@ -10,82 +10,63 @@ use crate::pages::PageTable;
 use crate::robots::RobotsTable;
 use crate::sources::SourceTable;
 use crate::table::Table;
+use curlew_ports::Ports;
 use std::sync::Arc;
 
 /// A deployed stack. Cheap to clone; its parts share their clients.
 #[derive(Clone, Debug)]
 pub struct Store {
-    hosts: Arc<HostTable>,
-    robots: Arc<RobotsTable>,
-    marks: Arc<MarkTable>,
-    pages: Arc<PageTable>,
-    sources: Arc<SourceTable>,
+    pub(crate) hosts: Arc<HostTable>,
+    pub(crate) robots: Arc<RobotsTable>,
+    pub(crate) marks: Arc<MarkTable>,
+    pub(crate) pages: Arc<PageTable>,
+    pub(crate) sources: Arc<SourceTable>,
     jobs: Arc<Jobs>,
     objects: Arc<Objects>,
-    name: Arc<str>,
+    pub(crate) name: Arc<str>,
 }
 
 impl Store {
     /// Creates the store of the stack with these names. Makes no request.
     pub fn new(connection: &Connection, names: Names) -> Store {
         let rows = connection.dynamodb();
-        let table = |name: String| Table::new(rows.clone(), name, &names.stack);
+        let table = |part: &str| Table::new(rows.clone(), names.part(part), &names.stack);
         let objects = Arc::new(Objects::new(connection.s3(), &names));
         Store {
-            hosts: Arc::new(HostTable::new(table(names.hosts()))),
-            robots: Arc::new(RobotsTable::new(table(names.hosts()), Arc::clone(&objects))),
-            marks: Arc::new(MarkTable::new(table(names.hosts()))),
-            pages: Arc::new(PageTable::new(table(names.pages()))),
-            sources: Arc::new(SourceTable::new(table(names.sources()))),
-            jobs: Arc::new(Jobs::new(
-                connection.sqs(),
-                table(names.parked()),
-                Arc::clone(&objects),
-                &names,
-                connection.clock(),
-            )),
+            hosts: Arc::new(HostTable(table("hosts"))),
+            robots: Arc::new(RobotsTable { table: table("hosts"), objects: objects.clone() }),
+            marks: Arc::new(MarkTable(table("hosts"))),
+            pages: Arc::new(PageTable(table("pages"))),
+            sources: Arc::new(SourceTable(table("sources"))),
+            jobs: Arc::new(Jobs::new(connection, table("parked"), objects.clone(), &names)),
             objects,
             name: names.stack.as_str().into(),
         }
     }
 
-    /// Returns the stack's name.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
+    /// Returns the ports to the stack.
+    pub fn ports(&self) -> Ports {
+        Ports {
+            ledger: self.hosts.clone(),
+            hosts: self.hosts.clone(),
+            robots: self.robots.clone(),
+            marks: self.marks.clone(),
+            pages: self.pages.clone(),
+            sources: self.sources.clone(),
+            queue: self.jobs.clone(),
+            inbox: self.jobs.clone(),
+            blobs: self.objects.clone(),
+            is_billed: true,
+        }
     }
 
-    /// Returns host states: `HostLedger` and `Hosts`.
-    pub fn hosts(&self) -> Arc<HostTable> {
-        Arc::clone(&self.hosts)
-    }
-
-    /// Returns copies of robots.txt: `RobotsStore`.
-    pub fn robots(&self) -> Arc<RobotsTable> {
-        Arc::clone(&self.robots)
-    }
-
-    /// Returns named instants: `Marks`.
-    pub fn marks(&self) -> Arc<MarkTable> {
-        Arc::clone(&self.marks)
-    }
-
-    /// Returns rows of pages: `Pages`.
-    pub fn pages(&self) -> Arc<PageTable> {
-        Arc::clone(&self.pages)
-    }
-
-    /// Returns rows of feeds and sites: `Sources`.
-    pub fn sources(&self) -> Arc<SourceTable> {
-        Arc::clone(&self.sources)
-    }
-
-    /// Returns the queues: `Queue` and `Inbox`.
+    /// Returns the queues.
     pub fn jobs(&self) -> Arc<Jobs> {
-        Arc::clone(&self.jobs)
+        self.jobs.clone()
     }
 
-    /// Returns objects: `Blobs`.
+    /// Returns the objects.
     pub fn objects(&self) -> Arc<Objects> {
-        Arc::clone(&self.objects)
+        self.objects.clone()
     }
 }

@@ -56,16 +56,9 @@ impl Table {
 
     /// Returns the item of a key.
     pub(crate) async fn get(&self, what: &str, key: Item, read: Read) -> Result<Option<Item>, PortError> {
-        let got = self
-            .client
-            .get_item()
-            .table_name(&self.name)
-            .set_key(Some(key))
-            .consistent_read(read == Read::Strong)
-            .send()
-            .await
-            .map_err(|e| self.context(what).failed(e))?;
-        Ok(got.item)
+        let get = self.client.get_item().table_name(&self.name).set_key(Some(key));
+        let got = get.consistent_read(read == Read::Strong).send().await;
+        Ok(got.map_err(|e| self.context(what).failed(e))?.item)
     }
 
     /// Writes an item, whatever is there.
@@ -114,13 +107,12 @@ impl Table {
     async fn write(
         &self,
         what: &str,
-        key: Item,
+        mut item: Item,
         expected: Option<u64>,
         next: u64,
         state: AttributeValue,
     ) -> Result<bool, PortError> {
         let name = AttributeValue::B(Blob::new(short_name().to_be_bytes()));
-        let mut item = key;
         item.insert(VERSION.to_owned(), number(next));
         item.insert(STATE.to_owned(), state);
         item.insert(WRITE.to_owned(), name.clone());
@@ -152,11 +144,10 @@ impl Table {
         &self,
         what: &str,
         span: &Span,
-        after: Option<Item>,
+        mut after: Option<Item>,
         limit: usize,
     ) -> Result<Vec<Item>, PortError> {
         let mut listed = Vec::new();
-        let mut after = after;
         while listed.len() < limit {
             let want = limit - listed.len();
             let (items, next) = match span {
@@ -167,26 +158,21 @@ impl Table {
                 Span::Beginning(name, prefix) => self.scan(what, Some((name, prefix)), after, PAGE).await?,
             };
             listed.extend(items.into_iter().take(want));
-            let Some(next) = next else { break };
-            after = Some(next);
+            after = next;
+            if after.is_none() {
+                break;
+            }
         }
         Ok(listed)
     }
 
-    /// Returns some attributes of at most `limit` items. The items are read and billed in full, but sent without the
-    /// rest.
-    pub(crate) async fn list_only(
-        &self,
-        what: &str,
-        attributes: &[&str],
-        limit: usize,
-    ) -> Result<Vec<Item>, PortError> {
-        let mut listed = Vec::new();
-        let mut after = None;
-        while listed.len() < limit {
+    /// Returns some attributes of all items. The items are read and billed in full, but sent without the rest.
+    pub(crate) async fn list_only(&self, what: &str, attributes: &[&str]) -> Result<Vec<Item>, PortError> {
+        let (mut listed, mut after) = (Vec::new(), None);
+        loop {
             let mut scan = self.client.scan().table_name(&self.name).set_exclusive_start_key(after);
             let mut wanted = Vec::new();
-            for (attribute, n) in attributes.iter().zip(0..) {
+            for (n, attribute) in attributes.iter().enumerate() {
                 scan = scan.expression_attribute_names(format!("#a{n}"), *attribute);
                 wanted.push(format!("#a{n}"));
             }
@@ -195,11 +181,9 @@ impl Table {
             listed.extend(answer.items.unwrap_or_default());
             after = answer.last_evaluated_key;
             if after.is_none() {
-                break;
+                return Ok(listed);
             }
         }
-        listed.truncate(limit);
-        Ok(listed)
     }
 
     async fn query(

@@ -18,7 +18,7 @@ impl Store {
     /// # Errors
     /// [`PortError::Corrupt`] if a later program has written it, transport errors.
     pub async fn check_version(&self) -> Result<(), PortError> {
-        check(self.marks().table(), self.name()).await
+        check(&self.marks.0, &self.name).await
     }
 
     /// Checks that no later program has written the stack, without writing anything: an eventually consistent read of
@@ -27,7 +27,7 @@ impl Store {
     /// # Errors
     /// [`PortError::Corrupt`] if a later program has written it, or if it is no version; transport errors.
     pub async fn check_not_later(&self) -> Result<(), PortError> {
-        known(self.name(), self.version().await?)
+        known(&self.name, self.version().await?)
     }
 
     /// Returns the version of the stack, without writing anything; `None` if no function or command has begun to use
@@ -36,7 +36,7 @@ impl Store {
     /// # Errors
     /// [`PortError::Corrupt`] if it is no version, transport errors.
     pub async fn version(&self) -> Result<Option<u32>, PortError> {
-        Ok(read(self.marks().table(), self.name()).await?.map(|(found, _)| found))
+        Ok(read(&self.marks.0, &self.name).await?.map(|(found, _)| found))
     }
 }
 
@@ -58,15 +58,11 @@ async fn check(table: &Table, stack: &str) -> Result<(), PortError> {
 /// Decides whether this program may work on a stack of this version: it reads what all earlier ones have written, and a
 /// stack without a version is new.
 fn known(stack: &str, found: Option<u32>) -> Result<(), PortError> {
-    match found {
-        Some(found) if found > KNOWN_VERSION => {
-            let why = format!(
-                "it is {found}, but this program knows only versions up to {KNOWN_VERSION}: use or deploy a newer curlew"
-            );
-            Err(corrupt(name(stack), why))
-        }
-        _ => Ok(()),
-    }
+    let Some(found) = found.filter(|found| *found > KNOWN_VERSION) else { return Ok(()) };
+    let why = format!(
+        "it is {found}, but this program knows only versions up to {KNOWN_VERSION}: use or deploy a newer curlew"
+    );
+    Err(corrupt(name(stack), why))
 }
 
 /// Returns the version of the stack, and that of its item.

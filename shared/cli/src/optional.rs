@@ -1,11 +1,8 @@
-//! The parts of the program that are cargo features, and the messages for builds without them.
-//!
-//! The default build is the embedded engine. The AWS SDKs take longer to compile than all other crates, and few people
-//! need them, or Parquet.
+//! The parts of the program that are cargo features, and the messages for builds without them. The AWS SDKs take longer
+//! to compile than all other crates, and few people need them, or Parquet.
 
 use anyhow::Result;
-use curlew_ports::PortError;
-use curlew_ports::Ports;
+use curlew_ports::{PortError, Ports};
 
 /// Connects to the store of a stack, with the credentials and the region of the environment.
 #[cfg(feature = "aws")]
@@ -14,7 +11,7 @@ pub(crate) async fn stack(name: &str) -> Result<Ports> {
     let bucket = curlew_aws::find_bucket(&connection, name).await?;
     let store = curlew_aws::Store::new(&connection, curlew_aws::Names { stack: name.to_owned(), bucket });
     store.check_version().await?;
-    Ok(ports(&store))
+    Ok(store.ports())
 }
 
 /// Has a function of a stack work on an event until it is done.
@@ -23,24 +20,6 @@ pub(crate) async fn invoke(stack: &str, function: &str, event: &str) -> Result<(
     let connection = curlew_aws::Connection::from_environment().await;
     curlew_aws::Functions::new(&connection, stack).invoke(function, event.as_bytes()).await?;
     Ok(())
-}
-
-/// Returns the ports to the store of a stack.
-#[cfg(feature = "aws")]
-pub(crate) fn ports(store: &curlew_aws::Store) -> Ports {
-    let (hosts, jobs) = (store.hosts(), store.jobs());
-    Ports {
-        ledger: hosts.clone(),
-        hosts,
-        robots: store.robots(),
-        marks: store.marks(),
-        pages: store.pages(),
-        sources: store.sources(),
-        queue: jobs.clone(),
-        inbox: jobs,
-        blobs: store.objects(),
-        is_billed: true,
-    }
 }
 
 /// Returns the right that the credentials lack, if that is the cause of an error: `action` on a part of the stack,

@@ -27,7 +27,6 @@ pub(crate) async fn watched<T>(request: impl Future<Output = T>) -> (T, bool) {
     OPENED.scope(Cell::new(false), watched).await
 }
 
-/// Notes that a connection is opened, and returns its target.
 pub(crate) fn note_opened<T>(target: T) -> T {
     // A request that nobody watches notes nothing.
     let _noted = OPENED.try_with(|opened| opened.set(true));

@@ -12,7 +12,6 @@ use std::io::{self, Write};
 use std::time::Duration;
 use zstd::stream::raw::{DParameter, Decoder as ZstdRaw, Operation};
 
-/// Content codings that are offered to servers.
 pub(crate) const OFFERED: &str = "gzip, br, zstd";
 /// First bytes of a gzip document with its only compression method (RFC 1952 §2.3).
 const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
@@ -20,7 +19,6 @@ const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Binary logarithm of the largest window: 8 MiB, the most that a server may use for the zstd coding (RFC 9659 §3).
 const ZSTD_WINDOW_LOG: u32 = 23;
-/// Bytes decoded in one step.
 const STEP_BYTES: usize = 32 << 10;
 /// Coded bytes that are decoded between two looks at the limits: deflate makes at most 1 MiB of them.
 const CODED_STEP_BYTES: usize = 1 << 10;
@@ -33,7 +31,6 @@ const RATIO_FLOOR_BYTES: usize = 1 << 20;
 const OTHER_CODINGS: &str = "aes128gcm aws-chunked brotli bzip2 compress dcb dcz deflate deflate-raw exi lz4 lzma pack200-gzip sdch \
                              snappy x-bzip2 x-compress x-deflate xz zlib";
 
-/// The one content coding of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coding {
     Identity,
@@ -89,7 +86,6 @@ pub(crate) enum DecodeError {
     Time,
     /// More than there is room for just now, beside other bodies.
     Room,
-    /// The body is not in the coding that it claims.
     Corrupt(String),
 }
 
@@ -136,7 +132,6 @@ impl Decoder {
         Ok(Decoder { state, out: Output { bytes, coded: 0, time, max_bytes, max_ratio, max_time, share } })
     }
 
-    /// Returns what was decoded so far.
     pub(crate) fn decoded(&self) -> &[u8] {
         &self.out.bytes
     }
@@ -147,7 +142,6 @@ impl Decoder {
         self.out.share.wait(length.min(self.out.max_bytes)).await;
     }
 
-    /// Takes the next coded bytes.
     pub(crate) fn push(&mut self, input: &[u8]) -> Result<(), DecodeError> {
         if matches!(self.state, State::Identity) {
             self.out.coded += input.len() as u64;

@@ -10,7 +10,6 @@ use std::io;
 /// The longest reason, in characters.
 const MAX_REASON_CHARS: usize = 160;
 
-/// Classifies an error of a request, or of reading a body.
 pub(crate) fn classify(error: &reqwest::Error) -> FetchError {
     // The refusal comes from a look-up: whoever answers for all names, as a portal before the network does, may be to
     // blame, and not the name.

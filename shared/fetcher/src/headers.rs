@@ -25,7 +25,6 @@ const OF_WIRE: [HeaderName; 3] = [header::CONTENT_ENCODING, header::TRANSFER_ENC
 /// Maximum length of an `Accept-Signature` that is kept, in bytes: a few signatures with their parameters.
 const MAX_ACCEPT_SIGNATURE_BYTES: usize = 4_096;
 
-/// The two user agents, checked.
 pub(crate) struct Agents {
     page: HeaderValue,
     feed: HeaderValue,

@@ -1,13 +1,11 @@
 //! The HTTP adapter: the only crate that opens a socket to a site.
 //!
-//! One [`Fetch::call`](curlew_ports::Fetch::call) is exactly one GET, or one POST to a WebSub hub. A redirect comes
-//! back as a reply with its `Location`, so that robots.txt, politeness and the address guard see every hop.
-//! Deliberately absent: cookies, `Referer`, proxies, retries, HTTP/3, `Alt-Svc`, credentials, a switch that ignores bad
-//! certificates.
+//! One [`Fetch::call`](curlew_ports::Fetch::call) is exactly one GET or POST. A redirect comes back as a reply with its
+//! `Location`, so that robots.txt, politeness and the address guard see every hop. Deliberately absent: cookies,
+//! `Referer`, proxies, retries, HTTP/3, `Alt-Svc`, credentials, a switch that ignores bad certificates.
 //!
-//! [`guard`] is pure and decides where a request may go; the rest of the crate applies it: literals and names are
-//! judged before anything is sent, looked-up addresses are judged before the connection is made and are the only
-//! ones it is made to, and the address that answered is compared with them afterwards.
+//! [`guard`] is pure and decides where a request may go: it judges literals and names before anything is sent, and
+//! looked-up addresses before the connection is made, to these alone. The address that answered is compared with them.
 
 pub mod guard;
 

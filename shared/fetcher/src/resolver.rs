@@ -29,14 +29,12 @@ const REMEMBER_FOR: Duration = Duration::from_secs(300);
 /// The error type of the HTTP library's resolvers; our cause is recovered from its chain.
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Finds the addresses of an absolute name.
 #[async_trait]
 pub(crate) trait Lookup: Send + Sync {
     /// Returns all of its IPv4 and IPv6 addresses.
     async fn addresses(&self, name: &str) -> io::Result<Vec<IpAddr>>;
 }
 
-/// Looks names up in the hosts file, and then by the system's resolver.
 pub(crate) struct SystemLookup {
     slots: Arc<Semaphore>,
     hosts_file: PathBuf,
@@ -73,7 +71,6 @@ impl Lookup for SystemLookup {
     }
 }
 
-/// A look-up that gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LookupFailed {
     #[error("the name '{0}' could not be looked up")]
@@ -82,7 +79,6 @@ pub(crate) enum LookupFailed {
     TimedOut(String),
 }
 
-/// The resolver that the HTTP client is given.
 #[derive(Clone)]
 pub(crate) struct VettingResolver {
     guard: Arc<Guard>,

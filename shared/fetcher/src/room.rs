@@ -12,7 +12,6 @@ const STEP: usize = 64 << 10;
 /// that goes beyond. With a hundred calls at once they are 31 MiB.
 const UNCOUNTED: usize = (256 << 10) + STEP;
 
-/// The memory of a fetcher.
 #[derive(Clone, Debug)]
 pub(crate) struct Room {
     bytes: Arc<Semaphore>,
@@ -27,7 +26,6 @@ impl Room {
         Room { bytes: Arc::new(Semaphore::new(shared)), beside: Arc::new(Semaphore::new(1)) }
     }
 
-    /// Returns the share of a body that has not begun.
     pub(crate) fn share(&self) -> Share {
         Share { room: self.clone(), taken: None, beside: None }
     }
@@ -96,7 +94,6 @@ impl Share {
     }
 }
 
-/// A body with its room.
 struct Kept {
     body: Vec<u8>,
     _room: (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>),

@@ -7,6 +7,7 @@
 
 use crate::plan::{Plan, Task, chunks, length, plan, unpacked};
 use async_trait::async_trait;
+use curlew_aws::ReadError;
 use curlew_crawl::worker::{Settlement, Stages, Worker, settle_failure};
 use curlew_model::{Job, Millis, QueueName, Timestamp, Work};
 use curlew_policy::address::{self, HostGroups};
@@ -47,20 +48,11 @@ pub(crate) struct Message {
     pub(crate) receives: u32,
 }
 
-/// Reason for not reading a message.
-#[derive(Debug)]
-pub(crate) enum Unread {
-    /// The message will never be readable: it is no job, has another version, or its object is gone.
-    Never(String),
-    /// The message's object is out of reach just now.
-    NotNow(PortError),
-}
-
 /// The queue as a batch sees it.
 #[async_trait]
 pub(crate) trait MessageQueue: Send + Sync {
-    /// The job of a message.
-    async fn read(&self, message: &Message) -> Result<Job, Unread>;
+    /// Returns the job of a message.
+    async fn read(&self, message: &Message) -> Result<Job, ReadError>;
     /// Sends jobs, each to be delivered no earlier than its instant.
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError>;
     /// A message that is going to be reported as failed is handed out again at `due`.
@@ -69,7 +61,7 @@ pub(crate) trait MessageQueue: Send + Sync {
     async fn hide(&self, message: &Message, until: Timestamp) -> Result<(), PortError>;
     /// Number of processes that have died while they ran this message's job and nothing else.
     async fn deaths(&self, message: &Message) -> Result<u32, PortError>;
-    /// Keeps that number.
+    /// Keeps the number of these processes.
     async fn note_deaths(&self, message: &Message, deaths: u32) -> Result<(), PortError>;
     /// Deletes a message whose job is done, before the invocation ends.
     async fn delete(&self, message: &Message) -> Result<(), PortError>;
@@ -77,7 +69,6 @@ pub(crate) trait MessageQueue: Send + Sync {
     async fn give_up(&self, message: &Message, why: &str, now: Timestamp) -> Result<(), PortError>;
 }
 
-/// The limits of a batch.
 #[derive(Clone, Debug)]
 pub(crate) struct Bounds {
     /// Lanes under way at once.
@@ -120,13 +111,11 @@ impl Bounds {
 pub(crate) struct Summary {
     /// All of them.
     pub(crate) messages: usize,
-    /// Done, or pointless by now.
     pub(crate) done: usize,
     /// Sent again, for later or since there was no time.
     pub(crate) deferred: usize,
     /// Ids of those that SQS has to hand out again.
     pub(crate) failures: Vec<String>,
-    /// Given up with a reason.
     pub(crate) given_up: usize,
     /// Lanes that were under way at once, at most.
     pub(crate) slots: usize,
@@ -148,7 +137,6 @@ impl Summary {
 enum Outcome {
     /// Under way. If it stays so, its message is handed out again.
     Begun,
-    /// To be sent again.
     Waiting,
     Done,
     Deferred,
@@ -200,29 +188,23 @@ impl Batch {
         let reading = futures::stream::iter(messages.iter().map(|message| async {
             let deaths = alone::deaths(queue.as_ref(), message).await;
             match never_ends(message.receives, deaths) {
-                Some(why) => (deaths, Err(Unread::Never(why))),
-                None => (deaths, queue.read(message).await),
+                Some(why) => (deaths, Err(ReadError::Unreadable(why))),
+                None => (deaths, queue.read(message).await.and_then(|job| of_stage(job, stage))),
             }
         }));
-        let (deaths, read): (Vec<u32>, Vec<Result<Job, Unread>>) = reading.buffered(READS).unzip().await;
+        let (deaths, read): (Vec<u32>, Vec<Result<Job, ReadError>>) = reading.buffered(READS).unzip().await;
         let jobs = Vec::with_capacity(read.len());
         let mut batch = Batch { stage, queue, clock, bounds, messages, deaths, jobs, board };
         for (n, read) in read.into_iter().enumerate() {
             let job = match read {
-                Ok(job) if job.work.queue() == stage => Some(job),
-                Ok(job) => {
-                    let why = format!("the job is in the wrong queue: it is one for {}", job.work.queue().as_str());
+                Ok(job) => Some(job),
+                Err(ReadError::Unreadable(why)) => {
                     batch.give_up(n, &why).await;
                     None
                 }
-                Err(Unread::Never(why)) => {
-                    batch.give_up(n, &why).await;
-                    None
-                }
-                Err(Unread::NotNow(error)) => {
+                Err(ReadError::Port(error)) => {
                     let error = StageError::Port(error);
-                    let (receives, now) = (batch.messages[n].receives, batch.clock.now());
-                    let why = with_causes(&error);
+                    let (receives, now, why) = (batch.messages[n].receives, batch.clock.now(), with_causes(&error));
                     let settled = settle_failure(&batch, &n, receives, None, &why, error.kind(), now).await;
                     batch.noted(settled);
                     None
@@ -244,8 +226,8 @@ impl Batch {
             return Plan { alone, lanes: self.chunks(&readable), turn: self.bounds.rules.slice };
         }
         let jobs = readable.iter().filter_map(|n| self.jobs[*n].as_ref().map(|job| (*n, job)));
-        let tasks: Vec<Task> =
-            jobs.map(|(n, job)| Task { lane: self.lane_of(n, job), length: length(job, &self.bounds.rules) }).collect();
+        let task = |(n, job)| Task { lane: self.lane_of(n, job), length: length(job, &self.bounds.rules) };
+        let tasks: Vec<Task> = jobs.map(task).collect();
         let mut plan = plan(&tasks, self.bounds.slots, self.bounds.rules.slice);
         for lane in &mut plan.lanes {
             for n in lane {
@@ -392,7 +374,7 @@ impl Batch {
         }
     }
 
-    /// Returns true if these may begin now and end in time.
+    /// True if these may begin now and end in time.
     fn fits(&self, members: &[usize]) -> bool {
         let need = match self.stage {
             QueueName::Extract => self.bounds.need(self.stage, members.len() as u64),
@@ -474,6 +456,13 @@ impl Batch {
     }
 }
 
+/// Returns a job of this stage.
+fn of_stage(job: Job, stage: QueueName) -> Result<Job, ReadError> {
+    let queue = job.work.queue();
+    let wrong = || ReadError::Unreadable(format!("the job is in the wrong queue: it is one for {}", queue.as_str()));
+    if queue == stage { Ok(job) } else { Err(wrong()) }
+}
+
 /// The worker settles messages on the board; a handle is a message's number.
 #[async_trait]
 impl Settlement for Batch {
@@ -517,5 +506,6 @@ impl Drop for Busy<'_> {
 
 mod alone;
 mod put_back;
+pub(crate) use put_back::put_back_all;
 #[cfg(test)]
 mod tests;

@@ -3,14 +3,13 @@
 use crate::endpoints;
 use crate::failure::Failure;
 use crate::in_force::{Machine, StackSettings};
-use crate::outside::Outside;
 use crate::queue_watch::QueueWatch;
+use crate::rehearsal::Outside;
 use crate::resting::{RestPlan, Resting};
 use crate::stack_version::VersionCheck;
 use curlew_app::program::Program;
 use curlew_app::{Counts, Flags, KeyStore, Memory, Settings, Surroundings, SystemClock, SystemSeeds, fetcher, program};
 use curlew_aws::{Connection, Mappings, Names, Store};
-use curlew_ports::Ports;
 use curlew_ports::stage::{StageError, with_causes};
 use curlew_ports::{Clock, Events, Fetch, Seeds};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,9 +17,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, OnceCell};
 
-/// The stack's name.
 const STACK: &str = "CURLEW_STACK";
-/// The data bucket's name.
 const BUCKET: &str = "CURLEW_BUCKET";
 /// The function's memory in MB.
 const MEMORY: &str = "AWS_LAMBDA_FUNCTION_MEMORY_SIZE";
@@ -30,7 +27,6 @@ const RUNTIME_API: &str = "AWS_LAMBDA_RUNTIME_API";
 /// Number of pages rejected one after the other, without one that was accepted, from which an operator should look.
 const MANY_REJECTED: u64 = 200;
 
-/// State of a function from its start to its end.
 pub(crate) struct Cold {
     pub(crate) settings: StackSettings,
     pub(crate) stack: String,
@@ -66,8 +62,8 @@ impl Cold {
         let read = read(environment)?;
         let connection = Connection::from_environment().await;
         let memory = Memory::new(&read.base);
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
-        let seeds = Arc::new(SystemSeeds::default());
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let seeds = Arc::new(SystemSeeds::new());
         Ok(Cold::assemble(read, &connection, clock, seeds, memory, began.elapsed()))
     }
 
@@ -167,27 +163,14 @@ impl Cold {
     /// # Errors
     /// If the HTTP client cannot be set up.
     pub(crate) fn program(&self, settings: &Settings, events: Arc<dyn Events>) -> Result<Program, Failure> {
-        let (store, jobs) = (&self.store, self.store.jobs());
-        let ports = Ports {
-            ledger: store.hosts(),
-            hosts: store.hosts(),
-            robots: store.robots(),
-            marks: store.marks(),
-            pages: store.pages(),
-            sources: store.sources(),
-            queue: jobs.clone(),
-            inbox: jobs,
-            blobs: store.objects(),
-            is_billed: true,
-        };
-        let keys = KeyStore::Objects(store.objects());
         let fetch = match &self.fetch {
             Some(fetch) => fetch.clone(),
             None => fetcher(settings, &self.memory)
                 .map_err(|e| Failure::Settings(format!("the HTTP client cannot be set up: {}", with_causes(&e))))?,
         };
         let surroundings = Surroundings { clock: self.clock.clone(), seeds: self.seeds.clone(), events };
-        Ok(program(fetch, settings, ports, keys, surroundings, &self.memory))
+        let keys = KeyStore::Objects(self.store.objects());
+        Ok(program(fetch, settings, self.store.ports(), keys, surroundings, &self.memory))
     }
 
     /// Returns the number of calls that tables have refused since the start because they were too many.

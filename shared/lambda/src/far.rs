@@ -117,7 +117,7 @@ pub(crate) async fn keep(program: &Program, record: Record) {
 
 /// The search page of a function that has just started.
 fn finder(bucket: &Counted) -> Finder {
-    Finder::new(bucket.bucket.clone(), Arc::new(SystemClock::default()))
+    Finder::new(bucket.bucket.clone(), Arc::new(SystemClock::new()))
 }
 
 /// The addresses that a query finds.

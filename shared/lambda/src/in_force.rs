@@ -16,7 +16,6 @@ use tokio::sync::Mutex;
 
 /// Key of the last text that could be used.
 const ACCEPTED: &str = "config/accepted.toml";
-/// Maximum length of the text, in bytes.
 const MAX_TEXT: usize = 1 << 20;
 /// Interval at which it is read.
 const READ_EVERY: Millis = Millis::from_mins(1);
@@ -75,9 +74,7 @@ impl Machine {
     }
 }
 
-/// Reads the settings of a stack.
 pub(crate) struct StackSettings {
-    /// The stack's bucket.
     pub(crate) blobs: Arc<dyn Blobs>,
     pub(crate) clock: Arc<dyn Clock>,
     /// The settings of the environment.
@@ -152,7 +149,7 @@ impl StackSettings {
 
     fn read(&self, text: &str) -> Result<Settings, BadSettings> {
         if text.len() > MAX_TEXT {
-            return Err(BadSettings::new(&format!("{STACK_SETTINGS} has more than {MAX_TEXT} bytes")));
+            return Err(BadSettings(format!("{STACK_SETTINGS} has more than {MAX_TEXT} bytes")));
         }
         self.machine.fit(self.base.over_text(STACK_SETTINGS, text)?)
     }

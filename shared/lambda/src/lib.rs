@@ -13,7 +13,6 @@
 
 mod batch;
 mod cold;
-mod deaths;
 mod endpoints;
 #[cfg(test)]
 mod events;
@@ -21,15 +20,12 @@ mod failure;
 #[cfg(test)]
 mod far;
 mod in_force;
-mod init_error;
 mod logs;
 mod meter;
-mod outside;
 mod plan;
 mod queue;
 mod queue_watch;
 mod range_cache;
-mod refused;
 pub mod rehearsal;
 mod resting;
 mod scheduled;

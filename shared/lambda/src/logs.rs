@@ -6,14 +6,9 @@ use tracing_subscriber::fmt::MakeWriter;
 /// Default filter of log lines.
 const USUAL: &str = "info,aws_config=warn,aws_smithy_runtime=warn,hyper=warn,lambda_runtime=warn";
 
-/// Begins logging to standard output.
-pub(crate) fn start(environment: &[(String, String)]) {
-    start_to(environment, std::io::stdout);
-}
-
 /// Begins logging. `RUST_LOG` is a filter of tracing-subscriber, `AWS_LAMBDA_LOG_LEVEL` the level that is set for the
 /// function; the former goes first.
-pub(crate) fn start_to<W>(environment: &[(String, String)], lines_to: W)
+pub(crate) fn start<W>(environment: &[(String, String)], lines_to: W)
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {

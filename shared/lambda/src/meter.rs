@@ -7,12 +7,12 @@
 use curlew_app::{Counts, Tally};
 use curlew_model::{HoldReason, Millis, Timestamp};
 use curlew_ports::{Event, Events};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The namespace of the metrics.
 const NAMESPACE: &str = "Curlew";
 /// The metric of everything that an operator should look at.
 const TROUBLE: &str = "Trouble";
@@ -30,9 +30,9 @@ const MANY_THROTTLED: u64 = 100;
 const REFUSALS: [HoldReason; 3] = [HoldReason::Forbidden, HoldReason::TooManyRequests, HoldReason::Interstitial];
 
 /// A reason for an operator to look; `docs/runbooks.md` has a row for each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Trouble {
-    /// Jobs lie in a dead-letter queue.
     DeadLetters,
     /// Events of the schedules have failed for good.
     DeadEvents,
@@ -40,7 +40,6 @@ pub(crate) enum Trouble {
     QueueStandsStill,
     /// The stack states settings that cannot be used.
     SettingsRejected,
-    /// Tables refuse calls.
     TablesThrottled,
     /// More than one poll in ten comes more than half an hour late.
     PollsLate,
@@ -52,24 +51,6 @@ pub(crate) enum Trouble {
     IndexSlow,
 }
 
-impl Trouble {
-    /// The word for it in the line.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Trouble::DeadLetters => "dead-letters",
-            Trouble::DeadEvents => "dead-events",
-            Trouble::QueueStandsStill => "queue-stands-still",
-            Trouble::SettingsRejected => "settings-rejected",
-            Trouble::TablesThrottled => "tables-throttled",
-            Trouble::PollsLate => "polls-late",
-            Trouble::Refusals => "refusals",
-            Trouble::NothingAccepted => "nothing-accepted",
-            Trouble::IndexSlow => "index-slow",
-        }
-    }
-}
-
-/// The counter of one invocation.
 #[derive(Default)]
 pub(crate) struct Meter {
     tally: Tally,
@@ -80,7 +61,6 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Returns the counters.
     pub(crate) fn counts(&self) -> Counts {
         self.tally.counts()
     }
@@ -156,8 +136,7 @@ impl Meter {
         line.insert("function".into(), function.into());
         line.extend(metrics.into_iter().chain(properties).map(|(name, count)| (name.to_owned(), count.into())));
         if !trouble.is_empty() {
-            let words: BTreeMap<&str, u64> = trouble.into_iter().map(|(what, times)| (what.as_str(), times)).collect();
-            line.insert("trouble".into(), json!(words));
+            line.insert("trouble".into(), json!(trouble));
         }
         if !counts.rejected.is_empty() {
             line.insert("rejected".into(), json!(counts.rejected));

@@ -34,7 +34,6 @@ const STORED_BYTES: usize = 4 * 1024 * 1024;
 pub(crate) struct Task {
     /// Jobs of the same lane never run at once.
     pub(crate) lane: String,
-    /// Estimated duration.
     pub(crate) length: Millis,
 }
 
@@ -178,7 +177,6 @@ pub(crate) fn chunks(sizes: &[usize], most: usize) -> Vec<Vec<usize>> {
     chunks
 }
 
-/// Estimates the unpacked size of a page.
 pub(crate) fn unpacked(job: &Job) -> usize {
     let Work::Extract(page) = &job.work else { return 0 };
     match &page.body {

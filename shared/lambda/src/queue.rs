@@ -1,11 +1,9 @@
 //! The functions that SQS wakes: discover, poll, fetch, extract, remove.
 
-use crate::batch::{Batch, Bounds, Message, Summary};
-use crate::deaths::Deaths;
+use crate::batch::{Batch, Bounds, Message, Summary, put_back_all};
 use crate::failure::Failure;
-use crate::refused::put_back_all;
 use crate::serve::{Answer, Call, serve};
-use crate::sqs_queue::SqsQueue;
+use crate::sqs_queue::{Deaths, SqsQueue};
 use crate::stack_model::StackModel;
 use curlew_app::Settings;
 use curlew_app::program::Program;
@@ -112,7 +110,6 @@ fn has_failed(summary: &Summary) -> bool {
     summary.messages > 0 && summary.failures.len() + summary.given_up == summary.messages
 }
 
-/// Returns the answer about messages that ended so.
 fn answer(summary: Summary) -> Answer<BatchResponse> {
     let batch_item_failures = summary.failures.iter().cloned().map(|id| ItemFailure { item_identifier: id }).collect();
     Answer { response: BatchResponse { batch_item_failures }, summary }

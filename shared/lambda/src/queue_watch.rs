@@ -42,7 +42,6 @@ impl Looks {
     }
 }
 
-/// Watches the queues of a stack.
 #[derive(Debug, Default)]
 pub(crate) struct QueueWatch {
     looks: Mutex<Looks>,

@@ -35,7 +35,6 @@ struct Folder {
     told: bool,
 }
 
-/// Index of the files in the folder.
 struct Files {
     /// Length of each, by name.
     known: LruCache<String, u64>,

@@ -4,20 +4,34 @@
 use crate::cold::Cold;
 use crate::failure::Failure;
 use crate::logs;
-pub use crate::outside::Outside;
 use crate::queue::{handle, no_names};
 use crate::scheduled::{dispatched, indexed, sampled};
 use crate::serve::{Answer, Invocation};
+use curlew_aws::Connection;
 use curlew_model::{QueueName, Timestamp};
+use curlew_ports::{Clock, Fetch, Seeds};
 use lambda_runtime::{Config, Context};
 use serde::Serialize;
 use serde_json::Value;
 use std::io::Write;
 use std::sync::Arc;
 
+/// All that is outside of a function.
+#[derive(Clone)]
+pub struct Outside {
+    /// The way to the stack.
+    pub connection: Connection,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Chance.
+    pub seeds: Arc<dyn Seeds>,
+    /// Calls to sites.
+    pub fetch: Arc<dyn Fetch>,
+}
+
 /// Begins logging as the functions do; each line is given to `lines`. Nothing happens where something logs already.
 pub fn log_to(variables: &[(String, String)], lines: fn(&[u8])) {
-    logs::start_to(variables, move || Lines(lines));
+    logs::start(variables, move || Lines(lines));
 }
 
 struct Lines(fn(&[u8]));

@@ -135,7 +135,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
     use crate::cold::Cold;
-    use crate::outside::Outside;
+    use crate::rehearsal::Outside;
     use crate::scheduled::dispatched;
     use crate::serve::Call;
     use async_trait::async_trait;

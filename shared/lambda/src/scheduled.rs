@@ -12,10 +12,9 @@ use curlew_crawl::feeds::dispatch::{Dispatched, TickLimits};
 use curlew_crawl::pages::sample::Sampled;
 use curlew_model::{Millis, QueueName, Timestamp, Year};
 use curlew_ports::PortError;
-use curlew_ports::stage::StageError;
-use curlew_ports::stage::with_causes;
+use curlew_ports::stage::{StageError, with_causes};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::future::Future;
 use std::process::ExitCode;
@@ -42,25 +41,21 @@ pub async fn sample() -> ExitCode {
     serve("sample", sampled).await
 }
 
-/// Runs an invocation of dispatch.
 pub(crate) async fn dispatched(call: Call) -> Result<Answer<Value>, Failure> {
     let (Nothing {}, meant_for) = read(&call.payload)?;
     in_time(&call, tick(&call, meant_for)).await
 }
 
-/// Runs an invocation of index.
 pub(crate) async fn indexed(call: Call) -> Result<Answer<Value>, Failure> {
     let (event, _) = read(&call.payload)?;
     in_time(&call, publish(&call, event)).await
 }
 
-/// Runs an invocation of sample.
 pub(crate) async fn sampled(call: Call) -> Result<Answer<Value>, Failure> {
     let (event, meant_for) = read(&call.payload)?;
     in_time(&call, recheck(&call, event, meant_for)).await
 }
 
-/// No field is known.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}
@@ -84,11 +79,9 @@ enum What {
     Archive,
 }
 
-/// Request to the sample function.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct SampleEvent {
-    /// Maximum number of pages.
     count: Option<usize>,
 }
 
@@ -130,18 +123,6 @@ async fn tick(call: &Call, meant_for: Option<Timestamp>) -> Result<Value, Failur
     }))
 }
 
-/// A year of the index, as the answer shows it.
-#[derive(Serialize)]
-struct YearDone {
-    year: Year,
-    added: u64,
-    segments: u64,
-    damaged: u64,
-    purged: u64,
-    splits: u64,
-    rewritten: u64,
-}
-
 async fn publish(call: &Call, event: IndexEvent) -> Result<Value, Failure> {
     let program = call.cold.program(&call.in_force.settings, call.meter.clone())?;
     let done: Vec<(Year, PublishReport)> = match (event.year, event.what) {
@@ -156,7 +137,10 @@ async fn publish(call: &Call, event: IndexEvent) -> Result<Value, Failure> {
     let done = done.into_iter().map(|(year, done)| {
         let PublishReport { added, segments, damaged, purged, splits, rewritten } = done;
         tracing::info!(year, added, segments, damaged, purged, splits, rewritten, "the index of a year was published");
-        YearDone { year, added, segments, damaged, purged, splits, rewritten }
+        json!({
+            "year": year, "added": added, "segments": segments, "damaged": damaged, "purged": purged, "splits": splits,
+            "rewritten": rewritten
+        })
     });
     Ok(json!({ "years": done.collect::<Vec<_>>() }))
 }

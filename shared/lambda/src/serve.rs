@@ -2,11 +2,11 @@
 
 use crate::batch::Summary;
 use crate::cold::Cold;
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::in_force::InForce;
 use crate::meter::{Meter, Trouble};
 use crate::smoke::{Reply, Smoke, is_asked};
-use crate::{init_error, logs, time, usage};
+use crate::{logs, time, usage};
 use curlew_model::Millis;
 use lambda_runtime::{Context, LambdaEvent, service_fn};
 use serde::Serialize;
@@ -84,12 +84,12 @@ where
 pub(crate) async fn start() -> Option<Arc<Cold>> {
     let began = Instant::now();
     let environment = environment();
-    logs::start(&environment);
+    logs::start(&environment, std::io::stdout);
     match Cold::start(began, &environment).await {
         Ok(cold) => Some(Arc::new(cold)),
         Err(failure) => {
             tracing::error!(error = %failure, "the function cannot start");
-            init_error::report(failure).await;
+            failure::report(failure).await;
             None
         }
     }

@@ -1,12 +1,17 @@
-//! The stack's queues behind a batch.
+//! The stack's queues behind a batch, and how often a process died while it ran a message's job alone. A process that
+//! dies tells nothing, so that is written down before the job begins, and taken back when the job has returned.
 
-use crate::batch::{Message, MessageQueue, Unread};
-use crate::deaths::Deaths;
+use crate::batch::{Message, MessageQueue};
 use async_trait::async_trait;
+use bytes::Bytes;
 use curlew_aws::{Jobs, ReadError};
 use curlew_model::{Job, QueueName, Timestamp};
-use curlew_ports::{PortError, Queue};
+use curlew_ports::{Blobs, PortError, Queue};
 use std::sync::Arc;
+
+/// Prefix of the keys. It lies below the claims, which every queue's function may read and write, and which a lifecycle
+/// rule deletes when no message can be as old any more.
+const PREFIX: &str = "claims/deaths/";
 
 /// The queue that wakes a function.
 pub(crate) struct SqsQueue {
@@ -17,11 +22,8 @@ pub(crate) struct SqsQueue {
 
 #[async_trait]
 impl MessageQueue for SqsQueue {
-    async fn read(&self, message: &Message) -> Result<Job, Unread> {
-        self.jobs.read_message(&message.body).await.map_err(|error| match error {
-            ReadError::Unreadable(why) => Unread::Never(why),
-            ReadError::Port(error) => Unread::NotNow(error),
-        })
+    async fn read(&self, message: &Message) -> Result<Job, ReadError> {
+        self.jobs.read_message(&message.body).await
     }
 
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
@@ -50,5 +52,20 @@ impl MessageQueue for SqsQueue {
 
     async fn give_up(&self, message: &Message, why: &str, now: Timestamp) -> Result<(), PortError> {
         self.jobs.give_up(self.stage, &message.body, why, now).await
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Deaths(pub(crate) Arc<dyn Blobs>);
+
+impl Deaths {
+    /// Returns the count of a message; one that cannot be read is none.
+    pub(crate) async fn count(&self, message: &str) -> Result<u32, PortError> {
+        let count = self.0.get(&format!("{PREFIX}{message}")).await?;
+        Ok(count.and_then(|count| std::str::from_utf8(&count.bytes).ok()?.parse().ok()).unwrap_or(0))
+    }
+
+    pub(crate) async fn note(&self, message: &str, deaths: u32) -> Result<(), PortError> {
+        self.0.put(&format!("{PREFIX}{message}"), Bytes::from(deaths.to_string())).await
     }
 }

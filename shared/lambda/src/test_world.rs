@@ -2,10 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use crate::batch::{Batch, Bounds, Message, MessageQueue, Summary, Unread};
-use crate::deaths::Deaths;
+use crate::batch::{Batch, Bounds, Message, MessageQueue, Summary};
+use crate::sqs_queue::Deaths;
 use async_trait::async_trait;
 use curlew_app::program::Program;
+use curlew_aws::ReadError;
 use curlew_crawl::politeness::access::Politeness;
 use curlew_model::{
     EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, PageId, Purpose, QueueName, StatedPreferences, Timestamp,
@@ -240,8 +241,8 @@ pub(crate) struct MemoryMessages {
 
 #[async_trait]
 impl MessageQueue for MemoryMessages {
-    async fn read(&self, message: &Message) -> Result<Job, Unread> {
-        Job::from_message(&message.body).map_err(Unread::Never)
+    async fn read(&self, message: &Message) -> Result<Job, ReadError> {
+        Job::from_message(&message.body).map_err(ReadError::Unreadable)
     }
 
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {

@@ -33,16 +33,13 @@ use curlew_ports::stage::StageError;
 use std::sync::{Arc, Mutex};
 use view::AdminPage;
 
-/// The language of the pages.
 const ENGLISH: Language = Language::English;
 
-/// State of the operator's pages.
 pub(crate) struct Admin {
     app: Arc<App>,
     services: AdminServices,
     /// Time at which this process began: it does not know which older forms were sent already.
     started: Timestamp,
-    /// Forms that were sent.
     spent: Mutex<Spent>,
 }
 
@@ -56,7 +53,6 @@ struct AdminRequest {
 /// A page, or `None` for an address or a place in a list that is none.
 type FoundPage<'a> = Result<Option<AdminPage<'a>>, StageError>;
 
-/// Returns the routes.
 pub(crate) fn router(app: Arc<App>, services: AdminServices) -> Router {
     let started = app.clock.now();
     let admin = Arc::new(Admin { app, services, started, spent: Mutex::default() });
@@ -67,7 +63,6 @@ pub(crate) fn router(app: Arc<App>, services: AdminServices) -> Router {
         .with_state(admin)
 }
 
-/// Answers all requests.
 async fn serve(State(admin): State<Arc<Admin>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let path = parts.uri.path().strip_prefix("/admin").unwrap_or_default().trim_matches('/').to_owned();

@@ -28,7 +28,6 @@ use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The media type of JSON (RFC 8259 §11).
 pub(crate) const JSON: &str = "application/json";
 /// The media type of a problem (RFC 9457 §6.1).
 const PROBLEM_JSON: &str = "application/problem+json";
@@ -44,7 +43,6 @@ const DEPRECATED: (HeaderName, HeaderValue) =
 /// Maximum number of results of one query that a program may reach, by following the cursors.
 const MAX_DEPTH: usize = 10_000;
 
-/// A kind of problem that a program is told of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Problem {
     BadQuery,
@@ -127,7 +125,6 @@ pub(crate) async fn search(request: PageRequest, uri: Uri) -> Result<Response, R
     Ok(answer(find(&request, &params(&uri)?).await?))
 }
 
-/// Returns the results that a program asks for.
 pub(crate) async fn find(request: &PageRequest, params: &Params) -> Result<Answer, Refusal> {
     let (query, start, limit) = parse_request(params)?;
     admit(request)?;
@@ -146,23 +143,19 @@ pub(crate) fn query(params: &Params) -> Result<&str, Refusal> {
     if query.is_empty() { Err(bad_query(Search::in_language(Language::English).no_question)) } else { Ok(query) }
 }
 
-/// Returns the parameters of a program's request.
 pub(crate) fn params(uri: &Uri) -> Result<Params, Refusal> {
     // Programs are answered in one language.
     Params::parse(uri).map_err(|wrong| bad_query(wrong.message(Search::in_language(Language::English))))
 }
 
-/// Returns an answer as JSON.
 pub(crate) fn answer(found: impl Serialize) -> Response {
     (typed(JSON, REVALIDATED), Json(found)).into_response()
 }
 
-/// Returns the refusal of a query or another parameter that cannot be read.
 pub(crate) fn bad_query(sentence: impl Into<String>) -> Refusal {
     Refusal::new(Problem::BadQuery, sentence)
 }
 
-/// Returns the refusal for a search that failed.
 pub(crate) fn not_found_out(error: FindError) -> Refusal {
     match error {
         FindError::BadQuery(QueryError::Cursor) => Refusal::new(
@@ -191,7 +184,6 @@ fn later(kind: Problem, reason: &str, wait: Millis) -> Refusal {
     Refusal { wait: Some(wait), ..Refusal::new(kind, format!("{reason}; {remedy}.")) }
 }
 
-/// Returns the answer to a program for an unknown address.
 pub(crate) fn no_such_address() -> Response {
     problem(Problem::NotFound, "The description at /api/v1/openapi.json names the addresses that there are.")
 }
@@ -232,11 +224,9 @@ pub(crate) async fn preflight() -> Response {
     (StatusCode::NO_CONTENT, [(ACCESS_CONTROL_ALLOW_METHODS, "GET")]).into_response()
 }
 
-/// Description of the API for programs, with its limits.
 #[derive(Template)]
 #[template(path = "openapi.json", escape = "none")]
 struct Description {
-    /// Schemas of the answers, by their names.
     schemas: Value,
     /// True if pages of every origin may read the answers.
     is_open: bool,

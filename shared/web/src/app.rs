@@ -6,7 +6,7 @@ use crate::page::{self, Site};
 use crate::page_settings::PageSettings;
 use crate::quota::{Allowance, CallerKey, Quota};
 use crate::services::Services;
-use crate::settings::{OperatorContact, is_personal, origin};
+use crate::settings::{OperatorContact, is_personal, origin_of};
 use crate::token::Spent;
 use crate::words::Frame;
 use askama::Template;
@@ -48,11 +48,9 @@ pub(crate) struct App {
     /// True if, by the settings, the pages are reached from this machine alone: callers on loopback are then its user.
     /// With a public address, they may be anybody whom an undeclared proxy passes on.
     is_personal: bool,
-    /// The operator's contact, if it is configured.
     pub(crate) contact: Option<OperatorContact>,
     /// Counter for the serial numbers of this process's forms.
     serial: AtomicU64,
-    /// Tokens that have been used.
     pub(crate) spent: Mutex<Spent>,
     pub(crate) status: Arc<KeptStatus>,
     quotas: Mutex<HashMap<Allowance, Quota>>,
@@ -62,7 +60,7 @@ impl App {
     pub(crate) fn new(services: Services, settings: PageSettings) -> App {
         App {
             is_personal: is_personal(&settings),
-            origin: origin(&settings),
+            origin: settings.base_url.as_deref().and_then(origin_of),
             contact: settings.contact.as_deref().and_then(OperatorContact::parse),
             serial: AtomicU64::new(0),
             spent: Mutex::default(),
@@ -74,7 +72,6 @@ impl App {
         }
     }
 
-    /// Returns the data that every page shows, in a language.
     pub(crate) fn site(&self, language: Language) -> Site<'_> {
         Site {
             title: &self.settings.title,

@@ -11,7 +11,6 @@ use tower_http::compression::{CompressionLayer, Predicate};
 
 /// Minimum length of a body that is compressed, in bytes: a shorter one fits into one packet either way.
 const MIN_BYTES: u64 = 1_024;
-/// Media types of text.
 const TEXTS: [&str; 8] = [
     "text/html",
     "text/css",
@@ -23,7 +22,6 @@ const TEXTS: [&str; 8] = [
     "application/rss+xml",
 ];
 
-/// Returns a layer that compresses answers which [`Keepable`] accepts and which are long enough.
 pub(crate) fn layer() -> CompressionLayer<And<SizeAbove, Keepable>> {
     CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(SizeAbove::new(MIN_BYTES).and(Keepable))
 }

@@ -11,12 +11,10 @@ use axum::http::{StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-/// Renders the page for an unknown address.
 pub(crate) async fn not_found(request: PageRequest, uri: Uri) -> Response {
     if api::is_for_programs(uri.path()) { api::no_such_address() } else { no_such_page(request.site()) }
 }
 
-/// Renders the page for a method that an address does not support.
 pub(crate) async fn wrong_method(request: PageRequest, uri: Uri) -> Response {
     if api::is_for_programs(uri.path()) {
         return api::problem(Problem::WrongMethod, "Only GET is understood here.");

@@ -20,7 +20,6 @@ use curlew_model::{QueryError, Timestamp, hex};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// Number of entries of one feed.
 const ENTRIES: usize = 30;
 /// Minutes after which a reader may poll again: the interval at which the index is published.
 const TTL_MINUTES: u32 = 480;
@@ -33,7 +32,6 @@ const NO_ADDRESS: &str = "Feeds name the address of this server: its operator se
 const NOINDEX: (HeaderName, HeaderValue) =
     (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));
 
-/// A form of feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FeedFormat {
     Atom,
@@ -46,7 +44,6 @@ impl FeedFormat {
         [FeedFormat::Atom, FeedFormat::Rss, FeedFormat::Json].into_iter().find(|form| form.name() == name)
     }
 
-    /// Returns the form's name in the address.
     const fn name(self) -> &'static str {
         match self {
             FeedFormat::Atom => "atom",
@@ -64,14 +61,11 @@ impl FeedFormat {
     }
 }
 
-/// Data that all forms of feed contain.
 struct Feed<'a> {
     id: String,
     title: String,
     name: &'a str,
-    /// The page of results.
     page: String,
-    /// The feed itself.
     own: String,
     updated: Timestamp,
     /// Sentences about pages that were not searched, and about parts of the query that were left out.
@@ -86,7 +80,6 @@ struct Entry {
     /// Author of the page, or else its site.
     author: String,
     categories: Vec<String>,
-    /// Address of its main image.
     image: Option<String>,
     /// The date that the page states, unless the search does not go by it.
     published: Option<Timestamp>,
@@ -153,7 +146,6 @@ fn own_address(origin: &str, form: FeedFormat, query: &str) -> String {
     format!("{origin}/feed/{}?{}", form.name(), query_string(query))
 }
 
-/// Escapes a text as HTML.
 fn as_html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -39,7 +39,6 @@ const TRAP: &str = "subject";
 /// Minimum age of a form during a rush.
 const RUSH_AGE: Millis = Millis::from_mins(1);
 
-/// The message above a form.
 pub(crate) struct Notice {
     pub(crate) good: bool,
     pub(crate) text: String,
@@ -118,7 +117,6 @@ pub(crate) fn length(field: &str) -> usize {
     field.encode_utf16().count() - field.matches("\r\n").count()
 }
 
-/// Reads a form that was sent from a page of ours, up to so many bytes.
 pub(crate) async fn read(
     app: &App,
     language: Language,
@@ -189,7 +187,6 @@ fn is_rush(app: &App) -> bool {
     held(&app.spent).is_rush(app.settings.calm_forms_per_hour, app.clock.now())
 }
 
-/// Uses a ticket up.
 pub(crate) fn spend(request: &PageRequest, ticket: Ticket) -> Result<(), FormError> {
     let t = words::Form::in_language(request.language);
     let is_fresh = held(&request.app.spent).spend(ticket, request.app.clock.now());
@@ -208,7 +205,6 @@ pub(crate) struct FormView {
 }
 
 impl FormView {
-    /// Returns a form with a fresh token.
     pub(crate) fn fresh(request: &PageRequest, notice: Option<Notice>) -> FormView {
         let app = &request.app;
         FormView {
@@ -233,7 +229,6 @@ impl FormView {
         self.notice.as_ref().is_some_and(|notice| notice.good)
     }
 
-    /// Renders the page that shows the form.
     pub(crate) fn render(&self, request: &PageRequest, page: &impl Template) -> Response {
         waiting(with_form(request.html(self.status, "no-store", page)), self.wait)
     }

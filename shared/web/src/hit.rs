@@ -18,28 +18,21 @@ const MAX_MISSING: usize = 40;
 /// Maximum length of a path that is shown after the host, in characters.
 const MAX_PATH: usize = 48;
 
-/// The fields of a result that the template shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HitView {
     /// Target of the title's link, if it is an http or https URL.
     pub(crate) href: Option<String>,
-    /// The title, or the address if there is none.
     pub(crate) title: String,
-    /// The snippet in pieces.
     pub(crate) snippet: Vec<Piece>,
-    /// The host of the link's target.
     pub(crate) host: String,
     /// The path below it, shortened.
     pub(crate) path: String,
     /// The site's own name, or else its host.
     pub(crate) site: String,
-    /// Address of our page about the site.
     pub(crate) site_page: Option<String>,
-    /// The author's name.
     pub(crate) author: Option<String>,
     /// The day of publication, for programs and for people.
     pub(crate) day: Option<(String, String)>,
-    /// The path of its thumbnail.
     pub(crate) thumb: Option<String>,
     /// Replacement for a missing thumbnail: the first letter of the site.
     pub(crate) initial: String,
@@ -47,7 +40,6 @@ pub(crate) struct HitView {
     pub(crate) lang: Option<String>,
     /// Name of that language, unless it is the page's own.
     pub(crate) language: Option<String>,
-    /// Words of the query that the result lacks.
     pub(crate) missing: Vec<String>,
     /// A sentence about later pages with the same content, which are not shown.
     pub(crate) copies: Option<String>,
@@ -58,7 +50,6 @@ pub(crate) struct HitView {
 }
 
 impl HitView {
-    /// Returns the view of a hit, in a language, at this time.
     pub(crate) fn new(hit: &SearchHit, language: Language, now: Timestamp) -> HitView {
         let url = web_url(&hit.url);
         let host = url.as_ref().and_then(Url::host_str).map(host::display_name).unwrap_or_default();
@@ -166,7 +157,6 @@ fn same_name(name: &str, host: &str) -> bool {
     bare(name) == bare(host)
 }
 
-/// Returns the first letter of a site's name.
 pub(crate) fn initial_of(name: &str) -> Option<String> {
     let name = name.strip_prefix("www.").unwrap_or(name);
     name.chars().find(|c| c.is_alphanumeric()).map(|c| c.to_uppercase().collect())

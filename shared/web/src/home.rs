@@ -13,7 +13,6 @@ use axum::response::Response;
 use curlew_catalog::results::{SearchHit, SearchResults, SiteEntry, Start};
 use curlew_model::Timestamp;
 
-/// Number of new pages on the start page.
 const NEW: usize = 8;
 /// Query for the newest of all pages.
 pub(crate) const NEWEST: &str = "sort:date";
@@ -23,7 +22,6 @@ const WORD: std::ops::RangeInclusive<usize> = 4..=20;
 /// Length of the beginning of a word that is looked for, in characters.
 const BEGINNING: usize = 4;
 
-/// An example of a query, with its meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Example {
     pub(crate) query: String,
@@ -37,11 +35,9 @@ pub(crate) struct Example {
 struct Home<'a> {
     site: Site<'a>,
     t: &'static Search,
-    /// Our own origin, if it is configured.
     origin: Option<&'a str>,
     /// The newest pages, below the name of their day.
     groups: Vec<(&'static str, Vec<HitView>)>,
-    /// Numbers of pages and sites, in words.
     counts: Option<String>,
     examples: Vec<Example>,
 }
@@ -88,7 +84,6 @@ fn by_day(hits: &[SearchHit], language: Language, now: Timestamp) -> Vec<(&'stat
     groups.map(|group| (name(group), group.iter().map(view).collect())).collect()
 }
 
-/// Returns the numbers of pages and of sites in words.
 pub(crate) fn counts<'a>(sites: impl ExactSizeIterator<Item = &'a SiteEntry>, language: Language) -> String {
     let count = sites.len() as u64;
     let pages = sites.map(|site| site.pages).sum();
@@ -150,7 +145,6 @@ fn words(hits: &[SearchHit]) -> ExampleWords<String> {
     words
 }
 
-/// True for a word that is worth searching for.
 fn is_word(word: &str) -> bool {
     WORD.contains(&word.chars().count()) && word.chars().all(char::is_alphabetic)
 }

@@ -8,17 +8,12 @@ enum Script {
     Latin,
     /// Han, Kana and Hangul: none of their letters looks like a Latin one.
     Cjk,
-    /// Shown only below a top-level domain of the same script.
+    // The other ones are shown only below a top-level domain of the same script.
     Cyrillic,
-    /// Like Cyrillic.
     Greek,
-    /// Like Cyrillic.
     Arabic,
-    /// Like Cyrillic.
     Devanagari,
-    /// Like Cyrillic.
     Thai,
-    /// Like Cyrillic.
     Hebrew,
 }
 

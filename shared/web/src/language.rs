@@ -15,7 +15,6 @@ const FULL: u16 = 1_000;
 pub(crate) enum Language {
     /// English, also for callers who ask for neither language.
     English,
-    /// Italian.
     Italian,
 }
 
@@ -28,7 +27,6 @@ impl Language {
         self.choose("en", "it")
     }
 
-    /// Returns the variant for this language.
     pub(crate) const fn choose<T: Copy>(self, english: T, italian: T) -> T {
         match self {
             Language::English => english,
@@ -36,7 +34,6 @@ impl Language {
         }
     }
 
-    /// Returns the language that a request asks for.
     pub(crate) fn of_headers(headers: &HeaderMap) -> Language {
         // A field that is sent in several lines is the concatenation of them (RFC 9110 §5.2).
         let lines: Vec<&str> = headers.get_all(ACCEPT_LANGUAGE).iter().filter_map(|v| v.to_str().ok()).collect();

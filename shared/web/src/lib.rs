@@ -1,16 +1,11 @@
 //! The search page, the API, the forms and the operator's pages: one axum router, rendered on the server, without
-//! anything that is loaded from elsewhere, and without a cookie but that of an operator's session, and
-//! without scripts.
+//! scripts, anything that is loaded from elsewhere, or a cookie but that of an operator's session. The router knows
+//! nothing of stores: it calls what [`Services`] holds.
 //!
-//! The router knows nothing of stores: it calls the stages that [`Services`] holds.
-//! Small pure modules (`token`, `quota`, `origin`, `hit`) decide what a request may do; the handlers gather data, ask
-//! them, and render.
-//!
-//! **Invariants.**
-//! Every answer carries the security headers, errors included. Text that came from the web reaches a page
-//! only through the escaping templates. The `Host` header is never part of an answer. The caller's address
-//! comes from the connection (or from [`Caller`], which the outer shell sets), never from a request header
-//! unless [`Proxies`] that the operator trusts wrote it, and is kept only as a keyed hash, in memory, for a day.
+//! **Invariants.** Every answer carries the security headers, errors included. Text from the web reaches a page only
+//! through the escaping templates. The `Host` header is never part of an answer. The caller's address comes from the
+//! connection (or from [`Caller`], which the outer shell sets), never from a request header unless [`Proxies`] that the
+//! operator trusts wrote it, and is kept only as a keyed hash, in memory, for a day.
 
 mod admin;
 mod api;

@@ -40,7 +40,6 @@ struct BeginPage<'a> {
 struct OwnerPage<'a> {
     site: Site<'a>,
     t: &'static Owner,
-    /// Path of the page itself.
     path: &'a str,
     claimed: &'a ClaimView,
     challenge: &'a str,
@@ -53,7 +52,6 @@ struct OwnerPage<'a> {
     kept: Option<Shown>,
 }
 
-/// The stored state of a host, as it is shown.
 struct Shown {
     may_block: bool,
     may_unblock: bool,
@@ -67,7 +65,6 @@ struct Shown {
     pages: Vec<Line>,
 }
 
-/// A feed or a page.
 struct Line {
     url: String,
     href: Option<String>,
@@ -173,7 +170,6 @@ async fn ask(request: &PageRequest, claim: &Claim, wish: OwnerRequest) -> Result
     app.services.owners.request(&claim.host, &claim.challenge, wish, may_call).await
 }
 
-/// Returns the claim of a host and a key.
 fn opened(request: &PageRequest, ClaimPath { host, key }: ClaimPath) -> Result<Claim, ErrorPage> {
     let app = &request.app;
     let challenge = claim::challenge(&app.settings.secret, &host, &key, app.clock.now());
@@ -272,7 +268,6 @@ fn host_details(language: Language, t: &Owner, kept: &HostView) -> Shown {
     shown
 }
 
-/// Returns a text of several lines, each cleaned for display.
 fn lines(text: &str) -> String {
     text.lines().map(clean).collect::<Vec<_>>().join("\n")
 }

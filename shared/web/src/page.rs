@@ -26,12 +26,10 @@ pub(crate) const FOREVER: &str = "public, max-age=31536000, immutable";
 /// Data that every page shows, in the language of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site<'a> {
-    /// The search engine's name.
     pub(crate) title: &'a str,
     /// True if there is an OpenSearch description.
     pub(crate) opensearch: bool,
     pub(crate) language: Language,
-    /// Texts around the page's content.
     pub(crate) t: &'static Frame,
 }
 
@@ -51,12 +49,10 @@ struct MessagePage<'a> {
     said: &'static Said,
 }
 
-/// Renders a template in a language.
 pub(crate) fn html(language: Language, status: StatusCode, cache: &'static str, page: &impl Template) -> Response {
     spoken(language, text(status, "text/html; charset=utf-8", cache, page))
 }
 
-/// Renders a template of any media type.
 pub(crate) fn text(
     status: StatusCode,
     media_type: &'static str,
@@ -86,28 +82,23 @@ pub(crate) fn typed(media_type: &'static str, cache: &'static str) -> [(HeaderNa
     [(CONTENT_TYPE, HeaderValue::from_static(media_type)), (CACHE_CONTROL, HeaderValue::from_static(cache))]
 }
 
-/// Renders a page that only shows a message.
 pub(crate) fn message(site: Site<'_>, status: StatusCode, choose: fn(&Message) -> &Said) -> Response {
     let t = Message::in_language(site.language);
     html(site.language, status, "no-store", &MessagePage { site, back: t.back, said: choose(t) })
 }
 
-/// Renders the page for an unknown address.
 pub(crate) fn no_such_page(site: Site<'_>) -> Response {
     message(site, StatusCode::NOT_FOUND, |t| &t.no_such_page)
 }
 
-/// Renders the page for a method that an address does not support.
 pub(crate) fn wrong_method(site: Site<'_>) -> Response {
     message(site, StatusCode::METHOD_NOT_ALLOWED, |t| &t.wrong_method)
 }
 
-/// Renders the page for an internal error.
 pub(crate) fn internal(site: Site<'_>) -> Response {
     message(site, StatusCode::INTERNAL_SERVER_ERROR, |t| &t.internal)
 }
 
-/// Renders the page for a caller that has used up its allowance.
 pub(crate) fn too_many(site: Site<'_>, wait: Millis) -> Response {
     waiting(message(site, StatusCode::TOO_MANY_REQUESTS, |t| &t.too_many), Some(wait))
 }

@@ -41,13 +41,6 @@ pub struct PageSettings {
     pub rules: Rules,
 }
 
-/// Default of [`PageSettings::forms_per_minute`].
-const FORMS_PER_MINUTE: u32 = 10;
-/// Default of [`PageSettings::calm_forms_per_hour`].
-const CALM_FORMS_PER_HOUR: usize = 120;
-/// Default of [`PageSettings::searches_per_minute`].
-const SEARCHES_PER_MINUTE: u32 = 120;
-
 impl PageSettings {
     /// Returns the defaults. The secret has none: one that everybody knows signs nothing.
     pub fn new(secret: [u8; 32]) -> PageSettings {
@@ -59,9 +52,9 @@ impl PageSettings {
             user_agent: concat!("CurlewBot/", env!("CARGO_PKG_VERSION")).to_owned(),
             contact: None,
             secret,
-            forms_per_minute: FORMS_PER_MINUTE,
-            calm_forms_per_hour: CALM_FORMS_PER_HOUR,
-            searches_per_minute: SEARCHES_PER_MINUTE,
+            forms_per_minute: 10,
+            calm_forms_per_hour: 120,
+            searches_per_minute: 120,
             mcp: false,
             signatures: None,
             rules: Rules::default(),

@@ -8,11 +8,9 @@ use url::form_urlencoded;
 /// Maximum length of a query part, in bytes: twice that of the longest query, percent-encoded, and of a cursor. What a
 /// query has beyond its maximum is cut off, and the answer says so.
 const MAX_RAW: usize = 2 * (3 * MAX_QUERY_BYTES + 1_024);
-/// Maximum number of parameters in one query part.
 const MAX_PAIRS: usize = 16;
 /// Number of hits on one page of results.
 pub(crate) const PAGE_SIZE: usize = 10;
-/// Maximum number of pages of results.
 pub(crate) const MAX_PAGE: usize = 10;
 /// Maximum depth of results that anybody may read, page or API.
 pub(crate) const MAX_REACH: usize = PAGE_SIZE * MAX_PAGE;
@@ -20,11 +18,9 @@ pub(crate) const MAX_REACH: usize = PAGE_SIZE * MAX_PAGE;
 /// Prefix of a query that asks for no order; as a suffix it would be cut off with the end of a long query.
 pub(crate) const NEWEST_FIRST: &str = "sort:date ";
 
-/// The parameters of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Params(Vec<(String, String)>);
 
-/// Reasons why a query part is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BadParams {
     /// The query string is longer than [`MAX_RAW`].
@@ -34,7 +30,6 @@ pub(crate) enum BadParams {
 }
 
 impl BadParams {
-    /// Returns the reason as a sentence.
     pub(crate) fn message(self, t: &Search) -> &'static str {
         match self {
             BadParams::TooLong => t.address_too_long,
@@ -67,7 +62,6 @@ impl Params {
         Params(given.collect())
     }
 
-    /// Returns the first value of a name.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
     }
@@ -122,9 +116,9 @@ mod tests {
         let longest = "%F0%9F%8C%8A".repeat(MAX_QUERY_BYTES / 4);
         let cursor = "f".repeat(962);
         let all = params(&format!("/api/v1/search?q={longest}a&cursor={cursor}&limit=100")).unwrap();
-        assert_eq!(all.query_of_program().map(str::len), Ok(MAX_QUERY_BYTES + 1), "the search cuts it");
+        assert_eq!(all.query().len(), MAX_QUERY_BYTES + 1, "the search cuts it");
         assert_eq!(all.get("cursor"), Some(cursor.as_str()));
-        assert!(params("/api/v1/search?q=+").unwrap().query_of_program().is_err());
+        assert!(crate::api::query(&params("/api/v1/search?q=+").unwrap()).is_err());
         assert_eq!(params(&format!("/?q={}", "a".repeat(MAX_RAW))), Err(BadParams::TooLong));
         assert_eq!(params(&format!("/?{}", "a=1&".repeat(100))), Err(BadParams::TooMany));
     }

@@ -27,7 +27,6 @@ const PURPOSE: &[u8] = b"curlew caller's address 1";
 pub(crate) enum Allowance {
     Search,
     Form,
-    /// A form during a rush.
     RushForm,
     /// A call of a hub; one hub announces updates of many feeds.
     HubCall,
@@ -40,12 +39,10 @@ pub(crate) enum Allowance {
     Look,
     /// A call of one host for a proof: half of the host's daily number.
     CallOfHost,
-    /// A try to sign in as an operator.
     SignIn,
 }
 
 impl Allowance {
-    /// Returns what one address may do.
     pub(crate) fn quota(self, settings: &PageSettings) -> Quota {
         match self {
             Allowance::Search => Quota::a_minute(settings.searches_per_minute),
@@ -99,7 +96,6 @@ impl CallerKey {
     }
 }
 
-/// Allowances for one kind of call.
 #[derive(Debug)]
 pub(crate) struct Quota {
     /// Buckets of each address, of each network, and of all callers together if there is one.

@@ -13,10 +13,8 @@ const MAX_HREF: usize = 1_024;
 /// Maximum length of a filter that is shown, in characters.
 const MAX_FILTER: usize = 40;
 
-/// A link that changes a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// Text of the link.
     pub(crate) label: String,
     /// Address of the changed search; `None` for the present order.
     pub(crate) href: Option<String>,
@@ -74,7 +72,6 @@ pub(crate) fn changes(query: &str, hits: &[SearchHit], language: Language) -> Ve
     changes
 }
 
-/// Returns the address of a query's first page of results.
 pub(crate) fn address(query: &str) -> String {
     format!("/?{}", query_string(query))
 }
@@ -90,7 +87,6 @@ pub(crate) fn with(query: &str, filter: &str) -> String {
     format!("{filter} {}", query.trim()).trim_end().to_owned()
 }
 
-/// True if a query asks for the pages of one site.
 pub(crate) fn has_site(query: &str) -> bool {
     parts(query).any(|part| has_name(part, "site"))
 }

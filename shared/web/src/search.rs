@@ -33,13 +33,10 @@ const AS_TYPED: &str = "typed";
 struct Results<'a> {
     site: Site<'a>,
     t: &'static Search,
-    /// The query as it was typed.
     typed: &'a str,
-    /// The query that is answered.
     query: &'a str,
     /// Address of the results of the query as it was typed, if another one is answered in its place.
     as_typed: Option<String>,
-    /// A message in place of results.
     notice: Option<&'a str>,
     /// Parts of the query that were left out, a sentence each.
     notes: Vec<String>,
@@ -49,7 +46,6 @@ struct Results<'a> {
     not_searched: Option<String>,
     /// Words that no page contains, as a sentence.
     unknown: Option<String>,
-    /// Number of pages with all words or some.
     total: u64,
     total_shown: String,
     /// Number of the pages with all words, as a sentence, unless all have them.
@@ -58,11 +54,8 @@ struct Results<'a> {
     copies: Option<String>,
     hits: Vec<HitView>,
     pages: Pages,
-    /// Links to other orders.
     orders: Vec<Change>,
-    /// Links that add and take away filters.
     filters: Vec<Change>,
-    /// Examples of queries, if nothing was found.
     examples: Vec<Example>,
     /// The query part of the feeds' addresses, if there are feeds.
     follow: Option<String>,
@@ -212,7 +205,6 @@ fn quoted(words: &[String]) -> String {
     quoted.join(", ")
 }
 
-/// Returns the hits of a page of results.
 fn hits(query: &str, found: &SearchResults, language: Language, now: Timestamp) -> Vec<HitView> {
     let hits = found.hits.get(..PAGE_SIZE).unwrap_or(&found.hits);
     // A link to more of a site stands below its last result on the page.
@@ -250,7 +242,6 @@ fn link(query: &str, number: usize, cursor: Option<&str>) -> String {
     format!("/?{}", pairs.finish())
 }
 
-/// Links to the other pages of results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Pages {
     previous: Option<String>,
@@ -259,11 +250,9 @@ struct Pages {
     all: Vec<(usize, String, bool)>,
     /// Range of the results on this page, such as `11–20`, if there are several pages.
     shown: Option<String>,
-    /// The number of the present page.
     number: usize,
     /// True if there are more results than can be shown.
     cut: bool,
-    /// True if this is the last page.
     last: bool,
 }
 

@@ -4,11 +4,6 @@ use crate::page_settings::PageSettings;
 use curlew_policy::address::is_of_this_machine;
 use url::Url;
 
-/// Returns the origin of [`PageSettings::base_url`] without a final slash, if it is an http(s) URL.
-pub(crate) fn origin(settings: &PageSettings) -> Option<String> {
-    origin_of(settings.base_url.as_deref()?)
-}
-
 /// Returns the origin of an http(s) URL without a final slash.
 pub(crate) fn origin_of(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
@@ -22,7 +17,6 @@ pub(crate) fn is_personal(settings: &PageSettings) -> bool {
     Url::parse(base).is_ok_and(|url| is_of_this_machine(&url))
 }
 
-/// The operator's contact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OperatorContact {
     /// The contact as the operator wrote it.
@@ -34,7 +28,6 @@ pub(crate) struct OperatorContact {
 }
 
 impl OperatorContact {
-    /// Returns the contact as text and as a link.
     pub(crate) fn parse(raw: &str) -> Option<OperatorContact> {
         // A line break would let a setting add fields to security.txt.
         let text: String = raw.chars().filter(|c| !c.is_control()).collect();
@@ -86,10 +79,9 @@ mod tests {
 
     #[test]
     fn only_the_origin_of_the_base_url_counts() {
-        let with = |base: &str| origin(&PageSettings { base_url: Some(base.to_owned()), ..PageSettings::new([1; 32]) });
-        assert_eq!(with("https://search.example/some/path?x=1").as_deref(), Some("https://search.example"));
-        assert_eq!(with("http://127.0.0.1:8080/").as_deref(), Some("http://127.0.0.1:8080"));
-        assert_eq!(with("ftp://search.example"), None);
-        assert_eq!(with("search.example"), None);
+        assert_eq!(origin_of("https://search.example/some/path?x=1").as_deref(), Some("https://search.example"));
+        assert_eq!(origin_of("http://127.0.0.1:8080/").as_deref(), Some("http://127.0.0.1:8080"));
+        assert_eq!(origin_of("ftp://search.example"), None);
+        assert_eq!(origin_of("search.example"), None);
     }
 }

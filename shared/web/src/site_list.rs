@@ -22,16 +22,13 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use url::form_urlencoded;
 
-/// Number of sites on one page of the list.
 const SITES: usize = 50;
-/// Maximum number of first letters that the list offers.
 const LETTERS: usize = 40;
 /// Maximum length of a description that is shown, in characters.
 const MAX_DESCRIPTION: usize = 140;
 /// Names of the orders in addresses, in the order of their words. The first one is usual.
 const ORDERS: [&str; 3] = ["name", "newest", "pages"];
 
-/// A site in the list.
 struct SiteRow {
     name: String,
     host: String,

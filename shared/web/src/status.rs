@@ -28,7 +28,6 @@ const CHART: (u64, usize) = (48, 10);
 struct StatusPage<'a> {
     site: Site<'a>,
     t: &'static words::Status,
-    /// The most important numbers.
     numbers: Vec<Row>,
     sections: Vec<Section>,
     /// Names of the queues with the numbers of jobs that are due, waiting, under way and given up.
@@ -42,12 +41,10 @@ struct StatusPage<'a> {
     counted: Option<String>,
 }
 
-/// A bar for each day.
 struct Chart {
     /// Part of the names of its elements.
     id: &'static str,
     name: &'static str,
-    /// A sentence that says what it shows.
     sentence: String,
     bars: Vec<Bar>,
 }
@@ -67,7 +64,6 @@ struct Section {
     none: &'static str,
 }
 
-/// A fact.
 struct Row {
     name: String,
     value: String,
@@ -149,7 +145,6 @@ impl StatusPage<'_> {
     }
 }
 
-/// One of the numbers of a day.
 type DayNumber = fn(&DayCounts) -> u64;
 
 /// Returns the charts of the last days; none before there is one.

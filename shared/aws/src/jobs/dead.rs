@@ -3,7 +3,7 @@
 use super::attachments;
 use super::message::OutgoingMessage;
 use super::receive::BATCH;
-use super::{Jobs, wall_clock};
+use super::{Jobs, queue_named, wall_clock};
 use crate::error::corrupt;
 use aws_sdk_sqs::types::{
     ChangeMessageVisibilityBatchRequestEntry, Message, MessageAttributeValue, MessageSystemAttributeName,
@@ -151,8 +151,7 @@ fn reason(error: &str) -> String {
     let allowed = |c: &char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
     let mut reason: String = error.chars().filter(allowed).collect();
     if reason.len() > MOST_ERROR {
-        let end = (0..=MOST_ERROR).rev().find(|end| reason.is_char_boundary(*end)).unwrap_or(0);
-        reason.truncate(end);
+        reason.truncate(reason.floor_char_boundary(MOST_ERROR));
     }
     if reason.is_empty() { NO_REASON.to_owned() } else { reason }
 }
@@ -160,7 +159,7 @@ fn reason(error: &str) -> String {
 /// Returns the stage and the message's id.
 fn name(receipt: &Receipt) -> Option<(QueueName, &str)> {
     let (name, id) = receipt.0.strip_prefix(DEAD)?.split_once('/')?;
-    Some((QueueName::ALL.into_iter().find(|stage| stage.as_str() == name)?, id))
+    Some((queue_named(name)?, id))
 }
 
 /// Returns the job's text of a message.

@@ -4,10 +4,10 @@ use super::attachments;
 use super::held::ReceivedMessage;
 use super::park::Parked;
 use super::receive::BATCH;
-use super::{Jobs, ReadError};
+use super::{Jobs, ReadError, queue_named};
 use async_trait::async_trait;
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName, QueueAttributeName};
-use curlew_model::{Millis, QueueName, Timestamp};
+use curlew_model::{Job, Millis, QueueName, Timestamp};
 use curlew_ports::{Dead, Delivery, Inbox, PortError, QueueCount, Receipt, Waiting};
 use std::collections::BTreeMap;
 
@@ -112,12 +112,7 @@ impl Inbox for Jobs {
         parked.truncate(limit);
         let mut waiting = Vec::with_capacity(parked.len());
         for Parked { body, due, .. } in parked {
-            let job = match self.read_message(&body).await {
-                Err(ReadError::Port(error)) => return Err(error),
-                Err(ReadError::Unreadable(why)) => Err(why),
-                Ok(job) => Ok(job),
-            };
-            waiting.push(Waiting { job, due });
+            waiting.push(Waiting { job: self.job(&body).await?, due });
         }
         Ok(waiting)
     }
@@ -168,9 +163,8 @@ impl Jobs {
     /// # Errors
     /// Transport errors.
     pub async fn dead_events(&self) -> Result<u64, PortError> {
-        let name = self.names.schedules_dead_queue();
-        let found = self.sqs.get_queue_url().queue_name(&name).send().await;
-        let address = found.map_err(|e| self.context("find a queue", &name).failed(e))?.queue_url.unwrap_or_default();
+        let name = self.names.part("schedules-dead");
+        let address = self.find(name.clone()).await?;
         Ok(self.counts(&name, &address).await?.into_iter().sum())
     }
 
@@ -188,13 +182,18 @@ impl Jobs {
         let receipt = Receipt(format!("{}{BETWEEN}{}", stage.as_str(), message.receipt_handle.unwrap_or_default()));
         let count = MessageSystemAttributeName::ApproximateReceiveCount;
         let receives = message.attributes.and_then(|mut a| a.remove(&count)).and_then(|n| n.parse().ok()).unwrap_or(1);
-        let job = match self.read_message(&body).await {
-            Err(ReadError::Port(error)) => return Err(error),
-            Err(ReadError::Unreadable(why)) => Err(why),
-            Ok(job) => Ok(job),
-        };
+        let job = self.job(&body).await?;
         self.held.keep((self.now)(), [(receipt.clone(), ReceivedMessage { stage, body, until })]);
         Ok(Delivery { receipt, job, receives })
+    }
+
+    /// Returns the job of a message, or why it gives none.
+    async fn job(&self, body: &str) -> Result<Result<Job, String>, PortError> {
+        match self.read_message(body).await {
+            Ok(job) => Ok(Ok(job)),
+            Err(ReadError::Unreadable(why)) => Ok(Err(why)),
+            Err(ReadError::Port(error)) => Err(error),
+        }
     }
 
     async fn park_instead(
@@ -225,6 +224,6 @@ impl Jobs {
 /// Returns the stage and SQS's receipt handle; a text that is no receipt names no delivery.
 fn read(receipt: &Receipt) -> Option<(QueueName, &str)> {
     let (name, handle) = receipt.0.split_once(BETWEEN)?;
-    let stage = QueueName::ALL.into_iter().find(|stage| stage.as_str() == name)?;
+    let stage = queue_named(name)?;
     (!handle.is_empty()).then_some((stage, handle))
 }

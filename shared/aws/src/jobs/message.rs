@@ -42,7 +42,6 @@ pub(super) struct OutgoingMessage {
 }
 
 impl OutgoingMessage {
-    /// A message with this text.
     pub(super) fn new(text: String, due: Timestamp) -> OutgoingMessage {
         let (body, attachments) = attachments::cut_out(text);
         OutgoingMessage { body, attachments, due }

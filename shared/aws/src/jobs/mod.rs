@@ -1,18 +1,5 @@
-//! The queues: SQS for jobs that are due within 15 minutes, a table for later ones.
-//!
-//! | file | job |
-//! |---|---|
-//! | `message.rs` | jobs as messages, claim checks for long ones |
-//! | `attachments.rs` | their bytes as binary attributes |
-//! | `together.rs` | many senders, few requests |
-//! | `send.rs` | requests to SQS, with retries of unprocessed entries |
-//! | `park.rs` | rows of jobs that wait for long |
-//! | `release.rs` | their way back to the queues |
-//! | `receive.rs` | requests to SQS about received messages |
-//! | `inbox.rs`, `held.rs` | receiving, for operators and tests |
-//! | `dead.rs` | dead-letter queues |
+//! The queues: SQS for jobs that are due within 15 minutes, a table for later ones. `release.rs` brings these back.
 
-mod addresses;
 mod attachments;
 mod dead;
 mod held;
@@ -27,11 +14,11 @@ mod together;
 pub use attachments::put_back;
 pub use message::ReadError;
 
+use crate::connection::Connection;
 use crate::error::RequestContext;
 use crate::names::Names;
 use crate::objects::Objects;
 use crate::table::Table;
-use addresses::Addresses;
 use async_trait::async_trait;
 use aws_sdk_sqs::Client;
 use curlew_model::{Job, Millis, QueueName, Timestamp};
@@ -42,6 +29,7 @@ use message::OutgoingMessage;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use together::Together;
+use tokio::sync::OnceCell;
 
 /// Maximum delay of a message in SQS. Jobs that are due later are parked.
 const LONGEST_DELAY: Millis = Millis::from_mins(15);
@@ -56,7 +44,9 @@ pub struct Jobs {
     parked: Table,
     objects: Arc<Objects>,
     names: Names,
-    addresses: Addresses,
+    /// Addresses of the queues and of the dead queues, which are requested once and only when they are needed.
+    live: [OnceCell<String>; QueueName::ALL.len()],
+    dead: [OnceCell<String>; QueueName::ALL.len()],
     together: [Together; QueueName::ALL.len()],
     held: Held,
     /// The true time. SQS counts delays from the moment at which it accepts a message, so they must be computed from
@@ -65,23 +55,34 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    pub(crate) fn new(
-        sqs: Client,
-        parked: Table,
-        objects: Arc<Objects>,
-        names: &Names,
-        now: fn() -> Timestamp,
-    ) -> Jobs {
+    pub(crate) fn new(connection: &Connection, parked: Table, objects: Arc<Objects>, names: &Names) -> Jobs {
         Jobs {
-            sqs,
+            sqs: connection.sqs(),
             parked,
             objects,
             names: names.clone(),
-            addresses: Addresses::default(),
+            live: Default::default(),
+            dead: Default::default(),
             together: Default::default(),
             held: Held::default(),
-            now,
+            now: connection.now,
         }
+    }
+
+    async fn address(&self, stage: QueueName) -> Result<&str, PortError> {
+        let ask = || self.find(self.names.queue(stage));
+        self.live[place(stage)].get_or_try_init(ask).await.map(String::as_str)
+    }
+
+    async fn dead_address(&self, stage: QueueName) -> Result<&str, PortError> {
+        let ask = || self.find(self.names.dead_queue(stage));
+        self.dead[place(stage)].get_or_try_init(ask).await.map(String::as_str)
+    }
+
+    async fn find(&self, name: String) -> Result<String, PortError> {
+        let found = self.sqs.get_queue_url().queue_name(&name).send().await;
+        let found = found.map_err(|e| self.context("find a queue", &name).failed(e))?;
+        Ok(found.queue_url.unwrap_or_default())
     }
 
     /// Describes a request to a queue, for its errors.
@@ -120,10 +121,13 @@ impl Queue for Jobs {
     }
 }
 
-/// Returns the true time.
 pub(crate) fn wall_clock() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+fn queue_named(name: &str) -> Option<QueueName> {
+    QueueName::ALL.into_iter().find(|stage| stage.as_str() == name)
 }
 
 /// Returns the index of a stage in [`QueueName::ALL`].

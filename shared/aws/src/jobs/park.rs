@@ -1,6 +1,6 @@
 //! Jobs that wait for longer than SQS can delay them: one row each, in the partition of the minute in which it is due.
 
-use super::{Jobs, message};
+use super::{Jobs, queue_named};
 use crate::chance::long_name;
 use crate::error::corrupt;
 use crate::item::{Item, STATE, number, number_of, state, text, text_of};
@@ -13,7 +13,6 @@ use std::time::Duration;
 
 /// The partition: the minute in which the job is due, in minutes since 1970.
 const DUE: &str = "due";
-/// The row's name.
 const ID: &str = "id";
 /// Time at which the job is due, in milliseconds since 1970.
 const AT: &str = "at";
@@ -32,13 +31,10 @@ const TRIES: u32 = 8;
 /// Pause before the second try; it doubles with each further one.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A row.
 #[derive(Clone, Debug)]
 pub(super) struct Parked {
-    /// Key of the parked job.
     pub(super) key: Item,
     pub(super) stage: QueueName,
-    /// The message.
     pub(super) body: String,
     pub(super) due: Timestamp,
 }
@@ -119,7 +115,7 @@ impl Jobs {
 
     /// Returns minute, due time and stage of all rows, as far as they can be read.
     pub(super) async fn parked_facts(&self) -> Result<Vec<Facts>, PortError> {
-        let rows = self.parked.list_only("count the parked jobs", &[DUE, AT, STAGE], usize::MAX).await?;
+        let rows = self.parked.list_only("count the parked jobs", &[DUE, AT, STAGE]).await?;
         let facts = rows.iter().map(|row| Facts {
             minute: text_of(row, DUE).and_then(|minute| minute.parse().ok()),
             due: number_of(row, AT).map(Timestamp::from_millis),
@@ -137,21 +133,18 @@ pub(super) struct Facts {
     pub(super) stage: Option<QueueName>,
 }
 
-/// Returns the key of a row.
 pub(super) fn key_of(row: &Item) -> Item {
-    let parts = [DUE, ID].into_iter().filter_map(|name| Some((name.to_owned(), row.get(name)?.clone())));
-    parts.collect()
+    [DUE, ID].into_iter().filter_map(|name| Some((name.to_owned(), row.get(name)?.clone()))).collect()
 }
 
 fn stage_of(row: &Item) -> Option<QueueName> {
-    let name = text_of(row, STAGE)?;
-    QueueName::ALL.into_iter().find(|stage| stage.as_str() == name)
+    queue_named(text_of(row, STAGE)?)
 }
 
 impl Parked {
-    /// Parses a row.
     pub(super) fn read(item: &Item) -> Result<Parked, PortError> {
-        let what = || format!("the parked job {} of minute {}", shown(item, ID), shown(item, DUE));
+        let shown = |name| text_of(item, name).unwrap_or("?");
+        let what = || format!("the parked job {} of minute {}", shown(ID), shown(DUE));
         let at = number_of(item, AT).map(Timestamp::from_millis);
         Ok(Parked {
             key: key_of(item),
@@ -160,13 +153,4 @@ impl Parked {
             due: at.ok_or_else(|| corrupt(what(), "it does not say when it is due"))?,
         })
     }
-
-    /// Returns the row's key, and the message for its queue.
-    pub(super) fn outgoing(self) -> (Item, message::OutgoingMessage) {
-        (self.key, message::OutgoingMessage::new(self.body, self.due))
-    }
-}
-
-fn shown<'a>(item: &'a Item, name: &str) -> &'a str {
-    text_of(item, name).unwrap_or("?")
 }

@@ -84,14 +84,10 @@ impl Jobs {
         let mut by_stage: [Vec<(Item, OutgoingMessage)>; QueueName::ALL.len()] = Default::default();
         for row in &rows {
             match Parked::read(row) {
-                Ok(parked) => {
-                    let of_stage = &mut by_stage[place(parked.stage)];
-                    let (key, outgoing) = parked.outgoing();
-                    match outgoing.length() <= REQUEST_LIMIT {
-                        true => of_stage.push((key, outgoing)),
-                        false => tracing::error!(?key, "a parked job is too long for its queue and stays parked"),
-                    }
-                }
+                Ok(Parked { key, stage, body, due }) => match OutgoingMessage::new(body, due) {
+                    outgoing if outgoing.length() <= REQUEST_LIMIT => by_stage[place(stage)].push((key, outgoing)),
+                    _ => tracing::error!(?key, "a parked job is too long for its queue and stays parked"),
+                },
                 // Unreadable rows stay where they are, for a person to examine, and must not keep the others from their
                 // queues.
                 Err(error) => tracing::error!(%error, "a parked job cannot be read and stays parked"),
@@ -101,8 +97,8 @@ impl Jobs {
         for (stage, rows) in QueueName::ALL.into_iter().zip(by_stage) {
             let (keys, outgoing): (Vec<Item>, Vec<OutgoingMessage>) = rows.into_iter().unzip();
             let results = self.send_messages(stage, &outgoing).await;
-            let sent = keys.into_iter().zip(&results).filter(|(_, result)| result.is_ok()).map(|(key, _)| key);
-            let sent: Vec<Item> = sent.collect();
+            let sent = keys.into_iter().zip(&results).filter(|(_, result)| result.is_ok());
+            let sent: Vec<Item> = sent.map(|(key, _)| key).collect();
             released += sent.len();
             self.unpark(sent).await?;
             results.into_iter().collect::<Result<(), _>>()?;

@@ -37,10 +37,8 @@ impl Jobs {
             Err(error) => return messages.iter().map(|_| Err(again(&error))).collect(),
         };
         let mut results: Vec<_> = messages.iter().map(|_| Ok(())).collect();
-        let mut requests = Vec::new();
-        for entries in batches(messages) {
-            requests.push(self.request(stage, address, entries));
-        }
+        let requests: Vec<_> =
+            batches(messages).into_iter().map(|entries| self.request(stage, address, entries)).collect();
         let mut done = futures::stream::iter(requests).buffer_unordered(AT_ONCE);
         while let Some(failed) = done.next().await {
             for (place, error) in failed {

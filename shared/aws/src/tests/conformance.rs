@@ -15,7 +15,7 @@ async fn part<T>(take: impl Fn(&Store) -> T) -> Fresh<T> {
 }
 
 async fn fresh_hosts() -> Fresh<HostPorts> {
-    part(|store| HostPorts::new(store.hosts())).await
+    part(|store| HostPorts::new(store.hosts.clone())).await
 }
 
 async fn fresh_queue() -> Fresh<QueuePorts> {
@@ -23,19 +23,19 @@ async fn fresh_queue() -> Fresh<QueuePorts> {
 }
 
 async fn fresh_robots() -> Fresh<Arc<dyn RobotsStore>> {
-    part(|store| store.robots() as Arc<dyn RobotsStore>).await
+    part(|store| store.robots.clone() as Arc<dyn RobotsStore>).await
 }
 
 async fn fresh_marks() -> Fresh<Arc<dyn Marks>> {
-    part(|store| store.marks() as Arc<dyn Marks>).await
+    part(|store| store.marks.clone() as Arc<dyn Marks>).await
 }
 
 async fn fresh_pages() -> Fresh<Arc<dyn Pages>> {
-    part(|store| store.pages() as Arc<dyn Pages>).await
+    part(|store| store.pages.clone() as Arc<dyn Pages>).await
 }
 
 async fn fresh_sources() -> Fresh<Arc<dyn Sources>> {
-    part(|store| store.sources() as Arc<dyn Sources>).await
+    part(|store| store.sources.clone() as Arc<dyn Sources>).await
 }
 
 async fn fresh_blobs() -> Fresh<Arc<dyn Blobs>> {

@@ -26,7 +26,7 @@ async fn received(jobs: &Jobs) -> (BTreeSet<String>, usize) {
 #[tokio::test]
 async fn parked_jobs_come_when_they_are_due() {
     let stack = Stack::new().await;
-    let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
+    let (jobs, marks) = (stack.store.jobs(), stack.store.marks.clone());
     park(&jobs, 60, HOUR).await;
     let now = wall_clock();
     assert_eq!(jobs.release_parked(&*marks, now).await.expect("releases"), 0);
@@ -49,7 +49,7 @@ async fn overdue(jobs: &Jobs, count: u64, ago: Millis) {
 #[tokio::test]
 async fn an_outage_of_days_is_caught_up() {
     let stack = Stack::new().await;
-    let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
+    let (jobs, marks) = (stack.store.jobs(), stack.store.marks.clone());
     let now = wall_clock();
     marks.swap("parked", Version::ABSENT, now - Millis::from_days(3)).await.expect("marks");
     overdue(&jobs, 30, Millis::from_days(2)).await;
@@ -66,7 +66,7 @@ async fn an_outage_of_days_is_caught_up() {
 #[tokio::test]
 async fn rows_from_before_the_first_call_are_found() {
     let stack = Stack::new().await;
-    let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
+    let (jobs, marks) = (stack.store.jobs(), stack.store.marks.clone());
     overdue(&jobs, 5, Millis::from_days(2)).await;
     let now = wall_clock();
     let mut released = 0;
@@ -80,7 +80,7 @@ async fn rows_from_before_the_first_call_are_found() {
 #[tokio::test]
 async fn a_minute_of_many_is_released_as_a_whole() {
     let stack = Stack::new().await;
-    let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
+    let (jobs, marks) = (stack.store.jobs(), stack.store.marks.clone());
     overdue(&jobs, 600, Millis::from_mins(3)).await;
     assert_eq!(jobs.release_parked(&*marks, wall_clock()).await.expect("releases"), 600);
     let (messages, deliveries) = received(&jobs).await;
@@ -90,7 +90,7 @@ async fn a_minute_of_many_is_released_as_a_whole() {
 #[tokio::test]
 async fn a_second_call_finds_nothing_more() {
     let stack = Stack::new().await;
-    let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
+    let (jobs, marks) = (stack.store.jobs(), stack.store.marks.clone());
     overdue(&jobs, 40, Millis::from_mins(3)).await;
     let now = wall_clock();
     assert_eq!(jobs.release_parked(&*marks, now).await.expect("releases"), 40);
@@ -102,7 +102,7 @@ async fn a_second_call_finds_nothing_more() {
 #[tokio::test]
 async fn calls_at_once_lose_nothing() {
     let stack = Stack::new().await;
-    let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
+    let (jobs, marks) = (stack.store.jobs(), stack.store.marks.clone());
     overdue(&jobs, 40, Millis::from_mins(3)).await;
     let now = wall_clock();
     for released in join_all((0..4).map(|_| jobs.release_parked(&*marks, now))).await {
@@ -117,7 +117,7 @@ async fn calls_at_once_lose_nothing() {
 #[tokio::test]
 async fn a_crash_between_sending_and_deleting_only_sends_twice() {
     let stack = Stack::new().await;
-    let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
+    let (jobs, marks) = (stack.store.jobs(), stack.store.marks.clone());
     overdue(&jobs, 20, Millis::from_mins(3)).await;
     // As after a call that was cut short: it sent, and neither deleted the row nor moved the mark.
     let rows = jobs.all_parked(100).await.expect("lists");
@@ -138,7 +138,7 @@ fn very_long() -> Job {
 #[tokio::test]
 async fn a_job_longer_than_a_message_is_released_though_it_compresses_to_almost_nothing() {
     let stack = Stack::new().await;
-    let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
+    let (jobs, marks) = (stack.store.jobs(), stack.store.marks.clone());
     overdue(&jobs, 3, Millis::from_mins(2)).await;
     let due = wall_clock() - Millis::from_mins(2);
     jobs.park(vec![(QueueName::Poll, very_long().to_message().expect("a message"), due)]).await.expect("parks");
@@ -152,11 +152,11 @@ async fn a_job_longer_than_a_message_is_released_though_it_compresses_to_almost_
 #[tokio::test]
 async fn a_row_that_cannot_be_read_or_sent_stays_and_stops_nobody() {
     let stack = Stack::new().await;
-    let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
+    let (jobs, marks) = (stack.store.jobs(), stack.store.marks.clone());
     overdue(&jobs, 3, Millis::from_mins(2)).await;
     let due = wall_clock() - Millis::from_mins(2);
     let row = |id: &str| {
-        let put = stack.connection.dynamodb().put_item().table_name(stack.names.parked());
+        let put = stack.connection.dynamodb().put_item().table_name(stack.names.part("parked"));
         put.item("due", crate::item::text(due.minute().to_string())).item("id", crate::item::text(id))
     };
     row("broken").send().await.expect("writes");

@@ -27,7 +27,7 @@ async fn all_say(json: Answer, xml: Answer) -> [PortError; 3] {
     let (rows, objects) = (Server::saying([json]).await, Server::saying([xml]).await);
     let (table, queue, bucket) = (store(&rows).await, store(&rows).await, store(&objects).await);
     let (host, job) = (host(), [(poll(1), Timestamp::MIN)]);
-    let (table, queue, bucket) = (table.hosts(), queue.jobs(), bucket.objects());
+    let (table, queue, bucket) = (table.hosts.clone(), queue.jobs(), bucket.objects());
     let (row, sent, object) = tokio::join!(table.load(&host), queue.send(&job), bucket.get("a"));
     [row.expect_err("is refused"), sent.expect_err("is refused"), object.expect_err("is refused")]
 }
@@ -67,7 +67,7 @@ async fn another_fault_of_theirs_may_pass() {
 async fn what_fails_for_a_moment_is_asked_again() {
     let slow = || Answer::refusal(400, "ThrottlingException", "slow");
     let server = Server::saying([slow(), Answer::json(500, ""), Answer::json(200, "{}")]).await;
-    let loaded = store(&server).await.hosts().load(&host()).await.expect("loads at last");
+    let loaded = store(&server).await.hosts.clone().load(&host()).await.expect("loads at last");
     assert_eq!(loaded.1, Version::ABSENT);
     assert_eq!(server.asked().len(), 3);
 }
@@ -80,7 +80,7 @@ async fn tables_that_ask_to_slow_down_are_counted_also_if_they_give_in() {
     let server = Server::saying(answers.into_iter().chain([failed])).await;
     let connection = Connection::to(&server.url).await;
     let store = Store::new(&connection, Names { stack: "s".into(), bucket: "s-data-1-x".into() });
-    let refused = store.hosts().swap(&host(), Version(6), HostState::default()).await;
+    let refused = store.hosts.clone().swap(&host(), Version(6), HostState::default()).await;
     assert!(refused.is_err() && server.asked().len() >= 4, "{refused:?}");
     assert_eq!(connection.throttled(), 2);
 }
@@ -185,7 +185,7 @@ async fn functions_are_looked_at_by_their_alias_and_answer_their_smoke_test() {
 async fn nobody_there_is_said_so() {
     // A port that was free a moment ago.
     let url = Server::saying([Answer::json(200, "{}")]).await.url.clone();
-    let error = store_at(&url).await.hosts().load(&host()).await.expect_err("nobody listens");
+    let error = store_at(&url).await.hosts.clone().load(&host()).await.expect_err("nobody listens");
     assert!(sentence(&error).contains("AWS cannot be reached"), "{error}");
 }
 
@@ -207,7 +207,7 @@ async fn a_write_knows_itself_when_its_answer_was_lost() {
         }
     })
     .await;
-    let version = store(&server).await.hosts().swap(&host(), Version(6), HostState::default()).await;
+    let version = store(&server).await.hosts.clone().swap(&host(), Version(6), HostState::default()).await;
     assert_eq!(version.expect("was its own write"), Version(7));
 }
 
@@ -216,7 +216,7 @@ async fn somebody_elses_write_is_a_conflict_and_not_asked_again() {
     let body = r#"{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","message":"no",
         "Item":{"k":{"S":"h#example.org"},"v":{"N":"7"},"s":{"S":"{}"},"w":{"B":"AAAAAAAAAAA="}}}"#;
     let server = Server::saying([Answer::json(400, body)]).await;
-    let refused = store(&server).await.hosts().swap(&host(), Version(6), HostState::default()).await;
+    let refused = store(&server).await.hosts.clone().swap(&host(), Version(6), HostState::default()).await;
     assert!(matches!(refused, Err(PortError::Conflict)), "{refused:?}");
     assert_eq!(server.asked().len(), 1);
 }
@@ -231,7 +231,7 @@ async fn an_item_that_is_none_is_corrupt() {
         r#"{"k":{"S":"h#example.org"},"v":{"N":"-1"},"s":{"S":"{}"}}"#,
     ] {
         let server = Server::saying([Answer::json(200, format!(r#"{{"Item":{item}}}"#))]).await;
-        let loaded = store(&server).await.hosts().load(&host()).await;
+        let loaded = store(&server).await.hosts.clone().load(&host()).await;
         assert!(matches!(loaded, Err(PortError::Corrupt { .. })), "{item}: {loaded:?}");
     }
 }
@@ -253,12 +253,12 @@ async fn only_what_must_be_certain_is_read_at_the_higher_price() {
     let store = store(&server).await;
     let (page, source) = (PageId::new(&"0".repeat(32)), SourceKey::new(&"0".repeat(32)));
     let (page, source) = (page.expect("an id"), source.expect("a key"));
-    store.hosts().load(&host()).await.expect("loads");
-    store.hosts().load_eventual(&host()).await.expect("loads");
-    store.pages().get(&page).await.expect("reads");
-    store.pages().load_eventual(&page).await.expect("reads");
+    store.hosts.clone().load(&host()).await.expect("loads");
+    store.hosts.clone().load_eventual(&host()).await.expect("loads");
+    store.pages.clone().get(&page).await.expect("reads");
+    store.pages.clone().load_eventual(&page).await.expect("reads");
     // A missing source is read once more, since it may have been written a moment ago.
-    store.sources().get(&source).await.expect("reads");
+    store.sources.clone().get(&source).await.expect("reads");
     let strong = server.asked().iter().map(|asked| asked.body.contains(r#""ConsistentRead":true"#)).collect::<Vec<_>>();
     assert_eq!(strong, [true, false, true, false, false, true]);
 }

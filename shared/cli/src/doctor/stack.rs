@@ -6,7 +6,6 @@ use super::facts::{
 };
 use super::over_ports::{fact, objects, rows, stated};
 use crate::commands::model::has_model;
-use crate::optional;
 use crate::world::{World, stack_settings};
 use anyhow::Result;
 use curlew_app::{Flags, ImageScreening, STACK_MODEL, STACK_SETTINGS, Settings as Config};
@@ -17,7 +16,6 @@ use curlew_ports::{Blobs, PortError};
 use futures::future::join_all;
 use std::collections::BTreeMap;
 
-/// The functions of a stack.
 const FUNCTIONS: [&str; 9] = [DISPATCH, "discover", "poll", "fetch", "extract", "remove", "index", "sample", "web"];
 /// The function that knows the mappings, the first of all.
 const DISPATCH: &str = "dispatch";
@@ -29,9 +27,6 @@ const ALARMS: &str = "CURLEW_ALARMS";
 const NOBODY: &str = "00000000000000000000000000000000";
 
 /// Gathers all facts about the stack of this name.
-///
-/// # Errors
-/// If the program cannot be put together.
 pub(crate) async fn gather(stack: &str, program: String, config: Config, now: Timestamp) -> Result<Facts> {
     let connection = Connection::from_environment().await;
     let unreached = |why| Facts::new(now, true, program.clone(), Err(why));
@@ -48,7 +43,7 @@ pub(crate) async fn gather(stack: &str, program: String, config: Config, now: Ti
     let named = bucket.clone().ok().or_else(|| environment?.get(BUCKET).cloned());
     let names = Names { stack: stack.to_owned(), bucket: named.clone().unwrap_or_default() };
     let store = Store::new(&connection, names);
-    let world = World::of_ports(config, optional::ports(&store))?;
+    let world = World::of_ports(config, store.ports())?;
     let opened = bucket.map(|bucket| format!("the stack {stack} with the bucket {bucket}"));
     let mut facts = Facts::new(now, true, program, opened);
     rows(&world, &mut facts).await;
@@ -85,13 +80,13 @@ async fn smoke_tests(functions: &Functions, deployed: Vec<Fact<DeployedFunction>
     for (name, deployed) in FUNCTIONS.into_iter().zip(deployed) {
         // A function that cannot be looked at may answer all the same.
         let is_there = !matches!(deployed, Err(MissingFact::Failed(_)));
-        let answer = match is_there {
-            true => Some(
-                fact(functions.smoke_test(name).await, "lambda:InvokeFunction")
-                    .map(|answer| SmokeReport { version: answer.version, rejects_settings: answer.settings_rejected }),
-            ),
-            false => None,
-        };
+        let mut answer = None;
+        if is_there {
+            let answered = fact(functions.smoke_test(name).await, "lambda:InvokeFunction");
+            answer = Some(
+                answered.map(|said| SmokeReport { version: said.version, rejects_settings: said.settings_rejected }),
+            );
+        }
         let deployed = deployed.map(|found| Deployment { fault: found.fault, reserved: found.reserved });
         all.push(FunctionFacts { name: name.to_owned(), deployed, answer });
     }

@@ -70,7 +70,6 @@ pub fn classify(ip: IpAddr) -> Result<(), &'static str> {
     }
 }
 
-/// Returns the network that a text begins with.
 fn net(text: &str) -> IpNet {
     let written = text.split(' ').next().unwrap_or_default();
     written.parse().unwrap_or_else(|_| panic!("{written} is no network"))

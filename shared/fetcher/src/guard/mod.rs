@@ -1,6 +1,5 @@
-//! Pure decisions about where a request may go: about a URL, and about the addresses of its name.
-//!
-//! The same URL parser serves the check and the request, so the two cannot disagree about the host.
+//! Pure decisions about where a request may go: about a URL, and about the addresses of its name. The same URL parser
+//! serves the check and the request, so the two cannot disagree about the host.
 
 mod blocks;
 mod rules;

@@ -1,15 +1,18 @@
 //! Puts messages back, so that SQS hands them out again before their visibility ends.
 
-use super::{Batch, Outcome};
+use super::{Batch, Message, MessageQueue, Outcome, Summary};
 use curlew_model::{Millis, Timestamp};
-use curlew_policy::delivery::after_cut_off;
+use curlew_policy::delivery::{after_cut_off, after_refused_delivery};
+use curlew_ports::Clock;
 use curlew_ports::stage::with_causes;
 use futures::StreamExt;
 
 /// Part of [`super::LAST_THINGS`] for putting messages back, which happens up to twice: those of jobs that are cut
 /// off, and those of jobs that cannot be sent again.
 const PUT_BACK_TIME: Millis = Millis::from_secs(1);
-/// Messages put back at once.
+/// Maximum time for putting a whole batch back.
+const PUT_ALL_BACK_TIME: Millis = Millis::from_secs(10);
+/// Number of messages that are put back at once.
 const PUT_BACKS: usize = 16;
 
 impl Batch {
@@ -41,5 +44,58 @@ impl Batch {
             tracing::warn!(message = %message.id, error = %with_causes(&error), "a message could not be put back sooner");
         }
         self.note(n, Outcome::Failed);
+    }
+}
+
+/// Puts all messages of a batch that is refused back to their queue, unread, since their jobs may be of a form that this
+/// program does not know, and would be given up for that; each of them has failed. For the same reason they are not
+/// sent again, as jobs that wait are.
+pub(crate) async fn put_back_all(messages: &[Message], queue: &dyn MessageQueue, clock: &dyn Clock) -> Summary {
+    let now = clock.now();
+    let put_backs = futures::stream::iter(messages).for_each_concurrent(PUT_BACKS, |message| async move {
+        if let Err(error) = queue.put_back(message, after_refused_delivery(message.receives, now)).await {
+            let error = with_causes(&error);
+            tracing::warn!(message = %message.id, error, "a message comes back when its visibility ends");
+        }
+    });
+    tokio::select! {
+        () = put_backs => {}
+        () = clock.sleep(PUT_ALL_BACK_TIME) => {
+            tracing::warn!("no time to put all messages back; some come when their visibility ends");
+        }
+    }
+    let failures = messages.iter().map(|message| message.id.clone()).collect();
+    Summary { messages: messages.len(), failures, ..Summary::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+    use crate::test_world::{TestWorld, visit};
+    use curlew_model::QueueName;
+    use curlew_policy::delivery::REFUSED_RETRY;
+    use curlew_ports::{Inbox, Queue};
+
+    #[tokio::test(start_paused = true)]
+    async fn refused_messages_wait_unread_and_each_is_reported_as_failed() {
+        let mut world = TestWorld::new(QueueName::Fetch);
+        let now = world.clock.now();
+        let jobs = ["a.example", "b.example"].map(|host| (visit(host, &[&format!("https://{host}/")]), now));
+        world.jobs.send(&jobs).await.unwrap();
+        let mut messages = world.handed_out(Millis::from_hours(1)).await;
+        messages[0].body = "of a later program".to_owned();
+        messages[1].receives = 2;
+        let ids: Vec<String> = messages.iter().map(|message| message.id.clone()).collect();
+        let summary = put_back_all(&messages, world.queue().as_ref(), world.clock.as_ref()).await;
+        assert_eq!((summary.messages, summary.given_up, &summary.failures), (2, 0, &ids));
+        let waits = world.jobs.waiting(now, 10).await.unwrap().into_iter().map(|waiting| waiting.due.since(now));
+        assert_eq!(waits.collect::<Vec<_>>(), [REFUSED_RETRY, REFUSED_RETRY.saturating_mul(3)]);
+        assert_eq!(world.reasons().await, Vec::<String>::new(), "nothing is given up");
+        // Also if they cannot be put back.
+        world.put_backs_hang = true;
+        let summary = put_back_all(&messages, world.queue().as_ref(), world.clock.as_ref()).await;
+        assert_eq!(summary.failures, ids);
+        assert_eq!(world.clock.now().since(now), PUT_BACK_TIME);
     }
 }

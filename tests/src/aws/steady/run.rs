@@ -186,7 +186,7 @@ impl SimulatedStack {
             .collect();
         self.sites.add(histories);
         let store = self.store().await;
-        let rows = store.sources();
+        let rows = store.ports().sources;
         for cycle in 1..=WARM {
             tell(&format!("warming up, {cycle} of {WARM}"));
             self.begin(cycle).await;
@@ -215,8 +215,8 @@ impl SimulatedStack {
             let due = self.polled_meanwhile(rows.as_ref(), &feeds, (cycle, window), &mut dice).await;
             self.begin(cycle).await;
             // What was due before the window is not simulated, and dispatch must not come back to it.
-            let (_, seen) = store.marks().load(DISPATCHED).await.expect("a mark is read");
-            store.marks().swap(DISPATCHED, seen, now()).await.expect("a mark is written");
+            let (_, seen) = store.ports().marks.load(DISPATCHED).await.expect("a mark is read");
+            store.ports().marks.swap(DISPATCHED, seen, now()).await.expect("a mark is written");
             self.sites.take_traffic();
             self.ticks(LEAD).await;
             self.take();

@@ -5,9 +5,10 @@
 #![allow(clippy::print_stdout, reason = "the figures are what a person runs it for")]
 
 use super::super::*;
-use crate::deaths::Deaths;
+use crate::sqs_queue::Deaths;
 use crate::test_world::{ARTICLE, MemoryMessages, TestWorld, new_pages};
 use curlew_app::program::Program;
+use curlew_aws::ReadError;
 use curlew_crawl::politeness::access::Politeness;
 use curlew_model::{HostKey, HostState, PageId, PageState};
 use curlew_policy::chance::{between, unit};
@@ -275,9 +276,9 @@ impl Witness<MemoryMessages> {
 
 #[async_trait]
 impl MessageQueue for Witness<MemoryMessages> {
-    async fn read(&self, message: &Message) -> Result<Job, Unread> {
+    async fn read(&self, message: &Message) -> Result<Job, ReadError> {
         // A message may lie in the bucket, which may fail.
-        self.invocation.ports().blobs.get("claims/none").await.map_err(Unread::NotNow)?;
+        self.invocation.ports().blobs.get("claims/none").await.map_err(ReadError::Port)?;
         self.of.read(message).await
     }
 
