@@ -51,12 +51,14 @@ impl RecordFilter {
     }
 }
 
+/// A record and its place.
+type PlacedRecord = (Location, Record);
+
 struct Snapshot {
     filter: RecordFilter,
     now: Timestamp,
     blocked: BTreeSet<String>,
     manifests: BTreeMap<Year, Manifest>,
-    /// The segments that no manifest lists as indexed.
     new: BTreeSet<SegmentKey>,
     /// Pages of which a new segment holds a later record, with the one record that counts; `None` if none does.
     revised: HashMap<PageId, Option<Location>>,
@@ -93,7 +95,6 @@ impl Snapshot {
 struct SegmentPart<T> {
     segment: SegmentKey,
     offsets: Vec<u32>,
-    /// The records as they are written; `None` if there are none.
     output: Option<T>,
     bytes: usize,
 }
@@ -174,14 +175,12 @@ impl Export<'_> {
         Ok(new)
     }
 
-    /// Reads the records of a segment; none if it is not there.
-    async fn records(&self, key: &SegmentKey) -> Result<Vec<(Location, Record)>> {
+    async fn records(&self, key: &SegmentKey) -> Result<Vec<PlacedRecord>> {
         let Some(blob) = self.0.blobs.get(key.as_str()).await? else { return Ok(vec![]) };
         let key = key.clone();
         self.computed(move || decode_all(&key, &blob.bytes)).await?
     }
 
-    /// Asks the rows of pages where their records are; `None` for a page that is not accepted.
     async fn current(&self, pages: impl Iterator<Item = &PageId>) -> Result<Vec<Option<Location>>> {
         let rows = pages.map(|id| self.0.pages.get(id));
         let mut rows = stream::iter(rows).buffered(ROWS_AT_ONCE);
@@ -211,7 +210,7 @@ impl Export<'_> {
             records.retain(|(at, record)| chosen.takes(at, record) && chosen.is_current(at, record) != Some(false));
             Ok(records)
         };
-        let encoded = move |records: Vec<(Location, Record)>| -> (Vec<u32>, Option<T>) {
+        let encoded = move |records: Vec<PlacedRecord>| -> (Vec<u32>, Option<T>) {
             let offsets = records.iter().filter_map(|(at, _)| u32::try_from(at.offset).ok()).collect();
             let records: Vec<Record> = records.into_iter().map(|(_, record)| without_copy(record)).collect();
             (offsets, (!records.is_empty()).then(|| encode(records)))
@@ -227,11 +226,7 @@ impl Export<'_> {
     }
 
     /// Keeps those records of a new segment to which the rows of their pages point.
-    async fn current_records(
-        &self,
-        records: Vec<(Location, Record)>,
-        snapshot: &Snapshot,
-    ) -> Result<Vec<(Location, Record)>> {
+    async fn current_records(&self, records: Vec<PlacedRecord>, snapshot: &Snapshot) -> Result<Vec<PlacedRecord>> {
         let is_open = |(at, record): &&(Location, Record)| snapshot.is_current(at, record).is_none();
         let mut rows = self.current(records.iter().filter(is_open).map(|(_, record)| &record.id)).await?.into_iter();
         let counts = |(at, record): &(Location, Record)| {

@@ -44,7 +44,6 @@ pub struct Finder {
     manifests: Mutex<BTreeMap<Year, Arc<Remembered<Option<Manifest>>>>>,
     hidden: Remembered<BTreeSet<String>>,
     read: Mutex<Arc<LiveIndex>>,
-    /// The years that have a manifest, and the monotonic time at which they were listed.
     years: Mutex<Option<(BTreeSet<Year>, Millis)>>,
     counted: Mutex<Option<ListedSites<SiteEntry>>>,
     profiles: Mutex<Option<ListedSites<SiteProfile>>>,
@@ -279,7 +278,6 @@ impl Finder {
         }
     }
 
-    /// Runs a function over open splits, and reads the parts that a round lacks before the next one.
     async fn look_in<T, F>(&self, opened: &Opened, look: &F) -> Result<T>
     where
         T: Send + 'static,
@@ -384,7 +382,6 @@ impl Finder {
     }
 }
 
-/// The published splits, opened, and the pages that are hidden in them.
 struct Opened {
     index: Arc<LiveIndex>,
     splits: Vec<OpenSplit>,

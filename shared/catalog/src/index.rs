@@ -61,7 +61,6 @@ pub struct Index {
 #[derive(Default)]
 struct NewRecords {
     segments: Vec<SegmentKey>,
-    /// Number of these segments that are damaged.
     damaged: u64,
     records: Vec<Record>,
     text: usize,
@@ -310,7 +309,6 @@ impl Index {
         Ok(PublishReport { added, segments: read, damaged, ..PublishReport::default() })
     }
 
-    /// Puts a split and lists it in the manifest by `change`.
     async fn list(
         &self,
         year: Year,
@@ -429,7 +427,6 @@ fn rewriting(split: &SplitEntry) -> Merge {
     (vec![split.key.clone()], None)
 }
 
-/// True if another indexer was faster.
 fn is_race(error: &StageError) -> bool {
     matches!(error, StageError::Port(PortError::Conflict))
 }

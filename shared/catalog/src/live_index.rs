@@ -18,7 +18,6 @@ pub(crate) struct LiveIndex {
     pub(crate) hidden: Hidden,
     /// Time at which the next page expires.
     pub(crate) until: Option<Timestamp>,
-    /// Parts that are left out, since this version cannot read them.
     pub(crate) unreadable: Unsearched,
 }
 

@@ -38,7 +38,6 @@ pub(crate) struct Question {
     pub(crate) with_records: bool,
 }
 
-/// Results, and the query that may have been meant.
 pub(crate) type Answered = (Results, Option<String>);
 
 impl Question {

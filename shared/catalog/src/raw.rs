@@ -72,7 +72,6 @@ pub fn pack(job: &ExtractJob, exchange: &Exchange, body: &[u8]) -> Result<Bytes>
     Ok(compressed(&bytes)?.into())
 }
 
-/// Reads a frame; `None` if it is not one that [`pack`] made.
 pub(crate) fn unpack(frame: &[u8]) -> Option<RawPage> {
     let mut reader = WarcReader::new(BufReader::new(zstd::Decoder::with_buffer(frame).ok()?), MAX_BLOCK);
     let [request, response, about] = [(); 3].map(|()| reader.next_record(|_| true).ok().flatten()?.block);

@@ -17,7 +17,6 @@ impl<T> Default for Remembered<T> {
 }
 
 impl<T> Remembered<T> {
-    /// Returns the content of an object, and its tag; `parse` is given the bytes, if there is one.
     pub(crate) async fn load(
         &self,
         blobs: &dyn Blobs,

@@ -76,7 +76,6 @@ impl Removal {
         Err(PortError::Conflict.into())
     }
 
-    /// Removes pages as their rows say; returns those whose rows somebody else has written meanwhile.
     async fn try_to_remove(&self, ids: Vec<PageId>, reason: Gone, with_site_images: bool) -> Result<Vec<PageId>> {
         let blobs = self.blobs.as_ref();
         let (mut removals, mut years, mut damaged) = (Vec::new(), BTreeMap::<Year, BTreeSet<PageId>>::new(), Ok(()));

@@ -127,7 +127,6 @@ impl Splits {
         }
     }
 
-    /// Drops the chunks that were read the longest ago, to stay within the memory limit.
     pub(crate) fn trim(&self) {
         let open = self.open();
         let kept: u64 = open.values().map(|opened| opened.split.kept()).sum();

@@ -11,3 +11,65 @@ pub mod overrides;
 pub mod reextract;
 pub mod sample;
 pub mod variant;
+
+use crate::parsing::{Overrun, parsed};
+use bytes::Bytes;
+use curlew_article::{HeadScan, Limits, decode, scan_head};
+use curlew_model::Rejection;
+use curlew_ports::stage::{Result, StageError};
+use curlew_ports::{CpuPool, PortError};
+use url::Url;
+
+/// Why no record is made of a page: the page is rejected, or could not be judged now.
+pub(crate) enum NotTaken {
+    Rejected(Rejection),
+    Failed(StageError),
+}
+
+impl From<Rejection> for NotTaken {
+    fn from(why: Rejection) -> NotTaken {
+        NotTaken::Rejected(why)
+    }
+}
+
+impl From<Overrun> for NotTaken {
+    fn from(overrun: Overrun) -> NotTaken {
+        NotTaken::Rejected(Rejection::Limit(overrun.to_string()))
+    }
+}
+
+impl From<StageError> for NotTaken {
+    fn from(error: StageError) -> NotTaken {
+        NotTaken::Failed(error)
+    }
+}
+
+impl From<PortError> for NotTaken {
+    fn from(error: PortError) -> NotTaken {
+        NotTaken::Failed(error.into())
+    }
+}
+
+/// Distinguishes a rejection, which is a result, from a failure.
+pub(crate) fn rejected_apart<T>(made: Result<T, NotTaken>) -> Result<Result<T, Rejection>> {
+    match made {
+        Ok(made) => Ok(Ok(made)),
+        Err(NotTaken::Rejected(why)) => Ok(Err(why)),
+        Err(NotTaken::Failed(error)) => Err(error),
+    }
+}
+
+/// Reads the head of a document; returns it with the document as text.
+pub(crate) async fn scanned(
+    pool: &dyn CpuPool,
+    body: Bytes,
+    media: Option<String>,
+    url: &Url,
+) -> Result<(String, HeadScan), NotTaken> {
+    let (bytes, base) = (body.len(), url.clone());
+    let read = move || {
+        let html = decode(&body, media.as_deref()).into_owned();
+        scan_head(&html, &base, &Limits::default()).map(|head| (html, head))
+    };
+    Ok(parsed(pool, bytes, read).await??.map_err(|why| Rejection::Unreadable(why.to_string()))?)
+}

@@ -105,8 +105,11 @@ impl<S: Settlement> Worker<'_, S> {
             Err(panic) => {
                 let why = format!("the job panicked: {}", panic_message(panic.as_ref()));
                 drop(panic);
+                let now = self.clock.now();
                 let span = span.unwrap_or_else(|| span_of(job));
-                self.failed(handle, receives, job, &why, JobFailure::Transient).instrument(span).await
+                settle_failure(self.queue, handle, receives, Some(job), &why, JobFailure::Transient, now)
+                    .instrument(span)
+                    .await
             }
         }
     }
@@ -156,20 +159,11 @@ impl<S: Settlement> Worker<'_, S> {
                 self.queue.done(handle).await
             }
             Ok(Verdict::Defer(until)) => self.queue.defer(handle, &job.clone().waited(), until).await,
-            Err(error) => self.failed(handle, receives, job, &with_causes(&error), error.kind()).await,
+            Err(error) => {
+                let (why, kind, now) = (with_causes(&error), error.kind(), self.clock.now());
+                settle_failure(self.queue, handle, receives, Some(job), &why, kind, now).await
+            }
         }
-    }
-
-    async fn failed(
-        &self,
-        handle: &S::Handle,
-        receives: u32,
-        job: &Job,
-        error: &str,
-        kind: JobFailure,
-    ) -> Result<(), PortError> {
-        Span::current().record("failure", kind.as_str());
-        settle_failure(self.queue, handle, receives, Some(job), error, kind, self.clock.now()).await
     }
 }
 
@@ -183,6 +177,7 @@ pub async fn settle_failure<S: Settlement>(
     kind: JobFailure,
     now: Timestamp,
 ) -> Result<(), PortError> {
+    Span::current().record("failure", kind.as_str());
     match (after_failure(receives, kind, now), job) {
         (AfterFailure::Defer(until), Some(job)) => {
             tracing::warn!(error, %until, "a store asks to slow down; a job waits");

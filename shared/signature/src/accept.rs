@@ -2,7 +2,6 @@
 
 use sfv::{BareItem, Dictionary, ListEntry, Parser};
 
-/// Bytes of the header beyond which it is not read.
 const MAX_BYTES: usize = 4 * 1024;
 /// Components that a signature of this crawler can cover.
 const COVERED: [&str; 3] = ["@authority", "signature-agent", "@signature-params"];

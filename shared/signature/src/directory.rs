@@ -4,6 +4,7 @@ use crate::keys::KeyRing;
 use crate::signer::{Jwk, Window, seconds};
 use curlew_model::{Millis, Timestamp};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Path of the directory, below the origin that requests name.
 pub const PATH: &str = "/.well-known/http-message-signatures-directory";
@@ -41,7 +42,8 @@ impl SignedDirectory {
             nbf: seconds(stored.signs_from),
             exp: stored.published_until.map(seconds),
         });
-        let body = serde_json::to_string(&Jwks { keys: entries.collect() }).unwrap_or_default();
+        let set = BTreeMap::from([("keys", entries.collect::<Vec<_>>())]);
+        let body = serde_json::to_string(&set).unwrap_or_default();
         let (mut input, mut signature) = (Vec::new(), Vec::new());
         for (n, (_, key)) in published.iter().enumerate() {
             let window = Window { created: now, length: LIFETIME, unique: unique.wrapping_add(n as u64) };
@@ -63,11 +65,6 @@ impl SignedDirectory {
         let same = |other: &SignedDirectory| other.body == self.body && other.authority == self.authority;
         now.since(self.signed_at) >= RENEWED_AFTER || !same(&SignedDirectory::new(keys, authority, now, 0))
     }
-}
-
-#[derive(Serialize)]
-struct Jwks {
-    keys: Vec<PublishedKey>,
 }
 
 #[derive(Serialize)]

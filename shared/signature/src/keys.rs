@@ -41,7 +41,6 @@ pub struct KeyRing {
 /// A key as it is stored.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredKey {
-    /// The private seed in base64url.
     seed: String,
     /// Time at which the key was made.
     pub made: Timestamp,

@@ -52,25 +52,21 @@ impl SigningKey {
     pub(crate) fn sign(&self, covered: &[(&str, &str)], tag: &str, window: Window) -> (String, String) {
         let names: Vec<&str> = covered.iter().map(|(name, _)| *name).collect();
         let Window { created, length, unique } = window;
-        let expires = created + length;
+        let nonce = Sha256::new().chain_update(self.salt).chain_update(unique.to_be_bytes());
+        let nonce = nonce.chain_update(seconds(created).to_be_bytes()).finalize();
         let params = format!(
             r#"({});created={};expires={};keyid="{}";alg="ed25519";nonce="{}";tag="{tag}""#,
             names.join(" "),
             seconds(created),
-            seconds(expires),
+            seconds(created + length),
             self.id(),
-            self.nonce(created, unique),
+            STANDARD.encode(nonce),
         );
         let mut base: String = covered.iter().flat_map(|(name, value)| [*name, ": ", *value, "\n"]).collect();
         base.push_str("\"@signature-params\": ");
         base.push_str(&params);
         let signature = format!(":{}:", STANDARD.encode(self.pair.sign(base.as_bytes())));
         (params, signature)
-    }
-
-    fn nonce(&self, created: Timestamp, unique: u64) -> String {
-        let hash = Sha256::new().chain_update(self.salt).chain_update(unique.to_be_bytes());
-        STANDARD.encode(hash.chain_update(seconds(created).to_be_bytes()).finalize())
     }
 }
 

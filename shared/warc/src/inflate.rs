@@ -70,7 +70,6 @@ fn invalid(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// Counts what is read, and refuses to read on for nothing.
 struct Counted<R> {
     inner: R,
     count: Arc<AtomicU64>,
@@ -94,7 +93,6 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Refuses to make too much of too little.
 struct Bounded {
     inner: Box<dyn Read + Send>,
     coded: Arc<AtomicU64>,

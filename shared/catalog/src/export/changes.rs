@@ -130,7 +130,6 @@ impl Export<'_> {
         Ok(run.cursor)
     }
 
-    /// Returns the names of the dated objects below a prefix, in order; without those that are surely done.
     async fn names(&self, prefix: &str, done: Option<&DoneObjects>) -> Result<Vec<String>> {
         let after = done.map(|done| format!("{prefix}{}", done.through));
         let keys = all_keys(self.0.blobs.as_ref(), &format!("{prefix}{CENTURY}"), after).await?;
@@ -142,7 +141,6 @@ impl Export<'_> {
         Ok((name.to_owned(), self.records(&key).await?))
     }
 
-    /// Returns the page of an audit line; `None` if the line is not there any more.
     async fn removed_page(&self, line: &str) -> Result<Option<PageId>> {
         let key = format!("{AUDIT_PREFIX}{line}");
         let Some(blob) = self.0.blobs.get(&key).await? else { return Ok(None) };

@@ -29,7 +29,6 @@ use url::Url;
 const TURNS: usize = 8;
 /// Number of addresses that one step looks up, of which most may be known.
 const LOOKED_UP: usize = 200;
-/// Usual places of sitemaps, tried if robots.txt names none.
 const USUAL_SITEMAPS: [&str; 2] = ["/sitemap.xml", "/sitemap_index.xml"];
 
 /// The stage that reads back catalogues.
@@ -258,7 +257,6 @@ impl Backfills {
         Ok(Backfill { next: Some(BackfillDocument { url: feed.url, kind }), ..row })
     }
 
-    /// The row of a feed, or of the one that it has become.
     async fn feed_row(&self, key: &SourceKey) -> Result<Option<FeedSource>> {
         let Some((Source::Feed(feed), _)) = self.intake.sources.get(key).await? else { return Ok(None) };
         let heir = feed.moved.as_ref().filter(|_| feed.gone).and_then(|(to, _)| Url::parse(to).ok());

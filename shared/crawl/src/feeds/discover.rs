@@ -33,6 +33,76 @@ pub struct Discover {
 }
 
 impl Discover {
+    /// Does the job, which may have been done before.
+    pub async fn run(&self, job: &Envelope<DiscoverJob>) -> Result<Verdict> {
+        let Some((Source::Site(mut site), seen)) = self.intake.sources.get(&job.work.site).await? else {
+            return Ok(Verdict::Drop("the site is not known".into()));
+        };
+        match &site.state {
+            SiteState::Waiting | SiteState::Feedless { .. } => {}
+            SiteState::Working { .. } | SiteState::Refused { .. } => {
+                return Ok(Verdict::Drop("the site's feeds are known".into()));
+            }
+            SiteState::Replaced { by } => return Ok(Verdict::Drop(format!("{by} was named in its place"))),
+        }
+        let now = self.intake.politeness.clock.now();
+        site.not_before = unless_ahead(site.not_before, &self.intake.politeness.rules, now);
+        if now < site.not_before {
+            // Another job of this site has been here; it goes on, or the schedule does, when that time has come.
+            return Ok(Verdict::Drop("the site was looked at already".into()));
+        }
+        let Ok(start) = address::parse(&site.url, None) else {
+            let why = Failure::new(FailureCause::Address, "the start address is not valid");
+            return self.apply(site, seen, Step::Refused(why), job).await;
+        };
+        let rest = Rest::new(&job.work);
+        let host = self.intake.politeness.key_of(rest.home.as_ref().unwrap_or(&start));
+        let host = host.map_err(|e| StageError::Job(e.to_string()))?;
+        let mut visit = match self.intake.politeness.open(&host, &format!("discover {}", site.key)).await? {
+            LeaseOutcome::Granted(visit) => visit,
+            LeaseOutcome::NotNow(NotNow { until, why: None }) => return Ok(Verdict::Defer(until)),
+            LeaseOutcome::NotNow(NotNow { until, why: Some(why) }) => {
+                // A call for this very site may have led to the hold, and then its failure says more.
+                site.failure.get_or_insert_with(|| failures::held(why));
+                let step = Step::Later { until, held: deferral::counts(why), rest };
+                return self.apply(site, seen, step, job).await;
+            }
+            LeaseOutcome::Blocked => {
+                return self.apply(site, seen, Step::Refused(failures::of_rejection(&Rejection::Blocked)), job).await;
+            }
+        };
+        let (step, mut found) = FeedSearch::new(&self.intake, &mut visit, &mut site).run(&start, rest.clone()).await;
+        let calls = visit.state.calls;
+        site.failure = visit.failure.take().or(site.failure.take());
+        let visits = found.iter_mut().flat_map(|found| std::mem::take(&mut found.visits)).collect();
+        let fetch = self.fetch.as_deref().filter(|_| !job.is_again && step.is_ok());
+        let pages = FirstPages::fetched(fetch, &mut visit, visits).await;
+        // The lease is given back first: the visits that are sent need it.
+        visit.give_back().await;
+        // Feeds that were found before an error are kept: the next run need not call them again.
+        let kept = async {
+            pages.send(fetch, &self.intake).await?;
+            for feed in found {
+                feed.write(&self.intake).await?;
+            }
+            Ok(())
+        };
+        let kept = kept.await;
+        if let (Err(_), Err(error)) = (&step, &kept) {
+            let error = with_causes(error);
+            tracing::warn!(error, site = %site.url, "what a discovery had found before it failed could not be kept");
+        }
+        let step = match step.and_then(|step| kept.map(|()| step))? {
+            // A search that began and did not get any further within a visit may never do so, so it counts.
+            Step::Later { until, rest: left, .. } if calls > 0 && left == rest => {
+                let again = self.intake.politeness.clock.now() + deferral::least_wait(job.deferrals);
+                Step::Later { until: until.max(again), held: true, rest }
+            }
+            other => other,
+        };
+        self.apply(site, seen, step, job).await
+    }
+
     async fn apply(
         &self,
         mut site: SiteSource,
@@ -114,77 +184,5 @@ pub fn new_feed(url: &Url, site: Option<&SiteSource>) -> FeedSource {
         site: site.map(|s| s.key.clone()),
         image: site.and_then(|s| s.image.clone()),
         ..FeedSource::new(key.clone(), address::slot(&key), url.as_str())
-    }
-}
-
-impl Discover {
-    /// Does the job, which may have been done before.
-    pub async fn run(&self, job: &Envelope<DiscoverJob>) -> Result<Verdict> {
-        let Some((Source::Site(mut site), seen)) = self.intake.sources.get(&job.work.site).await? else {
-            return Ok(Verdict::Drop("the site is not known".into()));
-        };
-        match &site.state {
-            SiteState::Waiting | SiteState::Feedless { .. } => {}
-            SiteState::Working { .. } | SiteState::Refused { .. } => {
-                return Ok(Verdict::Drop("the site's feeds are known".into()));
-            }
-            SiteState::Replaced { by } => return Ok(Verdict::Drop(format!("{by} was named in its place"))),
-        }
-        let now = self.intake.politeness.clock.now();
-        site.not_before = unless_ahead(site.not_before, &self.intake.politeness.rules, now);
-        if now < site.not_before {
-            // Another job of this site has been here; it goes on, or the schedule does, when that time has come.
-            return Ok(Verdict::Drop("the site was looked at already".into()));
-        }
-        let Ok(start) = address::parse(&site.url, None) else {
-            let why = Failure::new(FailureCause::Address, "the start address is not valid");
-            return self.apply(site, seen, Step::Refused(why), job).await;
-        };
-        let rest = Rest::new(&job.work);
-        let host = self.intake.politeness.key_of(rest.home.as_ref().unwrap_or(&start));
-        let host = host.map_err(|e| StageError::Job(e.to_string()))?;
-        let mut visit = match self.intake.politeness.open(&host, &format!("discover {}", site.key)).await? {
-            LeaseOutcome::Granted(visit) => visit,
-            LeaseOutcome::NotNow(NotNow { until, why: None }) => return Ok(Verdict::Defer(until)),
-            LeaseOutcome::NotNow(NotNow { until, why: Some(why) }) => {
-                // A call for this very site may have led to the hold, and then its failure says more.
-                site.failure.get_or_insert_with(|| failures::held(why));
-                let step = Step::Later { until, held: deferral::counts(why), rest };
-                return self.apply(site, seen, step, job).await;
-            }
-            LeaseOutcome::Blocked => {
-                return self.apply(site, seen, Step::Refused(failures::of_rejection(&Rejection::Blocked)), job).await;
-            }
-        };
-        let (step, mut found) = FeedSearch::new(&self.intake, &mut visit, &mut site).run(&start, rest.clone()).await;
-        let calls = visit.state.calls;
-        site.failure = visit.failure.take().or(site.failure.take());
-        let visits = found.iter_mut().flat_map(|found| std::mem::take(&mut found.visits)).collect();
-        let fetch = self.fetch.as_deref().filter(|_| !job.is_again && step.is_ok());
-        let pages = FirstPages::fetched(fetch, &mut visit, visits).await;
-        // The lease is given back first: the visits that are sent need it.
-        visit.give_back().await;
-        // Feeds that were found before an error are kept: the next run need not call them again.
-        let kept = async {
-            pages.send(fetch, &self.intake).await?;
-            for feed in found {
-                feed.write(&self.intake).await?;
-            }
-            Ok(())
-        };
-        let kept = kept.await;
-        if let (Err(_), Err(error)) = (&step, &kept) {
-            let error = with_causes(error);
-            tracing::warn!(error, site = %site.url, "what a discovery had found before it failed could not be kept");
-        }
-        let step = match step.and_then(|step| kept.map(|()| step))? {
-            // A search that began and did not get any further within a visit may never do so, so it counts.
-            Step::Later { until, rest: left, .. } if calls > 0 && left == rest => {
-                let again = self.intake.politeness.clock.now() + deferral::least_wait(job.deferrals);
-                Step::Later { until: until.max(again), held: true, rest }
-            }
-            other => other,
-        };
-        self.apply(site, seen, step, job).await
     }
 }

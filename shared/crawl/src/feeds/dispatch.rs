@@ -240,7 +240,6 @@ impl Tick<'_> {
         self.sent.rows >= self.limits.rows || self.stage.clock.monotonic() >= self.limits.until
     }
 
-    /// Adds a poll to those that are sent together, or sends it as a job of its own.
     async fn poll(&mut self, poll: PollJob) -> Result<()> {
         if !self.stage.sends_together {
             return Ok(self.jobs.push(Job::new(poll), self.now).await?);

@@ -17,14 +17,10 @@ pub(crate) struct FirstPages {
 
 impl FirstPages {
     /// Fetches the first new pages of the visit's own host key, each once; without `fetch`, none.
-    pub(crate) async fn fetched(
-        fetch: Option<&Fetch>,
-        visit: &mut Visit,
-        visits: Vec<Envelope<VisitJob>>,
-    ) -> FirstPages {
-        let Some(fetch) = fetch else { return FirstPages { later: visits, made: Vec::new() } };
+    pub(crate) async fn fetched(fetch: Option<&Fetch>, visit: &mut Visit, jobs: Vec<Envelope<VisitJob>>) -> FirstPages {
+        let Some(fetch) = fetch else { return FirstPages { later: jobs, made: Vec::new() } };
         let (mut later, mut made, mut asked) = (Vec::new(), Vec::new(), BTreeSet::new());
-        for job in visits {
+        for job in jobs {
             // The name of a feed of comments follows from rows that are written after the visit.
             let is_named_later = job.work.feed.is_some() && job.work.named_by.is_none();
             if job.work.host != visit.state.host || is_named_later {

@@ -206,7 +206,8 @@ impl Intake {
         let own = Url::parse(&source.url).ok().and_then(|url| self.politeness.key_of(&url).ok());
         let (mut done, mut removals) = (vec![], vec![]);
         for entry in deleted.iter().take(DELETED_PER_POLL) {
-            let key = deletion_key(entry);
+            // Stands among the keys of seen entries for one that was taken back.
+            let key = address::hash64(&format!("deleted {}", entry.id));
             if source.seen.contains(&key) {
                 done.push(key);
                 continue;
@@ -256,7 +257,13 @@ impl Intake {
         let (host, url) = match located {
             Ok(found) => found,
             Err(why) => {
-                self.no_link(source, entry, why).await?;
+                // An entry without a usable link has no page, but nothing vanishes: it gets a row that says why.
+                if let Ok(mut url) = Url::parse(&source.url)
+                    && let Ok(host) = self.politeness.key_of(&url)
+                {
+                    url.set_fragment(Some(&format!("entry-{:016x}", entry.key())));
+                    self.reject(source, host, url, Rejection::Address(why)).await?;
+                }
                 return Ok(None);
             }
         };
@@ -274,14 +281,6 @@ impl Intake {
         }
         let purpose = Purpose::New { hints: hints(source, entry, now) };
         Ok(Some((host, VisitItem { url: url.into(), page, purpose })))
-    }
-
-    /// An entry without a usable link has no page, but nothing vanishes: it gets a row that says why.
-    async fn no_link(&self, source: &FeedSource, entry: &Entry, why: String) -> Result<()> {
-        let Ok(mut url) = Url::parse(&source.url) else { return Ok(()) };
-        let Ok(host) = self.politeness.key_of(&url) else { return Ok(()) };
-        url.set_fragment(Some(&format!("entry-{:016x}", entry.key())));
-        self.reject(source, host, url, Rejection::Address(why)).await
     }
 
     async fn reject(&self, source: &FeedSource, host: HostKey, url: Url, reason: Rejection) -> Result<()> {
@@ -304,10 +303,6 @@ fn hints(source: &FeedSource, entry: &Entry, now: Timestamp) -> EntryHints {
     let published = stated.into_iter().flatten().find_map(|stated| dates::plausible(stated, now));
     let (title, author, tags) = (entry.title.clone(), entry.author.clone(), entry.tags.clone());
     EntryHints { title, published, author, tags, folder: source.folder.clone() }
-}
-
-fn deletion_key(entry: &DeletedEntry) -> u64 {
-    address::hash64(&format!("deleted {}", entry.id))
 }
 
 /// Returns what records take from the feed; a feed of comments is named after its site's.

@@ -52,7 +52,6 @@ impl RowsAtHand {
         self.rows().extend(rows);
     }
 
-    /// Takes out the row of a feed, with the time at which it was asked for, unless that was too long ago.
     fn take(&self, feed: &SourceKey, now: Timestamp) -> Option<(Source, Version, Timestamp)> {
         self.rows().remove(feed).filter(|(_, _, asked_at)| *asked_at + ROWS_LAST > now)
     }
@@ -78,7 +77,6 @@ pub(crate) struct DueFeed<'j> {
 struct Polled {
     next: NextRow,
     pages: FirstPages,
-    /// True if all is well and nothing is new.
     is_quiet: bool,
 }
 
@@ -101,6 +99,142 @@ struct PollOutcome<'a> {
 }
 
 impl Poll {
+    pub(crate) async fn due<'j>(&self, job: &'j Envelope<PollJob>) -> Result<Result<DueFeed<'j>, Verdict>> {
+        let politeness = &self.intake.politeness;
+        let now = politeness.clock.now();
+        let found = match self.rows.take(&job.work.feed, now) {
+            Some(at_hand) => Some(at_hand),
+            None => self.intake.sources.get(&job.work.feed).await?.map(|(row, seen)| (row, seen, now)),
+        };
+        let Some((Source::Feed(feed), seen, read_at)) = found else {
+            return Ok(Err(Verdict::Drop("the feed is not known".into())));
+        };
+        match decision::admit(&feed, job, &politeness.rules, politeness.clock.now()) {
+            PollAdmission::Now => {}
+            PollAdmission::At(at) => return Ok(Err(Verdict::Defer(at))),
+            PollAdmission::Never(why) => return Ok(Err(Verdict::Drop(why.into()))),
+        }
+        let Ok(url) = address::parse(&feed.url, None) else {
+            return Ok(Err(Verdict::Drop("the feed's address is no longer valid".into())));
+        };
+        let host = politeness.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
+        Ok(Ok(DueFeed { job, row: (feed, seen), url, host, read_at }))
+    }
+
+    /// Polls a feed under a visit that polls others of its host key, too, and settles it. The visit goes on.
+    pub(crate) async fn run_under(&self, visit: &mut Visit, job: &Envelope<PollJob>) -> Result<Verdict> {
+        let due = match self.due(job).await? {
+            Ok(due) => due,
+            Err(verdict) => return Ok(verdict),
+        };
+        if due.host != visit.state.host {
+            // The feed has moved since the poll was sent.
+            return Ok(Verdict::Defer(self.intake.politeness.clock.now()));
+        }
+        let polled = self.poll(visit, &due).await?;
+        self.settle(due, polled).await
+    }
+
+    async fn poll(&self, visit: &mut Visit, due: &DueFeed<'_>) -> Result<Polled> {
+        let politeness = &self.intake.politeness;
+        let feed = &due.row.0;
+        politeness.events.note(&Event::Polled { late: due.job.work.due.map(|due| politeness.clock.now().since(due)) });
+        let (rules, now) = (&politeness.rules, politeness.clock.now());
+        let is_check = conditional::is_check_due(feed, rules, now);
+        if is_check {
+            tracing::info!(feed = %due.url, "nothing but 304s came for long: the feed is asked for unconditionally");
+        }
+        let validators = conditional::to_send(feed, rules, now);
+        // Not the minute that it is: this is its poll.
+        let after = now + Millis::from_mins(1);
+        visit.state.next_use = schedule::next_poll(feed, rules, after).unwrap_or(after);
+        let calls_before = visit.state.calls;
+        visit.failure = None;
+        let of = feed.validators_of.as_deref().and_then(|of| Url::parse(of).ok());
+        let validated = of.as_ref().unwrap_or(&due.url);
+        let got = visit.get_listing(&due.url, CallKind::Feed, &validators, validated).await?;
+        let (calls, failure) = (visit.state.calls - calls_before, visit.failure.take());
+        let crawl_delay = match visit.robots_at_hand(&due.url).await {
+            Ok(robots) => robots.crawl_delay(),
+            // The Crawl-delay of the last poll still holds.
+            Err(_) => feed.polling.hints.crawl_delay,
+        };
+        let response = match &got.end {
+            CallEnd::Reply(reply) if reply.status == 200 => {
+                let feed = Some(parse(politeness.pool.as_ref(), reply, &got.url).await?);
+                Some(FeedResponse { reply, feed })
+            }
+            CallEnd::Reply(reply) => Some(FeedResponse { reply, feed: None }),
+            _ => None,
+        };
+        let status = response.as_ref().map(|response| response.reply.status);
+        tracing::debug!(feed = %due.url, status, "a feed was polled");
+        let is_quiet = response.as_ref().is_some_and(|response| response.brings_nothing(feed));
+        let is_conditional = !validators.is_empty();
+        let outcome = PollOutcome { is_conditional, is_check, got: &got, response, calls, failure, crawl_delay };
+        let (next, visits) = self.taken(due, &outcome).await?;
+        let fetch = self.fetch.as_deref().filter(|_| !due.job.is_again);
+        let pages = FirstPages::fetched(fetch, visit, visits).await;
+        Ok(Polled { next, pages, is_quiet })
+    }
+
+    async fn settle(&self, due: DueFeed<'_>, polled: Polled) -> Result<Verdict> {
+        match polled.next {
+            NextRow::Wait(until) => Ok(Verdict::Defer(until)),
+            NextRow::PutOff(put_off) => self.put_off(due, &put_off).await,
+            NextRow::Blocked => self.blocked(due).await,
+            NextRow::Keep(next) => {
+                polled.pages.send(self.fetch.as_deref(), &self.intake).await?;
+                self.keep(due, *next).await
+            }
+        }
+    }
+
+    /// Does the job, which may have been done before.
+    pub async fn run(&self, job: &Envelope<PollJob>) -> Result<Verdict> {
+        let politeness = &self.intake.politeness;
+        let due = match self.due(job).await? {
+            Ok(due) => due,
+            Err(verdict) => return Ok(verdict),
+        };
+        let feed = &due.row.0;
+        let mut visit = match politeness.open_for_poll(&due.host, &format!("poll {}", feed.key)).await? {
+            LeaseOutcome::Granted(visit) => visit,
+            LeaseOutcome::NotNow(NotNow { until, why: None }) => {
+                let again = deferral::of_busy_host(job.waits, until, politeness.clock.now());
+                return Ok(Verdict::Defer(again));
+            }
+            LeaseOutcome::NotNow(NotNow { until, why: Some(why) }) => {
+                let put_off = PutOff::new(job, until, why.as_str(), &politeness.rules);
+                return self.put_off(due, &put_off).await;
+            }
+            LeaseOutcome::Blocked => return self.blocked(due).await,
+        };
+        if visit.state.grant.repeats {
+            visit.close_or_leave().await?;
+            return Ok(Verdict::Drop("the feed was polled a moment ago".into()));
+        }
+        if visit.state.was_called_since(due.read_at) {
+            // Perhaps by another delivery of this job: the row tells, once it is written.
+            visit.close().await?;
+            return Ok(Verdict::Defer(politeness.clock.now() + BUSY_RETRY));
+        }
+        let polled = match self.poll(&mut visit, &due).await {
+            Ok(polled) => polled,
+            Err(error) => {
+                // If the ledger cannot be reached, the lease expires by itself.
+                let _ = visit.close().await;
+                return Err(error);
+            }
+        };
+        // The lease is given back first: the visits that are sent need it. After a quiet poll it runs out by itself,
+        // since giving it back is most of what such a poll costs.
+        if !(polled.is_quiet && visit.state.may_run_out(&politeness.rules)) {
+            visit.give_back().await;
+        }
+        self.settle(due, polled).await
+    }
+
     async fn put_off(&self, due: DueFeed<'_>, put_off: &PutOff) -> Result<Verdict> {
         let DueFeed { job, row: (mut feed, seen), .. } = due;
         self.intake.politeness.events.note(&Event::PutOff);
@@ -250,7 +384,6 @@ impl Poll {
 
 struct FeedResponse<'a> {
     reply: &'a Reply,
-    /// The feed of a 200, or the reason why it is none.
     feed: Option<Result<Feed, FeedError>>,
 }
 
@@ -271,145 +404,5 @@ impl FeedResponse<'_> {
             Some(Ok(feed)) => feed.entries.iter().all(|entry| known.seen.contains(&entry.key())),
             Some(Err(_)) => false,
         }
-    }
-}
-
-impl Poll {
-    /// Reads the row of a job's feed; returns the verdict if it is not polled now.
-    pub(crate) async fn due<'j>(&self, job: &'j Envelope<PollJob>) -> Result<Result<DueFeed<'j>, Verdict>> {
-        let politeness = &self.intake.politeness;
-        let now = politeness.clock.now();
-        let found = match self.rows.take(&job.work.feed, now) {
-            Some(at_hand) => Some(at_hand),
-            None => self.intake.sources.get(&job.work.feed).await?.map(|(row, seen)| (row, seen, now)),
-        };
-        let Some((Source::Feed(feed), seen, read_at)) = found else {
-            return Ok(Err(Verdict::Drop("the feed is not known".into())));
-        };
-        match decision::admit(&feed, job, &politeness.rules, politeness.clock.now()) {
-            PollAdmission::Now => {}
-            PollAdmission::At(at) => return Ok(Err(Verdict::Defer(at))),
-            PollAdmission::Never(why) => return Ok(Err(Verdict::Drop(why.into()))),
-        }
-        let Ok(url) = address::parse(&feed.url, None) else {
-            return Ok(Err(Verdict::Drop("the feed's address is no longer valid".into())));
-        };
-        let host = politeness.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
-        Ok(Ok(DueFeed { job, row: (feed, seen), url, host, read_at }))
-    }
-
-    /// Polls a feed under a visit that polls others of its host key, too, and settles it. The visit goes on.
-    pub(crate) async fn run_under(&self, visit: &mut Visit, job: &Envelope<PollJob>) -> Result<Verdict> {
-        let due = match self.due(job).await? {
-            Ok(due) => due,
-            Err(verdict) => return Ok(verdict),
-        };
-        if due.host != visit.state.host {
-            // The feed has moved since the poll was sent.
-            return Ok(Verdict::Defer(self.intake.politeness.clock.now()));
-        }
-        let polled = self.poll(visit, &due).await?;
-        self.settle(due, polled).await
-    }
-
-    async fn poll(&self, visit: &mut Visit, due: &DueFeed<'_>) -> Result<Polled> {
-        let politeness = &self.intake.politeness;
-        let feed = &due.row.0;
-        politeness.events.note(&Event::Polled { late: due.job.work.due.map(|due| politeness.clock.now().since(due)) });
-        let (rules, now) = (&politeness.rules, politeness.clock.now());
-        let is_check = conditional::is_check_due(feed, rules, now);
-        if is_check {
-            tracing::info!(feed = %due.url, "nothing but 304s came for long: the feed is asked for unconditionally");
-        }
-        let validators = conditional::to_send(feed, rules, now);
-        // Not the minute that it is: this is its poll.
-        let after = now + Millis::from_mins(1);
-        visit.state.next_use = schedule::next_poll(feed, rules, after).unwrap_or(after);
-        let calls_before = visit.state.calls;
-        visit.failure = None;
-        let of = feed.validators_of.as_deref().and_then(|of| Url::parse(of).ok());
-        let validated = of.as_ref().unwrap_or(&due.url);
-        let got = visit.get_listing(&due.url, CallKind::Feed, &validators, validated).await?;
-        let (calls, failure) = (visit.state.calls - calls_before, visit.failure.take());
-        let crawl_delay = match visit.robots_at_hand(&due.url).await {
-            Ok(robots) => robots.crawl_delay(),
-            // The Crawl-delay of the last poll still holds.
-            Err(_) => feed.polling.hints.crawl_delay,
-        };
-        let response = match &got.end {
-            CallEnd::Reply(reply) if reply.status == 200 => {
-                let feed = Some(parse(politeness.pool.as_ref(), reply, &got.url).await?);
-                Some(FeedResponse { reply, feed })
-            }
-            CallEnd::Reply(reply) => Some(FeedResponse { reply, feed: None }),
-            _ => None,
-        };
-        let status = response.as_ref().map(|response| response.reply.status);
-        tracing::debug!(feed = %due.url, status, "a feed was polled");
-        let is_quiet = response.as_ref().is_some_and(|response| response.brings_nothing(feed));
-        let is_conditional = !validators.is_empty();
-        let outcome = PollOutcome { is_conditional, is_check, got: &got, response, calls, failure, crawl_delay };
-        let (next, visits) = self.taken(due, &outcome).await?;
-        let fetch = self.fetch.as_deref().filter(|_| !due.job.is_again);
-        let pages = FirstPages::fetched(fetch, visit, visits).await;
-        Ok(Polled { next, pages, is_quiet })
-    }
-
-    /// Sends what follows from a poll, and then writes the feed's row.
-    async fn settle(&self, due: DueFeed<'_>, polled: Polled) -> Result<Verdict> {
-        match polled.next {
-            NextRow::Wait(until) => Ok(Verdict::Defer(until)),
-            NextRow::PutOff(put_off) => self.put_off(due, &put_off).await,
-            NextRow::Blocked => self.blocked(due).await,
-            NextRow::Keep(next) => {
-                polled.pages.send(self.fetch.as_deref(), &self.intake).await?;
-                self.keep(due, *next).await
-            }
-        }
-    }
-
-    /// Does the job, which may have been done before.
-    pub async fn run(&self, job: &Envelope<PollJob>) -> Result<Verdict> {
-        let politeness = &self.intake.politeness;
-        let due = match self.due(job).await? {
-            Ok(due) => due,
-            Err(verdict) => return Ok(verdict),
-        };
-        let feed = &due.row.0;
-        let mut visit = match politeness.open_for_poll(&due.host, &format!("poll {}", feed.key)).await? {
-            LeaseOutcome::Granted(visit) => visit,
-            LeaseOutcome::NotNow(NotNow { until, why: None }) => {
-                let again = deferral::of_busy_host(job.waits, until, politeness.clock.now());
-                return Ok(Verdict::Defer(again));
-            }
-            LeaseOutcome::NotNow(NotNow { until, why: Some(why) }) => {
-                let put_off = PutOff::new(job, until, why.as_str(), &politeness.rules);
-                return self.put_off(due, &put_off).await;
-            }
-            LeaseOutcome::Blocked => return self.blocked(due).await,
-        };
-        if visit.state.grant.repeats {
-            visit.close_or_leave().await?;
-            return Ok(Verdict::Drop("the feed was polled a moment ago".into()));
-        }
-        if visit.state.was_called_since(due.read_at) {
-            // Perhaps by another delivery of this job: the row tells, once it is written.
-            visit.close().await?;
-            return Ok(Verdict::Defer(politeness.clock.now() + BUSY_RETRY));
-        }
-        let polled = match self.poll(&mut visit, &due).await {
-            Ok(polled) => polled,
-            Err(error) => {
-                // If the ledger cannot be reached, the lease expires by itself.
-                let _ = visit.close().await;
-                return Err(error);
-            }
-        };
-        // The lease is given back first: the visits that are sent need it. After a quiet poll it runs out by itself,
-        // since giving it back is most of what such a poll costs.
-        if !(polled.is_quiet && visit.state.may_run_out(&politeness.rules)) {
-            visit.give_back().await;
-        }
-        self.settle(due, polled).await
     }
 }

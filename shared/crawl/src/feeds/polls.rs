@@ -32,7 +32,6 @@ impl Drop for RowsInUse<'_> {
 /// Jobs that go back into the queue; polls of a host key that share a visit wait together.
 struct Left<'a> {
     clock: &'a dyn Clock,
-    /// When the message was made that they came with.
     after: Timestamp,
     jobs: Mutex<Vec<(Job, Timestamp)>>,
 }
@@ -186,7 +185,6 @@ impl Poll {
         Ok(left.send(self.intake.queue.as_ref()).await?)
     }
 
-    /// Runs the polls of a host key, those that can begin in time before this instant.
     async fn run_lane(
         &self,
         stages: &dyn Stages,

@@ -6,6 +6,7 @@ use crate::pages::image::blurred;
 use crate::pages::judge::Judge;
 use crate::pages::overrides;
 use crate::pages::variant::{content_hash, same_page};
+use crate::pages::{NotTaken, rejected_apart};
 use crate::parsing::{overrun_apart, parsed};
 use crate::politeness::access::Politeness;
 use crate::worker::PageJob;
@@ -83,7 +84,6 @@ enum Extraction {
 #[derive(Clone, Copy)]
 struct RowSeen {
     version: Version,
-    /// Time of the page's first rejection, if this is a second look.
     rejected_at: Option<Timestamp>,
 }
 
@@ -185,7 +185,6 @@ impl Extract {
         Ok(locations)
     }
 
-    /// Extracts the page of a job; returns it with the version of the page's row that it is made over.
     async fn make(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<(Option<RowSeen>, Extraction)> {
         // The new row is swapped against this one: if it is too old to be true, the row is read again. A page that had
         // no row is not looked up: the same job twice is rare, and makes a record that no row points to. But a stored
@@ -196,11 +195,15 @@ impl Extract {
             Some((page, _)) if is_decided(job, &page) => return Ok((None, Extraction::Known)),
             row => row.map(|(page, version)| RowSeen::new(&page, version)),
         };
-        if self.is_blocked(job, batch).await? {
+        let blocked = match &mut batch.blocked {
+            Some(blocked) => blocked,
+            unread => unread.insert(hidden_hosts(self.blobs.as_ref()).await?),
+        };
+        if is_hidden(blocked, &job.url) {
             return Ok((seen, Extraction::Rejected(Rejection::Blocked)));
         }
         let body = unpack(self.blobs.as_ref(), &job.body).await?;
-        let mut draft = match self.drafted(job, body.clone(), batch).await? {
+        let mut draft = match rejected_apart(self.drafted(job, body.clone(), batch).await)? {
             Ok(draft) => draft,
             Err(why) => return Ok((seen, Extraction::Rejected(why))),
         };
@@ -215,26 +218,20 @@ impl Extract {
         Ok((seen, Extraction::Record(Box::new(draft), content_hash)))
     }
 
-    async fn is_blocked(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<bool> {
-        let blocked = match &mut batch.blocked {
-            Some(blocked) => blocked,
-            unread => unread.insert(hidden_hosts(self.blobs.as_ref()).await?),
-        };
-        Ok(is_hidden(blocked, &job.url))
-    }
-
     pub(super) async fn drafted(
         &self,
         job: &ExtractJob,
         body: Bytes,
         batch: &mut BatchCache,
-    ) -> Result<Result<Draft, Rejection>> {
+    ) -> Result<Draft, NotTaken> {
         let base = Url::parse(&job.final_url).map_err(|e| StageError::Job(e.to_string()))?;
-        let article = match self.article(body, job.content_type.clone(), base.clone()).await? {
-            Ok(article) => article,
-            Err(why) => return Ok(Err(why)),
-        };
-        let feed = self.named_by(job, &mut batch.feeds).await?;
+        let (bytes, media, answered) = (body.len(), job.content_type.clone(), base.clone());
+        let read = move || extract(&decode(&body, media.as_deref()), &answered, &Limits::default());
+        // A panic fails the job, which holds no lease: among the dead ones it waits for a program that can read the
+        // page.
+        let read = overrun_apart(compute(self.pool(), CpuTask::document(bytes), read).await)??;
+        let article = read.map_err(|why| Rejection::Unreadable(why.to_string()))?;
+        let feed = self.named_by(job, batch).await?;
         self.draft(job, &base, article, feed, &mut batch.pictures).await
     }
 
@@ -249,22 +246,6 @@ impl Extract {
         self.politeness.pool.as_ref()
     }
 
-    async fn article(
-        &self,
-        body: Bytes,
-        content_type: Option<String>,
-        base: Url,
-    ) -> Result<Result<Article, Rejection>> {
-        let bytes = body.len();
-        let read = move || extract(&decode(&body, content_type.as_deref()), &base, &Limits::default());
-        // A panic fails the job, which holds no lease: among the dead ones it waits for a program that can read the
-        // page.
-        Ok(match overrun_apart(compute(self.pool(), CpuTask::document(bytes), read).await)? {
-            Ok(article) => article.map_err(|why| Rejection::Unreadable(why.to_string())),
-            Err(overrun) => Err(Rejection::Limit(overrun.to_string())),
-        })
-    }
-
     async fn draft(
         &self,
         job: &ExtractJob,
@@ -272,16 +253,16 @@ impl Extract {
         article: Article,
         feed: Option<NamedBy>,
         pictures: &mut Pictures,
-    ) -> Result<Result<Draft, Rejection>> {
+    ) -> Result<Draft, NotTaken> {
         let Politeness { scope, token, .. } = self.politeness.as_ref();
         let directives = scope.directives(answered, &article.robots_meta, &job.robots_tags, token);
         if directives.noindex || directives.expired(job.fetched_at) {
-            return Ok(Err(Rejection::Noindex));
+            return Err(Rejection::Noindex.into());
         }
         let now = PageText { title: article.title.as_deref().unwrap_or_default(), text: &article.text };
         let announced = job.hints.title.as_deref().filter(|title| is_in_place_of(title, now));
         if let Some(title) = announced.filter(|_| job.replaces.is_none()) {
-            return Ok(Err(Rejection::SoftNotFound(title.chars().take(ANNOUNCED).collect())));
+            return Err(Rejection::SoftNotFound(title.chars().take(ANNOUNCED).collect()).into());
         }
         let title = article.title.or_else(|| job.hints.title.clone()).filter(|t| !t.trim().is_empty());
         let choices = article.image.into_iter().chain(article.other_images).map(String::from).collect();
@@ -289,9 +270,7 @@ impl Extract {
         let feed = feed.as_ref();
         let site_image = job.site_image.clone().or_else(|| feed?.image.clone());
         let any_image = own_image.as_deref().or(site_image.as_deref());
-        if let Err(why) = self.judge.validity(title.as_deref(), &article.text, any_image) {
-            return Ok(Err(why));
-        }
+        self.judge.validity(title.as_deref(), &article.text, any_image)?;
         let title = title.unwrap_or_default();
         let host = overrides::host_of(&job.url);
         // `noimageindex`: the page has an image, and asks that it is not shown.
@@ -313,15 +292,13 @@ impl Extract {
         let language = article.language.as_deref();
         let page = curlew_screen::Page { title: &title, text: &article.text, language, host: Some(&host) };
         let rules = self.judge.rules(self.blobs.as_ref(), self.politeness.clock.as_ref()).await?;
-        let screening = match overrun_apart(self.judge.page(self.pool(), &page, jpeg.as_deref()).await)? {
-            Ok(screening) => with_override(screening, &rules, &job.url),
-            Err(overrun) => return Ok(Err(Rejection::Limit(overrun.to_string()))),
-        };
+        let screening = overrun_apart(self.judge.page(self.pool(), &page, jpeg.as_deref()).await)??;
+        let screening = with_override(screening, &rules, &job.url);
         if screening.verdict == Judged::Reject {
             let why = Screened::new(screening.rejected_for(), screening.because());
             let jpeg = jpeg.filter(|_| screening.is_rejected_for_image());
             let picture = jpeg.and_then(|jpeg| blurred(&jpeg));
-            return Ok(Err(Rejection::Screened(Screened { picture, ..why })));
+            return Err(Rejection::Screened(Screened { picture, ..why }).into());
         }
         let plausible = |stated: Timestamp| dates::plausible(stated, job.fetched_at);
         let page_date = article.published.and_then(plausible).zip(article.published_by);
@@ -354,18 +331,13 @@ impl Extract {
             preferences: job.preferences.clone(),
             replaces: job.replaces.clone(),
         };
-        Ok(Ok(Draft { record, thumbnail: beside, raw: None }))
+        Ok(Draft { record, thumbnail: beside, raw: None })
     }
 
     /// Returns the image that came with the page, or else the first choice that was not called in vain.
-    async fn best_image(
-        &self,
-        job: &ExtractJob,
-        choices: Vec<String>,
-        pictures: &mut Pictures,
-    ) -> Result<Option<String>> {
+    async fn best_image(&self, job: &ExtractJob, urls: Vec<String>, pictures: &mut Pictures) -> Result<Option<String>> {
         let came = job.image.as_ref().filter(|image| image.thumbnail.is_some());
-        for url in &choices {
+        for url in &urls {
             let Some(id) = image_id_of(url) else { continue };
             let is_best = match (came, &job.image) {
                 (Some(came), _) => came.id == id,
@@ -376,19 +348,15 @@ impl Extract {
                 return Ok(Some(url.clone()));
             }
         }
-        Ok(choices.into_iter().next())
+        Ok(urls.into_iter().next())
     }
 
-    async fn named_by(
-        &self,
-        job: &ExtractJob,
-        known: &mut HashMap<SourceKey, Option<NamedBy>>,
-    ) -> Result<Option<NamedBy>> {
+    async fn named_by(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<Option<NamedBy>> {
         let Some(key) = &job.feed else { return Ok(None) };
         if let Some(told) = job.named_by.as_ref() {
             return Ok(Some(told.clone()));
         }
-        if let Some(told) = known.get(key) {
+        if let Some(told) = batch.feeds.get(key) {
             return Ok(told.clone());
         }
         let told = match self.sources.get(key).await? {
@@ -401,11 +369,10 @@ impl Extract {
             }
             _ => None,
         };
-        known.insert(key.clone(), told.clone());
+        batch.feeds.insert(key.clone(), told.clone());
         Ok(told)
     }
 
-    /// The title of the first feed of a site that is not one of comments.
     async fn title_of_site(&self, feed: &FeedSource) -> Result<Option<String>> {
         let Some(site) = &feed.site else { return Ok(None) };
         let Some((Source::Site(SiteSource { state: SiteState::Working { feeds }, .. }), _)) =

@@ -9,18 +9,17 @@ mod revision;
 
 use crate::pages::body::pack;
 use crate::pages::judge::{Judge, REMEMBERED_IMAGES};
-use crate::pages::overrides;
-use crate::parsing::parsed;
+use crate::pages::{NotTaken, overrides, rejected_apart, scanned};
 use crate::politeness::access::Politeness;
 use crate::politeness::usage_preferences::StatedUsage;
 use crate::politeness::visit::interstitial::{html_of, key_of, read_article};
 use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
 use bytes::Bytes;
-use curlew_article::{Article, HeadScan, Limits, decode, scan_head};
+use curlew_article::{Article, HeadScan};
 use curlew_catalog::segment::RecordReader;
 use curlew_model::{
     EntryHints, Envelope, ExtractJob, Gone, HostKey, ImageId, Job, MainImage, Millis, Page, PageId, PageState, Purpose,
-    Record, Rejection, StatedPreferences, Timestamp, TraceId, Validators, VisitItem, VisitJob,
+    Record, Rejection, RemovalJob, StatedPreferences, Timestamp, TraceId, Validators, VisitItem, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::page::directives::{Directives, robots_tag_lines};
@@ -40,7 +39,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use url::Url;
 
-/// Maximum total length of the documents that a visit keeps, in bytes.
 const KEPT_DOCUMENTS: usize = 2 << 20;
 
 /// The stage that visits hosts.
@@ -169,11 +167,17 @@ impl Fetch {
             LeaseOutcome::NotNow(not_now) => return self.put_off(job, not_now).await,
             LeaseOutcome::Blocked => {
                 // A blocked page is not found already; with the re-check its text goes too.
-                let (indexed, others): (Vec<_>, Vec<_>) =
-                    job.work.items.iter().partition(|item| item.purpose == Purpose::Recheck);
-                self.remove_blocked(indexed.into_iter(), job.trace.as_ref()).await?;
-                for item in others {
-                    self.write_rejection(job, item, Rejection::Blocked).await?;
+                let (now, mut removals) = (self.politeness.clock.now(), Vec::new());
+                for item in &job.work.items {
+                    if item.purpose == Purpose::Recheck {
+                        let removal = RemovalJob::remove(item.page.clone(), item.url.clone(), Gone::Blocked, now);
+                        removals.push((Job::new(removal).traced(job.trace.clone()), now));
+                    } else {
+                        self.write_rejection(job, item, Rejection::Blocked).await?;
+                    }
+                }
+                if !removals.is_empty() {
+                    self.queue.send(&removals).await?;
                 }
                 return Ok(Verdict::Done);
             }
@@ -266,7 +270,7 @@ impl Fetch {
             let held = url_held(&round.visit.state.learned, target, self.politeness.clock.now());
             return Ok(Item::Apart(held.map_or(until, |held| held.max(until)), ItemWait::Refused));
         }
-        let seen = self.look(reply, &got.url).await?;
+        let seen = rejected_apart(self.look(reply, &got.url).await)?;
         let calls_left = self.calls_left(&got);
         let mut page = NewPage { item: item.clone(), before, got, seen, calls_left };
         match self.sight(round, &mut page).await? {
@@ -342,37 +346,30 @@ impl Fetch {
         })
     }
 
-    async fn look(&self, reply: &Reply, url: &Url) -> Result<Result<ScannedPage, Rejection>> {
+    async fn look(&self, reply: &Reply, url: &Url) -> Result<ScannedPage, NotTaken> {
         if reply.status != 200 {
-            return Ok(Err(Rejection::Status(reply.status)));
+            return Err(Rejection::Status(reply.status).into());
         }
         // The header speaks for every kind of document, one that cannot be read too.
         if self.directives(&[], reply, url).noindex {
-            return Ok(Err(Rejection::Noindex));
+            return Err(Rejection::Noindex.into());
         }
+        let media = reply.headers.content_type.clone();
         if reply.body_skipped {
-            let media = reply.headers.content_type.as_deref().unwrap_or("of an unknown type");
-            return Ok(Err(Rejection::MediaType(media.chars().take(60).collect())));
+            let media = media.as_deref().unwrap_or("of an unknown type");
+            return Err(Rejection::MediaType(media.chars().take(60).collect()).into());
         }
-        let (body, media, base) = (reply.body.clone(), reply.headers.content_type.clone(), url.clone());
-        let read = move || {
-            let html = decode(&body, media.as_deref()).into_owned();
-            scan_head(&html, &base, &Limits::default()).map(|glance| (html, glance))
-        };
-        let (html, mut glance) = match parsed(self.politeness.pool.as_ref(), reply.body.len(), read).await? {
-            Ok(Ok(read)) => read,
-            Ok(Err(why)) => return Ok(Err(Rejection::Unreadable(why.to_string()))),
-            Err(overrun) => return Ok(Err(Rejection::Limit(overrun.to_string()))),
-        };
+        let pool = self.politeness.pool.as_ref();
+        let (html, mut glance) = scanned(pool, reply.body.clone(), media, url).await?;
         let directives = self.directives(&glance.robots_meta, reply, url);
         if directives.noindex {
-            return Ok(Err(Rejection::Noindex));
+            return Err(Rejection::Noindex.into());
         }
         if directives.noimageindex {
             glance.image = None;
             glance.other_images.clear();
         }
-        Ok(Ok(ScannedPage { html, glance, directives }))
+        Ok(ScannedPage { html, glance, directives })
     }
 
     async fn override_of(&self, url: &str) -> Result<Option<Override>> {
@@ -407,13 +404,13 @@ impl Fetch {
         let is_right = link.as_str() == called
             || (address::drops_only_extras(&link, &answered)
                 && self.row_of(round.visit, &address::page_id(&link), &link).await? != Row::Decided)
-            || (link.host_str() == answered.host_str() && self.shows_the_same(round, &link, got, seen).await?);
+            || (link.host_str() == answered.host_str() && self.shows_same_text(round, &link, got, seen).await?);
         Ok(if is_right { link } else { answered })
     }
 
     /// True if a canonical link shows the text of the page: by its record, its document of this visit, or one call for
     /// all pages that name it. A link that cannot be called now is believed.
-    async fn shows_the_same(
+    async fn shows_same_text(
         &self,
         round: &mut Round<'_>,
         link: &Url,

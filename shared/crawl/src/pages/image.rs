@@ -14,7 +14,6 @@ use jpeg_encoder::{ColorType, Encoder};
 use std::borrow::Cow;
 use std::io::Cursor;
 
-/// Width and height that a thumbnail fits into, in pixels.
 const THUMBNAIL: (u32, u32) = (320, 214);
 const MAX_SIDE: u32 = 10_000;
 /// Memory that decoding may take, unless configured: a photograph of 39 megapixels, or a progressive JPEG of 19.
@@ -84,7 +83,6 @@ fn on_white(picture: DynamicImage) -> RgbImage {
     })
 }
 
-/// Scales an image down until it fits; each pixel becomes the average of those whose place it takes.
 fn averaged(pixels: &RgbImage) -> RgbImage {
     let (width, height) = pixels.dimensions();
     let (across, down) = (f64::from(width) / f64::from(THUMBNAIL.0), f64::from(height) / f64::from(THUMBNAIL.1));

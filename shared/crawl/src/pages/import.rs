@@ -2,11 +2,10 @@
 
 use crate::pages::extract::Extract;
 use crate::pages::fetch::canonical_link;
-use crate::parsing::parsed;
+use crate::pages::{NotTaken, rejected_apart, scanned};
 use crate::politeness::access::Politeness;
 use crate::worker::PageJob;
 use bytes::Bytes;
-use curlew_article::{HeadScan, Limits, decode, scan_head};
 use curlew_catalog::frames::compressed;
 use curlew_catalog::hidden::{hidden_hosts, is_hidden};
 use curlew_model::{
@@ -21,7 +20,6 @@ use curlew_ports::stage::Result;
 use curlew_ports::update_host;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
-use url::Url;
 
 /// Header lines that speak of the body as it came over the wire.
 const OF_WIRE: [&str; 3] = ["content-encoding", "transfer-encoding", "content-length"];
@@ -79,7 +77,7 @@ impl ForeignPages<'_> {
         let blocked = hidden_hosts(self.extract.blobs.as_ref()).await?;
         let (mut outcomes, mut jobs, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
         for page in pages {
-            let outcome = match self.job(&page, &blocked).await? {
+            let outcome = match rejected_apart(self.job(&page, &blocked).await)? {
                 Ok(job) if !seen.insert(job.page.clone()) || self.is_known(&job.page).await? => ImportOutcome::Known,
                 Ok(job) => {
                     jobs.push((outcomes.len(), PageJob::new(job)));
@@ -114,49 +112,36 @@ impl ForeignPages<'_> {
     }
 
     /// The job of a page's extraction, or why it is not taken: what fetching would have found before it.
-    async fn job(&self, page: &ForeignPage, blocked: &BTreeSet<String>) -> Result<Result<ExtractJob, Rejection>> {
+    async fn job(&self, page: &ForeignPage, blocked: &BTreeSet<String>) -> Result<ExtractJob, NotTaken> {
         let politeness = self.politeness;
-        let url = match address::parse(&page.url, None) {
-            Ok(url) => url,
-            Err(why) => return Ok(Err(Rejection::Address(why.to_string()))),
-        };
-        if let Err(why) = politeness.fetch.vet(url.as_str()) {
-            return Ok(Err(Rejection::Address(why)));
-        }
-        let (body, content_type, base) = (page.body.clone(), page.first("content-type"), url.clone());
-        let media = content_type.clone();
-        let read = move || scan_head(&decode(&body, media.as_deref()), &base, &Limits::default());
-        let head = match parsed(politeness.pool.as_ref(), page.body.len(), read).await? {
-            Ok(Ok(head)) => head,
-            Ok(Err(why)) => return Ok(Err(Rejection::Unreadable(why.to_string()))),
-            Err(overrun) => return Ok(Err(Rejection::Limit(overrun.to_string()))),
-        };
+        let url = address::parse(&page.url, None).map_err(|why| Rejection::Address(why.to_string()))?;
+        politeness.fetch.vet(url.as_str()).map_err(Rejection::Address)?;
+        let content_type = page.first("content-type");
+        let pool = politeness.pool.as_ref();
+        let (_, head) = scanned(pool, page.body.clone(), content_type.clone(), &url).await?;
         let answered = address::canonical(&url);
         let known_as = canonical_link(politeness, &answered, head.canonical.as_ref()).unwrap_or(answered);
         for url in [&url, &known_as] {
             if let Some(rule) = politeness.scope.excludes(url) {
-                return Ok(Err(Rejection::Excluded(rule.to_string())));
+                return Err(Rejection::Excluded(rule.to_string()).into());
             }
             if is_hidden(blocked, url.as_str()) {
-                return Ok(Err(Rejection::Blocked));
+                return Err(Rejection::Blocked.into());
             }
         }
         // The site's own files are not asked for.
         let heeded = Some(&head).filter(|_| !politeness.scope.meta_ignored.contains(&url));
         if heeded.is_some_and(|head| LicenseTerms::parse(head.rsl.as_bytes()).prohibits_search(&url)) {
             let why = "the licence in the page prohibits search (RSL)";
-            return Ok(Err(Rejection::Preference(why.to_owned())));
+            return Err(Rejection::Preference(why.to_owned()).into());
         }
         let license = heeded.and_then(|head| head.license.clone()).or_else(|| linked(&page.every("link"), &url));
         let preferences = StatedPreferences { license: license.map(String::from), ..StatedPreferences::default() };
-        let host = match politeness.key_of(&known_as) {
-            Ok(host) => host,
-            Err(why) => return Ok(Err(Rejection::Address(why.to_string()))),
-        };
+        let host = politeness.key_of(&known_as).map_err(|why| Rejection::Address(why.to_string()))?;
         let packed = compressed(&page.body)?;
         let robots_tags = [page.every("x-robots-tag"), robots_tag_lines(&page.every("robots-tag"))].concat();
         let validators = Validators { etag: page.first("etag"), last_modified: page.first("last-modified") };
-        Ok(Ok(ExtractJob {
+        Ok(ExtractJob {
             page: address::page_id(&known_as),
             host,
             url: known_as.into(),
@@ -176,7 +161,7 @@ impl ForeignPages<'_> {
             is_without_row: false,
             replaces: None,
             exchange: self.keeps_raw.then(|| exchange(page)),
-        }))
+        })
     }
 }
 

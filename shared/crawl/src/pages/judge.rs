@@ -21,13 +21,10 @@ pub struct Judge {
     images_are_optional: bool,
     /// True if nobody judges an image that comes after its page, so that the page waits for it.
     awaits_images: bool,
-    /// The screener; the built-in one if there is none.
     screener: Option<Arc<Screener>>,
-    /// Images are not looked at if there is none.
     eye: Option<Arc<dyn ImageClassifier>>,
     /// Labels of the thumbnails classified last: pages of one site often share one, and a classifier may cost money.
     detections: Mutex<LruCache<Box<[u8]>, Vec<Detection>>>,
-    /// The overrides as they were read last, and when, by the monotonic clock.
     rules: Mutex<Option<(Arc<Vec<Override>>, Millis)>>,
 }
 
@@ -142,7 +139,6 @@ impl Judge {
         compute(pool, CpuTask::document(page.text.len()), screen).await
     }
 
-    /// Judges a thumbnail that came later than its page's words.
     pub(crate) async fn image(&self, host: Option<&str>, jpeg: &[u8]) -> Option<Screening> {
         let detections = if self.may_reject_by_image() { self.detect(jpeg).await.ok()? } else { return None };
         Some(self.screener().screen_with(&Page { host, ..Page::default() }, &detections))

@@ -1,6 +1,7 @@
 //! Re-extraction: runs today's extractor over raw pages. A changed record becomes a revision, as extraction's do.
 
 use crate::pages::extract::{BatchCache, Extract, image_id_of};
+use crate::pages::rejected_apart;
 use crate::pages::variant::content_hash;
 use crate::parsing::parsed;
 use curlew_catalog::hidden::is_on;
@@ -20,7 +21,6 @@ const TOGETHER: usize = 64;
 /// Pages that are extracted at once: a few more than a small machine has cores, since each also waits for its row.
 const LANES: usize = 4;
 const ROW_TRIES: u32 = 4;
-/// Maximum number of rejected pages that a report names.
 const NAMED: usize = 100;
 
 /// Choice of the pages, and of what to do.
@@ -81,17 +81,17 @@ impl Reextract<'_> {
     /// Extracts the pages that are kept raw, some dozens at a time. May run twice, also after it was cut off.
     pub async fn run(&self, request: &ReextractRequest) -> Result<ReextractReport> {
         let mut report = ReextractReport::default();
-        let mut chunk: Vec<RawEntry> = Vec::new();
+        let mut some: Vec<RawEntry> = Vec::new();
         for (key, segment) in self.raw.objects(request.since).await? {
             let pages = self.raw.entries_of_segment(&key, &segment, self.extract.pages.as_ref()).await?;
             let is_asked =
                 |page: &RawEntry| page.record.fetched_at >= request.since && request.is_about(&page.record.url);
-            chunk.extend(pages.into_iter().filter(is_asked));
-            if chunk.len() >= TOGETHER {
-                self.pages(std::mem::take(&mut chunk), request, &mut report).await?;
+            some.extend(pages.into_iter().filter(is_asked));
+            if some.len() >= TOGETHER {
+                self.pages(std::mem::take(&mut some), request, &mut report).await?;
             }
         }
-        self.pages(chunk, request, &mut report).await?;
+        self.pages(some, request, &mut report).await?;
         let mut accepted = 0u64;
         each_page(self.extract.pages.as_ref(), |page| {
             let is_asked = page.at >= request.since && request.is_about(&page.url);
@@ -103,14 +103,9 @@ impl Reextract<'_> {
         Ok(report)
     }
 
-    async fn pages(
-        &self,
-        chunk: Vec<RawEntry>,
-        request: &ReextractRequest,
-        report: &mut ReextractReport,
-    ) -> Result<()> {
+    async fn pages(&self, some: Vec<RawEntry>, request: &ReextractRequest, report: &mut ReextractReport) -> Result<()> {
         let mut lanes: Vec<Vec<RawEntry>> = (0..LANES).map(|_| Vec::new()).collect();
-        for (n, page) in chunk.into_iter().enumerate() {
+        for (n, page) in some.into_iter().enumerate() {
             lanes[n % LANES].push(page);
         }
         let outcomes = lanes.into_iter().map(async |pages| {
@@ -164,7 +159,7 @@ impl Reextract<'_> {
         let mut job = raw.job;
         job.replaces = Some(page.at.clone());
         job.image = own_image(page);
-        let mut draft = match self.extract.drafted(&job, raw.body, cache).await? {
+        let mut draft = match rejected_apart(self.extract.drafted(&job, raw.body, cache).await)? {
             Ok(draft) => draft,
             Err(why) => return Ok(Reextraction::Rejected(why)),
         };

@@ -74,7 +74,6 @@ impl OutageWatch {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).outage().is_some()
     }
 
-    /// Records whether a host could be reached; returns who is to blame.
     pub(crate) fn take_in(&self, host: &HostKey, reached: bool, rules: &Rules, now: Timestamp) -> Fault {
         let (before, blame, after) = self.change(|heard| {
             let before = heard.outage();
@@ -92,7 +91,6 @@ impl OutageWatch {
         blame
     }
 
-    /// Returns until when a visit is put off, if our own network is down.
     pub(crate) fn put_off(&self, now: Timestamp, seed: u64) -> Option<Timestamp> {
         self.change(|heard| heard.may_begin(now, seed))
     }

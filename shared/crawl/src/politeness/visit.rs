@@ -59,7 +59,6 @@ pub enum LeaseOutcome {
 pub struct Visit {
     pub(crate) politeness: Arc<Politeness>,
     pub(crate) state: VisitState,
-    /// The ledger's row as last read or written under this lease.
     ledger_row: (HostState, Version),
     pub(crate) compiled: HashMap<Origin, Arc<Robots>>,
     pub(crate) licenses: HashMap<Origin, SiteLicense>,
@@ -167,7 +166,6 @@ impl Visit {
         Millis(self.politeness.clock.monotonic().0.saturating_sub(self.state.grant.opened.0))
     }
 
-    /// Returns when the next call to this host key may begin; not before now.
     pub(crate) fn next_call_at(&self) -> Timestamp {
         self.state.next_call_at(&self.politeness.rules, self.politeness.clock.now())
     }

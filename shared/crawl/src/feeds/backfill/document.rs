@@ -84,18 +84,12 @@ impl Backfills {
         let row = Backfill { next: None, failures: 0, ..row };
         let read = Document { url: &url, kind: &document.kind, got: &got, reply };
         match &document.kind {
-            DocumentKind::Feed { feed, .. } => self.feed_document(row, read, feed, site).await,
-            DocumentKind::Sitemap { depth } => self.sitemap(row, read, *depth, &site.home).await,
+            DocumentKind::Feed { feed, .. } => self.read_feed(row, read, feed, site).await,
+            DocumentKind::Sitemap { depth } => self.read_sitemap(row, read, *depth, &site.home).await,
         }
     }
 
-    async fn feed_document(
-        &self,
-        mut row: Backfill,
-        document: Document<'_>,
-        key: &SourceKey,
-        site: &Site,
-    ) -> Result<Turn> {
+    async fn read_feed(&self, mut row: Backfill, document: Document<'_>, key: &SourceKey, site: &Site) -> Result<Turn> {
         let (now, Document { url, kind, got, reply }) = (self.now(), document);
         let feed = match feed_row::parse(self.intake.politeness.pool.as_ref(), reply, &got.url).await? {
             Ok(feed) => feed,
@@ -126,7 +120,7 @@ impl Backfills {
     }
 
     /// Processes a sitemap; its pages and sitemaps are sent by later steps.
-    async fn sitemap(&self, mut row: Backfill, document: Document<'_>, depth: u8, home: &Url) -> Result<Turn> {
+    async fn read_sitemap(&self, mut row: Backfill, document: Document<'_>, depth: u8, home: &Url) -> Result<Turn> {
         let (now, Document { url, got, reply, .. }) = (self.now(), document);
         let (body, media, base) = (reply.body.clone(), reply.headers.content_type.clone(), got.url.clone());
         let read = move || sitemap::parse(&body, media.as_deref(), &base, &SitemapLimits::default());

@@ -86,7 +86,6 @@ struct Working {
 }
 
 impl Working {
-    /// True if it is kept for an address, or was found there.
     fn is_at(&self, address: &SourceKey) -> bool {
         self.key == *address || self.answered.as_ref() == Some(address)
     }
@@ -99,10 +98,8 @@ impl Working {
     }
 }
 
-/// A feed that was found, and what follows from it once the visit is over.
 pub(super) struct FoundFeed {
     feed: FeedSource,
-    /// Version of its row; `None` if there is none.
     seen: Option<Version>,
     /// Visits to its entries, until they are made or sent: before its row is written.
     pub(super) visits: Vec<Envelope<VisitJob>>,
@@ -130,7 +127,6 @@ pub(super) struct FeedSearch<'s> {
     site: &'s mut SiteSource,
     found: Vec<FoundFeed>,
     rows: HashMap<SourceKey, Option<(FeedSource, Version)>>,
-    /// A feed that is there and cannot be read, with the reason.
     unread: Option<String>,
 }
 
@@ -293,7 +289,6 @@ impl<'s> FeedSearch<'s> {
         self.visit.state.learned.hold.as_ref().is_some_and(|hold| deferral::counts(hold.reason))
     }
 
-    /// Fetches a candidate and keeps it if it is a feed that is not known yet.
     async fn validate(&mut self, url: &Url, found: &[Working]) -> Result<Tried> {
         let key = address::source_key(url);
         if found.iter().any(|feed| feed.is_at(&key)) {

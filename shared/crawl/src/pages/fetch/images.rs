@@ -13,16 +13,11 @@ const ROW_WRITTEN_IN: Millis = Millis::from_mins(1);
 impl Fetch {
     /// Asks for the first of the head's images that may be called; one of another host key or the site is left to
     /// extraction.
-    pub(super) async fn main_image(
-        &self,
-        round: &mut Round<'_>,
-        glance: &HeadScan,
-        calls_left: u32,
-    ) -> Option<MainImage> {
+    pub(super) async fn main_image(&self, round: &mut Round<'_>, glance: &HeadScan, calls: u32) -> Option<MainImage> {
         let mut refused = None;
         for choice in glance.image.iter().chain(&glance.other_images) {
             let calls_before = round.visit.state.calls;
-            let image = self.image_at(round, choice, calls_left).await?;
+            let image = self.image_at(round, choice, calls).await?;
             if image.thumbnail.is_some() || round.visit.state.calls > calls_before {
                 return Some(image);
             }
@@ -31,11 +26,11 @@ impl Fetch {
         refused
     }
 
-    async fn image_at(&self, round: &mut Round<'_>, url: &Url, calls_left: u32) -> Option<MainImage> {
+    async fn image_at(&self, round: &mut Round<'_>, url: &Url, calls: u32) -> Option<MainImage> {
         let url = address::parse(url.as_str(), None).ok()?;
         let is_ours = self.politeness.key_of(&url).is_ok_and(|key| key == round.job.work.host);
         let of_site = round.job.work.site_image.as_deref().and_then(|site| address::parse(site, None).ok());
-        if !is_ours || calls_left == 0 || of_site.is_some_and(|site| site == url) {
+        if !is_ours || calls == 0 || of_site.is_some_and(|site| site == url) {
             return None;
         }
         let id = address::image_id(&url);

@@ -31,7 +31,6 @@ pub(super) struct Suspicion {
 }
 
 impl Fetch {
-    /// Classifies the document at the address of a new page; if it is an interstitial, the host is held.
     pub(super) async fn sight(&self, round: &mut Round<'_>, page: &mut NewPage) -> Result<Sight> {
         let NewPage { item, got, seen, calls_left, .. } = page;
         let (CallEnd::Reply(reply), Purpose::New { hints }) = (&got.end, &item.purpose) else {

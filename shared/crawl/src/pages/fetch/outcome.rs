@@ -12,17 +12,6 @@ impl Fetch {
         Ok(Item::Done)
     }
 
-    pub(super) async fn remove_blocked(
-        &self,
-        items: impl Iterator<Item = &VisitItem>,
-        trace: Option<&TraceId>,
-    ) -> Result<()> {
-        let now = self.politeness.clock.now();
-        let removal = |item: &VisitItem| RemovalJob::remove(item.page.clone(), item.url.clone(), Gone::Blocked, now);
-        let jobs: Vec<_> = items.map(|item| (Job::new(removal(item)).traced(trace.cloned()), now)).collect();
-        if jobs.is_empty() { Ok(()) } else { Ok(self.queue.send(&jobs).await?) }
-    }
-
     /// Records that a page may stay. A new `unavailable_after` date is sent to its manifest; without `directives` the
     /// date stays. `validators` are those of a document whose content is that of the record.
     pub(super) async fn still_there(

@@ -57,16 +57,9 @@ impl Fetch {
     }
 
     async fn answered(&self, round: &mut Round<'_>, page: &Page, reply: &Reply, got: &Fetched) -> Result<Item> {
-        let found = match by_status(reply.status) {
-            Recheck::Present if reply.status == 304 => match round.visit.stated(&got.url, reply, None).await? {
-                StatedUsage::Refused(_) => Recheck::Gone(Gone::Preference),
-                StatedUsage::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
-                StatedUsage::MayBeFound(_) => {
-                    round.visit.own_text();
-                    return self.still_there(round, &page.id, None, None).await;
-                }
-            },
-            Recheck::Present => match self.look(reply, &got.url).await? {
+        let seen = match by_status(reply.status) {
+            Recheck::Present if reply.status == 304 => None,
+            Recheck::Present => match rejected_apart(self.look(reply, &got.url).await)? {
                 Err(Rejection::Noindex) => {
                     let shown = match reply.body_skipped {
                         false => self.compare(page, html_of(reply), &got.url).await?,
@@ -75,20 +68,28 @@ impl Fetch {
                     return self.doubted(round, page, got, shown, Gone::Noindex).await;
                 }
                 Err(_) => return self.still_there(round, &page.id, None, None).await,
-                Ok(seen) if seen.directives.expired(self.politeness.clock.now()) => Recheck::Gone(Gone::Expired),
-                Ok(seen) => match round.visit.stated(&got.url, reply, Some(&seen.glance)).await? {
-                    StatedUsage::Refused(_) => Recheck::Gone(Gone::Preference),
-                    StatedUsage::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
-                    StatedUsage::MayBeFound(preferences) => {
-                        let calls_left = self.calls_left(got);
-                        let found = PageFacts { got, reply, seen: &seen, preferences, image: None, calls_left };
-                        return self.readable(round, page, found).await;
-                    }
-                },
+                Ok(seen) if seen.directives.expired(self.politeness.clock.now()) => {
+                    return self.settle(round, page, got, Recheck::Gone(Gone::Expired)).await;
+                }
+                Ok(seen) => Some(seen),
             },
-            other => other,
+            other => return self.settle(round, page, got, other).await,
         };
-        self.settle(round, page, got, found).await
+        let glance = seen.as_ref().map(|seen| &seen.glance);
+        let preferences = match round.visit.stated(&got.url, reply, glance).await? {
+            StatedUsage::MayBeFound(preferences) => preferences,
+            StatedUsage::Refused(_) => {
+                return self.settle(round, page, got, Recheck::Gone(Gone::Preference)).await;
+            }
+            StatedUsage::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
+        };
+        let Some(seen) = &seen else {
+            round.visit.own_text();
+            return self.still_there(round, &page.id, None, None).await;
+        };
+        let calls_left = self.calls_left(got);
+        let found = PageFacts { got, reply, seen, preferences, image: None, calls_left };
+        self.readable(round, page, found).await
     }
 
     async fn readable(&self, round: &mut Round<'_>, page: &Page, found: PageFacts<'_>) -> Result<Item> {

@@ -18,7 +18,6 @@ pub(super) struct ImageHeader {
     pub(super) format: ImageFormat,
     pub(super) width: u32,
     pub(super) height: u32,
-    /// Bytes of all its pixels.
     pub(super) pixels: u64,
 }
 

@@ -85,7 +85,6 @@ impl Visit {
         self.change(|state| HostState { home_look: Some(look), ..state });
     }
 
-    /// True if a text stood in place of a page of this host lately.
     pub(crate) fn has_substitute(&self, text: u32) -> bool {
         self.state.learned.substitutes.texts.iter().any(|known| known.text == text)
     }

@@ -104,7 +104,6 @@ impl Visit {
         Ok(Ok(rules))
     }
 
-    /// Returns the stored copy of an origin, with what is noted of it in the row of the host key.
     async fn stored(&self, origin: &Origin) -> Result<Option<RobotsCopy>> {
         let copy = self.politeness.robots.get(origin).await?;
         Ok(copy.map(|copy| with_note(copy, origin, &self.state.learned.robots)))
