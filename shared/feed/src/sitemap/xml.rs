@@ -4,6 +4,7 @@ use super::{Sitemap, SitemapLimits, SitemapLink, SitemapUrl};
 use crate::token::{Token, Tokens};
 use crate::{NotAFeed, link, text, work::Work};
 use curlew_text::references;
+use std::collections::BTreeMap;
 use url::Url;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -69,51 +70,18 @@ fn find_root<'a>(tokens: &mut Tokens<'a>) -> Result<&'a str, NotXml> {
     Err(first.map_or(NotXml::NoElement, |name| NotXml::Other(NotAFeed::beginning_with(local(name)))))
 }
 
-#[derive(Debug, Default)]
-struct EntryTexts {
-    is_sitemap: bool,
-    loc: String,
-    lastmod: String,
-    title: String,
-    published: String,
-    image: String,
-}
-
-impl EntryTexts {
-    fn text(&mut self, field: Field) -> &mut String {
-        match field {
-            Field::Loc => &mut self.loc,
-            Field::Lastmod => &mut self.lastmod,
-            Field::Title => &mut self.title,
-            Field::Published => &mut self.published,
-            Field::Image => &mut self.image,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
-    Loc,
-    Lastmod,
-    Title,
-    Published,
-    Image,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Extension {
-    News,
-    Image,
-}
-
 struct Reader<'a> {
     url: &'a Url,
     limits: &'a SitemapLimits,
     /// The sitemap's first element, by its name as written.
     root: &'a str,
-    entry: Option<EntryTexts>,
-    extension: Option<Extension>,
-    field: Option<Field>,
+    /// Texts of the open entry as written, by the names of its parts.
+    entry: Option<BTreeMap<&'static str, String>>,
+    /// True if the open entry is a sitemap in an index.
+    is_sitemap: bool,
+    /// The extension that is being read: `news` or `image`.
+    extension: Option<&'static str>,
+    field: Option<&'static str>,
     begun: usize,
     is_over: bool,
     out: Sitemap,
@@ -121,8 +89,9 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(url: &'a Url, limits: &'a SitemapLimits, root: &'a str) -> Reader<'a> {
-        let out = Sitemap::default();
-        Reader { url, limits, root, entry: None, extension: None, field: None, begun: 0, is_over: false, out }
+        let (entry, is_sitemap, extension, field) = (None, false, None, None);
+        let (begun, is_over, out) = (0, false, Sitemap::default());
+        Reader { url, limits, root, entry, is_sitemap, extension, field, begun, is_over, out }
     }
 
     fn start(&mut self, name: &str) {
@@ -132,21 +101,22 @@ impl<'a> Reader<'a> {
         if is("url") || is("sitemap") {
             self.begin(is("sitemap"));
         } else if is("news") {
-            self.extension = Some(Extension::News);
+            self.extension = Some("news");
         } else if is("image") {
-            self.extension = Some(Extension::Image);
+            self.extension = Some("image");
         } else {
             self.field = match self.extension {
-                None if is("loc") => Some(Field::Loc),
-                None if is("lastmod") => Some(Field::Lastmod),
-                Some(Extension::News) if is("title") => Some(Field::Title),
-                Some(Extension::News) if is("publication_date") => Some(Field::Published),
-                Some(Extension::Image) if is("loc") => Some(Field::Image),
+                None if is("loc") => Some("loc"),
+                None if is("lastmod") => Some("lastmod"),
+                Some("news") if is("title") => Some("title"),
+                Some("news") if is("publication_date") => Some("published"),
+                Some("image") if is("loc") => Some("image"),
                 _ => None,
             };
             // The first of several counts.
-            let entry = self.entry.as_mut();
-            self.field = self.field.zip(entry).and_then(|(field, e)| e.text(field).is_empty().then_some(field));
+            let entry = self.entry.as_ref();
+            let is_empty = |field: &&str| entry.is_some_and(|texts| texts.get(field).is_none_or(String::is_empty));
+            self.field = self.field.filter(is_empty);
         }
     }
 
@@ -167,7 +137,7 @@ impl<'a> Reader<'a> {
         let Some((field, entry)) = self.field.zip(self.entry.as_mut()) else { return };
         // Longer than anything that will be kept, however much shorter its references make it.
         let max_bytes = self.limits.url_bytes.max(self.limits.title_chars).saturating_mul(8);
-        let into = entry.text(field);
+        let into = entry.entry(field).or_default();
         let text = &text[..text.floor_char_boundary(max_bytes.saturating_sub(into.len()))];
         into.push_str(&if has_references { references::decode(text) } else { text.into() });
     }
@@ -179,28 +149,29 @@ impl<'a> Reader<'a> {
             return;
         }
         self.begun += 1;
-        self.entry = Some(EntryTexts { is_sitemap, ..EntryTexts::default() });
+        (self.entry, self.is_sitemap) = (Some(BTreeMap::new()), is_sitemap);
     }
 
     fn close(&mut self) {
         self.extension = None;
         let Some(texts) = self.entry.take() else { return };
-        let resolve = |text: &str| link::resolve(text, self.url, self.limits.url_bytes);
-        let date = |text: &str| if text.len() <= MAX_DATE { text::date(text, None) } else { None };
-        let Some(loc) = resolve(&texts.loc) else { return };
-        let lastmod = date(&texts.lastmod);
-        if texts.is_sitemap {
+        let text = |field| texts.get(field).map_or("", String::as_str);
+        let resolve = |field| link::resolve(text(field), self.url, self.limits.url_bytes);
+        let date = |field| Some(text(field)).filter(|text| text.len() <= MAX_DATE).and_then(|it| text::date(it, None));
+        let Some(loc) = resolve("loc") else { return };
+        let lastmod = date("lastmod");
+        if self.is_sitemap {
             return self.out.sitemaps.push(SitemapLink { loc, lastmod });
         }
-        let title = text::plain(&texts.title, false, self.limits.title_chars);
-        let (published, image) = (date(&texts.published), resolve(&texts.image));
+        let title = text::plain(text("title"), false, self.limits.title_chars);
+        let (published, image) = (date("published"), resolve("image"));
         self.out.pages.push(SitemapUrl { loc, lastmod, title, published, image });
     }
 
     /// Ends the reading; a text that is still open is incomplete.
     fn stop(&mut self) {
         if let Some((field, entry)) = self.field.zip(self.entry.as_mut()) {
-            entry.text(field).clear();
+            entry.remove(field);
         }
         self.close();
         self.is_over = true;

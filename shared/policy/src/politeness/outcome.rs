@@ -128,6 +128,10 @@ impl Outcome {
             _ => Millis::ZERO,
         }
     }
+
+    fn hold_length(self, reason: HoldReason, in_a_row: u32, rules: &Rules, now: Timestamp, seed: u64) -> Millis {
+        hold_length(base(rules, reason), self.asked(rules, now), in_a_row, rules, seed)
+    }
 }
 
 /// Applies the outcome of a call to the state. `took` is from its start to its end, which was `now`.
@@ -145,17 +149,22 @@ pub fn record_outcome(
         state.last_response = took;
     }
     state.not_before = state.not_before.max(now + pace::pause(&state, rules, seed));
+    let length = |reason, in_a_row| outcome.hold_length(reason, in_a_row, rules, now, seed);
     match (outcome.scope(), outcome) {
-        (Some(HoldScope::Host(reason)), _) => hold(state, rules, reason, outcome, now, seed),
+        (Some(HoldScope::Host(reason)), _) => {
+            let length = length(reason, state.holds_in_a_row);
+            hold(state, reason, length, now)
+        }
         (Some(HoldScope::Url(reason, limit)), _) => {
             // Somebody answered: the network between us is well.
             state.failures = 0;
-            state = remember(state, rules, asked.url, reason, outcome, now, seed);
+            remember(&mut state, asked.url, reason, now, |in_a_row| length(reason, in_a_row));
             let urls = state.url_holds.iter().filter(|held| held.what == reason && held.until > now).count();
             let is_host = state.circuit == Circuit::Probe || urls >= limit as usize;
             let is_image = asked.role == Role::Image && reason == HoldReason::Forbidden;
             if is_host && !is_image {
-                return hold(state, rules, reason, outcome, now, seed);
+                let length = length(reason, state.holds_in_a_row);
+                return hold(state, reason, length, now);
             }
             let rests = matches!(reason, HoldReason::Forbidden | HoldReason::ServerError) && !asked.is_robots();
             let rest = rests.then(|| Hold { until: now + VISIT_REST, reason: HoldReason::Rest, since: now });
@@ -178,7 +187,8 @@ pub fn record_outcome(
 fn unreached(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
     state.failures = state.failures.saturating_add(1);
     if state.circuit == Circuit::Probe || state.failures >= CIRCUIT_FAILURES {
-        return hold(state, rules, HoldReason::Network, Outcome::Network, now, seed);
+        let length = Outcome::Network.hold_length(HoldReason::Network, state.holds_in_a_row, rules, now, seed);
+        return hold(state, HoldReason::Network, length, now);
     }
     let wait = NETWORK_BACKOFF.saturating_mul(BACKOFF_GROWS.saturating_pow(state.failures - 1));
     let wait = wait + Millis(between(mix(seed), 0, wait.0 / 10));
@@ -201,28 +211,18 @@ fn answered_well(mut state: HostState, asked: CallTarget) -> HostState {
     state
 }
 
-fn remember(
-    mut state: HostState,
-    rules: &Rules,
-    url: u32,
-    what: HoldReason,
-    outcome: Outcome,
-    now: Timestamp,
-    seed: u64,
-) -> HostState {
+fn remember(state: &mut HostState, url: u32, what: HoldReason, now: Timestamp, length: impl Fn(u32) -> Millis) {
     let known = state.url_holds.iter().position(|held| held.url == url).map(|n| state.url_holds.remove(n));
     let before = known.map_or(0, |held| held.before.saturating_add(1));
-    let until = now + hold_length(base(rules, what), outcome.asked(rules, now), before, rules, seed);
+    let until = now + length(before);
     if state.url_holds.len() >= MAX_URL_HOLDS {
         let over = state.url_holds.iter().position(|held| held.until <= now).unwrap_or(0);
         state.url_holds.remove(over);
     }
     state.url_holds.push(UrlHold { url, what, until, before });
-    state
 }
 
-/// True if a status refuses a page as 403 does: 402, 451 (RFC 9110 §15.5.3, RFC 7725 §3), and 202, which challenges
-/// use.
+/// True if a status refuses a page as 403 does: 402, 451 (RFC 9110 §15.5.3, RFC 7725 §3), and 202 of challenges.
 pub const fn is_refusal(status: u16) -> bool {
     matches!(status, 202 | 402 | 403 | 451)
 }
@@ -233,15 +233,7 @@ pub fn url_held(state: &HostState, asked: CallTarget, now: Timestamp) -> Option<
     held.filter(|_| !asked.is_robots()).map(|held| held.until)
 }
 
-fn hold(
-    mut state: HostState,
-    rules: &Rules,
-    reason: HoldReason,
-    outcome: Outcome,
-    now: Timestamp,
-    seed: u64,
-) -> HostState {
-    let length = hold_length(base(rules, reason), outcome.asked(rules, now), state.holds_in_a_row, rules, seed);
+fn hold(mut state: HostState, reason: HoldReason, length: Millis, now: Timestamp) -> HostState {
     state.circuit = Circuit::Probe;
     state.holds_in_a_row = state.holds_in_a_row.saturating_add(1);
     let hold = Hold { until: now + length, reason, since: now };
@@ -274,7 +266,7 @@ fn base(rules: &Rules, reason: HoldReason) -> Millis {
 /// Returns until when a URL is held for an answer that speaks for it alone, after `in_a_row` deferrals.
 pub fn url_held_until(rules: &Rules, outcome: Outcome, in_a_row: u32, now: Timestamp, seed: u64) -> Option<Timestamp> {
     let (HoldScope::Host(reason) | HoldScope::Url(reason, _)) = outcome.scope()?;
-    Some(now + hold_length(base(rules, reason), outcome.asked(rules, now), in_a_row, rules, seed))
+    Some(now + outcome.hold_length(reason, in_a_row, rules, now, seed))
 }
 
 /// Holds a host key since nothing is at the address of its site's home page.

@@ -149,26 +149,22 @@ pub fn ask(
 }
 
 fn place<'a>(all: &'a mut Ownership, challenge: &Challenge, now: Timestamp) -> Option<&'a mut Claim> {
-    let known = all.claims.iter().position(|claim| claim.challenge == *challenge);
-    let at = match known {
-        Some(at) => at,
-        None => {
-            if all.claims.len() >= MAX_CLAIMS {
-                let oldest = all.claims.iter().position(|claim| proven_until(claim, now).is_none())?;
-                all.claims.remove(oldest);
-            }
-            all.claims.push(Claim {
-                challenge: challenge.clone(),
-                asked: Default::default(),
-                unsent: Default::default(),
-                done: Default::default(),
-                misses: vec![],
-                proof: None,
-            });
-            all.claims.len() - 1
-        }
-    };
-    all.claims.get_mut(at)
+    if let Some(at) = all.claims.iter().position(|claim| claim.challenge == *challenge) {
+        return all.claims.get_mut(at);
+    }
+    if all.claims.len() >= MAX_CLAIMS {
+        let oldest = all.claims.iter().position(|claim| proven_until(claim, now).is_none())?;
+        all.claims.remove(oldest);
+    }
+    all.claims.push(Claim {
+        challenge: challenge.clone(),
+        asked: Default::default(),
+        unsent: Default::default(),
+        done: Default::default(),
+        misses: vec![],
+        proof: None,
+    });
+    all.claims.last_mut()
 }
 
 /// Records the result of a look, unless a later one has; a proof that is found no more becomes invalid.
@@ -220,19 +216,19 @@ pub fn is_done(claim: &Claim, request: OwnerRequest, asked: Timestamp) -> bool {
 
 /// True if the latest request of a host's owners is to block it, so that a late job does not undo later requests.
 pub fn is_to_be_blocked(all: &Ownership) -> bool {
-    let last = |requests: &[OwnerRequest]| {
-        let asked = all.claims.iter().flat_map(|claim| requests.iter().filter_map(|request| claim.asked.get(request)));
-        asked.max().copied()
-    };
-    let block = last(&[OwnerRequest::Block, OwnerRequest::Forget]);
-    block.is_some() && block >= last(&[OwnerRequest::Unblock])
+    prevail(all, &[OwnerRequest::Block, OwnerRequest::Forget], OwnerRequest::Unblock)
 }
 
 /// True if the latest request of a host's owners about its back catalogue is not to read it.
 pub fn is_history_off(all: &Ownership) -> bool {
-    let last = |request| all.claims.iter().filter_map(|claim| claim.asked.get(&request)).max().copied();
-    let off = last(OwnerRequest::HistoryOff);
-    off.is_some() && off >= last(OwnerRequest::HistoryOn)
+    prevail(all, &[OwnerRequest::HistoryOff], OwnerRequest::HistoryOn)
+}
+
+/// True if one of these requests was made, and not before the last one of the opposite.
+fn prevail(all: &Ownership, requests: &[OwnerRequest], opposite: OwnerRequest) -> bool {
+    let last = |request: &OwnerRequest| all.claims.iter().filter_map(|claim| claim.asked.get(request)).max();
+    let made = requests.iter().filter_map(last).max();
+    made.is_some() && made >= last(&opposite)
 }
 
 /// True if nothing needs to be stored: no claim is proven, and none was made recently.
