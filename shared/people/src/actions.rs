@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 const LIST: usize = 500;
 /// Maximum length of an operator's hold.
-pub const MAX_OPERATOR_HOLD: Millis = Millis::from_days(366);
+const MAX_OPERATOR_HOLD: Millis = Millis::from_days(366);
 
 /// Carries out what operators ask for. `by` is the operator's name.
 pub struct Actions {
@@ -122,7 +122,7 @@ impl Actions {
         entry.end(self.blocks.unblock(host).await, |was| *was).await
     }
 
-    /// Leaves a host key alone for this long, at most for [`MAX_OPERATOR_HOLD`]; nothing that waits for it is given up.
+    /// Leaves a host key alone for this long, at most for a year; nothing that waits for it is given up.
     pub async fn hold(&self, by: &str, host: &str, length: Millis) -> Result<HostKey> {
         let key = self.blocks.name(host)?.1;
         let until = self.log.clock.now() + length.min(MAX_OPERATOR_HOLD);

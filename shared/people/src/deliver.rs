@@ -94,20 +94,20 @@ impl Deliver {
         }
         let url = address::parse(&watch.to, None).map_err(|e| StageError::Job(e.to_string()))?;
         let host = self.politeness.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
-        let mut visit = match self.politeness.open(&host, &format!("deliver {}", watch.name)).await? {
-            LeaseOutcome::Granted(visit) => visit,
+        let told = match self.politeness.open(&host, &format!("deliver {}", watch.name)).await? {
+            LeaseOutcome::Granted(mut visit) => {
+                let told = self.tell(&mut visit, &watch, &url, &waiting).await;
+                visit.give_back().await;
+                told?
+            }
             LeaseOutcome::NotNow(not_now) if not_now.is_brief() => return Ok(Verdict::Defer(not_now.until)),
             LeaseOutcome::NotNow(NotNow { until, why }) => {
                 let why = format!("the host is held ({})", why.map_or("", HoldReason::as_str));
-                return self.failed(&watch, ReceiverRefusal::Failed(why, until)).await;
+                Err(ReceiverRefusal::Failed(why, until))
             }
-            LeaseOutcome::Blocked => {
-                return self.failed(&watch, ReceiverRefusal::Failed("the host is blocked".into(), now)).await;
-            }
+            LeaseOutcome::Blocked => Err(ReceiverRefusal::Failed("the host is blocked".into(), now)),
         };
-        let told = self.tell(&mut visit, &watch, &url, &waiting).await;
-        visit.give_back().await;
-        match told? {
+        match told {
             Ok(true) => Ok(Verdict::Defer(self.politeness.clock.now())),
             Ok(false) => Ok(Verdict::Done),
             Err(refusal) => self.failed(&watch, refusal).await,

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use url::Url;
 
 /// Maximum number of overrides: all of them are read together.
-pub const MAX_OVERRIDES: usize = 2_000;
+const MAX_OVERRIDES: usize = 2_000;
 /// Maximum length of a note, in bytes.
 const MAX_NOTE: usize = 500;
 const LIST: usize = 500;

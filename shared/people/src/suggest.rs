@@ -123,13 +123,15 @@ pub enum Refusal {
     Shared,
 }
 
+/// A job, and the instant at which it is due.
+type DueJob = (Job, Timestamp);
+
 impl Suggest {
     /// Stores a site, in place of the same address under the other scheme if that was never reached. Discovery visits
     /// the site on schedule, or at once if `at_once` is set.
     pub async fn site(&self, text: &str, at_once: bool) -> Result<NamedSource, SuggestError> {
         let url = self.vetted(text, &self.hidden().await?)?;
-        let (site, job) = site(&url);
-        self.keep(site, job, at_once).await
+        self.keep(site(&url), at_once).await
     }
 
     /// Stores many sites, each to be discovered at once; returns for each, in order, the source or the refusal. After
@@ -146,12 +148,12 @@ impl Suggest {
     async fn many<'a, P>(
         &self,
         named: impl Iterator<Item = (&'a str, P)>,
-        source_of: impl Fn(&Url, P) -> (Source, Job),
+        source_of: impl Fn(&Url, P) -> Source,
     ) -> Result<Vec<Result<NamedSource, RefusedAddress>>> {
         let hidden = self.hidden().await?;
         let vetted: Vec<_> =
             named.map(|(text, place)| self.vetted(text, &hidden).map(|url| source_of(&url, place))).collect();
-        let together: BTreeSet<SourceKey> = vetted.iter().flatten().map(|(source, _)| source.key().clone()).collect();
+        let together: BTreeSet<SourceKey> = vetted.iter().flatten().map(|source| source.key().clone()).collect();
         let taking: Vec<_> = vetted.into_iter().map(|source| self.take(source, &together)).collect();
         let mut taking = futures::stream::iter(taking).buffered(AT_ONCE);
         let mut jobs = Bulk::new(self.queue.as_ref());
@@ -174,12 +176,12 @@ impl Suggest {
 
     async fn take(
         &self,
-        source: Result<(Source, Job), SuggestError>,
+        source: Result<Source, SuggestError>,
         together: &BTreeSet<SourceKey>,
-    ) -> Result<(NamedSource, Option<(Job, Timestamp)>), SuggestError> {
-        let (source, job) = source?;
+    ) -> Result<(NamedSource, Option<DueJob>), SuggestError> {
+        let source = source?;
         let url = source.url().to_owned();
-        let written = self.write(source, job, true).await?;
+        let written = self.write(source, true).await?;
         self.replace_other_scheme(&url, together).await?;
         Ok(written)
     }
@@ -193,8 +195,7 @@ impl Suggest {
             let host = self.politeness.key_of(&url).map_err(|e| refused(Refusal::Form(e.to_string())))?;
             self.admit(&host).await?.map_err(refused)?;
         }
-        let (site, job) = site(&url);
-        Ok(self.write(site, job, false).await?.0.outcome)
+        Ok(self.write(site(&url), false).await?.0.outcome)
     }
 
     async fn admit(&self, host: &HostKey) -> Result<Result<(), Refusal>, SuggestError> {
@@ -219,13 +220,12 @@ impl Suggest {
     /// Stores a feed of a list, as [`Suggest::feed`]. One that is known comes into the folder that the list has it in.
     pub async fn listed_feed(&self, listed: &ListedFeed, at_once: bool) -> Result<NamedSource, SuggestError> {
         let url = self.vetted(&listed.url, &self.hidden().await?)?;
-        let (feed, job) = feed(&url, listed.folder.clone());
-        self.keep(feed, job, at_once).await
+        self.keep(feed(&url, listed.folder.clone()), at_once).await
     }
 
-    async fn keep(&self, source: Source, job: Job, at_once: bool) -> Result<NamedSource, SuggestError> {
+    async fn keep(&self, source: Source, at_once: bool) -> Result<NamedSource, SuggestError> {
         let url = source.url().to_owned();
-        let (named, job) = self.write(source, job, at_once).await?;
+        let (named, job) = self.write(source, at_once).await?;
         if let Some(job) = job {
             self.queue.send(&[job]).await?;
         }
@@ -234,14 +234,12 @@ impl Suggest {
     }
 
     /// Writes a row, unless it is known; returns the job that it needs at once.
-    async fn write(
-        &self,
-        source: Source,
-        job: Job,
-        at_once: bool,
-    ) -> Result<(NamedSource, Option<(Job, Timestamp)>), SuggestError> {
-        let key = source.key().clone();
-        let now = self.politeness.clock.now();
+    async fn write(&self, source: Source, at_once: bool) -> Result<(NamedSource, Option<DueJob>), SuggestError> {
+        let (key, now) = (source.key().clone(), self.politeness.clock.now());
+        let job = match &source {
+            Source::Feed(feed) => Job::new(PollJob::new(key.clone(), feed.url.clone())),
+            other => Job::new(DiscoverJob::new(key.clone(), other.url().to_owned())),
+        };
         let new = self.sources.insert(&source).await?;
         let row = if new { Some(source) } else { self.known(source).await? };
         // A row whose job was lost in a crash gets another one; a job that runs twice does no harm.
@@ -350,28 +348,22 @@ impl Suggest {
     }
 }
 
-/// Returns the row of a site, and the job that discovers it.
-fn site(url: &Url) -> (Source, Job) {
+fn site(url: &Url) -> Source {
     let key = address::source_key(url);
-    let site = SiteSource {
+    Source::Site(SiteSource {
         slot: address::slot(&key),
-        key: key.clone(),
+        key,
         url: url.to_string(),
         state: SiteState::Waiting,
         image: None,
         not_before: Timestamp::MIN,
         failures: 0,
         failure: None,
-    };
-    let job = DiscoverJob::new(key, site.url.clone());
-    (Source::Site(site), Job::new(job))
+    })
 }
 
-/// Returns the row of a feed, and the job that polls it.
-fn feed(url: &Url, folder: Vec<String>) -> (Source, Job) {
-    let feed = FeedSource { folder, ..new_feed(url, None) };
-    let job = PollJob::new(feed.key.clone(), feed.url.clone());
-    (Source::Feed(feed), Job::new(job))
+fn feed(url: &Url, folder: Vec<String>) -> Source {
+    Source::Feed(FeedSource { folder, ..new_feed(url, None) })
 }
 
 /// Returns a feed in the folder that it is named in, if it is named in one.

@@ -16,7 +16,6 @@ use tantivy::directory::{OwnedBytes, RamDirectory};
 use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
 use tantivy::index::{Segment, SegmentId};
 use tantivy::indexer::merge_filtered_segments;
-use tantivy::schema::Schema;
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{BitSet, Directory, DocId, Index, IndexBuilder, IndexSettings, ReloadPolicy, SingleSegmentIndexWriter};
 
@@ -168,9 +167,7 @@ impl Part {
             return Ok(None);
         }
         let mut alive = BitSet::with_max_value_and_full(self.docs);
-        for doc in &self.dead {
-            alive.remove(*doc);
-        }
+        self.dead.iter().for_each(|doc| alive.remove(*doc));
         let mut bytes = Vec::new();
         write_alive_bitset(&alive, &mut bytes)?;
         Ok(Some(AliveBitSet::open(OwnedBytes::new(bytes))))
@@ -179,7 +176,6 @@ impl Part {
 
 struct Builder {
     budget: BuildBudget,
-    schema: Schema,
     fields: Fields,
     tokens: Tokens,
     writer: SingleSegmentIndexWriter,
@@ -196,15 +192,13 @@ struct Builder {
 
 impl Builder {
     fn new(budget: BuildBudget) -> Result<Builder> {
-        let (schema, fields) = schema::schema();
         let directory = RamDirectory::create();
         let tokens = Tokens::default();
         Ok(Builder {
             budget,
-            writer: writer(&schema, &budget, directory.clone(), &tokens)?,
+            writer: writer(&budget, directory.clone(), &tokens)?,
             directory,
-            schema,
-            fields,
+            fields: schema::schema().1,
             tokens,
             docs: 0,
             parts: Vec::new(),
@@ -235,7 +229,7 @@ impl Builder {
 
     fn lay_down(&mut self) -> Result<()> {
         let directory = RamDirectory::create();
-        let next = writer(&self.schema, &self.budget, directory.clone(), &self.tokens)?;
+        let next = writer(&self.budget, directory.clone(), &self.tokens)?;
         let index = std::mem::replace(&mut self.writer, next).finalize()?;
         self.laid_down = std::mem::replace(&mut self.directory, directory);
         self.parts.push(Part { index, docs: std::mem::take(&mut self.docs), dead: Vec::new() });
@@ -265,13 +259,8 @@ impl Builder {
 }
 
 /// Creates a writer that works on the caller's thread and fills one segment.
-fn writer(
-    schema: &Schema,
-    budget: &BuildBudget,
-    directory: RamDirectory,
-    tokens: &Tokens,
-) -> Result<SingleSegmentIndexWriter> {
-    let builder = IndexBuilder::new().schema(schema.clone()).settings(settings()).tokenizers(tokens.manager());
+fn writer(budget: &BuildBudget, directory: RamDirectory, tokens: &Tokens) -> Result<SingleSegmentIndexWriter> {
+    let builder = IndexBuilder::new().schema(schema::schema().0).settings(settings()).tokenizers(tokens.manager());
     Ok(builder.single_segment_index_writer(directory, budget.arena_bytes.max(MIN_ARENA_BYTES))?)
 }
 

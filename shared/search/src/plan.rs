@@ -166,8 +166,7 @@ impl Plan {
         let languages: Vec<String> = languages.into_iter().collect();
         let mut words = Words { fields, languages: &languages, analyzers };
         let (wanted, typed) = parts(&query.wanted);
-        let own_stop_words = languages.iter().map(|language| words.stop_words(&wanted, language));
-        let own_stop_words: Vec<Bits> = own_stop_words.collect();
+        let own_stop_words: Vec<Bits> = languages.iter().map(|language| words.stop_words(&wanted, language)).collect();
         // For a page of unknown language, or of one without a list, the stop words of every language here count as stop
         // words; for other pages those of their own, and of a language that makes the query a sentence.
         let is_sentence_in = |stop_words: &&Bits| {
@@ -195,19 +194,16 @@ impl Plan {
             Language { rules, required, stop_words, own_stop_words }
         });
         let languages: Vec<Language> = languages.collect();
-        let mut plan = Plan {
-            units,
-            typed,
-            languages,
-            strict,
-            unwanted,
-            filters,
-            left_out,
-            too_common: Vec::new(),
-            without_positions: BTreeSet::new(),
-        };
-        plan.drop_stop_words();
-        plan
+        // Unrequired words are stop words, which nearly every page has: they are not even looked up.
+        for (bit, unit) in units.iter_mut().enumerate() {
+            for (written, language) in unit.written.iter_mut().zip(&languages) {
+                if !language.required.contains(bit) {
+                    *written = Written::Not;
+                }
+            }
+        }
+        let (too_common, without_positions) = Default::default();
+        Plan { units, typed, languages, strict, unwanted, filters, left_out, too_common, without_positions }
     }
 
     /// Returns the units that are stop words in any of the languages.
@@ -223,17 +219,6 @@ impl Plan {
             !missing.is_empty() && 2 * missing.count() >= all.count()
         };
         self.typed.iter().filter(lacks)
-    }
-
-    /// Removes unrequired words, which are stop words. They are not even looked up: nearly every page has them.
-    fn drop_stop_words(&mut self) {
-        for (bit, unit) in self.units.iter_mut().enumerate() {
-            for (written, language) in unit.written.iter_mut().zip(&self.languages) {
-                if !language.required.contains(bit) {
-                    *written = Written::Not;
-                }
-            }
-        }
     }
 
     /// Adds to the beginning of a word the stems that begin with it.

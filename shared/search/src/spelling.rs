@@ -295,12 +295,8 @@ where
     }
 
     fn can_match(&self, state: &Self::State) -> bool {
-        let may_match = match state {
-            TermState::Form(state) => self.form.can_match(state),
-            TermState::Language => true,
-            TermState::Wrong => false,
-        };
-        may_match && self.left.get() > 0
+        let is_over = self.left.get() == 0;
+        !is_over && if let TermState::Form(state) = state { self.form.can_match(state) } else { self.is_match(state) }
     }
 
     fn accept(&self, state: &Self::State, byte: u8) -> Self::State {
