@@ -2,7 +2,7 @@
 
 use crate::candidates::candidate::Ranking;
 use crate::choose::body::Body;
-use crate::learned;
+use crate::learned::{self, features::is_kept};
 use crate::read::outline::Outline;
 use std::borrow::Cow;
 
@@ -22,8 +22,7 @@ pub struct Explanation {
 /// One candidate for the text, and the factors of its score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoredCandidate {
-    /// Name of the rule: `microdata`, `content` (a container with a class name of WordPress and the like), `article`,
-    /// `main`, `density`.
+    /// Name of the rule: `microdata`, `content` (a class name of WordPress and the like), `article`, `main`, `density`.
     pub from: &'static str,
     /// Number of characters that it keeps, without white space.
     pub chars: usize,
@@ -81,7 +80,7 @@ impl Explanation {
             links: block.links(),
             left_out: match &learned {
                 None => by_rules(at).map(Cow::from),
-                Some((answer, _)) if answer.keeps(at) => None,
+                Some((answer, _)) if is_kept(Some(&answer.candidate), at) => None,
                 Some((_, reasons)) => Some(reasons.get(at).cloned().unwrap_or_default().into()),
             },
         });

@@ -95,12 +95,8 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
     charset::undo_double_encoding(charset::decode(body, content_type, Document::Page).text)
 }
 
-/// Extracts the article from a page that was fetched from `page`.
-///
-/// Runs in time linear in the length of the page; never panics and never recurses on the tree.
-///
-/// # Errors
-/// If the page exceeds one of the limits, or is not HTML.
+/// Extracts the article from a page that was fetched from `page`, in time linear in its length. Never panics, and never
+/// recurses on the tree. A page that exceeds one of the limits, or is not HTML, is refused.
 pub fn extract(html: &str, page: &Url, limits: &Limits) -> Result<Article, Unreadable> {
     measure(html, page, limits).0
 }
@@ -113,13 +109,10 @@ pub fn measure(html: &str, page: &Url, limits: &Limits) -> (Result<Article, Unre
 }
 
 /// As [`extract`]; also returns an explanation of the result.
-///
-/// # Errors
-/// If the page exceeds one of the limits, or is not HTML.
 pub fn explain(html: &str, page: &Url, limits: &Limits) -> Result<(Article, Explanation), Unreadable> {
-    read(html, page, limits, &mut Work::default(), |outline, chosen, weighed, by| Explanation {
-        image_by: by.image,
-        canonical_by: by.canonical,
+    read(html, page, limits, &mut Work::default(), |outline, chosen, weighed, [image_by, canonical_by]| Explanation {
+        image_by,
+        canonical_by,
         ..Explanation::new(outline, chosen, weighed)
     })
 }
@@ -132,9 +125,6 @@ pub struct LearnedBlock {
 }
 
 /// Returns the blocks of a page with their features.
-///
-/// # Errors
-/// If the page exceeds one of the limits, or is not HTML.
 #[doc(hidden)]
 pub fn learned_blocks(html: &str, page: &Url, limits: &Limits) -> Result<Vec<LearnedBlock>, Unreadable> {
     let read = read(html, page, limits, &mut Work::default(), |outline, chosen, _, _| {
@@ -144,17 +134,13 @@ pub fn learned_blocks(html: &str, page: &Url, limits: &Limits) -> Result<Vec<Lea
     read.map(|(_, blocks)| blocks)
 }
 
-struct AddressSources {
-    image: Option<&'static str>,
-    canonical: Option<&'static str>,
-}
-
+/// `also` is given the sources of image and canonical URL, too.
 fn read<T>(
     html: &str,
     page: &Url,
     limits: &Limits,
     work: &mut Work,
-    also: impl FnOnce(&outline::Outline<'_>, &body::Body, &Ranking, AddressSources) -> T,
+    also: impl FnOnce(&outline::Outline<'_>, &body::Body, &Ranking, [Option<&'static str>; 2]) -> T,
 ) -> Result<(Article, T), Unreadable> {
     gate::admit(html, limits)?;
     let tree = dom::build(html, limits, &mut work.tree)?;
@@ -177,9 +163,8 @@ fn read<T>(
     let dated = dates::choose(evidence, &chosen, html, language.as_deref());
     let images = image::choose(evidence, &chosen);
     let canonical = head::canonical(&head, evidence);
-    let by =
-        AddressSources { image: images.first().map(|(_, by)| *by), canonical: canonical.as_ref().map(|(_, by)| *by) };
-    let also = also(&outline, &chosen, &weighed, by);
+    let sources = [images.first(), canonical.as_ref()].map(|address| address.map(|(_, source)| *source));
+    let also = also(&outline, &chosen, &weighed, sources);
     let mut images = images.into_iter().map(|(url, _)| url);
     let article = Article {
         image: images.next(),
@@ -200,11 +185,8 @@ fn read<T>(
     Ok((article, also))
 }
 
-/// Checks that a page is worth keeping (design, "valid page"): it has a title, a text of at least [`MIN_TEXT_CHARS`]
-/// characters or [`MIN_TEXT_WORDS`] words, and an image (its own or its site's).
-///
-/// # Errors
-/// The first of the three that is missing.
+/// Returns the first that is missing of what makes a page worth keeping (design, "valid page"): a title, a text of at
+/// least [`MIN_TEXT_CHARS`] characters or [`MIN_TEXT_WORDS`] words, and an image (its own or its site's).
 pub fn validity(title: Option<&str>, text: &str, image: Option<&str>) -> Result<(), Rejection> {
     let filled = |field: Option<&str>| field.is_some_and(|value| !value.trim().is_empty());
     if !filled(title) {

@@ -29,7 +29,6 @@ pub(crate) fn is_wide(c: char) -> bool {
 
 /// True if a text has a letter or a digit, and few signs before it.
 pub(crate) fn has_letters(text: &str) -> bool {
-    /// Signs beyond ASCII.
     const MAX_SIGNS: usize = 24;
     let mut signs = 0;
     let ends = |c: &char| {

@@ -110,9 +110,6 @@ pub trait ImageClassifier: Send + Sync {
         1.0
     }
 
-    /// Classifies an image; topics without a score are left out.
-    ///
-    /// # Errors
-    /// If the classifier cannot be asked; nothing is known of the image then.
+    /// Classifies an image; topics without a score are left out. Fails if the classifier cannot be asked.
     async fn classify(&self, image: &ImageInput<'_>) -> Result<Vec<Detection>, NotClassified>;
 }

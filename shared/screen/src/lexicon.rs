@@ -15,7 +15,7 @@ pub(crate) struct Entry {
     /// From 0 to 10.
     pub(crate) weight: f32,
     /// True if further letters may follow.
-    is_stem: bool,
+    pub(crate) is_stem: bool,
 }
 
 /// First bytes of a stem.
@@ -61,18 +61,17 @@ impl Lexicon {
             if folded.is_empty() {
                 continue;
             }
-            if matches!(line.side, Side::Topic(_)) && line.weight > 0.0 {
-                learn(&folded, line.is_stem, &mut known, &mut stems);
+            if matches!(line.entry.side, Side::Topic(_)) && line.entry.weight > 0.0 {
+                learn(&folded, line.entry.is_stem, &mut known, &mut stems);
             }
             let place = *places.entry(folded.clone()).or_insert(words.len());
             if place == words.len() {
-                let written = if line.is_stem { format!("{}*", line.word) } else { line.word };
+                let written = if line.entry.is_stem { format!("{}*", line.word) } else { line.word };
                 words.push(Word { folded, written, entries: Vec::new() });
             }
-            let entry = Entry { language: line.language, side: line.side, weight: line.weight, is_stem: line.is_stem };
             if let Some(word) = words.get_mut(place) {
-                word.entries.retain(|e| !replaces(&entry, e));
-                word.entries.push(entry);
+                word.entries.retain(|e| !replaces(&line.entry, e));
+                word.entries.push(line.entry);
             }
         }
         let mut lexicon = Lexicon { words, known, stems, ..Lexicon::default() };

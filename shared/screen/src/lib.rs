@@ -14,7 +14,7 @@ mod settings;
 mod topic;
 mod verdict;
 
-pub use lists::{BadList, LANGUAGES, List, MAX_LIST_BYTES};
+pub use lists::{LANGUAGES, List, MAX_LIST_BYTES};
 pub use overrides::{Override, Scope};
 pub use screener::{MAX_TEXT_BYTES, MAX_TITLE_BYTES, Page, Screener, Unusable};
 pub use settings::{Allowed, MAX_PERSONS, MAX_PERSONS_BYTES, Person, REJECT_AT, Settings, TOGETHER_FROM, TopicRule};

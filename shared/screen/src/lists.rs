@@ -1,5 +1,6 @@
 //! Word lists: those that are compiled in, and the reading of one (`lists/README.md`).
 
+use crate::lexicon::Entry;
 use crate::topic::Topic;
 use std::fmt;
 
@@ -24,13 +25,11 @@ pub struct List {
 
 /// A list that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadList {
-    /// Name of its file.
-    pub name: String,
+pub(crate) struct BadList {
+    name: String,
     /// Line number, counted from 1; 0 if the name is wrong.
-    pub line: usize,
-    /// Description of the mistake.
-    pub why: &'static str,
+    line: usize,
+    why: &'static str,
 }
 
 impl fmt::Display for BadList {
@@ -41,8 +40,6 @@ impl fmt::Display for BadList {
         }
     }
 }
-
-impl std::error::Error for BadList {}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Side {
@@ -57,14 +54,9 @@ pub(crate) enum Side {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
+    /// Word as written, without the star.
     pub(crate) word: String,
-    /// Index in [`LANGUAGES`].
-    pub(crate) language: usize,
-    pub(crate) side: Side,
-    /// From 0 to [`MAX_WEIGHT`].
-    pub(crate) weight: f32,
-    /// True if further letters may follow.
-    pub(crate) is_stem: bool,
+    pub(crate) entry: Entry,
 }
 
 pub(crate) fn read(name: &str, text: &str) -> Result<Vec<Line>, BadList> {
@@ -103,7 +95,7 @@ fn read_line(line: &str, language: usize, side: Side) -> Result<Line, &'static s
     if !word.contains(char::is_alphanumeric) {
         return Err("there is no word");
     }
-    Ok(Line { word: word.to_owned(), language, side, weight: weight.abs(), is_stem })
+    Ok(Line { word: word.to_owned(), entry: Entry { language, side, weight: weight.abs(), is_stem } })
 }
 
 macro_rules! embedded {
@@ -137,8 +129,8 @@ mod tests {
             let mut seen = HashSet::new();
             for line in read(name, text).unwrap() {
                 let folded = fold_plain(&line.word);
-                assert!([0.0, 1.0, 3.0, 6.0, 10.0].contains(&line.weight), "{name}: {}", line.word);
-                assert!(seen.insert((folded, line.side)), "{name}: {} is listed twice", line.word);
+                assert!([0.0, 1.0, 3.0, 6.0, 10.0].contains(&line.entry.weight), "{name}: {}", line.word);
+                assert!(seen.insert((folded, line.entry.side)), "{name}: {} is listed twice", line.word);
             }
         }
     }
@@ -176,6 +168,6 @@ mod tests {
             assert_eq!(error.line, line, "{name} {text:?}");
             assert!(error.to_string().contains(name));
         }
-        assert_eq!(read("adult.en.txt", "word*\t-3").unwrap()[0].side, Side::Against(Topic::Adult));
+        assert_eq!(read("adult.en.txt", "word*\t-3").unwrap()[0].entry.side, Side::Against(Topic::Adult));
     }
 }

@@ -39,8 +39,7 @@ pub(crate) fn is_long_enough(name: &str) -> bool {
 }
 
 impl Persons {
-    /// # Errors
-    /// If there are too many names for one automaton.
+    /// Fails if there are too many names for one automaton.
     pub(crate) fn new(persons: &[Person]) -> Result<Persons, BuildError> {
         let mut patterns = Vec::new();
         let mut names = Vec::new();

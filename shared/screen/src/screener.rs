@@ -1,7 +1,7 @@
 use crate::fold::fold;
 use crate::image::Detection;
 use crate::lexicon::Lexicon;
-use crate::lists::{BadList, EMBEDDED, List, read};
+use crate::lists::{EMBEDDED, List, read};
 use crate::persons::Persons;
 use crate::score::{In, Scored, Weighed, score};
 use crate::settings::{Settings, TOGETHER_FROM};
@@ -53,24 +53,13 @@ impl fmt::Debug for Screener {
     }
 }
 
-/// Settings or lists that cannot be used.
+/// One line that names the setting or the list that cannot be used, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unusable {
-    /// A list.
-    List(BadList),
-    /// A setting; one line that names it and the reason.
-    Setting(String),
-    /// More names than can be looked for; one line from the search library.
-    TooMany(String),
-}
+pub struct Unusable(String);
 
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Unusable::List(bad) => bad.fmt(f),
-            Unusable::Setting(why) => f.write_str(why),
-            Unusable::TooMany(why) => write!(f, "there are too many persons: {why}"),
-        }
+        f.write_str(&self.0)
     }
 }
 
@@ -78,18 +67,16 @@ impl std::error::Error for Unusable {}
 
 impl Screener {
     /// Builds a screener from the compiled-in lists and `further` ones, whose lines replace those with the same word.
-    ///
-    /// # Errors
-    /// If a setting or a list cannot be used.
     pub fn new(settings: Settings, further: &[List]) -> Result<Screener, Unusable> {
-        settings.check().map_err(Unusable::Setting)?;
+        settings.check().map_err(Unusable)?;
         let mut lines = Vec::new();
         let further = further.iter().map(|list| (list.name.as_str(), list.text.as_str()));
         for (name, text) in EMBEDDED.iter().copied().chain(further) {
-            lines.extend(read(name, text).map_err(Unusable::List)?);
+            lines.extend(read(name, text).map_err(|bad| Unusable(bad.to_string()))?);
         }
         let lexicon = Lexicon::new(lines);
-        let persons = Persons::new(&settings.persons).map_err(|why| Unusable::TooMany(why.to_string()))?;
+        let persons = Persons::new(&settings.persons);
+        let persons = persons.map_err(|why| Unusable(format!("there are too many persons: {why}")))?;
         Ok(Screener { settings, lexicon, persons })
     }
 

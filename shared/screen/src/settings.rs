@@ -35,8 +35,7 @@ impl Settings {
         self.allow.iter().find(|a| a.covers(topic) && host.is_some_and(|h| is_of(h, &a.site)))
     }
 
-    /// # Errors
-    /// One line that names the unusable setting.
+    /// Returns one line that names an unusable setting.
     pub fn check(&self) -> Result<(), String> {
         if let Some((topic, _)) = self.topics.iter().find(|(_, r)| !(0.0..=1.0).contains(&r.threshold)) {
             return Err(format!("the threshold of '{topic}' must be from 0 to 1"));
@@ -104,10 +103,8 @@ impl Person {
     /// Minimum number of letters in a name; two letters occur everywhere.
     pub(crate) const MIN_NAME: usize = 3;
 
-    /// Reads a list: a person a line, the name and then other names, with `;` between them; `#` begins a comment.
-    ///
-    /// # Errors
-    /// If it is longer than [`MAX_PERSONS_BYTES`].
+    /// Reads a list: a person a line, the name and then other names, with `;` between them; `#` begins a comment. Fails
+    /// beyond [`MAX_PERSONS_BYTES`].
     pub fn read_list(text: &str) -> Result<Vec<Person>, String> {
         if text.len() > MAX_PERSONS_BYTES {
             return Err(format!("it has more than {MAX_PERSONS_BYTES} bytes"));

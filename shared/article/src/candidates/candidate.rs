@@ -9,7 +9,6 @@ use std::collections::HashMap;
 pub(crate) struct Candidate {
     pub(crate) from: &'static str,
     pub(crate) span: Span,
-    /// Reason why each block from `span.start` on is left out; `None` if it is kept.
     pub(crate) left: Vec<Option<Reason>>,
     pub(crate) chars: usize,
     pub(crate) link_chars: usize,
@@ -107,7 +106,6 @@ pub(crate) struct Ranking {
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) weights: Vec<Weight>,
     pub(crate) best: Option<usize>,
-    /// True for each block of the page that is not shown, or is marked not to be quoted.
     pub(crate) hidden: Vec<bool>,
     pub(crate) steps: u64,
 }
@@ -117,7 +115,6 @@ impl Ranking {
         self.candidates.get(self.best?)
     }
 
-    /// Returns the block after the last one that the best candidate keeps.
     pub(crate) fn end(&self) -> Option<usize> {
         let best = self.chosen()?;
         let last = best.left.iter().rposition(Option::is_none)?;

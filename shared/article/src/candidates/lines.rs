@@ -1,5 +1,4 @@
-//! Drops single lines of an article by content and position: buttons, bylines above the first paragraph, links below
-//! the last one, dumps of data.
+//! Drops single lines of an article by content and position: buttons, bylines, links below the text, dumps of data.
 
 use crate::lists::{ACTIONS, PAGES, PHRASES, POINTERS};
 use crate::read::outline::{Block, Reason, Tag};
@@ -51,18 +50,16 @@ pub(crate) fn is_prose(block: &Block) -> bool {
 fn is_pointer(line: &str) -> bool {
     /// Maximum length of a word for related pages, up to its colon, in bytes.
     const RELATED: usize = 24;
+    const MARKS: [char; 6] = [':', '：', '–', '>', '»', '|'];
     let related = || line.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("related"));
     let named = || line.find([':', '：']).is_some_and(|at| at < RELATED);
-    (related() && named()) || POINTERS.iter().any(|pointer| points(line, pointer))
+    let points = |pointer: &&str| {
+        let parts = line.split_at_checked(pointer.len());
+        parts.is_some_and(|(start, rest)| rest.trim_start().starts_with(MARKS) && start.to_lowercase() == **pointer)
+    };
+    (related() && named()) || POINTERS.iter().any(points)
 }
 
-fn points(line: &str, pointer: &str) -> bool {
-    let Some(start) = line.get(..pointer.len()) else { return false };
-    let rest = line.get(pointer.len()..).unwrap_or_default().trim_start();
-    rest.starts_with([':', '：', '–', '>', '»', '|']) && start.to_lowercase() == pointer
-}
-
-/// True if a block ends like a sentence, or is in a script that has no mark for that.
 fn ends_as_sentence(block: &Block) -> bool {
     *block.ends_as_sentence.get_or_init(|| text::ends_sentence(&block.text) || text::has_no_marks(&block.text))
 }
@@ -80,7 +77,8 @@ pub(crate) fn by_itself(block: &Block) -> Option<Reason> {
     if !text::has_letters(&block.text) {
         return Some("no letters");
     }
-    if is_data(&block.text) {
+    let is_braced = |open: &str, close: &str| block.text.starts_with(open) && block.text.ends_with(close);
+    if (is_braced("{", "}") || is_braced("[{", "}]")) && block.text.contains("\":") {
         return Some("data for a script");
     }
     if block.chars < SENTENCES && block.tag != Tag::Cell && is_about_the_page(&block.text) {
@@ -131,11 +129,6 @@ fn is_page_number(line: &str) -> bool {
         && words.any(|word| PAGES.contains(word))
 }
 
-fn is_data(line: &str) -> bool {
-    let braced = (line.starts_with('{') && line.ends_with('}')) || (line.starts_with("[{") && line.ends_with("}]"));
-    braced && line.contains("\":")
-}
-
 fn above(block: &Block, title: &str) -> Option<Reason> {
     /// Width from which a headline is the text itself, as that of a question may be.
     const QUESTION: usize = 250;
@@ -150,14 +143,12 @@ fn above(block: &Block, title: &str) -> Option<Reason> {
 }
 
 pub(crate) fn is_headline(block: &Block, title: &str) -> bool {
-    /// Share of words in common from which it does.
     const ALIKE: f64 = 0.75;
     let repeats = || !title.is_empty() && alike(&text::fold(&block.text), title, ALIKE) >= ALIKE;
     *block.repeats_headline.get_or_init(repeats)
 }
 
-/// Returns the reason to drop a line below the last paragraph. `plain` is true if a heading stands above the line, or
-/// if the text has line breaks instead of paragraphs, so that its last line may be short.
+/// Returns the reason to drop a line below the text; in a `plain` one, a sentence without a paragraph may follow.
 fn below(block: &Block, plain: bool) -> Option<Reason> {
     match block.tag {
         Tag::Other if plain && block.link_chars == 0 && text::ends_sentence(&block.text) => None,

@@ -77,7 +77,6 @@ struct SectionPlace {
     /// End of the element that begins with the heading and holds more than it, if there is one.
     own: Option<usize>,
     late: bool,
-    /// Characters of sentences from it on.
     said_left: usize,
 }
 
@@ -118,7 +117,6 @@ fn inserted(run: &[Block], section: Section) -> usize {
     let linked = run.iter().filter(|block| is_linked(block)).count();
     let plain = run.iter().filter(|block| is_plain(block)).count();
     match section {
-        // A few words on each link.
         Section::Teasers if linked > 0 && plain <= linked + 1 => run.len(),
         Section::Teasers => {
             let links = (0..run.len()).filter(|at| is_linked(&run[*at]));

@@ -17,8 +17,7 @@ use std::collections::HashSet;
 pub(crate) struct Body {
     pub(crate) text: String,
     pub(crate) from: &'static str,
-    /// First block of the text, and the block after the part of the page that has it; both 0 if it is not from the
-    /// body.
+    /// First block of the text, and the block behind its part of the page; both 0 if the text is not from the body.
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) steps: u64,
@@ -47,7 +46,6 @@ pub(crate) fn weigh(outline: &Outline<'_>, title: Option<&str>) -> Ranking {
     let lines: usize = candidates.iter().map(|candidate| candidate.left.len()).sum();
     let scored = candidates.iter().zip(&weights).enumerate().filter(|(_, (candidate, _))| candidate.chars > 0);
     let best = scored.rev().max_by(|(_, (_, a)), (_, (_, b))| a.score.total_cmp(&b.score)).map(|(at, _)| at);
-    // Each is compared with the longest of each extractor.
     let steps = (lines * (1 + 2 * longest.len())) as u64;
     Ranking { candidates, weights, best, steps, hidden }
 }
@@ -93,7 +91,6 @@ fn weight(candidate: &Candidate, all: &[Candidate], longest: &[&Candidate], outl
     Weight { agreement: confirmed, prior, score }
 }
 
-/// Returns the text of the best candidate; `stated` is the text that structured data give.
 pub(crate) fn text(
     tree: &Html,
     outline: &Outline<'_>,

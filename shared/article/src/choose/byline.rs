@@ -123,7 +123,6 @@ fn persons(byline: &str) -> Option<&str> {
 
 struct FirstPerson {
     end: usize,
-    /// Beginning of what may be another name.
     next: Option<usize>,
 }
 

@@ -67,7 +67,6 @@ fn told_by(from: &'static str, text: &str, hints: &Hints) -> Option<Claim> {
     Some((moment.at, DateSource { from, confidence: Confidence::High, zone: moment.zone }))
 }
 
-/// Returns the first claim that is as reliable as wanted, or else the first one.
 fn first_reliable(claims: impl Iterator<Item = Claim>, wanted: Confidence) -> Option<Claim> {
     let mut first = None;
     for claim in claims {
@@ -127,7 +126,6 @@ impl DatedPage<'_> {
             })
     }
 
-    /// Returns the publication date according to the address, or to the lines near the headline.
     fn in_address_or_lines(&self) -> Option<Claim> {
         let of_address = DateSource { from: "url", confidence: Confidence::Medium, zone: None };
         let own = |m: &Moment| !m.modified && !m.outside && m.block <= self.end && self.below_top(m.block);
@@ -141,8 +139,7 @@ impl DatedPage<'_> {
         first_reliable(claims.into_iter().flatten(), Confidence::Medium)
     }
 
-    /// Replaces dates stamped by the build, which systems write as both dates: if both are of one day, or the
-    /// publication is the later one, an earlier date shown beside the headline wins.
+    /// Replaces dates stamped by the build as both dates, where the page shows an earlier one beside the headline.
     fn unless_stamped(&self, found: Claim, modified: Option<Claim>) -> Claim {
         let is_stamped = modified.is_some_and(|(at, _)| at <= found.0 || at.day() == found.0.day());
         let stated = |m: &Moment| !m.modified && !m.outside && self.near(m.block);
@@ -152,9 +149,8 @@ impl DatedPage<'_> {
         is_stamped.then(beside).flatten().filter(is_earlier).unwrap_or(found)
     }
 
-    /// Returns the date of a redated page: the day of the last change, if the page shows that in its byline. The
-    /// publisher stands by it, unless the older day is shown near the headline or in the address, or the page is a live
-    /// blog.
+    /// Returns the day of the last change if the byline shows that, and neither the page's top nor its address an older
+    /// one.
     fn redated(&self, found: Claim, modified: Option<Claim>) -> Option<Claim> {
         let Evidence { outline, linked, .. } = self.evidence;
         let first_day = local_day(found.0, found.1.zone);
@@ -173,8 +169,7 @@ impl DatedPage<'_> {
         is_redated.then_some((at, DateSource { from: "redated", confidence: Confidence::Medium, ..source }))
     }
 
-    /// Returns the first of the moments that fit and can be parsed; in running text it is a guess, unless markup says
-    /// more.
+    /// Returns the first of the moments that fit; in running text it is a guess, unless the markup says more.
     fn moment(&self, hints: &Hints, confidence: Confidence, fits: impl Fn(&Moment) -> bool) -> Option<Claim> {
         let outline = self.evidence.outline;
         let claims = outline.moments.iter().filter(|m| fits(m)).filter_map(|m| {
@@ -199,8 +194,8 @@ impl DatedPage<'_> {
         })
     }
 
-    /// Returns the first date near the headline that is no change, or one beside that, since dates further on belong to
-    /// the story. It is a guess if the line is about something else.
+    /// Returns the first date near the headline that is no change; one further on, or in a line of other words, is a
+    /// guess.
     fn dateline(&self) -> Option<Claim> {
         /// Maximum number of lines after the one about the change.
         const BESIDE: usize = 2;
@@ -242,8 +237,7 @@ impl DatedPage<'_> {
 }
 
 impl DateSource {
-    /// Returns the date as RFC 3339: in UTC, or in the zone of the page where that has another day, which is the one
-    /// that its readers see.
+    /// Returns the date as RFC 3339: in UTC, or in the zone of the page where that has another day.
     pub fn shown(&self, at: Timestamp) -> String {
         match self.zone {
             Some(minutes) if local_day(at, self.zone) != at.day() => at.in_zone(minutes),
@@ -270,7 +264,7 @@ fn in_script(html: &str, hints: &Hints) -> Option<Claim> {
     const MAX_TRIES: usize = 4;
     /// Bytes from the name to the date: a quote, a colon and a quote, perhaps escaped.
     const NEAR: usize = 48;
-    let mut names = DATES.iter().flat_map(|name| html.match_indices(name).take(MAX_TRIES));
+    let mut names = DATES.split(' ').flat_map(|name| html.match_indices(name).take(MAX_TRIES));
     names.find_map(|(at, name)| {
         let rest = head_bytes(html.get(at + name.len()..)?, NEAR);
         let (before, value) = rest.split_at(rest.find(|c: char| c.is_ascii_digit())?);

@@ -12,7 +12,6 @@ use url::Url;
 /// Chooses images, best first, each with its source: a name of a meta tag, `jsonld`, `microdata`, `image_src`, `body`.
 pub(crate) fn choose(evidence: Evidence<'_>, chosen: &Body) -> Vec<(Url, &'static str)> {
     const MAX_CHOICES: usize = 3;
-    /// Maximum number of stated addresses that are examined.
     const MAX_TOLD: usize = 16;
     let Evidence { outline, linked, micro } = evidence;
     let max_bytes = outline.limits.url_bytes;

@@ -5,12 +5,15 @@ use crate::read::dom::without_tags;
 use crate::read::outline::{Heading, Outline};
 use crate::text::{alike, fold, is_unspaced, words};
 use curlew_text::{hygiene::line, leftovers::is_leftover, references};
-use std::borrow::Cow;
 
 pub(crate) fn choose(evidence: Evidence<'_>) -> Option<String> {
     let Evidence { outline, linked, micro } = evidence;
     let tidy = |text: &str| {
-        let text = line(&without_markup(&references::decode(text)), outline.limits.title_chars);
+        let text = references::decode(text);
+        // A tag without an end is the title's subject.
+        let is_marked = text.contains("</") || text.contains("<br");
+        let text = if is_marked { without_tags(&text).into() } else { text };
+        let text = line(&text, outline.limits.title_chars);
         if is_leftover(&text) { String::new() } else { text }
     };
     let site = Site::new(evidence);
@@ -29,13 +32,7 @@ pub(crate) fn choose(evidence: Evidence<'_>) -> Option<String> {
         .or((!document.is_empty()).then_some(document))
 }
 
-/// Returns a title without the markup of its words, such as `<em>`; a tag without an end is its subject.
-fn without_markup(title: &str) -> Cow<'_, str> {
-    if title.contains("</") || title.contains("<br") { without_tags(title).into() } else { title.into() }
-}
-
 fn heading(outline: &Outline<'_>, stated: &[String], level: u8, parts: fn(&str) -> Vec<&str>) -> Option<String> {
-    /// Share of common words from which a heading repeats the headline.
     const ALIKE: f64 = 0.75;
     let folded = |title: &'_ String| parts(title).into_iter().map(fold).collect::<Vec<_>>();
     let told: Vec<String> = stated.iter().flat_map(|title| [vec![fold(title)], folded(title)].concat()).collect();
@@ -105,7 +102,6 @@ fn marks(title: &str) -> impl Iterator<Item = &'static str> {
     PARTING.iter().chain(tight).copied().filter(|mark| title.contains(mark))
 }
 
-/// Separators between a headline and the site's name.
 const PARTING: [&str; 25] = [
     " | ", " – ", " — ", " - ", " :: ", " · ", " • ", " » ", " « ", " // ", " / ", "｜", " ｜ ", " ‹ ", " › ", " < ",
     " > ", " ~ ", " ⋆ ", " ★ ", " ― ", " ‒ ", " -- ", " │ ", " ¦ ",
@@ -142,7 +138,6 @@ fn site_beside(document: &str, headline: &str) -> Option<String> {
 
 struct Site {
     names: Vec<String>,
-    /// Labels of the host that can be names.
     labels: Vec<String>,
     host: String,
 }
@@ -199,7 +194,6 @@ impl Site {
 }
 
 fn without_site(title: &str, site: &Site) -> String {
-    /// A section's and a site's name at both ends, and some more.
     const MAX_NAMES: usize = 6;
     let mut title = title.trim();
     for _ in 0..MAX_NAMES {

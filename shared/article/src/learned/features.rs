@@ -33,7 +33,6 @@ pub(crate) type Row = [i16; FEATURES];
 pub(crate) struct PageFacts<'e> {
     pub(crate) outline: &'e Outline<'e>,
     pub(crate) weighed: &'e Ranking,
-    /// The best candidate, with its lead.
     pub(crate) best: Option<&'e Candidate>,
     pub(crate) title: &'e str,
 }
@@ -71,7 +70,6 @@ impl Filling<'_> {
         self.next += 128;
     }
 
-    /// Leaves out the rest of a group.
     fn until(&mut self, group: usize) {
         let end = GROUPS.get(group).map_or(FEATURES, |(_, end)| *end);
         debug_assert!(self.next <= end, "group {group} has {} features too many", self.next - end);
@@ -159,7 +157,6 @@ struct Page<'p> {
     counts: Vec<Counts>,
     sums: Vec<Sum>,
     spans: HashMap<usize, Span>,
-    /// Sums over the blocks of one path, and of one path and classes.
     paths: HashMap<u64, Sum>,
     styles: HashMap<u64, Sum>,
     times: HashMap<&'p str, usize>,
@@ -251,20 +248,16 @@ impl<'p> Page<'p> {
         let (all, many) = (self.sum(0, usize::MAX), self.counts.len());
         own_text(block, &counts, row);
         row.until(0);
-
         let own_links = share(block.own_link_chars, counts.chars);
         row.counts([share(counts.links, counts.chars), own_links, counts.links]);
         row.until(1);
-
         row.counts([at, share(at, many), many - at]);
         row.add(self.headline.map_or(i64::from(i16::MIN), |headline| at as i64 - headline as i64));
         row.flag(self.headline == Some(at));
         row.counts([place.depth.into(), share(self.sum(0, at).words, all.words)]);
         row.until(2);
-
         row.counts([self.times.get(block.text.as_str()).copied().unwrap_or(1)]);
         row.until(3);
-
         row.counts(place.tags.map(usize::from));
         row.until(4);
         row.bits(place.names);
@@ -345,7 +338,6 @@ fn group(sum: Sum, all: Sum, row: &mut Filling<'_>) {
     row.counts([share(sum.links, sum.chars), sum.ends * 100 / sum.blocks.max(1), share(sum.kept, sum.chars)]);
 }
 
-/// Returns a share in thousandths.
 fn share(part: usize, whole: usize) -> usize {
     part.saturating_mul(1_000) / whole.max(1)
 }

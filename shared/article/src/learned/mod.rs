@@ -27,14 +27,7 @@ pub(crate) struct Answer {
     pub(crate) candidate: Candidate,
 }
 
-impl Answer {
-    pub(crate) fn keeps(&self, at: usize) -> bool {
-        self.candidate.left.get(at) == Some(&None)
-    }
-}
-
-/// Returns the blocks of a page that are text; `None` where by the model's own odds the rules' answer is about as good
-/// as its best, for they know more about articles.
+/// Returns the blocks of a page that are text; `None` where by the model's odds the rules' answer is about as good.
 pub(crate) fn decide(evidence: &PageFacts<'_>, table: &[Row]) -> Option<Answer> {
     let trees = MODEL.as_ref().filter(|_| table.len() >= FEWEST)?;
     let scores: Vec<i32> = table.iter().map(|row| trees.score(row)).collect();
@@ -51,8 +44,7 @@ pub(crate) fn decide(evidence: &PageFacts<'_>, table: &[Row]) -> Option<Answer> 
 
 /// Expected F1 of choices of blocks: twice the right words, as a share of those chosen and those of the text.
 struct Worth {
-    /// For each block its words, and the chance that it is text, in parts of 65,536; no words if it is hidden or a
-    /// copy.
+    /// For each block its words, none if it is hidden or a copy, and the chance that it is text, in parts of 65,536.
     blocks: Vec<(u64, u64)>,
     order: Vec<usize>,
     /// Words that are text, in parts of 65,536.

@@ -23,13 +23,11 @@ pub(crate) struct Trees {
     trees: Vec<Tree>,
 }
 
-/// A sum of the first trees' answers that is an answer itself.
 struct Stop {
     trees: usize,
     /// Sums up to the first, and from the second on, are sure.
     low: i32,
     high: i32,
-    /// Factor of such a sum, in place of the trees that are not asked.
     times: i32,
 }
 
@@ -91,8 +89,8 @@ impl Tree {
 }
 
 impl Trees {
-    /// Returns the logarithm of the odds that a row is text, in parts of 1,024. Where the first trees are sure, they
-    /// decide.
+    /// Returns the logarithm of the odds that a row is text, in parts of 1,024; the first trees decide if they are
+    /// sure.
     pub(crate) fn score(&self, row: &[i16]) -> i32 {
         let (mut sum, mut asked) = (0, 0);
         let mut ask = |until: usize| {

@@ -19,7 +19,6 @@ struct Reader<'v> {
     left: usize,
 }
 
-/// Reads all scripts; the first article wins, later objects fill in missing fields.
 pub(crate) fn read(outline: &Outline<'_>) -> Statements {
     let most = outline.limits.json_values;
     let mut found = Statements::default();

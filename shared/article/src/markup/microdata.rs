@@ -8,7 +8,7 @@ use crate::read::outline::Outline;
 use curlew_text::leftovers::is_leftover;
 use ego_tree::{NodeId, NodeRef};
 use scraper::{Html, Node};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 const MAX_ITEMS: usize = 200;
 const MAX_NAMES: usize = 8;
@@ -43,7 +43,6 @@ pub(crate) fn read(tree: &Html, outline: &Outline<'_>) -> Statements {
 #[derive(Debug)]
 enum Value {
     Text(String),
-    /// Index of the item in the list.
     Item(usize),
 }
 
@@ -51,7 +50,6 @@ enum Value {
 struct Item<'a> {
     kinds: Vec<&'a str>,
     properties: Vec<(&'a str, Value)>,
-    /// True if it is a value of another item.
     inner: bool,
 }
 
@@ -83,22 +81,16 @@ impl<'a> Items<'a> {
         let numbers: HashMap<NodeId, usize> = roots.iter().enumerate().map(|(at, root)| (root.id(), at)).collect();
         let mut budget = Budget { nodes: ELEMENTS, looks: LOOKS };
         let mut list: Vec<Item<'a>> = roots.iter().map(|root| item(*root, &numbers, &mut budget)).collect();
-        let inner: HashSet<usize> = list
-            .iter()
-            .flat_map(|item| item.properties.iter())
-            .filter_map(|(_, value)| if let Value::Item(at) = value { Some(*at) } else { None })
-            .collect();
-        for at in inner {
-            if let Some(item) = list.get_mut(at) {
-                item.inner = true;
-            }
+        let properties = list.iter().flat_map(|item| item.properties.iter());
+        let items = properties.filter_map(|(_, value)| if let Value::Item(at) = value { Some(*at) } else { None });
+        for at in items.collect::<Vec<usize>>() {
+            list[at].inner = true;
         }
         let steps = (ELEMENTS - budget.nodes + LOOKS - budget.looks) as u64;
         Items { list, steps }
     }
 
-    /// Returns the index of the page's article: an item of an article type that is the main entity of another item;
-    /// else the one with the most statements among those that are not another item's value; else the only one.
+    /// Returns the index of the page's article: a main entity, else the one with most statements, else the only one.
     fn article(&self) -> Option<usize> {
         let is_kind = |item: &&Item<'_>| item.kinds.iter().any(|kind| is_article(kind));
         let main = self.list.iter().flat_map(|item| item.properties.iter()).find_map(|(name, value)| match value {
@@ -140,7 +132,6 @@ impl<'a> Items<'a> {
         properties.filter(move |(name, _)| *name == wanted).map(|(_, value)| value)
     }
 
-    /// Returns the first value of a property that is a text.
     fn text(&self, item: usize, wanted: &str) -> Option<String> {
         self.values(item, wanted)
             .find_map(|value| if let Value::Text(text) = value { Some(text.clone()) } else { None })

@@ -16,7 +16,6 @@ pub(crate) struct Statements {
     pub(crate) office: Option<String>,
     pub(crate) image: Option<String>,
     pub(crate) address: Option<String>,
-    /// Addresses of the logos of its publisher and of organisations.
     pub(crate) logos: Vec<String>,
     pub(crate) language: Option<String>,
     pub(crate) site_name: Option<String>,

@@ -30,7 +30,6 @@ static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NameMeaning {
-    /// Kind of part that it indicates, and the one name in it that does.
     kind: Option<(Kind, Option<PartName>)>,
     hides: bool,
     pub(crate) content: bool,
@@ -38,7 +37,6 @@ pub(crate) struct NameMeaning {
     pub(crate) byline: bool,
     pub(crate) name: bool,
     pub(crate) date: bool,
-    /// Words in it that the learned model tells apart, and its hash.
     pub(crate) words: NameBits,
     pub(crate) hash: u64,
 }
@@ -76,11 +74,7 @@ pub(crate) struct ElementNames {
 }
 
 impl<'a> Names<'a> {
-    pub(crate) fn of_element(&mut self, attributes: &Attributes<'a>) -> ElementNames {
-        ElementNames { class: self.meaning(attributes.class), id: self.meaning(attributes.id) }
-    }
-
-    fn meaning(&mut self, names: &'a str) -> NameMeaning {
+    pub(crate) fn meaning(&mut self, names: &'a str) -> NameMeaning {
         /// A page with more names makes them up.
         const MAX_CACHED: usize = 4_096;
         if names.is_empty() {
@@ -97,7 +91,6 @@ impl<'a> Names<'a> {
     }
 
     fn number(&mut self, name: &'a str) -> Option<PartName> {
-        /// A page with more names makes them up.
         const MAX_NUMBER: u16 = 4_096;
         if let Some(known) = self.numbers.get(name) {
             return Some(*known);

@@ -1,5 +1,4 @@
-//! Judges elements by what stands in them beside text: a field for an address, something embedded, an anchor before
-//! comments. Their names do not matter, so the rules hold in every language.
+//! Judges elements, in every language, by an address field, something embedded or an anchor of comments in them.
 
 use crate::read::dom::attr;
 use crate::read::outline::{Block, Kind, Tag};
@@ -21,7 +20,8 @@ pub(super) struct Anchor {
 
 impl Contents {
     pub(super) fn of_mute(element: &Element) -> Contents {
-        Contents { asks: asks_for_address(element), embeds: is_embedded(element.name()), comments: None }
+        let embeds = matches!(element.name(), "iframe" | "video" | "audio" | "object" | "embed");
+        Contents { asks: asks_for_address(element), embeds, comments: None }
     }
 
     pub(super) fn of_anchor(block: usize, serial: usize) -> Contents {
@@ -34,8 +34,7 @@ impl Contents {
         self.comments = self.comments.or(inner.comments);
     }
 
-    /// Returns the kind of an element that ends here: lines around a field for an address ask for it, and a line beside
-    /// something embedded is its caption. What is left in `self` is for the element around it.
+    /// Returns the kind of an element that ends here; what is left in `self` is for the element around it.
     pub(super) fn judged(&mut self, tag: &str, in_line: bool, blocks: &[Block]) -> Option<Kind> {
         const MAX_ASKING_LINES: usize = 4;
         const MAX_ASKING_WIDTH: usize = 240;
@@ -71,8 +70,4 @@ pub(crate) fn begins_comments(element: &Element) -> bool {
     let named =
         |key| attr(element, key).is_some_and(|name| matches!(name, "comments" | "comment" | "Comments" | "kommentare"));
     attr(element, "href").is_none() && (named("name") || named("id"))
-}
-
-fn is_embedded(tag: &str) -> bool {
-    matches!(tag, "iframe" | "video" | "audio" | "object" | "embed")
 }

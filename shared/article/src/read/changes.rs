@@ -6,7 +6,6 @@ use curlew_text::date::{DaySpan, Hints, Moment, ascii_digits, find, moment};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineDates {
-    /// First date that is not marked as that of a change.
     pub(crate) published: Option<Moment>,
     pub(crate) modified: Option<Moment>,
 }
@@ -17,8 +16,7 @@ pub(crate) fn stated(label: &str, line: &str, hints: &Hints) -> LineDates {
     let line = ascii_digits(line);
     let between = |from: usize, to: usize| line.get(from..to).unwrap_or_default();
     let Some((first, last)) = found.first().zip(found.last()) else { return LineDates::default() };
-    // "Updated May 3" has the word before, "5月3日更新" after the date: look behind only if no word precedes the first
-    // date.
+    // "Updated May 3" has the word before, "5月3日更新" behind the date: no word may precede that.
     let behind = !between(0, first.start).contains(char::is_alphabetic) && says_change(between(last.end, line.len()));
     let mut out = LineDates::default();
     for (at, day) in found.iter().enumerate() {
@@ -34,8 +32,7 @@ pub(crate) fn stated(label: &str, line: &str, hints: &Hints) -> LineDates {
     out
 }
 
-/// True if a few words mark a neighbouring date as that of a change. Words before the last number in them belong to
-/// that number.
+/// True if a few words mark a date beside them as that of a change; words before a number belong to that.
 pub(crate) fn says_change(text: &str) -> bool {
     /// Longer texts are about something else.
     const MAX_BYTES: usize = 120;

@@ -61,7 +61,6 @@ fn flatten_shadow_trees(html: &mut Html) {
     }
 }
 
-/// True for an element that may have a shadow tree (DOM, "valid shadow host name").
 fn can_host(host: NodeRef<'_, Node>) -> bool {
     const HOSTS: &str = "article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span";
     let is_host = |name: &str| name.contains('-') || HOSTS.split(' ').any(|host| host == name);
@@ -180,9 +179,8 @@ pub(crate) fn is_gloss(tag: &str) -> bool {
     matches!(tag, "rp" | "rt" | "rtc" | "annotation" | "annotation-xml")
 }
 
-/// Returns all text below a node but glosses, with a space at each beginning of a block, up to `max` bytes or one
-/// character more. Each node, attribute and [`CHARGED_BYTES`] of text takes a step of the budget; reading stops when
-/// that is used up.
+/// Returns all text below a node but glosses, with spaces between blocks, up to `max` bytes or one character more.
+/// Nodes, attributes and [`CHARGED_BYTES`] of text each take a step of the budget; reading stops when that is used up.
 pub(crate) fn text_of(node: NodeRef<'_, Node>, max: usize, budget: &mut usize) -> String {
     text_without(node, max, budget, |_, _| false)
 }

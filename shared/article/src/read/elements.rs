@@ -128,8 +128,7 @@ pub(crate) fn is_short_row(row: NodeRef<'_, Node>, budget: &mut usize) -> bool {
     !cells.clone().any(blocks) && text_of(row, MAX_BYTES + 1, budget).len() <= MAX_BYTES
 }
 
-/// True if the cells of a table are boxes of the page, as before there were style sheets: one of them has several
-/// parts.
+/// True if the cells of a table are boxes of the page, as before style sheets: one of them has several parts.
 pub(crate) fn is_layout(table: NodeRef<'_, Node>, budget: &mut usize) -> bool {
     const MIN_PARTS: usize = 4;
     const MAX_OF_TABLE: usize = 60;
@@ -165,7 +164,6 @@ pub(crate) fn instant_in<'a>(node: NodeRef<'a, Node>, budget: &mut usize) -> Opt
     let mut changed = None;
     for inner in node.descendants().take(NEAR.min(*budget)) {
         let Some(element) = inner.value().as_element() else { continue };
-        // Each attribute is asked for by searching them all.
         *budget = budget.saturating_sub(1 + element.attrs.len());
         match instant(element) {
             Some(stated) if !is_called(element, &["updated", "modif"]) => return Some(stated),
@@ -218,7 +216,6 @@ pub(crate) fn is_label(element: &Element) -> bool {
 
 /// True for a link to a place in a page whose text is a sign alone: to the heading around it, or back from a footnote.
 pub(crate) fn is_sign_link(node: NodeRef<'_, Node>, element: &Element) -> bool {
-    /// Maximum number of bytes, and of steps into the link.
     const NEAR: usize = 6;
     let is_sign = || {
         let mut budget = NEAR;
@@ -297,17 +294,14 @@ pub(crate) fn is_long_property(name: &str) -> bool {
     matches!(name, "articleBody" | "text" | "description" | "reviewBody")
 }
 
-/// Returns the value of a property that is no item (HTML, "values"): `content` counts on every element, and a linked
-/// name is its text.
+/// Returns the value of a property (HTML, "values"): `content` counts on every element, and a linked name is its text.
 pub(crate) fn property_value(name: &str, node: NodeRef<'_, Node>, element: &Element, budget: &mut usize) -> String {
     const MAX_TEXT_BYTES: usize = 1_024;
-    /// An address may be so long.
     const MAX_GIVEN_BYTES: usize = 4_096;
     /// Bytes of attributes that count as a step.
     const BYTES_A_STEP: usize = 64;
     /// The tags of an image may be those of a `<noscript>` behind it.
     const IMAGE_STEPS: usize = 128;
-    // An element may belong to many items.
     let bytes: usize = element.attrs.iter().map(|(_, value)| value.len()).sum();
     *budget = budget.saturating_sub(bytes / BYTES_A_STEP);
     if *budget == 0 {

@@ -71,7 +71,6 @@ pub enum Unreadable {
     NotHtml(&'static str),
 }
 
-/// Number of characters at the start that are examined to recognize other formats.
 const SNIFF: usize = 512;
 
 /// Checks the length, and that the page is no other well-known format; reads no tags.

@@ -12,7 +12,6 @@ const SMALLEST: u32 = 100;
 /// Ranks of the addresses that the tags of an image give, best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// Address for a program that loads the image when it is scrolled to.
     Loader,
     Set,
     /// Address of a `<source>` beside the image, which browsers prefer to its `src`.
@@ -47,7 +46,6 @@ pub(crate) fn sources(image: NodeRef<'_, Node>) -> Vec<&str> {
 }
 
 pub(crate) fn without_scripts<'a>(noscript: NodeRef<'a, Node>) -> impl Iterator<Item = &'a str> {
-    /// An element may belong to many items.
     const MAX_BYTES: usize = 8 * 1_024;
     texts(noscript).flat_map(|text| {
         let mut pieces = Pieces::new(head_bytes(text, MAX_BYTES), Limits::default().attributes);
@@ -73,7 +71,6 @@ fn all_ranked<'a>(attributes: impl Iterator<Item = (&'a str, &'a str)>) -> impl 
     attributes.filter_map(|(name, value)| ranked(name, value))
 }
 
-/// Returns the address of an image that an attribute of its tag gives, whatever loader has named the attribute.
 fn ranked<'a>(name: &str, value: &'a str) -> Option<(Rank, &'a str)> {
     const COPIES: &str = "thumb small low medium mini tiny mobile blur placeholder preview hover fallback error";
     const WEB: [&str; 3] = ["/", "http://", "https://"];
@@ -114,7 +111,6 @@ fn is_file(address: &str, ends: &[&str]) -> bool {
 
 /// Returns the widest reasonable image of a `srcset` (HTML, "parse a srcset attribute").
 fn widest(srcset: &str) -> Option<&str> {
-    /// Pixels.
     const MAX_WIDTH: f64 = 2_560.0;
     let is_blank = |c: char| c.is_ascii_whitespace();
     let mut best: Option<(f64, &str)> = None;

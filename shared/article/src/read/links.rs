@@ -13,8 +13,7 @@ pub(crate) fn resolve(base: &Url, reference: &str, max_bytes: usize) -> Option<U
     (url.as_str().len() <= max_bytes).then_some(url)
 }
 
-/// True if an address is that of an icon, a tracking pixel, a placeholder, a file of another type, or what a template
-/// left, such as one of another private host.
+/// True if an address is that of an icon, a tracking pixel, a placeholder, no image, or what a template left.
 pub(crate) fn is_ornament(base: &Url, url: &Url) -> bool {
     let path = url.path().to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();
@@ -94,7 +93,6 @@ pub(crate) fn is_profile(href: &str) -> bool {
         return false;
     }
     let path = memchr2(b'?', b'#', href.as_bytes()).map_or(href, |end| &href[..end]);
-    // The last name comes first.
     let mut names = path.as_bytes().rsplit(|byte| *byte == b'/').filter(|name| !name.is_empty());
     let (Some(name), Some(folder)) = (names.next(), names.next()) else { return false };
     let is_folder = |known: &&str| known.len() == folder.len() && known.as_bytes().eq_ignore_ascii_case(folder);

@@ -12,7 +12,6 @@ pub(crate) type Reason = &'static str;
 /// A paragraph, a heading, a list item, or any other run of text without a block boundary in it.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
-    /// Cleaned; line breaks only where the page forces them.
     pub(crate) text: String,
     /// Width: the number of characters without white space; wide ones (Chinese, Japanese, Korean) count twice.
     pub(crate) chars: usize,
@@ -40,9 +39,7 @@ impl Block {
 /// Section beside the article, inside its text or below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Section {
-    /// Links to other pages, often with a few words on each.
     Teasers,
-    /// A few sentences to the reader: sign up, share, about the author.
     Notice,
 }
 
@@ -92,10 +89,8 @@ impl Span {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     ArticleBody,
-    /// A class that WordPress or a similar system gives to the text.
     Content,
     Article,
-    /// `<main>` or `role=main`.
     Main,
 }
 
@@ -112,16 +107,11 @@ impl Mark {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// Hidden, or marked not to be quoted. Always left out.
     Hidden,
-    /// Navigation, menus, breadcrumbs, page footers.
     Chrome,
     Comments,
-    /// Other articles, teasers, sidebars.
     Related,
-    /// Share buttons, newsletter forms, advertisements, cookie notices.
     Widget,
-    /// Byline, date, tags, reading time, about the author.
     Meta,
     Caption,
 }
@@ -201,7 +191,6 @@ pub(crate) struct Prop<'a> {
 /// A `<time>` or another element that is marked as a date.
 #[derive(Debug)]
 pub(crate) struct Moment {
-    /// The machine-readable value, or the text.
     pub(crate) value: String,
     pub(crate) block: usize,
     /// True if the markup, or words beside it, mark it as the time of publication, or of the last change.
@@ -235,9 +224,7 @@ pub(crate) struct Outline<'a> {
     pub(crate) page: Url,
     pub(crate) base: Url,
     pub(crate) limits: Limits,
-    /// Name or property in lower case, with the content.
     pub(crate) metas: Vec<(String, &'a str)>,
-    /// Number of `meta` start tags that the tree shows.
     pub(crate) meta_tags: usize,
     /// Meta elements that carry directives: names in lower case, and contents.
     pub(crate) robots: Vec<(String, &'a str)>,
@@ -321,8 +308,7 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Returns the end of the smallest element that begins with a block and holds more, such as the box around a
-    /// heading.
+    /// Returns the end of the smallest element that begins with a block and holds more: the box around a heading.
     pub(crate) fn own_box(&self, block: usize) -> Option<usize> {
         let boxes = self.boxes.get_or_init(|| {
             let mut ends = vec![0; self.blocks.len()];

@@ -20,7 +20,6 @@ pub(crate) type NameBits = u128;
 pub(crate) struct Surroundings {
     pub(crate) depth: u16,
     pub(crate) tags: [u8; TAG_COUNT],
-    /// Words of the names of all elements around it, and of the nearest.
     pub(crate) names: NameBits,
     pub(crate) near: NameBits,
     /// Hash of the tags from the root to it, and of these with the classes of the nearest.
@@ -86,8 +85,7 @@ pub(crate) fn hash(seed: u64, bytes: &[u8]) -> u64 {
     bytes.iter().chain(&[0]).fold(seed, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Returns the words of a name: runs of letters, split where a capital letter follows a small one, without a plural
-/// `s`.
+/// Returns the words of a name: runs of letters, split before a capital one, without a plural `s`.
 pub(crate) fn words_of(names: &str) -> NameBits {
     let (mut bits, mut word, mut was_small) = (0, 0, false);
     for byte in names.bytes().chain([b' ']) {

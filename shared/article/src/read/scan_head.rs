@@ -96,10 +96,7 @@ impl Refresh {
     }
 }
 
-/// Reads the tags of a page once, in linear time.
-///
-/// # Errors
-/// If the page exceeds one of the limits, or is not HTML.
+/// Reads the tags of a page once, in linear time. A page beyond one of the limits, or no HTML, is refused.
 pub fn scan_head(html: &str, page: &Url, limits: &Limits) -> Result<HeadScan, Unreadable> {
     admit(html, limits)?;
     let mut scan = Scan { limits: *limits, ..Scan::default() };
@@ -117,13 +114,12 @@ pub fn scan_head(html: &str, page: &Url, limits: &Limits) -> Result<HeadScan, Un
 
 /// Returns the contents of the meta tags of this name in a page's head, in order; later ones may come from visitors.
 pub fn head_metas(html: &str, name: &str) -> Vec<String> {
-    const OF_HEAD: [&str; 10] =
-        ["html", "head", "meta", "title", "link", "base", "script", "style", "noscript", "template"];
+    const OF_HEAD: &str = "html head meta title link base script style noscript template";
     let mut found = Vec::new();
     let mut pieces = Pieces::new(html, Limits::default().attributes);
     while let Some(piece) = pieces.next_without_tree() {
         let Piece::Start(tag) = piece else { continue };
-        if !OF_HEAD.iter().any(|of_head| tag.name.eq_ignore_ascii_case(of_head)) {
+        if !OF_HEAD.split(' ').any(|of_head| tag.name.eq_ignore_ascii_case(of_head)) {
             break;
         }
         let is_it = |it: &str| it.trim().eq_ignore_ascii_case(name);
@@ -306,8 +302,7 @@ fn attribute(tag: &Pieces<'_>, name: &str) -> Option<String> {
     tag.attribute(name).map(|value| references::decode(value).into_owned())
 }
 
-/// True if a meta tag carries directives: `robots`, or any name, which may be a robot's, if a directive begins its
-/// content.
+/// True if a meta tag carries directives: `robots`, or a robot's name, which any may be, before a directive.
 pub(crate) fn is_directive(name: &str, content: &str) -> bool {
     const DIRECTIVES: &str = "\
         noindex index nofollow follow none all noarchive nosnippet max-snippet max-image-preview max-video-preview \

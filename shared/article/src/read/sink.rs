@@ -12,13 +12,12 @@ use html5ever::{Attribute, QualName};
 use scraper::{Html, HtmlTreeSink};
 use std::borrow::Cow;
 use std::cell::{Cell, Ref, RefCell};
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 
 /// Cost in steps of comparing one attribute with that of another formatting element, which copies and sorts it.
 const COMPARISON: usize = 16;
 
-/// Maximum length of an attribute's value, in bytes; longer ones are cut, since rules look at an element again and
-/// again.
+/// Maximum length of an attribute's value, in bytes, since rules look at an element again and again.
 const VALUE_BYTES: u32 = 16 * 1024;
 
 /// Maximum number of formatting elements that are distinguished; beyond it, the limit on open ones is tighter.
@@ -76,26 +75,15 @@ impl CountingSink {
         }
         let mut kinds = self.kinds.borrow_mut();
         if kinds.len() < KINDS {
-            let hash = kinds.hasher().hash_one(Looks(tag));
+            // By letters, since the hash that a name brings has 32 bits.
+            let attributes: Vec<_> = tag.attrs.iter().map(|a| (&a.name.local[..], &a.value[..])).collect();
+            let hash = kinds.hasher().hash_one((&tag.name[..], attributes));
             kinds.insert(hash);
         }
         drop(kinds);
         self.charge(self.listed.get() * (1 + COMPARISON * tag.attrs.len()));
         // Only one link is remembered at a time.
         self.recount(self.listed.get() + usize::from(&*tag.name != "a"));
-    }
-}
-
-/// Name and attributes of a tag, as they are hashed: by their letters, since the hash that a name brings has 32 bits.
-struct Looks<'t>(&'t Tag);
-
-impl Hash for Looks<'_> {
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        self.0.name[..].hash(hasher);
-        for attribute in &self.0.attrs {
-            attribute.name.local[..].hash(hasher);
-            attribute.value[..].hash(hasher);
-        }
     }
 }
 
@@ -213,7 +201,6 @@ impl TreeSink for CountingSink {
     }
 }
 
-/// Filter between the tokenizer and the tree builder that passes on no more tags once the page is refused.
 pub(crate) struct Guard {
     builder: TreeBuilder<NodeId, CountingSink>,
     most_steps: u64,
@@ -282,7 +269,6 @@ impl TokenSink for Guard {
 struct OpenElements<'s> {
     sink: &'s CountingSink,
     structure: Cell<usize>,
-    /// Formatting elements; those both open and remembered count twice.
     formatting: Cell<usize>,
 }
 

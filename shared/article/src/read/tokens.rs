@@ -1,5 +1,4 @@
-//! Hands the pieces of a page to the tree builder as tokens. They are those of the tree builder's own tokenizer
-//! (`tokens_are_those_of_html5ever`), which takes most characters one by one and copies them.
+//! Hands the pieces of a page to the tree builder as the tokens that its own, slower tokenizer would give.
 
 use crate::read::gate::{Limits, Unreadable};
 use crate::text::place_in;
@@ -16,7 +15,6 @@ use std::cell::RefCell;
 
 pub(crate) struct Tokens<'p> {
     html: &'p str,
-    /// The same text; parts of it share its memory.
     whole: StrTendril,
     pieces: Pieces<'p>,
     names: KnownNames,
@@ -34,8 +32,7 @@ impl<'p> Tokens<'p> {
         }
     }
 
-    /// Passes on the tokens of about `bytes` bytes; false at the end of the page. Fails if there are too many tags or
-    /// attributes.
+    /// Passes on the tokens of about `bytes` bytes; false at the end of the page. Fails beyond the limits on tags.
     pub(crate) fn pass<S: TokenSink>(&mut self, sink: &S, bytes: usize) -> Result<bool, Unreadable> {
         let end = self.pieces.position().saturating_add(bytes);
         while self.pieces.position() < end {

@@ -2,7 +2,7 @@
 
 mod statements;
 
-use crate::read::boilerplate::{Names, kind};
+use crate::read::boilerplate::{ElementNames, Names, kind};
 use crate::read::boxes::Contents;
 use crate::read::dom::{attr, is_inline, text_of};
 use crate::read::elements::{
@@ -37,9 +37,7 @@ struct OpenElement {
 }
 
 struct Table {
-    /// True if its cells are boxes of the page.
     is_layout: bool,
-    /// True if the cells of the row around it are read as one line.
     joined: bool,
 }
 
@@ -114,7 +112,6 @@ struct Walk<'a> {
 const BLOCK_BYTES: usize = 64 * 1024;
 /// Maximum number of bytes of the document's title that are read; most of them may be characters that vanish.
 const TITLE_BYTES: usize = 64 * 1024;
-/// Bytes of text that count as one step.
 const BYTES_A_STEP: u64 = 64;
 /// Steps for reading the texts below single elements; elements nest, so one text may contain another.
 const LOOKS: usize = 2_000_000;
@@ -151,7 +148,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Enters an element. Returns false if its content is to be skipped.
     fn open(&mut self, node: NodeRef<'a, Node>, element: &'a Element) -> bool {
         let tag = element.name();
         match tag {
@@ -223,7 +219,8 @@ impl<'a> Walk<'a> {
         let attributes = Attributes::read(element);
         let is_seen =
             || is_pictured_formula(node) || (attributes.is_unspoken && !attributes.conceals && is_initial(node));
-        let names = self.names.of_element(&attributes);
+        let (class, id) = (self.names.meaning(attributes.class), self.names.meaning(attributes.id));
+        let names = ElementNames { class, id };
         let kind = kind(tag, &attributes, &names).filter(|(kind, _)| *kind != Kind::Hidden || !is_seen());
         self.annotations(node, element, &attributes, &names);
         if let Some(level) = heading(tag) {
@@ -255,8 +252,7 @@ impl<'a> Walk<'a> {
         self.open.push(OpenElement { serial, start, is_inline, line, line_says, kind, mark, item, contents, around });
     }
 
-    /// True if an element begins no new block: its text is left out, or it is part of a line, as a cell of a short row
-    /// is.
+    /// True if an element begins no new block: it is part of a line, as a cell of a short row is, or left out.
     fn stays_in_line(&self, tag: &str, is_inline: bool) -> bool {
         is_inline || self.silent.is_some() || (self.joined && matches!(tag, "td" | "th"))
     }

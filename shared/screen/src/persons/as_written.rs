@@ -33,10 +33,7 @@ pub(super) fn is_long_enough(name: &str) -> bool {
 }
 
 impl AsWritten {
-    /// Takes pairs of a person's main name and a name to look for.
-    ///
-    /// # Errors
-    /// If there are too many names.
+    /// Takes pairs of a person's main name and a name to look for. Fails if there are too many names.
     pub(super) fn new<'n>(names: impl Iterator<Item = (&'n str, &'n str)>) -> Result<AsWritten, BuildError> {
         let (mut patterns, mut persons) = (Vec::new(), Vec::new());
         for (person, name) in names {
