@@ -10,18 +10,18 @@ use curlew_crawl::politeness::access::{OutageWatch, Politeness};
 use curlew_crawl::politeness::robots_cache::KnownRobots;
 use curlew_crawl::politeness::signing::{KnownKeys, Signer};
 use curlew_fetcher::{ConfigError, HttpFetcher};
-use curlew_ports::Ports;
-use curlew_ports::{Clock, CpuPool, Events, Fetch, InlinePool, Seeds};
+use curlew_model::Millis;
+use curlew_ports::{Clock, CpuPool, Events, Fetch, InlinePool, Ports, Seeds};
 use std::sync::Arc;
 
-/// State of a process that outlives a program: without it, a function would learn anew in each invocation that our own
-/// network is down, and compile the same rules again.
+/// State of a process that outlives a program, so that a function need not learn anew in each invocation that our own
+/// network is down, nor compile the same rules again.
 #[derive(Clone)]
 pub struct Memory {
     outage: Arc<OutageWatch>,
     known: Arc<KnownRobots>,
     keys: Arc<KnownKeys>,
-    /// None where documents are parsed at once.
+    /// `None` where documents are parsed at once.
     threads: Option<Arc<CpuThreads>>,
 }
 
@@ -32,8 +32,7 @@ impl Memory {
         Memory { threads: Some(threads), ..Memory::without_threads() }
     }
 
-    /// Returns the same without threads: documents are parsed at once. For simulated time, which does not wait for a
-    /// thread.
+    /// Returns the state of a new process that parses documents at once, without threads.
     pub fn without_threads() -> Memory {
         Memory { outage: Arc::default(), known: Arc::default(), keys: Arc::default(), threads: None }
     }
@@ -45,24 +44,19 @@ impl Memory {
         }
     }
 
-    /// Returns the number of builds of the index that run at a time in threads of their own.
-    fn builders(&self) -> usize {
-        self.threads.as_ref().map_or(0, |threads| threads.builders())
-    }
-
     /// True if too many documents are still being parsed beyond their limit that the process should be started again.
     pub fn is_worn_out(&self) -> bool {
         self.threads.as_ref().is_some_and(|threads| threads.is_worn_out())
     }
 }
 
-/// Time, chance, and who hears of events: what a driver has besides its store.
+/// The ports that a driver has besides its store.
 pub struct Surroundings {
     /// Time.
     pub clock: Arc<dyn Clock>,
-    /// Seeds of what is drawn by lot.
+    /// Seeds of random choices.
     pub seeds: Arc<dyn Seeds>,
-    /// Hears what happens.
+    /// Receiver of events.
     pub events: Arc<dyn Events>,
 }
 
@@ -90,8 +84,8 @@ pub fn program(
     });
     let mut program = Program::over(politeness, ports, settings.judge.clone());
     // Also where none is kept: what was kept before goes when its time is over.
-    program.library.raw.lifetime = settings.raw.lifetime();
-    program.library.index.portions_at_once = memory.builders() + 1;
+    program.library.raw.lifetime = Millis::from_days(settings.raw.days.into());
+    program.library.index.portions_at_once = memory.threads.as_ref().map_or(0, |threads| threads.builders) + 1;
     program.desk.own.scheme = settings.proof_scheme();
     program.desk.owners.scheme = settings.proof_scheme();
     program.with_crawler(|crawler| crawler.reached_at(settings.hub_base()))
@@ -103,10 +97,7 @@ fn signer(settings: &Settings, keys: KeyStore, memory: &Memory) -> Option<Arc<Si
     Some(Arc::new(Signer { mode, agent, keys: Arc::new(keys), known: memory.keys.clone() }))
 }
 
-/// Returns the HTTP adapter that these settings describe.
-///
-/// # Errors
-/// If the HTTP client cannot be set up.
+/// Returns the HTTP adapter that these settings describe; fails if the HTTP client cannot be set up.
 pub fn fetcher(settings: &Settings, memory: &Memory) -> Result<Arc<dyn Fetch>, ConfigError> {
     let mut config = curlew_fetcher::Config::new(settings.page_agent.clone(), settings.feed_agent.clone());
     config.guard = settings.guard.clone();
@@ -124,5 +115,5 @@ pub fn fetcher(settings: &Settings, memory: &Memory) -> Result<Arc<dyn Fetch>, C
     if settings.contact.is_some() {
         return Ok(Arc::new(http));
     }
-    Ok(Arc::new(ContactFirst::new(http, settings.guard.clone())))
+    Ok(Arc::new(ContactFirst { inner: http, guard: settings.guard.clone() }))
 }

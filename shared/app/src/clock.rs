@@ -14,14 +14,14 @@ pub struct SystemClock {
 }
 
 impl SystemClock {
-    /// A clock whose monotonic time begins now.
+    /// Returns a clock whose monotonic time begins now.
+    #[expect(clippy::new_without_default, reason = "an instant is no default value")]
     pub fn new() -> SystemClock {
         SystemClock { start: uptime() }
     }
 }
 
-/// Time since the machine was started. Where it is suspended meanwhile, that counts, as it does for the leases that
-/// others see.
+/// Time since the machine was started, suspensions included, as they count for the leases that others see.
 #[cfg(target_os = "linux")]
 fn uptime() -> Millis {
     kernel_time(rustix::time::ClockId::Boottime)
@@ -35,17 +35,11 @@ pub fn kernel_time(clock: rustix::time::ClockId) -> Millis {
     Millis::from_secs(seconds.unwrap_or_default()) + Millis(nanoseconds.unwrap_or_default() / 1_000_000)
 }
 
-/// Time since the first call. Whether a suspended machine counts is the platform's choice.
+/// Time since the first call. Whether a suspension counts is the platform's choice.
 #[cfg(not(target_os = "linux"))]
 fn uptime() -> Millis {
     static FIRST: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
     Millis(u64::try_from(FIRST.elapsed().as_millis()).unwrap_or(u64::MAX))
-}
-
-impl Default for SystemClock {
-    fn default() -> SystemClock {
-        SystemClock::new()
-    }
 }
 
 #[async_trait]
@@ -64,26 +58,19 @@ impl Clock for SystemClock {
     }
 }
 
-/// Seeds from the operating system's randomness, which the standard library's hasher is keyed with.
-pub struct SystemSeeds {
-    state: AtomicU64,
-}
+/// Seeds from the operating system's randomness, which keys the standard library's hasher.
+pub struct SystemSeeds(AtomicU64);
 
 impl SystemSeeds {
-    /// A new sequence.
+    /// Returns a new sequence.
+    #[expect(clippy::new_without_default, reason = "a random value is no default value")]
     pub fn new() -> SystemSeeds {
-        SystemSeeds { state: AtomicU64::new(RandomState::new().hash_one("curlew")) }
-    }
-}
-
-impl Default for SystemSeeds {
-    fn default() -> SystemSeeds {
-        SystemSeeds::new()
+        SystemSeeds(AtomicU64::new(RandomState::new().hash_one("curlew")))
     }
 }
 
 impl Seeds for SystemSeeds {
     fn next(&self) -> u64 {
-        mix(self.state.fetch_add(1, Ordering::Relaxed))
+        mix(self.0.fetch_add(1, Ordering::Relaxed))
     }
 }

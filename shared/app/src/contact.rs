@@ -11,15 +11,11 @@ const MISSING: &str = "no contact is set, so public hosts are not called: give -
 
 /// Lets calls through only to hosts that the operator has named by `--resolve` or `--allow-net`.
 pub(crate) struct ContactFirst {
-    inner: HttpFetcher,
-    guard: Guard,
+    pub(crate) inner: HttpFetcher,
+    pub(crate) guard: Guard,
 }
 
 impl ContactFirst {
-    pub(crate) fn new(inner: HttpFetcher, guard: Guard) -> ContactFirst {
-        ContactFirst { inner, guard }
-    }
-
     fn is_local(&self, url: &str) -> bool {
         let Ok(url) = Url::parse(url) else { return false };
         let in_net = |ip: IpAddr| self.guard.allow_nets.iter().any(|net| net.contains(&ip));

@@ -1,10 +1,8 @@
 //! Store of the operator's keys: a file of one machine, or an object of a stack.
 
-use crate::secret::random_secret;
 use async_trait::async_trait;
 use curlew_crawl::politeness::signing::KeySource;
 use curlew_ports::{Blobs, PortError, Tag};
-use curlew_signature::SEED_BYTES;
 use curlew_signature::keys::{KeyError, KeyRing, MAX_BYTES};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -24,22 +22,22 @@ const OTHERS: u32 = 0o077;
 /// The place of the keys.
 #[derive(Clone)]
 pub enum KeyStore {
-    /// In this file, which nobody but its owner may read.
+    /// A file that nobody but its owner may read.
     File(PathBuf),
-    /// Among these objects, which are encrypted by their bucket.
+    /// Objects, which their bucket encrypts.
     Objects(Arc<dyn Blobs>),
 }
 
-/// The version of the keys that was read, so that a later write of another process is not lost.
+/// The version of the keys that was read, so that a write does not undo a later one of another process.
 pub struct KeyVersion(Option<Tag>);
 
 impl KeyStore {
-    /// The keys in the folder of an embedded store.
+    /// Returns the place of the keys in the folder of an embedded store.
     pub fn in_folder(data: &Path) -> KeyStore {
         KeyStore::File(data.join(FILE))
     }
 
-    /// Names the place for people.
+    /// Returns the name of the place for people.
     pub fn place(&self) -> String {
         match self {
             KeyStore::File(path) => path.display().to_string(),
@@ -47,18 +45,8 @@ impl KeyStore {
         }
     }
 
-    /// Draws the seed of a new key.
-    ///
-    /// # Errors
-    /// If there is no randomness to be had.
-    pub fn draw_seed() -> io::Result<[u8; SEED_BYTES]> {
-        random_secret()
-    }
-
-    /// Reads the keys; `None` if there are none.
-    ///
-    /// # Errors
-    /// [`PortError::Corrupt`] if a person has to look, such as where others may read the file.
+    /// Reads the keys; `None` if there are none. Fails with [`PortError::Corrupt`] if a person has to look, such as where
+    /// others may read the file.
     pub async fn read(&self) -> Result<Option<(KeyRing, KeyVersion)>, PortError> {
         let (bytes, tag) = match self {
             KeyStore::File(path) => (read_private(path)?, None),
@@ -71,10 +59,7 @@ impl KeyStore {
         bytes.map(|bytes| Ok((KeyRing::read(&bytes).map_err(corrupt)?, KeyVersion(tag)))).transpose()
     }
 
-    /// Writes the first keys; false if there are some.
-    ///
-    /// # Errors
-    /// A [`PortError`] if they cannot be written.
+    /// Writes the first keys; returns false if there are some.
     pub async fn create(&self, ring: &KeyRing) -> Result<bool, PortError> {
         match self {
             KeyStore::File(path) => write_private(path, &ring.write(), |new, path| match fs::hard_link(new, path) {
@@ -85,16 +70,13 @@ impl KeyStore {
         }
     }
 
-    /// Writes the keys in place of those that were read.
-    ///
-    /// # Errors
-    /// A [`PortError`] if they cannot be written; [`PortError::Conflict`] if they were written since they were read.
+    /// Writes the keys in place of those that were read. Fails with [`PortError::Conflict`] if others were written since.
     pub async fn replace(&self, seen: &KeyVersion, ring: &KeyRing) -> Result<(), PortError> {
         match self {
             KeyStore::File(path) => {
-                write_private(path, &ring.write(), |new, path| fs::rename(new, path).map(|()| true)).map(|_| ())
+                write_private(path, &ring.write(), |new, path| fs::rename(new, path).map(|()| true)).map(drop)
             }
-            KeyStore::Objects(blobs) => blobs.swap(OBJECT, seen.0.as_ref(), ring.write().into()).await.map(|_| ()),
+            KeyStore::Objects(blobs) => blobs.swap(OBJECT, seen.0.as_ref(), ring.write().into()).await.map(drop),
         }
     }
 }
@@ -110,7 +92,7 @@ impl KeySource for KeyStore {
 fn read_private(path: &Path) -> Result<Option<Vec<u8>>, PortError> {
     let what = path.display().to_string();
     let failed = |e: io::Error| PortError::unavailable(format!("{what} cannot be read"), e);
-    let mut file = match File::open(path) {
+    let file = match File::open(path) {
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
         opened => opened.map_err(failed)?,
     };
@@ -120,7 +102,7 @@ fn read_private(path: &Path) -> Result<Option<Vec<u8>>, PortError> {
         return Err(PortError::Corrupt { what, why });
     }
     let mut bytes = Vec::new();
-    Read::by_ref(&mut file).take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
     Ok(Some(bytes))
 }
 
@@ -131,17 +113,14 @@ fn write_private(
     put: impl FnOnce(&Path, &Path) -> io::Result<bool>,
 ) -> Result<bool, PortError> {
     let new = path.with_extension("json.new");
-    let write = || {
+    let write = || -> io::Result<bool> {
         // A file that a killed process left behind is in use by nobody.
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(MODE).open(&new)?;
         file.set_permissions(fs::Permissions::from_mode(MODE))?;
         file.write_all(bytes)?;
         file.sync_all()?;
         let done = put(&new, path)?;
-        match fs::remove_file(&new) {
-            Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
-            _ => {}
-        }
+        fs::remove_file(&new).or_else(|e| if e.kind() == ErrorKind::NotFound { Ok(()) } else { Err(e) })?;
         if let Some(folder) = path.parent() {
             File::open(folder)?.sync_all()?;
         }
@@ -162,7 +141,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for store in [KeyStore::in_folder(folder.path()), KeyStore::Objects(Arc::new(MemoryBlobs::default()))] {
             assert!(store.read().await.unwrap().is_none());
-            let ring = KeyRing::new(&KeyStore::draw_seed().unwrap(), Timestamp::EPOCH);
+            let ring = KeyRing::new(&crate::random_secret().unwrap(), Timestamp::EPOCH);
             assert!(store.create(&ring).await.unwrap());
             assert!(!store.create(&KeyRing::new(&[1; 32], Timestamp::EPOCH)).await.unwrap(), "there is one");
             let (read, seen) = store.read().await.unwrap().unwrap();

@@ -1,7 +1,5 @@
-//! The program: what the command line and the functions run, over any store.
-//!
-//! A driver opens its store and gives its ports and settings to [`program()`]; what comes out are the three doors of
-//! [`program::Program`]. Nothing here knows which store it is.
+//! The program that the command line and the functions run. A driver opens its store and gives its ports and settings
+//! to [`program()`], which returns a [`program::Program`]. Nothing here knows which store it is.
 mod assembly;
 mod clock;
 mod contact;
@@ -24,9 +22,5 @@ pub use histogram::Histogram;
 pub use keys::{KeyStore, KeyVersion};
 pub use screening::{ImageScreening, MODEL_FOLDER};
 pub use secret::{random_secret, web_secret};
-pub use settings::{
-    AdminPages, Effective, Flags, Limits, LogForm, MetricsAccess, Origin, STACK_MODEL, STACK_SETTINGS, Settings, Web,
-    with_paused,
-};
-pub use tally::{Counts, Tally, status_class};
-pub use threads::{CpuThreads, PARSE_TIME};
+pub use settings::{Effective, Flags, LogForm, Origin, STACK_MODEL, STACK_SETTINGS, Settings, with_paused};
+pub use tally::{Counts, Tally};

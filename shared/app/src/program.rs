@@ -65,10 +65,8 @@ impl Program {
         }
     }
 
-    /// Publishes new records, and finds the watches that they match; see [`Library::publish`].
-    ///
-    /// # Errors
-    /// The errors of the ports; the next call tries again.
+    /// Publishes new records, and finds the watches that they match; see [`Library::publish`]. After an error of a port
+    /// the next call tries again.
     pub async fn publish(&self) -> Result<Vec<(Year, PublishReport)>, StageError> {
         let done = self.library.publish().await?;
         self.desk.watches.match_new().await?;
@@ -76,9 +74,6 @@ impl Program {
     }
 
     /// Daily: forgets messages, claims and raw pages whose time is over, and re-checks pages; see [`Crawler::recheck`].
-    ///
-    /// # Errors
-    /// The errors of the ports; the next call tries again.
     pub async fn recheck(&self, count: Option<usize>) -> Result<Sampled, StageError> {
         let (messages, claims) = self.desk.forget().await?;
         let raw = self.library.raw.expire().await?;

@@ -27,7 +27,7 @@ pub(crate) struct Screen {
     drugs: Option<TopicRule>,
     /// A folder of further word lists.
     lists: Option<PathBuf>,
-    persons: Persons,
+    persons: Option<Persons>,
     allow: Vec<String>,
     image: Looks,
     /// The card of an ONNX model.
@@ -41,12 +41,6 @@ enum Persons {
     Listed(Vec<Person>),
     /// A file of [`Person::read_list`].
     File(PathBuf),
-}
-
-impl Default for Persons {
-    fn default() -> Persons {
-        Persons::Listed(Vec::new())
-    }
 }
 
 impl Persons {
@@ -89,9 +83,6 @@ pub enum ImageScreening {
 
 impl Screen {
     /// Returns the configured classifier of images; `data` is the data folder, which may hold a model.
-    ///
-    /// # Errors
-    /// One line, if a model is named that nobody asks, or none for one that is to be asked.
     pub(crate) fn image(&self, data: &Path) -> Result<ImageScreening, BadSettings> {
         match (self.image, &self.model) {
             (Looks::Onnx, Some(card)) => Ok(ImageScreening::Onnx(card.clone())),
@@ -107,9 +98,6 @@ impl Screen {
     }
 
     /// Returns the screener that these settings configure, if any. Reads the folder of lists, so it is made once.
-    ///
-    /// # Errors
-    /// One line that says which setting or list is wrong, and why.
     pub(crate) fn screener(&self) -> Result<Option<Arc<Screener>>, BadSettings> {
         if (Screen { image: Looks::default(), model: None, ..self.clone() }) == Screen::default() {
             return Ok(None);
@@ -126,13 +114,14 @@ impl Screen {
             (Topic::Drugs, self.drugs),
         ];
         let topics = topics.into_iter().filter_map(|(topic, rule)| Some((topic, rule?))).collect();
-        let settings = Settings { topics, persons: self.persons.read()?, allow };
+        let persons = self.persons.as_ref().map_or_else(|| Ok(Vec::new()), Persons::read)?;
+        let settings = Settings { topics, persons, allow };
         let lists = self.lists.as_deref().map_or_else(|| Ok(Vec::new()), read_lists)?;
-        Screener::new(settings, &lists).map(|screener| Some(Arc::new(screener))).map_err(|e| bad(&e))
+        Ok(Some(Arc::new(Screener::new(settings, &lists).map_err(|e| bad(&e))?)))
     }
 }
 
-/// Every `.txt` file of the folder, by name.
+/// Returns every `.txt` file of the folder, by name.
 fn read_lists(folder: &Path) -> Result<Vec<List>, BadSettings> {
     let bad = |path: &Path, why: &dyn std::fmt::Display| unreadable("lists", path, why);
     let entries = std::fs::read_dir(folder).map_err(|e| bad(folder, &e))?;

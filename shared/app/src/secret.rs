@@ -7,18 +7,13 @@ use std::io::Read;
 /// The kernel's source of random bytes.
 const RANDOM: &str = "/dev/urandom";
 
-/// Returns the secret of the processes that serve this store's pages, the same for all of them and after each start.
-/// The first that needs it draws it.
-///
-/// # Errors
-/// The errors of the object store, or of the kernel's random source.
+/// Returns the secret of all processes that serve this store's pages. The first one that needs it draws it.
 pub async fn web_secret(blobs: &dyn Blobs) -> Result<[u8; BYTES], PortError> {
     for _ in 0..2 {
         if let Some(secret) = curlew_crawl::feeds::websub::web_secret(blobs).await? {
             return Ok(secret);
         }
-        let drawn =
-            random_secret().map_err(|e| PortError::Unavailable { what: RANDOM.into(), source: Some(Box::new(e)) })?;
+        let drawn = random_secret().map_err(|e| PortError::unavailable(RANDOM, e))?;
         // The first process decides; the next round reads its secret.
         blobs.put_if_absent(WEB_SECRET, drawn.to_vec().into()).await?;
     }
@@ -26,9 +21,6 @@ pub async fn web_secret(blobs: &dyn Blobs) -> Result<[u8; BYTES], PortError> {
 }
 
 /// Returns random bytes of the kernel.
-///
-/// # Errors
-/// If they cannot be read.
 pub fn random_secret() -> std::io::Result<[u8; BYTES]> {
     let mut drawn = [0; BYTES];
     std::fs::File::open(RANDOM)?.read_exact(&mut drawn)?;

@@ -16,6 +16,7 @@ use curlew_screen::image::{ImageClassifier, SkinRegions};
 use curlew_web::PageSettings;
 use ipnet::IpNet;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 use url::Url;
@@ -25,8 +26,7 @@ mod tables;
 
 pub use layers::{Effective, Origin, with_paused};
 use layers::{Environment, Layers, file_of};
-pub use tables::{AdminPages, Limits, MetricsAccess, Web};
-use tables::{File, Network, Raw, Robots};
+use tables::{AdminPages, File, Limits, MetricsAccess, Network, Raw, Robots, Web};
 
 /// The product token that robots.txt files name us by, unless configured.
 const TOKEN: &str = "CurlewBot";
@@ -34,14 +34,13 @@ const TOKEN: &str = "CurlewBot";
 const WORKERS: usize = 100;
 /// Minimum time between two publishings of what is new, unless configured.
 const PUBLISH_EVERY: Millis = Millis::from_mins(10);
-/// The least and the most that this may be.
-const PUBLISH_BOUNDS: (Millis, Millis) = (Millis::from_mins(1), Millis::from_days(1));
+/// Bounds of the minimum time between two publishings.
+const PUBLISH_BOUNDS: RangeInclusive<Millis> = Millis::from_mins(1)..=Millis::from_days(1);
 /// The longest time that raw pages may be kept, in days.
 const MAX_RAW_DAYS: u32 = 3_650;
 /// The most visits under way at once.
 const MAX_WORKERS: usize = 1_000;
-/// Services of this machine that are never called, whatever network is opened: the Lambda runtime's API, its
-/// extensions' cache of secrets, the X-Ray daemon.
+/// Services of this machine that are never called: the Lambda runtime's API, its cache of secrets, the X-Ray daemon.
 const REFUSED_ENDPOINTS: [&str; 4] = ["127.0.0.1:9001", "127.0.0.1:2773", "localhost:2773", "127.0.0.1:2000"];
 /// Settings that name files of this machine, or tell how its program is run: table and key.
 const OF_ONE_MACHINE: [(&str, &str); 4] = [("", "data"), ("", "log"), ("", "publish_every"), ("screen", "lists")];
@@ -138,7 +137,7 @@ fn bad<T>(text: impl Into<String>) -> Result<T, BadSettings> {
 }
 
 impl Settings {
-    /// Logs a warning of each kind of directive that these settings do not heed. For every start of a process.
+    /// Logs a warning of each kind of directive that these settings do not heed, at the start of a process.
     pub fn warn(&self) {
         let Scope { robots_ignored, meta_ignored, .. } = &self.scope;
         if !robots_ignored.is_empty() {
@@ -149,29 +148,21 @@ impl Settings {
         }
     }
 
-    /// Reads the settings of this run: the file, then the environment's `CURLEW_…`, then the flags.
-    ///
-    /// # Errors
-    /// One line that says which setting is wrong, and why.
+    /// Reads the settings of this run: the file, then the environment's `CURLEW_…`, then the flags. An error is one line
+    /// that says which setting is wrong, and why.
     pub fn load(flags: &Flags, environment: impl Iterator<Item = (String, String)>) -> Result<Settings, BadSettings> {
         let environment = Environment::new(environment);
         Settings::from_layers(&Layers::read(flags, &environment)?, flags, &environment)
     }
 
-    /// Returns the settings that hold if this text takes the place of the file, below the same environment and flags.
-    /// Errors name the text so.
-    ///
-    /// # Errors
-    /// As [`Settings::load`].
+    /// Returns the settings that hold if a text takes the place of the file, below the same environment and flags. Errors
+    /// name the text as `name`.
     pub fn over_text(&self, name: &str, text: &str) -> Result<Settings, BadSettings> {
         let (flags, environment) = &self.read_from;
         Settings::from_layers(&Layers::read_text(name, text, environment)?, flags, environment)
     }
 
-    /// Refuses settings that a stack on AWS cannot follow, since they are for one machine.
-    ///
-    /// # Errors
-    /// One line that names the setting.
+    /// Refuses settings that a stack on AWS cannot follow, since they are for one machine, and names the first.
     pub fn check_for_stack(&self) -> Result<(), BadSettings> {
         let is_of_one_machine = |setting: &&Effective| {
             let name = (setting.table.as_str(), setting.key.as_str());
@@ -203,8 +194,8 @@ impl Settings {
         Ok(Settings { effective: layers.effective(flags)?, read_from, ..merge(layers.merged()?, flags)? })
     }
 
-    /// True if the operator's pages are served at an address. Unless the settings say so, they are only where nobody
-    /// but this machine's users reaches them: on loopback, and without a public address that a proxy may serve.
+    /// True if the operator's pages are served at an address. Unless the settings say so, only this machine's users may
+    /// reach them: on loopback, and without a public address that a proxy may serve.
     pub fn has_admin_pages(&self, is_loopback: bool) -> bool {
         self.admin.enabled.unwrap_or(is_loopback && self.web.base_url.is_none())
     }
@@ -215,7 +206,7 @@ impl Settings {
         Settings { judge: Arc::new(self.judge_with(eye)), ..self }
     }
 
-    /// Returns the same of a process that alone judges images: its pages wait for images of other hosts.
+    /// Returns the settings of a process that alone judges images: its pages wait for images of other hosts.
     #[must_use]
     pub fn with_only_eye(self, eye: Arc<dyn ImageClassifier>) -> Settings {
         Settings { judge: Arc::new(self.judge_with(eye).awaiting_images()), ..self }
@@ -231,12 +222,12 @@ impl Settings {
         (setting.value.as_str() != Some("auto")).then(|| setting.value.to_string())
     }
 
-    /// Our own origin as hubs are told it: over https, unless hubs and we live in a network of the operator's own.
+    /// Returns our own origin for hubs: over https, unless the operator has a network of their own.
     pub fn hub_base(&self) -> Option<String> {
         self.private_base().filter(|_| self.rules.websub).map(|url| url.origin().ascii_serialization())
     }
 
-    /// Our own address as signed requests name it, where sites find the keys: on the same terms.
+    /// Returns our own address for signed requests, where sites find the keys, on the same terms.
     pub fn signature_agent(&self) -> Option<Url> {
         self.private_base().filter(Url::has_host)
     }
@@ -274,10 +265,8 @@ impl Settings {
 fn is_contact(text: &str) -> bool {
     let fits = text.is_ascii() && !text.contains(|c: char| c.is_control() || c == '(' || c == ')');
     let is_page = || Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    let is_mail = || {
-        let domain = text.split_once('@').filter(|(name, _)| !name.is_empty()).map(|(_, domain)| domain);
-        domain.is_some_and(|domain| domain.split('.').count() > 1 && domain.split('.').all(|label| !label.is_empty()))
-    };
+    let is_domain = |text: &str| text.contains('.') && text.split('.').all(|label| !label.is_empty());
+    let is_mail = || text.split_once('@').is_some_and(|(name, domain)| !name.is_empty() && is_domain(domain));
     fits && (is_page() || is_mail())
 }
 
@@ -288,7 +277,7 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         return bad(format!("workers must be from 1 to {MAX_WORKERS}"));
     }
     let publish_every = file.publish_every.unwrap_or(PUBLISH_EVERY);
-    if publish_every < PUBLISH_BOUNDS.0 || publish_every > PUBLISH_BOUNDS.1 {
+    if !PUBLISH_BOUNDS.contains(&publish_every) {
         return bad("publish_every must be from a minute to a day");
     }
     let log = match (flags.log, file.log.as_deref()) {
@@ -302,21 +291,18 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
     }
     let contact = flags.contact.clone().or(file.contact).filter(|c| !c.trim().is_empty());
     if let Some(c) = contact.as_ref().filter(|c| !is_contact(c)) {
-        return bad(format!(
-            "the contact '{c}' is neither a URL nor a mail address: write one such as you@example.org"
-        ));
+        let why = "is neither a URL nor a mail address: write one such as you@example.org";
+        return bad(format!("the contact '{c}' {why}"));
     }
     let token = file.agent.name.unwrap_or_else(|| TOKEN.to_owned());
     if token.is_empty() || !token.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_' || b == b'-') {
         return bad(format!("the agent's name '{token}' may have letters, '-' and '_' only (RFC 9309)"));
     }
-    let version = env!("CARGO_PKG_VERSION");
-    let reach = contact.as_ref().map(|c| format!("+{c}"));
-    let agent = |role: Option<&str>| match (role, &reach) {
-        (None, None) => format!("{token}/{version}"),
-        (Some(r), None) => format!("{token}/{version} ({r})"),
-        (None, Some(c)) => format!("{token}/{version} ({c})"),
-        (Some(r), Some(c)) => format!("{token}/{version} ({r}; {c})"),
+    let agent = |role: Option<&str>| {
+        let reach = contact.as_ref().map(|contact| format!("+{contact}"));
+        let comment: Vec<String> = role.map(str::to_owned).into_iter().chain(reach).collect();
+        let comment = if comment.is_empty() { String::new() } else { format!(" ({})", comment.join("; ")) };
+        format!("{token}/{}{comment}", env!("CARGO_PKG_VERSION"))
     };
     let page_agent = file.agent.pages.unwrap_or_else(|| agent(None));
     let feed_agent = file.agent.feeds.unwrap_or_else(|| agent(Some("feeds")));
@@ -325,17 +311,6 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         if !named.contains(&token) {
             return bad(format!("the user agent '{named}' does not contain the name '{token}'"));
         }
-    }
-    if file.tracing.is_some() {
-        return bad(
-            "[tracing] is gone, since spans are not exported any more: remove it; each log line has the id of its trace",
-        );
-    }
-    if file.preferences.is_some() {
-        return bad(
-            "[preferences] is gone, since AIPREF and TDMRep are not read any more: remove it; content signals and RSL \
-             licences are always obeyed",
-        );
     }
     file.admin.check(&file.web)?;
     let data = flags.data.clone().or(file.data).unwrap_or_else(|| PathBuf::from("curlew-data"));
@@ -381,22 +356,20 @@ fn scope(exclude: &Lists, robots: &Robots) -> Result<Scope, BadSettings> {
 }
 
 fn guard(network: Network, flags: &Flags) -> Result<Guard, BadSettings> {
-    let mut guard = Guard::default();
-    if let Some(ports) = network.ports {
-        guard.ports = ports;
-    }
-    guard.refused_endpoints = REFUSED_ENDPOINTS.iter().filter_map(|e| e.parse().ok()).collect();
-    guard.allow_nets = network.allow_net;
-    guard.allow_nets.extend(flags.allow_net.iter().copied());
+    let usual = Guard::default();
     // Flags come first: the first rule that matches decides.
-    guard.resolve = flags.resolve.clone();
+    let mut resolve = flags.resolve.clone();
     for rule in &network.resolve {
-        guard.resolve.push(rule.parse::<ResolveRule>().map_err(|e| BadSettings(format!("resolve: {e}")))?);
+        resolve.push(rule.parse().map_err(|e| BadSettings(format!("resolve: {e}")))?);
     }
-    for host in &network.own_hosts {
-        guard.own_hosts.push(host.parse::<HostPattern>().map_err(|e| BadSettings(format!("own_hosts: {e}")))?);
-    }
-    Ok(guard)
+    let own_hosts = network.own_hosts.iter().map(|host| host.parse::<HostPattern>());
+    Ok(Guard {
+        ports: network.ports.unwrap_or(usual.ports),
+        refused_endpoints: REFUSED_ENDPOINTS.iter().filter_map(|e| e.parse().ok()).collect(),
+        allow_nets: [network.allow_net, flags.allow_net.clone()].concat(),
+        own_hosts: own_hosts.collect::<Result<_, _>>().map_err(|e| BadSettings(format!("own_hosts: {e}")))?,
+        resolve,
+    })
 }
 
 #[cfg(test)]

@@ -2,12 +2,11 @@
 
 use crate::histogram::Histogram;
 use curlew_ports::{Event, Events, SearchOutcome, WaitReason};
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Counters of events.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Counts {
     /// Working feeds that were found.
     pub feeds_found: u64,
@@ -41,30 +40,24 @@ pub struct Counts {
     pub calls: u64,
     /// Number of calls by purpose.
     pub calls_by_kind: BTreeMap<&'static str, u64>,
-    /// Number of calls by purpose and class of the status ([`status_class`]).
-    #[serde(skip)]
+    /// Number of calls by purpose and class of the status, such as `2xx`.
     pub calls_by_status: BTreeMap<(&'static str, &'static str), u64>,
     /// Decoded bytes of bodies.
     pub bytes: u64,
     /// Bytes by purpose.
-    #[serde(skip)]
     pub bytes_by_kind: BTreeMap<&'static str, u64>,
     /// Waits of visits, in seconds, by reason.
-    #[serde(skip)]
     pub waits: BTreeMap<WaitReason, Histogram>,
     /// Polls of feeds.
-    #[serde(skip)]
     pub polls: u64,
     /// Seconds between the time at which a poll was due and its call.
-    #[serde(skip)]
     pub poll_lateness: Histogram,
     /// Seconds that queries took, by outcome.
-    #[serde(skip)]
     pub searches: BTreeMap<SearchOutcome, Histogram>,
 }
 
 impl Counts {
-    /// All rejections.
+    /// Returns the number of all rejections.
     pub fn rejections(&self) -> u64 {
         self.rejected.values().sum()
     }
@@ -121,7 +114,7 @@ impl Events for Tally {
 }
 
 /// Returns the class of a call's status; `none` if there was no answer.
-pub const fn status_class(status: Option<u16>) -> &'static str {
+const fn status_class(status: Option<u16>) -> &'static str {
     match status {
         None => "none",
         Some(..200) => "1xx",

@@ -1,15 +1,12 @@
 //! CPU-bound tasks on threads of their own.
 //!
-//! A task has a thread for itself, so the processor time that the thread takes meanwhile is the task's own. That
-//! time is what is limited, so a document is judged alike on an idle machine and on a busy one. Where the platform does
-//! not tell it, the wall clock is the limit, and it is the outer limit everywhere.
+//! A task is limited in the processor time of its thread, so a document is judged alike on an idle machine and on a busy
+//! one; and in wall-clock time, a multiple of that, which alone counts where the platform does not tell the former.
 //!
-//! A thread cannot be stopped. One that overruns is abandoned: its place is free at once, and its task goes on. One
-//! whose caller is gone, as a visitor who hangs up, keeps its place until it ends or overruns. The threads are not
-//! tokio's, whose runtime waits for the tasks that it runs, so an abandoned one never keeps the process from ending.
-//! When [`MAX_ABANDONED`] of them are running, the pool is worn out: it takes no more tasks, and the program has to be
-//! started again. A thread whose task has ended waits for another: a new one would cost more than the handing over, and
-//! its memory would be cold.
+//! A thread cannot be stopped. One that overruns is abandoned: its place is free at once, and its task goes on. One whose
+//! caller is gone keeps its place until it ends or overruns. The threads are not tokio's, so an abandoned one never keeps
+//! the process from ending. When [`MAX_ABANDONED`] of them are running, the pool takes no more tasks, and the program has
+//! to be started again. A thread whose task has ended waits for another, since its memory is warm.
 
 use async_trait::async_trait;
 use curlew_model::Millis;
@@ -21,36 +18,35 @@ use std::thread;
 use std::time::Instant;
 use tokio::sync::{Semaphore, oneshot};
 
-/// Processor time that a document or a query may take: over thirty times what the slowest page takes that the limits of
+/// Processor time that a document or a query may take: over thirty times that of the slowest page that the limits of
 /// `article` let in (BENCHMARKS.md).
-pub const PARSE_TIME: Millis = Millis::from_secs(10);
-/// Ratio of the wall-clock limit of a task to its processor time limit, so that one that gets only a part of a core is
-/// not cut short.
+pub(crate) const PARSE_TIME: Millis = Millis::from_secs(10);
+/// Ratio of the wall-clock limit of a task to its processor time limit, for tasks that get only a part of a core.
 const WALL_FACTOR: u64 = 12;
 /// A thread's processor time is not read more often than this.
 const LEAST_WAIT: Millis = Millis(20);
-/// Stack of a task's thread, in bytes. The deepest pages that the limits let in are read with an eighth of it; what is
-/// not touched takes no memory (BENCHMARKS.md).
+/// Stack of a task's thread, in bytes; the deepest pages that the limits let in take an eighth of it (BENCHMARKS.md).
 const STACK: usize = 8 * 1024 * 1024;
 /// Abandoned threads at which the pool is worn out. Each may hold the memory of a large document.
 const MAX_ABANDONED: usize = 8;
 
 /// Runs tasks on threads of their own; as many documents, and as many queries, as there are cores at a time, and half
 /// as many builds.
-pub struct CpuThreads {
+pub(crate) struct CpuThreads {
     parse_time: Millis,
     documents: Arc<Semaphore>,
     large_documents: Arc<Semaphore>,
     queries: Arc<Semaphore>,
     builds: Arc<Semaphore>,
-    builders: usize,
+    /// Number of builds that run at a time.
+    pub(crate) builders: usize,
     abandoned: Arc<AtomicUsize>,
     idle: Arc<IdleThreads>,
 }
 
 impl CpuThreads {
-    /// A pool whose documents and queries may take this much processor time.
-    pub fn new(parse_time: Millis) -> CpuThreads {
+    /// Returns a pool whose documents and queries may take this much processor time.
+    pub(crate) fn new(parse_time: Millis) -> CpuThreads {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         let builders = (cores / 2).max(1);
         let places = |number| Arc::new(Semaphore::new(number));
@@ -66,36 +62,9 @@ impl CpuThreads {
         }
     }
 
-    /// Returns the number of builds that run at a time.
-    pub fn builders(&self) -> usize {
-        self.builders
-    }
-
-    /// Returns true if too many abandoned tasks are still running that the pool takes no more.
-    pub fn is_worn_out(&self) -> bool {
+    /// True if so many abandoned tasks are still running that the pool takes no more.
+    pub(crate) fn is_worn_out(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed) >= MAX_ABANDONED
-    }
-
-    fn places(&self, kind: CpuTask) -> &Arc<Semaphore> {
-        match kind {
-            CpuTask::Document => &self.documents,
-            CpuTask::LargeDocument => &self.large_documents,
-            CpuTask::Query => &self.queries,
-            CpuTask::Build => &self.builds,
-        }
-    }
-
-    fn limit(&self, kind: CpuTask) -> Option<Millis> {
-        match kind {
-            CpuTask::Document | CpuTask::LargeDocument | CpuTask::Query => Some(self.parse_time),
-            CpuTask::Build => None,
-        }
-    }
-}
-
-impl Default for CpuThreads {
-    fn default() -> CpuThreads {
-        CpuThreads::new(PARSE_TIME)
     }
 }
 
@@ -104,16 +73,21 @@ impl CpuPool for CpuThreads {
     async fn run(&self, kind: CpuTask, work: Box<dyn FnOnce() + Send>) -> Result<(), CpuError> {
         let unavailable =
             |what: &str, source| CpuError::Unavailable(PortError::Unavailable { what: what.into(), source });
+        let (places, limit) = match kind {
+            CpuTask::Document => (&self.documents, Some(self.parse_time)),
+            CpuTask::LargeDocument => (&self.large_documents, Some(self.parse_time)),
+            CpuTask::Query => (&self.queries, Some(self.parse_time)),
+            CpuTask::Build => (&self.builds, None),
+        };
         // A semaphore of the pool is never closed.
-        let place = self.places(kind).clone().acquire_owned().await;
+        let place = places.clone().acquire_owned().await;
         if self.is_worn_out() {
             return Err(unavailable("too many documents are still being parsed beyond their limit", None));
         }
-        let task = Arc::new(Task::new(self.abandoned.clone()));
+        let task = Arc::new(Task { state: Mutex::new(State::Starting), abandoned: self.abandoned.clone() });
         let (ended, end) = oneshot::channel();
-        let running = task.clone();
+        let ending = Ending(task.clone());
         let run = move || {
-            let ending = Ending(running);
             if ending.0.begin() {
                 work();
             }
@@ -123,7 +97,7 @@ impl CpuPool for CpuThreads {
         };
         let handed_over = self.idle.hand_over(Box::new(run));
         handed_over.map_err(|error| unavailable("a thread could not be had", Some(Box::new(error))))?;
-        let (watched, limit) = (Watched(task), self.limit(kind));
+        let watched = Watched(task);
         let watch = async move {
             let _place = place;
             watched.until(end, kind, limit).await
@@ -226,26 +200,23 @@ struct Task {
 #[derive(Clone, Copy)]
 enum State {
     Starting,
-    Running(Thread),
+    /// On a thread of this number, if the platform tells it, which had taken this processor time before.
+    Running(Option<u64>, Millis),
     Abandoned,
     Ended,
 }
 
 impl Task {
-    fn new(abandoned: Arc<AtomicUsize>) -> Task {
-        Task { state: Mutex::new(State::Starting), abandoned }
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// True if the task is still wanted.
+    /// Notes the thread of the task; returns false if the task is no longer wanted.
     fn begin(&self) -> bool {
         let mut state = self.state();
         let is_wanted = matches!(*state, State::Starting);
         if is_wanted {
-            *state = State::Running(Thread::current());
+            *state = State::Running(NUMBER.with(|number| *number), own_time());
         }
         is_wanted
     }
@@ -259,7 +230,7 @@ impl Task {
 
     fn abandon(&self) {
         let mut state = self.state();
-        if matches!(*state, State::Starting | State::Running(_)) {
+        if matches!(*state, State::Starting | State::Running(..)) {
             *state = State::Abandoned;
             self.abandoned.fetch_add(1, Ordering::Relaxed);
         }
@@ -268,19 +239,11 @@ impl Task {
     /// Processor time that the task has taken, if the platform tells it.
     fn processor_time(&self) -> Option<Millis> {
         match *self.state() {
-            State::Running(thread) => thread.time_of_task(),
+            State::Running(thread, before) => Some(time_of(thread)?.saturating_sub(before)),
             // The thread waits for a core, or has ended just now.
             State::Starting | State::Abandoned | State::Ended => Some(Millis::ZERO),
         }
     }
-}
-
-/// A thread of this process at the beginning of a task. Only Linux tells of threads (proc(5)).
-#[derive(Clone, Copy)]
-struct Thread {
-    number: Option<u64>,
-    /// Processor time that it had taken before.
-    before: Millis,
 }
 
 thread_local! {
@@ -291,28 +254,20 @@ thread_local! {
     };
 }
 
-impl Thread {
-    /// Ticks of processor time in a second, as `/proc` gives them (`sysconf(_SC_CLK_TCK)`): 100 on all platforms of
-    /// Linux.
+/// Returns the processor time of a thread of this process. Only Linux tells it (proc(5)).
+fn time_of(thread: Option<u64>) -> Option<Millis> {
+    /// Ticks in a second (`sysconf(_SC_CLK_TCK)`), on all platforms of Linux.
     const TICKS: u64 = 100;
-    /// Place of `utime` behind the name of the command in `/proc/PID/task/TID/stat`; `stime` follows (proc(5)).
+    /// Place of `utime` behind the name of the command; `stime` follows.
     const UTIME: usize = 11;
-
-    fn current() -> Thread {
-        Thread { number: NUMBER.with(|number| *number), before: own_time() }
-    }
-
-    /// Processor time since its task began.
-    fn time_of_task(self) -> Option<Millis> {
-        let stat = std::fs::read_to_string(format!("/proc/self/task/{}/stat", self.number?)).ok()?;
-        // The name may hold anything, blanks and brackets too, and ends at the last bracket.
-        let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(Thread::UTIME);
-        let mut ticks = || fields.next()?.parse::<u64>().ok();
-        Some(Millis((ticks()? + ticks()?) * 1_000 / Thread::TICKS).saturating_sub(self.before))
-    }
+    let stat = std::fs::read_to_string(format!("/proc/self/task/{}/stat", thread?)).ok()?;
+    // The name may hold anything, blanks and brackets too, and ends at the last bracket.
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(UTIME);
+    let mut ticks = || fields.next()?.parse::<u64>().ok();
+    Some(Millis((ticks()? + ticks()?) * 1_000 / TICKS))
 }
 
-/// Processor time that the current thread has taken so far; nothing where no other thread could be told its time.
+/// Returns the processor time of the current thread so far; zero where no other thread's time can be read.
 #[cfg(target_os = "linux")]
 fn own_time() -> Millis {
     crate::clock::kernel_time(rustix::time::ClockId::ThreadCPUTime)
@@ -334,7 +289,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     async fn cpu() -> Fresh<Arc<dyn CpuPool>> {
-        Fresh::new(Arc::new(CpuThreads::default()))
+        Fresh::new(Arc::new(CpuThreads::new(PARSE_TIME)))
     }
 
     conformance!(cpu, cpu);
@@ -384,7 +339,7 @@ mod tests {
     #[tokio::test]
     async fn queries_do_not_wait_for_documents() {
         // Nothing overruns here: all places of documents stay taken.
-        let (pool, busy) = (Arc::new(CpuThreads::default()), Busy::default());
+        let (pool, busy) = (Arc::new(CpuThreads::new(PARSE_TIME)), Busy::default());
         let documents: Vec<_> = (0..100)
             .map(|_| {
                 let (pool, work) = (pool.clone(), busy.work());
@@ -404,7 +359,7 @@ mod tests {
     /// are places.
     #[tokio::test]
     async fn a_task_whose_caller_is_gone_keeps_its_place_until_it_ends() {
-        let (pool, running) = (Arc::new(CpuThreads::default()), Arc::new(AtomicUsize::new(0)));
+        let (pool, running) = (Arc::new(CpuThreads::new(PARSE_TIME)), Arc::new(AtomicUsize::new(0)));
         let stop = Busy::default();
         for _ in 0..2 * MAX_ABANDONED {
             let (pool, running, wait) = (pool.clone(), running.clone(), stop.work());
@@ -472,7 +427,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_ends_its_thread_alone() {
-        let pool = CpuThreads::default();
+        let pool = CpuThreads::new(PARSE_TIME);
         let panics = pool.run(CpuTask::Document, Box::new(|| std::panic::resume_unwind(Box::new(())))).await;
         assert!(panics.is_ok(), "{panics:?}");
         assert!(matches!(compute(&pool, CpuTask::Document, || 7).await, Ok(7)));

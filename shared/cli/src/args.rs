@@ -1,18 +1,15 @@
-//! The command line, as people type it; docs/ explains the words. Commands with many flags have a file for each
-//! subject.
+//! The command line, as people type it. Commands with many flags have a file for each subject.
 
 mod check;
 mod crawl;
-mod model;
 mod operator;
 mod settings;
 mod transfer;
 
 pub(crate) use check::{Check, Document};
 pub(crate) use crawl::{CrawlArgs, DemoArgs, Until};
-pub(crate) use model::{ModelArgs, ModelWhat};
 pub(crate) use operator::{MessagesArgs, MessagesWhat, OverrideArgs, OverrideWhat, TickArgs, WatchArgs, WatchWhat};
-pub(crate) use settings::{AdminWhat, ConfigWhat, InitArgs, KeyArgs, KeyWhat, Preset};
+pub(crate) use settings::{AdminWhat, ConfigWhat, InitArgs, KeyArgs, KeyWhat, ModelArgs, ModelWhat, Preset};
 pub(crate) use transfer::{BackupArgs, BulkArgs, Export, Import, RecordsArgs, ReextractArgs, WarcArgs};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -47,11 +44,9 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// Reads the program's arguments.
-    ///
-    /// `curlew help COMMAND` is read as `curlew COMMAND --help`, and `curlew sites NAME` as `curlew sites show NAME`. A
-    /// word of a search may begin with `-`, and clap would take `-harbour` for `-h` and more. Such a word is passed on
-    /// after a blank, which means nothing in a query.
+    /// Reads the program's arguments. `curlew help COMMAND` is read as `curlew COMMAND --help`, and `curlew sites NAME`
+    /// as `curlew sites show NAME`. A word of a search that begins with `-` is passed on after a blank, which means
+    /// nothing in a query: clap would take `-harbour` for `-h` and more.
     pub(crate) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
         let mut args: Vec<OsString> = args.into_iter().collect();
         if args.get(1).is_some_and(|first| first == "help") {
@@ -89,8 +84,8 @@ fn with_groups(command: clap::Command) -> clap::Command {
     command.mut_subcommands(|command| command.hide(true)).help_template(template)
 }
 
-/// Returns the place in the arguments of the key in `curlew sites KEY` and its like, where `show` was left out; `None`
-/// if no command that lists rows is named, or one of its own commands follows it.
+/// Returns the place of the key in the arguments `curlew sites KEY` and their like, where `show` was left out; `None` if
+/// no command that lists rows is named, or one of its own commands follows it.
 fn shown_at(cli: &clap::Command, args: &[OsString]) -> Option<usize> {
     let is_value = |before: &OsString| {
         let before = before.to_string_lossy();
@@ -403,6 +398,16 @@ pub(crate) struct ListArgs {
     pub(crate) json: bool,
 }
 
+impl ListArgs {
+    /// Returns the key of the one row to show; `None` for a list of all.
+    pub(crate) fn key(&self) -> Option<&str> {
+        match &self.what {
+            Some(ListWhat::Show { key }) => Some(key),
+            Some(ListWhat::List) | None => None,
+        }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum ListWhat {
     /// List all, one per line
@@ -455,11 +460,7 @@ mod tests {
             else {
                 panic!("{typed}: {parsed:?}");
             };
-            let shown = match &args.what {
-                Some(ListWhat::Show { key }) => Some(key.as_str()),
-                Some(ListWhat::List) | None => None,
-            };
-            assert_eq!(shown, key, "{typed}");
+            assert_eq!(args.key(), key, "{typed}");
         }
         assert!(matches!(read("curlew --data pages status").map(|cli| cli.command), Ok(Command::Status { .. })));
         assert!(matches!(read("curlew config show").map(|cli| cli.command), Ok(Command::Config { .. })));

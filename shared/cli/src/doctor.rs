@@ -1,22 +1,28 @@
-//! Examination of a store: is it well, and if not, what is to be done?
+//! `curlew doctor`: examines a store and the processes on it, and says what to do.
 //!
-//! Adapters gather [`facts`]: `over_ports` what the ports tell of any store, `stack` what only AWS tells. The checks
-//! are pure functions from these facts to [`finding`]s, in `checks` and, of a stack alone, in `deployment`. So each
-//! check goes on when another one fails, and a fact that is not known is a finding itself.
+//! Adapters gather [`facts`]: `over_ports` those of any store, `stack` those of a stack. Pure checks judge the facts, so
+//! each check goes on when another one fails, and a fact that is not known is a finding itself.
 
 mod checks;
 mod deployment;
-pub(crate) mod facts;
-pub(crate) mod finding;
-pub(crate) mod over_ports;
+mod facts;
+mod finding;
+mod over_ports;
 #[cfg(feature = "aws")]
-pub(crate) mod stack;
+mod stack;
 
-use anyhow::Result;
-use curlew_app::Settings as Config;
-use curlew_model::Timestamp;
-use facts::Facts;
+use crate::commands::Place;
+use crate::output::{self, count};
+use crate::world::World;
+use anyhow::{Result, bail};
+use curlew_app::{BadSettings, Flags, Settings as Config, SystemClock};
+use curlew_embedded::Access;
+use curlew_ports::Clock as _;
+use facts::{Facts, MissingFact};
 use finding::{Finding, Level};
+use over_ports::{objects, rows, stated};
+use serde_json::json;
+use std::path::PathBuf;
 
 /// Name of the check that tells of missing rights, whoever finds them.
 const RIGHTS: &str = "rights";
@@ -48,24 +54,65 @@ const CHECKS: [NamedCheck; 20] = [
     ("holds", checks::holds),
 ];
 
-/// Gathers the facts about a stack, with the credentials and the region of the environment.
-///
-/// # Errors
-/// If the program cannot be put together.
-#[cfg(feature = "aws")]
-pub(crate) async fn of_stack(name: &str, program: String, config: Config, now: Timestamp) -> Result<Facts> {
-    // Boxed, since the future is large.
-    Box::pin(stack::gather(name, program, config, now)).await
+/// Examines the store of this machine, or a stack. `loaded` are the settings of this run, or what is wrong with them;
+/// then `data` is the store's folder, if a flag names it.
+pub(crate) async fn run(
+    loaded: Result<Config, BadSettings>,
+    data: Option<PathBuf>,
+    place: Place,
+    json: bool,
+) -> Result<()> {
+    let facts = match &place {
+        Place::Here => here(loaded, data, place.program()).await?,
+        // The settings of the stack are those in its bucket. Boxed, since the future is large.
+        #[cfg(feature = "aws")]
+        Place::Stack(name) => {
+            let (config, now) = (loaded.or_else(|_| defaults(None))?, SystemClock::new().now());
+            Box::pin(stack::gather(name, place.program(), config, now)).await?
+        }
+        #[cfg(not(feature = "aws"))]
+        Place::Stack(_) => return Err(crate::optional::missing("--aws", "aws")),
+    };
+    let findings = examine(&facts);
+    let failed = findings.iter().filter(|finding| finding.level == Level::Failed).count();
+    if json {
+        output::json(&json!({"ok": failed == 0, "checks": findings}))?;
+    } else {
+        findings.iter().try_for_each(|finding| output::line(output::printable(&finding.line(), usize::MAX)))?;
+    }
+    if failed > 0 {
+        bail!("{} failed: the lines above say what to do", count(failed as u64, "check"));
+    }
+    Ok(())
 }
 
-/// Refuses to examine a stack: this build has no store for one.
-#[cfg(not(feature = "aws"))]
-pub(crate) async fn of_stack(_: &str, _: String, _: Config, _: Timestamp) -> Result<Facts> {
-    Err(crate::optional::missing("--aws", "aws"))
+fn defaults(data: Option<PathBuf>) -> Result<Config, BadSettings> {
+    Config::load(&Flags { data, ..Flags::default() }, std::iter::empty())
 }
 
-/// Returns what all checks find.
-pub(crate) fn examine(facts: &Facts) -> Vec<Finding> {
+/// Gathers the facts about the store of this machine.
+async fn here(loaded: Result<Config, BadSettings>, data: Option<PathBuf>, program: String) -> Result<Facts> {
+    let now = SystemClock::new().now();
+    let facts = |store| Facts::new(now, false, program, store);
+    let settings = Some(Ok(loaded.as_ref().map(stated).map_err(ToString::to_string)));
+    if loaded.is_err() && data.is_none() {
+        let why = "the settings say where it is, and cannot be used; --data DIR names it";
+        return Ok(Facts { settings, ..facts(Err(MissingFact::Failed(why.to_owned()))) });
+    }
+    let config = loaded.or_else(|_| defaults(data))?;
+    let folder = config.data.display().to_string();
+    let world = match World::open(config, Access::Shared) {
+        Ok(world) => world,
+        Err(error) => return Ok(Facts { settings, ..facts(Err(MissingFact::Failed(format!("{error:#}")))) }),
+    };
+    let mut facts = Facts { settings, ..facts(Ok(format!("the store in {folder} can be opened"))) };
+    rows(&world, &mut facts).await;
+    objects(&world, &mut facts).await;
+    Ok(facts)
+}
+
+/// Returns what all checks find, in their order. Findings about rights are shown together.
+fn examine(facts: &Facts) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for (name, check) in CHECKS {
         for finding in check(facts) {

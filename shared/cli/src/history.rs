@@ -3,8 +3,9 @@
 use crate::args::CrawlArgs;
 use crate::failure::usage;
 use crate::output::{self, ADDRESS, count, printable};
-use crate::world::{World, each_source};
+use crate::world::World;
 use anyhow::Result;
+use curlew_catalog::listing::each_source;
 use curlew_crawl::feeds::backfill::BackfillRequest;
 use curlew_model::{BackfillLine, BackfillState, SiteState, Source, SourceKey};
 use curlew_policy::polling::backfill;
@@ -15,29 +16,27 @@ const SHOWN: usize = 10;
 /// Maximum number of characters of a reason that are shown.
 const REASON: usize = 200;
 
-/// Begins to read the back catalogues of the named sites and feeds, or of all known ones if none was named, if the
-/// flags say so.
+/// Begins to read the back catalogues of the named sites and feeds, or of all known ones, if the flags say so.
 pub(crate) async fn begin(world: &World, args: &CrawlArgs, named: &BTreeSet<SourceKey>) -> Result<()> {
     if !args.history {
         return Ok(());
     }
     let mut of = named.clone();
     if of.is_empty() {
-        each_source(world, |row| {
+        each_source(world.ports.sources.as_ref(), |row| {
             // The feeds of a site belong to its back catalogue.
-            match row {
-                Source::Site(site) if !matches!(site.state, SiteState::Replaced { .. }) => of.insert(site.key.clone()),
-                Source::Feed(feed) if feed.site.is_none() && !feed.gone => of.insert(feed.key.clone()),
-                _ => false,
-            };
-            Ok(())
+            of.extend(match row {
+                Source::Site(site) if !matches!(site.state, SiteState::Replaced { .. }) => Some(site.key),
+                Source::Feed(feed) if feed.site.is_none() && !feed.gone => Some(feed.key),
+                _ => None,
+            });
         })
         .await?;
     }
     if of.is_empty() {
         return Err(usage("no site is known yet: name one, as in `curlew crawl example.org --history`"));
     }
-    let request = BackfillRequest { since: args.since, limit: args.limit, asked: true };
+    let request = BackfillRequest { since: args.since, limit: args.limit, asked: true, again: false };
     for key in &of {
         world.crawler.backfills.begin(key, request).await?;
     }
@@ -47,18 +46,17 @@ pub(crate) async fn begin(world: &World, args: &CrawlArgs, named: &BTreeSet<Sour
 /// Returns all back catalogues, those first that are being read.
 pub(crate) async fn gather(world: &World) -> Result<Vec<BackfillLine>> {
     let mut all = vec![];
-    each_source(world, |row| {
+    each_source(world.ports.sources.as_ref(), |row| {
         if let Source::Backfill(row) = row {
-            all.push(backfill::line(row, &world.config.rules));
+            all.push(backfill::line(&row, &world.config.rules));
         }
-        Ok(())
     })
     .await?;
     all.sort_by_key(|line| (line.state != BackfillState::Running, line.url.clone()));
     Ok(all)
 }
 
-/// Returns them as lines for people; of many only the first ones, and how many there are.
+/// Returns back catalogues as lines for people; of many only the first ones, and how many there are.
 pub(crate) fn lines(all: &[BackfillLine]) -> Vec<String> {
     let mut lines: Vec<String> = all.iter().take(SHOWN).map(words).collect();
     if all.len() > SHOWN {
@@ -67,12 +65,9 @@ pub(crate) fn lines(all: &[BackfillLine]) -> Vec<String> {
     lines
 }
 
-/// Prints them.
+/// Prints back catalogues, each after a name.
 pub(crate) fn print(all: &[BackfillLine], name: &str) -> Result<()> {
-    for line in lines(all) {
-        output::line(&format!("{name}{line}"))?;
-    }
-    Ok(())
+    lines(all).iter().try_for_each(|line| output::line(format!("{name}{line}")))
 }
 
 fn words(line: &BackfillLine) -> String {
@@ -82,11 +77,13 @@ fn words(line: &BackfillLine) -> String {
     let progress = format!("{asked} asked for{so_far}, {found} found in {documents}");
     let state = match &line.state {
         BackfillState::Running => {
-            let days = line.days.unwrap_or(1);
-            let days = if days == 1 { "1 day".to_owned() } else { format!("{days} days") };
-            let least = if line.is_least { "at least " } else { "about " };
+            let days = match line.days.unwrap_or(1) {
+                1 => "1 day".to_owned(),
+                days => format!("{days} days"),
+            };
+            let least = if line.is_least { "at least" } else { "about" };
             let note = line.note.as_ref().map(|note| format!(" ({})", printable(note, REASON))).unwrap_or_default();
-            format!("{least}{days} left, next step {}{note}", line.due)
+            format!("{least} {days} left, next step {}{note}", line.due)
         }
         BackfillState::Done { reason } => format!("done: {}", printable(reason, REASON)),
         BackfillState::GivenUp { reason } => format!("given up: {}", printable(reason, REASON)),

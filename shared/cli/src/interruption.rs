@@ -1,5 +1,5 @@
-//! Where the jobs of a runner that ends are interrupted: between two calls. A call that is under way ends, and what it
-//! brought is taken in, up to the next pause or call of the job.
+//! Interrupts the jobs of a runner that ends between two calls: a call that is under way ends, and what it brought is
+//! taken in, up to the next pause or call of the job.
 
 use async_trait::async_trait;
 use curlew_model::{Millis, Timestamp};

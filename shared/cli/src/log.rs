@@ -61,7 +61,6 @@ mod tests {
     use std::sync::{Arc, Mutex, PoisonError};
     use tracing_subscriber::fmt::MakeWriter;
 
-    /// Collects the log.
     #[derive(Clone, Default)]
     struct Kept(Arc<Mutex<Vec<u8>>>);
 

@@ -4,32 +4,30 @@ mod apart;
 mod args;
 mod check;
 mod commands;
-mod config;
 mod doctor;
-#[cfg(test)]
-mod documents;
 mod export;
 mod failure;
 mod history;
 mod interruption;
-mod live_status;
 mod log;
 mod metrics;
 mod optional;
 mod output;
-mod pictures;
 mod process;
 mod progress;
 mod recorder;
 mod runner;
 mod server;
 mod status;
+#[cfg(test)]
+mod tests;
 mod world;
 
 use anyhow::Result;
-use args::{Cli, Command, Shared};
+use args::{Cli, Command};
 use clap::error::ErrorKind;
 use commands::Place;
+use commands::config::load;
 use curlew_app::LogForm;
 use std::process::ExitCode;
 
@@ -63,7 +61,7 @@ fn unparsed(error: &clap::Error) -> ExitCode {
         .map(|line| line.strip_prefix("tip: ").map_or_else(|| format!(" {line}"), |tip| format!("; {tip}")))
         .collect();
     let command = args::command_of(std::env::args_os());
-    output::error_line(&format!("curlew: {what}{more} (see `{command} --help`)"));
+    output::error_line(format!("curlew: {what}{more} (see `{command} --help`)"));
     ExitCode::from(2)
 }
 
@@ -73,35 +71,31 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     causes.any(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-fn run(cli: Cli) -> Result<()> {
-    match cli.command {
-        Command::Check { what } => check::run(what, &cli.shared),
-        Command::Config { what } if !cli.shared.aws => commands::config::run(&what, &cli.shared),
+fn run(Cli { shared, command }: Cli) -> Result<()> {
+    match command {
+        Command::Check { what } => check::run(what, &shared),
+        Command::Config { what } if !shared.aws => commands::config::run(&what, &shared),
         Command::Init(args) => commands::config::init(&args),
         Command::Completions { shell } => commands::manual::completions(shell),
         Command::Man { folder } => commands::manual::pages(&folder),
         Command::Health { listen } => commands::health::run(listen),
         // Doctor goes on with wrong settings, and says what is wrong.
         Command::Doctor { output } => {
-            let loaded = config::load(&cli.shared, std::env::vars());
+            let loaded = load(&shared);
             let log = loaded.as_ref().map_or(LogForm::Text, |settings| settings.log);
-            let place = Place::new(&cli.shared);
-            let data = cli.shared.data.clone();
-            let work = async move { commands::doctor::run(loaded, data, &place, output.json).await };
-            on_runtime(log, &cli.shared, work)
+            let work = doctor::run(loaded, shared.data.clone(), Place::new(&shared), output.json);
+            on_runtime(log, shared.verbose, work)
         }
         command => {
-            let config = config::load(&cli.shared, std::env::vars())?;
-            let log = config.log;
-            let work = commands::run(command, config, Place::new(&cli.shared));
-            on_runtime(log, &cli.shared, work)
+            let config = load(&shared)?;
+            on_runtime(config.log, shared.verbose, commands::run(command, config, Place::new(&shared)))
         }
     }
 }
 
 /// Runs a command with its log.
-fn on_runtime(log: LogForm, shared: &Shared, work: impl Future<Output = Result<()>>) -> Result<()> {
-    log::start(log, shared.verbose);
+fn on_runtime(log: LogForm, verbose: u8, work: impl Future<Output = Result<()>>) -> Result<()> {
+    log::start(log, verbose);
     server::descriptors::raise();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let done = runtime.block_on(work);

@@ -1,17 +1,13 @@
-//! Metrics of `curlew serve` in the OpenMetrics text format, on a listener of their own. Events of the stages are
-//! counted by [`curlew_app::Tally`]; the state of the store is gathered when it is asked for, and not more often
-//! than it may cost.
+//! Metrics of `curlew serve` in the OpenMetrics text format, on a listener of their own. [`curlew_app::Tally`] counts the
+//! events of the stages; the state of the store is gathered at a bounded cost when it is asked for.
 
 mod access;
-mod families;
-mod gauges;
-
-#[cfg(test)]
-pub(crate) use families::{FAMILIES, full_name};
+pub(crate) mod families;
+pub(crate) mod gauges;
 
 use crate::server::{self, Limits};
 use crate::world::World;
-use access::Access;
+use access::guarded;
 use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -32,7 +28,6 @@ const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=u
 /// Maximum number of connections at once: a few scrapers.
 const MAX_CONNECTIONS: usize = 16;
 
-/// Answers scrapes.
 struct Exporter {
     world: Arc<World>,
     /// Locked while it is gathered, so that scrapes at once cost one.
@@ -45,15 +40,14 @@ pub(crate) async fn serve(world: Arc<World>, stop: impl Future<Output = ()> + Se
     let listener = match TcpListener::bind(settings.listen).await {
         Ok(listener) => listener,
         Err(error) => {
-            tracing::warn!(
+            return tracing::warn!(
                 address = %settings.listen, %error,
                 "there are no metrics, since their address cannot be had: choose another one by [metrics] listen, or 'off'"
             );
-            return;
         }
     };
     let exporter = Arc::new(Exporter { world, gauges: Mutex::default() });
-    let router = Access::new(settings.token).guard(Router::new().route("/metrics", get(scrape)).with_state(exporter));
+    let router = guarded(Router::new().route("/metrics", get(scrape)).with_state(exporter), settings.token);
     server::serve(listener, router, Proxies::default(), Limits::new(MAX_CONNECTIONS), stop).await;
 }
 

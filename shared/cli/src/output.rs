@@ -1,43 +1,40 @@
 //! Writes to standard output and standard error. A closed pipe ends the command quietly.
 
+use anyhow::Result;
 use curlew_model::{Fault, Faults, Millis, Timestamp};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::fmt::Display;
 use std::io::{self, Write};
 
 /// Maximum number of characters of an address in a line for people.
 pub(crate) const ADDRESS: usize = 90;
 
-/// Writes a line to standard output.
-///
-/// # Errors
-/// The error of the write, as when the pipe is closed or the disk behind it is full.
-pub(crate) fn line(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.write_all(b"\n")
-}
-
-/// Writes a text of several lines to standard output.
-///
-/// # Errors
-/// As [`line`].
-pub(crate) fn text(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
+/// Writes a line to standard output. A closed pipe and a full disk behind it are errors.
+pub(crate) fn line(text: impl Display) -> Result<()> {
+    Ok(writeln!(io::stdout().lock(), "{text}")?)
 }
 
 /// Writes a value as one line of JSON to standard output.
-///
-/// # Errors
-/// As [`line`].
-pub(crate) fn json(value: &impl Serialize) -> io::Result<()> {
-    line(&serde_json::to_string(value).map_err(io::Error::other)?)
+pub(crate) fn json(value: &impl Serialize) -> Result<()> {
+    line(serde_json::to_string(value)?)
+}
+
+/// Writes one answer: `value` for programs, or `text` for people.
+pub(crate) fn answer(as_json: bool, value: &impl Serialize, text: impl Display) -> Result<()> {
+    if as_json { json(value) } else { line(text) }
+}
+
+/// Writes a list with one row a line: JSON for programs; for people what `text` makes of a row, or `empty`.
+pub(crate) fn list<T: Serialize>(as_json: bool, rows: &[T], empty: &str, text: impl Fn(&T) -> String) -> Result<()> {
+    if rows.is_empty() && !as_json {
+        return line(empty);
+    }
+    rows.iter().try_for_each(|row| if as_json { json(row) } else { line(text(row)) })
 }
 
 /// Writes a line to standard error; ignores errors, since nobody could be told.
-pub(crate) fn error_line(text: &str) {
+pub(crate) fn error_line(text: impl Display) {
     let _unread = writeln!(io::stderr().lock(), "{text}");
 }
 
@@ -54,6 +51,20 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
 /// Returns the same with the verb: `1 page is`, `2 pages are`.
 pub(crate) fn count_are(number: u64, noun: &str) -> String {
     format!("{} {}", count(number, noun), if number == 1 { "is" } else { "are" })
+}
+
+/// Returns numbers before the words that they count: `3 noindex, 1 gone`.
+pub(crate) fn counted(numbers: impl IntoIterator<Item = (impl Display, impl Display)>) -> String {
+    let parts = numbers.into_iter().map(|(word, number)| format!("{number} {word}"));
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns [`counted`] numbers in parentheses behind a blank; an empty text if there is none.
+pub(crate) fn in_parentheses(numbers: impl IntoIterator<Item = (impl Display, impl Display)>) -> String {
+    match counted(numbers).as_str() {
+        "" => String::new(),
+        text => format!(" ({text})"),
+    }
 }
 
 /// Returns a length of time in words.

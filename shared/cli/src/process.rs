@@ -5,12 +5,10 @@ use std::path::Path;
 /// Clock ticks a second, as Linux reports them to programs.
 const TICKS: f64 = 100.0;
 
-/// Returns the processor time that this process has used, in seconds.
 pub(crate) fn cpu_seconds() -> f64 {
     (stat(11) + stat(12)) / TICKS
 }
 
-/// Returns the time of this process's start, in seconds since 1970.
 pub(crate) fn start_seconds() -> f64 {
     let system = std::fs::read_to_string("/proc/stat").unwrap_or_default();
     let boot = system.lines().find_map(|line| line.strip_prefix("btime ")?.trim().parse::<f64>().ok());
@@ -31,16 +29,9 @@ pub(crate) fn open_descriptors() -> u64 {
 }
 
 /// Returns the bytes that the file system of a folder has left, where that can be told.
-#[cfg(unix)]
 pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
     let system = rustix::fs::statvfs(folder).ok()?;
     Some(system.f_bavail.saturating_mul(system.f_frsize))
-}
-
-/// Returns nothing: this system is not asked.
-#[cfg(not(unix))]
-pub(crate) fn free_bytes(_: &Path) -> Option<u64> {
-    None
 }
 
 /// Returns a number of `/proc/self/stat`, counted from the one behind the program's name.

@@ -23,15 +23,12 @@ impl Progress {
     /// Shows the counts of `tally`; nothing if `quiet` is set.
     pub(crate) fn start(tally: Arc<Tally>, quiet: bool) -> Progress {
         let bar = ProgressBar::new(0);
-        let is_terminal = std::io::stderr().is_terminal();
-        if quiet || !is_terminal {
+        if quiet || !std::io::stderr().is_terminal() {
             bar.set_draw_target(ProgressDrawTarget::hidden());
-        }
-        if !quiet && !is_terminal {
             let task = tokio::spawn(async move {
-                loop {
+                while !quiet {
                     tokio::time::sleep(LINE).await;
-                    output::error_line(&format!("curlew: so far {}", words(&tally.counts())));
+                    output::error_line(format!("curlew: so far {}", words(&tally.counts())));
                 }
             });
             return Progress { bar, task };

@@ -1,15 +1,16 @@
 //! Adds what this process counts to the activity of the day.
 
 use crate::world::World;
+use curlew_app::Counts;
 use curlew_model::Millis;
 use curlew_people::activity::{self, DayCounts};
 
 /// Interval at which the counts are written.
 const EVERY: Millis = Millis::from_mins(5);
 
-/// Remembers what was written.
 #[derive(Default)]
 pub(crate) struct Recorder {
+    /// The counts that were written.
     written: DayCounts,
     /// Monotonic time of the last writing.
     at: Option<Millis>,
@@ -27,22 +28,17 @@ impl Recorder {
 
     /// Writes what is new, if anything is.
     pub(crate) async fn record(&mut self, world: &World) {
-        let counts = world.tally.counts();
-        let all = DayCounts {
-            polls: counts.polls,
-            accepted: counts.accepted,
-            holds: counts.held.values().sum(),
-            day: String::new(),
-        };
-        if all == self.written {
-            return;
-        }
+        let Counts { polls, accepted, held, .. } = world.tally.counts();
+        let all = DayCounts { polls, accepted, holds: held.values().sum(), day: String::new() };
         let more = DayCounts {
             polls: all.polls - self.written.polls,
             accepted: all.accepted - self.written.accepted,
             holds: all.holds - self.written.holds,
             day: String::new(),
         };
+        if more == DayCounts::default() {
+            return;
+        }
         match activity::add(world.ports.blobs.as_ref(), world.clock.now(), &more).await {
             Ok(()) => self.written = all,
             Err(error) => tracing::warn!(%error, "the counts of the day could not be written"),

@@ -5,52 +5,47 @@ mod lines;
 use crate::interruption::unless_interrupted;
 use crate::runner::lines::{InLine, Lines, Turn};
 use crate::world::World;
-use anyhow::Result;
+use anyhow::{Error, Result, bail};
 use curlew_app::program::Program;
 use curlew_crawl::worker::{Mailbox, Worker};
 use curlew_model::{Job, Millis, QueueName, Work};
 use curlew_policy::address;
 use curlew_policy::delivery::never_ends;
 use curlew_policy::rules::BUSY_LONGEST;
-use curlew_ports::Ports;
 use curlew_ports::stage::with_causes;
-use curlew_ports::{Delivery, PortError, Receipt};
+use curlew_ports::{Delivery, PortError, Ports, Receipt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
 /// Time after which an unfinished job is handed out again; longer than any visit may last.
 const VISIBILITY: Millis = Millis::from_mins(15);
-/// Longest time that a job waits in a line for its host key; the longest visit still ends within [`VISIBILITY`] after
-/// that.
+/// Longest time that a job waits in a line for its host key: the longest visit still ends within [`VISIBILITY`].
 const LONGEST_IN_LINE: Millis = Millis::from_mins(8);
 /// Maximum number of pages that are extracted in one batch and share a segment.
 const BATCH: usize = 32;
 /// Maximum number of batches of extraction at once; each needs a core and waits for nothing.
 const BATCHES: usize = 2;
-/// Minimum time between the beginnings of two batches of extraction while visits go on: each writes and flushes a
-/// segment. A visit pauses for as long before its next page.
+/// Minimum time between the beginnings of two batches of extraction while visits go on: each flushes a segment, and a
+/// visit pauses for as long before its next page.
 const GATHER_PAGES: Millis = Millis::from_secs(1);
-/// Time to wait before looking for jobs again when none was due. It doubles with each look in vain of a server at rest,
-/// up to [`LOOK_SELDOM`], so that it does next to nothing then.
+/// Time to wait before looking for jobs again when none was due. A server at rest doubles it with each look in vain, up
+/// to [`LOOK_SELDOM`].
 const LOOK_AGAIN: Millis = Millis(100);
-/// Longest time between two looks.
 const LOOK_SELDOM: Millis = Millis::from_secs(1);
 /// Number of times a job was handed out from which on it runs alone after a start: two processes in a row died with it.
 const SUSPECT: u32 = 3;
-/// The crawl is idle if nothing is due within this time; longer than a job waits whose site is in use by another one
-/// ([`BUSY_LONGEST`]), however slow the machine is: such a job is no reason to end.
+/// The crawl is idle if nothing is due within this time. A job whose site is in use by another one waits for less
+/// ([`BUSY_LONGEST`]), so the crawl does not end before it.
 const IDLE: Millis = Millis::from_mins(1);
 const _: () = assert!(IDLE.0 > BUSY_LONGEST.0);
 
 /// Message when results could not be stored, as when the disk is full.
 const NOT_ALL: &str = "some of the work could not be written down; start it again and it goes on where it was";
-/// Message when the pool is worn out.
 const WORN_OUT: &str = "too many documents are still being parsed long after their limit, which only a new process is rid of; start it again and it goes on where it was";
 
-/// Condition on which the runner ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
     /// Nothing is due within the next minute, or this instant of the monotonic clock is reached.
@@ -59,7 +54,6 @@ pub(crate) enum End {
     Never,
 }
 
-/// Runs jobs until its end condition holds.
 pub(crate) struct Runner {
     world: Arc<World>,
     stop: Arc<AtomicBool>,
@@ -71,9 +65,10 @@ pub(crate) struct Runner {
     unsettled: BTreeSet<QueueName>,
     under_way: Arc<UnderWay>,
     lines: Lines,
-    visits: Arc<std::sync::atomic::AtomicUsize>,
-    batches: Arc<std::sync::atomic::AtomicUsize>,
-    suspects: Arc<std::sync::atomic::AtomicUsize>,
+    /// Counts visits under way: each holds a clone; see [`under_way`]. So do the next two.
+    visits: Arc<()>,
+    batches: Arc<()>,
+    suspects: Arc<()>,
     /// Monotonic time at which the last batch of extraction began; none if it was full, so that more pages may wait.
     gathered_at: Option<Millis>,
     /// The last verdict that could not be stored, and the monotonic time of the failure: until its job is handed out
@@ -96,20 +91,9 @@ impl UnderWay {
     }
 }
 
-/// Counts a task while it runs, panics included.
-struct Slot(Arc<std::sync::atomic::AtomicUsize>);
-
-impl Slot {
-    fn take(counter: &Arc<std::sync::atomic::AtomicUsize>) -> Slot {
-        counter.fetch_add(1, Ordering::Relaxed);
-        Slot(counter.clone())
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
+/// Returns the number of tasks that hold a clone of a counter of the runner.
+fn under_way(counter: &Arc<()>) -> usize {
+    Arc::strong_count(counter) - 1
 }
 
 impl Runner {
@@ -131,14 +115,14 @@ impl Runner {
         }
     }
 
-    /// Runs jobs until the end condition holds, then lets the calls under way end.
-    ///
-    /// # Errors
-    /// The jobs cannot be read, or some verdicts could not be stored, as when the disk is full; the next run then does
-    /// the rest.
+    /// Runs jobs until the end condition holds, then lets the calls under way end. Fails if jobs cannot be read, or a
+    /// verdict could not be stored, as when the disk is full; the next run then does the rest.
     pub(crate) async fn run(mut self, end: End) -> Result<()> {
         if self.world.config.paused {
-            self.wait(end).await;
+            tracing::warn!("crawling is paused by the settings (`paused`); every job waits");
+            while matches!(end, End::Never) && !self.stop.load(Ordering::Relaxed) {
+                self.world.clock.sleep(LOOK_AGAIN).await;
+            }
             return Ok(());
         }
         let mut wait = LOOK_AGAIN;
@@ -146,7 +130,8 @@ impl Runner {
             if self.world.memory.is_worn_out() {
                 break true;
             }
-            if self.stop.load(Ordering::Relaxed) || self.past(end) {
+            let is_over = matches!(end, End::Idle(Some(at)) if self.world.clock.monotonic() >= at);
+            if is_over || self.stop.load(Ordering::Relaxed) {
                 break false;
             }
             let started = self.start_what_is_due().await?;
@@ -171,25 +156,13 @@ impl Runner {
         self.finish().await;
         // The pool may have recovered meanwhile, but the work was left for it.
         if is_worn_out || self.world.memory.is_worn_out() {
-            anyhow::bail!(WORN_OUT);
+            bail!(WORN_OUT);
         }
         let now = self.world.clock.monotonic();
         match self.unwritten {
-            Some((at, error)) if at + VISIBILITY > now => Err(anyhow::Error::new(error).context(NOT_ALL)),
+            Some((at, error)) if at + VISIBILITY > now => Err(Error::new(error).context(NOT_ALL)),
             _ => Ok(()),
         }
-    }
-
-    /// Does nothing, for crawling is paused.
-    async fn wait(&self, end: End) {
-        tracing::warn!("crawling is paused by the settings (`paused`); every job waits");
-        while matches!(end, End::Never) && !self.stop.load(Ordering::Relaxed) {
-            self.world.clock.sleep(LOOK_AGAIN).await;
-        }
-    }
-
-    fn past(&self, end: End) -> bool {
-        matches!(end, End::Idle(Some(at)) if self.world.clock.monotonic() >= at)
     }
 
     async fn is_idle(&self) -> Result<bool, PortError> {
@@ -197,9 +170,8 @@ impl Runner {
         Ok(self.world.ports.inbox.next_due().await?.is_none_or(|due| due > soon))
     }
 
-    /// Lets the calls under way end, and makes records of the pages that they brought unless it is told to stop. The
-    /// jobs that are left are sent again for the next run, as new messages, since an interruption is no failure and
-    /// must not count as one.
+    /// Lets the calls under way end, and makes records of the pages that they brought unless it is told to stop. Jobs
+    /// that are left are sent again as new messages, since an interruption must not count as a failure.
     async fn finish(&mut self) {
         self.ending.send_replace(true);
         let grace = self.world.clock.monotonic() + self.world.config.rules.call_time;
@@ -222,16 +194,14 @@ impl Runner {
         let interrupted = std::mem::take(&mut *self.under_way.jobs());
         for (receipt, job) in interrupted {
             if let Err(error) = send_again(&self.world, &receipt, vec![job]).await {
-                tracing::warn!(
-                    error = with_causes(&error),
-                    "an interrupted job could not be sent again; the next run finds it"
-                );
+                let error = with_causes(&error);
+                tracing::warn!(error, "an interrupted job could not be sent again; the next run finds it");
             }
         }
     }
 
     /// Records the end of a task. One that failed at its own bookkeeping leaves its job to be handed out again.
-    fn note(&mut self, done: Result<Result<(), PortError>, tokio::task::JoinError>) {
+    fn note(&mut self, done: Result<Result<(), PortError>, JoinError>) {
         let error = match done {
             Ok(Err(error)) => {
                 tracing::warn!(error = with_causes(&error), "a verdict could not be written; the job will run again");
@@ -258,14 +228,11 @@ impl Runner {
                 job => self.spawn(queue, vec![Delivery { job, ..delivery }], Some(turn)),
             }
         }
-        if !self.unsettled.is_empty() {
-            started += self.settle().await?;
-        }
+        started += self.settle().await?;
         if !self.unsettled.is_empty() {
             return Ok(started);
         }
-        // The stage that is furthest along goes first, so that work in hand is finished before more is taken on; and
-        // what is to be removed is removed before all.
+        // Work in hand is finished before more is taken on, and removals come before all.
         for stage in [QueueName::Remove, QueueName::Extract, QueueName::Fetch, QueueName::Poll, QueueName::Discover] {
             started += self.start(stage).await?;
         }
@@ -274,9 +241,9 @@ impl Runner {
 
     /// Starts due jobs of a queue, as many as there is room for; returns their number.
     async fn start(&mut self, stage: QueueName) -> Result<usize, PortError> {
-        let visits = self.visits.load(Ordering::Relaxed);
+        let visits = under_way(&self.visits);
         let room = match stage {
-            QueueName::Extract if self.batches.load(Ordering::Relaxed) >= BATCHES => 0,
+            QueueName::Extract if under_way(&self.batches) >= BATCHES => 0,
             QueueName::Extract if gathers(visits, self.gathered_at, self.world.clock.monotonic()) => 0,
             QueueName::Extract => BATCH,
             _ => self.world.config.workers.saturating_sub(visits),
@@ -295,7 +262,7 @@ impl Runner {
     }
 
     /// Begins jobs that were received: a batch of extraction, or each job at its turn. A job that may have killed the
-    /// last process does not wait for one, so that it runs alone.
+    /// last process waits for no turn, so that it runs alone.
     fn begin(&mut self, stage: QueueName, deliveries: Vec<Delivery>) {
         self.under_way.add(&deliveries);
         if stage == QueueName::Extract {
@@ -321,7 +288,7 @@ impl Runner {
     /// started.
     async fn settle(&mut self) -> Result<usize, PortError> {
         let mut started = 0;
-        while self.suspects.load(Ordering::Relaxed) == 0
+        while under_way(&self.suspects) == 0
             && let Some(stage) = self.unsettled.last().copied()
         {
             let now = self.world.clock.now();
@@ -342,11 +309,10 @@ impl Runner {
         }
         let is_suspect = !self.unsettled.is_empty() && deliveries.iter().any(|d| d.receives >= SUSPECT);
         let counter = if stage == QueueName::Extract { &self.batches } else { &self.visits };
-        let (slot, world, under_way) = (Slot::take(counter), self.world.clone(), self.under_way.clone());
-        let suspect = is_suspect.then(|| Slot::take(&self.suspects));
-        let is_ending = self.ending.subscribe();
+        let held = (counter.clone(), is_suspect.then(|| self.suspects.clone()), turn);
+        let (world, under_way, is_ending) = (self.world.clone(), self.under_way.clone(), self.ending.subscribe());
         self.tasks.spawn(async move {
-            let _slots = (slot, suspect, turn);
+            let _held = held;
             let receipts: Vec<Receipt> = deliveries.iter().map(|delivery| delivery.receipt.clone()).collect();
             let job = run(&world, stage, deliveries, is_suspect);
             // An interrupted job stays among those under way, which are sent again.
@@ -383,8 +349,8 @@ async fn run(world: &World, stage: QueueName, deliveries: Vec<Delivery>, is_susp
     Worker { stages, queue: &mailbox, clock: world.clock.as_ref() }.deliver(stage, rest).await
 }
 
-/// Sends what is left of a delivery as new messages: the pages of a visit one by one, so that only the one that kills
-/// the process is given up in the end, or a job that was not begun.
+/// Sends what is left of a delivery as new messages: a job that was not begun, or the pages of a visit one by one, so
+/// that only the one that kills the process is given up in the end.
 async fn send_again(world: &World, receipt: &Receipt, jobs: Vec<Job>) -> Result<(), PortError> {
     let now = world.clock.now();
     let jobs: Vec<_> = jobs.into_iter().map(|job| (job, now)).collect();

@@ -31,11 +31,10 @@ use tower::ServiceExt;
 
 /// Maximum number of connections at once; further ones wait in the system's backlog.
 pub(crate) const MAX_CONNECTIONS: usize = 256;
-/// Maximum number of connections of one address, unless it is a trusted proxy's; further ones are closed. Fewer while
-/// few places are free.
+/// Maximum number of connections of one address, fewer while few places are free; further ones are closed, unless the
+/// address is a trusted proxy's.
 const MAX_CONNECTIONS_OF_ADDRESS: usize = 64;
-/// Maximum time for the whole header of a request, from the moment that it is waited for; also the maximum idle time of
-/// a connection.
+/// Maximum time for the whole header of a request; also the maximum idle time of a connection.
 const HEADER_TIME: Duration = Duration::from_secs(10);
 /// Maximum time from the end of the header to the answer; a body must arrive within it, too.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
@@ -45,20 +44,17 @@ const TOO_LATE: &str = "There was no answer within 30 seconds. What was asked fo
 const NO_HOST: &str = "The request must have one Host field.";
 /// Age after which a connection takes no further request.
 const CONNECTION_TIME: Duration = Duration::from_secs(60);
-/// Maximum time after that, or after the program was told to stop, for the answer under way; a slower reader is cut
-/// off.
+/// Maximum time for the answer under way after [`CONNECTION_TIME`], or after the program was told to stop.
 const LAST_ANSWER_TIME: Duration = Duration::from_secs(30);
 /// Maximum length of a header, in bytes; also the size of a connection's buffer.
 const MAX_HEADER: usize = 16 << 10;
 /// Time to wait when a connection cannot be accepted, as when no file descriptor is left.
 const ACCEPT_RETRY: Duration = Duration::from_millis(500);
 
-/// Limits of a server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Maximum number of connections at once.
     pub(crate) connections: usize,
-    /// Maximum number of connections of one address at once.
     pub(crate) of_address: usize,
 }
 
@@ -83,10 +79,7 @@ pub(crate) async fn serve(
     let pages = Arc::new(Pages { router, proxies, is_warned: AtomicBool::new(false) });
     let mut open = JoinSet::new();
     loop {
-        let next = async {
-            let slot = slots.clone().acquire_owned().await;
-            (slot, listener.accept().await)
-        };
+        let next = async { (slots.clone().acquire_owned().await, listener.accept().await) };
         let (slot, accepted) = tokio::select! {
             next = next => next,
             () = stop.clone() => break,
@@ -115,7 +108,6 @@ pub(crate) async fn serve(
     while open.join_next().await.is_some() {}
 }
 
-/// State that all connections share.
 struct Pages {
     router: Router,
     proxies: Proxies,
@@ -123,7 +115,6 @@ struct Pages {
     is_warned: AtomicBool,
 }
 
-/// Answers the requests of one connection.
 async fn connection(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     peer: SocketAddr,

@@ -1,21 +1,25 @@
-//! Status: counts, held hosts, parked jobs, and the reasons why pages were rejected.
+//! `curlew status` and the status page: counts, held hosts, parked jobs, and the reasons why pages were rejected.
 
 use crate::history;
 use crate::output;
 use crate::world::World;
 use anyhow::Result;
+use async_trait::async_trait;
 use curlew_catalog::indexed_years::{IndexedYear, indexed_years};
 use curlew_crawl::politeness::signing::SignatureMode;
 use curlew_model::{BackfillLine, QueueName};
+use curlew_people::activity::last_days;
 use curlew_people::stats::Counts;
-use curlew_ports::QueueCount;
-use curlew_web::{QueueStatus, SystemStatus};
+use curlew_ports::stage::StageError;
+use curlew_ports::{PortError, QueueCount};
+use curlew_web::{QueueStatus, StatusSource, SystemStatus};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-/// The state of everything, counted.
-#[derive(Debug, Default, Serialize)]
-pub(crate) struct Status {
+/// The object that `status --json` prints.
+#[derive(Debug, Serialize)]
+struct Status {
     #[serde(flatten)]
     all: Counts,
     queues: BTreeMap<QueueName, QueueCount>,
@@ -23,42 +27,59 @@ pub(crate) struct Status {
     dead: u64,
     years: Vec<i16>,
     index: Vec<IndexedYear>,
-    /// Back catalogues.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     history: Vec<BackfillLine>,
     /// The requests that are signed, or the reason why none is.
     signatures: String,
 }
 
-impl Status {
-    pub(crate) async fn gather(world: &World) -> Result<Status> {
-        let mut status = Status {
-            all: world.desk.stats.take().await?,
-            years: world.library.index.years().await?,
-            ..Status::default()
-        };
-        status.index = indexed_years(world.ports.blobs.as_ref()).await?;
-        status.signatures = signatures(world).await;
-        status.history = history::gather(world).await?;
-        status.queues = world.ports.inbox.counts(world.clock.now()).await?;
-        status.parked = status.queues.values().map(|count| count.waiting).sum();
-        status.dead = status.queues.values().map(|count| count.dead).sum();
-        Ok(status)
+pub(crate) async fn run(world: &World, json: bool) -> Result<()> {
+    let status = Status::gather(world).await?;
+    if json {
+        return output::json(&status);
     }
+    let lines = status.lines();
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    lines.iter().try_for_each(|(name, value)| output::line(format!("{name:width$}  {value}")))
+}
 
-    /// Returns the status for the status page, which anybody may read.
-    pub(crate) fn for_public(&self) -> SystemStatus {
-        SystemStatus {
-            index: self.index.clone(),
-            counted: Some(self.all.for_public()),
-            counted_at: None,
-            queues: self.queues.iter().map(|(stage, count)| QueueStatus { stage: *stage, count: *count }).collect(),
+/// Counts the rows and activity of this machine's program for the status page, which anybody may read.
+pub(crate) struct LiveStatus(pub(crate) Arc<World>);
+
+#[async_trait]
+impl StatusSource for LiveStatus {
+    async fn status(&self) -> Result<SystemStatus, StageError> {
+        let failed = |e| PortError::Unavailable { what: format!("the status cannot be read: {e:#}"), source: None };
+        let counted = Status::gather(&self.0).await.map_err(failed)?;
+        let now = self.0.clock.now();
+        let queues = counted.queues.into_iter().map(|(stage, count)| QueueStatus { stage, count });
+        Ok(SystemStatus {
+            index: counted.index,
+            counted: Some(counted.all.for_public()),
+            queues: queues.collect(),
+            due_since: self.0.ports.inbox.next_due().await?.filter(|due| *due <= now),
+            activity: last_days(self.0.ports.blobs.as_ref(), now).await?,
             ..SystemStatus::default()
-        }
+        })
+    }
+}
+
+impl Status {
+    async fn gather(world: &World) -> Result<Status> {
+        let queues = world.ports.inbox.counts(world.clock.now()).await?;
+        Ok(Status {
+            all: world.desk.stats.take().await?,
+            parked: queues.values().map(|count| count.waiting).sum(),
+            dead: queues.values().map(|count| count.dead).sum(),
+            queues,
+            years: world.library.index.years().await?,
+            index: indexed_years(world.ports.blobs.as_ref()).await?,
+            history: history::gather(world).await?,
+            signatures: signatures(world).await,
+        })
     }
 
-    /// Returns the status as lines of name and value.
-    pub(crate) fn lines(&self) -> Vec<(String, String)> {
+    fn lines(&self) -> Vec<(String, String)> {
         let all = &self.all;
         let mut lines = vec![("sites".into(), all.sites.to_string()), ("feeds".into(), all.feeds.to_string())];
         let groups = [("pages", &all.pages), ("rejected", &all.rejected), ("removed", &all.gone)];

@@ -2,22 +2,20 @@
 
 use crate::interruption::{InterruptibleCalls, InterruptiblePauses};
 use anyhow::Result;
+use curlew_app::Settings as Config;
 use curlew_app::program::Program;
-use curlew_app::{
-    KeyStore, Memory, STACK_SETTINGS, Settings as Config, Surroundings, SystemClock, SystemSeeds, Tally, fetcher,
-    program,
-};
+use curlew_app::{KeyStore, Memory, STACK_SETTINGS, Surroundings, SystemClock, SystemSeeds, Tally, fetcher, program};
+use curlew_catalog::listing::each_host;
 use curlew_crawl::crawler::Crawler;
 use curlew_embedded::{Access, Store};
 use curlew_fetcher::TxtRecords;
-use curlew_model::{HostKey, HostState, Source, SourceKey};
-use curlew_ports::Ports;
-use curlew_ports::{Blobs, Clock, PortError, Seeds, Tag};
+use curlew_model::{Page, PageId, Source, SourceKey};
+use curlew_ports::{Blobs, PortError, Ports, Tag};
 use std::ops::Deref;
 use std::sync::Arc;
 
 /// Number of rows read at a time.
-pub(crate) const LIST: usize = 500;
+const LIST: usize = 500;
 
 /// Everything that a command may need: the program, and what the command line adds to it.
 pub(crate) struct World {
@@ -30,8 +28,7 @@ pub(crate) struct World {
     embedded: Option<Store>,
 }
 
-/// Returns the settings that a stack states, as the text of a file, with the version of the object; none are an empty
-/// text.
+/// Returns the text of the settings that a stack states, which may be empty, and the version of its object.
 pub(crate) async fn stack_settings(blobs: &dyn Blobs) -> Result<(String, Option<Tag>), PortError> {
     let Some(blob) = blobs.get(STACK_SETTINGS).await? else { return Ok((String::new(), None)) };
     match String::from_utf8(blob.bytes.to_vec()) {
@@ -87,13 +84,14 @@ impl World {
     }
 
     fn over(config: Config, ports: Ports, keys: KeyStore, embedded: Option<Store>) -> Result<World> {
-        let clock: Arc<dyn Clock> = Arc::new(InterruptiblePauses(SystemClock::new()));
-        let seeds: Arc<dyn Seeds> = Arc::new(SystemSeeds::new());
-        let tally = Arc::new(Tally::default());
         config.warn();
-        let memory = Memory::new(&config);
+        let (tally, memory) = (Arc::new(Tally::default()), Memory::new(&config));
+        let surroundings = Surroundings {
+            clock: Arc::new(InterruptiblePauses(SystemClock::new())),
+            seeds: Arc::new(SystemSeeds::new()),
+            events: tally.clone(),
+        };
         let fetch = Arc::new(InterruptibleCalls(fetcher(&config, &memory)?));
-        let surroundings = Surroundings { clock, seeds, events: tally.clone() };
         let program = program(fetch, &config, ports, keys.clone(), surroundings, &memory)
             .with_desk(|desk| desk.looking_up(Arc::new(TxtRecords::new(config.name_server))));
         Ok(World { config, tally, memory, keys, program, embedded })
@@ -109,29 +107,24 @@ impl World {
         self.embedded.as_ref()
     }
 
-    /// Recovers from a crash, before the first worker starts: jobs that were handed out become ready again, and leases
-    /// of dead holders are broken, each at the cost of one pause. The store's lock guarantees that there is no other
-    /// process.
+    /// Recovers from a crash before the first worker starts: makes jobs that were handed out ready again, and breaks
+    /// the leases of dead holders, each at the cost of one pause. The store's lock excludes another process.
     pub(crate) async fn recover(&self) -> Result<()> {
         let Some(store) = &self.embedded else { return Ok(()) };
-        let jobs = store.recover(self.clock.now()).await?;
-        let mut broken = 0;
-        let mut after: Option<HostKey> = None;
-        loop {
-            let hosts = self.ports.hosts.list(after.as_ref(), LIST).await?;
-            let Some((last, _)) = hosts.last() else { break };
-            after = Some(last.clone());
-            // A lease that has expired no longer belonged to the dead process; that of a poll without news is never
-            // given back.
-            let now = self.clock.now();
-            let in_force = |state: &HostState| state.lease.as_ref().is_some_and(|lease| lease.until > now);
-            for (host, _) in hosts.iter().filter(|(_, state)| in_force(state)) {
-                self.crawler.politeness.break_lease(host).await?;
-                broken += 1;
-            }
+        let now = self.clock.now();
+        let jobs = store.recover(now).await?;
+        let mut leased = Vec::new();
+        // A lease that has expired no longer belonged to the dead process; that of a poll without news is never given
+        // back.
+        each_host(self.ports.hosts.as_ref(), |host, state| {
+            leased.extend(state.lease.filter(|lease| lease.until > now).map(|_| host));
+        })
+        .await?;
+        for host in &leased {
+            self.crawler.politeness.break_lease(host).await?;
         }
-        if jobs > 0 || broken > 0 {
-            tracing::info!(jobs, leases = broken, "the last run was interrupted; its work is taken up again");
+        if jobs > 0 || !leased.is_empty() {
+            tracing::info!(jobs, leases = leased.len(), "the last run was interrupted; its work is taken up again");
         }
         Ok(())
     }
@@ -144,6 +137,17 @@ pub(crate) async fn each_source(world: &World, mut each: impl FnMut(&Source) -> 
         let rows = world.ports.sources.list(after.as_ref(), LIST).await?;
         let Some(last) = rows.last() else { return Ok(()) };
         after = Some(last.key().clone());
+        rows.iter().try_for_each(&mut each)?;
+    }
+}
+
+/// Visits all rows of pages, one after another.
+pub(crate) async fn each_page(world: &World, mut each: impl FnMut(&Page) -> Result<()>) -> Result<()> {
+    let mut after: Option<PageId> = None;
+    loop {
+        let rows = world.ports.pages.list(after.as_ref(), LIST).await?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        after = Some(last.id.clone());
         rows.iter().try_for_each(&mut each)?;
     }
 }

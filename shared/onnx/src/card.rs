@@ -1,68 +1,61 @@
-//! The model card: a small TOML file beside the model.
+//! The model card, a small TOML file beside the model, and the input that it describes.
 
 use curlew_screen::image::Label;
+use image::imageops::{self, FilterType};
+use image::{ImageFormat, RgbImage};
+use jpeg_encoder::{ChromaSubsamplingMethod, ColorType, Encoder, SamplingFactor};
 use serde::Deserialize;
 use std::path::PathBuf;
 
 /// Maximum size of a card in bytes.
 pub const MAX_CARD_BYTES: u64 = 64 * 1024;
 /// Maximum width and height of a model's input, in pixels.
-pub const MAX_SIDE: u32 = 1_024;
+const MAX_SIDE: u32 = 1_024;
 /// Maximum number of outputs of a model.
-pub const MAX_LABELS: usize = 1_000;
+const MAX_LABELS: usize = 1_000;
 
 /// Description of a model's input and outputs.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Card {
     /// Name used in explanations.
-    pub name: String,
+    pub(crate) name: String,
     /// Path of the model, an `.onnx` file, relative to the folder of the card. It has one input of floats, one image at
     /// a time, and its first output has one float per label.
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
     /// Size of the model in bytes, for whoever reads it from elsewhere than a folder.
-    #[serde(default)]
     pub bytes: Option<u64>,
     /// SHA-256 of the model in hexadecimal: another one is refused.
-    #[serde(default)]
     pub sha256: Option<String>,
     /// Licence of the model, for people.
-    #[serde(default)]
-    pub licence: Option<String>,
+    pub(crate) licence: Option<String>,
     /// Width of the input in pixels, up to [`MAX_SIDE`]. Images are stretched to it, or to [`Card::resize`].
-    pub width: u32,
+    pub(crate) width: u32,
     /// Height of the input in pixels.
-    pub height: u32,
-    /// Width and height to which images are stretched before their centre is cut out, for models that were trained so;
-    /// at least those of the input.
-    #[serde(default)]
-    pub resize: Option<[u32; 2]>,
+    pub(crate) height: u32,
+    /// Width and height to which images are stretched before their centre is cut out; at least those of the input.
+    resize: Option<[u32; 2]>,
     /// Quality, from 1 to 100, of a JPEG as which the stretched image is written and read again, for models that were
     /// trained on such files.
+    jpeg: Option<u8>,
     #[serde(default)]
-    pub jpeg: Option<u8>,
-    /// Order of the three colours.
-    #[serde(default)]
-    pub channels: Channels,
+    channels: Channels,
     /// Number that stands for full brightness: 1, or 255 for models that take bytes as they are.
     #[serde(default = "one")]
-    pub range: f32,
-    /// Order of the input's numbers.
+    range: f32,
     #[serde(default)]
-    pub layout: Layout,
-    /// Values subtracted from red, green and blue, which are from 0 to [`Card::range`]; in this order, whatever that of
-    /// the input.
+    layout: Layout,
+    /// Values subtracted from red, green and blue, in this order, which are from 0 to [`Card::range`].
     #[serde(default)]
-    pub mean: [f32; 3],
+    mean: [f32; 3],
     /// Values by which the results are divided.
     #[serde(default = "ones")]
-    pub std: [f32; 3],
-    /// Function that converts the outputs to probabilities.
+    std: [f32; 3],
     #[serde(default)]
-    pub activation: Activation,
+    activation: Activation,
     /// Meaning of the outputs, in order.
     #[serde(rename = "label")]
-    pub labels: Vec<Label>,
+    pub(crate) labels: Vec<Label>,
 }
 
 fn ones() -> [f32; 3] {
@@ -76,28 +69,16 @@ fn one() -> f32 {
 /// Order of the three colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Channels {
-    /// Red, green, blue.
+enum Channels {
     #[default]
     Rgb,
-    /// Blue, green, red.
     Bgr,
-}
-
-impl Channels {
-    /// Returns the indices of red, green and blue in the order of the input.
-    const fn order(self) -> [usize; 3] {
-        match self {
-            Channels::Rgb => [0, 1, 2],
-            Channels::Bgr => [2, 1, 0],
-        }
-    }
 }
 
 /// Order of an input's numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Layout {
+enum Layout {
     /// All of one colour, then all of the next, then all of the last.
     #[default]
     Nchw,
@@ -108,21 +89,18 @@ pub enum Layout {
 /// Function that converts outputs to probabilities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Activation {
-    /// Identity: the outputs are probabilities.
+enum Activation {
+    /// The outputs are probabilities.
     None,
-    /// Softmax: exactly one of the labels is true.
+    /// Exactly one of the labels is true.
     #[default]
     Softmax,
-    /// Sigmoid: each label is true or false independently.
+    /// Each label is true or false independently.
     Sigmoid,
 }
 
 impl Card {
-    /// Reads a card.
-    ///
-    /// # Errors
-    /// One line that describes the mistake.
+    /// Reads a card. An error is one line that describes the mistake.
     pub fn read(text: &str) -> Result<Card, String> {
         let card: Card = toml::from_str(text).map_err(|e| e.message().lines().next().unwrap_or_default().to_owned())?;
         if !(1..=MAX_SIDE).contains(&card.width) || !(1..=MAX_SIDE).contains(&card.height) {
@@ -154,7 +132,7 @@ impl Card {
     }
 
     /// Returns the width and height to which images are stretched.
-    pub(crate) fn stretched(&self) -> (u32, u32) {
+    fn stretched(&self) -> (u32, u32) {
         self.resize.map_or((self.width, self.height), |[across, down]| (across, down))
     }
 
@@ -173,24 +151,50 @@ impl Card {
         }
     }
 
+    /// Returns an image in the size of the model's input: stretched, written as a JPEG and read again, and cut to its
+    /// centre.
+    pub(crate) fn prepared(&self, picture: &RgbImage) -> Result<RgbImage, String> {
+        let (across, down) = self.stretched();
+        // First across and then down, with whole numbers between, as Pillow does it, with which models are trained.
+        let stretched = imageops::resize(picture, across, picture.height(), FilterType::Triangle);
+        let mut stretched = imageops::resize(&stretched, across, down, FilterType::Triangle);
+        if let Some(quality) = self.jpeg {
+            stretched = through_jpeg(&stretched, quality)?;
+        }
+        let (left, top) = ((across - self.width) / 2, (down - self.height) / 2);
+        Ok(imageops::crop_imm(&stretched, left, top, self.width, self.height).to_image())
+    }
+
     /// Returns the model's input for an image of the card's own size: its numbers, and their shape.
     pub(crate) fn input(&self, pixels: &[u8]) -> (Vec<f32>, [usize; 4]) {
         let (width, height) = (self.width as usize, self.height as usize);
+        // The indices of red, green and blue in the order of the input.
+        let order: [usize; 3] = match self.channels {
+            Channels::Rgb => [0, 1, 2],
+            Channels::Bgr => [2, 1, 0],
+        };
         let number = |at: usize, channel: usize| {
-            let colour = self.channels.order()[channel];
+            let colour = order[channel];
             let value = pixels.get(at * 3 + colour).map_or(0.0, |value| f32::from(*value) / 255.0 * self.range);
             (value - self.mean[colour]) / self.std[colour]
         };
         let count = width * height;
         match self.layout {
-            Layout::Nchw => {
-                let numbers = (0..3).flat_map(|channel| (0..count).map(move |at| (at, channel)));
-                (numbers.map(|(at, channel)| number(at, channel)).collect(), [1, 3, height, width])
-            }
-            Layout::Nhwc => {
-                let numbers = (0..count).flat_map(|at| (0..3).map(move |channel| (at, channel)));
-                (numbers.map(|(at, channel)| number(at, channel)).collect(), [1, height, width, 3])
-            }
+            Layout::Nchw => ((0..3 * count).map(|n| number(n % count, n / count)).collect(), [1, 3, height, width]),
+            Layout::Nhwc => ((0..3 * count).map(|n| number(n / 3, n % 3)).collect(), [1, height, width, 3]),
         }
     }
+}
+
+/// Writes an image as a JPEG and reads it again: with half as many colours across and down, as libjpeg does it.
+fn through_jpeg(picture: &RgbImage, quality: u8) -> Result<RgbImage, String> {
+    // Both sides are at most `MAX_SIDE`.
+    let (width, height) = (picture.width() as u16, picture.height() as u16);
+    let mut jpeg = Vec::new();
+    let mut encoder = Encoder::new(&mut jpeg, quality);
+    encoder.set_sampling_factor(SamplingFactor::F_2_2);
+    encoder.set_chroma_subsampling_method(ChromaSubsamplingMethod::Average);
+    encoder.encode(picture.as_raw(), width, height, ColorType::Rgb).map_err(|e| e.to_string())?;
+    let read = image::load_from_memory_with_format(&jpeg, ImageFormat::Jpeg).map_err(|e| e.to_string())?;
+    Ok(read.into_rgb8())
 }

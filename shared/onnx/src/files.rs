@@ -1,4 +1,4 @@
-//! Reads files up to a limit.
+//! Reads files up to a limit, and writes hexadecimal numbers.
 
 use std::fs::File;
 use std::io::{self, Read as _};

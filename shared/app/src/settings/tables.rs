@@ -20,6 +20,8 @@ use url::Url;
 pub(super) const METRICS: &str = "127.0.0.1:9464";
 /// Minimum number of characters of the token for metrics.
 const METRICS_TOKEN: usize = 16;
+/// Minimum number of characters of the secret of a CDN.
+const FRONT_SECRET: usize = 24;
 /// Headers that browsers or proxies send for purposes of their own, so that they name no operator.
 const CALLERS_HEADERS: [&str; 10] = [
     "host",
@@ -34,7 +36,6 @@ const CALLERS_HEADERS: [&str; 10] = [
     "content-type",
 ];
 
-/// The settings file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct File {
@@ -52,11 +53,6 @@ pub(super) struct File {
     pub(super) pages: Pages,
     pub(super) web: Web,
     pub(super) metrics: Metrics,
-    /// Tables that are gone: they are read to say so.
-    #[serde(skip_serializing)]
-    pub(super) tracing: Option<toml::Table>,
-    #[serde(skip_serializing)]
-    pub(super) preferences: Option<toml::Table>,
     pub(super) admin: AdminPages,
     pub(super) exclude: Lists,
     pub(super) robots: Robots,
@@ -83,34 +79,25 @@ pub(super) struct Pages {
 
 impl Pages {
     pub(super) fn are_images_optional(&self) -> Result<bool, BadSettings> {
-        match self.image.as_deref() {
-            None | Some("required") => Ok(false),
-            Some("optional") => Ok(true),
-            Some(other) => bad(format!("[pages] image must be 'required' or 'optional', not '{other}'")),
+        match self.image.as_deref().unwrap_or("required") {
+            "required" => Ok(false),
+            "optional" => Ok(true),
+            other => bad(format!("[pages] image must be 'required' or 'optional', not '{other}'")),
         }
     }
 }
 
-/// Raw pages.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Raw {
     /// True if accepted pages are kept as they were fetched.
     pub keep: bool,
-    /// Number of days for which they are.
     pub days: u32,
 }
 
 impl Default for Raw {
     fn default() -> Raw {
         Raw { keep: false, days: u32::try_from(RAW_LIFETIME.0 / Millis::from_days(1).0).unwrap_or(u32::MAX) }
-    }
-}
-
-impl Raw {
-    /// Returns the time for which a page is kept raw.
-    pub fn lifetime(&self) -> Millis {
-        Millis::from_days(self.days.into())
     }
 }
 
@@ -152,21 +139,15 @@ pub(super) struct Network {
     pub(super) own_hosts: Vec<String>,
 }
 
-/// Limits of single calls.
+/// Limits of single calls: times, and decoded bytes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Time to connect.
     pub connect_timeout: Option<Millis>,
-    /// Time between two pieces of an answer.
     pub read_timeout: Option<Millis>,
-    /// Decoded bytes of a page.
     pub page_bytes: Option<usize>,
-    /// Decoded bytes of a feed.
     pub feed_bytes: Option<usize>,
-    /// Decoded bytes of a sitemap.
     pub sitemap_bytes: Option<usize>,
-    /// Bytes of an image.
     pub image_bytes: Option<usize>,
     /// Bytes of memory that decoding an image may take.
     pub decoded_bytes: Option<u64>,
@@ -176,20 +157,16 @@ pub struct Limits {
     pub bodies_bytes: Option<usize>,
 }
 
-/// The search page.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Web {
-    /// The name of the search page.
     pub title: Option<String>,
-    /// Public address of the pages.
     #[serde(deserialize_with = "origin")]
     pub base_url: Option<String>,
     /// Owners may prove over http that a site is theirs: for a network of the operator's own, where there is no TLS.
     pub proof_over_http: bool,
     /// Forms an hour, of all callers together, before each has to be worked or waited for.
     pub calm_forms_per_hour: Option<usize>,
-    /// True to serve the tools for assistants (MCP) at `/mcp`.
     pub mcp: bool,
     /// Proxies in front of the search page whose `X-Forwarded-For` says who calls.
     pub trusted_proxies: Vec<IpNet>,
@@ -198,7 +175,6 @@ pub struct Web {
     pub front_secret: Option<String>,
 }
 
-/// The metrics.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Metrics {
@@ -209,7 +185,6 @@ pub(super) struct Metrics {
 /// Where metrics are served, and to whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetricsAccess {
-    /// The address.
     pub listen: SocketAddr,
     /// The bearer token (RFC 6750) that callers must send; there is one unless the address is loopback.
     pub token: Option<String>,
@@ -217,23 +192,19 @@ pub struct MetricsAccess {
 
 impl Metrics {
     pub(super) fn access(self) -> Result<Option<MetricsAccess>, BadSettings> {
-        let listen = match self.listen.as_deref().unwrap_or(METRICS) {
-            "off" => return Ok(None),
-            text => text.parse::<SocketAddr>(),
-        };
-        let Ok(listen) = listen else {
+        let listen = self.listen.as_deref().unwrap_or(METRICS);
+        if listen == "off" {
+            return Ok(None);
+        }
+        let Ok(listen) = listen.parse::<SocketAddr>() else {
             return bad("[metrics] listen must be 'off' or an address with a port, such as '127.0.0.1:9464'");
         };
-        let is_good = |token: &str| token.len() >= METRICS_TOKEN && token.bytes().all(|b| b.is_ascii_graphic());
-        if self.token.as_deref().is_some_and(|token| !is_good(token)) {
-            return bad(format!(
-                "[metrics] token must be at least {METRICS_TOKEN} ASCII characters without spaces: `openssl rand -hex 16` prints one"
-            ));
+        if self.token.as_ref().is_some_and(|token| !is_token(token, METRICS_TOKEN)) {
+            return bad(format!("[metrics] token {}", token_rule(METRICS_TOKEN)));
         }
         if self.token.is_none() && !listen.ip().is_loopback() {
-            return bad(format!(
-                "[metrics] listen = '{listen}' can be reached by others, so [metrics] token must be set"
-            ));
+            let why = "can be reached by others, so [metrics] token must be set";
+            return bad(format!("[metrics] listen = '{listen}' {why}"));
         }
         Ok(Some(MetricsAccess { listen, token: self.token }))
     }
@@ -263,26 +234,27 @@ impl AdminPages {
     }
 }
 
-/// Minimum length of the secret of a CDN, in characters.
-const FRONT_SECRET: usize = 24;
+/// True if a text is a secret of at least this many visible ASCII characters, as a header can carry them.
+fn is_token(text: &str, least: usize) -> bool {
+    text.len() >= least && text.bytes().all(|b| b.is_ascii_graphic())
+}
 
-/// Reads the secret of a CDN: visible ASCII characters, as a header can carry them.
+fn token_rule(least: usize) -> String {
+    format!("must be at least {least} ASCII characters without spaces: `openssl rand -hex 16` prints one")
+}
+
+/// Reads the secret of a CDN.
 fn front_secret<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let secret: Option<String> = Option::deserialize(from)?;
-    match &secret {
-        Some(text) if text.len() < FRONT_SECRET || !text.bytes().all(|b| b.is_ascii_graphic()) => {
-            Err(de::Error::custom(format!(
-                "front_secret must be at least {FRONT_SECRET} ASCII characters without spaces: \
-                 `openssl rand -hex 16` prints one"
-            )))
-        }
-        _ => Ok(secret),
+    if secret.as_ref().is_some_and(|text| !is_token(text, FRONT_SECRET)) {
+        return Err(de::Error::custom(format!("front_secret {}", token_rule(FRONT_SECRET))));
     }
+    Ok(secret)
 }
 
 /// Reads an origin of http or https, with or without a final slash.
 fn origin<'de, D: Deserializer<'de>>(value: D) -> Result<Option<String>, D::Error> {
-    let text = Option::<String>::deserialize(value)?;
+    let text: Option<String> = Option::deserialize(value)?;
     let is_origin = |text: &String| {
         let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         url.is_some_and(|url| url.as_str() == format!("{}/", url.origin().ascii_serialization()))

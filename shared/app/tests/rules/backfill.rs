@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 const HOME: &str = "https://example.org/";
-const ASKED: BackfillRequest = BackfillRequest { since: None, limit: None, asked: true };
+const ASKED: BackfillRequest = BackfillRequest { since: None, limit: None, asked: true, again: false };
 
 pub(crate) fn keep(world: &TestWorld, url: &str, kind: &str, body: String) {
     let mut reply = Reply { body: body.into(), ..status(200) };
@@ -456,6 +456,22 @@ async fn a_setting_begins_it_for_every_site_whose_discovery_ends() {
         run(&world, 3, true).await;
         assert_eq!(world.calls(CallKind::Page).len(), if on { 35 } else { 10 });
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_site_without_a_feed_is_read_by_its_sitemap_and_again_when_it_still_has_none() {
+    let world = TestWorld::new();
+    world.with_site(HOME, SiteState::Waiting).await;
+    keep(&world, HOME, "text/html", "<html><head><title>W</title></head><body>x</body></html>".into());
+    let map = |pages: usize| keep(&world, &format!("{HOME}sitemap.xml"), "text/xml", sitemap((0..pages).map(post)));
+    map(9);
+    world.discover(HOME).await;
+    let (sent, _) = run(&world, 2, false).await;
+    assert_eq!(addresses(&sent), posts(9));
+    map(12);
+    world.discover(HOME).await;
+    let (sent, _) = run(&world, 2, false).await;
+    assert!(addresses(&sent).is_superset(&(9..12).map(post).collect()), "{sent:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,4 @@
-use super::{Answer, Question, fields};
+use super::{Answer, Question};
 use curlew_feed::discover;
 use serde_json::{Value, json};
 
@@ -9,5 +9,5 @@ pub(super) fn answer(question: &Question) -> Answer {
         .iter()
         .map(|link| json!({"url": link.url.as_str(), "title": link.title, "type": link.media_type}))
         .collect();
-    Ok(fields(json!({ "feeds": feeds })))
+    Ok(json!({ "feeds": feeds }))
 }

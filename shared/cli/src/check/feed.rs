@@ -1,4 +1,4 @@
-use super::{Answer, CheckError, Question, fields};
+use super::{Answer, CheckError, Question};
 use crate::output;
 use curlew_feed::{Entry, Limits, parse};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ pub(super) fn answer(question: &Question) -> Answer {
     let feed = parse(&body, question.text("content_type"), &url, &Limits::default())
         .map_err(|e| CheckError { kind: "not_a_feed", message: e.to_string() })?;
     let entries: Vec<Value> = feed.entries.iter().map(entry).collect();
-    Ok(fields(json!({"feed": {
+    Ok(json!({"feed": {
         "format": feed.format.as_str(),
         "title": feed.title_html.as_ref().or(feed.title.as_ref()),
         "description": feed.description,
@@ -26,7 +26,7 @@ pub(super) fn answer(question: &Question) -> Answer {
         "repairs": feed.repairs,
         "faults": output::faults(&feed.faults),
         "truncated": feed.truncated,
-    }})))
+    }}))
 }
 
 fn entry(entry: &Entry) -> Value {

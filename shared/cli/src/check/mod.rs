@@ -1,5 +1,5 @@
-//! `curlew check`: asks one component, without a store or a network. JSON Lines in, JSON Lines out, in the same
-//! order; or one plain document, as a site's owner would try it.
+//! `curlew check`: asks one component, without a store or a network: JSON Lines in, JSON Lines out, in the same order;
+//! or one plain document, as a site's owner would try it.
 
 mod address;
 mod discover;
@@ -9,12 +9,14 @@ mod robots;
 mod screen;
 
 use crate::args::{Check, Document, Shared};
+use crate::commands::config::{load, with_eye};
 use crate::failure::usage;
+use crate::output;
 use anyhow::{Context, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use curlew_policy::robots::product_token;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
 use std::path::Path;
 use url::Url;
@@ -22,19 +24,17 @@ use url::Url;
 /// Maximum length of a line, in bytes: a document of 24 MiB as base64.
 const MAX_LINE: u64 = 32 * 1024 * 1024;
 
-/// Reason why a question has no answer.
 struct CheckError {
     kind: &'static str,
     message: String,
 }
 
-/// Returns the error of a malformed question.
 fn bad_input(message: impl Into<String>) -> CheckError {
     CheckError { kind: "bad_input", message: message.into() }
 }
 
 /// A question: a line of JSON.
-struct Question(Map<String, Value>);
+struct Question(Value);
 
 impl Question {
     fn text(&self, name: &str) -> Option<&str> {
@@ -68,12 +68,11 @@ impl Question {
     }
 }
 
-/// The fields of an answer, or the reason why there is none.
-type Answer = Result<Map<String, Value>, CheckError>;
+/// An answer, or the reason why there is none.
+type Answer = Result<Value, CheckError>;
 
-/// Runs a check over its questions.
 pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
-    let settings = || crate::config::load(shared, std::env::vars());
+    let settings = || load(shared);
     let agent_of = |flag: Option<String>| flag.map_or_else(|| settings().map(|settings| settings.token), Ok);
     match check {
         Check::Robots { document, agent } => {
@@ -93,7 +92,7 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
         Check::Screen { document, title, image } => {
             // An image classifier may be a service, or compute on another thread.
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            let config = crate::config::with_eye(settings()?)?;
+            let config = with_eye(settings()?)?;
             let answer = |question: &Question| runtime.block_on(screen::answer(question, &config.judge));
             let Some(image) = image else { return each(&document, answer, &[("title", &title)], "text") };
             let image = STANDARD.encode(read(&image)?);
@@ -101,13 +100,12 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
                 return each(&document, answer, &[("title", &title), ("image_b64", &image)], "text");
             }
             let url = document.url.as_deref().unwrap_or_default();
-            let question = json!({ "url": url, "title": title, "image_b64": image });
-            one(&mut std::io::stdout().lock(), &question, answer)
+            output::json(&reply(&json!({ "url": url, "title": title, "image_b64": image }), answer))
         }
         Check::Address { document } => {
             let config = settings()?;
             if let (None, Some(url)) = (&document.file, &document.url) {
-                return one(&mut std::io::stdout().lock(), &json!({ "url": url }), |q| address::answer(q, &config));
+                return output::json(&reply(&json!({ "url": url }), |q| address::answer(q, &config)));
             }
             each(&document, |q| address::answer(q, &config), &[], "url")
         }
@@ -116,7 +114,6 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
 
 /// Answers every line of standard input, or the one plain document.
 fn each(document: &Document, answer: impl Fn(&Question) -> Answer, extra: &[(&str, &str)], body: &str) -> Result<()> {
-    let mut out = BufWriter::new(std::io::stdout().lock());
     if let Some(path) = &document.file {
         let bytes = read(path)?;
         let Some(url) = document.url.as_deref().or((body == "text").then_some("")) else {
@@ -133,16 +130,11 @@ fn each(document: &Document, answer: impl Fn(&Question) -> Answer, extra: &[(&st
             _ => question["body_b64"] = json!(STANDARD.encode(&bytes)),
         }
         let reply = reply(&question, answer);
-        // A person at a terminal has asked about one document and reads the answer.
-        if std::io::stdout().is_terminal() {
-            serde_json::to_writer_pretty(&mut out, &reply)?;
-            writeln!(out)?;
-        } else {
-            write(&mut out, &reply)?;
-        }
-        return Ok(out.flush()?);
+        // A person at a terminal reads the answer.
+        let is_read = std::io::stdout().is_terminal();
+        return output::line(if is_read { serde_json::to_string_pretty(&reply)? } else { reply.to_string() });
     }
-    let mut input = BufReader::new(std::io::stdin().lock());
+    let (mut input, mut out) = (BufReader::new(std::io::stdin().lock()), BufWriter::new(std::io::stdout().lock()));
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -151,14 +143,15 @@ fn each(document: &Document, answer: impl Fn(&Question) -> Answer, extra: &[(&st
             return Ok(out.flush()?);
         }
         if line.last() != Some(&b'\n') && read as u64 == MAX_LINE {
-            skip_line(&mut input)?;
+            input.skip_until(b'\n')?;
             let message = format!("the line is longer than {} MiB", MAX_LINE >> 20);
-            write(&mut out, &refusal(None, "too_large", &message))?;
+            writeln!(out, "{}", refusal(None, "too_large", &message))?;
         } else if !line.trim_ascii().is_empty() {
-            match serde_json::from_slice::<Value>(&line) {
-                Ok(question) => one(&mut out, &question, &answer)?,
-                Err(error) => write(&mut out, &refusal(None, "bad_json", &error.to_string()))?,
-            }
+            let reply = match serde_json::from_slice::<Value>(&line) {
+                Ok(question) => reply(&question, &answer),
+                Err(error) => refusal(None, "bad_json", &error.to_string()),
+            };
+            writeln!(out, "{reply}")?;
         }
         if input.buffer().is_empty() {
             // A program that asks line by line gets its answer before it asks the next.
@@ -171,32 +164,18 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))
 }
 
-fn skip_line(input: &mut impl BufRead) -> std::io::Result<()> {
-    let mut rest = Vec::new();
-    while input.by_ref().take(MAX_LINE).read_until(b'\n', &mut rest)? as u64 == MAX_LINE && rest.last() != Some(&b'\n')
-    {
-        rest.clear();
-    }
-    Ok(())
-}
-
-fn one(out: &mut impl Write, question: &Value, answer: impl Fn(&Question) -> Answer) -> Result<()> {
-    write(out, &reply(question, answer))
-}
-
 fn reply(question: &Value, answer: impl Fn(&Question) -> Answer) -> Value {
     let id = question.get("id").cloned();
-    let Value::Object(fields) = question else {
+    if !question.is_object() {
         return refusal(id, "bad_input", "the line is no object");
-    };
-    let question = Question(fields.clone());
-    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| answer(&question)));
-    match caught {
-        Ok(Ok(mut fields)) => {
+    }
+    let question = Question(question.clone());
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| answer(&question))) {
+        Ok(Ok(mut answer)) => {
             if let Some(id) = id {
-                fields.insert("id".into(), id);
+                answer["id"] = id;
             }
-            Value::Object(fields)
+            answer
         }
         Ok(Err(error)) => refusal(id, error.kind, &error.message),
         Err(_) => refusal(id, "panic", "the component panicked; please report the document"),
@@ -205,17 +184,4 @@ fn reply(question: &Value, answer: impl Fn(&Question) -> Answer) -> Value {
 
 fn refusal(id: Option<Value>, kind: &str, message: &str) -> Value {
     json!({"id": id, "error": {"kind": kind, "message": message}})
-}
-
-fn write(out: &mut impl Write, value: &Value) -> Result<()> {
-    serde_json::to_writer(&mut *out, value)?;
-    Ok(out.write_all(b"\n")?)
-}
-
-/// Returns the fields of an answer.
-fn fields(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
 }

@@ -1,4 +1,4 @@
-use super::{Answer, CheckError, Question, fields};
+use super::{Answer, CheckError, Question};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use curlew_article::{
@@ -7,6 +7,9 @@ use curlew_article::{
 use curlew_model::Rejection;
 use curlew_policy::page::directives::{Directives, robots_tag_lines};
 use serde_json::{Value, json};
+
+/// Maximum number of characters of a line that is left out.
+const LINE: usize = 100;
 
 /// Answers with the record that would be stored of a page by an agent, and whether it would be accepted; with the
 /// reasons if `why` or the question asks for them.
@@ -31,7 +34,7 @@ pub(super) fn answer(question: &Question, agent: &str, why: bool) -> Answer {
         _ if directives.noindex => Err(Rejection::Noindex),
         other => other,
     };
-    let mut answer = fields(json!({
+    let mut answer = json!({
         "title": article.title,
         "text": article.text,
         "image": image,
@@ -44,13 +47,13 @@ pub(super) fn answer(question: &Question, agent: &str, why: bool) -> Answer {
         "directives": directives.names(),
         "paywalled": article.is_paywalled,
         "valid": verdict.is_ok(),
-    }));
+    });
     if let Some(explanation) = explanation {
         let sentences = in_sentences(&article, &explanation, &directives.names(), verdict.as_ref().err());
-        answer.insert("explanation".into(), in_words(&article, &explanation, &sentences));
+        answer["explanation"] = in_words(&article, &explanation, &sentences);
     }
     if let Err(why) = verdict {
-        answer.insert("reason".into(), json!(why.code()));
+        answer["reason"] = json!(why.code());
     }
     Ok(answer)
 }
@@ -59,7 +62,7 @@ pub(super) fn answer(question: &Question, agent: &str, why: bool) -> Answer {
 pub(super) fn labelled(question: &Question) -> Answer {
     let (body, url) = (question.bytes("html", "body_b64")?, question.url()?);
     let right = question.required("text")?.trim();
-    Ok(fields(json!({"id": url.as_str(), "url": url.as_str(), "body_b64": STANDARD.encode(body), "text": right})))
+    Ok(json!({"id": url.as_str(), "url": url.as_str(), "body_b64": STANDARD.encode(body), "text": right}))
 }
 
 /// Returns the findings and their sources, a sentence each, for readers who do not know the program's parts.
@@ -77,11 +80,9 @@ fn in_sentences(
             article.text.chars().count(),
             text_words(&article.text)
         ),
-        Some(Rejection::NoImage) => {
-            "The page by itself would be kept out, for it has no main image; in a crawl, the image of \
-             its site is taken instead."
-                .to_owned()
-        }
+        Some(Rejection::NoImage) => "The page by itself would be kept out, for it has no main image; in a crawl, the \
+                                     image of its site is taken instead."
+            .to_owned(),
         Some(why) => format!("The page would be kept out: {why}."),
     }];
     out.push(match &article.title {
@@ -116,7 +117,6 @@ fn in_sentences(
     out
 }
 
-/// Returns the place of a statement, in words.
 fn source(by: &str) -> String {
     match by {
         "link" => "<link rel=canonical>".to_owned(),
@@ -127,7 +127,6 @@ fn source(by: &str) -> String {
     }
 }
 
-/// Returns the source of the publication date, in words.
 fn dated(by: &str) -> &'static str {
     match by {
         "opengraph" => "the meta tag article:published_time",
@@ -148,7 +147,11 @@ fn dated(by: &str) -> &'static str {
 fn in_words(article: &Article, explanation: &Explanation, sentences: &[String]) -> Value {
     let left_out = explanation.lines.iter().filter_map(|line| {
         let why = line.left_out.as_ref()?;
-        Some(json!({"line": shortened(&line.text), "why": why}))
+        let mut beginning: String = line.text.chars().take(LINE).collect();
+        if beginning.len() < line.text.len() {
+            beginning.push('…');
+        }
+        Some(json!({"line": beginning, "why": why}))
     });
     let candidates = explanation.candidates.iter().map(|candidate| {
         json!({
@@ -199,18 +202,6 @@ fn place(candidate: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns the beginning of a line.
-fn shortened(line: &str) -> String {
-    /// Characters of a line that are shown.
-    const SHOWN: usize = 100;
-    let mut out: String = line.chars().take(SHOWN).collect();
-    if line.chars().nth(SHOWN).is_some() {
-        out.push('…');
-    }
-    out
-}
-
-/// Returns a number rounded to two places.
 fn hundredths(number: f64) -> f64 {
     (number * 100.0).round() / 100.0
 }
@@ -222,22 +213,16 @@ fn robots_tags(question: &Question) -> Vec<String> {
 
 /// Returns the values of the headers of this name. `headers` may be an object of texts or lists, or a list of pairs.
 fn headers(question: &Question, name: &str) -> Vec<String> {
-    let is_tag = |it: &str| it.eq_ignore_ascii_case(name);
-    let texts = |value: &Value| -> Vec<String> {
-        match value {
-            Value::String(text) => vec![text.clone()],
-            Value::Array(list) => list.iter().filter_map(|v| v.as_str().map(str::to_owned)).collect(),
-            _ => vec![],
+    let headers: Vec<(&str, &Value)> = match question.0.get("headers") {
+        Some(Value::Object(map)) => map.iter().map(|(name, value)| (name.as_str(), value)).collect(),
+        Some(Value::Array(pairs)) => {
+            pairs.iter().filter_map(|pair| Some((pair.get(0)?.as_str()?, pair.get(1)?))).collect()
         }
-    };
-    match question.0.get("headers") {
-        Some(Value::Object(map)) => map.iter().filter(|(name, _)| is_tag(name)).flat_map(|(_, v)| texts(v)).collect(),
-        Some(Value::Array(pairs)) => pairs
-            .iter()
-            .filter_map(|pair| Some((pair.get(0)?.as_str()?, pair.get(1)?)))
-            .filter(|(name, _)| is_tag(name))
-            .flat_map(|(_, v)| texts(v))
-            .collect(),
         _ => vec![],
-    }
+    };
+    let values = headers.into_iter().filter(|(known, _)| known.eq_ignore_ascii_case(name)).flat_map(|(_, value)| {
+        let list = value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
+        list.iter().filter_map(Value::as_str)
+    });
+    values.map(str::to_owned).collect()
 }

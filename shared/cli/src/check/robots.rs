@@ -1,6 +1,7 @@
-use super::{Answer, CheckError, Question, bad_input, fields};
+use super::{Answer, CheckError, Question, bad_input};
+use curlew_model::Millis;
 use curlew_policy::robots::Robots;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use url::Url;
 
 /// Answers whether a robots.txt allows an agent a URL, or each of several with `urls`; the file is read once.
@@ -13,38 +14,37 @@ pub(super) fn answer(question: &Question, agent: &str) -> Answer {
             let text = |item: &Value| item.as_str().map(str::to_owned).ok_or_else(|| bad_input("'urls' holds no text"));
             let urls = urls.iter().map(|item| url(&text(item)?)).collect::<Result<Vec<Url>, CheckError>>()?;
             let decisions: Vec<_> = urls.iter().map(|url| decision(&robots, url)).collect();
-            fields(json!({ "decisions": decisions }))
+            json!({ "decisions": decisions })
         }
         Some(_) => return Err(bad_input("'urls' is no list")),
     };
-    if let Some(delay) = robots.crawl_delay() {
-        let seconds = delay.0 as f64 / 1_000.0;
+    if let Some(Millis(delay)) = robots.crawl_delay() {
         // A whole number of seconds is printed as one.
-        let value = if delay.0 % 1_000 == 0 { json!(delay.0 / 1_000) } else { json!(seconds) };
-        answer.insert("crawl_delay".into(), value);
+        let seconds = if delay % 1_000 == 0 { json!(delay / 1_000) } else { json!(delay as f64 / 1_000.0) };
+        answer["crawl_delay"] = seconds;
     }
     if let Some(license) = robots.license() {
-        answer.insert("license".into(), json!(license));
+        answer["license"] = json!(license);
     }
     Ok(answer)
 }
 
-fn decision(robots: &Robots, url: &Url) -> Map<String, Value> {
+fn decision(robots: &Robots, url: &Url) -> Value {
     let decision = robots.check(url);
-    let mut answer = fields(json!({ "allowed": decision.allowed }));
+    let mut answer = json!({ "allowed": decision.allowed });
     if let Some(rule) = decision.rule {
-        answer.insert("rule".into(), json!(rule));
+        answer["rule"] = json!(rule);
     }
     if let Some(allowed) = decision.second {
-        answer.insert("second_opinion".into(), json!({ "allowed": allowed, "matcher": "texting_robots" }));
+        answer["second_opinion"] = json!({ "allowed": allowed, "matcher": "texting_robots" });
     }
     let signals = robots.signals(url);
     if !signals.is_silent() {
-        answer.insert("content_signal".into(), json!(signals.to_string()));
+        answer["content_signal"] = json!(signals.to_string());
     }
     if signals.search() == Some(false) {
         // The URL may be called, and its page would not be kept.
-        answer.insert("indexed".into(), json!(false));
+        answer["indexed"] = json!(false);
     }
     answer
 }

@@ -1,4 +1,4 @@
-use super::{Answer, CheckError, Question, bad_input, fields};
+use super::{Answer, CheckError, Question, bad_input};
 use curlew_crawl::pages::image::{DECODED_BYTES, scaled_down};
 use curlew_crawl::pages::judge::Judge;
 use curlew_ports::InlinePool;
@@ -21,10 +21,10 @@ pub(super) async fn answer(question: &Question, judge: &Judge) -> Answer {
     };
     let screened = judge.page(&InlinePool, &page, image.as_deref()).await;
     let screening = screened.map_err(|why| CheckError { kind: "unreadable", message: why.to_string() })?;
-    let mut answer = fields(json!(screening));
-    answer.insert("explanation".into(), Value::from(screening.explain()));
+    let mut answer = json!(screening);
+    answer["explanation"] = Value::from(screening.explain());
     if let (Some(eye), true) = (judge.eye(), image.is_some()) {
-        answer.insert("classifier".into(), Value::from(eye));
+        answer["classifier"] = Value::from(eye);
     }
     Ok(answer)
 }
@@ -61,7 +61,7 @@ mod tests {
     fn ask(image: &[u8], adult: &str) -> Answer {
         let environment = [("CURLEW_SCREEN_ADULT".to_owned(), adult.to_owned())];
         let settings = Settings::load(&Flags::default(), environment.into_iter()).unwrap();
-        let Value::Object(question) = json!({ "image_b64": STANDARD.encode(image) }) else { unreachable!() };
+        let question = json!({ "image_b64": STANDARD.encode(image) });
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(answer(&Question(question), &settings.judge))
     }

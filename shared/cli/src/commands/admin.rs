@@ -17,7 +17,7 @@ pub(super) async fn run(world: &World, what: AdminWhat) -> Result<()> {
         AdminWhat::Logout => {
             let ended = sessions.end_all().await.map_err(explain)?;
             world.desk.actions.log.add(COMMAND_LINE, Act::new("end_sessions", "all")).await?;
-            Ok(output::line(&format!("{} ended", output::count_are(ended as u64, "session")))?)
+            output::line(format!("{} ended", output::count_are(ended as u64, "session")))
         }
     }
 }
@@ -29,11 +29,11 @@ async fn login(world: &World, sessions: &Sessions, name: &str) -> Result<()> {
     sessions.issue(&random, name).await.map_err(explain)?;
     world.desk.actions.log.add(COMMAND_LINE, Act::new("login_token", name)).await?;
     let base = world.config.web.base_url.as_deref().map_or("", |base| base.trim_end_matches('/'));
-    output::line(&format!(
+    output::line(format!(
         "Paste this on the page {base}/admin of the running server, within {} minutes. It is good once; the session \
          ends after {} hours.",
         TOKEN_VALID_FOR.0 / 60_000,
         SESSION_VALID_FOR.0 / 3_600_000
     ))?;
-    Ok(output::line(&curlew_web::login_token(&secret, &random))?)
+    output::line(&curlew_web::login_token(&secret, &random))
 }

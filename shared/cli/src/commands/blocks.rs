@@ -9,6 +9,7 @@ use curlew_people::actions::HoldLift;
 use curlew_people::audit_log::COMMAND_LINE;
 use curlew_ports::stage::StageError;
 
+/// Returns a refusal of a request as wrong usage, and an error of the ports as it is.
 pub(super) fn explain(error: StageError) -> anyhow::Error {
     match error {
         StageError::Job(why) => usage(why),
@@ -18,58 +19,46 @@ pub(super) fn explain(error: StageError) -> anyhow::Error {
 
 pub(super) async fn block(world: &World, host: &str) -> Result<()> {
     let key = world.desk.actions.block(COMMAND_LINE, host).await.map_err(explain)?;
-    output::line(&format!(
+    output::line(format!(
         "{host} is blocked: it is not called from the next call on, and its pages are not found (host key {key})"
-    ))?;
-    Ok(())
+    ))
 }
 
 pub(super) async fn unblock(world: &World, host: &str) -> Result<()> {
-    if world.desk.actions.unblock(COMMAND_LINE, host).await.map_err(explain)? {
-        output::line(&format!("{host} is no longer blocked"))?;
-    } else {
-        output::line(&format!("{host} was not blocked"))?;
-    }
-    Ok(())
+    let was_blocked = world.desk.actions.unblock(COMMAND_LINE, host).await.map_err(explain)?;
+    output::line(format!("{host} {}", if was_blocked { "is no longer blocked" } else { "was not blocked" }))
 }
 
 pub(super) async fn hold(world: &World, host: &str, length: Millis) -> Result<()> {
     let key = world.desk.actions.hold(COMMAND_LINE, host, length).await.map_err(explain)?;
     let (state, _) = world.ports.ledger.load(&key).await?;
-    let until = state
-        .hold_at(world.clock.now())
-        .map(|hold| format!("until {}, ", output::when(hold.until)))
-        .unwrap_or_default();
-    Ok(output::line(&format!("{key} is left alone {until}from the next call on; what waits for it is not given up"))?)
+    let hold = state.hold_at(world.clock.now());
+    let until = hold.map(|hold| format!("until {}, ", output::when(hold.until))).unwrap_or_default();
+    output::line(format!("{key} is left alone {until}from the next call on; what waits for it is not given up"))
 }
 
 pub(super) async fn unhold(world: &World, host: &str) -> Result<()> {
-    let said = match world.desk.actions.lift_hold(COMMAND_LINE, host).await.map_err(explain)? {
+    output::line(match world.desk.actions.lift_hold(COMMAND_LINE, host).await.map_err(explain)? {
         HoldLift::Lifted => format!("{host} is no longer held; what waits for it goes on within an hour"),
         HoldLift::WasNone => format!("{host} was not held"),
         HoldLift::OthersRemain(until) => {
-            format!(
-                "{host} was not held by an operator; its own answers have it left alone until {}",
-                output::when(until)
-            )
+            let until = output::when(until);
+            format!("{host} was not held by an operator; its own answers have it left alone until {until}")
         }
-    };
-    Ok(output::line(&said)?)
+    })
 }
 
 pub(super) async fn redrive(world: &World, names: &[String]) -> Result<()> {
-    let mut count = 0;
+    let mut count = names.len() as u64;
     for name in names {
         if !world.desk.actions.redrive(COMMAND_LINE, name).await? {
             bail!("there is no job '{name}' that was given up");
         }
-        count += 1;
     }
     if names.is_empty() {
         count = world.desk.actions.redrive_all(COMMAND_LINE).await?;
     }
-    output::line(&format!("{} back in the queues; the next crawl runs them", output::count_are(count, "job")))?;
-    Ok(())
+    output::line(format!("{} back in the queues; the next crawl runs them", output::count_are(count, "job")))
 }
 
 pub(super) async fn discard(world: &World, names: &[String]) -> Result<()> {
@@ -78,5 +67,5 @@ pub(super) async fn discard(world: &World, names: &[String]) -> Result<()> {
             bail!("there is no job '{name}' that was given up");
         }
     }
-    Ok(output::line(&format!("{} gone for good", output::count_are(names.len() as u64, "job")))?)
+    output::line(format!("{} gone for good", output::count_are(names.len() as u64, "job")))
 }

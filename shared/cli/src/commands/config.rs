@@ -1,22 +1,52 @@
-//! `curlew config` and `curlew init`: the settings themselves.
+//! `curlew config` and `curlew init`: the settings of a run.
 
 use super::blocks::explain;
 use crate::args::{ConfigWhat, InitArgs, Preset, Shared};
-use crate::config;
 use crate::failure::usage;
-use crate::pictures::without_a_model;
 use crate::world::stack_settings;
 use crate::{optional, output};
 use anyhow::{Context, Result, bail};
-use curlew_app::{Effective, STACK_SETTINGS, Settings as Config, SystemClock, with_paused};
+use curlew_app::{
+    BadSettings, Effective, Flags, ImageScreening, STACK_SETTINGS, Settings as Config, SystemClock, with_paused,
+};
+use curlew_onnx::Onnx;
 use curlew_people::audit_log::{Act, AuditLog, COMMAND_LINE};
 use curlew_ports::Blobs;
 use serde_json::json;
-use std::fs::OpenOptions;
+use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::sync::Arc;
 
-/// Returns the file that `init` writes.
+/// Reads the file, the environment and the flags.
+pub(crate) fn load(shared: &Shared) -> Result<Config, BadSettings> {
+    let Shared { data, config, contact, allow_net, resolve, workers, log, .. } = shared.clone();
+    Config::load(&Flags { file: config, data, contact, allow_net, resolve, workers, log }, std::env::vars())
+}
+
+/// Returns the settings with the image classifier: loads its model, for the commands that judge pages.
+pub(crate) fn with_eye(config: Config) -> Result<Config> {
+    Ok(match &config.image {
+        ImageScreening::Off | ImageScreening::Skin => config,
+        ImageScreening::Onnx(card) | ImageScreening::Installed(card) => {
+            let onnx = Onnx::load(card).map_err(|why| BadSettings(format!("[screen]: {why}")))?;
+            config.with_eye(Arc::new(onnx))
+        }
+    })
+}
+
+/// Returns a sentence for operators whose pictures no model looks at, with the command that changes it; `None` if one
+/// does. `program` is how the operator calls it.
+pub(crate) fn without_a_model(image: &ImageScreening, program: &str) -> Option<String> {
+    match image {
+        ImageScreening::Off => Some("pictures are not looked at: [screen] image is \"off\"".to_owned()),
+        ImageScreening::Skin => Some(format!(
+            "pictures are not really looked at: colours of skin are found, which count only with words; \
+             `{program} model add open-nsfw FILE` has a model look at them"
+        )),
+        ImageScreening::Installed(_) | ImageScreening::Onnx(_) => None,
+    }
+}
+
 fn first(preset: Preset) -> &'static str {
     match preset {
         Preset::Search => include_str!("presets/search.toml"),
@@ -29,30 +59,24 @@ fn first(preset: Preset) -> &'static str {
 pub(crate) fn run(what: &ConfigWhat, shared: &Shared) -> Result<()> {
     match what {
         ConfigWhat::Check => {
-            let config = config::load(shared, std::env::vars())?;
+            let config = load(shared)?;
             output::line("The settings can be used.")?;
             if config.contact.is_none() {
-                output::line(
-                    "There is no contact, so no public host is called: state `contact`, a page or a mail address.",
-                )?;
+                let line =
+                    "There is no contact, so no public host is called: state `contact`, a page or a mail address.";
+                output::line(line)?;
             }
             if let Some(line) = without_a_model(&config.image, "curlew") {
-                output::line(&sentence(&line))?;
+                let (first, rest) = line.split_at(1);
+                output::line(format!("{}{rest}.", first.to_uppercase()))?;
             }
             tell_of_base_url(&config)
         }
-        ConfigWhat::Show { output } => show(&config::load(shared, std::env::vars())?.effective, output.json),
+        ConfigWhat::Show { output } => show(&load(shared)?.effective, output.json),
         ConfigWhat::Set { .. } | ConfigWhat::Pause | ConfigWhat::Resume => Err(usage(
             "this changes the settings of a stack: say --aws; on this machine, edit the file and start curlew again",
         )),
     }
-}
-
-/// Returns a line with a capital and a full stop.
-fn sentence(line: &str) -> String {
-    let mut letters = line.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}.", letters.as_str())
 }
 
 fn tell_of_base_url(config: &Config) -> Result<()> {
@@ -81,21 +105,21 @@ pub(super) async fn on_stack(what: &ConfigWhat, config: &Config, stack: &str) ->
             config.over_text(&name, &text)?.check_for_stack()?;
             blobs.put(STACK_SETTINGS, text.into_bytes().into()).await?;
             done("set").await.map_err(explain)?;
-            Ok(output::line(&format!(
+            output::line(format!(
                 "{name} holds the settings of the stack {stack}: its functions follow within a minute"
-            ))?)
+            ))
         }
         ConfigWhat::Pause => {
             switch(blobs.as_ref(), true).await?;
             done("pause").await.map_err(explain)?;
-            Ok(output::line(
+            output::line(
                 "crawling is paused: no call begins after the next minute, nothing is lost, and `config resume` goes on",
-            )?)
+            )
         }
         ConfigWhat::Resume => {
             switch(blobs.as_ref(), false).await?;
             done("resume").await.map_err(explain)?;
-            Ok(output::line("crawling goes on within a quarter of an hour")?)
+            output::line("crawling goes on within a quarter of an hour")
         }
     }
 }
@@ -110,7 +134,6 @@ async fn on_top(config: &Config, blobs: &dyn Blobs) -> Result<Config> {
     Ok(stated)
 }
 
-/// Switches `paused` in the settings of a stack.
 async fn switch(blobs: &dyn Blobs, paused: bool) -> Result<()> {
     let (text, seen) = stack_settings(blobs).await?;
     let text = with_paused(STACK_SETTINGS, &text, paused)?;
@@ -119,40 +142,27 @@ async fn switch(blobs: &dyn Blobs, paused: bool) -> Result<()> {
 }
 
 fn show(settings: &[Effective], json: bool) -> Result<()> {
-    if json {
-        for Effective { table, key, value, origin } in settings {
-            output::json(&json!({"table": table, "key": key, "value": value, "origin": origin.to_string()}))?;
+    let mut last = "";
+    for Effective { table, key, value, origin } in settings {
+        if !json && table != last {
+            last = table;
+            output::line(format!("\n[{table}]"))?;
         }
-        return Ok(());
-    }
-    let mut table = "";
-    for setting in settings {
-        if setting.table != table {
-            table = &setting.table;
-            output::line(&format!("\n[{table}]"))?;
-        }
-        let line = format!("{} = {}", setting.key, setting.value);
-        output::line(&format!("{line:<40} # {}", setting.origin))?;
+        let whole = json!({"table": table, "key": key, "value": value, "origin": origin.to_string()});
+        output::answer(json, &whole, format!("{:<40} # {origin}", format!("{key} = {value}")))?;
     }
     Ok(())
 }
 
 /// Writes a file of settings to begin with. It opens no store.
 pub(crate) fn init(InitArgs { preset, file }: &InitArgs) -> Result<()> {
-    let text = first(*preset).as_bytes();
-    let written = OpenOptions::new().write(true).create_new(true).open(file).and_then(|mut f| f.write_all(text));
-    match written {
-        Ok(()) => {
-            let name = file.display();
-            output::line(&format!(
-                "{name} is written: state your contact in it, then `curlew config check --config {name}`."
-            ))?;
-            Ok(())
-        }
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            bail!("{} exists already, and is kept", file.display())
-        }
-        Err(error) => Err(error).with_context(|| format!("{} cannot be written", file.display())),
+    let name = file.display();
+    match File::create_new(file).and_then(|mut file| file.write_all(first(*preset).as_bytes())) {
+        Ok(()) => output::line(format!(
+            "{name} is written: state your contact in it, then `curlew config check --config {name}`."
+        )),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => bail!("{name} exists already, and is kept"),
+        Err(error) => Err(error).with_context(|| format!("{name} cannot be written")),
     }
 }
 

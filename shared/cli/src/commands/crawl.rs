@@ -1,5 +1,6 @@
 //! `curlew crawl`: from a list of sites to a published index.
 
+use super::config::without_a_model;
 use super::named::{self, LeftOut};
 use super::summary::Summary;
 use super::{Place, exclusive, stop_on_signal};
@@ -7,7 +8,6 @@ use crate::args::{CrawlArgs, Until};
 use crate::failure::usage;
 use crate::history;
 use crate::output::{self, printable};
-use crate::pictures::without_a_model;
 use crate::progress::Progress;
 use crate::recorder::Recorder;
 use crate::runner::{End, Runner};
@@ -16,23 +16,17 @@ use anyhow::{Result, bail};
 use curlew_app::Settings as Config;
 use curlew_model::SourceKey;
 use curlew_people::suggest::{ListedFeed, RefusedAddress, SuggestError};
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Maximum number of characters of a refusal that are shown.
 const REFUSAL: usize = 400;
-
 /// Number of sites or feeds that are taken at once.
 const PART: usize = 500;
-
-/// Message when there is no site yet.
 const NOTHING_NAMED: &str = "nothing to crawl: name a site, as in `curlew crawl example.org --contact you@example.org`";
-/// Message where nothing is crawled.
 const PAUSED: &str = "crawling is paused: the settings state `paused = true`";
-/// Message after a crawl that a person has ended.
 const INTERRUPTED: &str = "Interrupted: nothing is lost, and the next `curlew crawl` goes on from here.";
-/// Message after a crawl that has called nothing.
 const NOTHING_DUE: &str = "Nothing was due: feeds are polled once an hour to once a day, as often as they have news. `curlew poll SITE` polls one now.";
 
 pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
@@ -40,12 +34,12 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
         return Err(usage(PAUSED));
     }
     let named = Named::gather(&args)?;
-    if named.is_empty() && !config.data.exists() {
+    if named.count() == 0 && !config.data.exists() {
         return Err(usage(NOTHING_NAMED));
     }
     let world = Arc::new(exclusive(config).await?);
     let is_first = world.ports.sources.list(None, 1).await?.is_empty();
-    if named.is_empty() && is_first {
+    if named.count() == 0 && is_first {
         return Err(usage(NOTHING_NAMED));
     }
     // Due work of the schedule goes first: newly named sources get jobs of their own.
@@ -53,14 +47,14 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
     let (keys, left_out) = named.take(&world).await?;
     history::begin(&world, &args, &keys).await?;
     let stop = stop_on_signal();
-    let (summary, ran) = until_end(&world, args.until, &keys, args.output.json, stop.clone()).await?;
-    let summary = summary.with_left_out(left_out);
+    let (mut summary, ran) = until_end(&world, args.until, &keys, args.output.json, stop.clone()).await?;
+    summary.left_out = left_out;
     if args.output.json {
         output::json(&summary)?
     } else {
         summary.print()?;
         if let Some(line) = without_a_model(&world.config.image, "curlew").filter(|_| is_first) {
-            output::line(&format!("pictures  {line}"))?;
+            output::line(format!("pictures  {line}"))?;
         }
         if stop.load(Ordering::Relaxed) {
             output::line(INTERRUPTED)?;
@@ -78,25 +72,23 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
 /// Passes sites and feeds to a stack, which crawls them by itself.
 pub(super) async fn name_only(args: CrawlArgs, world: &World, place: &Place) -> Result<()> {
     let named = Named::gather(&args)?;
-    if named.is_empty() && !args.history {
+    if named.count() == 0 && !args.history {
         return Err(usage(NOTHING_NAMED));
     }
     let (keys, left_out) = named.take(world).await?;
     history::begin(world, &args, &keys).await?;
-    let taken = named.len().saturating_sub(left_out.len());
-    if args.output.json {
-        return Ok(output::json(&serde_json::json!({"named": taken, "left_out": left_out}))?);
-    }
-    output::line(&format!(
-        "{taken} sites and feeds are named, {} left out; the stack looks at those that are new within a minute: see `{} status`",
+    let taken = named.count().saturating_sub(left_out.len());
+    let line = format!(
+        "{taken} sites and feeds are named, {} left out; the stack looks at those that are new within a minute: see \
+         `{} status`",
         left_out.len(),
         place.program()
-    ))?;
-    Ok(())
+    );
+    output::answer(args.output.json, &json!({"named": taken, "left_out": left_out}), line)
 }
 
-/// Runs the stages until the end, publishes, tells the receivers of watches, and gathers a summary. Returns whether all
-/// due work was done; the finished part is published in any case.
+/// Runs the stages until the end, publishes, tells the receivers of watches, and gathers a summary. The inner result
+/// says whether all due work was done; the finished part is published in any case.
 pub(super) async fn until_end(
     world: &Arc<World>,
     until: Until,
@@ -109,20 +101,15 @@ pub(super) async fn until_end(
         Until::Idle => End::Idle(None),
         Until::After(time) => End::Idle(Some(began + time)),
     };
-    let ran = {
-        let _progress = Progress::start(world.tally.clone(), quiet);
-        let ran = Runner::new(world.clone(), stop.clone()).run(end).await;
+    let progress = Progress::start(world.tally.clone(), quiet);
+    let mut ran = Runner::new(world.clone(), stop.clone()).run(end).await;
+    world.publish().await?;
+    // Matches are known once their pages are published, and their receivers are told by the same queues.
+    if ran.is_ok() && !world.desk.watches.list().await?.is_empty() {
+        ran = Runner::new(world.clone(), stop).run(end).await;
         world.publish().await?;
-        match ran {
-            // Matches are known once their pages are published, and their receivers are told by the same queues.
-            Ok(()) if !world.desk.watches.list().await?.is_empty() => {
-                let told = Runner::new(world.clone(), stop).run(end).await;
-                world.publish().await?;
-                told
-            }
-            ran => ran,
-        }
-    };
+    }
+    drop(progress);
     Recorder::default().record(world).await;
     Ok((Summary::gather(world, began, named).await?, ran))
 }
@@ -144,11 +131,7 @@ impl Named {
         Ok(Named { sites, feeds: args.feed.clone(), from_opml })
     }
 
-    fn is_empty(&self) -> bool {
-        self.sites.is_empty() && self.feeds.is_empty() && self.from_opml.is_empty()
-    }
-
-    fn len(&self) -> usize {
+    fn count(&self) -> usize {
         self.sites.len() + self.feeds.len() + self.from_opml.len()
     }
 
@@ -156,8 +139,7 @@ impl Named {
     /// line, must be usable, or the command fails; a bad line of a longer list is reported and skipped.
     async fn take(&self, world: &World) -> Result<(BTreeSet<SourceKey>, Vec<LeftOut>)> {
         let from_flags = |refused: RefusedAddress| {
-            let remedy = named::remedy(&refused.why);
-            usage(format!("{}{remedy}", printable(&refused.to_string(), REFUSAL)))
+            usage(format!("{}{}", printable(&refused.to_string(), REFUSAL), named::remedy(&refused.why)))
         };
         let (mut keys, mut left_out) = (BTreeSet::new(), vec![]);
         for part in self.sites.chunks(PART) {
@@ -170,23 +152,15 @@ impl Named {
         }
         let is_none_left = !left_out.is_empty() && left_out.len() == self.sites.len();
         if is_none_left && self.feeds.is_empty() && self.from_opml.is_empty() {
-            return Err(usage(
-                "none of the sites can be crawled; for the OPML of a feed reader there is `--opml FILE`",
-            ));
+            let why = "none of the sites can be crawled; for the OPML of a feed reader there is `--opml FILE`";
+            return Err(usage(why));
         }
         for feed in &self.feeds {
-            keys.insert(
-                world
-                    .desk
-                    .suggest
-                    .feed(feed, true)
-                    .await
-                    .map_err(|e| match e {
-                        SuggestError::Refused(why) => from_flags(why),
-                        SuggestError::Stage(e) => e.into(),
-                    })?
-                    .key,
-            );
+            let named = world.desk.suggest.feed(feed, true).await.map_err(|error| match error {
+                SuggestError::Refused(why) => from_flags(why),
+                SuggestError::Stage(error) => error.into(),
+            });
+            keys.insert(named?.key);
         }
         for part in self.from_opml.chunks(PART) {
             for (feed, outcome) in part.iter().zip(world.desk.suggest.feeds(part).await?) {

@@ -1,18 +1,19 @@
 //! `curlew demo`: the bundled fixture web on loopback, crawled, indexed and served. No network is needed.
 
+use super::config::without_a_model;
 use super::crawl::until_end;
 use super::{exclusive, serve, stop_on_signal};
 use crate::args::{DemoArgs, Until};
-use crate::output::{self, printable};
-use crate::pictures::without_a_model;
+use crate::output::{self, counted, in_parentheses, printable};
 use crate::runner::{End, Runner};
 use crate::world::World;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use curlew_app::Settings as Config;
+use curlew_catalog::listing::{each_host, each_page};
 use curlew_crawl::pages::sample::HowMany;
 use curlew_fetcher::ResolveRule;
 use curlew_fixtureweb::{Farm, Mode, Running, judge};
-use curlew_model::{HostKey, HostState, Page, PageId, PageState};
+use curlew_model::{HostKey, Millis, PageState};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
@@ -20,23 +21,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::net::TcpListener;
 
-/// Rows read at a time.
-const LIST: usize = 1_000;
-
 pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
     let pages = if args.no_serve { None } else { Some(serve::bind(args.listen).await?) };
-    let listener =
-        TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("the fixture web cannot listen on loopback")?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+    let listener = listener.context("the fixture web cannot listen on loopback")?;
     let farm = Arc::new(Farm::demo());
     let web = curlew_fixtureweb::serve(farm.clone(), listener).await;
-    let rule: ResolveRule = format!("*.test={}", web.addr()).parse().map_err(|e| anyhow::anyhow!("{e}"))?;
+    let rule: ResolveRule = format!("*.test={}", web.addr()).parse().map_err(|e| anyhow!("{e}"))?;
     config.guard.resolve.push(rule);
     // The demo ends before a second look could decide about pages that ask not to be indexed any more.
-    config.rules.confirm_after = curlew_model::Millis::ZERO;
+    config.rules.confirm_after = Millis::ZERO;
     let folder = fresh_folder(&mut config)?;
     let quiet = args.output.json;
     if !quiet {
-        output::line(&format!(
+        output::line(format!(
             "{} small sites are up on {}. Curlew pauses at least a second between two calls to a site, as it would on the real web: this takes about a minute.",
             farm.sites().len(),
             web.addr()
@@ -61,16 +59,16 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
         // A model takes no drawn picture for nudity, so no page of the demo can show what it rejects.
         let by_model = || format!("{} looked at them; all are drawn", world.config.judge.eye().unwrap_or_default());
         let looked_at = without_a_model(&world.config.image, "curlew").unwrap_or_else(by_model);
-        output::line(&format!("pictures  {looked_at}"))?;
+        output::line(format!("pictures  {looked_at}"))?;
         if let (Some(_), Some(folder)) = (&pages, &folder) {
-            output::line(&format!(
+            output::line(format!(
                 "operator  `curlew admin login --data {}` in another terminal signs you in at /admin; the folder goes with the demo",
                 folder.display()
             ))?;
         }
     }
     if let Some(listener) = pages.filter(|_| !stop.load(Ordering::Relaxed)) {
-        serve::pages(world.clone(), listener, stop, None).await?;
+        serve::pages(world.clone(), listener, stop).await?;
     }
     web.stop().await;
     drop(world);
@@ -94,7 +92,6 @@ fn fresh_folder(config: &mut Config) -> Result<Option<PathBuf>> {
     Ok(Some(folder))
 }
 
-/// Outcome of the pages of one site.
 #[derive(Default)]
 struct Outcome {
     accepted: usize,
@@ -103,33 +100,29 @@ struct Outcome {
 
 async fn report(world: &World, farm: &Farm) -> Result<()> {
     let mut outcomes: BTreeMap<HostKey, Outcome> = BTreeMap::new();
-    let mut after: Option<PageId> = None;
-    loop {
-        let rows: Vec<Page> = world.ports.pages.list(after.as_ref(), LIST).await?;
-        let Some(last) = rows.last() else { break };
-        after = Some(last.id.clone());
-        for page in rows {
-            let outcome = outcomes.entry(page.host).or_default();
-            match page.state {
-                PageState::Accepted { .. } => outcome.accepted += 1,
-                PageState::Rejected { reason } => *outcome.rejected.entry(reason.code()).or_default() += 1,
-                _ => {}
-            }
+    each_page(world.ports.pages.as_ref(), |page| {
+        let outcome = outcomes.entry(page.host).or_default();
+        match page.state {
+            PageState::Accepted { .. } => outcome.accepted += 1,
+            PageState::Rejected { reason } => *outcome.rejected.entry(reason.code()).or_default() += 1,
+            _ => {}
         }
-    }
-    let hosts: BTreeMap<HostKey, HostState> = world.ports.hosts.list(None, LIST).await?.into_iter().collect();
+    })
+    .await?;
+    let mut holds = BTreeMap::new();
+    each_host(world.ports.hosts.as_ref(), |host, state| {
+        holds.extend(state.hold.map(|hold| (host, hold)));
+    })
+    .await?;
+    let none = Outcome::default();
     for site in farm.sites() {
         let key = HostKey::new(&judge::registrable(&site.host))?;
-        let outcome = outcomes.get(&key);
-        let accepted = outcome.map_or(0, |o| o.accepted);
-        let mut refused: Vec<String> =
-            outcome.iter().flat_map(|o| &o.rejected).map(|(why, n)| format!("{n} {why}")).collect();
-        if let Some(hold) = hosts.get(&key).and_then(|s| s.hold.as_ref()) {
-            refused.push(format!("held: {}", hold.reason.as_str()));
-        }
+        let Outcome { accepted, rejected } = outcomes.get(&key).unwrap_or(&none);
+        let hold = holds.get(&key).map(|hold| format!("held: {}", hold.reason.as_str()));
+        let refused: Vec<String> = [counted(rejected)].into_iter().filter(|all| !all.is_empty()).chain(hold).collect();
         let refused = if refused.is_empty() { String::new() } else { format!("  refused: {}", refused.join(", ")) };
-        output::line(&format!("{:28} {accepted:3} found{refused}", printable(&site.host, 28)))?;
-        output::line(&format!("{:28}     {}", "", printable(site.about, 100)))?;
+        output::line(format!("{:28} {accepted:3} found{refused}", printable(&site.host, 28)))?;
+        output::line(format!("{:28}     {}", "", printable(site.about, 100)))?;
     }
     Ok(())
 }
@@ -137,34 +130,31 @@ async fn report(world: &World, farm: &Farm) -> Result<()> {
 /// Prints how politely the crawl behaved, from the sites' own logs.
 fn politeness(web: &Running, farm: &Farm) -> Result<()> {
     let calls = web.calls();
-    let key = |host: &str| judge::registrable(host);
-    let closest = judge::closest_gap(&calls, key).map(|g| g.end_to_start as f64 / 1e6);
+    let closest = judge::closest_gap(&calls, judge::registrable).map(|gap| gap.end_to_start as f64 / 1e6);
     let closest = closest.map(|s| format!("{s:.3} s between the closest two calls to one site")).unwrap_or_default();
-    output::line(&format!(
+    output::line(format!(
         "manners   by the sites' own logs: {closest}, {} overlapping, {} forbidden by robots.txt",
-        judge::overlaps(&calls, key).len(),
+        judge::overlaps(&calls, judge::registrable).len(),
         judge::forbidden(&calls, farm).len()
-    ))?;
-    Ok(())
+    ))
 }
 
 /// Makes pages vanish from the web, and a re-check remove them from the index.
 async fn vanish(world: &Arc<World>, web: &Running) -> Result<String> {
-    let changed: Vec<&str> = web.farm().sites().iter().filter(|s| s.changes_later()).map(|s| s.host.as_str()).collect();
-    for host in &changed {
-        web.set_mode(host, Mode::Later);
+    let mut hosts = Vec::new();
+    for site in web.farm().sites().iter().filter(|site| site.changes_later()) {
+        web.set_mode(&site.host, Mode::Later);
+        hosts.extend(HostKey::new(&judge::registrable(&site.host)));
     }
-    if changed.is_empty() {
+    if hosts.is_empty() {
         return Ok(String::new());
     }
-    let hosts: Vec<HostKey> = changed.iter().filter_map(|host| HostKey::new(&judge::registrable(host)).ok()).collect();
     let sent = world.crawler.sample.run(HowMany::OfHosts(hosts)).await?.indexed;
     Runner::new(world.clone(), Arc::default()).run(End::Idle(None)).await?;
-    let counts = world.tally.counts();
-    let removed: u64 = counts.removed.values().sum();
-    let why: Vec<String> = counts.removed.iter().map(|(why, n)| format!("{n} {why}")).collect();
+    let removed = world.tally.counts().removed;
     Ok(format!(
-        "vanished  {sent} pages of changed sites were re-checked, {removed} are gone from the index ({})",
-        why.join(", ")
+        "vanished  {sent} pages of changed sites were re-checked, {} are gone from the index{}",
+        removed.values().sum::<u64>(),
+        in_parentheses(&removed)
     ))
 }

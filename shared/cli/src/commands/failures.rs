@@ -9,12 +9,11 @@ use serde::Serialize;
 /// Maximum number of failures that a summary for people lists.
 const MOST: usize = 20;
 
-/// A site or feed that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Failed {
+pub(super) struct Failed {
     /// `site` or `feed`.
     kind: &'static str,
-    pub(crate) url: String,
+    pub(super) url: String,
     /// The kind of failure; unknown for a feed, whose row stores only a text.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<FailureCause>,
@@ -26,12 +25,12 @@ pub(crate) struct Failed {
     again_at: Option<Timestamp>,
     /// True if the crawl failed at it; a preference of a site, or its hold, is no failure of the crawl.
     #[serde(skip)]
-    pub(crate) is_failure: bool,
+    pub(super) is_failure: bool,
 }
 
 impl Failed {
     /// Returns the reason why a source could not be read, if there is one. `hold` is that of its host key.
-    pub(crate) fn new(source: &Source, hold: Option<&Hold>, is_offline: bool) -> Option<Failed> {
+    pub(super) fn new(source: &Source, hold: Option<&Hold>, is_offline: bool) -> Option<Failed> {
         match source {
             Source::Site(site) => Failed::site(site, hold, is_offline),
             Source::Feed(feed) => Failed::feed(feed, hold),
@@ -40,7 +39,6 @@ impl Failed {
     }
 
     fn site(site: &SiteSource, hold: Option<&Hold>, is_offline: bool) -> Option<Failed> {
-        let is_waiting = site.state == SiteState::Waiting;
         let failure = match (&site.state, &site.failure) {
             (SiteState::Replaced { .. }, _) => return None,
             (SiteState::Working { .. }, _) => held(hold)?,
@@ -54,38 +52,35 @@ impl Failed {
             (SiteState::Waiting, None) => held(hold)?,
         };
         let cause = failure.cause;
-        let is_failure = if is_waiting {
-            cause.is_unreached() || matches!(cause, FailureCause::Broken | FailureCause::Address)
-        } else {
-            !cause.is_wanted()
+        let is_failure = match site.state {
+            SiteState::Waiting => cause.is_unreached() || matches!(cause, FailureCause::Broken | FailureCause::Address),
+            _ => !cause.is_wanted(),
         };
+        let again_at = hold.map_or(site.not_before, |hold| hold.until.max(site.not_before));
         Some(Failed {
             kind: "site",
             url: site.url.clone(),
             cause: Some(cause),
             reason: failure.detail,
             remedy: remedy(cause, &site.url),
-            again_at: Some(hold.map_or(site.not_before, |hold| hold.until.max(site.not_before)))
-                .filter(|at| *at > Timestamp::MIN),
+            again_at: Some(again_at).filter(|at| *at > Timestamp::MIN),
             is_failure,
         })
     }
 
     fn feed(feed: &FeedSource, hold: Option<&Hold>) -> Option<Failed> {
         let held = held(hold);
-        let cause = if held.is_some() { Some(FailureCause::Held) } else { None };
         let remedy = match &feed.trouble {
             Some(_) => {
                 format!("look at it in a browser; if it is a page, name it as a site: `curlew crawl {}`", feed.url)
             }
             None => format!("`curlew feeds show {}` says when it is polled next", feed.url),
         };
-        let reason = feed.trouble.clone().or_else(|| held.map(|held| held.detail))?;
         Some(Failed {
             kind: "feed",
             url: feed.url.clone(),
-            cause,
-            reason,
+            cause: held.as_ref().map(|held| held.cause),
+            reason: feed.trouble.clone().or_else(|| held.map(|held| held.detail))?,
             remedy: Some(remedy),
             again_at: (!feed.gone && feed.not_before > Timestamp::MIN).then_some(feed.not_before),
             is_failure: hold.is_none(),
@@ -93,7 +88,7 @@ impl Failed {
     }
 
     /// Returns lines for people: the source, the reason, and the remedy.
-    pub(crate) fn lines(&self) -> Vec<String> {
+    pub(super) fn lines(&self) -> Vec<String> {
         let mut lines =
             vec![format!("          {}: {}", printable(&self.url, ADDRESS), printable(&self.reason, 2 * ADDRESS))];
         let again = self.again_at.map(|at| format!("tried again from {}", output::when(at)));
@@ -109,22 +104,20 @@ impl Failed {
 pub(super) fn print(failed: &[Failed]) -> Result<()> {
     let Some(first) = failed.first() else { return Ok(()) };
     let kinds = if failed.iter().all(|other| other.kind == first.kind) { first.kind } else { "source" };
-    output::line(&format!("failed    {}", output::count(failed.len() as u64, kinds)))?;
+    output::line(format!("failed    {}", output::count(failed.len() as u64, kinds)))?;
     for one in failed.iter().take(MOST) {
-        one.lines().iter().try_for_each(|line| output::line(line))?;
+        one.lines().iter().try_for_each(output::line)?;
     }
     if failed.len() > MOST {
-        output::line(&format!("          and {} more: see `curlew sites`", failed.len() - MOST))?;
+        output::line(format!("          and {} more: see `curlew sites`", failed.len() - MOST))?;
     }
     Ok(())
 }
 
 fn held(hold: Option<&Hold>) -> Option<Failure> {
-    let hold = hold?;
-    Some(Failure::new(
-        FailureCause::Held,
-        format!("the host is left alone until {} ({})", output::when(hold.until), hold.reason.as_str()),
-    ))
+    let Hold { until, reason, .. } = hold?;
+    let detail = format!("the host is left alone until {} ({})", output::when(*until), reason.as_str());
+    Some(Failure::new(FailureCause::Held, detail))
 }
 
 #[cfg(test)]

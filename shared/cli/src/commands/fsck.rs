@@ -11,7 +11,6 @@ use curlew_people::fsck::Damage;
 use serde_json::json;
 use std::sync::Arc;
 
-/// Maximum number of lines about damage.
 const LINES: usize = 100;
 /// Maximum number of characters of a reason.
 const REASON: usize = 200;
@@ -38,8 +37,6 @@ pub(super) async fn run(place: &Place, config: Config, repair: bool, json: bool)
     let fsck = world.fsck(world.store().is_some() && !is_read_only);
     let report = fsck.look().await?;
     let left = if repair { fsck.repair(&report).await? } else { report.damage.clone() };
-    let rows = if repair { 0 } else { database.lost + database.stray };
-    let problems = database.faults.len() as u64 + rows + left.len() as u64;
     if json {
         let mut whole = json!(report);
         whole["database"] =
@@ -53,77 +50,68 @@ pub(super) async fn run(place: &Place, config: Config, repair: bool, json: bool)
             output::line("The folder cannot be written: jobs are not compared, and nothing can be repaired.")?;
         }
         let (pages, records) = (count(report.pages, "page"), count(report.records, "record"));
-        output::line(&format!("{pages}, {records}, {}", count(report.splits, "split")))?;
+        output::line(format!("{pages}, {records}, {}", count(report.splits, "split")))?;
         for fault in database.faults.iter().take(LINES) {
-            output::line(&format!("the database: {}", printable(fault, REASON)))?;
+            output::line(format!("the database: {}", printable(fault, REASON)))?;
         }
         if database.lost + database.stray > 0 {
             let (lost, stray) = (count(database.lost, "job"), count(database.stray, "message"));
-            output::line(&format!("the database: {lost} without a message, {stray} without a job"))?;
+            output::line(format!("the database: {lost} without a message, {stray} without a job"))?;
         }
         for damage in report.damage.iter().take(LINES) {
             let mended = if repair && !left.contains(damage) { "mended: " } else { "" };
-            output::line(&format!("{mended}{}", words(world, damage).await?))?;
+            output::line(format!("{mended}{}", words(world, damage).await?))?;
         }
         if report.damage.len() > LINES {
-            output::line(&format!("and {} more: see `curlew fsck --json`", report.damage.len() - LINES))?;
+            output::line(format!("and {} more: see `curlew fsck --json`", report.damage.len() - LINES))?;
         }
-        let done = if repair { "finished" } else { "to be finished by --repair" };
-        tell(
-            report.unfinished.len(),
-            ["removal or change that was", "removals or changes that were"],
-            "cut off",
-            done,
-        )?;
-        let done = if repair { "deleted" } else { "left over" };
-        tell(report.orphans.len(), ["object that", "objects that"], "nothing names", done)?;
+        let (cut_off, orphans) =
+            if repair { ("finished", "deleted") } else { ("to be finished by --repair", "left over") };
+        match report.unfinished.len() {
+            0 => {}
+            1 => output::line(format!("1 removal or change that was cut off: {cut_off}"))?,
+            number => output::line(format!("{number} removals or changes that were cut off: {cut_off}"))?,
+        }
+        if !report.orphans.is_empty() {
+            let objects = count(report.orphans.len() as u64, "object");
+            output::line(format!("{objects} that nothing names: {orphans}"))?;
+        }
     }
-    if problems > 0 {
-        let what = if problems == 1 { "1 thing is".to_owned() } else { format!("{problems} things are") };
-        let remedy = if repair || !database.faults.is_empty() {
-            "`curlew restore` puts a backup back"
-        } else if is_read_only {
-            "make the folder writable, or copy it to another disk, and run `curlew fsck --repair` there"
-        } else {
-            "`curlew fsck --repair` mends what can be mended"
-        };
-        bail!("{what} missing or damaged: {remedy}");
-    }
-    Ok(())
+    let rows = if repair { 0 } else { database.lost + database.stray };
+    let what = match database.faults.len() as u64 + rows + left.len() as u64 {
+        0 => return Ok(()),
+        1 => "1 thing is".to_owned(),
+        problems => format!("{problems} things are"),
+    };
+    let remedy = if repair || !database.faults.is_empty() {
+        "`curlew restore` puts a backup back"
+    } else if is_read_only {
+        "make the folder writable, or copy it to another disk, and run `curlew fsck --repair` there"
+    } else {
+        "`curlew fsck --repair` mends what can be mended"
+    };
+    bail!("{what} missing or damaged: {remedy}")
 }
 
-/// Prints how many things of a kind there are, unless there are none.
-fn tell(number: usize, [one, many]: [&str; 2], rest: &str, done: &str) -> Result<()> {
-    if number > 0 {
-        output::line(&format!("{number} {} {rest}: {done}", if number == 1 { one } else { many }))?;
-    }
-    Ok(())
-}
-
+/// Returns a line about damage. A page is named by its address, or by its key if it has no row.
 async fn words(world: &World, damage: &Damage) -> Result<String> {
+    let url = async |page: &PageId| -> Result<String> {
+        let row = world.ports.pages.get(page).await?;
+        Ok(printable(&row.map_or_else(|| page.to_string(), |(page, _)| page.url), ADDRESS))
+    };
     Ok(match damage {
         Damage::Unreadable { key, why } => format!("{key} cannot be read: {}", printable(why, REASON)),
-        Damage::LostRecord { page, segment } => format!("{}: its record is not in {segment}", url(world, page).await?),
+        Damage::LostRecord { page, segment } => format!("{}: its record is not in {segment}", url(page).await?),
         Damage::StrayRecord { page, at } => {
-            format!("{}: it is not accepted, but {} has a record of it", url(world, page).await?, at.segment)
+            format!("{}: it is not accepted, but {} has a record of it", url(page).await?, at.segment)
         }
         Damage::StrayRaw { key, offset, .. } => format!("{key}: the raw page at byte {offset} belongs to no record"),
         Damage::LostSplit { year, key, why } => format!("the index of {year}: {key}: {}", printable(why, REASON)),
-        Damage::NotIndexed { page, year } => {
-            format!("{}: it is not in the index of {year}", url(world, page).await?)
-        }
+        Damage::NotIndexed { page, year } => format!("{}: it is not in the index of {year}", url(page).await?),
         Damage::StrayHit { page, year } => {
-            format!("{}: it is not accepted, but the index of {year} shows it", url(world, page).await?)
+            format!("{}: it is not accepted, but the index of {year} shows it", url(page).await?)
         }
-        Damage::Stranded { page } => {
-            format!("{}: it was fetched, but no job makes a record of it", url(world, page).await?)
-        }
-        Damage::LostBody { page, key } => format!("{}: its document {key} is missing", url(world, page).await?),
+        Damage::Stranded { page } => format!("{}: it was fetched, but no job makes a record of it", url(page).await?),
+        Damage::LostBody { page, key } => format!("{}: its document {key} is missing", url(page).await?),
     })
-}
-
-/// Returns the address of a page, or its key if there is no row.
-async fn url(world: &World, page: &PageId) -> Result<String> {
-    let row = world.ports.pages.get(page).await?;
-    Ok(printable(&row.map_or_else(|| page.to_string(), |(page, _)| page.url), ADDRESS))
 }

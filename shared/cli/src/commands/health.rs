@@ -19,11 +19,9 @@ pub(crate) fn run(listen: SocketAddr) -> Result<()> {
     if status != 200 {
         bail!("{listen} answers {PAGE} with status {status}: its log says why");
     }
-    output::line(&format!("{listen} answers."))?;
-    Ok(())
+    output::line(format!("{listen} answers."))
 }
 
-/// Returns the status of the answer.
 fn ask(addr: SocketAddr) -> Result<u16> {
     #[allow(clippy::disallowed_types, reason = "it calls Curlew's own server, no site")]
     let mut stream = std::net::TcpStream::connect_timeout(&addr, TIMEOUT)?;

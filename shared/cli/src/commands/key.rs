@@ -4,7 +4,7 @@ use crate::args::{KeyArgs, KeyWhat};
 use crate::output;
 use crate::world::World;
 use anyhow::{Context, Result, bail};
-use curlew_app::KeyStore;
+use curlew_app::{KeyStore, KeyVersion, random_secret};
 use curlew_signature::directory::PATH;
 use curlew_signature::keys::KeyRing;
 use serde_json::json;
@@ -30,23 +30,23 @@ pub(super) async fn run(world: &World, args: &KeyArgs) -> Result<()> {
     if !matches!(args.what, KeyWhat::Show)
         && let Some(signer) = &world.crawler.politeness.signer
     {
-        let published = signer.publish(world.ports.blobs.as_ref(), now, world.crawler.politeness.seeds.next()).await;
-        published
-            .context("the key was made; its directory follows when the crawler runs, since it cannot be stored now")?;
+        let unique = world.crawler.politeness.seeds.next();
+        let published = signer.publish(world.ports.blobs.as_ref(), now, unique).await;
+        let failed = "the key was made; its directory follows when the crawler runs, since it cannot be stored now";
+        published.context(failed)?;
     }
     tell(world, &ring, args.json)
 }
 
 fn seed() -> Result<[u8; 32]> {
-    KeyStore::draw_seed().context("there are no random bytes to be had")
+    random_secret().context("there are no random bytes to be had")
 }
 
-async fn stored(keys: &KeyStore) -> Result<(KeyRing, curlew_app::KeyVersion)> {
+async fn stored(keys: &KeyStore) -> Result<(KeyRing, KeyVersion)> {
     let stored = keys.read().await?;
     stored.with_context(|| format!("there is no key in {}: `curlew key new` makes one", keys.place()))
 }
 
-/// Prints the public halves of the keys.
 fn tell(world: &World, ring: &KeyRing, json: bool) -> Result<()> {
     let now = world.clock.now();
     let signing = ring.signing(now).map(|key| key.id());
@@ -65,16 +65,14 @@ fn tell(world: &World, ring: &KeyRing, json: bool) -> Result<()> {
                 "signs": Some(key.id()) == signing,
             })
         });
-        return Ok(output::json(&json!({ "keys": keys.collect::<Vec<_>>(), "directory": directory }))?);
+        return output::json(&json!({ "keys": keys.collect::<Vec<_>>(), "directory": directory }));
     }
     for (stored, key) in &published {
-        let until = stored
-            .published_until
-            .map(|until| format!(", published until {}", output::when(until)))
-            .unwrap_or_default();
+        let until = stored.published_until.map(|until| format!(", published until {}", output::when(until)));
+        let until = until.unwrap_or_default();
         let signs = if Some(key.id()) == signing { "signs" } else { "does not sign now" };
-        output::line(&format!("{}  {signs}; made {}, signs from {}{until}", key.id(), stored.made, stored.signs_from))?;
-        output::line(&format!("  public key: {}", serde_json::to_string(&key.jwk())?))?;
+        output::line(format!("{}  {signs}; made {}, signs from {}{until}", key.id(), stored.made, stored.signs_from))?;
+        output::line(format!("  public key: {}", serde_json::to_string(&key.jwk())?))?;
     }
     output::line(&match (directory, base) {
         (Some(directory), _) => format!("directory: {directory}"),

@@ -1,12 +1,12 @@
 //! `curlew sites`, `feeds`, `pages`, `holds` and `parked`: lists for people.
 
-use super::rows::{each_page, why};
-use crate::args::{ListArgs, ListWhat};
+use crate::args::ListArgs;
 use crate::output::{self, ADDRESS, printable};
-use crate::world::{LIST, World, each_source};
+use crate::world::{World, each_page, each_source};
 use anyhow::{Result, bail};
-use curlew_model::{FeedSource, HostKey, Millis, Page, PageId, Source, Timestamp, Why};
-use curlew_people::descriptions::{feed_state, is_about, is_guide, job_subject, page_state, site_state};
+use curlew_catalog::listing::{each_host, pages_that};
+use curlew_model::{FeedSource, Millis, Page, PageId, PageState, Source, Timestamp, Why};
+use curlew_people::descriptions::{self, feed_state, is_about, is_guide, job_subject, page_state, site_state};
 use curlew_people::outcomes;
 use curlew_policy::address;
 use curlew_policy::polling::{schedule, subscription};
@@ -21,52 +21,43 @@ const CANDIDATES: usize = 20;
 
 /// The rows to show, and the form to show them in.
 struct View<'a> {
+    /// The key of the one row to show; `None` for all.
     key: Option<&'a str>,
     json: bool,
-    found: bool,
-    listed: bool,
+    has_shown: bool,
 }
 
 impl<'a> View<'a> {
     fn new(args: &'a ListArgs) -> View<'a> {
-        let key = match &args.what {
-            Some(ListWhat::Show { key }) => Some(key.as_str()),
-            Some(ListWhat::List) | None => None,
-        };
-        View { key, json: args.json, found: false, listed: false }
+        View { key: args.key(), json: args.json, has_shown: false }
     }
 
     /// Shows a row if it is asked for: a line of a list, or the row in full.
     fn row(&mut self, names: &[&str], line: impl FnOnce() -> String, whole: impl FnOnce() -> Value) -> Result<()> {
-        match self.key {
-            Some(key) if !names.contains(&key) => {}
-            Some(_) => {
-                self.found = true;
-                let whole = whole();
-                if self.json { output::json(&whole)? } else { output::line(&serde_json::to_string_pretty(&whole)?)? }
-            }
-            None => {
-                self.listed = true;
-                if self.json { output::json(&whole())? } else { output::line(&line())? }
-            }
+        if self.key.is_some_and(|key| !names.contains(&key)) {
+            return Ok(());
         }
-        Ok(())
+        self.has_shown = true;
+        match self.key {
+            _ if self.json => output::json(&whole()),
+            Some(_) => output::line(serde_json::to_string_pretty(&whole())?),
+            None => output::line(line()),
+        }
     }
 
     /// Reports that there was nothing to show: with `empty` to a person who asked for all rows.
     fn end(self, what: &str, empty: &str) -> Result<()> {
         match self.key {
-            Some(key) if !self.found => {
-                bail!("there is no {what} '{}'", printable(&address::without_credentials(key), ADDRESS))
-            }
-            None if !self.listed && !self.json => Ok(output::line(empty)?),
-            _ => Ok(()),
+            _ if self.has_shown => Ok(()),
+            Some(key) => bail!("there is no {what} '{}'", printable(&address::without_credentials(key), ADDRESS)),
+            None if self.json => Ok(()),
+            None => output::line(empty),
         }
     }
 }
 
 /// Returns an error that lists the addresses which the person may have meant.
-fn which(what: &str, key: &str, urls: &[String]) -> Result<()> {
+fn which(what: &str, key: &str, urls: &[&str]) -> Result<()> {
     let some: Vec<String> = urls.iter().take(CANDIDATES).map(|url| printable(url, ADDRESS)).collect();
     let more = if urls.len() > CANDIDATES { format!(" and {} more", urls.len() - CANDIDATES) } else { String::new() };
     bail!(
@@ -87,16 +78,16 @@ pub(super) async fn sites(world: &World, args: &ListArgs) -> Result<()> {
     each_source(world, |source| {
         let Source::Site(site) = source else { return Ok(()) };
         let pages = outcomes::of_source(&outcomes, source);
-        let counts = pages.words().map(|words| format!(", {words}")).unwrap_or_default();
-        let warning = pages.warning().map(|warning| format!("\n  {warning}")).unwrap_or_default();
         let line = || {
+            let counts = pages.words().map(|words| format!(", {words}")).unwrap_or_default();
+            let warning = pages.warning().map(|warning| format!("\n  {warning}")).unwrap_or_default();
             format!("{}  {}{counts}{warning}", printable(&site.url, ADDRESS), printable(&site_state(site), 2 * ADDRESS))
         };
         view.row(&[site.key.as_str(), &site.url], line, || {
             let mut whole = json!(site);
-            if let (Value::Object(fields), Some(_)) = (&mut whole, world.store()) {
-                fields.insert("pages".into(), json!(&pages));
-                fields.insert("warning".into(), json!(pages.warning()));
+            if world.store().is_some() {
+                whole["pages"] = json!(&pages);
+                whole["warning"] = json!(pages.warning());
             }
             whole
         })
@@ -104,33 +95,32 @@ pub(super) async fn sites(world: &World, args: &ListArgs) -> Result<()> {
     .await?;
     match view.key {
         // A host has many rows, or none of its own: its state is gathered from all of them.
-        Some(host) if !view.found && super::site::show(world, host, view.json).await? => Ok(()),
+        Some(host) if !view.has_shown && super::site::show(world, host, view.json).await? => Ok(()),
         _ => view.end("site", "No site was named yet: `curlew crawl SITE` begins."),
     }
 }
 
 pub(super) async fn feeds(world: &World, args: &ListArgs) -> Result<()> {
     let mut view = View::new(args);
-    let now = world.clock.now();
+    let (rules, now) = (&world.crawler.politeness.rules, world.clock.now());
     let mut meant: Vec<FeedSource> = Vec::new();
     each_source(world, |source| {
         let Source::Feed(feed) = source else { return Ok(()) };
         if view.key.is_some_and(|key| is_about(&feed.url, key)) {
             meant.push(feed.clone());
         }
-        let state = feed_state(feed);
         let title = feed.title.as_deref().unwrap_or("-");
-        let line =
-            || format!("{}  {}  {}", printable(&feed.url, ADDRESS), printable(title, 50), printable(&state, ADDRESS));
-        view.row(&[feed.key.as_str(), &feed.url], line, || whole_feed(feed, &world.crawler.politeness.rules, now))
+        let line = || {
+            let (url, state) = (printable(&feed.url, ADDRESS), printable(&feed_state(feed), ADDRESS));
+            format!("{url}  {}  {state}", printable(title, 50))
+        };
+        view.row(&[feed.key.as_str(), &feed.url], line, || whole_feed(feed, rules, now))
     })
     .await?;
-    match (view.key, &meant[..]) {
-        (Some(key), [feed]) if !view.found => {
-            view.row(&[key], String::new, || whole_feed(feed, &world.crawler.politeness.rules, now))?;
-        }
-        (Some(key), [_, _, ..]) if !view.found => {
-            return which("feed", key, &meant.iter().map(|feed| feed.url.clone()).collect::<Vec<_>>());
+    match (view.key.filter(|_| !view.has_shown), &meant[..]) {
+        (Some(key), [feed]) => view.row(&[key], String::new, || whole_feed(feed, rules, now))?,
+        (Some(key), [_, _, ..]) => {
+            return which("feed", key, &meant.iter().map(|feed| feed.url.as_str()).collect::<Vec<_>>());
         }
         _ => {}
     }
@@ -140,11 +130,9 @@ pub(super) async fn feeds(world: &World, args: &ListArgs) -> Result<()> {
 /// Returns a feed's row, its faults as its author would want them, and the time and reason of its next poll in words.
 fn whole_feed(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Value {
     let mut whole = json!(feed);
-    if let Value::Object(fields) = &mut whole {
-        fields.insert("faults".into(), output::faults(&feed.faults));
-        fields.insert("next_poll".into(), json!(schedule::next_poll(feed, rules, now)));
-        fields.insert("next_poll_because".into(), reason(feed, rules, now).into());
-    }
+    whole["faults"] = output::faults(&feed.faults);
+    whole["next_poll"] = json!(schedule::next_poll(feed, rules, now));
+    whole["next_poll_because"] = reason(feed, rules, now).into();
     whole
 }
 
@@ -170,74 +158,63 @@ fn reason(feed: &FeedSource, rules: &Rules, now: Timestamp) -> String {
 
 pub(super) async fn pages(world: &World, args: &ListArgs) -> Result<()> {
     let mut view = View::new(args);
-    if let Some(key) = view.key {
-        // One row by its id or its URL needs no scan of all rows.
-        let by_url = address::parse(key, None).ok().map(|u| address::page_id(&address::canonical(&u)));
-        let page = match PageId::new(key).ok().or(by_url) {
-            Some(id) => world.ports.pages.get(&id).await?.map(|(page, _)| page),
-            None => None,
-        };
-        let page = match page {
-            Some(page) => Some(page),
-            None => page_about(world, key).await?,
-        };
-        if let Some(page) = page {
-            view.row(&[key], String::new, || json!(page))?;
-        }
-        return view.end("page", "");
+    let Some(key) = view.key else {
+        each_page(world, |page| {
+            if is_guide(page) {
+                return Ok(());
+            }
+            let state = page_state(&page.state);
+            let line = || format!("{state:9}  {}{}", printable(&page.url, ADDRESS), why(&page.state));
+            view.row(&[], line, || json!(page))
+        })
+        .await?;
+        return view.end("page", "No page is known yet: `curlew crawl SITE` finds them.");
+    };
+    // One row by its id or its URL needs no scan of all rows.
+    let by_url = address::parse(key, None).ok().map(|url| address::page_id(&address::canonical(&url)));
+    let mut page = None;
+    if let Some(id) = PageId::new(key).ok().or(by_url) {
+        page = world.ports.pages.get(&id).await?.map(|(page, _)| page);
     }
-    each_page(world, async |page| {
-        if is_guide(page) {
-            return Ok(());
+    if page.is_none() {
+        let is_meant = |page: &Page| is_about(&page.url, key) && !is_guide(page);
+        let mut meant = pages_that(world.ports.pages.as_ref(), is_meant).await?;
+        if meant.len() > 1 {
+            return which("page", key, &meant.iter().map(|page| page.url.as_str()).collect::<Vec<_>>());
         }
-        let state = page_state(&page.state);
-        view.row(&[], || format!("{state:9}  {}{}", printable(&page.url, ADDRESS), why(&page.state)), || json!(page))
-    })
-    .await?;
-    view.end("page", "No page is known yet: `curlew crawl SITE` finds them.")
+        page = meant.pop();
+    }
+    if let Some(page) = page {
+        view.row(&[key], String::new, || json!(page))?;
+    }
+    view.end("page", "")
 }
 
-/// Returns the page that matches a key, if there is exactly one.
-async fn page_about(world: &World, key: &str) -> Result<Option<Page>> {
-    let mut meant: Vec<Page> = Vec::new();
-    each_page(world, async |page| {
-        if is_about(&page.url, key) && !is_guide(page) {
-            meant.push(page.clone());
-        }
-        Ok(())
-    })
-    .await?;
-    if meant.len() > 1 {
-        which("page", key, &meant.iter().map(|page| page.url.clone()).collect::<Vec<_>>())?;
-    }
-    Ok(meant.pop())
+/// Returns the reason why a page is not found, if it is not, for the end of a line.
+pub(super) fn why(state: &PageState) -> String {
+    descriptions::why(state).map(|why| format!("  {}", printable(&why, ADDRESS))).unwrap_or_default()
 }
 
 pub(super) async fn holds(world: &World, args: &ListArgs) -> Result<()> {
     let mut view = View::new(args);
     let now = world.clock.now();
-    let mut after: Option<HostKey> = None;
-    loop {
-        let rows = world.ports.hosts.list(after.as_ref(), LIST).await?;
-        let Some((last, _)) = rows.last() else { break };
-        after = Some(last.clone());
-        for (host, state) in &rows {
-            let held = state.hold_at(now);
-            if held.is_none() && state.blocked.is_empty() && view.key.is_none() {
-                continue;
-            }
-            let line = || {
-                let blocked: Vec<&str> = state.blocked.iter().map(String::as_str).collect();
-                let blocked =
-                    if blocked.is_empty() { String::new() } else { format!("  blocked: {}", blocked.join(", ")) };
-                let held = held
-                    .as_ref()
-                    .map(|h| format!("  {} until {}", h.reason.as_str(), output::when(h.until)))
-                    .unwrap_or_default();
-                format!("{host}{held}{blocked}")
-            };
-            view.row(&[host.as_str()], line, || json!({"host": host, "state": state}))?;
+    let mut rows = Vec::new();
+    each_host(world.ports.hosts.as_ref(), |host, state| {
+        let is_left_alone = !state.blocked.is_empty() || state.hold_at(now).is_some();
+        if view.key.map_or(is_left_alone, |key| key == host.as_str()) {
+            rows.push((host, state));
         }
+    })
+    .await?;
+    for (host, state) in &rows {
+        let line = || {
+            let held = state.hold_at(now);
+            let held = held.map(|hold| format!("  {} until {}", hold.reason.as_str(), output::when(hold.until)));
+            let blocked: Vec<&str> = state.blocked.iter().map(String::as_str).collect();
+            let blocked = if blocked.is_empty() { String::new() } else { format!("  blocked: {}", blocked.join(", ")) };
+            format!("{host}{}{blocked}", held.unwrap_or_default())
+        };
+        view.row(&[host.as_str()], line, || json!({"host": host, "state": state}))?;
     }
     view.end("host", "No host is held or blocked.")
 }
@@ -254,10 +231,10 @@ pub(super) async fn parked(world: &World, args: &ListArgs) -> Result<()> {
         view.row(&[&about], line, whole)?;
     }
     for dead in world.ports.inbox.dead(MOST).await? {
-        let stage = dead.stage.as_str();
-        let line = || format!("given up   {stage:8}  {}  {}", dead.receipt.0, printable(&dead.error, ADDRESS));
-        let whole = || json!({"dead": dead.receipt.0, "stage": stage, "error": dead.error, "at": dead.at, "message": dead.message});
-        view.row(&[&dead.receipt.0], line, whole)?;
+        let (name, stage, error) = (&dead.receipt.0, dead.stage.as_str(), &dead.error);
+        let line = || format!("given up   {stage:8}  {name}  {}", printable(error, ADDRESS));
+        let whole = || json!({"dead": name, "stage": stage, "error": error, "at": dead.at, "message": dead.message});
+        view.row(&[name], line, whole)?;
     }
     view.end("job", "No job waits for later, and none was given up.")
 }

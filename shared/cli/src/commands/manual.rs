@@ -7,14 +7,12 @@ use clap_complete::Shell;
 use std::io::Write as _;
 use std::path::Path;
 
-/// Prints the completions for a shell.
 pub(crate) fn completions(shell: Shell) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "curlew", &mut script);
     Ok(std::io::stdout().lock().write_all(&script)?)
 }
 
-/// Writes a manual page of each command into a folder.
 pub(crate) fn pages(folder: &Path) -> Result<()> {
     let cannot = || format!("the manual pages cannot be written into {}", folder.display());
     std::fs::create_dir_all(folder).with_context(cannot)?;

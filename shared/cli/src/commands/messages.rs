@@ -6,8 +6,7 @@ use crate::output::{self, ADDRESS, printable};
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_people::audit_log::COMMAND_LINE;
-use curlew_people::messages::About;
-use curlew_people::messages::StoredMessage;
+use curlew_people::messages::{About, StoredMessage};
 use serde_json::{Value, json};
 
 /// Maximum number of characters of a message in the list.
@@ -28,14 +27,11 @@ async fn list(world: &World, json: bool) -> Result<()> {
     if all.is_empty() && !json {
         output::line("There is no message.")?;
     }
-    for (name, kept) in all {
-        if json {
-            output::json(&named(&name, &kept))?;
-        } else {
-            let message = &kept.message;
-            let (about, text) = (word(message.about), printable(&message.text, BEGINNING));
-            output::line(&format!("{}  {name}  {about}  {}  {text}", kept.at, printable(&message.address, ADDRESS)))?;
-        }
+    for (name, kept) in &all {
+        let StoredMessage { at, message } = kept;
+        let (about, text) = (word(message.about), printable(&message.text, BEGINNING));
+        let line = format!("{at}  {name}  {about}  {}  {text}", printable(&message.address, ADDRESS));
+        output::answer(json, &named(name, kept), line)?;
     }
     Ok(())
 }
@@ -44,32 +40,24 @@ async fn show(world: &World, name: &str, json: bool) -> Result<()> {
     let Some(kept) = world.desk.messages.get(name).await.map_err(explain)? else {
         bail!("there is no message '{name}'")
     };
+    let StoredMessage { at, message } = &kept;
+    output::answer(json, &named(name, &kept), format!("{at}  {}", word(message.about)))?;
     if json {
-        return Ok(output::json(&named(name, &kept))?);
+        return Ok(());
     }
-    let message = &kept.message;
-    output::line(&format!("{}  {}", kept.at, word(message.about)))?;
     for (what, value) in [("about", &message.address), ("answer to", &message.reply_to)] {
         if !value.is_empty() {
-            output::line(&format!("{what}: {}", printable(value, ADDRESS)))?;
+            output::line(format!("{what}: {}", printable(value, ADDRESS)))?;
         }
     }
-    for line in message.text.lines() {
-        output::line(&format!("  {}", printable(line, WHOLE)))?;
-    }
-    Ok(())
+    message.text.lines().try_for_each(|line| output::line(format!("  {}", printable(line, WHOLE))))
 }
 
 async fn close(world: &World, name: &str, json: bool) -> Result<()> {
     if !world.desk.actions.close_message(COMMAND_LINE, name).await.map_err(explain)? {
         bail!("there is no message '{name}'");
     }
-    if json {
-        output::json(&json!({ "closed": name }))?
-    } else {
-        output::line(&format!("{name} is deleted"))?
-    }
-    Ok(())
+    output::answer(json, &json!({ "closed": name }), format!("{name} is deleted"))
 }
 
 fn named(name: &str, kept: &StoredMessage) -> Value {

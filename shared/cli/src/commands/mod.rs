@@ -7,32 +7,26 @@ mod blocks;
 pub(crate) mod config;
 mod crawl;
 mod demo;
-pub(crate) mod doctor;
 mod failures;
 mod fsck;
 pub(crate) mod health;
 mod key;
 mod list;
 pub(crate) mod manual;
-mod mcp;
 mod messages;
 pub(crate) mod model;
 mod named;
-mod opml;
 mod overrides;
 mod owners;
 mod poll;
 mod publish;
 mod reextract;
-mod rows;
 mod search;
 mod serve;
 mod site;
-mod status;
 mod summary;
-mod tick;
 mod trace;
-mod transfer;
+pub(crate) mod transfer;
 mod warc;
 mod watch;
 
@@ -52,14 +46,11 @@ const STACK: &str = "curlew";
 /// The store that a command works on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// The store of this machine.
     Here,
-    /// The stack of this name on AWS.
     Stack(String),
 }
 
 impl Place {
-    /// Returns the place that the flags name.
     pub(crate) fn new(flags: &Shared) -> Place {
         if flags.aws { Place::Stack(flags.stack.clone().unwrap_or_else(|| STACK.to_owned())) } else { Place::Here }
     }
@@ -99,7 +90,6 @@ impl Place {
     }
 }
 
-/// Runs a command.
 pub(crate) async fn run(command: Command, config: Config, place: Place) -> Result<()> {
     match command {
         Command::Config { what } => match &place {
@@ -123,15 +113,12 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         Command::Search { query, limit, explain, output } => {
             search::run(&place.beside(config).await?, &query, limit, explain, output.json).await
         }
-        Command::Mcp => mcp::run(Arc::new(place.beside(config).await?)).await,
-        Command::Sample { count, all, output } => match &place {
-            Place::Here => publish::sample(place.alone(config).await?, count, all, output.json).await,
-            Place::Stack(_) => {
-                publish::sample_only(&place.beside(config).await?, &place, count, all, output.json).await
-            }
-        },
+        Command::Mcp => serve::mcp(&Arc::new(place.beside(config).await?)).await,
+        Command::Sample { count, all, output } => {
+            publish::sample(place.alone(config).await?, &place, count, all, output.json).await
+        }
         Command::Index { year, output } => publish::index(&*place.alone(config).await?, year, output.json).await,
-        Command::Status { output } => status::run(&place.beside(config).await?, output.json).await,
+        Command::Status { output } => crate::status::run(&place.beside(config).await?, output.json).await,
         Command::Sites(args) => list::sites(&place.beside(config).await?, &args).await,
         Command::Feeds(args) => list::feeds(&place.beside(config).await?, &args).await,
         Command::Pages(args) => list::pages(&place.beside(config).await?, &args).await,
@@ -166,7 +153,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
             Place::Here => {
                 Err(usage("`curlew tick` is for stacks: give --aws; `curlew serve` has schedules of its own"))
             }
-            Place::Stack(stack) => Box::pin(tick::run(stack, &args)).await,
+            Place::Stack(stack) => Box::pin(publish::tick(stack, &args)).await,
         },
         Command::Redrive { names } => blocks::redrive(&place.beside(config).await?, &names).await,
         Command::Discard { names } => blocks::discard(&place.beside(config).await?, &names).await,
@@ -199,7 +186,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
 
 /// Opens the store of this machine with its lock, and recovers from a crash.
 async fn exclusive(config: Config) -> Result<World> {
-    let world = World::open(crate::config::with_eye(config)?, Access::Exclusive)?;
+    let world = World::open(config::with_eye(config)?, Access::Exclusive)?;
     world.recover().await?;
     Ok(world)
 }
@@ -225,14 +212,15 @@ pub(crate) fn stop_on_signal() -> Arc<AtomicBool> {
 
 async fn wait_for_signal() {
     use tokio::signal::unix::{SignalKind, signal};
-    match signal(SignalKind::terminate()) {
-        Ok(mut terminate) => {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-            }
+    let terminated = async {
+        match signal(SignalKind::terminate()) {
+            Ok(mut terminate) => drop(terminate.recv().await),
+            Err(_) => std::future::pending().await,
         }
-        Err(_) => drop(tokio::signal::ctrl_c().await),
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        () = terminated => {}
     }
 }
 

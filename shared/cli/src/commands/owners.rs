@@ -1,6 +1,6 @@
 //! `curlew owners`: lists the claims to hosts, with their proofs and requests.
 
-use crate::args::{ListArgs, ListWhat};
+use crate::args::ListArgs;
 use crate::commands::blocks::explain;
 use crate::output;
 use crate::world::World;
@@ -10,10 +10,7 @@ use curlew_people::ownership::claims;
 use curlew_policy::site::ownership::proven_until;
 
 pub(super) async fn run(world: &World, args: &ListArgs) -> Result<()> {
-    let wanted = match &args.what {
-        Some(ListWhat::Show { key }) => Some(key.as_str()),
-        Some(ListWhat::List) | None => None,
-    };
+    let wanted = args.key();
     let mut all = claims(world.ports.blobs.as_ref()).await.map_err(explain)?;
     all.retain(|of| wanted.is_none_or(|host| of.host == host));
     if let Some(host) = wanted.filter(|_| all.is_empty()) {
@@ -22,10 +19,7 @@ pub(super) async fn run(world: &World, args: &ListArgs) -> Result<()> {
     if all.is_empty() && !args.json {
         output::line("Nobody has claimed a host.")?;
     }
-    for of in &all {
-        if args.json { output::json(of)? } else { show(world, of)? }
-    }
-    Ok(())
+    all.iter().try_for_each(|of| if args.json { output::json(of) } else { show(world, of) })
 }
 
 fn show(world: &World, of: &Ownership) -> Result<()> {
@@ -35,12 +29,12 @@ fn show(world: &World, of: &Ownership) -> Result<()> {
             (Some((way, _)), Some(until)) => format!("proven by {} until {}", word(way), output::when(until)),
             _ => "not proven".to_owned(),
         };
-        output::line(&format!("{}  {}  {proof}", of.host, claim.challenge))?;
+        output::line(format!("{}  {}  {proof}", of.host, claim.challenge))?;
         for (request, at) in &claim.asked {
             let done = claim.done.get(request).filter(|done| *done >= at);
             let done = done.map_or_else(|| "not done yet".to_owned(), |done| format!("done {done}"));
             let request = format!("{request:?}").to_lowercase();
-            output::line(&format!("    {at}  {request}, {done}"))?;
+            output::line(format!("    {at}  {request}, {done}"))?;
         }
     }
     Ok(())

@@ -1,18 +1,20 @@
-//! `curlew index` and `curlew sample`: run by hand what the schedules run.
+//! `curlew index`, `sample` and `tick`: run by hand what the schedules run.
 
 use super::{Place, stop_on_signal};
-use crate::output;
+use crate::args::TickArgs;
+use crate::output::{self, in_parentheses};
 use crate::progress::Progress;
 use crate::runner::{End, Runner};
 use crate::world::World;
 use anyhow::{Result, bail};
-use curlew_catalog::index::PublishReport;
+use curlew_app::SystemClock;
 use curlew_crawl::pages::sample::{HowMany, Sampled};
+use curlew_ports::Clock as _;
 use serde_json::json;
 use std::sync::Arc;
 
 pub(super) async fn index(world: &World, year: Option<i16>, json: bool) -> Result<()> {
-    let done: Vec<(i16, PublishReport)> = match year {
+    let done = match year {
         Some(year) if !world.library.index.years().await?.contains(&year) => {
             bail!("there is no page of {year}; `curlew status` lists what there is")
         }
@@ -20,18 +22,17 @@ pub(super) async fn index(world: &World, year: Option<i16>, json: bool) -> Resul
         None => world.publish().await?,
     };
     if json {
-        let years: Vec<_> = done
-            .iter()
-            .map(|(year, p)| json!({"year": year, "added": p.added, "purged": p.purged, "splits": p.splits, "damaged": p.damaged}))
-            .collect();
-        return Ok(output::json(&json!({ "years": years }))?);
+        let years = done.iter().map(|(year, p)| {
+            json!({"year": year, "added": p.added, "purged": p.purged, "splits": p.splits, "damaged": p.damaged})
+        });
+        return output::json(&json!({ "years": years.collect::<Vec<_>>() }));
     }
     for (year, p) in &done {
         let (added, splits) = (output::count(p.added, "page"), output::count(p.splits, "split"));
-        output::line(&format!("{year}: {added} added, {} left out for good, {splits}", p.purged))?;
+        output::line(format!("{year}: {added} added, {} left out for good, {splits}", p.purged))?;
         if p.damaged > 0 {
             let segments = output::count_are(p.damaged, "segment");
-            output::line(&format!(
+            output::line(format!(
                 "{year}: {segments} damaged and not published; `curlew fsck --repair` fetches the pages anew"
             ))?;
         }
@@ -42,43 +43,40 @@ pub(super) async fn index(world: &World, year: Option<i16>, json: bool) -> Resul
     Ok(())
 }
 
-fn how_many(count: usize, all: bool) -> HowMany {
-    if all { HowMany::All } else { HowMany::AtMost(count) }
-}
-
-/// Sends the re-checks of a stack, which then makes them by itself.
-pub(super) async fn sample_only(world: &World, place: &Place, count: usize, all: bool, json: bool) -> Result<()> {
-    let sent = world.crawler.sample.run(how_many(count, all)).await?;
-    if json {
-        return Ok(output::json(&json!({ "sampled": sent.indexed, "second_looks": sent.second_looks }))?);
+/// Re-checks pages in this process. A stack is only sent the jobs, and runs them by itself.
+pub(super) async fn sample(world: Arc<World>, place: &Place, count: usize, all: bool, json: bool) -> Result<()> {
+    let how_many = if all { HowMany::All } else { HowMany::AtMost(count) };
+    let Sampled { indexed: sent, second_looks } = world.crawler.sample.run(how_many).await?;
+    let again = output::count_are(second_looks as u64, "rejected page");
+    if matches!(place, Place::Stack(_)) {
+        let more = if second_looks > 0 { format!(", and {again} looked at once more") } else { String::new() };
+        let (pages, program) = (output::count_are(sent as u64, "page"), place.program());
+        let line = format!("{pages} to be re-checked{more}; the stack does so now: see `{program} status`");
+        return output::answer(json, &json!({ "sampled": sent, "second_looks": second_looks }), line);
     }
-    let pages = output::count_are(sent.indexed as u64, "page");
-    let more = match sent.second_looks {
-        0 => String::new(),
-        n => format!(", and {} looked at once more", output::count_are(n as u64, "rejected page")),
-    };
-    output::line(&format!("{pages} to be re-checked{more}; the stack does so now: see `{} status`", place.program()))?;
-    Ok(())
-}
-
-pub(super) async fn sample(world: Arc<World>, count: usize, all: bool, json: bool) -> Result<()> {
-    let Sampled { indexed: sent, second_looks } = world.crawler.sample.run(how_many(count, all)).await?;
     {
         let _progress = Progress::start(world.tally.clone(), json);
         Runner::new(world.clone(), stop_on_signal()).run(End::Idle(None)).await?;
     }
     let counts = world.tally.counts();
-    let rejected: u64 = counts.rejected.values().sum();
+    let rejected = counts.rejections();
     if json {
-        let object = json!({"sampled": sent, "second_looks": second_looks, "accepted": counts.accepted, "rejected": rejected, "still_there": counts.still_there, "removed": counts.removed, "doubted": counts.doubted, "revised": counts.revised, "calls": counts.calls});
-        return Ok(output::json(&object)?);
+        return output::json(&json!({
+            "sampled": sent,
+            "second_looks": second_looks,
+            "accepted": counts.accepted,
+            "rejected": rejected,
+            "still_there": counts.still_there,
+            "removed": counts.removed,
+            "doubted": counts.doubted,
+            "revised": counts.revised,
+            "calls": counts.calls,
+        }));
     }
     let removed: u64 = counts.removed.values().sum();
     let undecided = (sent as u64).saturating_sub(counts.still_there + removed);
     // With a short `confirm_after` the second look may have decided about some of them already.
     let doubted = counts.doubted.min(undecided);
-    let why: Vec<String> = counts.removed.iter().map(|(why, n)| format!("{n} {why}")).collect();
-    let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join(", ")) };
     let later = match doubted {
         0 => String::new(),
         n => {
@@ -90,17 +88,30 @@ pub(super) async fn sample(world: Arc<World>, count: usize, all: bool, json: boo
         0 => String::new(),
         n => format!(" ({n} of them with a new text, which the next `index` publishes)"),
     };
-    output::line(&format!(
-        "{sent} pages were to be re-checked: {} are still there{edited}, {removed} were removed{why}{later}, {} could not be asked now",
+    output::line(format!(
+        "{sent} pages were to be re-checked: {} are still there{edited}, {removed} were removed{}{later}, {} could not \
+         be asked now",
         counts.still_there,
+        in_parentheses(&counts.removed),
         undecided - doubted
     ))?;
     if second_looks > 0 {
-        output::line(&format!(
-            "{} looked at once more: {} accepted now, {rejected} rejected again",
-            output::count_are(second_looks as u64, "rejected page"),
-            counts.accepted
-        ))?;
+        let accepted = counts.accepted;
+        output::line(format!("{again} looked at once more: {accepted} accepted now, {rejected} rejected again"))?;
+    }
+    Ok(())
+}
+
+/// Has functions of a stack do what its schedules would have them do, one after the other.
+pub(super) async fn tick(stack: &str, args: &TickArgs) -> Result<()> {
+    let events = [
+        (true, "dispatch", json!({})),
+        (args.sample, "sample", json!({ "time": SystemClock::new().now() })),
+        (args.publish, "index", json!({ "what": "publish" })),
+    ];
+    for (_, function, event) in events.into_iter().filter(|(is_named, ..)| *is_named) {
+        crate::optional::invoke(stack, function, &event.to_string()).await?;
+        output::line(format!("{function} is done"))?;
     }
     Ok(())
 }

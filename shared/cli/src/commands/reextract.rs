@@ -1,6 +1,6 @@
 //! `curlew reextract`: the extractor of today over the pages that are kept raw.
 
-use super::blocks::explain;
+use super::transfer::site_named;
 use crate::args::ReextractArgs;
 use crate::output::{self, ADDRESS, count, printable};
 use crate::world::World;
@@ -13,7 +13,7 @@ const NAMED: usize = 20;
 
 pub(super) async fn run(world: &World, args: ReextractArgs) -> Result<()> {
     let ReextractArgs { since, site, dry_run, remove, output } = args;
-    let site = site.map(|site| world.desk.blocks.name(&site).map_err(explain)).transpose()?.map(|(name, _)| name);
+    let site = site_named(world, site.as_deref())?;
     let request = ReextractRequest { since: since.unwrap_or(Timestamp::EPOCH), site, dry_run, remove };
     let reextract =
         Reextract { extract: &world.crawler.extract, raw: &world.library.raw, removal: &world.library.removal };
@@ -22,19 +22,18 @@ pub(super) async fn run(world: &World, args: ReextractArgs) -> Result<()> {
         world.publish().await?;
     }
     if output.json {
-        return Ok(output::json(&report)?);
+        return output::json(&report);
     }
     let rejected: u64 = report.rejected.values().sum();
     for (url, why) in report.examples.iter().take(NAMED) {
-        output::line(&format!("{}: {}", printable(url, ADDRESS), printable(why, ADDRESS)))?;
+        output::line(format!("{}: {}", printable(url, ADDRESS), printable(why, ADDRESS)))?;
     }
     let revised = if dry_run { "would be revised" } else { "revised" };
     let removed = if report.removed > 0 { format!(" ({} removed)", report.removed) } else { String::new() };
-    output::line(&format!(
+    output::line(format!(
         "{} the same, {} {revised}, {rejected} would be rejected today{removed}, {} without raw pages",
         count(report.same, "page"),
         report.revised,
         report.without_raw
-    ))?;
-    Ok(())
+    ))
 }

@@ -9,7 +9,6 @@ use curlew_crawl::feeds::websub::web_secret;
 
 /// Maximum number of hits that one search shows.
 const MOST: usize = 1_000;
-/// Advice where nothing is published yet.
 const EMPTY: &str = "The index is empty: name a site, as in `curlew crawl example.org --contact you@example.org`. What a crawl accepts is published at its end.";
 /// Operators whose value may contain blanks.
 const WITH_BLANKS: [&str; 4] = ["author:", "title:", "tag:", "in:"];
@@ -20,45 +19,39 @@ pub(super) async fn run(world: &World, words: &[String], limit: usize, explain: 
     if limit > MOST {
         return Err(usage(format!("--limit may be at most {MOST}")));
     }
-    let query: Vec<String> = match words {
-        [whole] => vec![whole.clone()],
-        several => several.iter().map(|word| quoted(word.trim_start())).collect(),
+    let query = match words {
+        [whole] => whole.clone(),
+        several => several.iter().map(|word| quoted(word.trim_start())).collect::<Vec<_>>().join(" "),
     };
     // Cursors are for the API of this store's server, so they need its secret.
     if json && let Some(secret) = web_secret(world.ports.blobs.as_ref()).await? {
         world.library.finder.sign_cursors(secret);
     }
-    let query = query.join(" ");
     let found = match explain {
         true => world.library.finder.explain(&query, limit).await,
         false => world.library.finder.find(&query, Start::Offset(0), limit).await,
     };
-    let found = match found {
-        Ok(found) => found,
-        Err(FindError::BadQuery(why)) => return Err(usage(why.to_string())),
-        Err(FindError::Port(error)) => return Err(error.into()),
-    };
+    let found = found.map_err(|error| match error {
+        FindError::BadQuery(why) => usage(why.to_string()),
+        FindError::Port(error) => error.into(),
+    })?;
     if json {
-        return Ok(output::json(&found)?);
+        return output::json(&found);
     }
     for note in &found.notes {
         output::line(&printable(&note.to_string(), 4 * LINE))?;
     }
     output::line(&heading(&found))?;
-    for line in not_searched(&found) {
-        output::line(&line)?;
-    }
+    not_searched(&found).iter().try_for_each(output::line)?;
     if found.total == 0 && world.library.index.years().await?.is_empty() {
         output::line(EMPTY)?;
     }
     for word in &found.unknown {
-        output::line(&format!("No page has '{}'.", printable(word, LINE)))?;
+        output::line(format!("No page has '{}'.", printable(word, LINE)))?;
     }
-    for hit in &found.hits {
-        show(hit)?;
-    }
+    found.hits.iter().try_for_each(show)?;
     if let Some(meant) = &found.suggestion {
-        output::line(&format!("\nDid you mean: {}", printable(meant, 4 * LINE)))?;
+        output::line(format!("\nDid you mean: {}", printable(meant, 4 * LINE)))?;
     }
     Ok(())
 }
@@ -95,18 +88,20 @@ fn not_searched(found: &SearchResults) -> Vec<String> {
 
 fn show(hit: &SearchHit) -> Result<()> {
     let day = hit.published.map(|at| format!(", {}", at.day())).unwrap_or_default();
-    output::line(&format!("\n{}\n  {}{day}", printable(&hit.title, LINE), printable(&hit.site, LINE)))?;
-    output::line(&format!("  {}\n  {}", printable(&hit.url, 2_048), printable(&hit.snippet, 4 * LINE)))?;
+    output::line(format!("\n{}\n  {}{day}", printable(&hit.title, LINE), printable(&hit.site, LINE)))?;
+    output::line(format!("  {}\n  {}", printable(&hit.url, 2_048), printable(&hit.snippet, 4 * LINE)))?;
     if !hit.missing.is_empty() {
-        output::line(&format!("  Without: {}", printable(&hit.missing.join(", "), LINE)))?;
+        output::line(format!("  Without: {}", printable(&hit.missing.join(", "), LINE)))?;
     }
     if let Some(why) = &hit.explanation {
         let words: Vec<String> = why.words.iter().map(|(word, adds)| format!("{word} {adds:.2}")).collect();
-        let (proximity, freshness, completeness) = (why.proximity, why.freshness, why.completeness);
-        let words = printable(&words.join(" + "), 4 * LINE);
-        output::line(&format!(
-            "  Score {:.2} = ({words}) × {proximity:.2} for words side by side × {freshness:.2} for what is new × {completeness:.2} for completeness",
-            hit.score
+        output::line(format!(
+            "  Score {:.2} = ({}) × {:.2} for words side by side × {:.2} for what is new × {:.2} for completeness",
+            hit.score,
+            printable(&words.join(" + "), 4 * LINE),
+            why.proximity,
+            why.freshness,
+            why.completeness
         ))?;
     }
     Ok(())

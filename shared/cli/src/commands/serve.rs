@@ -1,13 +1,13 @@
-//! `curlew serve`: the search page and the forms, with the schedules running.
+//! `curlew serve`: the search page and the forms, with the schedules running; and `curlew mcp`.
 
 use super::stop_on_signal;
 use crate::apart;
-use crate::live_status::LiveStatus;
 use crate::metrics;
 use crate::output;
 use crate::recorder::Recorder;
 use crate::runner::{End, Runner};
 use crate::server::{self, Limits, descriptors};
+use crate::status::LiveStatus;
 use crate::world::World;
 use anyhow::{Context, Result};
 use axum::http::HeaderName;
@@ -16,8 +16,10 @@ use curlew_crawl::pages::sample::Sampled;
 use curlew_model::{Millis, Timestamp};
 use curlew_web::{AdminServices, PageSettings, Proxies, Services, ShownSetting, router};
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::fs::File;
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 
@@ -44,7 +46,10 @@ pub(super) async fn run(world: Arc<World>, listen: SocketAddr) -> Result<()> {
     let mut runner = tokio::spawn(Runner::new(world.clone(), stop.clone()).run(End::Never));
     let schedules = tokio::spawn(schedules(world.clone(), stop.clone()));
     let metrics = tokio::spawn(metrics::serve(world.clone(), stopped(&world, stop.clone())));
-    let serving = pages(world, listener, stop.clone(), Some(WITHOUT_CONTACT));
+    if world.config.contact.is_none() {
+        tracing::warn!("{WITHOUT_CONTACT}");
+    }
+    let serving = pages(world, listener, stop.clone());
     tokio::pin!(serving);
     // A search page over a crawl that has died silently would look well for weeks.
     let crawled = tokio::select! {
@@ -66,29 +71,20 @@ pub(super) async fn run(world: Arc<World>, listen: SocketAddr) -> Result<()> {
 
 /// Takes the port of the pages. To be called before long work, which would be lost if the port is taken.
 pub(super) async fn bind(listen: SocketAddr) -> Result<TcpListener> {
-    TcpListener::bind(listen)
-        .await
-        .with_context(|| format!("cannot listen on {listen}: choose another address with --listen"))
+    let bound = TcpListener::bind(listen).await;
+    bound.with_context(|| format!("cannot listen on {listen}: choose another address with --listen"))
 }
 
-/// Serves the pages until told to stop; logs the warning, if it is given and no contact is set.
-pub(super) async fn pages(
-    world: Arc<World>,
-    listener: TcpListener,
-    stop: Arc<AtomicBool>,
-    without_contact: Option<&str>,
-) -> Result<()> {
+/// Serves the pages until told to stop.
+pub(super) async fn pages(world: Arc<World>, listener: TcpListener, stop: Arc<AtomicBool>) -> Result<()> {
     let addr = listener.local_addr()?;
     let (mut services, settings) = services(&world).await?;
     services.admin = admin(&world, addr);
     let stopped = stopped(&world, stop);
     let app = router(services, settings);
     let proxies = Proxies::new(world.config.web.trusted_proxies.clone());
-    let limits = Limits::new(descriptors::connections(world.config.workers));
-    output::line(&format!("Open http://{addr}/ in a browser; Ctrl-C stops."))?;
-    if let Some(warning) = without_contact.filter(|_| world.config.contact.is_none()) {
-        tracing::warn!("{warning}");
-    }
+    let limits = Limits::new(descriptors::connections(descriptors::limit(), world.config.workers));
+    output::line(format!("Open http://{addr}/ in a browser; Ctrl-C stops."))?;
     let listener = listener.into_std()?;
     let serving = async move {
         server::serve(TcpListener::from_std(listener)?, app, proxies, limits, stopped).await;
@@ -97,8 +93,17 @@ pub(super) async fn pages(
     Ok(apart::run("curlew-pages", Builder::new_multi_thread(), serving)?.await??)
 }
 
+/// Serves the tools for assistants over standard input and output, until the input ends.
+pub(super) async fn mcp(world: &Arc<World>) -> Result<()> {
+    let (services, settings) = services(world).await?;
+    let input = std::io::stdin().as_fd().try_clone_to_owned()?;
+    let output = std::io::stdout().as_fd().try_clone_to_owned()?;
+    let (input, output) = (File::from_std(input.into()), File::from_std(output.into()));
+    Ok(curlew_web::serve_streams(services, settings, input, output).await?)
+}
+
 /// Returns what the pages call, and their settings.
-pub(super) async fn services(world: &Arc<World>) -> Result<(Services, PageSettings)> {
+async fn services(world: &Arc<World>) -> Result<(Services, PageSettings)> {
     let secret = web_secret(world.ports.blobs.as_ref()).await.context("the page's secret cannot be had")?;
     world.library.finder.sign_cursors(secret);
     let status = Arc::new(LiveStatus(world.clone()));
@@ -134,26 +139,21 @@ fn admin(world: &World, listen: SocketAddr) -> Option<AdminServices> {
 /// Runs on the local clock the schedules that EventBridge runs in the cloud. The last run of each is kept in the store,
 /// so that a program that is restarted daily still samples daily and merges monthly.
 async fn schedules(world: Arc<World>, stop: Arc<AtomicBool>) {
+    let schedule = |work, name, every| Schedule { name, every, next_look: Millis::ZERO, work };
     let mut schedules = [
-        Schedule::new("serve-dispatch", DISPATCH, Work::Dispatch),
-        Schedule {
-            on_news: Some(world.config.publish_every),
-            ..Schedule::new("serve-publish", PUBLISH, Work::Publish)
-        },
-        Schedule::new("serve-sign", SIGN, Work::Sign),
-        Schedule { at_once: false, ..Schedule::new("serve-sample", SAMPLE, Work::Sample) },
-        Schedule { at_once: false, ..Schedule::new("serve-archive", ARCHIVE, Work::Archive) },
+        schedule(Work::Dispatch, "serve-dispatch", DISPATCH),
+        schedule(Work::Publish, "serve-publish", PUBLISH),
+        schedule(Work::Sign, "serve-sign", SIGN),
+        schedule(Work::Sample, "serve-sample", SAMPLE),
+        schedule(Work::Archive, "serve-archive", ARCHIVE),
     ];
     let mut recorder = Recorder::default();
     while !stop.load(Ordering::Relaxed) {
         recorder.record_if_due(&world).await;
         for schedule in &mut schedules {
             if let Err(error) = schedule.run_if_due(&world).await {
-                tracing::error!(
-                    name = schedule.name,
-                    error = format!("{error:#}"),
-                    "a schedule failed; it runs again when it is due next"
-                );
+                let error = format!("{error:#}");
+                tracing::error!(name = schedule.name, error, "a schedule failed; it runs again when it is due next");
             }
         }
         world.clock.sleep(NOTICE).await;
@@ -161,35 +161,28 @@ async fn schedules(world: Arc<World>, stop: Arc<AtomicBool>) {
     recorder.record(&world).await;
 }
 
-/// A task that runs periodically.
 struct Schedule {
     /// Name of the mark that stores its last run.
     name: &'static str,
     every: Millis,
-    /// True if it runs at the very first start, false if one period later.
-    at_once: bool,
-    /// Interval after which it runs early if something is new that has not been published.
-    on_news: Option<Millis>,
     /// Monotonic time from which news are looked for again.
     next_look: Millis,
     work: Work,
 }
 
-/// The task of a schedule.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Work {
     Dispatch,
+    /// Runs early if something is new, as often as the settings say.
     Publish,
     Sign,
+    /// Begins one period after the first start, not with it.
     Sample,
+    /// Begins as [`Work::Sample`] does.
     Archive,
 }
 
 impl Schedule {
-    /// A schedule that begins at the first start.
-    fn new(name: &'static str, every: Millis, work: Work) -> Schedule {
-        Schedule { name, every, at_once: true, on_news: None, next_look: Millis::ZERO, work }
-    }
-
     async fn run_if_due(&mut self, world: &World) -> Result<()> {
         let now = world.clock.now();
         let (last, seen) = world.ports.marks.load(self.name).await?;
@@ -202,16 +195,17 @@ impl Schedule {
         }
         // The mark is written first: a failed run is tried again a period later, and not five times a second.
         world.ports.marks.swap(self.name, seen, now).await?;
-        if last.is_none() && !self.at_once {
+        if last.is_none() && matches!(self.work, Work::Sample | Work::Archive) {
             return Ok(());
         }
         self.work.run(world).await
     }
 
-    /// True if something is new for a schedule that may run early by now. News are looked for twice a minute at most.
+    /// True if something is new for a schedule that may run early by now.
     async fn has_news(&mut self, world: &World, last: Timestamp, now: Timestamp) -> Result<bool> {
         let monotonic = world.clock.monotonic();
-        if self.on_news.is_none_or(|soonest| now < last + soonest) || monotonic < self.next_look {
+        let may_run = self.work == Work::Publish && now >= last + world.config.publish_every;
+        if !may_run || monotonic < self.next_look {
             return Ok(false);
         }
         self.next_look = monotonic + LOOK_FOR_NEWS;
@@ -220,7 +214,7 @@ impl Schedule {
 }
 
 impl Work {
-    async fn run(&self, world: &World) -> Result<()> {
+    async fn run(self, world: &World) -> Result<()> {
         match self {
             Work::Dispatch | Work::Sample if world.config.paused => {}
             Work::Dispatch => {

@@ -3,14 +3,13 @@
 use super::failures::{self, Failed};
 use super::named::LeftOut;
 use crate::history;
-use crate::output::{self, ADDRESS, count, printable};
+use crate::output::{self, ADDRESS, count, in_parentheses, printable};
 use crate::process;
-use crate::world::{World, each_source};
+use crate::world::World;
 use anyhow::Result;
 use curlew_app::Counts;
-use curlew_model::{
-    BackfillLine, Hold, HoldReason, HostKey, Job, Millis, SiteState, Source, SourceKey, Timestamp, Work,
-};
+use curlew_catalog::listing::{each_host, each_source};
+use curlew_model::{BackfillLine, Hold, HoldReason, Job, Millis, SiteState, Source, SourceKey, Timestamp, Work};
 use curlew_people::outcomes;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,17 +17,14 @@ use url::Url;
 
 /// Maximum number of waiting jobs that the summary examines.
 const MOST_WAITING: usize = 100_000;
-/// Number of host states read at a time.
-const LIST: usize = 500;
-
-/// Maximum number of rows of pages that are counted for the summary, and of sites without an accepted page that it
-/// lists.
+/// Maximum number of rows of pages that are counted for the summary.
 const MOST_COUNTED: usize = 200_000;
+/// Maximum number of sites without an accepted page that are listed.
 const MOST_LISTED: usize = 20;
 
 /// The object that `crawl --json` prints; the names are fixed.
 #[derive(Debug, Serialize)]
-pub(crate) struct Summary {
+pub(super) struct Summary {
     sites: u64,
     feeds: u64,
     entries_seen: u64,
@@ -42,7 +38,6 @@ pub(crate) struct Summary {
     bytes: u64,
     seconds: f64,
     cpu_seconds: f64,
-    /// Number of calls by kind.
     calls_by_kind: BTreeMap<&'static str, u64>,
     /// Number of entries whose page another entry names too.
     aliases: u64,
@@ -51,10 +46,10 @@ pub(crate) struct Summary {
     next_due: Option<Timestamp>,
     /// Back catalogues that are being read, or were asked for by this crawl.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    history: Vec<BackfillLine>,
+    pub(super) history: Vec<BackfillLine>,
     /// Sites and feeds that were named and could not be taken.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    left_out: Vec<LeftOut>,
+    pub(super) left_out: Vec<LeftOut>,
     /// Warnings about the sites and feeds of which no page was accepted, by address: of those that were named, or of
     /// all if none was.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -65,7 +60,7 @@ pub(crate) struct Summary {
 
 impl Summary {
     /// Counts the present state; `named` are the sources that this crawl was given.
-    pub(crate) async fn gather(world: &World, began: Millis, named: &BTreeSet<SourceKey>) -> Result<Summary> {
+    pub(super) async fn gather(world: &World, began: Millis, named: &BTreeSet<SourceKey>) -> Result<Summary> {
         let Counts { entries_seen, pages_fetched, accepted, rejected, calls, calls_by_kind, bytes, aliases, .. } =
             world.tally.counts();
         let none_accepted = if rejected.is_empty() { BTreeMap::new() } else { none_accepted(world, named).await? };
@@ -98,16 +93,6 @@ impl Summary {
         })
     }
 
-    /// Returns the summary with the sites and feeds that could not be taken.
-    pub(super) fn with_left_out(self, left_out: Vec<LeftOut>) -> Summary {
-        Summary { left_out, ..self }
-    }
-
-    /// Returns the summary without the back catalogues, which are those of all sites.
-    pub(super) fn without_history(self) -> Summary {
-        Summary { history: Vec::new(), ..self }
-    }
-
     /// True if nothing was called and nothing new was seen.
     pub(super) fn is_empty(&self) -> bool {
         self.calls == 0 && self.entries_seen == 0
@@ -115,47 +100,47 @@ impl Summary {
 
     /// Returns the number of sites and feeds at which the crawl failed. A site without a feed whose back catalogue
     /// names pages is none of them.
-    pub(crate) fn failures(&self) -> usize {
+    pub(super) fn failures(&self) -> usize {
         let is_read = |url: &str| self.history.iter().any(|line| line.url == url && line.found > 0);
         self.failed.iter().filter(|failed| failed.is_failure && !is_read(&failed.url)).count()
     }
 
     /// Prints the summary for people.
-    pub(crate) fn print(&self) -> Result<()> {
-        let reasons = |map: &BTreeMap<&'static str, u64>| {
-            let parts: Vec<String> = map.iter().map(|(why, n)| format!("{n} {why}")).collect();
-            if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
-        };
+    pub(super) fn print(&self) -> Result<()> {
         let sum = |map: &BTreeMap<&'static str, u64>| map.values().sum::<u64>();
-        output::line(&format!("sites     {}", self.sites))?;
-        output::line(&format!("feeds     {}", self.feeds))?;
-        output::line(&format!("entries   {} seen for the first time", self.entries_seen))?;
-        output::line(&format!("accepted  {}", self.accepted))?;
-        output::line(&format!("rejected  {}{}", sum(&self.rejected), reasons(&self.rejected)))?;
+        output::line(format!("sites     {}", self.sites))?;
+        output::line(format!("feeds     {}", self.feeds))?;
+        output::line(format!("entries   {} seen for the first time", self.entries_seen))?;
+        output::line(format!("accepted  {}", self.accepted))?;
+        output::line(format!("rejected  {}{}", sum(&self.rejected), in_parentheses(&self.rejected)))?;
         for (url, warning) in self.none_accepted.iter().take(MOST_LISTED) {
-            output::line(&format!("          {}: {warning}", printable(url, ADDRESS)))?;
+            output::line(format!("          {}: {warning}", printable(url, ADDRESS)))?;
         }
         failures::print(&self.failed)?;
-        output::line(&format!("held      {}{}", count(sum(&self.held), "host"), reasons(&self.held)))?;
+        output::line(format!("held      {}{}", count(sum(&self.held), "host"), in_parentheses(&self.held)))?;
         let due = self.next_due.map(|at| format!(", the first at {}", output::when(at))).unwrap_or_default();
-        output::line(&format!("parked    {} for later{due}", self.parked))?;
+        output::line(format!("parked    {} for later{due}", self.parked))?;
         history::print(&self.history, "history   ")?;
         if !self.left_out.is_empty() {
-            output::line(&format!("left out  {} of those you named, for the reasons above", self.left_out.len()))?;
+            output::line(format!("left out  {} of those you named, for the reasons above", self.left_out.len()))?;
         }
         if self.dead > 0 {
-            output::line(&format!("dead      {} given up: see `curlew parked list`", count(self.dead, "job")))?;
+            output::line(format!("dead      {} given up: see `curlew parked list`", count(self.dead, "job")))?;
         }
-        output::line(&format!(
+        output::line(format!(
             "calls     {}{}, {:.1} MB in {:.0} s, {:.2} s of CPU",
             self.calls,
-            reasons(&self.calls_by_kind),
+            in_parentheses(&self.calls_by_kind),
             self.bytes as f64 / 1e6,
             self.seconds,
             self.cpu_seconds
-        ))?;
-        Ok(())
+        ))
     }
+}
+
+/// True if a source is one of those named, or a site if none is.
+fn is_meant(source: &Source, named: &BTreeSet<SourceKey>) -> bool {
+    if named.is_empty() { matches!(source, Source::Site(_)) } else { named.contains(source.key()) }
 }
 
 /// Returns warnings about the sources of which pages were rejected and none was accepted; none if there are too many
@@ -163,11 +148,9 @@ impl Summary {
 async fn none_accepted(world: &World, named: &BTreeSet<SourceKey>) -> Result<BTreeMap<String, String>> {
     let outcomes = outcomes::by_feed(world.ports.pages.as_ref(), MOST_COUNTED).await?.unwrap_or_default();
     let mut found = BTreeMap::new();
-    each_source(world, |source| {
-        let is_meant = if named.is_empty() { matches!(source, Source::Site(_)) } else { named.contains(source.key()) };
-        let warning = outcomes::of_source(&outcomes, source).warning().filter(|_| is_meant);
+    each_source(world.ports.sources.as_ref(), |source| {
+        let warning = outcomes::of_source(&outcomes, &source).warning().filter(|_| is_meant(&source, named));
         found.extend(warning.map(|warning| (source.url().to_owned(), warning)));
-        Ok(())
     })
     .await?;
     Ok(found)
@@ -176,43 +159,30 @@ async fn none_accepted(world: &World, named: &BTreeSet<SourceKey>) -> Result<BTr
 /// Returns the sources that could not be read, with the reasons: of those named, or of all if none is. A hold that came
 /// `since` the crawl began is no reason if the source was read before.
 async fn failed(world: &World, named: &BTreeSet<SourceKey>, since: Timestamp, now: Timestamp) -> Result<Vec<Failed>> {
-    let (holds, pauses) = left_alone(world, now).await?;
+    // Hosts that are held, and those that are paused for a while since the last call did not reach them.
+    let (mut holds, mut pauses) = (BTreeMap::new(), BTreeMap::new());
+    each_host(world.ports.hosts.as_ref(), |host, state| {
+        if let Some(hold) = state.hold.filter(|hold| hold.until > now) {
+            holds.insert(host, hold);
+        } else if state.failures > 0 && state.not_before > now {
+            pauses.insert(host, Hold { until: state.not_before, reason: HoldReason::Network, since: now });
+        }
+    })
+    .await?;
     let is_offline = world.crawler.politeness.outage.is_down();
     let mut failed = Vec::new();
-    each_source(world, |source| {
-        let is_meant = if named.is_empty() { matches!(source, Source::Site(_)) } else { named.contains(source.key()) };
-        if is_meant {
+    each_source(world.ports.sources.as_ref(), |source| {
+        if is_meant(&source, named) {
             let host = Url::parse(source.url()).ok().and_then(|url| world.crawler.politeness.key_of(&url).ok());
             let hold = host.and_then(|host| {
-                let pause = || pauses.get(&host).filter(|_| !was_read(source));
-                holds.get(&host).filter(|hold| hold.since < since || !was_read(source)).or_else(pause)
+                let pause = || pauses.get(&host).filter(|_| !was_read(&source));
+                holds.get(&host).filter(|hold| hold.since < since || !was_read(&source)).or_else(pause)
             });
-            failed.extend(Failed::new(source, hold, is_offline));
+            failed.extend(Failed::new(&source, hold, is_offline));
         }
-        Ok(())
     })
     .await?;
     Ok(failed)
-}
-
-/// Hosts that are left alone.
-type LeftAlone = BTreeMap<HostKey, Hold>;
-
-/// Returns the hosts that are held, and those that are paused for a while since the last call did not reach them.
-async fn left_alone(world: &World, now: Timestamp) -> Result<(LeftAlone, LeftAlone)> {
-    let (mut holds, mut pauses, mut after) = (LeftAlone::new(), LeftAlone::new(), None);
-    loop {
-        let rows = world.ports.hosts.list(after.as_ref(), LIST).await?;
-        let Some((last, _)) = rows.last() else { return Ok((holds, pauses)) };
-        after = Some(last.clone());
-        for (host, state) in rows {
-            if let Some(hold) = state.hold.filter(|hold| hold.until > now) {
-                holds.insert(host, hold);
-            } else if state.failures > 0 && state.not_before > now {
-                pauses.insert(host, Hold { until: state.not_before, reason: HoldReason::Network, since: now });
-            }
-        }
-    }
 }
 
 /// True if a site or feed was read, so that a missed call or two of its host say nothing of it.

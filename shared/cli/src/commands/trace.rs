@@ -18,7 +18,6 @@ use std::path::Path;
 /// Maximum number of bytes of a log line that are read; the rest of a longer one counts as the next line.
 const LINE: u64 = 1 << 20;
 
-/// Something that happened to a page.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 struct Happening {
     /// False in front of true: what has no time comes last.
@@ -54,20 +53,17 @@ pub(super) async fn run(world: &World, page: &str, log: Option<&Path>, json: boo
         if let Some(lines) = lines {
             whole["log"] = lines.into();
         }
-        return Ok(output::json(&whole)?);
+        return output::json(&whole);
     }
     for Happening { at, what, .. } in &story {
         let at = at.map_or_else(|| "-".to_owned(), |at| at.to_string());
-        output::line(&format!("{at:<24}  {what}"))?;
+        output::line(format!("{at:<24}  {what}"))?;
     }
-    match traces.as_slice() {
-        [] => output::line("There is no trace id.")?,
-        ids => ids.iter().try_for_each(|id| output::line(&format!("trace {id}")))?,
+    if traces.is_empty() {
+        output::line("There is no trace id.")?;
     }
-    for line in lines.into_iter().flatten() {
-        output::json(&line)?;
-    }
-    Ok(())
+    traces.iter().try_for_each(|id| output::line(format!("trace {id}")))?;
+    lines.iter().flatten().try_for_each(output::json)
 }
 
 /// Returns what a row, its feed, its record and the splits say.
@@ -116,22 +112,17 @@ async fn happenings(world: &World, audit: &Audit, row: &Page) -> Result<Vec<Happ
     Ok(story)
 }
 
-/// Returns the lines of a log in JSON whose span has one of these ids.
 fn lines_of(path: &Path, traces: &[&TraceId]) -> Result<Vec<Value>> {
-    let mut reader: Box<dyn BufRead> = if path == Path::new("-") {
-        Box::new(stdin().lock())
-    } else {
-        let file = File::open(path).with_context(|| format!("the log {} cannot be read", path.display()))?;
-        Box::new(BufReader::new(file))
+    let unreadable = || format!("the log {} cannot be read", path.display());
+    let mut reader: Box<dyn BufRead> = match path.to_str() {
+        Some("-") => Box::new(stdin().lock()),
+        _ => Box::new(BufReader::new(File::open(path).with_context(unreadable)?)),
     };
     let (mut found, mut line) = (Vec::new(), Vec::new());
-    loop {
-        line.clear();
-        if reader.by_ref().take(LINE).read_until(b'\n', &mut line)? == 0 {
-            return Ok(found);
-        }
+    while reader.by_ref().take(LINE).read_until(b'\n', &mut line)? > 0 {
         let value = serde_json::from_slice::<Value>(&line).ok();
-        let is_of = |value: &Value| traces.iter().any(|id| value["span"]["trace"] == id.as_str());
-        found.extend(value.filter(is_of));
+        found.extend(value.filter(|value| traces.iter().any(|id| value["span"]["trace"] == id.as_str())));
+        line.clear();
     }
+    Ok(found)
 }

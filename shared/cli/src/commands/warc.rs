@@ -1,9 +1,9 @@
 //! `curlew export warc` and `curlew import warc`.
 
-use super::blocks::explain;
+use super::transfer::site_named;
 use crate::args::WarcArgs;
 use crate::export::destination::Destination;
-use crate::output::{self, ADDRESS, printable};
+use crate::output::{self, ADDRESS, in_parentheses, printable};
 use crate::world::World;
 use anyhow::{Result, anyhow, bail};
 use curlew_crawl::pages::import::{ForeignPage, ForeignPages, ImportOutcome};
@@ -35,17 +35,16 @@ const NAMED: usize = 20;
 
 /// Writes the pages that are kept raw as a WARC file, each record compressed by itself.
 pub(super) async fn export(world: &World, args: WarcArgs) -> Result<()> {
-    let site = args.site.as_deref().map(|site| world.desk.blocks.name(site).map_err(explain)).transpose()?;
+    let site = site_named(world, args.site.as_deref())?;
     let mut out = Destination::open(args.output.as_deref())?;
     let now = world.clock.now().to_string();
     let software = concat!("software: Curlew/", env!("CARGO_PKG_VERSION"), "\r\nformat: WARC File Format 1.1\r\n");
     let mut first = Vec::new();
-    let (id, content_type) = (record_id(&["warcinfo", &now]), "application/warc-fields");
     let info = NewRecord {
         kind: "warcinfo",
-        id: &id,
+        id: &record_id(&["warcinfo", &now]),
         date: &now,
-        content_type,
+        content_type: "application/warc-fields",
         more: &[],
         head: &[],
         payload: software.as_bytes(),
@@ -56,7 +55,7 @@ pub(super) async fn export(world: &World, args: WarcArgs) -> Result<()> {
     for (key, segment) in world.library.raw.objects(since).await? {
         for page in world.library.raw.entries_of_segment(&key, &segment, world.ports.pages.as_ref()).await? {
             let record = &page.record;
-            let is_of_site = site.as_ref().is_none_or(|(site, _)| is_at_or_below(&record.host, site));
+            let is_of_site = site.as_ref().is_none_or(|site| is_at_or_below(&record.host, site));
             if let Some(raw) = page.unpack().filter(|_| is_of_site && record.fetched_at >= since) {
                 for record in raw.warc().iter().filter(|record| !record.is_empty()) {
                     out.write(&member(record)?)?;
@@ -67,7 +66,6 @@ pub(super) async fn export(world: &World, args: WarcArgs) -> Result<()> {
     out.finish()
 }
 
-/// Returns a record as a gzip member.
 fn member(record: &[u8]) -> io::Result<Vec<u8>> {
     let mut coder = GzEncoder::new(Vec::with_capacity(record.len() / 2), Compression::default());
     coder.write_all(record)?;
@@ -80,7 +78,6 @@ struct Item {
     page: Result<ForeignPage, String>,
 }
 
-/// Results of an import.
 #[derive(Default, Serialize)]
 struct ImportReport {
     accepted: u64,
@@ -92,32 +89,27 @@ struct ImportReport {
     cut: u64,
 }
 
-/// Takes the pages of WARC files.
 pub(super) async fn import(world: &World, files: &[PathBuf], as_json: bool) -> Result<()> {
     let mut report = ImportReport::default();
     for path in files {
         if let Err(error) = file(world, path, &mut report).await? {
             report.cut += 1;
             let name = printable(&path.display().to_string(), ADDRESS);
-            output::error_line(&format!("curlew: {name}: {}", printable(&error, ADDRESS)));
+            output::error_line(format!("curlew: {name}: {}", printable(&error, ADDRESS)));
         }
     }
     if report.accepted > 0 {
         world.publish().await?;
     }
-    if as_json {
-        output::json(&report)?;
-    } else {
-        let why: Vec<String> = report.rejected.iter().map(|(why, number)| format!("{number} {why}")).collect();
-        let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join(", ")) };
-        output::line(&format!(
-            "{} accepted, {} were known, {} were rejected{why}, {} hold no page",
-            output::count_are(report.accepted, "page"),
-            report.known,
-            report.rejected.values().sum::<u64>(),
-            output::count(report.other, "record")
-        ))?;
-    }
+    let line = format!(
+        "{} accepted, {} were known, {} were rejected{}, {} hold no page",
+        output::count_are(report.accepted, "page"),
+        report.known,
+        report.rejected.values().sum::<u64>(),
+        in_parentheses(&report.rejected),
+        output::count(report.other, "record")
+    );
+    output::answer(as_json, &report, line)?;
     if report.cut + report.damaged > 0 {
         let (files, records) = (output::count(report.cut, "file"), output::count(report.damaged, "record"));
         bail!("{files} could not be read to the end, {records} could not be decoded; what was read before stays");
@@ -130,7 +122,11 @@ async fn file(world: &World, path: &Path, report: &mut ImportReport) -> Result<R
     let max_bytes = world.config.limits.page_bytes.unwrap_or(FetcherConfig::new("", "").bytes.page);
     let (send, mut items) = mpsc::channel(AHEAD);
     let path_read = path.to_owned();
-    let reading = tokio::task::spawn_blocking(move || read(&path_read, max_bytes, &send));
+    let reading = tokio::task::spawn_blocking(move || {
+        let mut other = 0;
+        let end = read(&path_read, max_bytes, &send, &mut other);
+        (other, end)
+    });
     let foreign = ForeignPages {
         extract: &world.crawler.extract,
         politeness: &world.crawler.politeness,
@@ -148,7 +144,7 @@ async fn file(world: &World, path: &Path, report: &mut ImportReport) -> Result<R
                 named += 1;
                 if named <= NAMED {
                     let name = printable(&path.display().to_string(), ADDRESS);
-                    output::error_line(&format!("curlew: {name}: at byte {offset}: {}", printable(&why, ADDRESS)));
+                    output::error_line(format!("curlew: {name}: at byte {offset}: {}", printable(&why, ADDRESS)));
                 }
             }
         }
@@ -174,14 +170,8 @@ async fn take(foreign: &ForeignPages<'_>, batch: Vec<ForeignPage>, report: &mut 
     Ok(())
 }
 
-/// Reads a file, or standard input for `-`; returns the number of records without a page, and how it ended.
-fn read(path: &Path, max_bytes: usize, send: &mpsc::Sender<Item>) -> (u64, Result<(), String>) {
-    let mut other = 0;
-    let end = read_into(path, max_bytes, send, &mut other);
-    (other, end)
-}
-
-fn read_into(path: &Path, max_bytes: usize, send: &mpsc::Sender<Item>, other: &mut u64) -> Result<(), String> {
+/// Reads a file, or standard input for `-`, and counts the records without a page.
+fn read(path: &Path, max_bytes: usize, send: &mpsc::Sender<Item>, other: &mut u64) -> Result<(), String> {
     let input: Box<dyn Read + Send> = match path.to_str() {
         Some("-") => Box::new(io::stdin()),
         _ => Box::new(File::open(path).map_err(|error| error.to_string())?),

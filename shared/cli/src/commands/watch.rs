@@ -11,9 +11,7 @@ use curlew_people::audit_log::COMMAND_LINE;
 use curlew_people::watches::{Watch, WatchError};
 use serde_json::json;
 
-/// Maximum number of characters of a query in the list.
 const QUERY: usize = 60;
-/// Maximum number of characters of a refusal that are shown.
 const REFUSAL: usize = 400;
 
 pub(super) async fn run(world: &World, args: WatchArgs) -> Result<()> {
@@ -25,10 +23,7 @@ pub(super) async fn run(world: &World, args: WatchArgs) -> Result<()> {
             if !world.desk.actions.remove_watch(COMMAND_LINE, &name).await.map_err(explain)? {
                 bail!("there is no watch '{name}'");
             }
-            if json {
-                return Ok(output::json(&json!({ "removed": name }))?);
-            }
-            Ok(output::line(&format!("{name} is removed"))?)
+            output::answer(json, &json!({ "removed": name }), format!("{name} is removed"))
         }
     }
 }
@@ -40,27 +35,17 @@ async fn add(world: &World, query: &str, to: &str, as_json: bool) -> Result<()> 
         Err(WatchError::Stage(error)) => return Err(explain(error)),
     };
     if as_json {
-        return Ok(output::json(&watch)?);
+        return output::json(&watch);
     }
-    output::line(&format!("{}: new matches are posted to {} after each publishing", watch.name, watch.to))?;
-    output::line(&format!("secret of the signatures: {}", watch.secret.unwrap_or_default()))?;
-    Ok(())
+    output::line(format!("{}: new matches are posted to {} after each publishing", watch.name, watch.to))?;
+    output::line(format!("secret of the signatures: {}", watch.secret.unwrap_or_default()))
 }
 
 async fn list(world: &World, as_json: bool) -> Result<()> {
     let all = world.desk.watches.list().await.map_err(explain)?;
-    if all.is_empty() && !as_json {
-        output::line("There is no watch.")?;
-    }
-    for watch in all {
-        if as_json {
-            // A secret is shown once, when its watch is added.
-            output::json(&Watch { secret: None, ..watch })?;
-        } else {
-            output::line(&line(&watch))?;
-        }
-    }
-    Ok(())
+    // A secret is shown once, when its watch is added.
+    let all: Vec<Watch> = all.into_iter().map(|watch| Watch { secret: None, ..watch }).collect();
+    output::list(as_json, &all, "There is no watch.", line)
 }
 
 fn line(watch: &Watch) -> String {

@@ -1,10 +1,10 @@
 //! Checks of any store: on one machine and of a stack.
 
-use super::facts::{Fact, Facts, HoldCount, IndexFacts, PausedBy, StatedSettings};
+use super::facts::{Fact, Facts, HoldCount, IndexFacts, StatedSettings};
 use super::finding::{Finding, Level};
+use crate::commands::config::without_a_model;
 use crate::output::{count, count_are, length};
-use crate::pictures::without_a_model;
-use curlew_app::ImageScreening;
+use curlew_app::{ImageScreening, Origin};
 use curlew_model::{Millis, Timestamp};
 use curlew_people::messages::OpenMessages;
 
@@ -33,16 +33,16 @@ pub(super) fn judged<T>(fact: &Fact<T>, judge: impl FnOnce(&T) -> Finding) -> Fi
 /// Says whether the store can be opened, and has room.
 pub(super) fn store(facts: &Facts) -> Vec<Finding> {
     let see = if facts.is_stack { "docs/aws.md#deploy" } else { "docs/reference/data-folder.md" };
-    let opened = match &facts.store {
+    let opened = facts.store.iter().map(|store| match store {
         Ok(store) => Finding::ok(store.clone()),
         Err(why) => Finding { see: Some(see), ..Finding::unknown(why) },
-    };
+    });
     let space = facts.free_bytes.filter(|free| *free < FREE_BYTES.0).map(|free| {
         let found = format!("its file system has {} MB left", free >> 20);
         let finding = if free < FREE_BYTES.1 { Finding::failed(found) } else { Finding::warning(found) };
         finding.remedy("Free some space: a crawl stops where there is none", "docs/reference/data-folder.md")
     });
-    [opened].into_iter().chain(space).collect()
+    opened.chain(space).collect()
 }
 
 /// Says whether the settings can be used.
@@ -75,12 +75,12 @@ pub(super) fn contact(facts: &Facts) -> Vec<Finding> {
 pub(super) fn paused(facts: &Facts) -> Vec<Finding> {
     let judge = |paused| match paused {
         None => Finding::ok("crawling is not paused"),
-        Some(PausedBy::Environment) if facts.is_stack => Finding::warning("a deployment has paused crawling")
+        Some(Origin::Environment) if facts.is_stack => Finding::warning("a deployment has paused crawling")
             .remedy("Deploy with Paused=false to go on", "docs/aws.md#stop-it-at-once-and-go-on"),
-        Some(PausedBy::File) if facts.is_stack => Finding::warning("the settings have paused crawling")
+        Some(Origin::File) if facts.is_stack => Finding::warning("the settings have paused crawling")
             .remedy(format!("`{} config resume` goes on", facts.program), "docs/aws.md#stop-it-at-once-and-go-on"),
         Some(by) => {
-            let by = if by == PausedBy::File { "the file" } else { "the environment" };
+            let by = if by == Origin::File { "the file" } else { "the environment" };
             Finding::warning(format!("crawling is paused: {by} says `paused = true`"))
                 .remedy("Take that away to go on", "docs/reference/settings.md")
         }

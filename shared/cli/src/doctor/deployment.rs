@@ -88,7 +88,6 @@ pub(super) fn functions(facts: &Facts) -> Vec<Finding> {
     findings
 }
 
-/// Returns the finding about versions of programs that differ.
 fn versions(by_version: &BTreeMap<&str, Vec<&str>>) -> Option<Finding> {
     let own = env!("CARGO_PKG_VERSION");
     if by_version.keys().all(|version| *version == own) {

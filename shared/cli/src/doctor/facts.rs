@@ -4,18 +4,16 @@
     allow(dead_code, reason = "a build that works on no stack has no facts about one")
 )]
 
-use curlew_app::ImageScreening;
+use curlew_app::{ImageScreening, Origin};
 use curlew_model::{HoldReason, QueueName, Timestamp, Year};
 use curlew_people::messages::OpenMessages;
 use curlew_ports::QueueCount;
 use std::collections::BTreeMap;
 
-/// Reason for which a fact is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum MissingFact {
     /// The credentials lack a right: the action, and on which part of the stack.
-    Denied { right: String },
-    /// A sentence about the failure.
+    Denied(String),
     Failed(String),
 }
 
@@ -23,17 +21,15 @@ pub(crate) enum MissingFact {
 pub(crate) type Fact<T> = Result<T, MissingFact>;
 
 /// All facts. Those that are `None` were not looked for: they are not there, or lie behind others that are not known.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
-    /// Time of the examination.
     pub(crate) now: Timestamp,
     /// The program's name with the flags that name the store, for advice.
     pub(crate) program: String,
     /// Description of the store, if it could be opened.
-    pub(crate) store: Fact<String>,
+    pub(crate) store: Option<Fact<String>>,
     /// The settings, or the line that says what is wrong with them.
     pub(crate) settings: Option<Fact<Result<StatedSettings, String>>>,
-    /// Bytes that the store's file system has left.
     pub(crate) free_bytes: Option<u64>,
     /// True if a site or feed was named.
     pub(crate) has_sources: Option<Fact<bool>>,
@@ -46,31 +42,14 @@ pub(crate) struct Facts {
     pub(crate) counted: Option<Fact<Option<HoldCount>>>,
     /// Number of rows with instants that lie further ahead than any rule sets them, if they were counted.
     pub(crate) ahead: Option<Fact<u64>>,
-    /// True of a stack.
     pub(crate) is_stack: bool,
-    /// The facts that only a stack has.
     pub(crate) stack: Option<StackFacts>,
 }
 
 impl Facts {
     /// Returns the facts about a store of which nothing else is known.
     pub(crate) fn new(now: Timestamp, is_stack: bool, program: String, store: Fact<String>) -> Facts {
-        Facts {
-            now,
-            is_stack,
-            program,
-            store,
-            settings: None,
-            free_bytes: None,
-            has_sources: None,
-            sent_until: None,
-            queues: Vec::new(),
-            index: None,
-            messages: None,
-            counted: None,
-            ahead: None,
-            stack: None,
-        }
+        Facts { now, is_stack, program, store: Some(store), ..Facts::default() }
     }
 
     /// Returns the settings, if they are known and can be used.
@@ -78,35 +57,22 @@ impl Facts {
         self.settings.as_ref()?.as_ref().ok()?.as_ref().ok()
     }
 
-    /// True if crawling is known to be paused.
     pub(crate) fn is_paused(&self) -> bool {
         self.stated().is_some_and(|stated| stated.paused.is_some())
     }
 }
 
-/// Settings, as far as checks look at them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StatedSettings {
     /// The operator's contact; `None` if there is none.
     pub(crate) contact: Fact<Option<String>>,
-    /// The place that has paused crawling, if it is paused.
-    pub(crate) paused: Option<PausedBy>,
+    /// The layer that has paused crawling, if it is paused; the environment has the parameter `Paused` of a stack.
+    pub(crate) paused: Option<Origin>,
     /// What looks at pictures; `None` if that is not known.
     pub(crate) pictures: Option<ImageScreening>,
-    /// Number of persons whose pages are left out.
     pub(crate) persons: usize,
 }
 
-/// Layer of the settings that has paused crawling.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PausedBy {
-    /// The settings file.
-    File,
-    /// The environment: of a stack, the parameter `Paused`.
-    Environment,
-}
-
-/// A queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QueueFacts {
     pub(crate) count: QueueCount,
@@ -114,20 +80,15 @@ pub(crate) struct QueueFacts {
     pub(crate) due_since: Option<Timestamp>,
 }
 
-/// The published index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IndexFacts {
-    /// Indexed pages.
     pub(crate) pages: u64,
-    /// Time at which it was published last.
     pub(crate) published: Option<Timestamp>,
-    /// True if pages wait to be published.
     pub(crate) has_unpublished: bool,
     /// The latest year whose index a newer version of the program has written.
     pub(crate) newer: Option<Year>,
 }
 
-/// Sites and held hosts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HoldCount {
     /// Time of the count, if it was not made now.
@@ -136,7 +97,6 @@ pub(crate) struct HoldCount {
     pub(crate) held: BTreeMap<HoldReason, u64>,
 }
 
-/// Facts about a deployed stack.
 #[derive(Clone, Debug)]
 pub(crate) struct StackFacts {
     /// Requests that only ask whether they are permitted.
@@ -146,7 +106,6 @@ pub(crate) struct StackFacts {
     /// Version of rows that this program writes.
     pub(crate) own_version: u32,
     pub(crate) functions: Vec<FunctionFacts>,
-    /// The mapping of each queue.
     pub(crate) mappings: Fact<Vec<(QueueName, Fact<MappingFacts>)>>,
     pub(crate) quota: Fact<QuotaFacts>,
     /// Time until which parked jobs were given back to their queues; `None` if none ever were.
@@ -157,18 +116,15 @@ pub(crate) struct StackFacts {
     pub(crate) alarms: Option<AlarmsGoTo>,
 }
 
-/// The receiver of the alarms of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AlarmsGoTo {
     /// The address `AlarmEmail`.
     Mail,
     /// Nobody: there are alarms, and no address.
     Nobody,
-    /// There are no alarms.
     NoAlarms,
 }
 
-/// A deployed function.
 #[derive(Clone, Debug)]
 pub(crate) struct FunctionFacts {
     pub(crate) name: String,
@@ -177,7 +133,6 @@ pub(crate) struct FunctionFacts {
     pub(crate) answer: Option<Fact<SmokeReport>>,
 }
 
-/// The deployment of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Deployment {
     /// Why it cannot run, if it cannot.
@@ -186,26 +141,20 @@ pub(crate) struct Deployment {
     pub(crate) reserved: Option<u32>,
 }
 
-/// The answer of a function to its smoke test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SmokeReport {
-    /// Version of its program.
     pub(crate) version: String,
-    /// True if it cannot use the settings that the stack states.
     pub(crate) rejects_settings: bool,
 }
 
-/// The mapping of a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MappingFacts {
     pub(crate) id: String,
     /// State of the mapping, by Lambda's word.
     pub(crate) state: String,
-    /// Maximum number of invocations at once, if it has one.
     pub(crate) max_concurrency: Option<u32>,
 }
 
-/// Executions that the account's functions may have at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QuotaFacts {
     pub(crate) all: u32,

@@ -2,44 +2,27 @@
 
 use super::facts::MissingFact;
 use serde::Serialize;
-use serde_json::{Value, json};
 
-/// Judgement of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Level {
-    /// All is as it should be.
     Ok,
     /// The part works, and a person should look at it.
     Warning,
-    /// Something does not work.
     Failed,
 }
 
-impl Level {
-    /// Returns the word for the judgement.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Level::Ok => "ok",
-            Level::Warning => "warning",
-            Level::Failed => "failed",
-        }
-    }
-}
-
-/// A finding of a check.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Finding {
     /// Name of the check; [`super::examine`] fills it in.
     pub(crate) check: &'static str,
     pub(crate) level: Level,
     /// The state of things, in a sentence.
     pub(crate) found: String,
-    /// The remedy.
     pub(crate) remedy: Option<String>,
     /// The section of the documentation.
     pub(crate) see: Option<&'static str>,
-    /// True if a right is missing.
+    #[serde(skip)]
     pub(crate) misses_right: bool,
 }
 
@@ -48,25 +31,22 @@ impl Finding {
         Finding { check: "", level, found: found.into(), remedy: None, see: None, misses_right: false }
     }
 
-    /// All is well.
     pub(crate) fn ok(found: impl Into<String>) -> Finding {
         Finding::new(Level::Ok, found)
     }
 
-    /// A person should look at this.
     pub(crate) fn warning(found: impl Into<String>) -> Finding {
         Finding::new(Level::Warning, found)
     }
 
-    /// Returns the finding that a part does not work.
     pub(crate) fn failed(found: impl Into<String>) -> Finding {
         Finding::new(Level::Failed, found)
     }
 
-    /// A fact could not be learned.
+    /// Returns the finding that a fact is not known.
     pub(crate) fn unknown(why: &MissingFact) -> Finding {
         match why {
-            MissingFact::Denied { right } => {
+            MissingFact::Denied(right) => {
                 let found = Finding::failed(format!("missing right: {right}"));
                 let remedy = "Add it to the policy of the identity by whose credentials you call";
                 Finding { misses_right: true, ..found.remedy(remedy, "docs/aws.md#rights-of-the-operator") }
@@ -81,16 +61,14 @@ impl Finding {
         Finding { remedy: Some(remedy.into()), see: Some(see), ..self }
     }
 
-    /// Returns the finding as a line for people.
     pub(crate) fn line(&self) -> String {
         let remedy = self.remedy.as_ref().map(|remedy| format!(". {remedy}")).unwrap_or_default();
         let see = self.see.map(|see| format!(" ({see})")).unwrap_or_default();
-        format!("{:7}  {:9}  {}{remedy}{see}", self.level.as_str(), self.check, self.found)
-    }
-
-    /// Returns the finding for programs.
-    pub(crate) fn json(&self) -> Value {
-        let Finding { check, level, found, remedy, see, .. } = self;
-        json!({"check": check, "level": level, "found": found, "remedy": remedy, "see": see})
+        let level = match self.level {
+            Level::Ok => "ok",
+            Level::Warning => "warning",
+            Level::Failed => "failed",
+        };
+        format!("{level:7}  {:9}  {}{remedy}{see}", self.check, self.found)
     }
 }

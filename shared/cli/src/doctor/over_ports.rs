@@ -1,10 +1,10 @@
 //! Facts that the ports tell, of any store.
 
-use super::facts::{Fact, Facts, HoldCount, IndexFacts, MissingFact, PausedBy, QueueFacts, StatedSettings};
+use super::facts::{Fact, Facts, HoldCount, IndexFacts, MissingFact, QueueFacts, StatedSettings};
 use crate::optional;
 use crate::process::free_bytes;
 use crate::world::World;
-use curlew_app::{Origin, Settings as Config};
+use curlew_app::Settings as Config;
 use curlew_catalog::indexed_years::indexed_years;
 use curlew_model::QueueName;
 use curlew_people::stats::stored_stats;
@@ -14,7 +14,7 @@ use curlew_ports::stage::{StageError, with_causes};
 /// Returns a fact, or why it is not known. `action` is the right that was needed, where AWS does not name it.
 pub(crate) fn fact<T>(told: Result<T, PortError>, action: &str) -> Fact<T> {
     told.map_err(|error| match optional::missing_right(&error, action) {
-        Some(right) => MissingFact::Denied { right },
+        Some(right) => MissingFact::Denied(right),
         None => MissingFact::Failed(with_causes(&error)),
     })
 }
@@ -30,9 +30,8 @@ fn fact_of_stage<T>(told: Result<T, StageError>, action: &str) -> Fact<T> {
 
 /// Returns what checks look at in the settings.
 pub(crate) fn stated(config: &Config) -> StatedSettings {
-    let by = |origin| if origin == Origin::File { PausedBy::File } else { PausedBy::Environment };
     let setting = config.effective.iter().find(|setting| setting.table.is_empty() && setting.key == "paused");
-    let paused = config.paused.then(|| by(setting.map_or(Origin::File, |setting| setting.origin)));
+    let paused = setting.map(|setting| setting.origin).filter(|_| config.paused);
     StatedSettings {
         contact: Ok(config.contact.clone()),
         paused,

@@ -3,11 +3,11 @@
 
 use super::examine;
 use super::facts::{
-    AlarmsGoTo, Deployment, Fact, Facts, FunctionFacts, HoldCount, IndexFacts, MappingFacts, MissingFact, PausedBy,
-    QueueFacts, QuotaFacts, SmokeReport, StackFacts, StatedSettings,
+    AlarmsGoTo, Deployment, Fact, Facts, FunctionFacts, HoldCount, IndexFacts, MappingFacts, MissingFact, QueueFacts,
+    QuotaFacts, SmokeReport, StackFacts, StatedSettings,
 };
 use super::finding::{Finding, Level};
-use curlew_app::ImageScreening;
+use curlew_app::{ImageScreening, Origin};
 use curlew_model::{HoldReason, Millis, QueueName, Timestamp};
 use curlew_people::messages::OpenMessages;
 use curlew_ports::QueueCount;
@@ -84,7 +84,7 @@ fn failed<T>() -> Fact<T> {
 }
 
 fn denied<T>(right: &str) -> Fact<T> {
-    Err(MissingFact::Denied { right: right.to_owned() })
+    Err(MissingFact::Denied(right.to_owned()))
 }
 
 /// Changes the facts, and returns what is no longer well.
@@ -141,10 +141,10 @@ fn what_is_well_is_said_by_each_check() {
 
 #[test]
 fn stores_that_cannot_be_opened_or_are_full() {
-    judge(machine(), ("store", Level::Failed), &["it broke"], |facts| facts.store = failed());
+    judge(machine(), ("store", Level::Failed), &["it broke"], |facts| facts.store = Some(failed()));
     judge(machine(), ("store", Level::Warning), &["500 MB"], |facts| facts.free_bytes = Some(500 << 20));
     judge(machine(), ("store", Level::Failed), &["50 MB"], |facts| facts.free_bytes = Some(50 << 20));
-    judge(stack(), ("store", Level::Failed), &["it broke", "aws.md#deploy"], |facts| facts.store = failed());
+    judge(stack(), ("store", Level::Failed), &["it broke", "aws.md#deploy"], |facts| facts.store = Some(failed()));
     let alone = Facts::new(NOW, true, "curlew --aws".to_owned(), failed());
     assert_eq!(examine(&alone).len(), 1, "nothing is said about what was not looked for");
 }
@@ -167,13 +167,13 @@ fn settings_contact_and_pause() {
     judge(stack(), ("contact", Level::Failed), &["ContactUrl"], none);
     assert_eq!(wrong(stack(), |facts| settings(facts, stated(failed(), None)))[0].check, "contact");
     let by = |by| move |facts: &mut Facts| settings(facts, stated(contact(), Some(by)));
-    judge(stack(), ("paused", Level::Warning), &["`curlew --aws config resume`"], by(PausedBy::File));
-    judge(stack(), ("paused", Level::Warning), &["Paused=false"], by(PausedBy::Environment));
-    judge(machine(), ("paused", Level::Warning), &["paused = true"], by(PausedBy::File));
-    judge(machine(), ("paused", Level::Warning), &["environment"], by(PausedBy::Environment));
+    judge(stack(), ("paused", Level::Warning), &["`curlew --aws config resume`"], by(Origin::File));
+    judge(stack(), ("paused", Level::Warning), &["Paused=false"], by(Origin::Environment));
+    judge(machine(), ("paused", Level::Warning), &["paused = true"], by(Origin::File));
+    judge(machine(), ("paused", Level::Warning), &["environment"], by(Origin::Environment));
     // A paused stack sends nothing, and lets mappings be.
     let found = wrong(stack(), |facts| {
-        by(PausedBy::File)(facts);
+        by(Origin::File)(facts);
         facts.sent_until = Some(Ok(Some(NOW - Millis::from_days(3))));
         facts.queues[0].1 = Ok(due(3));
         of_stack(facts).mappings.as_mut().unwrap()[0].1 = Ok(mapping("Disabled"));
@@ -373,7 +373,7 @@ fn what_waits_to_be_published() {
         let contact = Ok(Some("a@b.example".to_owned()));
         facts.settings = Some(Ok(Ok(StatedSettings {
             contact,
-            paused: Some(PausedBy::Environment),
+            paused: Some(Origin::Environment),
             pictures: Some(ImageScreening::Skin),
             persons: 0,
         })));

@@ -22,7 +22,6 @@ const MAX_ACTIONS: usize = 1_000;
 /// Maximum number of refused documents that are named.
 const NAMED: usize = 20;
 
-/// Receiver of actions.
 enum Receiver {
     File(Destination),
     Engine(Engine),
@@ -59,7 +58,9 @@ pub(crate) async fn bulk(world: &World, args: BulkArgs) -> Result<()> {
         for change in changes {
             bulk.add(action(change, &columns, &args.index)?).await?;
         }
-        if bulk.is_posting() && (is_due || bulk.is_half_full()) {
+        let is_posting = matches!(bulk.receiver, Receiver::Engine(_));
+        let is_half_full = bulk.bytes >= MAX_BATCH / 2 || bulk.batch.len() >= MAX_ACTIONS / 2;
+        if is_posting && (is_due || is_half_full) {
             bulk.send().await?;
             keep_cursor(args.cursor.as_deref(), cursor)?;
         }
@@ -68,13 +69,13 @@ pub(crate) async fn bulk(world: &World, args: BulkArgs) -> Result<()> {
     let end = Box::pin(export.changes(start, write)).await?;
     bulk.send().await?;
     let Bulk { receiver, sent, refused, .. } = bulk;
-    let is_posted = match receiver {
-        Receiver::File(destination) => destination.finish().map(|()| false)?,
-        Receiver::Engine(_) => true,
-    };
+    let is_posted = matches!(receiver, Receiver::Engine(_));
+    if let Receiver::File(destination) = receiver {
+        destination.finish()?;
+    }
     keep_cursor(args.cursor.as_deref(), &end)?;
     if is_posted {
-        output::line(&format!("{} taken, {refused} refused", count(sent - refused, "action")))?;
+        output::line(format!("{} taken, {refused} refused", count(sent - refused, "action")))?;
     }
     if refused > 0 {
         bail!("the engine refused {}; they come again when their pages change", count(refused, "document"));
@@ -92,14 +93,6 @@ impl Bulk {
         Ok(())
     }
 
-    fn is_posting(&self) -> bool {
-        matches!(self.receiver, Receiver::Engine(_))
-    }
-
-    fn is_half_full(&self) -> bool {
-        self.bytes >= MAX_BATCH / 2 || self.batch.len() >= MAX_ACTIONS / 2
-    }
-
     async fn send(&mut self) -> Result<()> {
         let batch = std::mem::take(&mut self.batch);
         self.bytes = 0;
@@ -110,7 +103,7 @@ impl Bulk {
                 for why in engine.take(&batch).await? {
                     self.refused += 1;
                     if self.refused <= NAMED as u64 {
-                        output::error_line(&format!("curlew: refused: {why}"));
+                        output::error_line(format!("curlew: refused: {why}"));
                     }
                 }
             }
@@ -120,7 +113,6 @@ impl Bulk {
     }
 }
 
-/// Returns the lines of a change.
 fn action(change: Change, columns: &[&'static Column], index: &str) -> io::Result<Action> {
     let line = |action: &str, id: &str| format!("{}\n", json!({ action: { "_index": index, "_id": id } })).into_bytes();
     match change {
@@ -134,12 +126,12 @@ fn action(change: Change, columns: &[&'static Column], index: &str) -> io::Resul
 
 /// Reads a cursor; `None` if there is no such file yet.
 fn read_cursor(path: &Path) -> Result<Option<Cursor>> {
-    let cannot = || format!("{} is no cursor of `curlew export bulk`", path.display());
     let json = match fs::read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         json => json.with_context(|| format!("{} cannot be read", path.display()))?,
     };
-    let cursor: Cursor = serde_json::from_slice(&json).with_context(cannot)?;
+    let cursor = serde_json::from_slice::<Cursor>(&json);
+    let cursor = cursor.with_context(|| format!("{} is no cursor of `curlew export bulk`", path.display()))?;
     if !cursor.is_known() {
         bail!("another version of curlew wrote {}; begin again without it", path.display());
     }

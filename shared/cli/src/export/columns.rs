@@ -1,43 +1,24 @@
-//! The columns of exported records: their schema, which other programs rely on. docs/reference/records.md describes it.
-//!
-//! A column keeps its name, its type and its meaning. One that is added, or left out, makes a new version of the
-//! schema.
+//! The columns of exported records (docs/reference/records.md). Other programs rely on this schema: a column keeps its
+//! name, its type and its meaning, and one that is added or left out makes a new version.
 
 use curlew_model::{Record, Timestamp};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use std::borrow::Cow;
 
-/// Version of the schema.
 pub(crate) const SCHEMA: i64 = 1;
 
-/// Type of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ColumnType {
-    /// A text, UTF-8.
     Text,
     /// An instant in milliseconds, UTC; a text by RFC 3339 where the format has no instants.
     Time,
     /// A whole number of 64 bits with a sign.
     Integer,
-    /// True or false.
     Boolean,
 }
 
-impl ColumnType {
-    /// Returns its name in messages and documents.
-    #[cfg(test)]
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            ColumnType::Text => "string",
-            ColumnType::Time => "timestamp",
-            ColumnType::Integer => "integer",
-            ColumnType::Boolean => "boolean",
-        }
-    }
-}
-
-/// A value of a record.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub(crate) enum Cell<'a> {
     Absent,
     Text(Cow<'a, str>),
@@ -64,19 +45,6 @@ impl<'a> Cell<'a> {
     }
 }
 
-impl Serialize for Cell<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Cell::Absent => serializer.serialize_none(),
-            Cell::Text(text) => serializer.serialize_str(text),
-            Cell::Time(at) => at.serialize(serializer),
-            Cell::Integer(number) => serializer.serialize_i64(*number),
-            Cell::Boolean(is) => serializer.serialize_bool(*is),
-        }
-    }
-}
-
-/// A column of the exported table.
 #[derive(Debug)]
 pub(crate) struct Column {
     pub(crate) name: &'static str,
@@ -85,7 +53,6 @@ pub(crate) struct Column {
     /// True if every record has a value.
     #[cfg_attr(not(any(feature = "parquet", test)), expect(dead_code, reason = "lines leave out what is absent"))]
     pub(crate) is_required: bool,
-    /// Reads the value of a record.
     pub(crate) cell: fn(&Record) -> Cell<'_>,
 }
 
@@ -126,7 +93,6 @@ pub(crate) static COLUMNS: [Column; 23] = [
     optional("simhash", ColumnType::Text, |record| Cell::spelled(record.simhash)),
 ];
 
-/// Reads the name of a column.
 pub(crate) fn column(name: &str) -> Result<&'static Column, String> {
     let known = || COLUMNS.iter().map(|column| column.name).collect::<Vec<_>>().join(", ");
     COLUMNS.iter().find(|column| column.name == name.trim()).ok_or_else(|| format!("the columns are {}", known()))

@@ -18,9 +18,6 @@ pub(crate) struct Destination {
 
 impl Destination {
     /// Opens a file, or standard output.
-    ///
-    /// # Errors
-    /// The file cannot be made.
     pub(crate) fn open(output: Option<&Path>) -> Result<Destination> {
         let Some(path) = output else {
             return Ok(Destination { file: File::from(io::stdout().as_fd().try_clone_to_owned()?), renamed: None });
@@ -38,33 +35,24 @@ impl Destination {
         Ok(Destination { file, renamed: Some((part, path.to_owned())) })
     }
 
-    /// Writes bytes.
-    ///
-    /// # Errors
-    /// The system's, as for a full disk or a closed pipe.
+    /// Writes bytes; fails if the disk is full or the pipe is closed.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.file.write_all(bytes).context(CANNOT)
     }
 
     /// Returns another handle of the same file.
-    ///
-    /// # Errors
-    /// The system's.
     #[cfg(feature = "parquet")]
     pub(crate) fn file(&self) -> Result<File> {
         self.file.try_clone().context(CANNOT)
     }
 
     /// Gives a whole file its name.
-    ///
-    /// # Errors
-    /// The system's.
     pub(crate) fn finish(mut self) -> Result<()> {
         if let Some((part, path)) = &self.renamed {
             self.file.sync_all().context(CANNOT)?;
             fs::rename(part, path).context(CANNOT)?;
+            self.renamed = None;
         }
-        self.renamed = None;
         Ok(())
     }
 }

@@ -13,9 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use url::Url;
 
-/// Media type of a batch.
 const NDJSON: &str = "application/x-ndjson";
-/// User agent of the calls.
 const AGENT: &str = concat!("Curlew/", env!("CARGO_PKG_VERSION"));
 /// Longest time that an engine may take for a batch.
 const BATCH_TIME: Millis = Millis::from_secs(120);
@@ -29,7 +27,6 @@ const WORDS: usize = 200;
 /// An action of the `_bulk` form: its line, and that of its document, if it has one.
 pub(super) type Action = Vec<u8>;
 
-/// An engine.
 pub(super) struct Engine {
     url: String,
     headers: Vec<(&'static str, String)>,
@@ -37,7 +34,6 @@ pub(super) struct Engine {
     clock: Arc<dyn Clock>,
 }
 
-/// An engine's answer to a batch.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Answer {
@@ -48,7 +44,6 @@ struct Answer {
     items: Vec<BTreeMap<String, Outcome>>,
 }
 
-/// Outcome of one action.
 #[derive(Debug, Deserialize)]
 struct Outcome {
     #[serde(default, rename = "_id")]
@@ -71,9 +66,6 @@ struct Judgement {
 impl Engine {
     /// Returns the engine whose form `_bulk` lies below an address; `authorization` names a file with the value of the
     /// header of this name. The operator names the address, so it may be a private one.
-    ///
-    /// # Errors
-    /// The address or the file cannot be used.
     pub(super) fn new(to: &Url, authorization: Option<&Path>, guard: &Guard, clock: Arc<dyn Clock>) -> Result<Engine> {
         let mut url = to.clone();
         url.path_segments_mut().map_err(|()| anyhow!("'{to}' has no path"))?.pop_if_empty().push("_bulk");
@@ -94,9 +86,6 @@ impl Engine {
 
     /// Posts actions until each is done or refused; returns the reasons of those that are refused. From the first one
     /// on for which the engine was busy, all are posted again, so that they are done in order.
-    ///
-    /// # Errors
-    /// The engine refuses everything, or cannot be reached.
     pub(super) async fn take(&self, actions: &[Action]) -> Result<Vec<String>> {
         let (mut left, mut refused) = (actions, Vec::new());
         let mut wait = FIRST_WAIT;
@@ -120,7 +109,6 @@ impl Engine {
         bail!("{} was busy {TRIES} times: {why}", self.url)
     }
 
-    /// Posts actions once.
     async fn post(&self, actions: &[Action]) -> Result<Judgement> {
         let post = Post { content_type: NDJSON, body: actions.concat().into(), headers: self.headers.clone() };
         let call = Call {
@@ -131,7 +119,7 @@ impl Engine {
             signature: None,
             time: BATCH_TIME,
         };
-        let busy = |why: String| Ok(Judgement { busy: why, ..Judgement::default() });
+        let busy = |busy: String| Ok(Judgement { busy, ..Judgement::default() });
         match self.fetch.call(&call).await {
             Ok(reply) if (200..300).contains(&reply.status) => {
                 let answer = serde_json::from_slice(&reply.body);
@@ -147,10 +135,8 @@ impl Engine {
     }
 }
 
-/// Judges an engine's answer to a number of actions.
-///
-/// # Errors
-/// An action failed, and neither its document nor a passing state of the engine is the reason.
+/// Judges an engine's answer to a number of actions. Fails if one failed for another reason than its document or a passing
+/// state of the engine.
 fn judge(answer: &Answer, actions: usize) -> Result<Judgement> {
     if let Some(error) = &answer.error {
         bail!("the engine gave up: {}", words(error));

@@ -17,7 +17,6 @@ impl Serialize for Object<'_> {
     }
 }
 
-/// Returns records as JSON Lines.
 pub(super) fn json(columns: &[&'static Column], records: &[Record]) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for record in records {
@@ -27,7 +26,6 @@ pub(super) fn json(columns: &[&'static Column], records: &[Record]) -> io::Resul
     Ok(bytes)
 }
 
-/// Returns the header line of a CSV file.
 pub(super) fn csv_header(columns: &[&'static Column]) -> io::Result<Vec<u8>> {
     let mut writer = writer();
     writer.write_record(columns.iter().map(|column| column.name))?;

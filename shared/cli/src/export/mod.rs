@@ -1,8 +1,5 @@
-//! `curlew export records`: all current records, streamed from the segments into one file. `curlew export bulk` is in
-//! [`bulk`].
-//!
-//! Segments are read and encoded on threads of the pool. A thread of its own does the writing, so that a slow disk or
-//! reader of a pipe holds back the reading, and nothing else.
+//! `curlew export records`: all current records, streamed from the segments into one file. A thread of its own does the
+//! writing, so that a slow disk or reader of a pipe holds back the reading, and nothing else.
 
 pub(crate) mod bulk;
 pub(crate) mod columns;
@@ -12,6 +9,8 @@ mod lines;
 #[cfg(feature = "parquet")]
 mod parquet;
 
+use crate::args::RecordsArgs;
+use crate::commands::transfer::site_named;
 use crate::world::World;
 use anyhow::{Result, anyhow};
 use clap::ValueEnum;
@@ -38,16 +37,15 @@ pub(crate) enum ExportFormat {
     Parquet,
 }
 
-/// Writes the records that a filter takes to a file, or to standard output; all columns, if none is chosen.
-pub(crate) async fn records(
-    world: &World,
-    filter: RecordFilter,
-    format: ExportFormat,
-    columns: Vec<&'static Column>,
-    output: Option<&Path>,
-) -> Result<()> {
-    let columns = if columns.is_empty() { COLUMNS.iter().collect() } else { columns };
-    let columns: Arc<[&'static Column]> = columns.into();
+/// Writes the records that the arguments choose to a file, or to standard output; all columns, if none is chosen.
+pub(crate) async fn records(world: &World, args: RecordsArgs) -> Result<()> {
+    let RecordsArgs { format, since, site, lang, columns, output } = args;
+    let site = site_named(world, site.as_deref())?;
+    // Subtags after the primary language, as in `en-GB`, are dropped.
+    let language = lang.as_deref().and_then(|code| code.split(['-', '_']).next()).map(str::to_ascii_lowercase);
+    let filter = RecordFilter { since, site, language };
+    let columns: Arc<[&'static Column]> = if columns.is_empty() { COLUMNS.iter().collect() } else { columns.into() };
+    let output = output.as_deref();
     match format {
         ExportFormat::Jsonl => text(world, filter, Vec::new(), lines::json, columns, output).await,
         ExportFormat::Csv => {

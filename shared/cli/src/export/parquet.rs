@@ -26,7 +26,6 @@ const GROUP_BYTES: usize = 32 * 1024 * 1024;
 const ROW_BYTES: usize = 512;
 /// Values of a column that are copied at a time.
 const VALUES_AT_ONCE: usize = 1_024;
-/// Level of zstd.
 const LEVEL: i32 = 3;
 /// Columns of which nearly every value is another, so that a dictionary of them would only cost.
 const WITHOUT_DICTIONARY: [&str; 7] = ["id", "url", "title", "text", "fetched_at", "thumbnail", "simhash"];
@@ -55,7 +54,6 @@ pub(super) async fn export(
     stream(world, filter, |records| records, write).await
 }
 
-/// A file that is being written.
 struct Table {
     columns: Arc<[&'static Column]>,
     file: SerializedFileWriter<File>,
@@ -70,7 +68,6 @@ impl Table {
         Ok(Table { columns, file, rows: vec![], bytes: 0 })
     }
 
-    /// Takes the next records.
     fn write(&mut self, records: Vec<Record>) -> Result<()> {
         for record in records {
             self.bytes += record.text.len() + ROW_BYTES;
@@ -89,7 +86,6 @@ impl Table {
         Ok(())
     }
 
-    /// Writes the rows so far as one row group.
     fn group(&mut self) -> Result<()> {
         let rows = std::mem::take(&mut self.rows);
         self.bytes = 0;

@@ -12,39 +12,24 @@ use curlew_web::asked_host;
 use std::hint::black_box;
 use std::sync::Arc;
 
-/// Decides who may read.
-#[derive(Clone)]
-pub(super) struct Access(Option<Arc<str>>);
-
-impl Access {
-    /// Requires this token, or without one a host name of this machine.
-    pub(super) fn new(token: Option<String>) -> Access {
-        Access(token.map(Arc::from))
-    }
-
-    /// Puts the decision before every route, the missing ones included.
-    pub(super) fn guard(self, router: Router) -> Router {
-        router.layer(from_fn_with_state(self, admit))
-    }
-
-    /// Returns the answer to a request that is not admitted. It says nothing of what there is.
-    fn refusal(&self, headers: &HeaderMap) -> Option<Response> {
-        match &self.0 {
-            Some(token) if is_sent(token, headers) => None,
-            Some(_) => {
-                let challenge = [(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))];
-                Some((StatusCode::UNAUTHORIZED, challenge).into_response())
-            }
-            None if names_this_machine(headers) => None,
-            None => Some(StatusCode::NOT_FOUND.into_response()),
-        }
-    }
+/// Requires a token, or without one a host name of this machine, before every route, the missing ones included.
+pub(super) fn guarded(router: Router, token: Option<String>) -> Router {
+    router.layer(from_fn_with_state(token.map(Arc::from), admit))
 }
 
-async fn admit(State(access): State<Access>, request: Request, next: Next) -> Response {
-    match access.refusal(request.headers()) {
-        Some(refusal) => refusal,
-        None => next.run(request).await,
+/// Answers a request that is not admitted. The answer says nothing of what there is.
+async fn admit(State(token): State<Option<Arc<str>>>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    match token {
+        Some(token) if !is_sent(&token, headers) => {
+            let challenge = [(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))];
+            (StatusCode::UNAUTHORIZED, challenge).into_response()
+        }
+        // No name server of others gives out the name of a loopback address, or `localhost`.
+        None if !asked_host(headers, "http").is_some_and(|url| is_of_this_machine(&url)) => {
+            StatusCode::NOT_FOUND.into_response()
+        }
+        _ => next.run(request).await,
     }
 }
 
@@ -60,11 +45,6 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && differing == 0
 }
 
-/// True if the `Host` of a request is a loopback address or `localhost`, which no name server of others gives out.
-fn names_this_machine(headers: &HeaderMap) -> bool {
-    asked_host(headers, "http").is_some_and(|url| is_of_this_machine(&url))
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -78,7 +58,7 @@ mod tests {
     async fn status(token: Option<&str>, path: &str, header: (&str, &str)) -> u16 {
         let router = Router::new().route("/metrics", get(async || "numbers"));
         let request = Request::builder().uri(path).header(header.0, header.1).body(Body::empty()).unwrap();
-        Access::new(token.map(str::to_owned)).guard(router).oneshot(request).await.unwrap().status().as_u16()
+        guarded(router, token.map(str::to_owned)).oneshot(request).await.unwrap().status().as_u16()
     }
 
     #[tokio::test]

@@ -3,69 +3,37 @@
 
 use super::gauges::Gauges;
 use crate::process;
+use crate::server::descriptors;
 use curlew_app::{Counts, Histogram};
 use curlew_model::{HoldReason, Millis};
 use curlew_ports::{SearchOutcome, WaitReason};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
-use prometheus_client::metrics::MetricType;
-use std::collections::BTreeMap;
+use prometheus_client::metrics::MetricType::{self, Counter, Gauge, Histogram as Times};
+use std::borrow::Borrow;
 use std::fmt;
 
-/// The families in the order of their text: name without the suffix of its samples, type, help.
-pub(crate) const FAMILIES: [(&str, MetricType, &str); 32] = [
-    ("curlew_calls", MetricType::Counter, "Calls to sites"),
-    ("curlew_received_bytes", MetricType::Counter, "Decoded bytes of bodies"),
-    ("curlew_politeness_wait_seconds", MetricType::Histogram, "Time for which politeness made a visit wait"),
-    ("curlew_holds", MetricType::Counter, "Holds laid on host keys"),
-    ("curlew_hosts_held", MetricType::Gauge, "Host keys that are held now"),
-    ("curlew_polls", MetricType::Counter, "Polls of feeds"),
-    ("curlew_poll_lateness_seconds", MetricType::Histogram, "Time between the due time of a poll and its call"),
-    ("curlew_feeds_found", MetricType::Counter, "Working feeds found by discovery"),
-    ("curlew_sites_without_feed", MetricType::Counter, "Sites at which discovery found no working feed"),
-    ("curlew_entries", MetricType::Counter, "Entries seen in a feed for the first time"),
-    ("curlew_pages_fetched", MetricType::Counter, "Pages fetched"),
-    ("curlew_pages", MetricType::Counter, "Pages judged"),
-    ("curlew_pages_rejected", MetricType::Counter, "Pages rejected"),
-    ("curlew_pages_gone", MetricType::Counter, "Indexed pages removed"),
-    ("curlew_rechecks_doubtful", MetricType::Counter, "Re-checks after which a second look decides"),
-    ("curlew_thumbnails", MetricType::Counter, "Thumbnails made"),
-    ("curlew_jobs_put_off", MetricType::Counter, "Jobs put off until their host may be called again"),
-    ("curlew_queue_jobs", MetricType::Gauge, "Jobs in the queues"),
-    ("curlew_queue_oldest_seconds", MetricType::Gauge, "Time since which the oldest job has been due"),
-    ("curlew_dead_jobs", MetricType::Gauge, "Jobs that were given up"),
-    ("curlew_index_pages", MetricType::Gauge, "Indexed pages"),
-    ("curlew_index_splits", MetricType::Gauge, "Splits of the index"),
-    ("curlew_index_age_seconds", MetricType::Gauge, "Time since the last publishing while something new waits, else 0"),
-    ("curlew_messages_open", MetricType::Gauge, "Messages to the operator that are not closed"),
-    ("curlew_search_seconds", MetricType::Histogram, "Time that queries took"),
-    ("curlew_store_bytes", MetricType::Gauge, "Size of the store"),
-    ("curlew_store_free_bytes", MetricType::Gauge, "Bytes that the file system has left for the store"),
-    ("process_cpu_seconds", MetricType::Counter, "Processor time of the process"),
-    ("process_resident_memory_bytes", MetricType::Gauge, "Memory of the process"),
-    ("process_start_time_seconds", MetricType::Gauge, "Start of the process, since 1970"),
-    ("process_open_fds", MetricType::Gauge, "Open file descriptors"),
-    ("process_max_fds", MetricType::Gauge, "Limit of open file descriptors"),
-];
+/// Help of `curlew_index_age_seconds`.
+const INDEX_AGE: &str = "Time since the last publishing while something new waits, else 0";
 
-/// Returns the name that stands in queries: a counter's with `_total`.
-#[cfg(test)]
-pub(crate) fn full_name(name: &str, kind: MetricType) -> String {
-    let is_counter = matches!(kind, MetricType::Counter);
-    format!("{name}{}", if is_counter { "_total" } else { "" })
-}
-
-/// All numbers at one moment.
 #[derive(Debug)]
 pub(super) struct Snapshot {
     pub(super) counts: Counts,
     pub(super) gauges: Gauges,
 }
 
-/// Labels with their values.
-type Labels = Vec<(&'static str, &'static str)>;
+/// A metric with all of its series.
+pub(crate) struct Family<'a> {
+    /// The name without the suffix of its samples.
+    pub(crate) name: &'static str,
+    pub(crate) kind: MetricType,
+    help: &'static str,
+    series: Series<'a>,
+}
 
-/// A value of a series.
+/// Series, each with its labels and their values.
+type Series<'a> = Vec<(Vec<(&'static str, &'static str)>, Value<'a>)>;
+
 enum Value<'a> {
     Whole(u64),
     Real(f64),
@@ -74,9 +42,9 @@ enum Value<'a> {
 
 impl Collector for Snapshot {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        for (name, kind, help) in FAMILIES {
+        for Family { name, kind, help, series } in families(&self.counts, &self.gauges) {
             let mut family = encoder.encode_descriptor(name, help, None, kind)?;
-            for (labels, value) in self.series(name) {
+            for (labels, value) in series {
                 if labels.is_empty() {
                     write(&mut family, kind, &value)?;
                 } else {
@@ -90,8 +58,8 @@ impl Collector for Snapshot {
 
 fn write(encoder: &mut MetricEncoder<'_>, kind: MetricType, value: &Value<'_>) -> fmt::Result {
     match (kind, value) {
-        (MetricType::Counter, Value::Whole(value)) => encoder.encode_counter::<NoLabelSet, _, u64>(value, None),
-        (MetricType::Counter, Value::Real(value)) => encoder.encode_counter::<NoLabelSet, _, u64>(value, None),
+        (Counter, Value::Whole(value)) => encoder.encode_counter::<NoLabelSet, _, u64>(value, None),
+        (Counter, Value::Real(value)) => encoder.encode_counter::<NoLabelSet, _, u64>(value, None),
         (_, Value::Whole(value)) => encoder.encode_gauge(&(*value as f64)),
         (_, Value::Real(value)) => encoder.encode_gauge(value),
         (_, Value::Times(times)) => {
@@ -100,97 +68,97 @@ fn write(encoder: &mut MetricEncoder<'_>, kind: MetricType, value: &Value<'_>) -
     }
 }
 
-impl Snapshot {
-    /// Returns the series of a family. Those that alerts look at are there from the start, since a counter that appears
-    /// with its first event has no increase.
-    fn series(&self, name: &str) -> Vec<(Labels, Value<'_>)> {
-        let (c, g) = (&self.counts, &self.gauges);
-        match name {
-            "curlew_calls" => {
-                let each = c.calls_by_status.iter();
-                each.map(|((kind, status), n)| (vec![("kind", *kind), ("status", *status)], Value::Whole(*n))).collect()
-            }
-            "curlew_received_bytes" => by("kind", &c.bytes_by_kind),
-            "curlew_politeness_wait_seconds" => {
-                let times = WaitReason::ALL.iter().filter_map(|reason| Some((reason.as_str(), c.waits.get(reason)?)));
-                times.map(|(reason, times)| (vec![("reason", reason)], Value::Times(times))).collect()
-            }
-            "curlew_holds" => {
-                let laid = HoldReason::ALL.iter().map(|reason| reason.as_str());
-                laid.map(|r| (vec![("reason", r)], Value::Whole(c.held.get(r).copied().unwrap_or(0)))).collect()
-            }
-            "curlew_hosts_held" => {
-                let held = HoldReason::ALL.iter().map(|reason| (reason.as_str(), g.held.get(reason)));
-                held.map(|(r, n)| (vec![("reason", r)], Value::Whole(n.copied().unwrap_or(0)))).collect()
-            }
-            "curlew_polls" => whole(c.polls),
-            "curlew_poll_lateness_seconds" => vec![(vec![], Value::Times(&c.poll_lateness))],
-            "curlew_feeds_found" => whole(c.feeds_found),
-            "curlew_sites_without_feed" => whole(c.feedless),
-            "curlew_entries" => whole(c.entries_seen),
-            "curlew_pages_fetched" => whole(c.pages_fetched),
-            "curlew_pages" => {
-                let verdicts = [
-                    ("accepted", c.accepted),
-                    ("rejected", c.rejections()),
-                    ("alias", c.aliases),
-                    ("revised", c.revised),
-                    ("unchanged", c.still_there),
-                    ("gone", c.removed.values().sum()),
-                ];
-                verdicts.into_iter().map(|(verdict, n)| (vec![("verdict", verdict)], Value::Whole(n))).collect()
-            }
-            "curlew_pages_rejected" => by("reason", &c.rejected),
-            "curlew_pages_gone" => by("reason", &c.removed),
-            "curlew_rechecks_doubtful" => whole(c.doubted),
-            "curlew_thumbnails" => whole(c.thumbnails),
-            "curlew_jobs_put_off" => whole(c.put_off),
-            "curlew_queue_jobs" => {
-                let states = |(stage, count, _): &(curlew_model::QueueName, curlew_ports::QueueCount, Millis)| {
-                    let stage = stage.as_str();
-                    let states = [("ready", count.ready), ("waiting", count.waiting), ("in_flight", count.in_flight)];
-                    states.map(|(state, n)| (vec![("stage", stage), ("state", state)], Value::Whole(n)))
-                };
-                g.queues.iter().flat_map(states).collect()
-            }
-            "curlew_queue_oldest_seconds" => {
-                g.queues.iter().map(|(stage, _, age)| (vec![("stage", stage.as_str())], seconds(*age))).collect()
-            }
-            "curlew_dead_jobs" => {
-                let dead = g.queues.iter().map(|(stage, count, _)| (stage.as_str(), count.dead));
-                dead.map(|(stage, n)| (vec![("stage", stage)], Value::Whole(n))).collect()
-            }
-            "curlew_index_pages" => whole(g.index_pages),
-            "curlew_index_splits" => whole(g.index_splits as u64),
-            "curlew_index_age_seconds" => vec![(vec![], seconds(g.index_age))],
-            "curlew_messages_open" => whole(g.messages as u64),
-            "curlew_search_seconds" => {
-                let times = SearchOutcome::ALL.iter().filter_map(|o| Some((o.as_str(), c.searches.get(o)?)));
-                times.map(|(outcome, times)| (vec![("outcome", outcome)], Value::Times(times))).collect()
-            }
-            "curlew_store_bytes" => vec![
-                (vec![("part", "database")], Value::Whole(g.size.database)),
-                (vec![("part", "objects")], Value::Whole(g.size.objects)),
-            ],
-            "curlew_store_free_bytes" => g.free.map(Value::Whole).map(|free| (vec![], free)).into_iter().collect(),
-            "process_cpu_seconds" => vec![(vec![], Value::Real(process::cpu_seconds()))],
-            "process_resident_memory_bytes" => whole(process::resident_bytes()),
-            "process_start_time_seconds" => vec![(vec![], Value::Real(process::start_seconds()))],
-            "process_open_fds" => whole(process::open_descriptors()),
-            "process_max_fds" => crate::server::descriptors::limit().map(whole).unwrap_or_default(),
-            _ => vec![],
-        }
-    }
+/// Returns the families in the order of their text. The series that alerts look at are there from the start, since a
+/// counter that appears with its first event has no increase.
+pub(crate) fn families<'a>(c: &'a Counts, g: &Gauges) -> Vec<Family<'a>> {
+    let calls = c.calls_by_status.iter();
+    let calls = calls.map(|((kind, status), n)| (vec![("kind", *kind), ("status", *status)], Value::Whole(*n)));
+    let waits = WaitReason::ALL.iter().filter_map(|reason| Some((reason.as_str(), c.waits.get(reason)?)));
+    let waits = waits.map(|(reason, times)| (vec![("reason", reason)], Value::Times(times)));
+    let lateness = vec![(vec![], Value::Times(&c.poll_lateness))];
+    let searches = SearchOutcome::ALL.iter().filter_map(|outcome| Some((outcome.as_str(), c.searches.get(outcome)?)));
+    let searches = searches.map(|(outcome, times)| (vec![("outcome", outcome)], Value::Times(times)));
+    let holds = HoldReason::ALL.map(|reason| reason.as_str()).map(|r| (r, c.held.get(r).copied().unwrap_or(0)));
+    let held = HoldReason::ALL.map(|reason| (reason.as_str(), g.held.get(&reason).copied().unwrap_or(0)));
+    let verdicts = [
+        ("accepted", c.accepted),
+        ("rejected", c.rejections()),
+        ("alias", c.aliases),
+        ("revised", c.revised),
+        ("unchanged", c.still_there),
+        ("gone", c.removed.values().sum()),
+    ];
+    let jobs = g.queues.iter().flat_map(|(stage, count, _)| {
+        let states = [("ready", count.ready), ("waiting", count.waiting), ("in_flight", count.in_flight)];
+        states.map(|(state, n)| (vec![("stage", stage.as_str()), ("state", state)], Value::Whole(n)))
+    });
+    let ages = g.queues.iter().map(|(stage, _, age)| (vec![("stage", stage.as_str())], Value::Real(seconds(*age))));
+    let dead = g.queues.iter().map(|(stage, count, _)| (stage.as_str(), count.dead));
+    let sizes = [("database", g.size.database), ("objects", g.size.objects)];
+    let free = g.free.map(whole).unwrap_or_default();
+    let most_files = descriptors::limit().map(whole).unwrap_or_default();
+    vec![
+        family("curlew_calls", Counter, "Calls to sites", calls.collect()),
+        family("curlew_received_bytes", Counter, "Decoded bytes of bodies", by("kind", &c.bytes_by_kind)),
+        family("curlew_politeness_wait_seconds", Times, "Time for which politeness made a visit wait", waits.collect()),
+        family("curlew_holds", Counter, "Holds laid on host keys", by("reason", holds)),
+        family("curlew_hosts_held", Gauge, "Host keys that are held now", by("reason", held)),
+        family("curlew_polls", Counter, "Polls of feeds", whole(c.polls)),
+        family("curlew_poll_lateness_seconds", Times, "Time between the due time of a poll and its call", lateness),
+        family("curlew_feeds_found", Counter, "Working feeds found by discovery", whole(c.feeds_found)),
+        family(
+            "curlew_sites_without_feed",
+            Counter,
+            "Sites at which discovery found no working feed",
+            whole(c.feedless),
+        ),
+        family("curlew_entries", Counter, "Entries seen in a feed for the first time", whole(c.entries_seen)),
+        family("curlew_pages_fetched", Counter, "Pages fetched", whole(c.pages_fetched)),
+        family("curlew_pages", Counter, "Pages judged", by("verdict", verdicts)),
+        family("curlew_pages_rejected", Counter, "Pages rejected", by("reason", &c.rejected)),
+        family("curlew_pages_gone", Counter, "Indexed pages removed", by("reason", &c.removed)),
+        family("curlew_rechecks_doubtful", Counter, "Re-checks after which a second look decides", whole(c.doubted)),
+        family("curlew_thumbnails", Counter, "Thumbnails made", whole(c.thumbnails)),
+        family("curlew_jobs_put_off", Counter, "Jobs put off until their host may be called again", whole(c.put_off)),
+        family("curlew_queue_jobs", Gauge, "Jobs in the queues", jobs.collect()),
+        family("curlew_queue_oldest_seconds", Gauge, "Time since which the oldest job has been due", ages.collect()),
+        family("curlew_dead_jobs", Gauge, "Jobs that were given up", by("stage", dead)),
+        family("curlew_index_pages", Gauge, "Indexed pages", whole(g.index_pages)),
+        family("curlew_index_splits", Gauge, "Splits of the index", whole(g.index_splits as u64)),
+        family("curlew_index_age_seconds", Gauge, INDEX_AGE, real(seconds(g.index_age))),
+        family("curlew_messages_open", Gauge, "Messages to the operator that are not closed", whole(g.messages as u64)),
+        family("curlew_search_seconds", Times, "Time that queries took", searches.collect()),
+        family("curlew_store_bytes", Gauge, "Size of the store", by("part", sizes)),
+        family("curlew_store_free_bytes", Gauge, "Bytes that the file system has left for the store", free),
+        family("process_cpu_seconds", Counter, "Processor time of the process", real(process::cpu_seconds())),
+        family("process_resident_memory_bytes", Gauge, "Memory of the process", whole(process::resident_bytes())),
+        family("process_start_time_seconds", Gauge, "Start of the process, since 1970", real(process::start_seconds())),
+        family("process_open_fds", Gauge, "Open file descriptors", whole(process::open_descriptors())),
+        family("process_max_fds", Gauge, "Limit of open file descriptors", most_files),
+    ]
 }
 
-fn whole<'a>(value: u64) -> Vec<(Labels, Value<'a>)> {
+fn family<'a>(name: &'static str, kind: MetricType, help: &'static str, series: Series<'a>) -> Family<'a> {
+    Family { name, kind, help, series }
+}
+
+fn whole<'a>(value: u64) -> Series<'a> {
     vec![(vec![], Value::Whole(value))]
 }
 
-fn seconds<'a>(time: Millis) -> Value<'a> {
-    Value::Real(time.0 as f64 / 1_000.0)
+fn real<'a>(value: f64) -> Series<'a> {
+    vec![(vec![], Value::Real(value))]
 }
 
-fn by<'a>(label: &'static str, counts: &BTreeMap<&'static str, u64>) -> Vec<(Labels, Value<'a>)> {
-    counts.iter().map(|(value, n)| (vec![(label, *value)], Value::Whole(*n))).collect()
+fn seconds(time: Millis) -> f64 {
+    time.0 as f64 / 1_000.0
+}
+
+/// Returns a series for each value of a label.
+fn by<'a>(
+    label: &'static str,
+    numbers: impl IntoIterator<Item = (impl Borrow<&'static str>, impl Borrow<u64>)>,
+) -> Series<'a> {
+    let numbers = numbers.into_iter();
+    numbers.map(|(value, n)| (vec![(label, *value.borrow())], Value::Whole(*n.borrow()))).collect()
 }

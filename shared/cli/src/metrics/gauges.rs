@@ -2,6 +2,7 @@
 
 use crate::process::free_bytes;
 use crate::world::World;
+use anyhow::Result;
 use curlew_catalog::indexed_years::indexed_years;
 use curlew_embedded::StoreSize;
 use curlew_model::{HoldReason, Millis, QueueName};
@@ -13,18 +14,15 @@ const GOOD_FOR: Millis = Millis::from_secs(15);
 /// Time for which the numbers are reused that take a look at each host key or file.
 const SLOW_GOOD_FOR: Millis = Millis::from_mins(10);
 
-/// The state of the store.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Gauges {
+pub(crate) struct Gauges {
     /// Monotonic time at which they were gathered last.
     at: Option<Millis>,
     /// Time at which `held` and `size` were read.
     slow_at: Option<Millis>,
     /// The queues, each with the age of its oldest job that is due.
     pub(super) queues: Vec<(QueueName, QueueCount, Millis)>,
-    /// Indexed pages.
     pub(super) index_pages: u64,
-    /// Splits of all years.
     pub(super) index_splits: usize,
     /// Time since the last publishing if there is something new to publish, else zero.
     pub(super) index_age: Millis,
@@ -32,7 +30,6 @@ pub(super) struct Gauges {
     pub(super) messages: usize,
     /// Host keys that are held, by reason.
     pub(super) held: BTreeMap<HoldReason, u64>,
-    /// Bytes of the store.
     pub(super) size: StoreSize,
     /// Bytes that its file system has left for it, where that can be told.
     pub(super) free: Option<u64>,
@@ -40,7 +37,7 @@ pub(super) struct Gauges {
 
 impl Gauges {
     /// Gathers what is no longer fresh.
-    pub(super) async fn refresh(&mut self, world: &World) -> anyhow::Result<()> {
+    pub(super) async fn refresh(&mut self, world: &World) -> Result<()> {
         let now = world.clock.monotonic();
         let is_due = |at: Option<Millis>, good_for| at.is_none_or(|at| now.saturating_sub(at) >= good_for);
         if is_due(self.at, GOOD_FOR) {
@@ -57,7 +54,7 @@ impl Gauges {
         Ok(())
     }
 
-    async fn gather(&mut self, world: &World) -> anyhow::Result<()> {
+    async fn gather(&mut self, world: &World) -> Result<()> {
         let now = world.clock.now();
         self.queues.clear();
         for (stage, count) in world.ports.inbox.counts(now).await? {

@@ -1,6 +1,5 @@
-//! Lines of jobs that wait for a host key which another job of this process has in use.
-//!
-//! Without them such a job would find the lease of the other one, and be put off by seconds however soon that one ends.
+//! Lines of jobs that wait for a host key which another job of this process has in use. Without them such a job would
+//! find the lease of the other one, and be put off by seconds however soon that one ends.
 
 use curlew_model::{HostKey, Millis, QueueName};
 use curlew_ports::Delivery;
@@ -10,7 +9,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Maximum number of jobs in a line. Further ones are run at once, and put off because of the lease.
 const IN_LINE: usize = 16;
 
-/// A job in a line.
 #[derive(Debug)]
 pub(super) struct InLine {
     pub(super) queue: QueueName,
@@ -27,7 +25,6 @@ struct State {
     called: Vec<(HostKey, InLine)>,
 }
 
-/// The lines of all host keys.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines(Arc<Mutex<State>>);
 
@@ -43,10 +40,6 @@ impl Lines {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn turn(&self, host: HostKey) -> Turn {
-        Turn { host, lines: self.clone() }
-    }
-
     /// Gives a job its turn, or puts it at the end of the line; returns the job if it is to be run at once. It has no
     /// turn then if the line is full.
     pub(super) fn enter(&self, host: &HostKey, job: InLine) -> Option<(Option<Turn>, InLine)> {
@@ -59,7 +52,7 @@ impl Lines {
             }
             None => {
                 state.lines.insert(host.clone(), VecDeque::new());
-                Some((Some(self.turn(host.clone())), job))
+                Some((Some(Turn { host: host.clone(), lines: self.clone() }), job))
             }
         }
     }
@@ -67,7 +60,7 @@ impl Lines {
     /// Returns the jobs whose turn has come.
     pub(super) fn called(&self) -> Vec<(Turn, InLine)> {
         let called = std::mem::take(&mut self.state().called);
-        called.into_iter().map(|(host, job)| (self.turn(host), job)).collect()
+        called.into_iter().map(|(host, job)| (Turn { host, lines: self.clone() }, job)).collect()
     }
 
     /// Returns true if no job waits or has its turn.

@@ -1,5 +1,4 @@
-//! Connections of each address: a bounded share, which sinks as free places become few, so that a few addresses do not
-//! take all.
+//! Connections of each address: a bounded share, which sinks as free places become few.
 
 use curlew_web::networks;
 use ipnet::IpNet;

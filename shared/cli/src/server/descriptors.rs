@@ -1,9 +1,9 @@
 //! File descriptors: raises their limit, and divides them so that callers of the pages leave the crawler its share.
 
 use super::MAX_CONNECTIONS;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Number of descriptors that is requested, if the system allows that many.
-#[cfg(unix)]
 const WANTED: u64 = 65_536;
 /// Descriptors kept for the store: database, log, lock, objects that are read and written, standard streams.
 const OF_STORE: u64 = 64;
@@ -13,9 +13,7 @@ const OF_VISIT: u64 = 2;
 const MIN_CONNECTIONS: usize = 16;
 
 /// Raises the limit of open files from the usual one to the most that this process may have.
-#[cfg(unix)]
 pub(crate) fn raise() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let wanted = maximum.map_or(WANTED, |maximum| maximum.min(WANTED));
     if current.is_some_and(|current| current < wanted)
@@ -25,28 +23,13 @@ pub(crate) fn raise() {
     }
 }
 
-/// Limits of open files exist on Unix only.
-#[cfg(not(unix))]
-pub(crate) fn raise() {}
-
-/// Returns the number of connections that the pages may hold while up to `visits` visits are under way.
-pub(crate) fn connections(visits: usize) -> usize {
-    share(limit(), visits)
-}
-
-/// Returns the limit of open files.
-#[cfg(unix)]
 pub(crate) fn limit() -> Option<u64> {
-    rustix::process::getrlimit(rustix::process::Resource::Nofile).current
+    getrlimit(Resource::Nofile).current
 }
 
-/// There is none where it is unknown.
-#[cfg(not(unix))]
-pub(crate) fn limit() -> Option<u64> {
-    None
-}
-
-fn share(limit: Option<u64>, visits: usize) -> usize {
+/// Returns the number of connections that the pages may hold while up to `visits` visits are under way, under a limit
+/// of open files.
+pub(crate) fn connections(limit: Option<u64>, visits: usize) -> usize {
     let kept = OF_STORE.saturating_add(OF_VISIT.saturating_mul(visits as u64));
     let left = limit.map_or(usize::MAX, |limit| usize::try_from(limit.saturating_sub(kept)).unwrap_or(usize::MAX));
     left.clamp(MIN_CONNECTIONS, MAX_CONNECTIONS)
@@ -58,17 +41,15 @@ mod tests {
 
     #[test]
     fn the_pages_get_what_the_crawler_leaves() {
-        assert_eq!(share(None, 100), MAX_CONNECTIONS);
-        assert_eq!(share(Some(1_024), 100), MAX_CONNECTIONS);
-        assert_eq!(share(Some(1_024), 450), 1_024 - 64 - 900);
-        assert_eq!(share(Some(1_024), 1_000), MIN_CONNECTIONS);
-        assert_eq!(share(Some(160), 100), MIN_CONNECTIONS, "few, but some");
+        assert_eq!(connections(None, 100), MAX_CONNECTIONS);
+        assert_eq!(connections(Some(1_024), 100), MAX_CONNECTIONS);
+        assert_eq!(connections(Some(1_024), 450), 1_024 - 64 - 900);
+        assert_eq!(connections(Some(1_024), 1_000), MIN_CONNECTIONS);
+        assert_eq!(connections(Some(160), 100), MIN_CONNECTIONS, "few, but some");
     }
 
-    #[cfg(unix)]
     #[test]
     fn the_limit_is_raised_as_far_as_it_may_be() {
-        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
         let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
         setrlimit(Resource::Nofile, Rlimit { current: Some(256), maximum }).expect("a lower limit is always allowed");
         raise();
