@@ -39,7 +39,8 @@ pub struct Finder {
     clock: Arc<dyn Clock>,
     splits: Splits,
     pool: Arc<dyn CpuPool>,
-    events: Arc<dyn Events>,
+    /// Told of every query.
+    pub(crate) events: Arc<dyn Events>,
     /// The manifests as they were last read, by year; `None` for one of another version.
     manifests: Mutex<BTreeMap<Year, Arc<Remembered<Option<Manifest>>>>>,
     hidden: Remembered<BTreeSet<String>>,
@@ -91,12 +92,6 @@ impl Finder {
     #[must_use]
     pub fn with_pool(self, pool: Arc<dyn CpuPool>) -> Finder {
         Finder { pool, ..self }
-    }
-
-    /// Tells this sink of every query.
-    #[must_use]
-    pub fn with_events(self, events: Arc<dyn Events>) -> Finder {
-        Finder { events, ..self }
     }
 
     /// Caches the ranges that it reads of the index here. This pays where objects are far away and memory is small.

@@ -219,7 +219,7 @@ impl Index {
                     replaced.extend(record.replaces.clone().map(|old| (record.id.clone(), old)));
                     counted.push(record);
                 }
-                // The row is being written, or the batch will run again. That a page is taken up again may be in no row
+                // The row is still being written, or the batch will run again; a page that is taken up may have no row
                 // yet.
                 None if !is_settled => return Ok(NewRecords::default()),
                 Some(state) if state.is_open() && !is_settled => return Ok(NewRecords::default()),

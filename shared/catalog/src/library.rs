@@ -29,6 +29,8 @@ impl Library {
     /// Returns the library over these ports.
     pub fn over(ports: &Ports, clock: &Arc<dyn Clock>, pool: &Arc<dyn CpuPool>, events: &Arc<dyn Events>) -> Library {
         let Ports { pages, blobs, .. } = ports;
+        let mut finder = Finder::new(blobs.clone(), clock.clone()).with_pool(pool.clone());
+        finder.events = events.clone();
         Library {
             index: Index {
                 blobs: blobs.clone(),
@@ -38,9 +40,7 @@ impl Library {
                 portions_at_once: PORTIONS_AT_ONCE,
                 pages_per_split: PAGES_PER_SPLIT,
             },
-            finder: Arc::new(
-                Finder::new(blobs.clone(), clock.clone()).with_pool(pool.clone()).with_events(events.clone()),
-            ),
+            finder: Arc::new(finder),
             removal: Removal::new(pages.clone(), blobs.clone(), clock.clone(), events.clone()),
             raw: RawPages { blobs: blobs.clone(), clock: clock.clone(), lifetime: RAW_LIFETIME },
         }
@@ -82,17 +82,10 @@ impl Library {
 
     /// Refreshes the index of one year by hand.
     pub async fn refresh(&self, year: Year) -> Result<PublishReport> {
-        self.remove_expired(year).await?;
-        self.index.refresh(year).await
-    }
-
-    /// Removes the pages of a year whose `unavailable_after` has passed; returns their number.
-    pub async fn remove_expired(&self, year: Year) -> Result<usize> {
-        let expired = self.index.expired(year).await?;
-        for id in &expired {
-            self.removal.remove(id, Gone::Expired).await?;
+        for id in self.index.expired(year).await? {
+            self.removal.remove(&id, Gone::Expired).await?;
         }
-        Ok(expired.len())
+        self.index.refresh(year).await
     }
 
     fn this_year(&self) -> Year {

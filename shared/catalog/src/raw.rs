@@ -168,8 +168,7 @@ impl RawPages {
         self.delete(&keys.iter().filter(is_left).collect::<Vec<_>>()).await
     }
 
-    /// Returns the keys of raw pages since a day, each with its segment, in order; those without a segment are left
-    /// out.
+    /// Returns the keys of raw pages since a day, in order, each with its segment, which exists.
     pub async fn objects(&self, since: Timestamp) -> Result<Vec<(String, SegmentKey)>> {
         let (blobs, first) = (self.blobs.as_ref(), key_day(since));
         let keys = all_keys(blobs, RAW_PREFIX, Some(format!("{RAW_PREFIX}{first}"))).await?;

@@ -108,8 +108,7 @@ impl Removal {
         for image in records().filter_map(|(_, record)| image_of(record)).collect::<BTreeSet<_>>() {
             blobs.delete(&thumbnail_key(&image)).await?;
         }
-        // The oldest go first: each record is found through the one that replaces it, so the next run finds what a
-        // crash left.
+        // The oldest go first: each is found through the one that replaces it, also after a crash.
         for age in (0..REPLACED_IN_A_ROW).rev() {
             let mut segments: BTreeMap<&SegmentKey, Vec<(Location, Record)>> = BTreeMap::new();
             for (at, record) in removals.iter().filter_map(|(_, _, records)| records.get(age)) {

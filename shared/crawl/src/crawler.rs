@@ -83,8 +83,8 @@ impl Crawler {
         let Politeness { clock, rules, .. } = &*politeness;
         let callbacks = Arc::new(Callbacks::new(None, blobs.clone()));
         let intake = Arc::new(Intake::new(politeness.clone(), sources.clone(), pages.clone(), queue.clone()));
-        let fetch =
-            Fetch::new(politeness.clone(), pages.clone(), queue.clone(), blobs.clone()).with_judge(judge.clone());
+        let mut fetch = Fetch::new(politeness.clone(), pages.clone(), queue.clone(), blobs.clone());
+        fetch.judge = judge.clone();
         Crawler {
             discover: Discover { intake: intake.clone(), fetch: Some(Arc::new(fetch.clone())) },
             poll: Poll {
@@ -148,7 +148,7 @@ impl Crawler {
     /// Returns the crawler of a process that hubs can call, which asks the hubs of feeds to announce updates.
     #[must_use]
     pub fn listening(self) -> Crawler {
-        if !self.subscribe.callbacks.are_reachable() {
+        if self.subscribe.callbacks.base.is_none() {
             return self;
         }
         let intake = Arc::new(self.poll.intake.listening());

@@ -83,9 +83,6 @@ pub struct Worker<'a, S> {
     pub clock: &'a dyn Clock,
 }
 
-/// A page to extract, with its delivery and how often it was handed out.
-pub type ExtractDelivery<H> = (H, u32, PageJob);
-
 impl<S: Settlement> Worker<'_, S> {
     /// Runs a job that was handed out `receives` times, and settles it; a panic counts as any failure. After an error
     /// of the queue, the job is handed out again when its visibility ends.
@@ -119,7 +116,7 @@ impl<S: Settlement> Worker<'_, S> {
     /// again when their visibility ends.
     pub async fn run_together(
         &self,
-        deliveries: Vec<ExtractDelivery<S::Handle>>,
+        deliveries: Vec<(S::Handle, u32, PageJob)>,
         may_begin: impl Fn() -> bool + Send + Sync,
     ) -> Result<usize, PortError> {
         let (handles, jobs): (Vec<_>, Vec<_>) =

@@ -154,8 +154,7 @@ impl Intake {
         Ok(self.queue.send(&jobs).await?)
     }
 
-    /// Adds re-checks of changed entries and second looks at rejected ones, within a budget; others keep their old
-    /// stamp.
+    /// Adds re-checks of changed entries and second looks, within a budget; the others keep their old stamp.
     async fn look_into(
         &self,
         source: &FeedSource,
@@ -199,8 +198,7 @@ impl Intake {
         Ok(())
     }
 
-    /// Sends the removal of pages that the feed takes back (RFC 6721), of its own host key; returns the keys to
-    /// remember.
+    /// Sends the removal of pages that the feed takes back (RFC 6721), of its own host; returns the keys to remember.
     async fn remove(&self, source: &FeedSource, deleted: &[DeletedEntry], trace: Option<&TraceId>) -> Result<Vec<u64>> {
         let now = self.politeness.clock.now();
         let own = Url::parse(&source.url).ok().and_then(|url| self.politeness.key_of(&url).ok());

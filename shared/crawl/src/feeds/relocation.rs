@@ -6,8 +6,7 @@ use curlew_ports::Sources;
 use curlew_ports::stage::Result;
 use url::Url;
 
-/// Moves a feed to a row of its new address; the rest of the old row is returned and still to be written. May run
-/// twice.
+/// Moves a feed to a row of its new address; returns the rest of the old row, still to be written. May run twice.
 pub(crate) async fn relocate(sources: &dyn Sources, feed: FeedSource, to: &Url) -> Result<FeedSource> {
     tracing::info!(from = %feed.url, %to, "the feed has moved for good");
     let key = address::source_key(to);

@@ -98,8 +98,7 @@ impl Subscribe {
         Ok(())
     }
 
-    /// Leaves the hub alone for long; a hub that does not hear that it is to be silent learns it at its next news
-    /// (410).
+    /// Leaves the hub alone for long; a hub that does not hear an end learns it at its next news (410).
     async fn refused(&self, job: &Envelope<SubscribeJob>, why: &str) -> Result<Verdict> {
         tracing::info!(feed = %job.work.feed, hub = %job.work.url, reason = why, "a hub could not be asked");
         let Some((feed, known, seen)) = self.row(&job.work.feed).await?.filter(|_| !job.work.end) else {

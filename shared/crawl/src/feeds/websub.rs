@@ -22,7 +22,7 @@ const SIGNATURE: usize = 16;
 
 /// The callbacks of one site, by its secret.
 pub struct Callbacks {
-    base: Option<String>,
+    pub(crate) base: Option<String>,
     blobs: Arc<dyn Blobs>,
     secret: OnceLock<[u8; SECRET_BYTES]>,
 }
@@ -31,11 +31,6 @@ impl Callbacks {
     /// Creates the callbacks under this origin, such as `https://search.example`, if there is one.
     pub fn new(base: Option<String>, blobs: Arc<dyn Blobs>) -> Callbacks {
         Callbacks { base, blobs, secret: OnceLock::new() }
-    }
-
-    /// Returns true if hubs can reach us.
-    pub fn are_reachable(&self) -> bool {
-        self.base.is_some()
     }
 
     /// The address and the secret of a subscription, for its hub; `None` if nobody listens.

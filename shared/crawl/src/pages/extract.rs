@@ -87,12 +87,6 @@ struct RowSeen {
     rejected_at: Option<Timestamp>,
 }
 
-impl RowSeen {
-    fn new(page: &Page, version: Version) -> RowSeen {
-        RowSeen { version, rejected_at: sampling::first_rejected(page) }
-    }
-}
-
 struct NewRecord<'j> {
     number: usize,
     job: &'j PageJob,
@@ -193,7 +187,7 @@ impl Extract {
         let row = if is_looked_up { self.pages.load_eventual(&job.page).await? } else { None };
         let seen = match row {
             Some((page, _)) if is_decided(job, &page) => return Ok((None, Extraction::Known)),
-            row => row.map(|(page, version)| RowSeen::new(&page, version)),
+            row => row.map(|(page, version)| RowSeen { version, rejected_at: sampling::first_rejected(&page) }),
         };
         let blocked = match &mut batch.blocked {
             Some(blocked) => blocked,
@@ -493,7 +487,7 @@ impl Extract {
             }
             seen = match self.pages.get(&job.page).await? {
                 Some((page, _)) if is_decided(job, &page) => return Ok(false),
-                row => row.map(|(page, version)| RowSeen::new(&page, version)),
+                row => row.map(|(page, version)| RowSeen { version, rejected_at: sampling::first_rejected(&page) }),
             };
         }
         Err(PortError::Conflict.into())

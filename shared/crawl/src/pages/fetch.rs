@@ -48,7 +48,8 @@ pub struct Fetch {
     pages: Arc<dyn Pages>,
     queue: Arc<dyn Queue>,
     blobs: Arc<dyn Blobs>,
-    judge: Arc<Judge>,
+    /// The default one looks at no images.
+    pub(crate) judge: Arc<Judge>,
     /// Thumbnails of main images that came with their pages lately: pages of one site often share one.
     images: Arc<Mutex<LruCache<ImageId, Option<Bytes>>>>,
     /// Duration after which a visit begins no further item; a slice if there is no such limit.
@@ -81,30 +82,14 @@ struct Round<'j> {
     apart: BTreeMap<(Timestamp, ItemWait), Vec<VisitItem>>,
     suspects: Vec<(NewPage, Suspicion)>,
     canonical: Option<(Url, Option<String>)>,
-    sent: SentDocuments,
+    /// The latest pages that were sent on, [`KEPT_DOCUMENTS`] together: a canonical link to one needs no call.
+    sent: VecDeque<SentDocument>,
 }
-
-/// The latest pages that a visit sent on, [`KEPT_DOCUMENTS`] together: a canonical link to one needs no call.
-#[derive(Default)]
-struct SentDocuments(VecDeque<SentDocument>);
 
 struct SentDocument {
     page: PageId,
     url: Url,
     html: String,
-}
-
-impl SentDocuments {
-    fn add(&mut self, document: SentDocument) {
-        self.0.push_back(document);
-        while self.0.iter().map(|kept| kept.html.len()).sum::<usize>() > KEPT_DOCUMENTS {
-            self.0.pop_front();
-        }
-    }
-
-    fn find(&self, page: &PageId) -> Option<&SentDocument> {
-        self.0.iter().find(|kept| kept.page == *page)
-    }
 }
 
 /// A new page that was called.
@@ -133,12 +118,6 @@ impl Fetch {
     ) -> Fetch {
         let (images, judge) = (Arc::new(Mutex::new(LruCache::sparse(REMEMBERED_IMAGES))), Arc::default());
         Fetch { politeness, pages, queue, blobs, judge, images, turn: None, remembered: 0 }
-    }
-
-    /// Returns the stage with this judge; the default one looks at no images.
-    #[must_use]
-    pub fn with_judge(self, judge: Arc<Judge>) -> Fetch {
-        Fetch { judge, ..self }
     }
 
     /// Returns the stage with a soft limit on its visits: after `turn` nothing more is begun, so that the rest waits in
@@ -193,7 +172,7 @@ impl Fetch {
     pub(crate) async fn under(&self, visit: &mut Visit, job: &Envelope<VisitJob>) -> Result<VisitRest> {
         let calls_before = visit.state.calls;
         let (apart, suspects) = (BTreeMap::new(), Vec::new());
-        let mut round = Round { job, visit, apart, suspects, canonical: None, sent: SentDocuments::default() };
+        let mut round = Round { job, visit, apart, suspects, canonical: None, sent: VecDeque::new() };
         let mut done = 0;
         let mut end = Ok(None);
         for item in &job.work.items {
@@ -323,7 +302,10 @@ impl Fetch {
         } else {
             self.write_row(round.job, &id, &known_as, &host, PageState::Pending).await?;
         }
-        round.sent.add(SentDocument { page: id.clone(), url: got.url.clone(), html: seen.html });
+        round.sent.push_back(SentDocument { page: id.clone(), url: got.url.clone(), html: seen.html });
+        while round.sent.iter().map(|kept| kept.html.len()).sum::<usize>() > KEPT_DOCUMENTS {
+            round.sent.pop_front();
+        }
         if id == item.page { Ok(Item::Done) } else { self.alias(round, item, id).await }
     }
 
@@ -422,7 +404,7 @@ impl Fetch {
             let row = self.pages.load_eventual(&page).await?.map(|(row, _)| row.state);
             let text = if let Some(PageState::Accepted { location, .. }) = row {
                 RecordReader(self.blobs.as_ref()).read(&location).await?.map(|record| record.text)
-            } else if let Some(sent) = round.sent.find(&page) {
+            } else if let Some(sent) = round.sent.iter().find(|kept| kept.page == page) {
                 let read = read_article(self.politeness.pool.as_ref(), sent.html.clone(), &sent.url).await?;
                 read.map(|(_, article)| article.text)
             } else {

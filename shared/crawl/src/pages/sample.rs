@@ -128,8 +128,7 @@ impl Sample {
                 weighed.extend(rows.into_iter().filter(|page| sampling::is_candidate(page, rules, now)));
             }
             let chosen = sampling::choose(weighed, portion, all_due, rules, now);
-            // Pages that are sent twice, since this was not written, are looked at twice; pages that were never sent
-            // would be left out for a round.
+            // Pages that are sent twice are looked at twice; pages that were never sent would be left out for a round.
             self.send(&chosen).await?;
             let place = Place { after: round.after.clone() };
             self.politeness.blobs.put(PLACE, json(&place)?.into()).await?;

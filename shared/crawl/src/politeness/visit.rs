@@ -485,8 +485,7 @@ impl Visit {
         if self.state.may_run_out(&self.politeness.rules) { Ok(()) } else { self.close().await }
     }
 
-    /// Gives the lease back as [`Visit::close`] does; an error is logged, since the work of the visit counts all the
-    /// same.
+    /// Gives the lease back as [`Visit::close`] does; an error is logged, since the visit's work counts all the same.
     pub async fn give_back(self) {
         let host = self.state.host.clone();
         if let Err(error) = self.close().await {

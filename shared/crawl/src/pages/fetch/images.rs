@@ -11,8 +11,7 @@ use tracing::{Instrument, Span};
 const ROW_WRITTEN_IN: Millis = Millis::from_mins(1);
 
 impl Fetch {
-    /// Asks for the first of the head's images that may be called; one of another host key or the site is left to
-    /// extraction.
+    /// Asks for the first of the head's images that may be called, unless it is of another host key or the site's.
     pub(super) async fn main_image(&self, round: &mut Round<'_>, glance: &HeadScan, calls: u32) -> Option<MainImage> {
         let mut refused = None;
         for choice in glance.image.iter().chain(&glance.other_images) {

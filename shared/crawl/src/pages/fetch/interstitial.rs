@@ -96,8 +96,7 @@ impl Fetch {
         })
     }
 
-    /// Decides about a suspect at the end of a visit: it waits with a held host, is looked at again, or is what it
-    /// seems.
+    /// Decides about a suspect at a visit's end: it waits with a held host, is looked at again, or is what it seems.
     pub(super) async fn resolve(&self, round: &mut Round<'_>, page: NewPage, suspicion: Suspicion) -> Result<Item> {
         let hold = round.visit.state.learned.hold.as_ref();
         if let Some(hold) = hold.filter(|hold| hold.reason == HoldReason::Interstitial) {
@@ -122,8 +121,7 @@ impl Fetch {
         Item::Later(NotNow::held(until, HoldReason::Interstitial))
     }
 
-    /// Returns what a removal waits for if the home page shows the page's text, too, which then stands before all
-    /// pages.
+    /// Returns what a removal waits for if the home page shows the page's text, too: it stands before all pages.
     pub(super) async fn home_is_hidden(
         &self,
         round: &mut Round<'_>,
