@@ -14,11 +14,7 @@
 mod batch;
 mod cold;
 mod endpoints;
-#[cfg(test)]
-mod events;
 mod failure;
-#[cfg(test)]
-mod far;
 mod in_force;
 mod logs;
 mod meter;
@@ -35,8 +31,6 @@ mod sqs_queue;
 mod stack_model;
 mod stack_version;
 mod stored_status;
-#[cfg(test)]
-mod test_world;
 mod time;
 mod usage;
 mod web;
@@ -45,3 +39,6 @@ pub use curlew_model::QueueName;
 pub use queue::{discover, extract, queue};
 pub use scheduled::{dispatch, index, sample};
 pub use web::web;
+
+#[cfg(test)]
+mod tests;

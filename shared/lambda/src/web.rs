@@ -165,8 +165,8 @@ fn services(program: &Program) -> Services {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
     use super::*;
-    use crate::events::event;
-    use crate::test_world::TestWorld;
+    use crate::tests::events::event;
+    use crate::tests::world::TestWorld;
     use curlew_model::QueueName;
 
     /// Returns the members of a page's answer that a caller sees.

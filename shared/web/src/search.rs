@@ -265,17 +265,15 @@ impl Pages {
         let as_typed = if found.total == 0 { "&page=1" } else { "" };
         let numbered = |n: usize| format!("{}{}", link(query, n, None), if n == 1 { as_typed } else { "" });
         let first = (number - 1) * PAGE_SIZE + 1;
-        if query.len() > LONG {
-            // A cursor belongs to the whole query.
-            let cursor = found.next.as_deref().filter(|_| query.len() <= MAX_QUERY_BYTES);
-            let next = (number < count).then(|| link(head_bytes(query, MAX_QUERY_BYTES), number + 1, cursor));
-            return Pages { next, number, cut: total > MAX_REACH, last: number >= count, ..Pages::default() };
-        }
+        // A longer query is repeated in the link to the next page alone, and a cursor belongs to the whole query.
+        let is_short = query.len() <= LONG;
+        let cursor = found.next.as_deref().filter(|_| query.len() <= MAX_QUERY_BYTES);
+        let is_one_of_several = is_short && count > 1 && number <= count;
         Pages {
-            previous: (number > 1).then(|| numbered((number - 1).min(count.max(1)))),
-            next: (number < count).then(|| link(query, number + 1, found.next.as_deref())),
-            all: (1..=count).map(|n| (n, numbered(n), n == number)).collect(),
-            shown: (count > 1 && number <= count).then(|| format!("{first}–{}", (number * PAGE_SIZE).min(total))),
+            previous: (is_short && number > 1).then(|| numbered((number - 1).min(count.max(1)))),
+            next: (number < count).then(|| link(head_bytes(query, MAX_QUERY_BYTES), number + 1, cursor)),
+            all: (1..=count).filter(|_| is_short).map(|n| (n, numbered(n), n == number)).collect(),
+            shown: is_one_of_several.then(|| format!("{first}–{}", (number * PAGE_SIZE).min(total))),
             number,
             cut: total > MAX_REACH,
             last: number >= count,

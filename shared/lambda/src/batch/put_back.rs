@@ -72,7 +72,7 @@ pub(crate) async fn put_back_all(messages: &[Message], queue: &dyn MessageQueue,
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
-    use crate::test_world::{TestWorld, visit};
+    use crate::tests::world::{TestWorld, visit};
     use curlew_model::QueueName;
     use curlew_policy::delivery::REFUSED_RETRY;
     use curlew_ports::{Inbox, Queue};
@@ -96,6 +96,6 @@ mod tests {
         world.put_backs_hang = true;
         let summary = put_back_all(&messages, world.queue().as_ref(), world.clock.as_ref()).await;
         assert_eq!(summary.failures, ids);
-        assert_eq!(world.clock.now().since(now), PUT_BACK_TIME);
+        assert_eq!(world.clock.now().since(now), PUT_ALL_BACK_TIME);
     }
 }

@@ -4,7 +4,7 @@ mod faults;
 mod simulation;
 
 use super::*;
-use crate::test_world::{TestWorld, page, stored, visit};
+use crate::tests::world::{TestWorld, page, stored, visit};
 use curlew_model::{
     Challenge, DiscoverJob, Gone, OwnJob, OwnerRequest, RemovalJob, SiteSource, SiteState, Slot, Source, SourceKey,
     Work,

@@ -18,7 +18,7 @@ use curlew_model::{FeedSource, Habit, Job, Millis, PollJob, Source, SourceKey};
 use curlew_policy::address;
 use curlew_policy::polling::schedule::{estimate, extra_slots, next_poll, times_a_cycle};
 use curlew_policy::rules::Rules;
-use curlew_ports::{Marks, Queue, Sources, Version};
+use curlew_ports::{Queue, Sources, Version};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

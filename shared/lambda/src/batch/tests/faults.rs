@@ -6,7 +6,7 @@
 
 use super::super::*;
 use crate::sqs_queue::Deaths;
-use crate::test_world::{ARTICLE, MemoryMessages, TestWorld, new_pages};
+use crate::tests::world::{ARTICLE, MemoryMessages, TestWorld, new_pages};
 use curlew_app::program::Program;
 use curlew_aws::ReadError;
 use curlew_crawl::politeness::access::Politeness;

@@ -3,7 +3,7 @@
 
 #![allow(clippy::print_stdout, reason = "the figures are what a person runs it for")]
 
-use crate::test_world::{TestWorld, visit};
+use crate::tests::world::{TestWorld, visit};
 use curlew_model::{Job, QueueName, Work};
 use curlew_policy::chance::unit;
 use curlew_ports::Reply;

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, reason = "a test")]
 
 use crate::range_cache::{FolderRangeCache, RANGE_CACHE_BYTES};
-use crate::test_world::TestWorld;
+use crate::tests::world::TestWorld;
 use curlew_app::SystemClock;
 use curlew_app::program::Program;
 use curlew_aws::{Connection, Names, Objects, Store, provision};
