@@ -3,7 +3,6 @@
 mod assembly;
 mod clock;
 mod contact;
-mod error;
 mod histogram;
 mod keys;
 pub mod program;
@@ -17,10 +16,11 @@ pub use assembly::{Memory, Surroundings, fetcher, program};
 #[cfg(target_os = "linux")]
 pub use clock::kernel_time;
 pub use clock::{SystemClock, SystemSeeds};
-pub use error::BadSettings;
 pub use histogram::Histogram;
 pub use keys::{KeyStore, KeyVersion};
 pub use screening::{ImageScreening, MODEL_FOLDER};
 pub use secret::{random_secret, web_secret};
-pub use settings::{Effective, Flags, LogForm, Origin, STACK_MODEL, STACK_SETTINGS, Settings, with_paused};
+pub use settings::{
+    BadSettings, Effective, Flags, LogForm, Origin, STACK_MODEL, STACK_SETTINGS, Settings, with_paused,
+};
 pub use tally::{Counts, Tally};

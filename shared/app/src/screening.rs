@@ -1,6 +1,6 @@
 //! The settings of content screening, as the file has them, and the folder of further word lists.
 
-use crate::error::BadSettings;
+use crate::settings::BadSettings;
 use curlew_screen::{Allowed, List, MAX_LIST_BYTES, MAX_PERSONS_BYTES, Person, Screener, Settings, Topic, TopicRule};
 use serde::Deserialize;
 use std::io::Read as _;

@@ -1,6 +1,5 @@
 //! Settings: defaults, then the file, then the environment, then flags. Read once, checked once.
 
-use crate::error::BadSettings;
 use crate::screening::ImageScreening;
 use curlew_crawl::pages::judge::Judge;
 use curlew_crawl::politeness::signing::SignatureMode;
@@ -48,6 +47,11 @@ const OF_ONE_MACHINE: [(&str, &str); 4] = [("", "data"), ("", "log"), ("", "publ
 pub const STACK_SETTINGS: &str = "config/curlew.toml";
 /// Prefix of the keys of the model that looks at pictures, in the bucket of a stack. Its files follow, by their names.
 pub const STACK_MODEL: &str = "model/";
+
+/// A setting that cannot be used; one line that says which and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct BadSettings(pub String);
 
 /// All settings.
 #[derive(Clone, Debug)]
@@ -151,7 +155,7 @@ impl Settings {
     /// Reads the settings of this run: the file, then the environment's `CURLEW_…`, then the flags. An error is one line
     /// that says which setting is wrong, and why.
     pub fn load(flags: &Flags, environment: impl Iterator<Item = (String, String)>) -> Result<Settings, BadSettings> {
-        let environment = Environment::new(environment);
+        let environment = layers::environment(environment);
         Settings::from_layers(&Layers::read(flags, &environment)?, flags, &environment)
     }
 
@@ -189,8 +193,8 @@ impl Settings {
         file_of(flags, environment).is_some()
     }
 
-    fn from_layers(layers: &Layers, flags: &Flags, environment: &Environment) -> Result<Settings, BadSettings> {
-        let read_from = (flags.clone(), environment.clone());
+    fn from_layers(layers: &Layers, flags: &Flags, environment: &[(String, String)]) -> Result<Settings, BadSettings> {
+        let read_from = (flags.clone(), environment.to_vec());
         Ok(Settings { effective: layers.effective(flags)?, read_from, ..merge(layers.merged()?, flags)? })
     }
 

@@ -31,7 +31,6 @@ pub struct Card {
     pub(crate) licence: Option<String>,
     /// Width of the input in pixels, up to [`MAX_SIDE`]. Images are stretched to it, or to [`Card::resize`].
     pub(crate) width: u32,
-    /// Height of the input in pixels.
     pub(crate) height: u32,
     /// Width and height to which images are stretched before their centre is cut out; at least those of the input.
     resize: Option<[u32; 2]>,
@@ -66,7 +65,6 @@ fn one() -> f32 {
     1.0
 }
 
-/// Order of the three colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Channels {
@@ -92,10 +90,8 @@ enum Layout {
 enum Activation {
     /// The outputs are probabilities.
     None,
-    /// Exactly one of the labels is true.
     #[default]
     Softmax,
-    /// Each label is true or false independently.
     Sigmoid,
 }
 

@@ -85,7 +85,7 @@ from = 0.8
 "#,
 }];
 
-/// Why a model was not added.
+/// Reason why a model was not added.
 #[derive(Debug, thiserror::Error)]
 pub enum AddError {
     /// A file or folder: look at its path, its rights, and the space of the disk.

@@ -11,7 +11,6 @@ pub(crate) const MAX_WHEEL_BYTES: u64 = 128 * 1024 * 1024;
 const MAX_FILES: usize = 10_000;
 /// Maximum size of a licence in bytes, and of all together.
 const MAX_LICENCE_BYTES: u64 = 64 * 1024;
-/// Maximum number of licences.
 const MAX_LICENCES: usize = 8;
 
 /// Signatures of a file's header, of an entry of the directory, and of its end.
@@ -22,7 +21,6 @@ const END: &[u8] = b"PK\x05\x06";
 const LOCAL_BYTES: usize = 30;
 const ENTRY_BYTES: usize = 46;
 const END_BYTES: usize = 22;
-/// Maximum size of the comment at the end.
 const MAX_COMMENT: usize = 0xffff;
 /// Methods of compression.
 const STORED: u16 = 0;
@@ -59,7 +57,6 @@ pub(crate) fn read(wheel: &[u8], limit: u64) -> Result<Wheel, String> {
     Ok(Wheel { model, licences })
 }
 
-/// An entry of the directory.
 struct Entry<'a> {
     name: &'a [u8],
     flags: u16,

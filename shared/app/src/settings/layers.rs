@@ -2,7 +2,7 @@
 
 use super::tables::{Agent, File, Limits, METRICS, Metrics, Signatures};
 use super::{Flags, LogForm, PUBLISH_EVERY, TOKEN, WORKERS};
-use crate::error::BadSettings;
+use crate::settings::BadSettings;
 use crate::threads::PARSE_TIME;
 use curlew_crawl::pages::image::DECODED_BYTES;
 use curlew_fetcher::Config;
@@ -86,21 +86,18 @@ pub struct Effective {
 }
 
 /// The environment variables that are settings, without their prefix, in lower case and in order.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Environment(Vec<(String, String)>);
+pub(super) type Environment = Vec<(String, String)>;
 
-impl Environment {
-    /// Keeps the settings among these variables.
-    pub(super) fn new(variables: impl Iterator<Item = (String, String)>) -> Environment {
-        let mut kept: Vec<(String, String)> =
-            variables.filter_map(|(k, v)| Some((k.strip_prefix(ENV_PREFIX)?.to_lowercase(), v))).collect();
-        kept.sort();
-        Environment(kept)
-    }
+/// Returns the settings among these variables.
+pub(super) fn environment(variables: impl Iterator<Item = (String, String)>) -> Environment {
+    let settings = variables.filter_map(|(k, v)| Some((k.strip_prefix(ENV_PREFIX)?.to_lowercase(), v)));
+    let mut settings: Environment = settings.collect();
+    settings.sort();
+    settings
 }
 
 /// Returns the file that the flags or the environment name.
-pub(super) fn file_of(flags: &Flags, Environment(environment): &Environment) -> Option<PathBuf> {
+pub(super) fn file_of(flags: &Flags, environment: &[(String, String)]) -> Option<PathBuf> {
     let from_env = environment.iter().find(|(k, _)| k == "config").map(|(_, v)| PathBuf::from(v));
     flags.file.clone().or(from_env)
 }
@@ -116,7 +113,7 @@ pub(super) struct Layers {
 impl Layers {
     /// Reads the file that the flags or the environment name, and the environment. An error is one line with file, line
     /// and column.
-    pub(super) fn read(flags: &Flags, environment: &Environment) -> Result<Layers, BadSettings> {
+    pub(super) fn read(flags: &Flags, environment: &[(String, String)]) -> Result<Layers, BadSettings> {
         let Some(path) = file_of(flags, environment) else { return Layers::over(toml::Table::new(), environment) };
         let text = std::fs::read_to_string(&path);
         let text = text.map_err(|e| BadSettings(format!("the settings in {} cannot be read: {e}", path.display())))?;
@@ -124,11 +121,11 @@ impl Layers {
     }
 
     /// Reads a text in place of the file, and the environment. An error is one line with this name, line and column.
-    pub(super) fn read_text(name: &str, text: &str, environment: &Environment) -> Result<Layers, BadSettings> {
+    pub(super) fn read_text(name: &str, text: &str, environment: &[(String, String)]) -> Result<Layers, BadSettings> {
         Layers::over(parse(name, text)?, environment)
     }
 
-    fn over(file: toml::Table, Environment(environment): &Environment) -> Result<Layers, BadSettings> {
+    fn over(file: toml::Table, environment: &[(String, String)]) -> Result<Layers, BadSettings> {
         let mut both = file.clone();
         for (key, value) in environment {
             if let Some((name, why)) = GONE.iter().find(|(name, _)| rest_of(key, name).is_some()) {

@@ -1,8 +1,8 @@
 //! The settings file: a struct for each of its tables, and the checks of a table by itself.
 
 use super::bad;
-use crate::error::BadSettings;
 use crate::screening::Screen;
+use crate::settings::BadSettings;
 use curlew_catalog::library::RAW_LIFETIME;
 use curlew_crawl::politeness::signing::SignatureMode;
 use curlew_model::Millis;

@@ -1,6 +1,6 @@
 use super::{Answer, CheckError, Question};
 use crate::output;
-use curlew_feed::{Entry, Limits, parse};
+use curlew_feed::{Entry, Limits, discover, parse};
 use serde_json::{Value, json};
 
 /// Answers with the entries of a feed and its faults against its format. Titles are shown as the feed wrote them,
@@ -41,4 +41,14 @@ fn entry(entry: &Entry) -> Value {
         "summary": entry.summary,
         "content": entry.content,
     })
+}
+
+/// Answers with the feeds that a page names.
+pub(super) fn discovered(question: &Question) -> Answer {
+    let html = question.bytes("html", "body_b64")?;
+    let feeds: Vec<Value> = discover(&html, question.text("content_type"), &question.url()?, &[])
+        .iter()
+        .map(|link| json!({"url": link.url.as_str(), "title": link.title, "type": link.media_type}))
+        .collect();
+    Ok(json!({ "feeds": feeds }))
 }

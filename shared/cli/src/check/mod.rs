@@ -2,7 +2,6 @@
 //! or one plain document, as a site's owner would try it.
 
 mod address;
-mod discover;
 mod feed;
 mod page;
 mod robots;
@@ -80,7 +79,7 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
             each(&document, |q| robots::answer(q, &agent), &[], "robots")
         }
         Check::Feed { document } => each(&document, feed::answer, &[], "body"),
-        Check::Discover { document } => each(&document, discover::answer, &[], "html"),
+        Check::Discover { document } => each(&document, feed::discovered, &[], "html"),
         Check::Page { document, label: Some(label), .. } => {
             let right = String::from_utf8(read(&label)?).context("the right text is not UTF-8")?;
             each(&document, page::labelled, &[("text", &right)], "html")

@@ -87,6 +87,11 @@ impl Failed {
         })
     }
 
+    /// True for a site in which no feed was found.
+    pub(super) fn is_without_feed(&self) -> bool {
+        self.cause == Some(FailureCause::NoFeed)
+    }
+
     /// Returns lines for people: the source, the reason, and the remedy.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines =

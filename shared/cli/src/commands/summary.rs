@@ -170,8 +170,13 @@ async fn failed(world: &World, named: &BTreeSet<SourceKey>, since: Timestamp, no
     })
     .await?;
     let is_offline = world.crawler.politeness.outage.is_down();
-    let mut failed = Vec::new();
+    let (mut failed, mut have_sitemaps) = (Vec::new(), BTreeSet::new());
     each_source(world.ports.sources.as_ref(), |source| {
+        if let Source::Backfill(row) = &source
+            && row.found > 0
+        {
+            have_sitemaps.insert(row.url.clone());
+        }
         if is_meant(&source, named) {
             let host = Url::parse(source.url()).ok().and_then(|url| world.crawler.politeness.key_of(&url).ok());
             let hold = host.and_then(|host| {
@@ -182,6 +187,7 @@ async fn failed(world: &World, named: &BTreeSet<SourceKey>, since: Timestamp, no
         }
     })
     .await?;
+    failed.retain(|failed: &Failed| !(failed.is_without_feed() && have_sitemaps.contains(&failed.url)));
     Ok(failed)
 }
 
