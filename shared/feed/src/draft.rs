@@ -52,7 +52,6 @@ impl Slot {
         }
     }
 
-    /// Returns the value, with a flag that is true for literal text.
     pub(crate) fn with_kind(self) -> Option<(bool, String)> {
         let literal = self.kind == Kind::Plain;
         self.value.map(|value| (literal, value))

@@ -9,7 +9,6 @@ use std::collections::{HashMap, HashSet};
 
 const MAX_TAG_CHARS: usize = 100;
 
-/// Completes a feed that has raw texts and neither title nor entries yet.
 pub(crate) fn finish(
     feed: &mut Feed,
     title: Option<(bool, String)>,
@@ -62,7 +61,6 @@ pub(crate) fn finish(
     }
 }
 
-/// Returns the deletions that a feed states, with ids in the form of those of entries.
 pub(crate) fn deletions(drafts: Vec<Deletion>, limits: &Limits) -> Vec<DeletedEntry> {
     let known = drafts.into_iter().filter(|d| !d.id.trim().is_empty());
     known
@@ -158,7 +156,6 @@ fn own_id(entry: &Entry) -> String {
     hashed(&[Some(&entry.id), entry.link.as_deref(), text], entry.published.or(entry.updated))
 }
 
-/// Returns a title as plain text, and as it was written if that says more.
 fn titles(title: Option<(bool, String)>, limits: &Limits) -> (Option<String>, Option<String>) {
     let Some((literal, written)) = title else {
         return (None, None);

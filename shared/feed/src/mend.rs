@@ -210,7 +210,7 @@ impl<'a> Mender<'a> {
         known && matches!(ns, Ns::Core | Ns::Atom) && (place != Place::Entry || local == "item" || self.atom)
     }
 
-    /// Applies an element according to its role; true if a structural element was opened.
+    /// Applies an element; true if a structural element was opened.
     fn apply(
         &mut self,
         role: Role,
@@ -274,7 +274,6 @@ impl<'a> Mender<'a> {
         true
     }
 
-    /// Closes the element that an end tag names, if it is open.
     fn end(&mut self, name: &str) {
         let at = self.open.iter().rposition(|o| o.name.eq_ignore_ascii_case(name));
         if at.is_none_or(|at| at + 1 < self.open.len()) {

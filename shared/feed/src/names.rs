@@ -129,7 +129,6 @@ fn is_rss(uri: &str) -> bool {
         || uri.starts_with("blogs.law.harvard.edu/tech/rss")
 }
 
-/// Returns the vocabulary that an undeclared prefix means by custom.
 fn of_prefix(prefix: &str) -> Ns {
     match prefix {
         "" | "rss" => Ns::Core,

@@ -129,7 +129,6 @@ pub enum FaultCode {
 }
 
 impl fmt::Display for FaultCode {
-    /// Writes the name that programs use, which is the stored one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
     }

@@ -15,7 +15,6 @@ pub struct InvalidId {
 }
 
 impl InvalidId {
-    /// Returns the error for a text that is no id of this kind.
     pub(crate) fn new(kind: &'static str, given: &str) -> InvalidId {
         InvalidId { kind, given: given.chars().take(80).collect() }
     }
@@ -79,7 +78,6 @@ fn is_host(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b".-_:[]".contains(&b))
 }
 
-/// True for a hash of 128 bits.
 fn is_hash(text: &str) -> bool {
     is_hex(text, 32)
 }

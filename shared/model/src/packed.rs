@@ -9,7 +9,6 @@ fn decode<E: serde::de::Error>(text: String) -> Result<Vec<u8>, E> {
     STANDARD.decode(text).map_err(E::custom)
 }
 
-/// A document or an image.
 pub(crate) mod bytes {
     use super::*;
     use ::bytes::Bytes;
@@ -23,7 +22,6 @@ pub(crate) mod bytes {
     }
 }
 
-/// A thumbnail, if there is one.
 pub(crate) mod bytes_or_none {
     use super::*;
     use ::bytes::Bytes;
@@ -65,7 +63,6 @@ pub(crate) mod keys {
     }
 }
 
-/// Short hashes of the content of entries.
 pub(crate) mod stamps {
     use super::*;
 

@@ -1,8 +1,8 @@
 //! The ports of the stages to the world: narrow traits in the domain's words, without a type of a database, a cloud SDK
 //! or an HTTP library. `curlew-testkit` has a conformance suite for each.
 //!
-//! Every method that returns a [`PortError`] may fail in transport, or at an item that cannot be read, and may be
-//! called again; its comment names the other errors.
+//! Every method that returns a [`PortError`] may fail in transport, or at an item that cannot be read; its comment
+//! names the other errors.
 
 mod all;
 mod blobs;

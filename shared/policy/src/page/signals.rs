@@ -57,7 +57,6 @@ impl ContentSignals {
         self.0.is_empty()
     }
 
-    /// Returns the approximate memory use in bytes.
     pub(crate) fn weight(&self) -> usize {
         self.0.iter().map(|(name, value)| name.len() + value.len() + 2 * size_of::<Box<str>>()).sum()
     }
@@ -82,7 +81,6 @@ fn word(text: &str) -> Option<Box<str>> {
 }
 
 impl std::fmt::Display for ContentSignals {
-    /// As robots.txt writes them, by name: `ai-train=no, search=yes`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let pairs: Vec<String> = self.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
         f.write_str(&pairs.join(", "))

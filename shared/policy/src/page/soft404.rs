@@ -11,7 +11,7 @@ const SAME_SHARE: f64 = 0.2;
 const LIKE_SHARE: f64 = 0.5;
 /// Minimum length in bytes of the words of a title that are looked for, if it has such words.
 const TELLING_WORD: usize = 4;
-/// Prefix of a text that is searched for such messages, in bytes.
+/// Bytes at the beginning of a text that are searched for [`NOTHING`].
 const BEGINNING: usize = 400;
 /// Phrases of pages that do not exist, in lower case, parted by `|`.
 const NOTHING: &str = "404|410 gone|not found|cannot be found|could not be found|couldn't be found|couldn’t be found|\

@@ -14,7 +14,6 @@ pub const PAGES: usize = 3;
 const MOST_TEXTS: usize = 3;
 /// Bytes of a text that its hash is made of.
 const KEYED_BYTES: usize = 4_000;
-/// Number of words that are looked for of an entry's title.
 const TITLE_WORDS: usize = 12;
 /// Minimum length in bytes of a word that says more than the language of its text.
 const LONG_WORD_BYTES: usize = 4;

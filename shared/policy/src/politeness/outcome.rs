@@ -121,7 +121,6 @@ impl Outcome {
         }
     }
 
-    /// Returns the wait that Retry-After asks for, within its cap.
     fn asked(self, rules: &Rules, now: Timestamp) -> Millis {
         match self {
             Outcome::Answered { retry_after: Some(at), .. } => at.since(now).min(rules.retry_after_cap),

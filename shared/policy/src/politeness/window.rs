@@ -17,7 +17,6 @@ pub(crate) fn charge(visited: &mut Vec<WindowPart>, until: Timestamp, time: Mill
     }
 }
 
-/// Takes back what was charged last.
 pub(crate) fn refund(visited: &mut Vec<WindowPart>, mut time: Millis) {
     for part in visited.iter_mut().rev() {
         let taken = part.spent.min(time);

@@ -16,7 +16,7 @@ use url::Url;
 
 /// Words for an archive that has no further document.
 pub const ARCHIVE_READ: &str = "the archive was read to its end";
-/// Earliest date that is believed: the first web page.
+/// No web page is older.
 const EARLIEST: Timestamp = Timestamp::from_millis(631_152_000_000);
 const REMEMBERED: usize = 64;
 /// Time after which a step that was due counts as lost.

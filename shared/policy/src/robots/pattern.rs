@@ -39,7 +39,6 @@ impl Steps {
 pub(crate) struct Pattern {
     /// Octets, with `*` for any run of octets, without a `$` at the end.
     pub(crate) bytes: Vec<u8>,
-    /// True if it ended in `$`.
     pub(crate) anchored: bool,
     /// Length of the pattern in octets, special characters included, by which "most specific" is decided.
     pub(crate) octets: usize,
@@ -97,7 +96,6 @@ pub(super) fn split_absolute(value: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 impl Pattern {
-    /// True if the pattern matches the path from its first octet on.
     pub(crate) fn matches(&self, path: &[u8], steps: &mut Steps) -> Result<bool, TooManySteps> {
         let star = memchr::memchr(b'*', &self.bytes).unwrap_or(self.bytes.len());
         let (prefix, tail) = self.bytes.split_at(star);

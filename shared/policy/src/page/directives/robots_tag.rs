@@ -18,7 +18,7 @@ pub fn robots_tag_lines(headers: &[String]) -> Vec<String> {
     }
 }
 
-/// Returns the part of a field that is read: up to the last comma within the limit.
+/// Returns the members of a field that are whole within the limit.
 fn whole_members(field: &str) -> &str {
     if field.len() <= MAX_VALUE_BYTES {
         return field;
