@@ -371,10 +371,10 @@ fn comment_in(rest: &str) -> (&str, usize) {
         let first = at + dash;
         at = skip(bytes, first, |b| b == b'-');
         // The last two of more than two dashes belong to the end.
-        if at - first >= 2 {
-            if let Some(end) = [">", "!>"].iter().find(|end| rest[at..].starts_with(**end)) {
-                return (&rest[..at - 2], at + end.len());
-            }
+        if at - first >= 2
+            && let Some(end) = [">", "!>"].iter().find(|end| rest[at..].starts_with(**end))
+        {
+            return (&rest[..at - 2], at + end.len());
         }
     }
     let text = ["--!", "--", "-"].iter().find_map(|end| rest.strip_suffix(end)).unwrap_or(rest);

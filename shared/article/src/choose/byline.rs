@@ -54,7 +54,7 @@ pub(super) fn starts_with_by(text: &str) -> bool {
 fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let mut letters = text.chars();
     let begins = word.chars().all(|wanted| letters.next().is_some_and(|c| c.to_lowercase().eq([wanted])));
-    begins.then(|| letters.as_str())
+    begins.then_some(letters.as_str())
 }
 
 /// Hints where only the place of a day counts.
