@@ -22,6 +22,7 @@ use curlew_search::{
     BuildBudget, Hidden, MAX_DEPTH, Manifest, Query, Request, Scope, SearchError, Split, build_split, search,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Display;
 use std::sync::Arc;
@@ -239,8 +240,8 @@ impl Watches {
         let mut published = Vec::new();
         for key in unlisted_segments(self.politeness.blobs.as_ref(), SEGMENTS, matched).await? {
             let Some(year) = segment::segment_day(&key).get(..4).and_then(|year| year.parse().ok()) else { continue };
-            if !manifests.contains_key(&year) {
-                manifests.insert(year, load_manifest(self.politeness.blobs.as_ref(), year).await?.0);
+            if let Entry::Vacant(entry) = manifests.entry(year) {
+                entry.insert(load_manifest(self.politeness.blobs.as_ref(), year).await?.0);
             }
             if manifests[&year].is_indexed(&key) {
                 published.push(key);
