@@ -74,7 +74,7 @@ impl Reader<'_> {
                 pace.started += decoding.elapsed();
                 waited += decoding.elapsed();
                 decoder = pushed.0;
-                match pushed.1.and_then(|()| if is_within { Ok(()) } else { Err(DecodeError::Bytes) }) {
+                match pushed.1.and(if is_within { Ok(()) } else { Err(DecodeError::Bytes) }) {
                     Ok(()) => {}
                     Err(DecodeError::Bytes) if self.kind == CallKind::Robots => {
                         return self.finished(coding, decoder, true).await.map(Some);
