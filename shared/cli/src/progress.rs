@@ -26,7 +26,10 @@ impl Progress {
         if quiet || !std::io::stderr().is_terminal() {
             bar.set_draw_target(ProgressDrawTarget::hidden());
             let task = tokio::spawn(async move {
-                while !quiet {
+                if quiet {
+                    return;
+                }
+                loop {
                     tokio::time::sleep(LINE).await;
                     output::error_line(format!("curlew: so far {}", words(&tally.counts())));
                 }

@@ -35,5 +35,5 @@ async fn login(world: &World, sessions: &Sessions, name: &str) -> Result<()> {
         TOKEN_VALID_FOR.0 / 60_000,
         SESSION_VALID_FOR.0 / 3_600_000
     ))?;
-    output::line(&curlew_web::login_token(&secret, &random))
+    output::line(curlew_web::login_token(&secret, &random))
 }

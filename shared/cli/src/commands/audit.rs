@@ -67,7 +67,7 @@ async fn show(world: &World, key: &str, json: bool) -> Result<()> {
         output::line(format!("{}  {state}{checked}  {}", page.at, printable(&page.url, ADDRESS)))?;
     }
     for line in &report.removed {
-        output::line(&in_words(line))?;
+        output::line(in_words(line))?;
     }
     output::line(format!(
         "{}, {} in the index, {} on their way",

@@ -39,9 +39,9 @@ pub(super) async fn run(world: &World, words: &[String], limit: usize, explain: 
         return output::json(&found);
     }
     for note in &found.notes {
-        output::line(&printable(&note.to_string(), 4 * LINE))?;
+        output::line(printable(&note.to_string(), 4 * LINE))?;
     }
-    output::line(&heading(&found))?;
+    output::line(heading(&found))?;
     not_searched(&found).iter().try_for_each(output::line)?;
     if found.total == 0 && world.library.index.years().await?.is_empty() {
         output::line(EMPTY)?;
