@@ -469,6 +469,7 @@ async fn a_site_without_a_feed_is_read_by_its_sitemap_and_again_when_it_still_ha
     let (sent, _) = run(&world, 2, false).await;
     assert_eq!(addresses(&sent), posts(9));
     map(12);
+    world.politeness.clock.sleep(Millis::from_days(2)).await;
     world.discover(HOME).await;
     let (sent, _) = run(&world, 2, false).await;
     assert!(addresses(&sent).is_superset(&(9..12).map(post).collect()), "{sent:?}");
