@@ -15,7 +15,6 @@ use crate::suggest::Suggest;
 use crate::watches::Watches;
 use curlew_catalog::library::Library;
 use curlew_crawl::crawler::Crawler;
-use curlew_crawl::politeness::access::Politeness;
 use curlew_ports::stage::Result;
 use curlew_ports::{Names, NoNames, Ports};
 use std::sync::Arc;
@@ -51,10 +50,8 @@ impl Desk {
     pub fn over(ports: &Ports, crawler: &Crawler, library: &Library) -> Desk {
         let Ports { pages, sources, queue, blobs, hosts, inbox, .. } = ports;
         let Crawler { backfills, sample, .. } = crawler;
-        let (ledger, robots) = (ports.ledger.clone(), ports.robots.clone());
-        let shared = Politeness::clone(&crawler.politeness);
-        let politeness = Arc::new(Politeness { ledger, robots, blobs: blobs.clone(), ..shared });
-        let (clock, limits) = (&politeness.clock, StepLimits::default());
+        let (politeness, limits) = (&crawler.politeness, StepLimits::default());
+        let clock = &politeness.clock;
         let log = AuditLog { blobs: blobs.clone(), clock: clock.clone() };
         let messages = Messages { blobs: blobs.clone(), clock: clock.clone() };
         let blocks = Blocks {

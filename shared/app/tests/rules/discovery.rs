@@ -1,7 +1,6 @@
 //! Discovery of a site's feeds: the order of the tries, the number of calls, and nothing twice.
 
 use crate::test_world::{TestWorld, host, html, key, moved, page_jobs, rss, status};
-use curlew_app::program::Program;
 use curlew_crawl::feeds::discover::Discover;
 use curlew_crawl::feeds::first_pages::FIRST_PAGES;
 use curlew_crawl::worker::{Mailbox, Stages, Worker};
@@ -363,7 +362,7 @@ async fn what_fails_a_discovery_is_told_and_not_that_its_finds_could_not_be_sent
         queue: Arc::new(Faulty::new(world.jobs.clone(), refused.clone())),
         ..world.ports.clone()
     };
-    let program = Program::over(world.politeness.clone(), ports, world.judge.clone());
+    let program = world.program_over(ports);
     let discover = Discover { fetch: None, ..program.crawler.discover };
     let error = discover.run(&Envelope::new(DiscoverJob::new(key(HOME), HOME.into()))).await.unwrap_err();
     assert!(matches!(&error, StageError::Port(error) if is_crash(error)), "{error:?}");

@@ -89,7 +89,7 @@ async fn an_act_that_fails_midway_is_logged_with_its_error() {
     let mut ports = world.ports.clone();
     ports.hosts = Arc::new(Faulty::new(world.hosts.clone(), faults.clone()));
     ports.ledger = Arc::new(Faulty::new(world.hosts.clone(), faults));
-    let program = Program::over(world.politeness.clone(), ports, world.judge.clone());
+    let program = world.program_over(ports);
     assert!(matches!(program.desk.actions.block("ana", "example.org").await, Err(StageError::Port(_))));
     let log = log(&program).await;
     assert_eq!((log.len(), log[0].0.as_str()), (1, "block"));
@@ -104,7 +104,7 @@ async fn an_act_that_is_cut_off_leaves_its_entry() {
         _ => BlobFate::Pass,
     });
     let ports = Ports { blobs: stuck, ..world.ports.clone() };
-    let program = Program::over(world.politeness.clone(), ports, world.judge.clone());
+    let program = world.program_over(ports);
     let (actions, why) = (&program.desk.actions, Some("a court says so".to_owned()));
     tokio::select! {
         done = actions.block("ana", "example.org") => panic!("{done:?}"),

@@ -2,7 +2,6 @@
 
 use crate::test_world::{TestWorld, status};
 use crate::watches::{HOOK, add, minutes, posts, publish, titles, work};
-use curlew_app::program::Program;
 use curlew_crawl::worker::{Mailbox, Worker};
 use curlew_model::{DeliverJob, Job, Millis, QueueName, Work};
 use curlew_ports::stage::Verdict;
@@ -27,7 +26,7 @@ async fn a_try_that_fails_and_dies_anywhere_is_made_again_without_news() {
         ports.queue = jobs.clone();
         ports.blobs = Arc::new(Faulty::new(world.blobs.clone(), faults.clone()));
         ports.pages = Arc::new(Faulty::new(world.pages.clone(), faults.clone()));
-        let faulty = Program::over(world.politeness.clone(), ports, Arc::default());
+        let faulty = world.program_over(ports);
         // The process that settles the job is the one that dies.
         let mailbox = Mailbox { inbox: jobs.clone(), queue: jobs, clock: world.politeness.clock.clone() };
         let worker = Worker { stages: &faulty, queue: &mailbox, clock: world.politeness.clock.as_ref() };

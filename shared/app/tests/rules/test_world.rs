@@ -95,6 +95,13 @@ impl TestWorld {
         Program::over(self.politeness.clone(), self.ports.clone(), self.judge.clone())
     }
 
+    /// The stages over other ports, which the politeness has too.
+    pub(crate) fn program_over(&self, ports: Ports) -> Program {
+        let Ports { ledger, robots, blobs, .. } = ports.clone();
+        let politeness = Politeness { ledger, robots, blobs, ..Politeness::clone(&self.politeness) };
+        Program::over(Arc::new(politeness), ports, self.judge.clone())
+    }
+
     /// Changes the rules; must be called before anything else holds the politeness.
     pub(crate) fn with_rules(&mut self, change: impl FnOnce(&mut Rules)) {
         let politeness = Arc::get_mut(&mut self.politeness).unwrap();

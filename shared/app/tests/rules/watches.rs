@@ -168,7 +168,7 @@ async fn a_step_that_dies_anywhere_loses_no_match() {
         ports.queue = Arc::new(Faulty::new(world.jobs.clone(), faults.clone()));
         ports.blobs = Arc::new(Faulty::new(world.blobs.clone(), faults.clone()));
         ports.pages = Arc::new(Faulty::new(world.pages.clone(), faults.clone()));
-        let faulty = Program::over(world.politeness.clone(), ports, Arc::default());
+        let faulty = world.program_over(ports);
         let _died = faulty.desk.watches.match_new().await;
         work(&world, &faulty).await;
         sound.publish().await.unwrap();
