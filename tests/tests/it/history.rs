@@ -29,7 +29,11 @@ fn what_a_site_published_before_is_found_by_feeds_and_sitemaps() {
     let mut args: Vec<&str> = vec!["crawl", "--json"];
     args.extend(sites.iter().map(String::as_str));
     store.run(&args);
-    steps.step("without --history only what the feeds list", || assert!(store.records().len() < 80));
+    steps.step("without --history only what the feeds list, or the sitemaps of a site without one", || {
+        let found = addresses(&store.records());
+        let by_sitemap = found.iter().filter(|url| url.contains("//catalogue-sitemap.test")).count();
+        assert!(by_sitemap > 0 && found.len() - by_sitemap < 80, "{by_sitemap} of {}", found.len());
+    });
     args.push("--history");
     let mut summary = store.run(&args).ok().json();
     // A crawl ends when nothing is due within a minute; what is left is gone on with.
@@ -81,8 +85,7 @@ fn a_crawl_that_is_killed_again_and_again_loses_no_older_page() {
 fn a_site_without_a_feed_is_no_failure_if_its_sitemap_is_read() {
     let (web, store, all) = catalogues(&[(Catalogue::Sitemap, 20)]);
     let start = web.starts().remove(0);
-    assert_eq!(store.run(&["crawl", "--json", &start]).code(), 1, "nothing of it can be read");
-    let summary = store.run(&["crawl", "--json", "--history", &start]).ok().json();
-    assert_eq!(summary["failed"][0]["cause"], "no_feed", "{summary}");
+    let summary = store.run(&["crawl", "--json", &start]).ok().json();
+    assert_eq!(summary["failed"], serde_json::json!([]), "{summary}");
     assert_eq!(addresses(&store.records()), all);
 }

@@ -69,6 +69,11 @@ impl Summary {
         let waiting = world.ports.inbox.waiting(Timestamp::MIN, MOST_WAITING).await?;
         let now = world.clock.now();
         let queues = world.ports.inbox.counts(now).await?;
+        let history = history::gather(world).await?;
+        let mut failed = failed(world, named, now - world.clock.monotonic().saturating_sub(began), now).await?;
+        // A site without a feed is read by its sitemaps.
+        let is_read = |url: &str| history.iter().any(|line| line.url == url && line.found > 0);
+        failed.retain(|failed| !(failed.is_without_feed() && is_read(&failed.url)));
         Ok(Summary {
             sites,
             feeds,
@@ -86,10 +91,10 @@ impl Summary {
             calls_by_kind,
             aliases,
             next_due: waiting.first().map(|w| w.due.max(now)),
-            history: history::gather(world).await?,
+            history,
             left_out: Vec::new(),
             none_accepted,
-            failed: failed(world, named, now - world.clock.monotonic().saturating_sub(began), now).await?,
+            failed,
         })
     }
 
@@ -98,11 +103,9 @@ impl Summary {
         self.calls == 0 && self.entries_seen == 0
     }
 
-    /// Returns the number of sites and feeds at which the crawl failed. A site without a feed whose back catalogue
-    /// names pages is none of them.
+    /// Returns the number of sites and feeds at which the crawl failed.
     pub(super) fn failures(&self) -> usize {
-        let is_read = |url: &str| self.history.iter().any(|line| line.url == url && line.found > 0);
-        self.failed.iter().filter(|failed| failed.is_failure && !is_read(&failed.url)).count()
+        self.failed.iter().filter(|failed| failed.is_failure).count()
     }
 
     /// Prints the summary for people.
@@ -170,13 +173,8 @@ async fn failed(world: &World, named: &BTreeSet<SourceKey>, since: Timestamp, no
     })
     .await?;
     let is_offline = world.crawler.politeness.outage.is_down();
-    let (mut failed, mut have_sitemaps) = (Vec::new(), BTreeSet::new());
+    let mut failed = Vec::new();
     each_source(world.ports.sources.as_ref(), |source| {
-        if let Source::Backfill(row) = &source
-            && row.found > 0
-        {
-            have_sitemaps.insert(row.url.clone());
-        }
         if is_meant(&source, named) {
             let host = Url::parse(source.url()).ok().and_then(|url| world.crawler.politeness.key_of(&url).ok());
             let hold = host.and_then(|host| {
@@ -187,7 +185,6 @@ async fn failed(world: &World, named: &BTreeSet<SourceKey>, since: Timestamp, no
         }
     })
     .await?;
-    failed.retain(|failed: &Failed| !(failed.is_without_feed() && have_sitemaps.contains(&failed.url)));
     Ok(failed)
 }
 
