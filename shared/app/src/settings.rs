@@ -15,6 +15,7 @@ use curlew_screen::image::{ImageClassifier, SkinRegions};
 use curlew_web::PageSettings;
 use ipnet::IpNet;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -252,6 +253,7 @@ impl Settings {
             contact: self.contact.clone(),
             signatures: self.signatures.filter(|_| self.signature_agent().is_some()),
             calm_forms_per_hour: self.web.calm_forms_per_hour.unwrap_or(usual.calm_forms_per_hour),
+            searches_per_minute: self.web.searches_per_minute.map_or(usual.searches_per_minute, NonZeroU32::get),
             mcp: self.web.mcp,
             rules: self.rules.clone(),
             ..usual

@@ -13,6 +13,7 @@ use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use url::Url;
 
@@ -167,6 +168,8 @@ pub struct Web {
     pub proof_over_http: bool,
     /// Forms an hour, of all callers together, before each has to be worked or waited for.
     pub calm_forms_per_hour: Option<usize>,
+    /// Searches a minute from one address.
+    pub searches_per_minute: Option<NonZeroU32>,
     pub mcp: bool,
     /// Proxies in front of the search page whose `X-Forwarded-For` says who calls.
     pub trusted_proxies: Vec<IpNet>,
