@@ -134,7 +134,8 @@ fn parts(request: &AdminRequest, report: &SiteReport) -> Vec<Part> {
     );
     facts.push(fact("Calls in a row that did not reach it", ENGLISH.number(report.failures.into())));
     facts.push(fact("URLs left alone", ENGLISH.number(report.urls_left_alone as u64)));
-    facts.push(fact("Pause", format!("at least {}, set by {}", ENGLISH.span(report.pace.least), report.pace.ruled_by)));
+    let ruled_by = report.pace.ruled_by.replace('_', " ");
+    facts.push(fact("Pause", format!("at least {}, set by {ruled_by}", ENGLISH.span(report.pace.least))));
     facts.push(fact("Not called before", moment(report.next_call)));
     facts.extend(report.pages.iter().map(|(state, n)| fact(&format!("Pages {state}"), ENGLISH.number(*n))));
 
