@@ -62,7 +62,7 @@ fn what_a_site_published_before_is_found_by_feeds_and_sitemaps() {
         let status = store.run(&["status"]).ok().stdout;
         assert!(status.contains("done: the archive was read to its end"), "{status}");
         let shown = store.run(&["sites", "show", "catalogue-sitemap.test"]).ok().stdout;
-        assert!(shown.contains("history") && shown.contains("255 pages asked for"), "{shown}");
+        assert!(shown.contains("history") && shown.contains("255 addresses found"), "{shown}");
     });
     steps.end();
 }
