@@ -5,7 +5,7 @@ use crate::error::{DbError, corrupt};
 use async_trait::async_trait;
 use curlew_model::{HostKey, HostState, Page, PageId, Slot, Source, SourceKey, Timestamp};
 use curlew_ports::{HostLedger, Hosts, Marks, Pages, PortError, Sources, Version};
-use rusqlite::{Connection, OptionalExtension, Params, params};
+use rusqlite::{Connection, OptionalExtension, Params, ToSql, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -27,16 +27,9 @@ impl HostLedger for Db {
 
     async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError> {
         let (host, state) = (host.as_str().to_owned(), to_json(HOST, host.as_str(), &next)?);
-        let swap = move |c: &Connection| {
-            let rows = if seen == Version::ABSENT {
-                let insert = "INSERT INTO hosts (host, version, state) VALUES (?1, 1, ?2) ON CONFLICT DO NOTHING";
-                execute(c, insert, params![host, state])?
-            } else {
-                let update = "UPDATE hosts SET version = version + 1, state = ?3 WHERE host = ?1 AND version = ?2";
-                execute(c, update, params![host, stored(seen), state])?
-            };
-            swapped(rows, seen)
-        };
+        let insert = "INSERT INTO hosts (host, version, state) VALUES (?1, 1, ?2) ON CONFLICT DO NOTHING";
+        let update = "UPDATE hosts SET version = version + 1, state = ?2 WHERE host = ?1 AND version = ?3";
+        let swap = move |c: &Connection| insert_or_update(c, insert, update, &host, &state, seen);
         self.write("keep the state of a host", swap).await
     }
 }
@@ -67,16 +60,9 @@ impl Marks for Db {
 
     async fn swap(&self, name: &str, seen: Version, next: Timestamp) -> Result<Version, PortError> {
         let (name, next) = (name.to_owned(), next.as_millis());
-        let swap = move |c: &Connection| {
-            let rows = if seen == Version::ABSENT {
-                let insert = "INSERT INTO marks (name, version, at) VALUES (?1, 1, ?2) ON CONFLICT DO NOTHING";
-                execute(c, insert, params![name, next])?
-            } else {
-                let update = "UPDATE marks SET version = version + 1, at = ?3 WHERE name = ?1 AND version = ?2";
-                execute(c, update, params![name, stored(seen), next])?
-            };
-            swapped(rows, seen)
-        };
+        let insert = "INSERT INTO marks (name, version, at) VALUES (?1, 1, ?2) ON CONFLICT DO NOTHING";
+        let update = "UPDATE marks SET version = version + 1, at = ?2 WHERE name = ?1 AND version = ?3";
+        let swap = move |c: &Connection| insert_or_update(c, insert, update, &name, &next, seen);
         self.write("keep a mark", swap).await
     }
 }
@@ -165,6 +151,23 @@ fn stored(version: Version) -> i64 {
 
 fn to_version(stored: i64) -> Version {
     Version(u64::try_from(stored).unwrap_or(0))
+}
+
+/// Inserts the row of a key if none was seen, else updates the one whose version was seen. `insert` takes key and value,
+/// `update` key, value and version.
+fn insert_or_update(
+    c: &Connection,
+    insert: &str,
+    update: &str,
+    key: &str,
+    value: &dyn ToSql,
+    seen: Version,
+) -> Result<Version, DbError> {
+    let rows = match seen == Version::ABSENT {
+        true => execute(c, insert, params![key, value])?,
+        false => execute(c, update, params![key, value, stored(seen)])?,
+    };
+    swapped(rows, seen)
 }
 
 /// Returns the version after a swap that has changed `rows` rows.

@@ -16,7 +16,7 @@ use curlew_policy::address::{self, HostGroups};
 use curlew_policy::chance::between;
 use curlew_policy::rules::Rules;
 use curlew_ports::Ports;
-use curlew_ports::{Blobs, Call, Clock, Fetch as Calls, FetchError, Inbox, PortError, Queue, Receipt, Reply};
+use curlew_ports::{Blobs, Call, Clock, Delivery, Fetch as Calls, FetchError, Inbox, PortError, Queue, Receipt, Reply};
 use curlew_testkit::conformance::queue::SendRaw;
 use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
 use curlew_testkit::memory::{
@@ -102,16 +102,7 @@ impl TestWorld {
 
     /// Messages that are due, as an event source mapping hands them over.
     pub(crate) async fn handed_out(&self, visibility: Millis) -> Vec<Message> {
-        let handed = self.jobs.receive(self.stage, 1_000, visibility, self.clock.now()).await.unwrap();
-        handed
-            .into_iter()
-            .map(|delivery| Message {
-                id: delivery.receipt.0.rsplit_once('-').unwrap().0.to_owned(),
-                handle: delivery.receipt.0,
-                body: delivery.job.unwrap().to_message().unwrap(),
-                receives: delivery.receives,
-            })
-            .collect()
+        messages(self.jobs.receive(self.stage, 1_000, visibility, self.clock.now()).await.unwrap())
     }
 
     pub(crate) async fn batch(&self, messages: Vec<Message>) -> Batch {
@@ -303,4 +294,17 @@ impl Calls for Web {
     fn vet(&self, url: &str) -> Result<(), String> {
         self.inner.vet(url)
     }
+}
+
+/// Returns deliveries as the messages in which an event source mapping hands them over.
+pub(crate) fn messages(deliveries: Vec<Delivery>) -> Vec<Message> {
+    deliveries
+        .into_iter()
+        .map(|delivery| Message {
+            id: delivery.receipt.0.rsplit_once('-').unwrap().0.to_owned(),
+            handle: delivery.receipt.0,
+            body: delivery.job.unwrap().to_message().unwrap(),
+            receives: delivery.receives,
+        })
+        .collect()
 }

@@ -6,7 +6,7 @@
 
 use super::super::*;
 use crate::sqs_queue::Deaths;
-use crate::tests::world::{ARTICLE, MemoryMessages, TestWorld, new_pages};
+use crate::tests::world::{ARTICLE, MemoryMessages, TestWorld, messages, new_pages};
 use curlew_app::program::Program;
 use curlew_aws::ReadError;
 use curlew_crawl::politeness::access::Politeness;
@@ -172,15 +172,7 @@ async fn invoke(run: Arc<Run>, number: u64, stage: QueueName, is_calm: bool) {
         ended: Mutex::default(),
         known: Mutex::default(),
     });
-    let messages: Vec<Message> = deliveries
-        .into_iter()
-        .map(|delivery| Message {
-            id: delivery.receipt.0.rsplit_once('-').unwrap().0.to_owned(),
-            handle: delivery.receipt.0,
-            body: delivery.job.unwrap().to_message().unwrap(),
-            receives: delivery.receives,
-        })
-        .collect();
+    let messages = messages(deliveries);
     let ports = this.ports();
     let queue = MemoryMessages {
         jobs: jobs.clone(),
