@@ -45,8 +45,8 @@ impl KeyStore {
         }
     }
 
-    /// Reads the keys; `None` if there are none. Fails with [`PortError::Corrupt`] if a person has to look, such as where
-    /// others may read the file.
+    /// Reads the keys; `None` if there are none. Fails with [`PortError::Corrupt`] if a person has to look, such as
+    /// where others may read the file.
     pub async fn read(&self) -> Result<Option<(KeyRing, KeyVersion)>, PortError> {
         let (bytes, tag) = match self {
             KeyStore::File(path) => (read_private(path)?, None),
@@ -70,7 +70,8 @@ impl KeyStore {
         }
     }
 
-    /// Writes the keys in place of those that were read. Fails with [`PortError::Conflict`] if others were written since.
+    /// Writes the keys in place of those that were read. Fails with [`PortError::Conflict`] if others were written
+    /// since.
     pub async fn replace(&self, seen: &KeyVersion, ring: &KeyRing) -> Result<(), PortError> {
         match self {
             KeyStore::File(path) => {

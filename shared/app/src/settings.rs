@@ -153,15 +153,15 @@ impl Settings {
         }
     }
 
-    /// Reads the settings of this run: the file, then the environment's `CURLEW_…`, then the flags. An error is one line
-    /// that says which setting is wrong, and why.
+    /// Reads the settings of this run: the file, then the environment's `CURLEW_…`, then the flags. An error is one
+    /// line that says which setting is wrong, and why.
     pub fn load(flags: &Flags, environment: impl Iterator<Item = (String, String)>) -> Result<Settings, BadSettings> {
         let environment = layers::environment(environment);
         Settings::from_layers(&Layers::read(flags, &environment)?, flags, &environment)
     }
 
-    /// Returns the settings that hold if a text takes the place of the file, below the same environment and flags. Errors
-    /// name the text as `name`.
+    /// Returns the settings that hold if a text takes the place of the file, below the same environment and flags.
+    /// Errors name the text as `name`.
     pub fn over_text(&self, name: &str, text: &str) -> Result<Settings, BadSettings> {
         let (flags, environment) = &self.read_from;
         Settings::from_layers(&Layers::read_text(name, text, environment)?, flags, environment)

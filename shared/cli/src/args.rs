@@ -84,8 +84,8 @@ fn with_groups(command: clap::Command) -> clap::Command {
     command.mut_subcommands(|command| command.hide(true)).help_template(template)
 }
 
-/// Returns the place of the key in the arguments `curlew sites KEY` and their like, where `show` was left out; `None` if
-/// no command that lists rows is named, or one of its own commands follows it.
+/// Returns the place of the key in the arguments `curlew sites KEY` and their like, where `show` was left out; `None`
+/// if no command that lists rows is named, or one of its own commands follows it.
 fn shown_at(cli: &clap::Command, args: &[OsString]) -> Option<usize> {
     let is_value = |before: &OsString| {
         let before = before.to_string_lossy();

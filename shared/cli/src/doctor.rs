@@ -1,7 +1,7 @@
 //! `curlew doctor`: examines a store and the processes on it, and says what to do.
 //!
-//! Adapters gather [`facts`]: `over_ports` those of any store, `stack` those of a stack. Pure checks judge the facts, so
-//! each check goes on when another one fails, and a fact that is not known is a finding itself.
+//! Adapters gather [`facts`]: `over_ports` those of any store, `stack` those of a stack. Pure checks judge the facts,
+//! so each check goes on when another one fails, and a fact that is not known is a finding itself.
 
 mod checks;
 mod deployment;

@@ -5,7 +5,8 @@
 //!
 //! 1. `decode`: bytes to text (byte order mark, HTTP charset, XML declaration, guess).
 //! 2. `mend`: a tolerant reader scans the text once, in linear time, in any dialect and however broken, limited in
-//!    entries, text and depth. JSON Feed has its own reader; feed-rs tries an XML document in which `mend` finds no feed
+//!    entries, text and depth. JSON Feed has its own reader; feed-rs tries an XML document in which `mend` finds no
+//!    feed
 //!    (`second`).
 //! 3. `finish`: stable ids, plain titles, absolute `http(s)` links, clean text, names without e-mail addresses.
 //!

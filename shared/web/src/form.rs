@@ -235,7 +235,8 @@ impl FormView {
 }
 
 /// Lets the forms of a page be sent. Under `no-referrer` browsers send `Origin: null` with a POST (Fetch standard,
-/// "append a request Origin header"), which would hide whether a form came from here. Other sites learn no more by this.
+/// "append a request Origin header"), which would hide whether a form came from here. Other sites learn no more by
+/// this.
 pub(crate) fn with_form(mut response: Response) -> Response {
     response.headers_mut().insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     response

@@ -1,4 +1,5 @@
-//! `curlew export` and `curlew import`, and OPML, in which feed readers exchange lists of feeds; `curlew_feed` reads it.
+//! `curlew export` and `curlew import`, and OPML, in which feed readers exchange lists of feeds; `curlew_feed` reads
+//! it.
 
 use super::blocks::explain;
 use super::named::{self, LeftOut};

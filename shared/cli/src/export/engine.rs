@@ -135,8 +135,8 @@ impl Engine {
     }
 }
 
-/// Judges an engine's answer to a number of actions. Fails if one failed for another reason than its document or a passing
-/// state of the engine.
+/// Judges an engine's answer to a number of actions. Fails if one failed for another reason than its document or a
+/// passing state of the engine.
 fn judge(answer: &Answer, actions: usize) -> Result<Judgement> {
     if let Some(error) = &answer.error {
         bail!("the engine gave up: {}", words(error));

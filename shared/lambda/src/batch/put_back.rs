@@ -47,9 +47,9 @@ impl Batch {
     }
 }
 
-/// Puts all messages of a batch that is refused back to their queue, unread, since their jobs may be of a form that this
-/// program does not know, and would be given up for that; each of them has failed. For the same reason they are not
-/// sent again, as jobs that wait are.
+/// Puts all messages of a batch that is refused back to their queue, unread, since their jobs may be of a form that
+/// this program does not know, and would be given up for that; each of them has failed. For the same reason they are
+/// not sent again, as jobs that wait are.
 pub(crate) async fn put_back_all(messages: &[Message], queue: &dyn MessageQueue, clock: &dyn Clock) -> Summary {
     let now = clock.now();
     let put_backs = futures::stream::iter(messages).for_each_concurrent(PUT_BACKS, |message| async move {

@@ -13,7 +13,8 @@ pub const SEARCHED_BYTES: usize = 32 * 1024;
 const ARTICLE_CHARS: usize = 2_000;
 
 struct Mark {
-    /// The place in which it is looked for: `header`, `refusal` (a header beside a refusal), `body`, `address`, `parked`.
+    /// The place in which it is looked for: `header`, `refusal` (a header beside a refusal), `body`, `address`,
+    /// `parked`.
     place: &'static str,
     vendor: &'static str,
     text: &'static str,

@@ -12,7 +12,7 @@ use curlew_model::{FeedSource, Timestamp, Trust, Validators};
 const PAGE_VALIDATOR_BYTES: usize = 128;
 /// Words that servers append to an entity tag when they compress.
 const CODING_SUFFIXES: [&str; 6] = ["--gzip", "-gzip", ";gzip", "-df", "-br", ";br"];
-/// Whole answers in a row, one for each form of the tag, that repeat a document under its validators: no 304 will come.
+/// Number of whole answers in a row, one for each form of the tag, after which a server is taken to send no 304.
 const IGNORED_IS_BLIND: u8 = 2;
 const MOST_DOUBLINGS: u8 = 3;
 /// Signs in a row that prove a server's 304s false; a single one may come from a stale cache.

@@ -129,7 +129,7 @@ pub type Sightings = (Option<(String, u32)>, Option<Timestamp>);
 /// Records where a feed was found; returns the sightings to keep, and whether the target is its address from now on.
 ///
 /// `permanently` says that every hop was permanent (301 or 308, RFC 9110 §15.4.2). The target has answered as a feed.
-/// It is believed after [`MOVES_BELIEVED`] polls in a row at least [`MOVES_APART`] apart, since misconfigured servers
+/// A move is believed after [`MOVES_BELIEVED`] polls in a row at least [`MOVES_APART`] apart, since misconfigured servers
 /// redirect for a day or two, or at once if it leads from http to https on the same host.
 pub fn moved(feed: &FeedSource, to: &Url, permanently: bool, now: Timestamp) -> (Sightings, bool) {
     if !permanently {

@@ -162,7 +162,7 @@ impl AdminPage<'_> {
     /// Adds a filter by host, and returns the host if one was typed.
     ///
     /// # Errors
-    /// What was typed is no host, which the page says under this heading.
+    /// Returns the page that says, under this heading, that the text typed is no host.
     pub(super) fn filter_by_host(
         &mut self,
         request: &AdminRequest,

@@ -1,5 +1,5 @@
-//! The time of a feed's next poll, and the reason for it: a failure, the hints of the feed and its server, skipHours and
-//! skipDays of RSS 2.0 (in GMT), or the feed's history.
+//! The time of a feed's next poll, and the reason for it: a failure, the hints of the feed and its server, skipHours
+//! and skipDays of RSS 2.0 (in GMT), or the feed's history.
 //!
 //! The history is a decaying mean of the times between arrivals. Entries of one hour arrive together, so a batch is not
 //! taken for news all day.
