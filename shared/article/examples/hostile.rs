@@ -182,8 +182,7 @@ const PIECES: &[&str] = &[
     "&nbsp;",
 ];
 
-/// Returns the processor time of this thread so far, in milliseconds (proc(5), schedstat), which depends little on
-/// other load of the machine.
+/// Returns the processor time of this thread in milliseconds (proc(5), schedstat), which other load changes little.
 fn busy() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(text.split_whitespace().next()?.parse::<u64>().ok()? / 1_000_000)

@@ -68,8 +68,7 @@ pub struct Article {
     pub from: &'static str,
 }
 
-/// Steps that reading a page takes, each part in its own unit. Tests and fuzz targets check that they grow at most
-/// linearly with the length of a page.
+/// Steps that reading a page takes, each part in its own unit; they grow at most linearly with its length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Building the tree: open elements asked for, elements, attributes and nodes made or moved.

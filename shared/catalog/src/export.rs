@@ -1,5 +1,4 @@
-//! Export: all current records, read segment by segment. Rows are asked for records that are not indexed yet, alone:
-//! docs/decisions/0077 says why that is enough.
+//! Export: all current records, segment by segment. Only of unindexed ones rows are asked (docs/decisions/0077).
 
 pub mod changes;
 
@@ -100,9 +99,8 @@ struct SegmentPart<T> {
 }
 
 impl Export<'_> {
-    /// Passes all records that a filter takes to `write`, in portions of one segment and in the order of the segments'
-    /// keys, as `encode` makes them in the pool. A record whose page asks for `noarchive` has no text. Publishing and
-    /// removal may go on meanwhile: a page that is there from the beginning to the end comes once.
+    /// Passes all records that a filter takes to `write`, one segment at a time in the order of keys, made by `encode`.
+    /// With `noarchive` a record has no text. A page that is there from beginning to end comes once.
     pub async fn run<T: Send + 'static, E: From<StageError>>(
         &self,
         filter: RecordFilter,
@@ -235,8 +233,7 @@ impl Export<'_> {
         Ok(records.into_iter().filter(counts).collect())
     }
 
-    /// Returns the new records of pages that were revised and published during the export, before their earlier records
-    /// were read. A page that is new since the beginning is left to the next export.
+    /// Returns the new records of pages revised during the export before their earlier records were read.
     async fn revised_meanwhile(
         &self,
         snapshot: &Snapshot,

@@ -88,8 +88,7 @@ impl NewRecords {
 
 impl Index {
     /// Publishes the new segments of a year, rewrites splits of an older format, and merges those that are due. Each
-    /// portion of pages is listed as soon as it is built, so the next run takes up the rest of one that dies. Two
-    /// indexers may run at once.
+    /// portion is listed once built, so the next run takes up the rest of one that dies. Two indexers may run at once.
     pub async fn publish(&self, year: Year) -> Result<PublishReport> {
         let mut done = PublishReport::default();
         let mut races = 0;
@@ -219,8 +218,7 @@ impl Index {
                     replaced.extend(record.replaces.clone().map(|old| (record.id.clone(), old)));
                     counted.push(record);
                 }
-                // The row is still being written, or the batch will run again; a page that is taken up may have no row
-                // yet.
+                // The row is still being written, or the batch will run again; a page taken up may have no row yet.
                 None if !is_settled => return Ok(NewRecords::default()),
                 Some(state) if state.is_open() && !is_settled => return Ok(NewRecords::default()),
                 Some(PageState::Accepted { location: at, .. }) if record.replaces.as_ref() == Some(&at) => {
@@ -253,8 +251,7 @@ impl Index {
         Ok(batch)
     }
 
-    /// Erases a page's replaced record and the earlier ones, to which only it leads; returns their years. The oldest
-    /// goes first, so that the next run finds what a crash has left.
+    /// Erases a page's replaced records, to which only the first leads, the oldest first; returns their years.
     async fn erase_replaced(&self, page: &PageId, at: &Location) -> Result<BTreeSet<Year>> {
         let blobs = self.blobs.as_ref();
         let (mut records, mut next) = (Vec::new(), Some(at.clone()));

@@ -44,8 +44,7 @@ pub async fn each_page(pages: &dyn Pages, mut take: impl FnMut(Page)) -> Result<
     Ok(())
 }
 
-/// Returns what `choose` makes of the rows of pages after `after`, of at most `rows` rows and at most `most` in number;
-/// and the row after which the next call goes on, if rows are left.
+/// Returns what `choose` makes of at most `rows` rows after `after`, `most` at most, and where the next call goes on.
 pub async fn choose_from<T>(
     pages: &dyn Pages,
     after: Option<PageId>,
@@ -95,8 +94,7 @@ pub async fn each_source(sources: &dyn Sources, take: impl FnMut(Source)) -> Res
     sources_from(sources, None, usize::MAX, take).await.map(drop)
 }
 
-/// Passes the rows of sites and feeds after `after` to `take`, at most `rows` of them and at least one. Returns the row
-/// after which the next call goes on, if rows may be left.
+/// Passes at most `rows` rows after `after`, and at least one, to `take`; returns where the next call goes on.
 pub async fn sources_from(
     sources: &dyn Sources,
     mut after: Option<SourceKey>,

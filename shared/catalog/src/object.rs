@@ -7,8 +7,7 @@ use serde::Serialize;
 /// Maximum number of tries of a compare-and-swap while others change the same object.
 const TRIES: u32 = 16;
 
-/// Changes an object by compare-and-swap. `decide` takes the object's bytes, if it exists, and returns the new bytes
-/// (`None` to leave the object as it is) and a value for the caller.
+/// Changes an object by compare-and-swap: `decide` returns its new bytes, or `None` to leave it, and a value.
 pub async fn change<A>(
     blobs: &dyn Blobs,
     key: &str,

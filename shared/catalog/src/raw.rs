@@ -149,8 +149,7 @@ pub struct RawPages {
 }
 
 impl RawPages {
-    /// Deletes raw pages that were kept long enough, or whose segment was never written; returns the number of objects.
-    /// Only names are read, and after an error the next call goes on.
+    /// Deletes raw pages kept long enough, or without a segment; returns their number. The next call goes on.
     pub async fn expire(&self) -> Result<usize> {
         let blobs = self.blobs.as_ref();
         let keys = all_keys(blobs, RAW_PREFIX, None).await?;

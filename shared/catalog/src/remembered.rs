@@ -4,8 +4,7 @@ use curlew_ports::stage::Result;
 use curlew_ports::{Blobs, Seen, Tag};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The last content of an object. The store is asked each time, so what is returned is never older than the question;
-/// only an object that has changed is transferred and parsed.
+/// The last content of an object; the store is asked each time, and only a changed object is transferred and parsed.
 pub(crate) struct Remembered<T>(Mutex<Option<Content<T>>>);
 
 type Content<T> = (Arc<T>, Option<Tag>);

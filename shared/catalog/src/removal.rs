@@ -64,8 +64,7 @@ impl Removal {
     }
 
     /// Removes pages as [`Removal::remove`] does, and images of their sites if `with_site_images`. Each segment is
-    /// rewritten once for each age of records. A damaged record gives an error and keeps no other page from being
-    /// removed.
+    /// rewritten once for each age of records. A damaged record gives an error once the other pages are removed.
     pub async fn remove_all(&self, mut ids: Vec<PageId>, reason: Gone, with_site_images: bool) -> Result<()> {
         for _ in 0..ROW_TRIES {
             ids = self.try_to_remove(ids, reason, with_site_images).await?;

@@ -227,8 +227,7 @@ pub async fn erase_frames(blobs: &dyn Blobs, key: &str, frames: &[Range<u64>]) -
     Err(PortError::Conflict.into())
 }
 
-/// Writes a damaged segment anew with these of its records alone, each with its thumbnail and at its place; all else
-/// becomes frames that zstd tools skip.
+/// Writes a damaged segment anew with these records alone, at their places; zstd tools skip all else.
 pub async fn salvage(blobs: &dyn Blobs, segment: &SegmentKey, good: &[(Location, Record)]) -> Result<()> {
     let key = segment.as_str();
     let Some(blob) = blobs.get(key).await? else { return Ok(()) };

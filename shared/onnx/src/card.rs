@@ -34,8 +34,7 @@ pub struct Card {
     pub(crate) height: u32,
     /// Width and height to which images are stretched before their centre is cut out; at least those of the input.
     resize: Option<[u32; 2]>,
-    /// Quality, from 1 to 100, of a JPEG as which the stretched image is written and read again, for models that were
-    /// trained on such files.
+    /// Quality (1 to 100) of a JPEG as which the stretched image is written and read again, for models trained on such.
     jpeg: Option<u8>,
     #[serde(default)]
     channels: Channels,
@@ -147,8 +146,7 @@ impl Card {
         }
     }
 
-    /// Returns an image in the size of the model's input: stretched, written as a JPEG and read again, and cut to its
-    /// centre.
+    /// Returns an image in the size of the input: stretched, perhaps through a JPEG, and its centre cut out.
     pub(crate) fn prepared(&self, picture: &RgbImage) -> Result<RgbImage, String> {
         let (across, down) = self.stretched();
         // First across and then down, with whole numbers between, as Pillow does it, with which models are trained.

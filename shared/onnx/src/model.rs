@@ -63,8 +63,7 @@ impl Onnx {
         Onnx::new(card, bytes).map_err(|why| unusable(format!("{}: {why}", file.display())))
     }
 
-    /// Takes a model that was read, if it is the one of the card, and tries it out on an empty image. An error is one
-    /// line.
+    /// Takes a model that was read, if it is the card's, and tries it out on an empty image. An error is one line.
     pub fn new(card: Card, model: Vec<u8>) -> Result<Onnx, String> {
         let hash = hexadecimal(&Sha256::digest(&model));
         if let Some(expected) = card.sha256.as_ref().filter(|expected| **expected != hash) {

@@ -121,8 +121,7 @@ impl Analyzer {
         }
     }
 
-    /// True if a word says nothing about the subject of a page: an article, a preposition, the first word of a
-    /// question.
+    /// True if a word says nothing about a page's subject: an article, a preposition, the start of a question.
     pub(crate) fn is_stop_word(&mut self, word: &str) -> bool {
         let Some(stop_words) = &mut self.stop_words else { return false };
         let lower = letters::lower(word, self.dotless_i);
@@ -141,8 +140,7 @@ impl Analyzer {
         words
     }
 
-    /// Calls `show` for each word of a text, in order, without allocating per word. Of the words that do not begin with
-    /// any of the letters in `first`, most are skipped.
+    /// Shows each word of a text, in order, without allocating; most that begin with no letter of `first` are skipped.
     pub(crate) fn each(
         &mut self,
         text: &str,

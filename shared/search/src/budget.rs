@@ -2,14 +2,12 @@
 
 use std::collections::BTreeSet;
 
-/// Bounds of what a query reads of all splits together. Words that are left out for it are on so many pages that they
-/// tell next to nothing.
+/// Bounds of what a query reads of all splits together; the words left out are on so many pages that they tell nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadBudget {
     /// Maximum length of the postings of its words, in bytes: the pages that have them.
     pub postings: u64,
-    /// Maximum length of their positions on those pages, in bytes, each counted as often as it is read: of the words of
-    /// phrases, and of words whose distance counts.
+    /// Maximum length of the positions that phrases and distances need, in bytes, each as often as it is read.
     pub positions: u64,
 }
 
@@ -51,8 +49,7 @@ impl Unread {
     }
 }
 
-/// Returns those of some texts whose sizes do not fit into the budget together with all smaller ones. The smallest of
-/// those that there are always fits.
+/// Returns the texts whose sizes do not fit into the budget together with all smaller ones; the smallest always fits.
 fn beyond<'a>(budget: u64, sizes: impl Iterator<Item = (u64, &'a str)>) -> BTreeSet<String> {
     let mut sizes: Vec<(u64, &str)> = sizes.collect();
     sizes.sort_unstable();

@@ -63,8 +63,7 @@ impl fmt::Debug for SplitBuilt {
     }
 }
 
-/// Builds one split from records; of several of the same page, the last one wins. Fails with [`SearchError::Empty`]
-/// without records.
+/// Builds one split from records, the last one of each page; [`SearchError::Empty`] if there are none.
 pub fn build_split(records: impl Iterator<Item = Record>, budget: &BuildBudget) -> Result<SplitBuilt> {
     let mut builder = Builder::new(*budget)?;
     for record in records {
@@ -73,9 +72,8 @@ pub fn build_split(records: impl Iterator<Item = Record>, budget: &BuildBudget) 
     builder.finish()
 }
 
-/// Merges several splits into one, leaving out some pages and [outdated](Split::set_outdated) copies; of several
-/// copies, the one in the latest split wins. Returns `None` if nothing is left. Besides the splits, a merge needs about
-/// one and a half times the memory of the result.
+/// Merges splits into one without some pages and [outdated](Split::set_outdated) copies; a later split's copy wins.
+/// `None` if nothing is left. Besides the splits, a merge needs about one and a half times the memory of the result.
 pub fn merge_splits(
     splits: &[&Split],
     leave_out: &HashSet<PageId>,

@@ -53,8 +53,7 @@ impl Cold {
         Cold { hot, sums, length, state: Mutex::new(state) }
     }
 
-    /// Reads a range of the files. Fails with [`io::ErrorKind::WouldBlock`] if chunks are missing, which are wanted
-    /// then.
+    /// Reads a range of the files; [`io::ErrorKind::WouldBlock`] if chunks are missing, which are wanted then.
     pub(crate) fn read(&self, range: &Range<u64>) -> io::Result<Vec<u8>> {
         if range.is_empty() {
             return Ok(Vec::new());

@@ -52,8 +52,7 @@ pub enum SearchError {
 }
 
 impl SearchError {
-    /// True if the only problem is a missing part of a split that is read by ranges: see [`crate::Split::wanted`] and
-    /// try again.
+    /// True if only a part of a split that is read by ranges is missing: see [`crate::Split::wanted`] and try again.
     pub fn is_not_here(&self) -> bool {
         let error = match self {
             SearchError::Engine(TantivyError::IoError(error)) => error,

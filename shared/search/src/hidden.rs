@@ -8,8 +8,7 @@ use std::sync::Arc;
 /// Pages and hosts that no query may find.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hidden {
-    /// Pages that are gone. Shared, so that a split looks them up once instead of once per query: keep one [`Hidden`]
-    /// as long as its manifests stay the same.
+    /// Pages that are gone. Splits look up a shared set once: keep one [`Hidden`] while its manifests stay the same.
     pub tombstones: Arc<BTreeSet<PageId>>,
     /// An earlier set and the pages that have been added to it since: whoever has looked up those need not do so again.
     pub since: Option<Since>,

@@ -71,8 +71,7 @@ pub(crate) fn groups(ranked: &[Candidate], may_group: bool, by_relevance: bool) 
     groups
 }
 
-/// Returns the order in which groups are shown: by rank, with at most [`ON_A_PAGE`] of one site on each `limit`
-/// results.
+/// Returns the order in which groups are shown: by rank, at most [`ON_A_PAGE`] of one site on each `limit` results.
 pub(crate) fn order(groups: &[Group], mix_sites: bool, count: usize, limit: usize) -> Vec<usize> {
     let mut order: Vec<usize> = Vec::with_capacity(count.min(groups.len()));
     let mut shown = vec![false; groups.len()];

@@ -44,8 +44,7 @@ pub(crate) fn beginnings(
     Ok(words.into_iter().cloned().zip(stems).collect())
 }
 
-/// Returns what some words that no page has are taken for, in the languages of the query: those in which most of its
-/// words are known, or nearly.
+/// Returns what unknown words are taken for, in the languages in which most words of the query are (nearly) known.
 pub(crate) fn mend(
     open: &OpenSplits<'_>,
     plan: &Plan,

@@ -37,8 +37,7 @@ pub struct Manifest {
     pub segments: BTreeSet<SegmentKey>,
     /// Every segment of this day (`2026-05-01`) and before is indexed.
     pub sealed_through: Option<String>,
-    /// Objects that are not listed, with the time at which that was noticed. The delay before they are deleted protects
-    /// readers of an older manifest.
+    /// Objects that are not listed, with the time at which that was noticed; readers of older manifests need them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub retired: BTreeMap<String, Timestamp>,
 }
@@ -248,9 +247,8 @@ impl Manifest {
         }))
     }
 
-    /// Adds one split as [`Manifest::with_split`]; `revised` names those of its pages that replace an older copy. Fails
-    /// with [`SearchError::Stale`] as well if a newer copy of one of these pages was published after the manifest was
-    /// read on which the split is based: the caller has to look up again which of the two is newer.
+    /// Adds one split as [`Manifest::with_split`]; `revised` names those of its pages that replace an older copy.
+    /// Stale, too, if a newer copy of one was published after the manifest that the split is based on.
     pub fn with_revisions(
         &self,
         entry: SplitEntry,
@@ -333,9 +331,8 @@ impl Manifest {
         self.expiries.values().copied().filter(|at| *at > now).min()
     }
 
-    /// Replaces some splits by the one that they were merged into, if anything was left, and retires them at `now`. The
-    /// tombstones of `dropped` pages are removed; other pages may be in a segment that is still to be indexed. Fails
-    /// with [`SearchError::Stale`] if one of the splits is no longer listed.
+    /// Replaces splits by the one that they were merged into, if anything was left, and retires them at `now`.
+    /// Tombstones of `dropped` pages go. Fails with [`SearchError::Stale`] if one of the splits is no longer listed.
     pub fn replaced(
         &self,
         merged: &[String],
@@ -371,8 +368,7 @@ impl Manifest {
         })
     }
 
-    /// Retires existing objects that are not listed at `now`, and drops those retired before `until`. Returns the new
-    /// manifest, and the keys of the dropped objects, which may be deleted.
+    /// Retires objects that are not listed, and drops those retired before `until`; their keys may be deleted.
     pub fn swept(&self, there: &[String], now: Timestamp, until: Timestamp) -> (Manifest, Vec<String>) {
         let listed: BTreeSet<&str> = self.splits.iter().map(|split| split.key.as_str()).collect();
         let is_over = |key: &&String| self.retired.get(*key).is_some_and(|at| *at < until);

@@ -100,8 +100,7 @@ impl<'a> OpenSplits<'a> {
         Ok(shares)
     }
 
-    /// Reads everything that a plan needs, so that missing bytes become wanted; errors recur when the search runs
-    /// again.
+    /// Reads everything that a plan needs, so that missing bytes become wanted; the next search reports errors.
     fn want(&self, read: impl Fn(&Split)) {
         for split in &self.splits {
             let _ = split.dead(self.hidden);

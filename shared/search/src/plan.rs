@@ -1,5 +1,4 @@
-//! Translates a query for an index: words and phrases in the forms of each language, and which of them a page must
-//! have. It is long since each kind of part of a query becomes clauses here.
+//! Translates a query for an index: words and phrases in the forms of each language, and those a page must have.
 
 mod forms;
 
@@ -414,8 +413,8 @@ struct Wanted {
     times: u32,
 }
 
-/// Returns the distinct words and phrases to search for, and the words as typed that they belong to. `input/output` is
-/// two words, and a run of characters that no spaces divide its pairs.
+/// Returns the distinct words and phrases to search for, and the words as typed; a run is its pairs, `in/out` two
+/// words.
 fn parts(clauses: &[Clause]) -> (Vec<Wanted>, Vec<Typed>) {
     let (mut wanted, mut typed): (Vec<Wanted>, Vec<Typed>) = Default::default();
     let mut known: HashMap<(String, bool), usize> = HashMap::new();

@@ -71,8 +71,7 @@ fn factor(plan: &Plan, positions: &Positions, place: usize, candidate: &Candidat
     if count == 0 { 1.0 } else { 1.0 + GAIN * sum / count as f32 }
 }
 
-/// Returns the closeness of two words: 1 if adjacent in this order, less the further apart they are, and half as much
-/// in reverse order.
+/// Returns the closeness of two words: 1 if adjacent, less the further apart, half as much in reverse order.
 fn closeness(one: &[u32], two: &[u32]) -> f32 {
     let (mut best, mut from) = (0.0_f32, 0);
     for at in one {

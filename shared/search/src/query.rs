@@ -95,8 +95,7 @@ impl Query {
         left_out.into_iter().next().map_or(Ok(query), Err)
     }
 
-    /// Parses a person's input as far as it is understood. Returns the query, and the reasons why parts were left out,
-    /// at least one if the query [is empty](Query::is_empty).
+    /// Parses a person's input as far as it is understood; also returns why parts were left out, or why it is empty.
     pub fn read(text: &str) -> (Query, Vec<QueryError>) {
         let mut reading = QueryReader::default();
         let kept = head_bytes(text, MAX_QUERY_BYTES);

@@ -391,8 +391,7 @@ impl<'a> Corpus<'a> {
         unit.written.iter().map(pages).collect()
     }
 
-    /// Returns a factor for the pages in each of a plan's languages, which is the smaller the rarer the query's words
-    /// are in the language; 1 for pages of unknown language.
+    /// Returns a factor for the pages in each language, smaller the rarer the query's words are in it; 1 if unknown.
     fn fits(&self, plan: &Plan, rows: &[Vec<u64>]) -> Vec<f32> {
         let mut sums = vec![0.0_f32; plan.languages.len()];
         for (bit, pages) in rows.iter().enumerate() {

@@ -116,8 +116,7 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let room = MAX_DEPTH.saturating_sub(seen);
     let depth = request.offset.saturating_add(request.limit).min(room);
 
-    // One result more than is shown tells whether there are more. Copies can be counted only if all pages are ranked
-    // among which they are detected.
+    // One result more than is shown tells whether there are more; copies are counted among the pages that are ranked.
     let keep = (depth + AHEAD + 1).saturating_mul(RANKED).max(GROUPED);
     let selection = Selection {
         partial,

@@ -57,8 +57,7 @@ pub(crate) const LIKENESS: &str = "likeness";
 pub(crate) const KEY: &str = "key";
 pub(crate) const SITE: &str = "site";
 
-/// Number of times that a title is counted among the words of its page (BM25F, Robertson and others 2004). By
-/// statistics of its own, one word of a title would outweigh everything.
+/// Number of times that a title counts among a page's words (BM25F, Robertson and others 2004).
 const TITLE_TIMES: usize = 2;
 
 /// Returns the schema of format [`crate::bundle::FORM`].

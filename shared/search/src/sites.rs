@@ -41,14 +41,12 @@ struct SiteCount {
     doc: DocId,
 }
 
-/// Returns the sites of all splits, in the order of their host names, in time linear in the number of pages. After an
-/// error all ranges that a split lacks are wanted.
+/// Returns the sites of all splits by host name, in linear time; after an error all lacking ranges are wanted.
 pub fn sites(splits: &[&Split], hidden: &Hidden) -> Result<Vec<SiteEntry>> {
     Ok(count(splits, hidden)?.into_iter().map(|(host, count)| count.entry(host)).collect())
 }
 
-/// Returns the sites of all splits with their profiles, in the order of their host names. Only the `most` sites with
-/// the newest pages have more than their host as a name.
+/// Returns the sites of all splits with their profiles, by host name; only the `most` newest have more than a host.
 pub fn site_profiles(splits: &[&Split], hidden: &Hidden, most: usize) -> Result<Vec<SiteProfile>> {
     let counts = count(splits, hidden)?;
     let mut dates: Vec<i64> = counts.values().map(|count| count.newest).collect();

@@ -198,8 +198,7 @@ pub(crate) struct Misspelling<'a> {
     pub(crate) steps: usize,
 }
 
-/// Returns the words on visible pages that are like a misspelled one, in no order, some several times. Those with
-/// another first letter may have no other typo.
+/// Returns the words on visible pages that are like a misspelled one, in no order, some several times.
 pub(crate) fn similar_words(
     splits: &[&Split],
     hidden: &Hidden,

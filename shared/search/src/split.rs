@@ -98,8 +98,7 @@ impl Split {
         Ok(())
     }
 
-    /// Returns the missing chunks that a search has asked for, and forgets them: read each of them, or the result of
-    /// [`joined`](crate::joined), and [supply](Split::supply) it.
+    /// Returns the missing chunks that a search has asked for, and forgets them; [`Split::supply`] takes them.
     pub fn wanted(&self) -> Vec<Range<u64>> {
         self.cold.as_ref().map(|cold| cold.wanted()).unwrap_or_default()
     }
@@ -136,8 +135,7 @@ impl Split {
         (field.field_id() as usize) < self.searcher.schema().num_fields()
     }
 
-    /// Returns the languages of its pages (primary subtags); the empty string stands for pages whose language is
-    /// unknown.
+    /// Returns the languages of its pages (primary subtags); the empty string stands for unknown.
     pub fn languages(&self) -> &BTreeSet<String> {
         &self.contents.languages
     }

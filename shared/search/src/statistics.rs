@@ -39,8 +39,7 @@ impl TermStatistics {
 }
 
 impl Statistics {
-    /// Counts the pages of some splits that have each of some terms. All are looked up before an error is returned, so
-    /// that all missing parts become wanted at once.
+    /// Counts the pages that have each of some terms; all are looked up before an error, so that all become wanted.
     pub(crate) fn gather(splits: &[&Split], terms: &[String]) -> Result<Statistics> {
         let mut all = Statistics {
             terms: terms.iter().map(|term| (term.clone(), TermStatistics::default())).collect(),

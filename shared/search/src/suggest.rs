@@ -7,8 +7,7 @@ use crate::run::{Request, Results, search};
 use crate::split::Split;
 use curlew_model::Timestamp;
 
-/// Returns the query that may have been meant, if it finds anything; `text` is the input of
-/// [`Query::read`], and `found` what [`search`] has found for it.
+/// Returns the query that may have been meant by an input for which [`search`] has found `found`, if it finds anything.
 pub fn suggest(
     splits: &[&Split],
     hidden: &Hidden,

@@ -228,8 +228,7 @@ mod tests {
     /// Number of splits of whole months.
     const MONTHS: u64 = 12;
 
-    /// A year of removals a day, evenly from splits of all months: returns how often a split is rewritten, and the
-    /// largest number of tombstones.
+    /// A year of removals a day, from all months: how often a split is rewritten, and the largest number of tombstones.
     fn year_of_removals(a_day: u64) -> (f64, usize) {
         let (mut rewritten, mut most) = (0, 0);
         let mut manifest = Manifest::new(2026);

@@ -11,8 +11,7 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 
 /// Name of the tokenizer in the schema.
 pub(crate) const NAME: &str = "raw";
-/// Character around the language of a text to be split, and before the rules of a form; no host, language or word has
-/// it.
+/// Character around the language of a text to be split, and before the rules of a form; nothing else has it.
 pub(crate) const MARK: char = '\u{1}';
 
 /// Returns a form as it is indexed, followed by its language, so that it matches only pages of that language.

@@ -6,8 +6,7 @@ const MAX_BYTES: usize = 4 * 1024;
 /// Components that a signature of this crawler can cover.
 const COVERED: [&str; 3] = ["@authority", "signature-agent", "@signature-params"];
 
-/// True if `Accept-Signature` asks for a signature that [`crate::request::sign`] makes: one whose tag, algorithm and
-/// covered components, where they are named, are ours.
+/// True if `Accept-Signature` asks for a signature that [`crate::request::sign`] makes, as far as it names parts.
 pub fn is_ours(accept_signature: &str) -> bool {
     if accept_signature.len() > MAX_BYTES {
         return false;

@@ -20,8 +20,7 @@ impl HttpResponse<'_> {
         self.headers.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Returns the body without its chunks; a body that is not chunked though its header says so is taken as it is,
-    /// since many programs store it so.
+    /// Returns the body without its chunks; one that is not chunked though its header says so is taken as it is.
     pub fn unchunked(&self) -> Result<std::borrow::Cow<'_, [u8]>, &'static str> {
         let is_chunked = self.every("transfer-encoding").any(|value| value.to_lowercase().ends_with("chunked"));
         if is_chunked && chunk(self.body).is_some() {

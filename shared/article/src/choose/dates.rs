@@ -149,8 +149,7 @@ impl DatedPage<'_> {
         is_stamped.then(beside).flatten().filter(is_earlier).unwrap_or(found)
     }
 
-    /// Returns the day of the last change if the byline shows that, and neither the page's top nor its address an older
-    /// one.
+    /// Returns the day of the last change if the byline shows it, and neither the page's top nor its URL an older one.
     fn redated(&self, found: Claim, modified: Option<Claim>) -> Option<Claim> {
         let Evidence { outline, linked, .. } = self.evidence;
         let first_day = local_day(found.0, found.1.zone);
@@ -194,8 +193,7 @@ impl DatedPage<'_> {
         })
     }
 
-    /// Returns the first date near the headline that is no change; one further on, or in a line of other words, is a
-    /// guess.
+    /// Returns the first date near the headline that is no change; one further on, or among other words, is a guess.
     fn dateline(&self) -> Option<Claim> {
         /// Maximum number of lines after the one about the change.
         const BESIDE: usize = 2;

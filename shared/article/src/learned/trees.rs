@@ -89,8 +89,7 @@ impl Tree {
 }
 
 impl Trees {
-    /// Returns the logarithm of the odds that a row is text, in parts of 1,024; the first trees decide if they are
-    /// sure.
+    /// Returns the logarithm of the odds that a row is text, in parts of 1,024; the first trees decide if sure.
     pub(crate) fn score(&self, row: &[i16]) -> i32 {
         let (mut sum, mut asked) = (0, 0);
         let mut ask = |until: usize| {

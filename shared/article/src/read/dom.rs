@@ -18,8 +18,7 @@ const STEPS_A_BYTE: u64 = 8;
 /// Bytes of the page that are read before the open elements are counted again.
 const PIECE: usize = 4_096;
 
-/// Builds the tree within the limits, and adds its steps to `steps`. Elements that are moved may lie deeper; the walk
-/// sees it.
+/// Builds the tree within the limits, and adds its steps to `steps`; the walk checks depth again, as elements move.
 pub(crate) fn build(html: &str, limits: &Limits, steps: &mut u64) -> Result<Html, Unreadable> {
     const NODE_BYTES: usize = 48;
     let mut document = Html::new_document();

@@ -187,8 +187,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Keeps tokens, adjacent texts as one, and switches to the texts of `<title>`, `<script>` … as the tree builder
-    /// does.
+    /// Keeps tokens, adjacent texts as one, and switches to raw texts as the tree builder does.
     #[derive(Default)]
     struct Kept {
         tokens: RefCell<Vec<Token>>,

@@ -1,5 +1,4 @@
-//! Tests of the statements of a page about itself (canonical address, language, directives, whether it is free), and of
-//! its validity.
+//! Tests of a page's statements about itself (address, language, directives, whether it is free), and of validity.
 
 use crate::story::{PROSE, TEXT, read};
 use curlew_article::{text_words, validity};

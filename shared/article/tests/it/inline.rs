@@ -1,5 +1,4 @@
-//! Tests of elements within a line: unknown and hidden ones, formulas, and readings beside characters; and of shadow
-//! trees.
+//! Tests of elements within a line: unknown and hidden ones, formulas, readings of characters; and of shadow trees.
 
 use curlew_article::{Limits, extract};
 

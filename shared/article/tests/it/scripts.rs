@@ -1,5 +1,4 @@
-//! Pages in scripts without spaces between words, and in systems of other countries: rules that measure width must work
-//! for them too.
+//! Pages in scripts without spaces, and of other countries: rules that measure width must work for them too.
 
 use curlew_article::{Article, Limits, explain, extract};
 

@@ -1,5 +1,4 @@
-//! Pages of sorts other than news: threads, recipes, products, galleries, guides. Each has the markup of one kind of
-//! software, and shows one general cause of text lost or boilerplate kept.
+//! Pages of sorts other than news: threads, recipes, products, galleries, guides.
 
 use curlew_article::{Article, Limits, extract};
 

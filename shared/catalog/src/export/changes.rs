@@ -108,8 +108,8 @@ struct RemovedPage {
 
 impl Export<'_> {
     /// Passes all changes since a cursor to `write`, with the cursor to keep once the engine knows them; returns the
-    /// last cursor. A part may be empty, and the last change of a page counts. A record whose page asks for `noarchive`
-    /// has no text. After an error, the changes since a cursor come again if the next call is given it.
+    /// last. A part may be empty; the last change of a page counts. After an error, changes since the kept cursor come
+    /// again.
     pub async fn changes<E: From<StageError>>(
         &self,
         mut cursor: Cursor,

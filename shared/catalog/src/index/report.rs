@@ -82,8 +82,7 @@ impl Index {
         Ok(years)
     }
 
-    /// True if a year has segments that are not published. Reads the manifest and lists the segments of three days at
-    /// most. False of a year whose manifest a newer version has written: this version publishes nothing there.
+    /// True if a year has unpublished segments, of three days at most; false if a newer version wrote its manifest.
     pub async fn has_unpublished(&self, year: Year) -> Result<bool> {
         let Some(manifest) = load_if_known(self.blobs.as_ref(), year).await? else { return Ok(false) };
         Ok(!self.new_segments(year, &manifest).await?.is_empty())

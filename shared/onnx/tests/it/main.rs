@@ -98,8 +98,7 @@ async fn channels_range_and_the_centre_are_those_of_the_card() {
     }
     let score = |found: Vec<Detection>| found[0].score.score;
     let middle = onnx.classify(&ImageInput { rgb: Rgb::new(64, 16, &pixels).unwrap(), jpeg: &[] }).await.unwrap();
-    // The red of the middle, less its mean, is 0, of which the sigmoid is a half, and that is 0.417 of the threshold
-    // 0.6.
+    // The red of the middle, less its mean, is 0; its sigmoid, a half, is 0.417 of the threshold 0.6.
     assert!((score(middle) - 0.5 / 0.6 * 0.5).abs() < 0.002);
     // Where the middle is black, the sigmoid of -255 is 0.
     assert!(score(classified(&onnx, [0, 0, 0], (64, 16)).await) < 0.001);

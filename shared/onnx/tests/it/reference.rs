@@ -26,8 +26,7 @@ fn named(variable: &str) -> PathBuf {
     path.unwrap_or_else(|| panic!("run the tests by `cargo xtask test`, which fetches what {variable} names"))
 }
 
-/// Draws the `n`th picture: a round and shaded shape in a colour of skin, or of anything, before a plain or a grainy
-/// wall.
+/// Draws the `n`th picture: a round, shaded shape in a colour of skin or any, before a plain or grainy wall.
 fn drawn(n: u32) -> image::RgbImage {
     let sizes = [(320, 214), (214, 320), (256, 256), (160, 120), (500, 333)];
     let (width, height) = sizes[n as usize % sizes.len()];

@@ -1,5 +1,4 @@
-//! tantivy as in its own examples: its default tokenizer, BM25 over title and text, the same stored records, one
-//! segment.
+//! tantivy as in its own examples: default tokenizer, BM25 over title and text, the same records, one segment.
 
 use crate::{Done, LIMIT};
 use curlew_model::Record;

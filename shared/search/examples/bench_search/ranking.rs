@@ -75,8 +75,8 @@ pub(crate) fn rank(folder: &Path) -> Done<Value> {
 }
 
 /// Returns this engine's answers, for each query whether every word is on some page, and for each with a typo the
-/// milliseconds of processor time that it takes. Words reported as unknown are asked for separately, since a stop word
-/// of one language may be missing on pages of another.
+/// milliseconds of processor time. Unknown words are asked for separately: a stop word of one language may be missing
+/// in others.
 fn ours(queries: &[Query], records: &[Record], ids: &HashMap<PageId, String>) -> Done<(Answers, Vec<bool>, Vec<f64>)> {
     let built = build_split(records.iter().cloned(), &BuildBudget::default())?;
     let split = Split::open(built.bytes.into())?;

@@ -8,8 +8,7 @@ use unicode_normalization::UnicodeNormalization;
 /// Maximum length of a word in characters; the rest is cut off, so words that share this prefix match each other.
 const MAX_WORD_CHARS: usize = 64;
 
-/// Returns the word in lower case, with compatibility characters unified (NFKC), digits of all scripts as ASCII ones,
-/// and invisible characters removed.
+/// Returns the word in lower case and NFKC, with digits of all scripts as ASCII ones, without invisible characters.
 pub(super) fn lower(word: &str, dotless_i: bool) -> String {
     if word.is_ascii() && !dotless_i {
         return word.chars().take(MAX_WORD_CHARS).map(|c| c.to_ascii_lowercase()).collect();
@@ -26,8 +25,7 @@ pub(super) fn lower(word: &str, dotless_i: bool) -> String {
     folded.flat_map(char::to_lowercase).nfc().collect()
 }
 
-/// Returns a lower-case word without accents, and with letters unified that Latin or Arabic scripts write in several
-/// ways.
+/// Returns a lower-case word without accents, and with letters unified that Latin or Arabic write in several ways.
 pub(crate) fn without_accents(word: &str) -> String {
     if word.is_ascii() {
         return word.to_owned();
@@ -54,14 +52,12 @@ pub(crate) fn without_accents(word: &str) -> String {
     if bare.is_empty() { word.to_owned() } else { bare }
 }
 
-/// True for marks that people leave out when they type: accents, Hebrew points, Arabic vowel signs, madda, hamza and
-/// tatweel. Vowel signs of other scripts act as letters and stay.
+/// True for marks that people do not type: accents, Hebrew points, Arabic vowel signs; other vowel signs are letters.
 fn is_accent(c: char) -> bool {
     matches!(u32::from(c), 0x0300..=0x036f | 0x0591..=0x05bd | 0x0640 | 0x064b..=0x0655 | 0x0670)
 }
 
-/// Returns the characters of a run in their compatibility form (NFKC), each with the bytes that it is written in. A
-/// sound mark of kana is one character with the kana before it.
+/// Returns the characters of a run in NFKC, each with its bytes; a sound mark of kana is one with the kana before it.
 pub(super) fn compatible(run: &str) -> Vec<(char, Range<usize>)> {
     let mut all = Vec::with_capacity(run.len() / 3);
     let mut chars = run.char_indices().peekable();

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use tantivy::tokenizer::{Language, StopWordFilter};
 
-/// Returns the language whose rules apply to a language: itself, or the empty string if there are no special rules for
-/// it.
+/// Returns the language whose rules apply to a language: itself, or the empty string if it has none.
 pub(crate) fn rules(language: &str) -> &str {
     match language {
         "nb" | "nn" => "no",
@@ -68,8 +67,7 @@ pub(super) fn stemmer_language(language: &str) -> Option<Language> {
 /// Filters of stop words that were made. Making one takes longer than looking a word up.
 static STOP_WORDS: LazyLock<Mutex<HashMap<Language, Option<StopWordFilter>>>> = LazyLock::new(Mutex::default);
 
-/// Returns the stop words of a language, after Snowball. For English the engine has only Lucene's 33, without question
-/// words.
+/// Returns the stop words of a language, after Snowball; for English the engine has no question words.
 pub(super) fn stop_words(language: Language) -> Option<StopWordFilter> {
     let make = || match language {
         Language::English => Some(StopWordFilter::remove(ENGLISH_STOP_WORDS.split_whitespace().map(str::to_owned))),
@@ -97,8 +95,7 @@ static WORDS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     include_str!("../../lists/american-words.txt").lines().filter_map(|line| line.split_once(' ')).collect()
 });
 
-/// Writes a lower-case English word as Americans do. What it returns may be no word (`promize`), but is one for all
-/// spellings.
+/// Writes a lower-case English word as Americans do; `promize` is no word, but one for all spellings.
 pub(super) fn american(word: String) -> String {
     if let Some(at) = word.find("our").filter(|at| *at >= 2) {
         return format!("{}or{}", &word[..at], &word[at + 3..]);

@@ -5,8 +5,7 @@ use super::{Mode, Reading, Token};
 /// Question words of Chinese, Japanese and Thai. Answers have none of them, and a page that has answers something else.
 const QUESTION_WORDS: &str = include_str!("../../lists/question-words.txt");
 
-/// Returns the pairs of neighbouring characters of a run, as they are searched for: without those of its question
-/// words, unless it has nothing else.
+/// Returns the pairs of neighbouring characters of a run; those of question words only if there are no others.
 pub(crate) fn pairs(run: &str) -> Vec<String> {
     let mut is_asking = vec![false; run.len()];
     for word in QUESTION_WORDS.split_whitespace() {

@@ -8,8 +8,7 @@ use std::ops::RangeInclusive;
 /// Lengths of words that are indexed as they are spelled, in characters.
 const LENGTHS: RangeInclusive<usize> = 2..=32;
 
-/// Returns the words of a text that are indexed as they are spelled, as they are written: those that begin with a
-/// letter, of scripts that divide words by spaces.
+/// Returns the words of a text that begin with a letter, of scripts that divide words by spaces, as they are written.
 pub(crate) fn spelled_words(text: &str) -> impl Iterator<Item = &str> {
     let words = Pieces::new(text).filter_map(|piece| match piece {
         Piece::Word { span, .. } => Some(&text[span]),
@@ -19,8 +18,7 @@ pub(crate) fn spelled_words(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| word.starts_with(char::is_alphabetic) && LENGTHS.contains(&word.chars().count()))
 }
 
-/// Returns a word as it is compared with spelled ones: in lower case and without accents; `None` if it is not one of
-/// them.
+/// Returns a word as spelled ones are compared: in lower case, without accents; `None` if it is not one of them.
 pub(crate) fn compared(word: &str) -> Option<String> {
     let only = spelled_words(word).next().filter(|only| *only == word)?;
     Some(without_accents(&lower(only, "")))

@@ -10,8 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One spelling of a clause: forms and their positions.
 pub(super) type Phrasing = Vec<(usize, String)>;
 
-/// Returns the spellings of a clause under the rules of one language: with accents and without, its joined words apart
-/// and together, and in German umlauts as two letters and as one.
+/// Returns the spellings of a clause in a language: with and without accents, joined and apart, umlauts as two letters.
 pub(super) fn forms_in(analyzers: &mut Analyzers, language: &str, text: &str) -> BTreeSet<Phrasing> {
     let mut forms = BTreeSet::new();
     let other = (language == "de").then(|| other_umlauts(text)).flatten();
@@ -58,8 +57,7 @@ fn other_umlauts(text: &str) -> Option<String> {
     (other != text).then_some(other)
 }
 
-/// Returns the words that may be written as one with a neighbour, by the word in lower case, and how they are then
-/// written: those that a hyphen joins, and those beside a number.
+/// Returns how words may be written as one with a neighbour, by the word in lower case: at a hyphen, beside a number.
 pub(super) fn joined_words(clauses: &[Clause]) -> BTreeMap<String, BTreeSet<String>> {
     let mut joined: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut join = |text: &str, parts: &[&str]| {
