@@ -20,10 +20,10 @@ mod simulation;
 mod table;
 mod web;
 
-use crate::run::{cargo, root, run, target};
+use crate::run::{cargo, emptied, output, program, root, run, target};
 use anyhow::{Context, Result, bail};
 use process::Used;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use table::Table;
 
@@ -49,23 +49,76 @@ const PARTS: [(&str, Part); 15] = [
     ("scale", scale::measure_scale),
 ];
 
-pub(crate) fn bench(names: &[String]) -> Result<()> {
+/// The program that is measured besides, at most this much worse by figures with a bar; the same program twice differs
+/// by some per cent.
+const WORSE: f64 = 1.1;
+
+/// Measures parts of the program, and with `--against REVISION` the program of that revision in turn with it.
+pub(crate) fn bench(words: &[String]) -> Result<()> {
+    let (revision, names) = match words {
+        [flag, revision, names @ ..] if flag == "--against" => (Some(revision), names),
+        names => (None, names),
+    };
     let parts = chosen(names)?;
-    run(cargo().args(["build", "--release", "--locked", "-p", "curlew", "-p", "curlew-fixtureweb"]))?;
-    let bench = Bench::new()?;
-    let mut table = Table::default();
+    build(root(), &target()?)?;
+    let bench = Bench::new(&target()?, "bench")?;
+    let older = revision.map(|revision| older(revision)).transpose()?;
+    let (mut table, mut before) = (Table::default(), Table::default());
     eprintln!("xtask: {}", machine());
     for (name, part) in parts {
+        if let Some(older) = &older {
+            eprintln!("xtask: bench {name}, the program of {}", older.commit);
+            part(&older.bench, &mut before).with_context(|| format!("bench {name} of {}", older.commit))?;
+        }
         eprintln!("xtask: bench {name}");
         part(&bench, &mut table).with_context(|| format!("bench {name}"))?;
     }
     eprintln!("xtask: {}", machine());
     table.print()?;
-    let missed = table.missed();
+    let mut missed = table.missed();
+    if let Some(older) = older {
+        eprintln!("xtask: the same of {}", older.commit);
+        before.print()?;
+        missed.extend(table.worse_than(&before, WORSE).into_iter().map(|row| format!("{row} of {}", older.commit)));
+    }
     if !missed.is_empty() {
         bail!("beyond the bar: {}", missed.join("; "));
     }
     Ok(())
+}
+
+/// Builds the programs of a source tree in release.
+fn build(tree: &Path, target: &Path) -> Result<()> {
+    let mut cargo = cargo();
+    cargo.current_dir(tree).args(["build", "--release", "--locked", "-p", "curlew", "-p", "curlew-fixtureweb"]);
+    run(cargo.arg("--target-dir").arg(target))
+}
+
+/// The program of an older revision.
+struct Older {
+    bench: Bench,
+    /// The commit's short hash and its subject.
+    commit: String,
+}
+
+/// Builds the program of a revision in a tree of its own.
+fn older(revision: &str) -> Result<Older> {
+    let git = |args: &[&str]| output(program("git").args(args));
+    let commit = git(&["log", "-1", "--format=%h (%s)", revision])?.trim().to_owned();
+    let tree = emptied("older")?;
+    git(&["worktree", "prune"])?;
+    git(&["worktree", "add", "--force", "--detach", &tree.display().to_string(), revision])?;
+    let programs = target()?.join("older-build");
+    let built = build(&tree, &programs);
+    git(&["worktree", "remove", "--force", &tree.display().to_string()])?;
+    built?;
+    Ok(Older { bench: Bench::new(&programs, "bench-older")?, commit })
+}
+
+/// Returns the commit that gave the workspace its version.
+pub(crate) fn last_version() -> Result<String> {
+    let found = output(program("git").args(["log", "-1", "--format=%H", "-G^version = ", "--", "Cargo.toml"]))?;
+    Ok(found.trim().to_owned())
 }
 
 fn chosen(names: &[String]) -> Result<Vec<(&'static str, Part)>> {
@@ -91,15 +144,11 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    fn new() -> Result<Bench> {
-        let target = target()?;
-        let built = target.join("release");
+    /// Copies the programs that were built in the folder `built` beside files of their own in the folder `name`.
+    fn new(built: &Path, name: &str) -> Result<Bench> {
+        let built = built.join("release");
         // Beside the build instead of in the system's temporary folder, which may be in memory instead of on a disk.
-        let folder = target.join("bench");
-        if folder.exists() {
-            std::fs::remove_dir_all(&folder).with_context(|| format!("{} cannot be emptied", folder.display()))?;
-        }
-        std::fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+        let folder = emptied(name)?;
         // A build that somebody starts meanwhile must not change the measured programs.
         let copied = |name: &str| -> Result<PathBuf> {
             let copy = folder.join(name);

@@ -16,7 +16,7 @@ pub(crate) fn cost(options: &[String]) -> Result<()> {
     }
     let (ministack, sam) = (tools::ministack()?, tools::sam()?);
     // What is metered is compiled as it is deployed; the programs that only drive it, as for the tests.
-    let (stack, programs) = (functions::release()?, functions::build_programs()?);
+    let (stack, programs) = (functions::release()?, functions::build_programs("--bins")?);
     run(program(target()?.join("debug").join(METER))
         .args(options)
         .env("CURLEW_BIN", programs.join("curlew"))

@@ -41,7 +41,8 @@ pub(crate) struct Built {
 /// Builds all of them in the profile of the tests. The stack is the template with a zip for each function, which `sam
 /// deploy` uploads unchanged.
 pub(crate) fn build() -> Result<Built> {
-    let programs = build_programs()?;
+    // Tests too, of which the next command runs some: built without them, dependencies would have other features.
+    let programs = build_programs("--all-targets")?;
     let built = target()?.join("debug");
     let stack = emptied("stack")?;
     let mut template = read(TEMPLATE)?;
@@ -65,10 +66,10 @@ pub(crate) fn build() -> Result<Built> {
     Ok(Built { stack, programs })
 }
 
-/// Builds every program in the profile of the tests, and copies those that are no functions to a folder where no later
-/// build replaces them; returns that folder.
-pub(crate) fn build_programs() -> Result<PathBuf> {
-    run(cargo().args(["build", "--workspace", "--bins", "--locked", "--features", FEATURES]))?;
+/// Builds every program in the profile of the tests, and tests and examples too if `targets` is not `--bins`; copies
+/// the programs that are no functions to a folder where no later build replaces them, and returns that folder.
+pub(crate) fn build_programs(targets: &str) -> Result<PathBuf> {
+    run(cargo().args(["build", "--workspace", targets, "--locked", "--features", FEATURES]))?;
     let (built, folder) = (target()?.join("debug"), emptied("programs")?);
     for name in PROGRAMS {
         let (built, copy) = (built.join(name), folder.join(name));

@@ -13,7 +13,7 @@ use std::path::Path;
 const LIBRARIES: [&str; 6] =
     ["curlew-model", "curlew-suffix", "curlew-text", "curlew-policy", "curlew-feed", "curlew-article"];
 
-/// Runs all checks; clippy only if `with_clippy`, since other compilation may be running (.ci/run).
+/// Runs all checks; clippy only if `with_clippy`: `.ci/run` has it compile the tests.
 pub(crate) fn lint(with_clippy: bool) -> Result<()> {
     let mut failed = Vec::new();
     // Each step runs even if an earlier one failed, so that a person sees all failures.

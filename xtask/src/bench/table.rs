@@ -44,6 +44,20 @@ impl Table {
         missed.map(|row| format!("{}: {}", row.what, amount(row.value, row.unit))).collect()
     }
 
+    /// Returns the figures with a bar that are worse than the same figures of `before` by more than this factor.
+    pub(crate) fn worse_than(&self, before: &Table, factor: f64) -> Vec<String> {
+        let pairs = self.rows.iter().filter_map(|row| {
+            let before = before.rows.iter().find(|before| before.what == row.what)?;
+            let ratio = match row.bar? {
+                Bar::AtMost(_) => row.value / before.value,
+                Bar::AtLeast(_) => before.value / row.value,
+            };
+            (ratio > factor)
+                .then(|| format!("{}: {ratio:.2} times as bad as {}", row.what, amount(before.value, row.unit)))
+        });
+        pairs.collect()
+    }
+
     /// Prints the table as Markdown.
     pub(crate) fn print(&self) -> io::Result<()> {
         let head = ["figure", "measured", "bar", "held"].map(str::to_owned);
@@ -115,6 +129,24 @@ mod tests {
         table.at_least("so good", 0.9, "", 0.9);
         table.at_least("too little", 0.896, "", 0.9);
         assert_eq!(table.missed(), ["too much: 10.0 ms", "nothing: NaN ms", "too little: 0.896"]);
+    }
+
+    #[test]
+    fn figures_with_a_bar_are_held_against_those_of_before() {
+        let table = |time: f64, speed: f64, free: f64| {
+            let mut table = Table::default();
+            table.barred("time", time, "ms", 99.0);
+            table.at_least("speed", speed, "", 1.0);
+            table.figure("free", free, "");
+            table
+        };
+        let before = table(10.0, 10.0, 10.0);
+        assert_eq!(table(10.9, 9.2, 90.0).worse_than(&before, 1.1), Vec::<String>::new());
+        assert_eq!(
+            table(12.0, 5.0, 10.0).worse_than(&before, 1.1),
+            ["time: 1.20 times as bad as 10.0 ms", "speed: 2.00 times as bad as 10.0"]
+        );
+        assert_eq!(table(12.0, 5.0, 10.0).worse_than(&Table::default(), 1.1), Vec::<String>::new());
     }
 
     #[test]
