@@ -1,6 +1,6 @@
 //! State of a host key between two visits: one small item, swapped as a whole.
 
-use crate::{Millis, PageId, Taken, Timestamp, polling::is_default};
+use crate::{Millis, PageId, Taken, Timestamp, polling::is_default, words};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -239,61 +239,31 @@ pub struct Hold {
     pub since: Timestamp,
 }
 
-/// Reason of a hold on a host key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HoldReason {
-    /// 403 Forbidden, 402 Payment Required, or 451 Unavailable For Legal Reasons.
-    Forbidden,
-    /// 429 Too Many Requests (RFC 6585 §4).
-    TooManyRequests,
-    /// Any 5xx.
-    ServerError,
-    /// Failures of DNS, connection or TLS, and missing or truncated answers.
-    Network,
-    /// Nothing exists at the address given to discovery.
-    NotFound,
-    /// Repeated answers that exceed limits: bombs, endless bodies.
-    Hostile,
-    /// All pages show one and the same text, or an answer carries the mark of a bot wall: a challenge, a login.
-    Interstitial,
-    /// The hour for one visit window is used up.
-    WindowSpent,
-    /// The operator wants it to be left alone for a while.
-    Operator,
-    /// A single URL was refused or met a server error, which is no evidence against the host.
-    Rest,
-}
-
-impl HoldReason {
-    /// All reasons.
-    pub const ALL: [HoldReason; 10] = [
-        HoldReason::Forbidden,
-        HoldReason::TooManyRequests,
-        HoldReason::ServerError,
-        HoldReason::Network,
-        HoldReason::NotFound,
-        HoldReason::Hostile,
-        HoldReason::Interstitial,
-        HoldReason::WindowSpent,
-        HoldReason::Rest,
-        HoldReason::Operator,
-    ];
-
-    /// Returns the name that summaries and lists use.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            HoldReason::Forbidden => "forbidden",
-            HoldReason::TooManyRequests => "too_many_requests",
-            HoldReason::ServerError => "server_error",
-            HoldReason::Network => "network",
-            HoldReason::NotFound => "not_found",
-            HoldReason::Hostile => "hostile",
-            HoldReason::Interstitial => "interstitial",
-            HoldReason::WindowSpent => "window_spent",
-            HoldReason::Operator => "operator",
-            HoldReason::Rest => "rest",
-        }
+words! {
+    /// Reason of a hold on a host key.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum HoldReason {
+        /// 403 Forbidden, 402 Payment Required, or 451 Unavailable For Legal Reasons.
+        Forbidden = "forbidden",
+        /// 429 Too Many Requests (RFC 6585 §4).
+        TooManyRequests = "too_many_requests",
+        /// Any 5xx.
+        ServerError = "server_error",
+        /// Failures of DNS, connection or TLS, and missing or truncated answers.
+        Network = "network",
+        /// Nothing exists at the address given to discovery.
+        NotFound = "not_found",
+        /// Repeated answers that exceed limits: bombs, endless bodies.
+        Hostile = "hostile",
+        /// All pages show one and the same text, or an answer carries the mark of a bot wall: a challenge, a login.
+        Interstitial = "interstitial",
+        /// The hour for one visit window is used up.
+        WindowSpent = "window_spent",
+        /// The operator wants it to be left alone for a while.
+        Operator = "operator",
+        /// A single URL was refused or met a server error, which is no evidence against the host.
+        Rest = "rest",
     }
 }
 

@@ -10,7 +10,7 @@ pub use feeds::{BackfillJob, DiscoverJob, PollJob, PollsJob, SubscribeJob};
 pub use rows::{DeliverJob, IndexChange, OwnJob, OwnProgress, RemovalJob, TakeUpJob};
 pub use visit::{NamedBy, Purpose, VisitItem, VisitJob};
 
-use crate::{Timestamp, TraceId, polling::is_default};
+use crate::{Timestamp, TraceId, polling::is_default, words};
 use serde::{Deserialize, Serialize};
 
 /// A job of another version is dead-lettered, never interpreted.
@@ -211,36 +211,21 @@ impl Job {
     }
 }
 
-/// The queues, in the order in which a page passes them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum QueueName {
-    /// Finds the feeds of a site.
-    Discover,
-    /// Reads a feed.
-    Poll,
-    /// Visits a host.
-    Fetch,
-    /// Makes a record of a page.
-    Extract,
-    /// Takes a page out of the index, and does what owners ask for.
-    Remove,
-}
-
-impl QueueName {
-    /// All queues.
-    pub const ALL: [QueueName; 5] =
-        [QueueName::Discover, QueueName::Poll, QueueName::Fetch, QueueName::Extract, QueueName::Remove];
-
-    /// Returns the queue's name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            QueueName::Discover => "discover",
-            QueueName::Poll => "poll",
-            QueueName::Fetch => "fetch",
-            QueueName::Extract => "extract",
-            QueueName::Remove => "remove",
-        }
+words! {
+    /// The queues, in the order in which a page passes them.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum QueueName {
+        /// Finds the feeds of a site.
+        Discover = "discover",
+        /// Reads a feed.
+        Poll = "poll",
+        /// Visits a host.
+        Fetch = "fetch",
+        /// Makes a record of a page.
+        Extract = "extract",
+        /// Takes a page out of the index, and does what owners ask for.
+        Remove = "remove",
     }
 }
 

@@ -18,32 +18,22 @@ mod signature;
 mod source;
 mod thumbnail;
 mod time;
+mod words;
 
-pub use backfill::{
-    AddressList, Backfill, BackfillDocument, BackfillLine, BackfillPhase, BackfillState, DocumentKind, Listed,
-};
-pub use failure::{Failure, FailureCause, JobFailure};
-pub use fault::{Fault, FaultCode, Faults};
-pub use fingerprint::Fingerprint;
+pub use backfill::*;
+pub use failure::*;
+pub use fault::*;
+pub use fingerprint::*;
 pub use hex::{hex, unhex};
-pub use host::{
-    Circuit, Hold, HoldReason, HomeLook, HostState, Lease, PendingRedirect, RobotsNotes, SentPages, Substitute,
-    Substitutes, TokenBucket, UrlHold, WindowPart, is_at_or_below,
-};
-pub use ids::{Challenge, HostKey, ImageId, InvalidId, Location, Origin, PageId, SegmentKey, SourceKey, TraceId};
-pub use job::{
-    BackfillJob, DeliverJob, DiscoverJob, Envelope, ExtractJob, IndexChange, Job, MainImage, NamedBy, OwnJob,
-    OwnProgress, PageBody, PollJob, PollsJob, Purpose, QueueName, RemovalJob, SubscribeJob, TakeUpJob, VisitItem,
-    VisitJob, Work,
-};
-pub use ownership::{
-    Claim, FeedLine, HostReport, LookResult, Miss, OwnerRequest, Ownership, PageLine, ReportedState, Way,
-};
-pub use page::{Confidence, Gone, Page, PageState, Rejection, Screened, Year};
-pub use polling::{FailureKind, FailureStreak, Habit, Hub, PollHints, Polling, Subscription, Taken, Trust, Why};
-pub use query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
-pub use record::{EntryHints, Exchange, RawFrame, Record, SnippetLimit, StatedPreferences, primary_language};
-pub use signature::SignatureHeaders;
-pub use source::{ExtraSlot, FeedSource, SiteSource, SiteState, Slot, Source, Validators};
-pub use thumbnail::ThumbnailId;
-pub use time::{InvalidMillis, InvalidTimestamp, Millis, Timestamp};
+pub use host::*;
+pub use ids::*;
+pub use job::*;
+pub use ownership::*;
+pub use page::*;
+pub use polling::*;
+pub use query::*;
+pub use record::*;
+pub use signature::*;
+pub use source::*;
+pub use thumbnail::*;
+pub use time::*;

@@ -1,6 +1,6 @@
 //! Pages: one row for every URL ever taken up, with its outcome.
 
-use crate::{HostKey, Location, PageId, SourceKey, Timestamp, TraceId, Validators};
+use crate::{HostKey, Location, PageId, SourceKey, Timestamp, TraceId, Validators, words};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -297,53 +297,35 @@ impl fmt::Display for Screened {
     }
 }
 
-/// Reason why an accepted page must no longer be found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Gone {
-    /// 404 Not Found, found by the sampler.
-    NotFound,
-    /// 410 Gone.
-    Gone,
-    /// `noindex` appeared.
-    Noindex,
-    /// robots.txt forbids it now.
-    Robots,
-    /// The page's host was blocked.
-    Blocked,
-    /// The operator excludes it now.
-    Excluded,
-    /// A content signal or a licence appeared that forbids indexing.
-    Preference,
-    /// `unavailable_after` has passed.
-    Expired,
-    /// The page redirects to another one.
-    Moved,
-    /// The page's feed has deleted the entry (RFC 6721).
-    Deleted,
-    /// Content screening rejects it now: its image came later than the page, or the operator denied it.
-    Screened,
-    /// Two checks found something else with status 200: the home page, or a message that there is nothing.
-    Replaced,
-}
-
-impl Gone {
-    /// Returns the name that lists and audit lines use.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Gone::NotFound => "not_found",
-            Gone::Gone => "gone",
-            Gone::Noindex => "noindex",
-            Gone::Robots => "robots",
-            Gone::Blocked => "blocked",
-            Gone::Excluded => "excluded",
-            Gone::Preference => "preference",
-            Gone::Expired => "expired",
-            Gone::Moved => "moved",
-            Gone::Deleted => "deleted",
-            Gone::Screened => "screened",
-            Gone::Replaced => "replaced",
-        }
+words! {
+    /// Reason why an accepted page must no longer be found.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Gone {
+        /// 404 Not Found, found by the sampler.
+        NotFound = "not_found",
+        /// 410 Gone.
+        Gone = "gone",
+        /// `noindex` appeared.
+        Noindex = "noindex",
+        /// robots.txt forbids it now.
+        Robots = "robots",
+        /// The page's host was blocked.
+        Blocked = "blocked",
+        /// The operator excludes it now.
+        Excluded = "excluded",
+        /// A content signal or a licence appeared that forbids indexing.
+        Preference = "preference",
+        /// `unavailable_after` has passed.
+        Expired = "expired",
+        /// The page redirects to another one.
+        Moved = "moved",
+        /// The page's feed has deleted the entry (RFC 6721).
+        Deleted = "deleted",
+        /// Content screening rejects it now: its image came later than the page, or the operator denied it.
+        Screened = "screened",
+        /// Two checks found something else with status 200: the home page, or a message that there is nothing.
+        Replaced = "replaced",
     }
 }
 

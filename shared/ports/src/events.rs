@@ -1,5 +1,5 @@
 use crate::CallKind;
-use curlew_model::{Gone, HoldReason, HostKey, Millis, Rejection};
+use curlew_model::{Gone, HoldReason, HostKey, Millis, Rejection, words};
 
 /// Something worth counting. Told once when it happens; a job that runs twice may tell it twice.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,60 +69,33 @@ pub enum Event<'a> {
     Thumbnail,
 }
 
-/// Reason for which a visit waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WaitReason {
-    /// The pause between two calls to one host key.
-    Pause,
-    /// Another visit has the lease, or the next call is too far away to wait for.
-    Lease,
-    /// The host key is held.
-    Hold,
-    /// Our own network is down.
-    Outage,
-}
-
-impl WaitReason {
-    /// All reasons.
-    pub const ALL: [WaitReason; 4] = [WaitReason::Pause, WaitReason::Lease, WaitReason::Hold, WaitReason::Outage];
-
-    /// Returns the word for the reason.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            WaitReason::Pause => "pause",
-            WaitReason::Lease => "lease",
-            WaitReason::Hold => "hold",
-            WaitReason::Outage => "outage",
-        }
+words! {
+    /// Reason for which a visit waits.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum WaitReason {
+        /// The pause between two calls to one host key.
+        Pause = "pause",
+        /// Another visit has the lease, or the next call is too far away to wait for.
+        Lease = "lease",
+        /// The host key is held.
+        Hold = "hold",
+        /// Our own network is down.
+        Outage = "outage",
     }
 }
 
-/// Outcome of a query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SearchOutcome {
-    /// There are hits.
-    Hits,
-    /// Nothing matches.
-    Nothing,
-    /// The query cannot be understood.
-    BadQuery,
-    /// The index cannot be read.
-    Failed,
-}
-
-impl SearchOutcome {
-    /// All outcomes.
-    pub const ALL: [SearchOutcome; 4] =
-        [SearchOutcome::Hits, SearchOutcome::Nothing, SearchOutcome::BadQuery, SearchOutcome::Failed];
-
-    /// Returns the word for the outcome.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            SearchOutcome::Hits => "hits",
-            SearchOutcome::Nothing => "nothing",
-            SearchOutcome::BadQuery => "bad_query",
-            SearchOutcome::Failed => "failed",
-        }
+words! {
+    /// Outcome of a query.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum SearchOutcome {
+        /// There are hits.
+        Hits = "hits",
+        /// Nothing matches.
+        Nothing = "nothing",
+        /// The query cannot be understood.
+        BadQuery = "bad_query",
+        /// The index cannot be read.
+        Failed = "failed",
     }
 }
 

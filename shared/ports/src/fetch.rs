@@ -1,6 +1,6 @@
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::{Exchange, Failure, Millis, SignatureHeaders, Validators};
+use curlew_model::{Exchange, Failure, Millis, SignatureHeaders, Validators, words};
 
 /// Makes one GET, or one POST to a hub or receiver; a redirect is a reply, since politeness has to admit each hop.
 #[async_trait]
@@ -12,60 +12,30 @@ pub trait Fetch: Send + Sync {
     fn vet(&self, url: &str) -> Result<(), String>;
 }
 
-/// Kind of document that is fetched; it decides the limits, the `Accept` header and the user agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CallKind {
-    /// `/robots.txt`.
-    Robots,
-    /// A site's home page, during discovery.
-    Home,
-    /// The file by which an owner proves that a site is theirs.
-    Proof,
-    /// A feed.
-    Feed,
-    /// A sitemap.
-    Sitemap,
-    /// A page; a body that is no HTML is not read.
-    Page,
-    /// A WebSub hub that is asked to tell of a feed's news, by a POST.
-    Hub,
-    /// A receiver of the matches of a watch: a POST that brings them.
-    Receiver,
-    /// A search engine that is told which pages to index and to delete, by a POST whose answer is read.
-    Engine,
-    /// An image; a body that is no image is not read.
-    Image,
-}
-
-impl CallKind {
-    /// All kinds.
-    pub const ALL: [CallKind; 10] = [
-        CallKind::Robots,
-        CallKind::Home,
-        CallKind::Proof,
-        CallKind::Feed,
-        CallKind::Sitemap,
-        CallKind::Page,
-        CallKind::Hub,
-        CallKind::Receiver,
-        CallKind::Engine,
-        CallKind::Image,
-    ];
-
-    /// Returns the word for the kind.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            CallKind::Robots => "robots",
-            CallKind::Home => "home",
-            CallKind::Proof => "proof",
-            CallKind::Feed => "feed",
-            CallKind::Sitemap => "sitemap",
-            CallKind::Page => "page",
-            CallKind::Hub => "hub",
-            CallKind::Receiver => "receiver",
-            CallKind::Engine => "engine",
-            CallKind::Image => "image",
-        }
+words! {
+    /// Kind of document that is fetched; it decides the limits, the `Accept` header and the user agent.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum CallKind {
+        /// `/robots.txt`.
+        Robots = "robots",
+        /// A site's home page, during discovery.
+        Home = "home",
+        /// The file by which an owner proves that a site is theirs.
+        Proof = "proof",
+        /// A feed.
+        Feed = "feed",
+        /// A sitemap.
+        Sitemap = "sitemap",
+        /// A page; a body that is no HTML is not read.
+        Page = "page",
+        /// A WebSub hub that is asked to tell of a feed's news, by a POST.
+        Hub = "hub",
+        /// A receiver of the matches of a watch: a POST that brings them.
+        Receiver = "receiver",
+        /// A search engine that is told which pages to index and to delete, by a POST whose answer is read.
+        Engine = "engine",
+        /// An image; a body that is no image is not read.
+        Image = "image",
     }
 }
 

@@ -4,7 +4,6 @@
 //! Every method that returns a [`PortError`] may fail in transport, or at an item that cannot be read; its comment
 //! names the other errors.
 
-mod all;
 mod blobs;
 mod clock;
 mod cpu;
@@ -13,24 +12,46 @@ mod events;
 mod fetch;
 mod ledger;
 mod names;
-mod pages;
 mod queue;
 mod range_cache;
-mod sources;
+mod rows;
 pub mod stage;
 
-pub use all::Ports;
-pub use blobs::{Blob, Blobs, Seen, Tag};
-pub use clock::{Clock, Seeds};
-pub use cpu::{CpuError, CpuPool, CpuTask, InlinePool, LARGE_DOCUMENT, compute};
-pub use error::{PortError, swapped};
-pub use events::{Event, Events, SearchOutcome, WaitReason};
-pub use fetch::{Call, CallKind, Fetch, FetchError, Post, Reply, ReplyHeaders};
-pub use ledger::{
-    HostLedger, Hosts, Marks, RobotsCopy, RobotsStore, SWAP_TRIES, Version, update_host, update_host_from,
-};
-pub use names::{Names, NoNames};
-pub use pages::Pages;
-pub use queue::{Dead, Delivery, Inbox, Queue, QueueCount, Receipt, Waiting};
-pub use range_cache::RangeCache;
-pub use sources::Sources;
+pub use blobs::*;
+pub use clock::*;
+pub use cpu::*;
+pub use error::*;
+pub use events::*;
+pub use fetch::*;
+pub use ledger::*;
+pub use names::*;
+pub use queue::*;
+pub use range_cache::*;
+pub use rows::*;
+
+use std::sync::Arc;
+
+/// The ports that a store implements.
+#[derive(Clone)]
+pub struct Ports {
+    /// The state of host keys, by compare-and-swap.
+    pub ledger: Arc<dyn HostLedger>,
+    /// States of hosts, for listing.
+    pub hosts: Arc<dyn Hosts>,
+    /// Copies of robots.txt.
+    pub robots: Arc<dyn RobotsStore>,
+    /// Named instants.
+    pub marks: Arc<dyn Marks>,
+    /// The rows of pages.
+    pub pages: Arc<dyn Pages>,
+    /// The rows of feeds and sites.
+    pub sources: Arc<dyn Sources>,
+    /// Sends jobs.
+    pub queue: Arc<dyn Queue>,
+    /// Receives jobs.
+    pub inbox: Arc<dyn Inbox>,
+    /// Objects.
+    pub blobs: Arc<dyn Blobs>,
+    /// True if each reading, write and message is paid for: polls go as one message, and rows are read less often.
+    pub is_billed: bool,
+}
