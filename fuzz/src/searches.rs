@@ -33,7 +33,7 @@ static SPLIT: LazyLock<Vec<u8>> = LazyLock::new(|| {
 });
 
 fn ask(split: &Split, query: &Query) -> Result<Results, SearchError> {
-    search(&[split], &Hidden::default(), Request::new(query, 10, Timestamp::EPOCH))
+    search(&[split], &Hidden::default(), &Request::new(query.clone(), 10, Timestamp::EPOCH))
 }
 
 /// A query, read and asked.

@@ -2,28 +2,27 @@
 
 use crate::hidden::{self, HIDDEN_KEY};
 use crate::live_index::{LiveIndex, Unsearched};
-use crate::manifest::{manifest_key, parse_if_known, search_error};
-use crate::question::{Answered, Question, pages_at};
+use crate::manifest::{manifest_key, manifest_years, parse_if_known, search_error};
 use crate::remembered::Remembered;
 use crate::results::{FindError, PageText, SearchHit, SearchResults, SiteEntry, SiteProfile, Start};
 use crate::splits::{OpenSplit, ROUNDS, Splits, endless};
 use crate::thumbnails::has_thumbnail;
-use curlew_model::{Millis, QueryError, ThumbnailId, Timestamp, Year};
+use curlew_model::{Millis, PageId, QueryError, ThumbnailId, Timestamp, Year};
+use curlew_policy::address::{canonical, current_version, page_id, parse};
 use curlew_policy::page::offer::text_for_assistants;
 use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{
     Blobs, Clock, CpuPool, CpuTask, Event, Events, InlinePool, PortError, RangeCache, SearchOutcome, Tag, compute,
 };
 use curlew_search::{
-    CURSOR_KEY_BYTES, Cursor, Hidden, Hit, Manifest, Query, Results, SearchError, Split, SplitEntry, site_profiles,
-    sites,
+    CURSOR_KEY_BYTES, Cursor, Hidden, Manifest, Query, Request, Results, SearchError, Split, SplitEntry, search,
+    site_profiles, sites, suggest,
 };
 use futures::future::{try_join, try_join_all};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-const YEARS: usize = 200;
 /// Time for which the years are reused before they are listed again: a stale list never shows a page that is gone.
 const YEARS_KNOWN_FOR: Millis = Millis::from_mins(10);
 /// Number of thumbnails whose existence is checked side by side for one page of results.
@@ -128,18 +127,9 @@ impl Finder {
 
     /// Returns the page at an address with the text that an assistant may have; `None` if the index has no such page.
     pub async fn page(&self, address: &str) -> Result<Option<PageText>, PortError> {
-        let question = Question {
-            text: address.to_owned(),
-            query: Query::default(),
-            after: None,
-            now: self.clock.now(),
-            offset: 0,
-            limit: 1,
-            explain: false,
-            with_records: true,
-        };
-        let found = self.at_address(&question).await.map_err(port_error)?;
-        let hit = found.and_then(|(_, ((results, _), _))| results.hits.into_iter().next());
+        let request = Request { with_records: true, ..Request::new(Query::default(), 1, self.clock.now()) };
+        let found = self.at_address(address, &request).await.map_err(port_error)?;
+        let hit = found.and_then(|found| found.results.hits.into_iter().next());
         let Some((mut hit, record)) = hit.and_then(|mut hit| hit.record.take().map(|record| (hit, record))) else {
             return Ok(None);
         };
@@ -154,29 +144,25 @@ impl Finder {
         if query.is_empty() {
             return Err(FindError::BadQuery(notes.into_iter().next().unwrap_or(QueryError::Empty)));
         }
-        let (mut after, mut now, mut offset) = (None, self.clock.now(), 0);
+        let mut request = Request { explain, ..Request::new(query, limit, self.clock.now()) };
         match start {
-            Start::Offset(from) => offset = from,
+            Start::Offset(from) => request.offset = from,
             Start::After(cursor) => {
                 let cursor = self.cursor_key.get().and_then(|key| Cursor::decode(cursor, text, key));
                 let cursor = cursor.ok_or(FindError::BadQuery(QueryError::Cursor))?;
-                now = cursor.now();
-                after = Some(cursor);
+                request.now = cursor.now();
+                request.after = Some(cursor);
             }
         }
-        let text = text.to_owned();
-        let question = Question { text, query, after, now, offset, limit, explain, with_records: false };
-        let question = Arc::new(question);
-        let at_address = self.at_address(&question).await.map_err(port_error)?;
-        let (question, ((results, suggestion), unsearched)) = match at_address {
-            Some(found) => found,
-            None => (question.clone(), self.ask(&question).await.map_err(port_error)?),
+        let answer = match self.at_address(text, &request).await.map_err(port_error)? {
+            Some(answer) => answer,
+            None => self.ask(text, request).await.map_err(port_error)?,
         };
-        let hits = stream::iter(results.hits).map(|hit| self.with_thumbnail(hit)).buffered(THUMBNAILS_AT_ONCE);
+        let Answer { results, suggestion, before, unsearched } = answer;
+        let Results { total, partial, copies, hits, unknown, more_of, too_common, next, .. } = results;
+        let hits = stream::iter(hits).map(|hit| self.with_thumbnail(hit)).buffered(THUMBNAILS_AT_ONCE);
         let hits = hits.try_collect().await?;
-        let before = question.after.as_ref().map_or(question.offset as u64, Cursor::seen);
-        let next = results.next.zip(self.cursor_key.get()).map(|(next, key)| next.encode(&question.text, key));
-        let Results { total, partial, copies, unknown, more_of, too_common, .. } = results;
+        let next = next.zip(self.cursor_key.get()).map(|(next, key)| next.encode(text, key));
         notes.extend(too_common.into_iter().map(QueryError::TooCommon));
         Ok(SearchResults {
             total,
@@ -194,25 +180,29 @@ impl Finder {
         })
     }
 
-    /// Returns the page whose address is the text of a question, with the question for it.
-    async fn at_address(&self, question: &Question) -> Result<Option<(Arc<Question>, (Answered, Unsearched))>> {
-        let pages = pages_at(&question.text);
+    /// Answers a request for the page whose address a text is, if the index has it.
+    async fn at_address(&self, text: &str, request: &Request) -> Result<Option<Answer>> {
+        let pages = pages_at(text);
         if pages.is_empty() {
             return Ok(None);
         }
         let query = Query { pages, ..Query::default() };
-        let Question { now, offset, limit, explain, with_records, .. } = *question;
-        let text = question.text.clone();
-        let at = Arc::new(Question { text, query, after: None, now, offset, limit, explain, with_records });
-        let found = self.ask(&at).await?;
-        Ok((found.0.0.total > 0).then_some((at, found)))
+        let answer = self.ask(text, Request { query, after: None, ..request.clone() }).await?;
+        Ok(Some(answer).filter(|answer| answer.results.total > 0))
     }
 
-    async fn ask(&self, question: &Arc<Question>) -> Result<(Answered, Unsearched)> {
-        let asked = question.clone();
-        let may_match = |split: &SplitEntry| split.may_match(&question.query);
-        let (opened, answer) = self.look_at(may_match, move |splits, hidden| asked.look(splits, hidden)).await?;
-        Ok((answer, opened.index.unreadable.clone()))
+    async fn ask(&self, text: &str, request: Request) -> Result<Answer> {
+        let before = request.after.as_ref().map_or(request.offset as u64, Cursor::seen);
+        let (text, request) = (text.to_owned(), Arc::new(request));
+        let asked = request.clone();
+        let may_match = |split: &SplitEntry| split.may_match(&asked.query);
+        let look = move |splits: &[&Split], hidden: &Hidden| {
+            let results = search(splits, hidden, &request)?;
+            let suggestion = suggest(splits, hidden, &text, &request, &results)?;
+            Ok((results, suggestion))
+        };
+        let (opened, (results, suggestion)) = self.look_at(may_match, look).await?;
+        Ok(Answer { results, suggestion, before, unsearched: opened.index.unreadable.clone() })
     }
 
     /// Returns the sites of the index by host name, counted anew only if the index or the blocked hosts have changed.
@@ -337,9 +327,7 @@ impl Finder {
         let mut years = match known.filter(|(_, at)| is_new(*at)) {
             Some((years, _)) => years,
             None => {
-                let keys = self.blobs.list("manifests/", None, YEARS).await?;
-                let years: BTreeSet<Year> =
-                    keys.iter().filter_map(|key| key.get(10..14).and_then(|y| y.parse().ok())).collect();
+                let years: BTreeSet<Year> = manifest_years(self.blobs.as_ref()).await?.into_iter().collect();
                 *self.years.lock().unwrap_or_else(PoisonError::into_inner) = Some((years.clone(), now));
                 years
             }
@@ -348,33 +336,23 @@ impl Finder {
         Ok(years)
     }
 
-    async fn with_thumbnail(&self, hit: Hit) -> Result<SearchHit, PortError> {
-        // A thumbnail object may not exist (yet); a frame exists as long as its record.
-        let thumbnail = match hit.thumbnail {
-            Some(ThumbnailId::Object(image)) if !has_thumbnail(self.blobs.as_ref(), &image).await? => None,
-            thumbnail => thumbnail,
-        };
-        Ok(SearchHit {
-            url: hit.url,
-            title: hit.title,
-            snippet: hit.snippet.text,
-            marks: hit.snippet.marks,
-            image: hit.image,
-            thumbnail,
-            site: hit.site,
-            author: hit.author,
-            categories: hit.tags,
-            feed: hit.feed,
-            published: hit.published,
-            date: hit.date,
-            language: hit.language,
-            all_words: hit.has_all,
-            missing: hit.missing,
-            explanation: hit.explanation,
-            score: hit.score,
-            copies: hit.copies,
-        })
+    /// Leaves out a thumbnail that is no object (yet); a frame exists as long as its record.
+    async fn with_thumbnail(&self, mut hit: SearchHit) -> Result<SearchHit, PortError> {
+        if let Some(ThumbnailId::Object(image)) = &hit.thumbnail
+            && !has_thumbnail(self.blobs.as_ref(), image).await?
+        {
+            hit.thumbnail = None;
+        }
+        Ok(hit)
     }
+}
+
+/// The answer of the splits to a request, with the number of hits before it and what was not searched.
+struct Answer {
+    results: Results,
+    suggestion: Option<String>,
+    before: u64,
+    unsearched: Unsearched,
 }
 
 struct Opened {
@@ -389,4 +367,26 @@ fn port_error(error: StageError) -> PortError {
         StageError::Port(error) => error,
         StageError::Job(why) => PortError::Corrupt { what: "the index".into(), why },
     }
+}
+
+/// Returns the pages of a pasted address: either scheme, with and without a last slash; none if it is no address.
+fn pages_at(text: &str) -> BTreeSet<PageId> {
+    let text = text.trim();
+    let is_web = |scheme: &str| scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");
+    let rest = text.split_once("://").filter(|(scheme, _)| is_web(scheme)).map(|(_, rest)| rest);
+    // Without a scheme a host alone may be a word, such as `node.js`.
+    let rest = rest.or_else(|| {
+        Some(text).filter(|text| text.contains('/') && text.split('/').next().is_some_and(|host| host.contains('.')))
+    });
+    let Some(rest) = rest.filter(|rest| !rest.contains(char::is_whitespace)) else { return BTreeSet::new() };
+    let mut pages = BTreeSet::new();
+    for scheme in ["https", "http"] {
+        let Ok(mut url) = parse(&format!("{scheme}://{rest}"), None).map(|url| current_version(&url)) else { continue };
+        let path = url.path().trim_end_matches('/').to_owned();
+        for path in [format!("{path}/"), path] {
+            url.set_path(&path);
+            pages.insert(page_id(&canonical(&url)));
+        }
+    }
+    pages
 }

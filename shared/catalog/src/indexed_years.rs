@@ -1,14 +1,11 @@
 //! Indexed years: the number of pages of each year, read from the manifests.
 
-use crate::manifest::load_if_known;
+use crate::manifest::{load_if_known, manifest_years};
 use curlew_model::{Timestamp, Year};
 use curlew_ports::Blobs;
 use curlew_ports::stage::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
-
-const MANIFESTS: &str = "manifests/";
-const YEARS: usize = 200;
 
 /// A year of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -32,12 +29,8 @@ pub struct IndexedYear {
 /// Returns the years of the index, newest first, with one listing and one read for each; a year without a split is left
 /// out. Pages whose `unavailable_after` has passed count until they are removed.
 pub async fn indexed_years(blobs: &dyn Blobs) -> Result<Vec<IndexedYear>> {
-    let keys = blobs.list(MANIFESTS, None, YEARS).await?;
-    let mut years = Vec::with_capacity(keys.len());
-    for key in keys.iter().rev() {
-        let Some(year) = key.strip_prefix(MANIFESTS).and_then(|name| name.strip_suffix(".json")?.parse().ok()) else {
-            continue;
-        };
+    let mut years = Vec::new();
+    for year in manifest_years(blobs).await?.into_iter().rev() {
         let Some(manifest) = load_if_known(blobs, year).await? else {
             years.push(IndexedYear { year, pages: 0, splits: 0, published: None, is_newer: true });
             continue;

@@ -11,7 +11,6 @@ pub mod listing;
 pub(crate) mod live_index;
 pub mod manifest;
 pub mod object;
-pub(crate) mod question;
 pub mod raw;
 pub(crate) mod remembered;
 pub mod removal;

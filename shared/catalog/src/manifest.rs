@@ -8,9 +8,18 @@ use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{Blobs, PortError, Tag};
 use curlew_search::{Manifest, SearchError};
 
+const MANIFESTS: &str = "manifests/";
+const YEARS: usize = 200;
+
 /// Returns the key of a year's manifest.
 pub fn manifest_key(year: Year) -> String {
-    format!("manifests/{year:04}.json")
+    format!("{MANIFESTS}{year:04}.json")
+}
+
+/// Returns the years that have a manifest, in order.
+pub(crate) async fn manifest_years(blobs: &dyn Blobs) -> Result<Vec<Year>, PortError> {
+    let keys = blobs.list(MANIFESTS, None, YEARS).await?;
+    Ok(keys.iter().filter_map(|key| key.strip_prefix(MANIFESTS)?.strip_suffix(".json")?.parse().ok()).collect())
 }
 
 /// Loads the manifest of a year; an empty one if there is none.

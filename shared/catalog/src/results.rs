@@ -1,14 +1,12 @@
 //! Results of a query, for people and for programs.
 
-use curlew_model::{QueryError, ThumbnailId, Timestamp, Year};
+use curlew_model::{QueryError, Year};
 use curlew_policy::page::offer::Withheld;
 use curlew_ports::PortError;
-use curlew_search::Explanation;
-pub use curlew_search::{Query, SiteEntry, SiteProfile};
+pub use curlew_search::{Query, SearchHit, SiteEntry, SiteProfile};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 /// Position at which a page of results begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,64 +60,6 @@ pub struct SearchResults {
     pub notes: Vec<QueryError>,
 }
 
-/// A result of a search.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "Hit")]
-pub struct SearchHit {
-    /// The page's URL.
-    #[schemars(extend("format" = "uri"))]
-    pub url: String,
-    /// Title of the page.
-    pub title: String,
-    /// An excerpt of its text, plain.
-    pub snippet: String,
-    /// Byte ranges of the snippet that match the query.
-    #[serde(skip)]
-    pub marks: Vec<Range<usize>>,
-    /// The main image's URL.
-    #[schemars(extend("format" = "uri"))]
-    pub image: Option<String>,
-    /// The thumbnail, if one was made.
-    #[serde(skip)]
-    pub thumbnail: Option<ThumbnailId>,
-    /// The site's name.
-    pub site: String,
-    /// The author's name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub author: Option<String>,
-    /// The categories that the feed gave it, as its author wrote them; `tag:` finds them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub categories: Vec<String>,
-    /// URL of the feed that named the page.
-    #[serde(skip)]
-    pub feed: Option<String>,
-    /// Time of publication.
-    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
-    pub published: Option<Timestamp>,
-    /// The date by which it is filtered and sorted: that of publication, or the time of the fetch if the page states
-    /// none or a later one.
-    #[serde(skip)]
-    pub date: Timestamp,
-    /// False if it lacks words of the query; programs see this field only then.
-    #[serde(skip_serializing_if = "is_true")]
-    pub all_words: bool,
-    /// Words of the query that the page lacks.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub missing: Vec<String>,
-    /// Explanation of its score, if it was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(skip)]
-    pub explanation: Option<Explanation>,
-    /// Language of the page, as the page declares it.
-    #[serde(skip)]
-    pub language: Option<String>,
-    /// Relevance score; comparable only within one answer.
-    pub score: f32,
-    /// Number of later pages with the same content, which are not shown.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub copies: u32,
-}
-
 /// An indexed page with its text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageText {
@@ -138,11 +78,6 @@ pub enum FindError {
     /// The index cannot be reached.
     #[error(transparent)]
     Port(#[from] PortError),
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn is_true(flag: &bool) -> bool {
-    *flag
 }
 
 fn is_zero<N: Default + PartialEq>(n: &N) -> bool {

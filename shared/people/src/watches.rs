@@ -29,7 +29,6 @@ use std::sync::Arc;
 
 /// Maximum number of watches: each query runs over all new pages.
 pub const MAX_WATCHES: usize = 1_000;
-/// Maximum number of matches in one delivery.
 pub(crate) const MATCHES_PER_DELIVERY: usize = 20;
 /// Maximum number of deliveries that wait for one receiver; further matches are left out, and the log says so.
 const MAX_OUTBOX: usize = 1_000;
@@ -109,7 +108,6 @@ impl ReceiverState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Match {
     pub(crate) page: PageId,
-    /// Time of the fetch, by which matches are ordered.
     pub(crate) at: Timestamp,
 }
 
@@ -196,9 +194,8 @@ impl Watches {
         Ok(())
     }
 
-    /// Ticks off everything that is published.
     async fn begin(&self) -> Result<()> {
-        let published = self.published(&self.matched().await?.unwrap_or_default()).await?;
+        let published = self.published(&self.matched().await?.unwrap_or_else(|| Manifest::new(0))).await?;
         self.change_matched(|m| m.with_segments(published.iter().cloned())).await?;
         self.seal().await
     }
@@ -276,12 +273,12 @@ impl Watches {
         let work = move || -> Result<Vec<Vec<PageId>>, SearchError> {
             let built = build_split(records.into_iter(), &BuildBudget::default())?;
             let split = Split::open(built.bytes.into())?;
-            let pages = |query: &Query| {
+            let pages = |query: Query| {
                 let request = Request { scope: Scope::AllWords, ..Request::new(query, MAX_DEPTH, now) };
-                let results = search(&[&split], &Hidden::default(), request)?;
-                Ok(results.hits.into_iter().map(|hit| hit.id).collect())
+                let results = search(&[&split], &Hidden::default(), &request)?;
+                Ok(results.hits.into_iter().filter_map(|hit| hit.id).collect())
             };
-            queries.iter().map(pages).collect()
+            queries.into_iter().map(pages).collect()
         };
         let found = compute(self.politeness.pool.as_ref(), CpuTask::Build, work).await.map_err(PortError::from)?;
         let in_order = |pages: Vec<PageId>| {
@@ -325,7 +322,6 @@ impl Watches {
 
 /// Beginning of a secret in the form of Standard Webhooks; base64 follows.
 pub(crate) const SECRET_PREFIX: &str = "whsec_";
-/// Number of segments whose records are matched together.
 const SEGMENTS_AT_ONCE: usize = 64;
 
 /// Divides records into parts that may be in memory together with their index.

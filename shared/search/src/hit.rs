@@ -7,51 +7,82 @@ use crate::rank::Candidate;
 use crate::schema;
 use crate::snippet::{Snippet, snippet};
 use curlew_model::{PageId, Record, ThumbnailId, Timestamp};
+use schemars::JsonSchema;
 use serde::Serialize;
+use std::ops::Range;
 
-/// A page that was found.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Hit {
-    /// Id of the page.
-    pub id: PageId,
-    /// URL of the page.
+/// A result of a search.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Hit")]
+pub struct SearchHit {
+    /// Id of the page; every hit that a search returns has one.
+    #[serde(skip)]
+    pub id: Option<PageId>,
+    /// The page's URL.
+    #[schemars(extend("format" = "uri"))]
     pub url: String,
     /// Title of the page.
     pub title: String,
-    /// Part of the text that shows why it was found.
-    pub snippet: Snippet,
-    /// The URL of its main image.
+    /// An excerpt of its text, plain.
+    pub snippet: String,
+    /// Byte ranges of the snippet that match the query.
+    #[serde(skip)]
+    pub marks: Vec<Range<usize>>,
+    /// The main image's URL.
+    #[schemars(extend("format" = "uri"))]
     pub image: Option<String>,
-    /// Thumbnail of that image.
+    /// The thumbnail, if one was made.
+    #[serde(skip)]
     pub thumbnail: Option<ThumbnailId>,
-    /// Name of its site, or else its host.
+    /// The site's name.
     pub site: String,
     /// Host of the page.
+    #[serde(skip)]
     pub host: String,
-    /// Name of the page's author.
+    /// The author's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Tags that its feed gave it (categories).
-    pub tags: Vec<String>,
-    /// The feed that named it.
+    /// The categories that the feed gave it, as its author wrote them; `tag:` finds them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<String>,
+    /// URL of the feed that named the page.
+    #[serde(skip)]
     pub feed: Option<String>,
-    /// Publication date that the page states.
+    /// Time of publication.
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub published: Option<Timestamp>,
-    /// The date by which it is filtered and sorted.
+    /// The date by which it is filtered and sorted ([`Record::date`]).
+    #[serde(skip)]
     pub date: Timestamp,
-    /// Language of the page.
-    pub language: Option<String>,
-    /// Score of the hit; comparable within one answer only.
-    pub score: f32,
-    /// True if it has all words.
-    pub has_all: bool,
-    /// Words of the query that it does not have, as typed, without stop words and words that have a stand-in.
+    /// False if it lacks words of the query; programs see this field only then.
+    #[serde(skip_serializing_if = "is_true")]
+    pub all_words: bool,
+    /// Words of the query that the page lacks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// Number of matching later copies that are not returned; the earliest copy is.
-    pub copies: u32,
-    /// Explanation of the score, if requested.
+    /// Explanation of its score, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     pub explanation: Option<Explanation>,
+    /// Language of the page, as the page declares it.
+    #[serde(skip)]
+    pub language: Option<String>,
+    /// Relevance score; comparable only within one answer.
+    pub score: f32,
+    /// Number of later pages with the same content, which are not shown.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub copies: u32,
     /// The whole record, if requested.
+    #[serde(skip)]
     pub record: Option<Box<Record>>,
+}
+
+fn is_true(flag: &bool) -> bool {
+    *flag
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Explanation of a score, which is the sum of the words' shares times the factors.
@@ -68,33 +99,30 @@ pub struct Explanation {
 }
 
 /// Returns the hit of a group by the record of its page, one of `many` that are shown together.
-pub(crate) fn hit(record: Record, group: &Group, many: usize, plan: &Plan, analyzers: &mut Analyzers) -> Hit {
+pub(crate) fn hit(record: Record, group: &Group, many: usize, plan: &Plan, analyzers: &mut Analyzers) -> SearchHit {
     let Candidate { has, has_all, score, .. } = group.best;
     let missing = plan.lacked(group.best.language, has).filter(|word| !plan.has_stand_in(word, has));
     let language = schema::primary_language(record.language.as_deref());
-    Hit {
+    let (marked, analyzer) = (plan.marked(&language), analyzers.for_language(&language));
+    let Snippet { text, marks } = snippet(&record.text, many, record.snippet_limit, &marked, analyzer);
+    SearchHit {
         date: record.date(),
-        snippet: snippet(
-            &record.text,
-            many,
-            record.snippet_limit,
-            &plan.marked(&language),
-            analyzers.for_language(&language),
-        ),
+        id: Some(record.id),
+        snippet: text,
+        marks,
         site: record.site_name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| record.host.clone()),
-        id: record.id,
         url: record.url,
         title: record.title,
         image: record.image,
         thumbnail: record.thumbnail,
         host: record.host,
         author: record.author,
-        tags: record.tags,
+        categories: record.tags,
         feed: record.feed,
         published: record.published,
         language: record.language,
         score: score.value(),
-        has_all,
+        all_words: has_all,
         missing: missing.map(|word| word.text.clone()).collect(),
         copies: group.size - 1,
         explanation: None,

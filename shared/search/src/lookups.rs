@@ -1,10 +1,13 @@
-//! Looks words of a query up as they are spelled: beginnings of words, and stand-ins for words that no page has.
+//! Looks words of a query up as they are spelled: beginnings of words, stand-ins for words that no page has, and the
+//! query that somebody may have meant.
 
 use crate::analyze::{Analyzers, Mode, compared};
 use crate::error::Result;
+use crate::hidden::Hidden;
 use crate::open_splits::OpenSplits;
 use crate::plan::{Plan, Stem, Typed};
 use crate::query::{BEGINNING, Query};
+use crate::run::{Request, Results, search};
 use crate::spelling::{Misspelling, STEMS, Spelling, beginning_with, in_order, similar_words};
 use crate::split::Split;
 use crate::statistics::Statistics;
@@ -106,4 +109,34 @@ fn spoken<'a>(plan: &'a Plan, statistics: &Statistics, like: &[Vec<Spelling>]) -
     let words: Vec<(&str, usize)> = words.collect();
     let most = words.iter().map(|(_, count)| *count).max();
     words.into_iter().filter(|(_, count)| Some(*count) == most).map(|(rules, _)| rules).collect()
+}
+
+/// Returns the query that may have been meant by an input for which [`search`] has found `found`, if it finds anything.
+pub fn suggest(
+    splits: &[&Split],
+    hidden: &Hidden,
+    text: &str,
+    request: &Request,
+    found: &Results,
+) -> Result<Option<String>> {
+    let mut meant = String::new();
+    let mut done = 0;
+    for clause in &request.query.wanted {
+        let word = clause.text.to_lowercase();
+        let mended = found.mended.iter().find(|mended| mended.word.to_lowercase() == word);
+        let (Some(mended), Some(before)) = (mended, text.get(done..clause.at.start)) else { continue };
+        meant.push_str(before);
+        meant.push_str(&mended.meant);
+        done = clause.at.end;
+    }
+    if done == 0 {
+        return Ok(None);
+    }
+    meant.push_str(text.get(done..).unwrap_or_default());
+    if found.partial > 0 {
+        return Ok(Some(meant));
+    }
+    let request = Request::new(Query::read(&meant).0, 0, request.now);
+    let Results { total, partial, .. } = search(splits, hidden, &request)?;
+    Ok((total + partial > 0).then_some(meant))
 }

@@ -73,7 +73,7 @@ pub enum Tier {
 }
 
 /// One split of a manifest.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SplitEntry {
     /// Object key of its blob.
     pub key: String,
@@ -195,13 +195,11 @@ impl Manifest {
     }
 
     /// Returns the [emptied](Manifest::emptied) manifest if this version cannot read all splits, or else itself.
-    #[must_use]
     pub fn begun_anew(&self) -> Manifest {
         if self.splits.iter().all(SplitEntry::is_readable) { self.clone() } else { self.emptied() }
     }
 
     /// Returns the manifest without its splits, as if no segment had been indexed yet; hidden pages stay hidden.
-    #[must_use]
     pub fn emptied(&self) -> Manifest {
         self.changed(|next| {
             next.splits.clear();
@@ -270,7 +268,6 @@ impl Manifest {
     }
 
     /// Records that newer copies of some pages were published in another year.
-    #[must_use]
     pub fn superseding(&self, ids: &BTreeSet<PageId>, now: Timestamp) -> Manifest {
         self.changed(|next| {
             // Generation that `changed` will set.
@@ -296,13 +293,11 @@ impl Manifest {
     }
 
     /// Adds segments that contain nothing to index.
-    #[must_use]
     pub fn with_segments(&self, segments: impl IntoIterator<Item = SegmentKey>) -> Manifest {
         self.changed(|next| next.add_segments(segments))
     }
 
     /// Adds pages that must no longer be found.
-    #[must_use]
     pub fn with_tombstones(&self, ids: impl IntoIterator<Item = PageId>) -> Manifest {
         self.changed(|next| {
             for id in ids {
@@ -313,7 +308,6 @@ impl Manifest {
     }
 
     /// Sets the instant from which a page must no longer be found; `None` leaves the expiry to the page's record.
-    #[must_use]
     pub fn with_expiry(&self, id: &PageId, at: Option<Timestamp>) -> Manifest {
         self.changed(|next| {
             next.expiries.remove(id);
@@ -358,7 +352,6 @@ impl Manifest {
     }
 
     /// Records that a split holds no page that had a tombstone before `at`.
-    #[must_use]
     pub fn with_purged(&self, key: &str, at: Timestamp) -> Manifest {
         self.changed(|next| {
             for split in next.splits.iter_mut().filter(|split| split.key == key) {
@@ -381,7 +374,6 @@ impl Manifest {
     }
 
     /// Seals the year through a day: all segments of that day and before are indexed, so they need not be listed.
-    #[must_use]
     pub fn seal(&self, day: &str) -> Manifest {
         if self.sealed_through.as_deref().is_some_and(|sealed| day <= sealed) {
             return self.clone();

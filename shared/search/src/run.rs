@@ -6,7 +6,7 @@ use crate::budget::{Lists, ReadBudget, Unread};
 use crate::cursor::{AHEAD, Counts, Cursor, Place};
 use crate::error::Result;
 use crate::hidden::Hidden;
-use crate::hit::{Explanation, Hit, hit};
+use crate::hit::{Explanation, SearchHit, hit};
 use crate::listing::{self, GROUPED, Group, groups, keep_newest_copies};
 use crate::lookups::{Mended, beginnings, mend};
 use crate::open_splits::{Address, OpenSplits, Ranked, keep_best};
@@ -28,10 +28,10 @@ const RANKED: usize = 2;
 const HEAD: usize = 100;
 
 /// A search request.
-#[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+#[derive(Clone, Debug, Default)]
+pub struct Request {
     /// The query.
-    pub query: &'a Query,
+    pub query: Query,
     /// Scope of the answer. Results that are sorted by date have all words in any case.
     pub scope: Scope,
     /// Maximum number of hits.
@@ -39,7 +39,7 @@ pub struct Request<'a> {
     /// Number of better hits to skip.
     pub offset: usize,
     /// End of an earlier page of the same query, after which results continue; its time goes into `now`.
-    pub after: Option<&'a Cursor>,
+    pub after: Option<Cursor>,
     /// Current time; pages that expired before it are not found.
     pub now: Timestamp,
     /// True to explain the score of each hit.
@@ -50,20 +50,10 @@ pub struct Request<'a> {
     pub budget: ReadBudget,
 }
 
-impl<'a> Request<'a> {
+impl Request {
     /// Requests the first hits of a query, in the default scope.
-    pub fn new(query: &'a Query, limit: usize, now: Timestamp) -> Request<'a> {
-        Request {
-            query,
-            scope: Scope::default(),
-            limit,
-            offset: 0,
-            after: None,
-            now,
-            explain: false,
-            with_records: false,
-            budget: ReadBudget::default(),
-        }
+    pub fn new(query: Query, limit: usize, now: Timestamp) -> Request {
+        Request { query, limit, now, ..Request::default() }
     }
 }
 
@@ -87,7 +77,7 @@ pub struct Results {
     /// Number of pages with all words that are not counted in `total`, because they are copies of a page that is.
     pub copies: u64,
     /// The best ones.
-    pub hits: Vec<Hit>,
+    pub hits: Vec<SearchHit>,
     /// Hosts of these hits that have further results on other pages.
     pub more_of: BTreeSet<String>,
     /// Cursor of the next page of results, if there is more.
@@ -102,17 +92,17 @@ pub struct Results {
 
 /// Answers a request. Of equal hits the newer one comes first, then the one with the smaller id. Bytes that a split
 /// lacks are wanted after the error [`is_not_here`](crate::SearchError::is_not_here).
-pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Result<Results> {
+pub fn search(splits: &[&Split], hidden: &Hidden, request: &Request) -> Result<Results> {
     let open = OpenSplits::new(splits, hidden);
     if open.splits.is_empty() {
         return Ok(Results::default());
     }
-    let Request { query, .. } = request;
+    let (query, after) = (&request.query, request.after.as_ref());
     let mut analyzers = Analyzers::default();
     let by_relevance = query.sort == Sort::Relevance;
     let partial = by_relevance && request.scope == Scope::SomeWords;
-    let Prepared { plan, statistics, unknown, mended } = prepare(&open, &request, partial, &mut analyzers)?;
-    let seen = request.after.map_or(0, |cursor| usize::try_from(cursor.seen()).unwrap_or(MAX_DEPTH));
+    let Prepared { plan, statistics, unknown, mended } = prepare(&open, request, partial, &mut analyzers)?;
+    let seen = after.map_or(0, |cursor| usize::try_from(cursor.seen()).unwrap_or(MAX_DEPTH));
     let room = MAX_DEPTH.saturating_sub(seen);
     let depth = request.offset.saturating_add(request.limit).min(room);
 
@@ -123,7 +113,7 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
         sort: query.sort,
         dates: dates_of(query),
         now: request.now,
-        after: request.after.map(|cursor| cursor.place),
+        after: after.map(|cursor| cursor.place),
         keep,
         head: if by_relevance { HEAD } else { 0 },
     };
@@ -134,7 +124,7 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let mixes_sites = query.only.sites.is_empty();
     let mut groups = groups(&ranked, mixes_sites, by_relevance);
     let first_copies = copies(&groups, true);
-    let counts = match request.after {
+    let counts = match after {
         Some(cursor) => cursor.counts,
         None => Counts {
             total: found.total - repeated[0] - first_copies,
@@ -142,7 +132,7 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
             copies: first_copies,
         },
     };
-    let ahead: HashSet<u64> = request.after.map(|cursor| cursor.ahead.iter().copied().collect()).unwrap_or_default();
+    let ahead: HashSet<u64> = after.map(|cursor| cursor.ahead.iter().copied().collect()).unwrap_or_default();
     let earlier: Vec<Group> = groups.extract_if(.., |group| ahead.contains(&group.best.key.0)).collect();
     let order = listing::order(&groups, mixes_sites && by_relevance, depth, request.limit);
     let shown = order.get(request.offset.min(order.len())..).unwrap_or_default();
@@ -163,18 +153,18 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let shown: Vec<&Group> = shown.iter().map(|at| &groups[*at]).collect();
     let pages: Vec<Address> = shown.iter().map(|group| group.first.at).collect();
     let records = open.records(&pages, &plan)?;
-    let mut explanations = match request.explain {
+    let explanations = match request.explain {
         true => explain(&open, &plan, &statistics, &shown, request.now)?.into_iter().map(Some).collect(),
         false => vec![None; shown.len()],
     };
     let mut hits = Vec::with_capacity(shown.len());
-    for ((group, record), explanation) in shown.into_iter().zip(records).zip(&mut explanations) {
+    for ((group, record), explanation) in shown.into_iter().zip(records).zip(explanations) {
         if others.get(&group.first.site).is_some_and(|others| *others > 0) {
             more_of.insert(record.host.clone());
         }
         let whole = request.with_records.then(|| Box::new(record.clone()));
         let hit = hit(record, group, pages.len(), &plan, &mut analyzers);
-        hits.push(Hit { explanation: explanation.take(), record: whole, ..hit });
+        hits.push(SearchHit { explanation, record: whole, ..hit });
     }
     let Counts { total, partial, copies } = counts;
     let too_common = plan.too_common;
@@ -191,8 +181,8 @@ struct Prepared {
 }
 
 /// Plans a query: with the words that begin like a word of it, with others in place of unknown ones, and within budget.
-fn prepare(open: &OpenSplits<'_>, request: &Request<'_>, partial: bool, analyzers: &mut Analyzers) -> Result<Prepared> {
-    let (query, fields) = (request.query, schema().1);
+fn prepare(open: &OpenSplits<'_>, request: &Request, partial: bool, analyzers: &mut Analyzers) -> Result<Prepared> {
+    let (query, fields) = (&request.query, schema().1);
     let beginnings = beginnings(&open.splits, query, analyzers)?;
     let mut plan = Plan::new(query, languages(&open.languages(), query), &fields, analyzers);
     beginnings.iter().for_each(|(word, stems)| plan.spell_out(word, stems, &fields));

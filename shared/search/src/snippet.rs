@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// Maximum length of a snippet in characters.
-pub const SNIPPET_CHARS: usize = 240;
+const SNIPPET_CHARS: usize = 240;
 /// Prefix of a text that is searched for matches, in bytes, and of all texts that are shown together.
 const SCANNED_BYTES: usize = 256 * 1024;
 const SCANNED_TOGETHER: usize = 10 * SCANNED_BYTES;
@@ -17,15 +17,12 @@ const LEAD_CHARS: usize = 60;
 const RAGGED_CHARS: usize = 24;
 const ELLIPSIS: char = '…';
 
-/// Part of a text, with the positions of the words that were searched for.
-///
-/// The text is plain: escape it piece by piece before it is shown, and mark the pieces then.
+/// Plain part of a text on one line, with the positions of the words that were searched for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Snippet {
-    /// The part, on one line.
-    pub text: String,
+pub(crate) struct Snippet {
+    pub(crate) text: String,
     /// Byte ranges of `text`, in order, not overlapping.
-    pub marks: Vec<Range<usize>>,
+    pub(crate) marks: Vec<Range<usize>>,
 }
 
 /// Returns the best part of a text, no longer than its page allows; the text is one of `many` that are shown together.

@@ -136,23 +136,19 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
     use super::*;
     use curlew_model::PageId;
-    use std::collections::BTreeSet;
 
     fn split(number: u64, at: Timestamp, tier: Tier) -> SplitEntry {
+        let (key, form) = (format!("{number:06}"), crate::FORM);
         SplitEntry {
-            key: format!("{number:06}"),
+            key,
             docs: 1,
             bytes: 1,
-            languages: BTreeSet::new(),
             built_at: at,
-            form: crate::FORM,
+            form,
             tier,
             since: at,
             purged_at: at,
-            generation: 0,
-            first_expiry: None,
-            tail: 0,
-            bounds: crate::Bounds::default(),
+            ..SplitEntry::default()
         }
     }
 

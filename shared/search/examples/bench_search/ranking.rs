@@ -81,8 +81,8 @@ fn ours(queries: &[Query], records: &[Record], ids: &HashMap<PageId, String>) ->
     let built = build_split(records.iter().cloned(), &BuildBudget::default())?;
     let split = Split::open(built.bytes.into())?;
     let ask = |text: &str| -> Done<Results> {
-        let (query, _) = curlew_search::Query::read(text);
-        Ok(search(&[&split], &Hidden::default(), Request::new(&query, LIMIT, Timestamp::EPOCH))?)
+        let request = Request::new(curlew_search::Query::read(text).0, LIMIT, Timestamp::EPOCH);
+        Ok(search(&[&split], &Hidden::default(), &request)?)
     };
     let (mut answers, mut is_known, mut typo_ms) = (Vec::new(), Vec::new(), Vec::new());
     for judged in queries {
@@ -90,7 +90,7 @@ fn ours(queries: &[Query], records: &[Record], ids: &HashMap<PageId, String>) ->
         let results = ask(&judged.query)?;
         let spent = (cpu()? - began) * 1e3;
         typo_ms.extend((judged.kind == "typo").then_some(spent));
-        answers.push(results.hits.iter().map(|hit| ids[&hit.id].clone()).collect());
+        answers.push(results.hits.iter().filter_map(|hit| ids.get(hit.id.as_ref()?).cloned()).collect());
         let is_alone = |word: &String| ask(word).map(|results| results.total > 0);
         let found: Vec<bool> = results.unknown.iter().map(is_alone).collect::<Done<_>>()?;
         is_known.push(!found.contains(&false));

@@ -195,13 +195,12 @@ fn open(files: &[Stored]) -> Done<Vec<Cold>> {
 
 /// Asks, reading wanted ranges until nothing is missing; returns the largest number of reads that a split took.
 fn ask(splits: &[Cold], text: &str) -> Done<(Results, usize)> {
-    let (query, _) = Query::read(text);
     let refs: Vec<&Split> = splits.iter().map(|cold| &cold.split).collect();
-    let request = Request::new(&query, LIMIT, now());
+    let request = Request::new(Query::read(text).0, LIMIT, now());
     let hidden = Hidden::default();
     let mut reads = vec![1; splits.len()];
     loop {
-        match search(&refs, &hidden, request) {
+        match search(&refs, &hidden, &request) {
             Ok(results) => return Ok((results, reads.into_iter().max().unwrap_or_default())),
             Err(error) if !error.is_not_here() => return Err(error.into()),
             Err(_) => {}

@@ -4,22 +4,7 @@
 use super::*;
 
 fn entry(key: &str, bytes: u64) -> SplitEntry {
-    let (languages, built_at) = (BTreeSet::new(), Timestamp::EPOCH);
-    SplitEntry {
-        key: key.into(),
-        docs: 1,
-        bytes,
-        languages,
-        built_at,
-        form: crate::FORM,
-        tier: Tier::Delta,
-        since: built_at,
-        purged_at: built_at,
-        generation: 0,
-        first_expiry: None,
-        tail: 0,
-        bounds: Bounds::default(),
-    }
+    SplitEntry { key: key.into(), docs: 1, bytes, form: crate::FORM, ..SplitEntry::default() }
 }
 
 fn segment(day: &str) -> SegmentKey {

@@ -1,28 +1,12 @@
 //! Tests the bounds of splits, by which a query leaves them unopened, and tombstones that are looked up bit by bit.
 
 use super::*;
-use curlew_search::{Bounds, HOSTS_NAMED, SplitBuilt, Tier, site_profiles, sites};
+use curlew_search::{Bounds, FORM, HOSTS_NAMED, SplitEntry, site_profiles, sites};
 
-fn built(pages: &[Page]) -> SplitBuilt {
-    build_split(pages.iter().map(Page::record), &BuildBudget::default()).unwrap()
-}
-
-fn entry(built: &SplitBuilt) -> curlew_search::SplitEntry {
-    curlew_search::SplitEntry {
-        key: built.name.clone(),
-        docs: built.docs,
-        bytes: built.bytes.len() as u64,
-        languages: built.languages.clone(),
-        built_at: now(),
-        form: curlew_search::FORM,
-        tier: Tier::Delta,
-        since: now(),
-        purged_at: now(),
-        generation: 0,
-        first_expiry: None,
-        tail: built.tail,
-        bounds: built.bounds.clone(),
-    }
+fn entry(built: &SplitBuilt) -> SplitEntry {
+    let SplitBuilt { docs, tail, .. } = *built;
+    let (languages, bounds) = (built.languages.clone(), built.bounds.clone());
+    SplitEntry { key: built.name.clone(), form: FORM, docs, languages, tail, bounds, ..SplitEntry::default() }
 }
 
 /// Pages of five months, three languages and three sites, sorted, so that a split has few of each.
@@ -40,45 +24,23 @@ fn sorted_pages() -> Vec<Page> {
 fn a_split_that_is_left_unopened_has_no_page_that_matches() {
     let pages = sorted_pages();
     let built: Vec<SplitBuilt> = pages.chunks(7).map(built).collect();
-    let splits: Vec<Split> = built.iter().map(|b| Split::open(b.bytes.clone().into()).unwrap()).collect();
-    let merged = merge_splits(&splits.iter().collect::<Vec<_>>(), &HashSet::new(), &BuildBudget::default()).unwrap();
-    let merged = merged.unwrap();
+    let splits: Vec<Split> = built.iter().cloned().map(opened).collect();
+    let all: Vec<&Split> = splits.iter().collect();
+    let merged = entry(&merged(&splits, &HashSet::new()).unwrap());
     let mut least = splits.len();
-    for filter in [
-        "",
-        "lang:it",
-        "lang:en lang:it",
-        "lang:fr",
-        "-lang:it",
-        "-lang:it -lang:en",
-        "after:2026-03-01",
-        "before:2026-02-01",
-        "before:2026-01-01",
-        "after:2026-05-12",
-        "after:2026-05-13",
-        "after:2026-02-03 before:2026-02-04",
-        "site:example.org",
-        "site:www.example.org",
-        "site:example.net",
-        "site:blog.example.net site:example.com",
-        "site:net lang:en",
-        "site:example",
-        "-site:example.net",
-    ] {
-        let text = format!("pane {filter}");
-        let query = Query::parse(&text).unwrap();
-        let chosen: Vec<&Split> = built
-            .iter()
-            .zip(&splits)
-            .filter(|(built, _)| entry(built).may_match(&query))
-            .map(|(_, split)| split)
-            .collect();
-        let all: Vec<&Split> = splits.iter().collect();
-        let total = |splits: &[&Split]| search(splits, &Hidden::default(), first(&query, 100)).unwrap().total;
-        assert_eq!(total(&chosen), total(&all), "{text}");
-        assert_eq!(total(&chosen) > 0, entry(&merged).may_match(&query), "{text}: the merged split knows as much");
+    let filters = "|lang:it|lang:en lang:it|lang:fr|-lang:it|-lang:it -lang:en|after:2026-03-01|before:2026-02-01|\
+        before:2026-01-01|after:2026-05-12|after:2026-05-13|after:2026-02-03 before:2026-02-04|site:example.org|\
+        site:www.example.org|site:example.net|site:blog.example.net site:example.com|site:net lang:en|site:example|\
+        -site:example.net";
+    for filter in filters.split('|') {
+        let request = strict(&format!("pane {filter}"), 100);
+        let is_chosen = |(built, _): &(&SplitBuilt, &&Split)| entry(built).may_match(&request.query);
+        let chosen: Vec<&Split> = built.iter().zip(&all).filter(is_chosen).map(|(_, split)| *split).collect();
+        let total = |splits: &[&Split]| search(splits, &Hidden::default(), &request).unwrap().total;
+        assert_eq!(total(&chosen), total(&all), "{filter}");
+        assert_eq!(total(&chosen) > 0, merged.may_match(&request.query), "{filter}: the merged split knows as much");
         least = least.min(chosen.len());
-        assert!(filter.is_empty() || chosen.len() < splits.len() || filter.starts_with("-site"), "{text}");
+        assert!(filter.is_empty() || chosen.len() < splits.len() || filter.starts_with("-site"), "{filter}");
     }
     assert_eq!(least, 0);
 }
@@ -111,9 +73,8 @@ fn a_site_is_named_by_its_newest_page_in_whichever_split_it_lies() {
     let recent =
         [named("a", "www.example.org", "2026-03-01", "New name"), named("b", "example.com", "2026-01-01", " ")];
     let old = [named("c", "example.org", "2026-02-01", "Old name")];
-    let blobs = [recent.to_vec(), old.to_vec()]
-        .map(|records| build_split(records.into_iter(), &BuildBudget::default()).unwrap());
-    let splits = blobs.map(|built| Split::open(built.bytes.into()).unwrap());
+    let splits = [recent.to_vec(), old.to_vec()]
+        .map(|records| opened(build_split(records.into_iter(), &BuildBudget::default()).unwrap()));
     let splits: Vec<&Split> = splits.iter().collect();
     let names = |most: usize| -> Vec<(String, String, u64)> {
         let profiles = site_profiles(&splits, &Hidden::default(), most).unwrap();

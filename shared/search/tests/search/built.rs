@@ -1,7 +1,8 @@
 //! Tests splits as they are built, merged and opened.
 
 use super::*;
-use curlew_search::Hit;
+use bytes::Bytes;
+use std::ops::Range;
 
 #[test]
 fn the_same_records_give_the_same_bytes() {
@@ -12,8 +13,7 @@ fn the_same_records_give_the_same_bytes() {
     assert_eq!(build(15_000_000), build(15_000_000));
     let small = build(1);
     assert_eq!((small.docs, &small), (40, &build(1)), "also when laid down page by page");
-    let (one, many) = (Split::open(build(15_000_000).bytes.into()).unwrap(), Split::open(small.bytes.into()).unwrap());
-    assert_eq!(ask(&one, "pane"), ask(&many, "pane"));
+    assert_eq!(ask(&opened(build(15_000_000)), "pane"), ask(&opened(small), "pane"));
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn the_last_record_of_a_page_counts() {
     ];
     let split = split(&pages);
     assert_eq!(split.docs(), 2);
-    assert_eq!(found(&split, "vecchio"), Vec::<String>::new());
+    assert_eq!(found(&split, "vecchio"), [""; 0]);
     assert_eq!(sorted(found(&split, "pane")), ["a", "b"]);
 
     let apart = splits(&pages, 3);
@@ -39,66 +39,76 @@ fn the_last_record_of_a_page_counts() {
 fn merging_keeps_all_but_what_is_left_out() {
     let pages = Page::many(40);
     let parts = splits(&pages, 4);
-    let parts: Vec<&Split> = parts.iter().collect();
     let gone: HashSet<PageId> = [id("p3"), id("p17"), id("nowhere")].into();
-    let merged = merge_splits(&parts, &gone, &BuildBudget::default()).unwrap().unwrap();
-    assert_eq!(merged.docs, 38);
-    assert_eq!(merged.dropped, [id("p3"), id("p17")].into());
-    assert_eq!(merged.languages, ["en".to_owned(), "it".to_owned()].into());
-    let merged = Split::open(merged.bytes.into()).unwrap();
+    let built = merged(&parts, &gone).unwrap();
+    assert_eq!((built.docs, &built.dropped), (38, &[id("p3"), id("p17")].into()));
+    assert_eq!(built.languages, ["en".to_owned(), "it".to_owned()].into());
+    assert_eq!(built, merged(&parts, &gone).unwrap());
+    let merged_split = opened(built);
 
     let kept: Vec<_> = pages.iter().map(Page::record).filter(|record| !gone.contains(&record.id)).collect();
-    let anew = build_split(kept.iter().cloned(), &BuildBudget::default()).unwrap();
-    let anew = Split::open(anew.bytes.into()).unwrap();
-    let (one, other) = (ask(&merged, "pane"), ask(&anew, "pane"));
+    let anew = opened(build_split(kept.iter().cloned(), &BuildBudget::default()).unwrap());
+    let (one, other) = (ask(&merged_split, "pane"), ask(&anew, "pane"));
     assert_eq!(paths(&one), paths(&other));
     // The engine knows the length of dropped pages only approximately.
-    let near = |(a, b): (&Hit, &Hit)| (a.score / b.score - 1.0).abs() < 0.02;
+    let near = |(a, b): (&SearchHit, &SearchHit)| (a.score / b.score - 1.0).abs() < 0.02;
     assert!(one.hits.iter().zip(&other.hits).all(near), "{one:?} {other:?}");
-    assert_eq!(merged.records().map(Result::unwrap).collect::<Vec<_>>(), kept);
-    let ids: HashSet<PageId> = merged.ids().map(Result::unwrap).collect();
+    assert_eq!(merged_split.records().map(Result::unwrap).collect::<Vec<_>>(), kept);
+    let ids: HashSet<PageId> = merged_split.ids().map(Result::unwrap).collect();
     assert_eq!(ids, kept.iter().map(|record| record.id.clone()).collect());
-
-    let all: HashSet<PageId> = ids;
-    assert!(merge_splits(&[&merged], &all, &BuildBudget::default()).unwrap().is_none());
-    let again = merge_splits(&parts, &gone, &BuildBudget::default()).unwrap().unwrap();
-    assert_eq!(again, merge_splits(&parts, &gone, &BuildBudget::default()).unwrap().unwrap());
+    assert!(merged(&[merged_split], &ids).is_none());
 }
 
 #[test]
 fn budgets_are_kept() {
-    let pages = Page::many(5);
     let budget = BuildBudget { docs: 4, ..BuildBudget::default() };
-    let refused = build_split(pages.iter().map(Page::record), &budget);
+    let refused = build_split(Page::many(5).iter().map(Page::record), &budget);
     assert!(matches!(refused, Err(SearchError::TooLarge { limit: 4, .. })));
     assert!(matches!(build_split(std::iter::empty(), &budget), Err(SearchError::Empty)));
 
     let budget = BuildBudget { text_bytes: 8, ..BuildBudget::default() };
-    let pages = [Page::it("a", "Titolo", "Perché è così lungo questo testo")];
-    let split = Split::open(build_split(pages.iter().map(Page::record), &budget).unwrap().bytes.into()).unwrap();
-    assert_eq!(found(&split, "perché"), ["a"]);
-    assert_eq!(found(&split, "lungo"), Vec::<String>::new());
+    let page = Page::it("a", "Titolo", "Perché è così lungo questo testo").record();
+    let split = opened(build_split([page].into_iter(), &budget).unwrap());
+    assert_eq!((found(&split, "perché"), found(&split, "lungo")), (vec!["a".to_owned()], vec![]));
 }
 
-/// Supplies the wanted ranges of a cold split from its blob until an answer is complete; returns the number of reads.
-fn ask_cold(split: &Split, blob: &bytes::Bytes, text: &str) -> (Results, usize) {
-    let query = Query::parse(text).unwrap();
-    request_cold(split, blob, first(&query, 10))
+/// A split in a blob, of which only the tail is read at first.
+struct Cold {
+    blob: Bytes,
+    tail: usize,
 }
 
-fn request_cold(split: &Split, blob: &bytes::Bytes, request: Request<'_>) -> (Results, usize) {
-    let mut reads = 0;
-    for _ in 0..20 {
-        match search(&[split], &Hidden::default(), request) {
-            Ok(results) => return (results, reads),
-            Err(error) => assert!(error.is_not_here(), "{error}"),
-        }
-        for range in joined(split.wanted()) {
-            reads += 1;
-            split.supply(range.start, &blob.slice(range.start as usize..range.end as usize)).unwrap();
-        }
+impl Cold {
+    fn new(pages: &[Page]) -> Cold {
+        let built = built(pages);
+        Cold { blob: built.bytes.into(), tail: built.tail as usize }
     }
-    panic!("it asks for more again and again");
+
+    fn open(&self) -> Split {
+        let length = self.blob.len();
+        Split::open_cold(self.blob.slice(length - self.tail..), length as u64).unwrap()
+    }
+
+    /// Supplies the wanted ranges, joined by `read`, until an answer is complete; returns the rounds and reads, too.
+    fn ask(
+        &self,
+        split: &Split,
+        request: &Request,
+        read: fn(Vec<Range<u64>>) -> Vec<Range<u64>>,
+    ) -> (Results, usize, usize) {
+        let mut reads = 0;
+        for round in 0..20 {
+            match search(&[split], &Hidden::default(), request) {
+                Ok(results) => return (results, round, reads),
+                Err(error) => assert!(error.is_not_here(), "{error}"),
+            }
+            for range in read(split.wanted()) {
+                reads += 1;
+                split.supply(range.start, &self.blob.slice(range.start as usize..range.end as usize)).unwrap();
+            }
+        }
+        panic!("it asks for more again and again");
+    }
 }
 
 #[test]
@@ -114,24 +124,20 @@ fn a_split_that_is_read_by_ranges_answers_as_a_whole_one() {
             Page::en(&format!("{number}"), &format!("tide {}", next(50)), &words.join(" "))
         })
         .collect();
-    let built = build_split(pages.iter().map(Page::record), &BuildBudget::default()).unwrap();
-    let (blob, tail) = (bytes::Bytes::from(built.bytes), built.tail as usize);
-    assert!(blob.len() > 2_000_000 && tail < 250_000, "{} {tail}", blob.len());
-    let whole = Split::open(blob.clone()).unwrap();
+    let cold = Cold::new(&pages);
+    assert!(cold.blob.len() > 2_000_000 && cold.tail < 250_000, "{} {}", cold.blob.len(), cold.tail);
+    let whole = Split::open(cold.blob.clone()).unwrap();
     for text in ["tide 17", "w1a w40", "\"tide 3\" -w12", "tide sort:date", "site:example.org", "w1a \"w40 w12\""] {
-        let end = blob.slice(blob.len() - tail..);
-        let cold = Split::open_cold(end, blob.len() as u64).unwrap();
-        let (results, reads) = ask_cold(&cold, &blob, text);
-        let query = Query::parse(text).unwrap();
-        let request = first(&query, 10);
-        assert_eq!(results, search(&[&whole], &Hidden::default(), request).unwrap(), "{text}");
+        let (split, request) = (cold.open(), strict(text, 10));
+        let (results, _, reads) = cold.ask(&split, &request, joined);
+        assert_eq!(results, search(&[&whole], &Hidden::default(), &request).unwrap(), "{text}");
         // Plus one read for the tail.
         assert!(reads < 12, "{text}: {reads} reads");
-        let kept = cold.kept();
-        assert_eq!(ask_cold(&cold, &blob, text).1, 0, "it stays here");
-        cold.trim(kept / 2);
-        assert!(cold.kept() <= kept / 2);
-        assert_eq!(ask_cold(&cold, &blob, text).0, results, "and comes again when it was given up");
+        let kept = split.kept();
+        assert_eq!(cold.ask(&split, &request, joined).2, 0, "it stays here");
+        split.trim(kept / 2);
+        assert!(split.kept() <= kept / 2);
+        assert_eq!(cold.ask(&split, &request, joined).0, results, "and comes again when it was given up");
     }
 }
 
@@ -141,13 +147,11 @@ fn a_query_reads_no_more_than_its_budget_whatever_its_words() {
     let text = "the cat of the house and the dog of the yard in the rain ".repeat(60);
     let mut pages: Vec<Page> = (0..3_000).map(|n| Page::en(&n.to_string(), "x", &format!("{text} n{n}"))).collect();
     pages.push(Page::en("rare", "x", "the heron of the yard"));
-    let built = build_split(pages.iter().map(Page::record), &BuildBudget::default()).unwrap();
-    let (blob, tail) = (bytes::Bytes::from(built.bytes), built.tail as usize);
+    let cold = Cold::new(&pages);
     let ask = |text: &str, budget: ReadBudget| {
-        let query = Query::parse(text).unwrap();
-        let cold = Split::open_cold(blob.slice(blob.len() - tail..), blob.len() as u64).unwrap();
-        let (results, _) = request_cold(&cold, &blob, Request { budget, ..first(&query, 10) });
-        (results.total, results.too_common, cold.kept())
+        let split = cold.open();
+        let (results, ..) = cold.ask(&split, &Request { budget, ..strict(text, 10) }, joined);
+        (results.total, results.too_common, split.kept())
     };
     // Chunks are read whole.
     let most = 8 * CHUNK_BYTES;
@@ -169,51 +173,28 @@ fn a_query_reads_no_more_than_its_budget_whatever_its_words() {
         ("cat dog -house", small, 0, vec![]),
     ] {
         let (found, left_out, kept) = ask(text, budget);
-        assert_eq!(
-            (found, left_out, kept <= most),
-            (total, too_common.into_iter().map(str::to_owned).collect(), true),
-            "{text}"
-        );
+        let left_out: Vec<&str> = left_out.iter().map(String::as_str).collect();
+        assert_eq!((found, left_out, kept <= most), (total, too_common, true), "{text}");
     }
     // Neither has a word that is looked for alone: its positions are not read, after all the rest or before.
-    let [one, two] = ["cat", "cat dog"].map(|text| {
-        let cold = Split::open_cold(blob.slice(blob.len() - tail..), blob.len() as u64).unwrap();
-        rounds(&cold, &blob, text)
-    });
+    let [one, two] = ["cat", "cat dog"].map(|text| cold.ask(&cold.open(), &strict(text, 10), |wanted| wanted).1);
     assert!(one < two, "{one} {two}");
-}
-
-/// Supplies what a cold split wants, and nothing beside it, until an answer is complete; returns the number of times.
-fn rounds(split: &Split, blob: &bytes::Bytes, text: &str) -> usize {
-    let query = Query::parse(text).unwrap();
-    for round in 0..20 {
-        match search(&[split], &Hidden::default(), first(&query, 10)) {
-            Ok(_) => return round,
-            Err(error) => assert!(error.is_not_here(), "{error}"),
-        }
-        for range in split.wanted() {
-            split.supply(range.start, &blob.slice(range.start as usize..range.end as usize)).unwrap();
-        }
-    }
-    panic!("it asks for more again and again");
 }
 
 #[test]
 fn damaged_bytes_are_refused_and_never_panic() {
-    let whole = build_split(Page::many(3).iter().map(Page::record), &BuildBudget::default()).unwrap().bytes;
+    let whole = built(&Page::many(3)).bytes;
     for length in [0, 1, 40, whole.len() / 2, whole.len() - 1] {
-        let cut = bytes::Bytes::copy_from_slice(&whole[..length]);
-        assert!(matches!(Split::open(cut), Err(SearchError::Damaged { .. })), "cut to {length}");
+        let cut = Split::open(Bytes::copy_from_slice(&whole[..length]));
+        assert!(matches!(cut, Err(SearchError::Damaged { .. })), "cut to {length}");
     }
     for at in (0..whole.len()).step_by(97) {
         let mut changed = whole.clone();
         changed[at] ^= 1;
         assert!(Split::open(changed.into()).is_err(), "changed at {at}");
     }
-    assert!(
-        Split::open(bytes::Bytes::from_static(b"not a split at all, but long enough to hold a trailer and more"))
-            .is_err()
-    );
+    let other = b"not a split at all, but long enough to hold a trailer and more";
+    assert!(Split::open(Bytes::from_static(other)).is_err());
 }
 
 #[test]
@@ -224,8 +205,7 @@ fn a_split_may_lie_in_borrowed_memory_and_be_shared() {
             &self.0
         }
     }
-    let built = build_split(Page::many(5).iter().map(Page::record), &BuildBudget::default()).unwrap();
-    let split = Arc::new(Split::open(bytes::Bytes::from_owner(Mapped(built.bytes))).unwrap());
+    let split = Arc::new(Split::open(Bytes::from_owner(Mapped(built(&Page::many(5)).bytes))).unwrap());
     let other = split.clone();
     let there = std::thread::spawn(move || ask(&other, "pane")).join().unwrap();
     assert_eq!(there, ask(&split, "pane"));

@@ -10,12 +10,12 @@ mod paging;
 mod ranking;
 mod spellings;
 
-use curlew_model::{Millis, PageId, SnippetLimit, Timestamp};
+use curlew_model::{Millis, PageId, SnippetLimit, Timestamp, is_at_or_below};
 use curlew_search::{
-    BuildBudget, CHUNK_BYTES, Cursor, Hidden, Manifest, Query, ReadBudget, Request, Results, Scope, SearchError, Sort,
-    Split, build_split, joined, merge_splits, search, suggest,
+    BuildBudget, CHUNK_BYTES, Cursor, Hidden, Manifest, Query, ReadBudget, Request, Results, Scope, SearchError,
+    SearchHit, Sort, Split, SplitBuilt, build_split, joined, merge_splits, search, suggest,
 };
-use pages::{Page, id, split, splits};
+use pages::{Page, built, id, split, splits};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, LazyLock};
@@ -24,58 +24,84 @@ fn now() -> Timestamp {
     Timestamp::parse_day_or_instant("2026-11-21").unwrap()
 }
 
+/// A request for the first hits, pages with all words before those with some.
+fn first(text: &str, limit: usize) -> Request {
+    Request::new(Query::read(text).0, limit, now())
+}
+
 /// A request for the first hits of pages with all words.
-fn first(query: &Query, limit: usize) -> Request<'_> {
-    Request { scope: Scope::AllWords, ..Request::new(query, limit, now()) }
+fn strict(text: &str, limit: usize) -> Request {
+    Request { scope: Scope::AllWords, ..Request::new(Query::parse(text).unwrap(), limit, now()) }
+}
+
+fn answer(splits: &[Split], hidden: &Hidden, request: &Request) -> Results {
+    search(&splits.iter().collect::<Vec<_>>(), hidden, request).unwrap()
+}
+
+/// Pages of results, each from the cursor of the one before as text, until there is no more.
+fn each_page(splits: &[Split], text: &str, request: &Request) -> Vec<Results> {
+    let mut pages = vec![answer(splits, &Hidden::default(), request)];
+    while let Some(next) = &pages[pages.len() - 1].next {
+        let after = Cursor::decode(&next.encode(text, &[7; 32]), text, &[7; 32]);
+        assert!(after.is_some() && pages.len() < 20);
+        pages.push(answer(splits, &Hidden::default(), &Request { after, ..request.clone() }));
+    }
+    pages
 }
 
 /// Returns pages with all words. Pages with some words pass the same filters, and the same pages are hidden.
 fn ask_all(splits: &[Split], hidden: &Hidden, text: &str) -> Results {
-    let splits: Vec<&Split> = splits.iter().collect();
+    let all_words = answer(splits, hidden, &strict(text, 100));
+    let both = answer(splits, hidden, &first(text, 100));
     let query = Query::parse(text).unwrap();
-    let strict = search(&splits, hidden, first(&query, 100)).unwrap();
-    let both = search(&splits, hidden, Request::new(&query, 100, now())).unwrap();
-    let (all, some): (Vec<_>, Vec<_>) = both.hits.into_iter().partition(|hit| hit.has_all);
-    assert_eq!((strict.total, strict.copies, strict.partial), (both.total, both.copies, 0), "{text}");
-    assert_eq!(all, strict.hits, "{text}");
+    let (all, some): (Vec<_>, Vec<_>) = both.hits.into_iter().partition(|hit| hit.all_words);
+    assert_eq!((all_words.total, all_words.copies, all_words.partial), (both.total, both.copies, 0), "{text}");
+    assert_eq!(all, all_words.hits, "{text}");
     assert!(some.len() as u64 == both.partial && (some.is_empty() || query.sort == Sort::Relevance), "{text}");
-    let is_below = |host: &str, names: &BTreeSet<String>| {
-        names.iter().any(|name| format!(".{host}").ends_with(&format!(".{name}")))
-    };
+    let is_below = |host: &str, names: &BTreeSet<String>| names.iter().any(|name| is_at_or_below(host, name));
     for hit in some {
-        assert!(!hidden.tombstones.contains(&hit.id) && !is_below(&hit.host, &hidden.hosts), "{text}: {hit:?}");
-        assert!(query.only.sites.is_empty() || is_below(&hit.host, &query.only.sites), "{text}: {hit:?}");
-        assert!(!is_below(&hit.host, &query.except.sites), "{text}: {hit:?}");
         let language = hit.language.clone().unwrap_or_default();
-        assert!(query.only.languages.is_empty() || query.only.languages.contains(&language), "{text}: {hit:?}");
-        assert!(
-            query.before.is_none_or(|before| hit.date < before) && query.after.is_none_or(|after| hit.date >= after),
-            "{text}"
-        );
+        let is_wanted = (query.only.sites.is_empty() || is_below(&hit.host, &query.only.sites))
+            && (query.only.languages.is_empty() || query.only.languages.contains(&language))
+            && query.before.is_none_or(|before| hit.date < before)
+            && query.after.is_none_or(|after| hit.date >= after);
+        let is_gone = hit.id.as_ref().is_some_and(|id| hidden.tombstones.contains(id));
+        let is_unwanted = is_gone || is_below(&hit.host, &hidden.hosts) || is_below(&hit.host, &query.except.sites);
         let lacks = !hit.missing.is_empty() || !both.unknown.is_empty();
-        assert!(lacks && hit.copies == 0, "{text}: {hit:?}");
+        assert!(is_wanted && !is_unwanted && lacks && hit.copies == 0, "{text}: {hit:?}");
     }
-    strict
+    all_words
 }
 
 fn ask(split: &Split, text: &str) -> Results {
-    let splits = std::slice::from_ref(split);
-    ask_all(splits, &Hidden::default(), text)
+    ask_all(std::slice::from_ref(split), &Hidden::default(), text)
 }
 
-/// The paths of the hits, in their order.
+/// The names of the pages that have all words, in their order.
 fn found(split: &Split, text: &str) -> Vec<String> {
     paths(&ask(split, text))
 }
 
 fn paths(results: &Results) -> Vec<String> {
     assert_eq!(results.total, results.hits.len() as u64, "all that was counted is given");
-    results.hits.iter().map(|hit| hit.url.rsplit('/').next().unwrap().to_owned()).collect()
+    names(results).into_iter().map(str::to_owned).collect()
+}
+
+fn names(results: &Results) -> Vec<&str> {
+    results.hits.iter().map(|hit| hit.url.rsplit('/').next().unwrap()).collect()
 }
 
 fn sorted(mut texts: Vec<String>) -> Vec<String> {
     texts.sort();
     texts
+}
+
+fn opened(built: SplitBuilt) -> Split {
+    Split::open(built.bytes.into()).unwrap()
+}
+
+fn merged(splits: &[Split], leave_out: &HashSet<PageId>) -> Option<SplitBuilt> {
+    merge_splits(&splits.iter().collect::<Vec<_>>(), leave_out, &BuildBudget::default()).unwrap()
 }
 
 #[test]
@@ -91,7 +117,7 @@ fn words_are_found_by_their_stems() {
     assert_eq!(found(&split, "perche citta"), ["b"]);
     assert_eq!(found(&split, "run"), ["c"]);
     assert_eq!(found(&split, "library"), ["d"]);
-    assert_eq!(found(&split, "librarian"), Vec::<String>::new());
+    assert_eq!(found(&split, "librarian"), [""; 0]);
 }
 
 #[test]
@@ -120,7 +146,7 @@ fn phrases_mind_the_order_of_words() {
     assert_eq!(found(&split, "\"pane caldo\" ricetta"), ["a"]);
     assert_eq!(found(&split, "ricetta -\"olio nuovo\""), ["b"]);
     assert_eq!(found(&split, "12:30"), ["c"]);
-    assert_eq!(found(&split, "30:12"), Vec::<String>::new());
+    assert_eq!(found(&split, "30:12"), [""; 0]);
 }
 
 #[test]
@@ -156,7 +182,7 @@ fn filters_choose_pages() {
     assert_eq!(sorted(found(&split, "pane after:2026-05-01")), ["b", "c"]);
     assert_eq!(found(&split, "pane after:2026-05-01 before:2026-05-02"), ["b"]);
     assert_eq!(found(&split, "site:org"), ["c", "b", "a"], "without words the newest comes first");
-    assert_eq!(found(&split, "lang:de"), Vec::<String>::new());
+    assert_eq!(found(&split, "lang:de"), [""; 0]);
 }
 
 #[test]
@@ -198,12 +224,10 @@ fn copies_are_given_as_the_earliest_of_them() {
     for parts in [1, 3] {
         let splits = splits(&pages, parts);
         let results = ask_all(&splits, &Hidden::default(), "pane");
-        let given: Vec<_> = results.hits.iter().map(|h| (h.url.rsplit('/').next().unwrap(), h.copies)).collect();
-        assert_eq!((results.total, results.copies, given[0]), (3, 2, ("first", 2)), "where the best copy stands");
-        assert_eq!(given.len(), 3);
+        assert_eq!((names(&results)[0], results.hits.len(), results.copies), ("first", 3, 2), "the best copy's place");
+        assert_eq!(results.hits[0].copies, 2);
         let by_date = ask_all(&splits, &Hidden::default(), "pane sort:date");
-        let given: Vec<_> = by_date.hits.iter().map(|h| h.url.rsplit('/').next().unwrap()).collect();
-        assert_eq!(given, ["none", "other", "first"], "by the day of the one that is shown");
+        assert_eq!(names(&by_date), ["none", "other", "first"], "by the day of the one that is shown");
         // A hidden page is no copy either.
         let hidden = Hidden { tombstones: Arc::new([id("first")].into()), ..Hidden::default() };
         assert_eq!(ask_all(&splits, &hidden, "pane").hits[0].url, "https://example.org/copy");
@@ -212,18 +236,8 @@ fn copies_are_given_as_the_earliest_of_them() {
     let mut many: Vec<Page> = (0..60).map(|n| Page::it(&format!("c{n}"), "Pane", "Il pane.").print(print)).collect();
     many.push(Page::it("z", "Altro", "Poco pane in molte altre parole."));
     let splits = splits(&many, 2);
-    let (splits, query) = (splits.iter().collect::<Vec<_>>(), Query::parse("pane").unwrap());
-    let (mut after, mut seen) = (None::<Cursor>, Vec::new());
-    for _ in 0..20 {
-        let request = Request { after: after.as_ref(), ..first(&query, 5) };
-        let results = search(&splits, &Hidden::default(), request).unwrap();
-        seen.extend(results.hits.iter().map(|hit| hit.url.clone()));
-        after = results.next;
-        if after.is_none() {
-            break;
-        }
-    }
-    assert!(after.is_none() && seen.contains(&"https://example.org/z".to_owned()), "{seen:?}");
+    let pages = each_page(&splits, "pane", &strict("pane", 5));
+    assert!(pages.iter().any(|page| names(page).contains(&"z")), "{pages:?}");
 }
 
 #[test]
@@ -239,12 +253,10 @@ fn as_many_are_counted_as_can_be_given() {
     for (text, given, copies) in [("pane", 24, 40), ("pane sort:date", 24, 40), ("pane site:example.org", 64, 0)] {
         for parts in [1, 3] {
             let splits = splits(&pages, parts);
-            let (splits, query) = (splits.iter().collect::<Vec<&Split>>(), Query::parse(text).unwrap());
             for limit in [1, 7, 100] {
                 let mut hits = 0;
                 for offset in (0..100).step_by(limit) {
-                    let request = Request { offset, ..first(&query, limit) };
-                    let page = search(&splits, &Hidden::default(), request).unwrap();
+                    let page = answer(&splits, &Hidden::default(), &Request { offset, ..strict(text, limit) });
                     assert_eq!((page.total, page.copies), (given, copies), "{text} {parts} {limit} {offset}");
                     hits += page.hits.len() as u64;
                 }
@@ -282,18 +294,15 @@ fn pages_are_found_by_their_author() {
         assert_eq!(sorted(found(&split, text)), expected, "{text}");
     }
     // Merged splits give the same results as built ones.
-    let parts = splits(&pages, 2);
-    let merged = merge_splits(&parts.iter().collect::<Vec<_>>(), &HashSet::new(), &BuildBudget::default()).unwrap();
-    let merged = Split::open(merged.unwrap().bytes.into()).unwrap();
+    let merged = opened(merged(&splits(&pages, 2), &HashSet::new()).unwrap());
     assert_eq!(sorted(found(&merged, "author:\"marta bianchi\"")), ["both"]);
 }
 
 /// Returns the suggestion for a query that finds next to nothing.
 fn meant(splits: &[Split], hidden: &Hidden, text: &str) -> Option<String> {
-    let splits: Vec<&Split> = splits.iter().collect();
-    let (query, _) = Query::read(text);
-    let found = search(&splits, hidden, Request::new(&query, 0, now())).unwrap();
-    suggest(&splits, hidden, text, &query, &found, now()).unwrap()
+    let (splits, request) = (splits.iter().collect::<Vec<_>>(), first(text, 0));
+    let found = search(&splits, hidden, &request).unwrap();
+    suggest(&splits, hidden, text, &request, &found).unwrap()
 }
 
 #[test]
@@ -346,10 +355,7 @@ fn a_word_is_taken_for_no_unlike_one_of_another_language() {
         ("nahc", Some("nach"), &["e"]),
     ] {
         assert_eq!(meant(&splits, &none, typed).as_deref(), suggested, "{typed}");
-        let query = Query::parse(typed).unwrap();
-        let results = search(&splits.iter().collect::<Vec<_>>(), &none, Request::new(&query, 10, now())).unwrap();
-        let names: Vec<&str> = results.hits.iter().map(|hit| hit.url.rsplit('/').next().unwrap()).collect();
-        assert_eq!(names, found, "{typed}");
+        assert_eq!(names(&answer(&splits, &none, &first(typed, 10))), found, "{typed}");
     }
 }
 
@@ -369,10 +375,7 @@ fn odd_pages_and_odd_queries_do_no_harm() {
     {
         ask(&split, text);
     }
-    let none: &[&Split] = &[];
-    let query = Query::parse("pane").unwrap();
-    let request = first(&query, 10);
-    assert_eq!(search(none, &Hidden::default(), request).unwrap(), Results::default());
+    assert_eq!(answer(&[], &Hidden::default(), &strict("pane", 10)), Results::default());
 }
 
 static ANY: LazyLock<Vec<Split>> = LazyLock::new(|| {
@@ -388,14 +391,12 @@ proptest! {
     fn whatever_is_read_is_answered(
         text in "([a-zà-ü東京猫'’. -]|\\PC| pane| \"olio nuovo| -burro| site:example.org| lang:it| sort:date| after:2026-03-01){0,12}"
     ) {
-        if let Ok(query) = Query::parse(&text) {
-            let splits: Vec<&Split> = ANY.iter().collect();
-            let request = Request { offset: 1, ..first(&query, 5) };
-            let results = search(&splits, &Hidden::default(), request).unwrap();
+        if Query::parse(&text).is_ok() {
+            let results = answer(&ANY, &Hidden::default(), &Request { offset: 1, ..strict(&text, 5) });
             prop_assert!(results.total as usize >= results.hits.len());
             for hit in results.hits {
                 prop_assert!(hit.score.is_finite());
-                prop_assert!(hit.snippet.marks.iter().all(|mark| hit.snippet.text.get(mark.clone()).is_some()));
+                prop_assert!(hit.marks.iter().all(|mark| hit.snippet.get(mark.clone()).is_some()));
             }
         }
     }
@@ -411,13 +412,13 @@ proptest! {
         prop_assert_eq!(records, pages.iter().map(Page::record).collect::<Vec<_>>());
         for (number, (title, text, _, _)) in texts.iter().enumerate() {
             for word in title.split_whitespace().take(2).chain(text.split_whitespace().take(2)) {
-                let Ok(query) = Query::parse(&format!("\"{word}\"")) else { continue };
-                if query.wanted.len() != 1 || query.wanted[0].text != word {
-                    continue; // a quotation mark inside it
+                let phrase = format!("\"{word}\"");
+                // A word may have a quotation mark in it.
+                if Query::parse(&phrase).is_ok_and(|query| query.wanted.len() == 1 && query.wanted[0].text == word) {
+                    let results = search(&[&split], &Hidden::default(), &strict(&phrase, 10)).unwrap();
+                    let page = id(&format!("p{number}"));
+                    prop_assert!(results.hits.iter().any(|hit| hit.id.as_ref() == Some(&page)), "{word:?}");
                 }
-                let request = first(&query, 10);
-                let results = search(&[&split], &Hidden::default(), request).unwrap();
-                prop_assert!(results.hits.iter().any(|hit| hit.id == id(&format!("p{number}"))), "{word:?}");
             }
         }
     }

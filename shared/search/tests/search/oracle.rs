@@ -2,7 +2,7 @@
 
 use crate::pages::{self, Page};
 use curlew_model::Timestamp;
-use curlew_search::{Hidden, Query, Request, Split, search};
+use curlew_search::{Hidden, Request, Split};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -20,12 +20,10 @@ fn texts(page: usize) -> (Vec<&'static str>, Vec<&'static str>) {
     };
     let mut word = move || {
         let number = next(2_000);
-        let rank = if number < 3 {
-            8
-        } else if number < 40 {
-            7
-        } else {
-            next(7).min(next(7))
+        let rank = match number {
+            0..3 => 8,
+            3..40 => 7,
+            _ => next(7).min(next(7)),
         };
         WORDS[rank as usize]
     };
@@ -66,10 +64,8 @@ proptest! {
             })
         }).map(|page| format!("https://example.org/{page}")).collect();
 
-        let query = Query::parse(&text).unwrap();
-        let splits: Vec<&Split> = SPLITS.iter().collect();
-        let request = Request { now: Timestamp::MAX, ..crate::first(&query, 10_000) };
-        let results = search(&splits, &Hidden::default(), request).unwrap();
+        let request = Request { now: Timestamp::MAX, ..crate::strict(&text, 10_000) };
+        let results = crate::answer(&SPLITS, &Hidden::default(), &request);
         let found: BTreeSet<String> = results.hits.iter().map(|hit| hit.url.clone()).collect();
         prop_assert_eq!(results.total as usize, expected.len(), "{}", text);
         prop_assert!(found == expected, "{text}");

@@ -1,7 +1,7 @@
 //! Small pages to fill splits with.
 
 use curlew_model::{PageId, Record, SnippetLimit, Timestamp, hex};
-use curlew_search::{BuildBudget, Split, build_split};
+use curlew_search::{BuildBudget, Split, SplitBuilt, build_split};
 
 /// Builder of a page.
 #[derive(Clone)]
@@ -99,10 +99,15 @@ pub(crate) fn split(pages: &[Page]) -> Split {
 
 /// Returns `count` splits of about the same number of pages.
 pub(crate) fn splits(pages: &[Page], count: usize) -> Vec<Split> {
-    let build = |pages: &[Page]| {
-        let built = build_split(pages.iter().map(Page::record), &BuildBudget::default()).unwrap();
+    let open = |pages: &[Page]| {
+        let built = built(pages);
         assert!(built.bytes.len() > 1000 && built.docs <= pages.len() as u64);
         Split::open(built.bytes.into()).unwrap()
     };
-    pages.chunks(pages.len().div_ceil(count)).map(build).collect()
+    pages.chunks(pages.len().div_ceil(count)).map(open).collect()
+}
+
+/// Builds a split of some pages.
+pub(crate) fn built(pages: &[Page]) -> SplitBuilt {
+    build_split(pages.iter().map(Page::record), &BuildBudget::default()).unwrap()
 }

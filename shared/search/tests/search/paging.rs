@@ -5,19 +5,10 @@ use super::*;
 #[test]
 fn scores_do_not_depend_on_how_pages_are_spread() {
     let pages = Page::many(60);
-    let one = splits(&pages, 1);
-    let five = splits(&pages, 5);
+    let (one, five) = (splits(&pages, 1), splits(&pages, 5));
     assert_eq!((one.len(), five.len()), (1, 5));
-    for text in [
-        "pane",
-        "pane olio",
-        "\"pane nuovo\"",
-        "run",
-        "pane -burro",
-        "articolo lang:it",
-        "site:example.org",
-        "pane sort:date",
-    ] {
+    let texts = "pane|pane olio|\"pane nuovo\"|run|pane -burro|articolo lang:it|site:example.org|pane sort:date";
+    for text in texts.split('|') {
         let (one, five) = (ask_all(&one, &Hidden::default(), text), ask_all(&five, &Hidden::default(), text));
         assert!(one.total > 0, "{text}");
         assert_eq!(paths(&one), paths(&five), "{text}");
@@ -30,12 +21,7 @@ fn scores_do_not_depend_on_how_pages_are_spread() {
 #[test]
 fn pages_of_results_are_parts_of_the_whole() {
     let splits = splits(&Page::many(30), 3);
-    let splits: Vec<&Split> = splits.iter().collect();
-    let query = Query::parse("pane").unwrap();
-    let page = |offset, limit| {
-        let request = Request { offset, ..first(&query, limit) };
-        search(&splits, &Hidden::default(), request).unwrap()
-    };
+    let page = |offset, limit| answer(&splits, &Hidden::default(), &Request { offset, ..strict("pane", limit) });
     let whole = page(0, 1000);
     let mut parts = Vec::new();
     for offset in (0..40).step_by(7) {
@@ -50,38 +36,26 @@ fn pages_of_results_are_parts_of_the_whole() {
 
 #[test]
 fn cursors_lead_through_all_results_while_others_publish() {
-    let pages = Page::many(30);
-    let before = splits(&pages, 3);
-    let after = splits(&Page::many(40), 4);
+    let (before, after) = (splits(&Page::many(30), 3), splits(&Page::many(40), 4));
     for text in ["pane", "pane sort:date", "site:example.org"] {
-        let query = Query::parse(text).unwrap();
-        let ask = |splits: &[Split], limit, after: Option<&Cursor>| {
-            let splits: Vec<&Split> = splits.iter().collect();
-            let request = Request { after, ..first(&query, limit) };
-            search(&splits, &Hidden::default(), request).unwrap()
-        };
-        let whole = ask(&before, 1000, None);
+        let whole = answer(&before, &Hidden::default(), &strict(text, 1000));
         assert_eq!(whole.next, None);
-        let (mut parts, mut cursor) = (Vec::new(), None::<Cursor>);
-        loop {
-            let part = ask(&before, 4, cursor.as_ref());
+        let mut parts = Vec::new();
+        for part in each_page(&before, text, &strict(text, 4)) {
             assert_eq!(part.total, whole.total);
             parts.extend(part.hits);
-            let Some(next) = part.next else { break };
-            assert_eq!(next.seen(), parts.len() as u64);
-            cursor = Cursor::decode(&next.encode(text, &[7; 32]), text, &[7; 32]);
-            assert!(cursor.is_some());
+            assert!(part.next.is_none_or(|next| next.seen() == parts.len() as u64));
         }
         assert_eq!(parts, whole.hits, "{text}");
 
         // Sorted by date, nothing moves when a page is published: no result is repeated or skipped.
         if text == "pane sort:date" {
-            let first = ask(&before, 10, None);
-            let second = ask(&after, 1000, first.next.as_ref());
-            let shown: HashSet<&PageId> = first.hits.iter().map(|hit| &hit.id).collect();
-            assert!(second.hits.iter().all(|hit| !shown.contains(&hit.id)));
-            let rest = whole.hits.iter().skip(10);
-            assert!(rest.into_iter().all(|hit| second.hits.iter().any(|other| other.id == hit.id)));
+            let first = answer(&before, &Hidden::default(), &strict(text, 10));
+            let second = Request { after: first.next, ..strict(text, 1000) };
+            let second = answer(&after, &Hidden::default(), &second);
+            let has = |hits: &[SearchHit], hit: &SearchHit| hits.iter().any(|other| other.id == hit.id);
+            assert!(second.hits.iter().all(|hit| !has(&first.hits, hit)));
+            assert!(whole.hits[10..].iter().all(|hit| has(&second.hits, hit)));
         }
     }
 }

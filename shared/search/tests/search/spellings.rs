@@ -2,14 +2,19 @@
 
 use super::*;
 
-/// Returns the names of the pages that have all words of a query, sorted.
+/// Returns the names of the pages that have all words of a query, which may have other parts, sorted.
 fn found(split: &Split, text: &str) -> Vec<String> {
-    let (query, _) = Query::read(text);
-    let results = search(&[split], &Hidden::default(), first(&query, 9)).unwrap();
-    let mut names: Vec<String> =
-        results.hits.iter().map(|hit| hit.url.rsplit('/').next().unwrap().to_owned()).collect();
-    names.sort_unstable();
-    names
+    let request = Request { scope: Scope::AllWords, ..first(text, 9) };
+    let results = search(&[split], &Hidden::default(), &request).unwrap();
+    sorted(names(&results).into_iter().map(str::to_owned).collect())
+}
+
+/// Returns the answer to a query, and the query that may have been meant.
+fn suggested(split: &Split, text: &str) -> (Results, Option<String>) {
+    let request = first(text, 9);
+    let results = search(&[split], &Hidden::default(), &request).unwrap();
+    let meant = suggest(&[split], &Hidden::default(), text, &request, &results).unwrap();
+    (results, meant)
 }
 
 /// Returns a page for each text, named by its place, and the split of them.
@@ -20,18 +25,9 @@ fn pages_of(language: &str, texts: &[&str]) -> Split {
 
 #[test]
 fn signs_belong_to_the_name_before_or_behind_them() {
-    let split = pages_of(
-        "en",
-        &[
-            "Lessons in C for beginners.",
-            "Lessons in C++ for beginners.",
-            "Lessons in C# for beginners.",
-            "Lessons in F# and C++17.",
-            "A fishing net for beginners.",
-            "The new .NET, with (.NET) tools.",
-            "We sum a+b in C.",
-        ],
-    );
+    let texts = "Lessons in C for beginners.|Lessons in C++ for beginners.|Lessons in C# for beginners.|\
+        Lessons in F# and C++17.|A fishing net for beginners.|The new .NET, with (.NET) tools.|We sum a+b in C.";
+    let split = pages_of("en", &texts.split('|').collect::<Vec<_>>());
     for (query, names) in [
         ("C++", &["p1", "p3"][..]),
         ("\"c++\"", &["p1", "p3"]),
@@ -49,13 +45,9 @@ fn signs_belong_to_the_name_before_or_behind_them() {
         assert_eq!(found(&split, query), names, "{query}");
     }
     let without = pages_of("en", &["The harbour plus the lighthouse."]);
-    let query = Query::parse("Harbour+").unwrap();
-    let results = search(&[&without], &Hidden::default(), Request::new(&query, 9, now())).unwrap();
+    let (results, _) = suggested(&without, "Harbour+");
     assert_eq!((results.hits.len(), &results.unknown[..]), (1, &["Harbour+".to_owned()][..]), "its letters stand in");
-    let (text, hidden) = ("zorblax, harbour", Hidden::default());
-    let query = Query::parse(text).unwrap();
-    let results = search(&[&without], &hidden, Request::new(&query, 9, now())).unwrap();
-    let meant = suggest(&[&without], &hidden, text, &query, &results, now()).unwrap();
+    let (results, meant) = suggested(&without, "zorblax, harbour");
     assert_eq!((results.hits.len(), meant), (1, None), "no page has a word of these letters");
 }
 
@@ -93,8 +85,8 @@ fn joined_and_parted_spellings_meet() {
 #[test]
 fn joined_words_are_marked_whole() {
     let split = pages_of("en", &["We found no Wi-Fi there."]);
-    let snippet = &ask(&split, "wifi").hits[0].snippet;
-    assert_eq!(snippet.marks.iter().map(|mark| &snippet.text[mark.clone()]).collect::<Vec<_>>(), ["Wi-Fi"]);
+    let hit = &ask(&split, "wifi").hits[0];
+    assert_eq!(hit.marks.iter().map(|mark| &hit.snippet[mark.clone()]).collect::<Vec<_>>(), ["Wi-Fi"]);
 }
 
 #[test]
@@ -172,9 +164,7 @@ fn a_slip_is_mended_whatever_sign_follows() {
         ("keeper (lighthose).", "keeper (lighthouse)."),
         ("keper; lighthose!", "keeper; lighthouse!"),
     ] {
-        let (query, hidden) = (Query::read(text).0, Hidden::default());
-        let results = search(&[&split], &hidden, Request::new(&query, 9, now())).unwrap();
-        assert_eq!(suggest(&[&split], &hidden, text, &query, &results, now()).unwrap().as_deref(), Some(meant));
+        assert_eq!(suggested(&split, text).1.as_deref(), Some(meant));
     }
 }
 
@@ -185,15 +175,11 @@ fn titles_labels_and_beginnings_are_asked_for() {
         curlew_model::Record { tags: owned(tags), folder: owned(folder), ..page.record() }
     };
     let records = [
-        labelled(
-            Page::en("rust", "Announcing Rust", "A language."),
-            &["Programming", "Open source"],
-            &["Tech", "Blogs"],
-        ),
+        labelled(Page::en("rust", "Announcing Rust", "Code."), &["Programming", "Open source"], &["Tech", "Blogs"]),
         labelled(Page::en("tide", "Low tides", "Rust on the pier, and tidal mud."), &["Sea"], &["Nature"]),
         labelled(Page::it("marea", "La marea", "Le maree e il tidone."), &[], &[]),
     ];
-    let split = Split::open(build_split(records.into_iter(), &BuildBudget::default()).unwrap().bytes.into()).unwrap();
+    let split = opened(build_split(records.into_iter(), &BuildBudget::default()).unwrap());
     for (query, names) in [
         ("rust", &["rust", "tide"][..]),
         ("title:rust", &["rust"]),
@@ -215,9 +201,6 @@ fn titles_labels_and_beginnings_are_asked_for() {
     ] {
         assert_eq!(found(&split, query), names, "{query}");
     }
-    let words = |text: &str| {
-        let (query, _) = Query::read(text);
-        search(&[&split], &Hidden::default(), Request::new(&query, 9, now())).unwrap().hits.len()
-    };
+    let words = |text: &str| suggested(&split, text).0.hits.len();
     assert_eq!([words("inurl:rust"), words("rust^3"), words("<b>rust</b>")], [2, 2, 2], "unknown signs are no phrase");
 }
