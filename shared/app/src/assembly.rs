@@ -14,8 +14,7 @@ use curlew_model::Millis;
 use curlew_ports::{Clock, CpuPool, Events, Fetch, InlinePool, Ports, Seeds};
 use std::sync::Arc;
 
-/// State of a process that outlives a program, so that a function need not learn anew in each invocation that our own
-/// network is down, nor compile the same rules again.
+/// State of a process that outlives a program, so that no invocation of a function has to learn it anew.
 #[derive(Clone)]
 pub struct Memory {
     outage: Arc<OutageWatch>,

@@ -6,7 +6,6 @@ use curlew_ports::{Call, Fetch, FetchError, Reply};
 use std::net::IpAddr;
 use url::{Host, Url};
 
-/// Error message if there is no contact.
 const MISSING: &str = "no contact is set, so public hosts are not called: give --contact URL|MAIL";
 
 /// Lets calls through only to hosts that the operator has named by `--resolve` or `--allow-net`.

@@ -40,8 +40,7 @@ impl Histogram {
         self.sum as f64 / 1_000.0
     }
 
-    /// Returns the upper bound of each bucket in seconds, the last of them infinite, with the observations of that
-    /// bucket alone.
+    /// Returns the upper bound of each bucket in seconds, the last one infinite, with its own observations.
     pub fn buckets(&self) -> Vec<(f64, u64)> {
         let bounds = BOUNDS.iter().map(|ms| *ms as f64 / 1_000.0).chain([f64::INFINITY]);
         bounds.zip(self.counts).collect()

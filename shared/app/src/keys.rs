@@ -10,7 +10,6 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The file in the folder of the embedded store.
 const FILE: &str = "keys.json";
 /// The object of a stack, which only the functions that call sites may read.
 const OBJECT: &str = "keys/http-signatures.json";
@@ -45,8 +44,7 @@ impl KeyStore {
         }
     }
 
-    /// Reads the keys; `None` if there are none. Fails with [`PortError::Corrupt`] if a person has to look, such as
-    /// where others may read the file.
+    /// Reads the keys, if there are any. Fails with [`PortError::Corrupt`] if others may read the file.
     pub async fn read(&self) -> Result<Option<(KeyRing, KeyVersion)>, PortError> {
         let (bytes, tag) = match self {
             KeyStore::File(path) => (read_private(path)?, None),
@@ -70,8 +68,7 @@ impl KeyStore {
         }
     }
 
-    /// Writes the keys in place of those that were read. Fails with [`PortError::Conflict`] if others were written
-    /// since.
+    /// Writes the keys in place of those that were read; [`PortError::Conflict`] if others were written since.
     pub async fn replace(&self, seen: &KeyVersion, ring: &KeyRing) -> Result<(), PortError> {
         match self {
             KeyStore::File(path) => {

@@ -65,8 +65,7 @@ impl Program {
         }
     }
 
-    /// Publishes new records, and finds the watches that they match; see [`Library::publish`]. After an error of a port
-    /// the next call tries again.
+    /// Publishes new records and finds the watches that they match. After an error the next call tries again.
     pub async fn publish(&self) -> Result<Vec<(Year, PublishReport)>, StageError> {
         let done = self.library.publish().await?;
         self.desk.watches.match_new().await?;

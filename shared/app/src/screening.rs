@@ -3,18 +3,17 @@
 use crate::settings::BadSettings;
 use curlew_screen::{Allowed, List, MAX_LIST_BYTES, MAX_PERSONS_BYTES, Person, Screener, Settings, Topic, TopicRule};
 use serde::Deserialize;
+use std::fmt::Display;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Folder of the model that looks at pictures, in the data folder.
 pub const MODEL_FOLDER: &str = "model";
-/// Name of the model's card in it.
 const MODEL_CARD: &str = "card.toml";
 /// Files that are read from the folder of word lists.
 const MAX_LISTS: usize = 200;
 
-/// The table `[screen]`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Screen {
@@ -25,12 +24,10 @@ pub(crate) struct Screen {
     gambling: Option<TopicRule>,
     scams: Option<TopicRule>,
     drugs: Option<TopicRule>,
-    /// A folder of further word lists.
     lists: Option<PathBuf>,
     persons: Option<Persons>,
     allow: Vec<String>,
     image: Looks,
-    /// The card of an ONNX model.
     model: Option<PathBuf>,
 }
 
@@ -48,9 +45,8 @@ impl Persons {
         match self {
             Persons::Listed(persons) => Ok(persons.clone()),
             Persons::File(path) => {
-                let bad = |why: &dyn std::fmt::Display| unreadable("persons", path, why);
-                let text = read_text(path, MAX_PERSONS_BYTES).map_err(|why| bad(&why))?;
-                Person::read_list(&text).map_err(|why| bad(&why))
+                let text = read_text(path, MAX_PERSONS_BYTES).map_err(|why| unreadable("persons", path, &why))?;
+                Person::read_list(&text).map_err(|why| unreadable("persons", path, &why))
             }
         }
     }
@@ -84,17 +80,15 @@ pub enum ImageScreening {
 impl Screen {
     /// Returns the configured classifier of images; `data` is the data folder, which may hold a model.
     pub(crate) fn image(&self, data: &Path) -> Result<ImageScreening, BadSettings> {
-        match (self.image, &self.model) {
-            (Looks::Onnx, Some(card)) => Ok(ImageScreening::Onnx(card.clone())),
-            (Looks::Onnx, None) => Err(BadSettings("[screen]: image = \"onnx\" needs model, a model card".to_owned())),
-            (_, Some(_)) => Err(BadSettings("[screen]: model is for image = \"onnx\"".to_owned())),
-            (Looks::Auto, None) => {
-                let card = data.join(MODEL_FOLDER).join(MODEL_CARD);
-                Ok(if card.is_file() { ImageScreening::Installed(card) } else { ImageScreening::Skin })
-            }
-            (Looks::Off, None) => Ok(ImageScreening::Off),
-            (Looks::Skin, None) => Ok(ImageScreening::Skin),
-        }
+        let installed = data.join(MODEL_FOLDER).join(MODEL_CARD);
+        Ok(match (self.image, &self.model) {
+            (Looks::Onnx, Some(card)) => ImageScreening::Onnx(card.clone()),
+            (Looks::Onnx, None) => return bad("image = \"onnx\" needs model, a model card"),
+            (_, Some(_)) => return bad("model is for image = \"onnx\""),
+            (Looks::Auto, None) if installed.is_file() => ImageScreening::Installed(installed),
+            (Looks::Auto | Looks::Skin, None) => ImageScreening::Skin,
+            (Looks::Off, None) => ImageScreening::Off,
+        })
     }
 
     /// Returns the screener that these settings configure, if any. Reads the folder of lists, so it is made once.
@@ -102,8 +96,7 @@ impl Screen {
         if (Screen { image: Looks::default(), model: None, ..self.clone() }) == Screen::default() {
             return Ok(None);
         }
-        let bad = |why: &dyn std::fmt::Display| BadSettings(format!("[screen]: {why}"));
-        let allow = self.allow.iter().map(|a| a.parse::<Allowed>()).collect::<Result<_, _>>().map_err(|e| bad(&e))?;
+        let allow = self.allow.iter().map(|a| a.parse::<Allowed>()).collect::<Result<_, _>>().or_else(bad)?;
         let topics = [
             (Topic::Adult, self.adult),
             (Topic::Violence, self.violence),
@@ -117,15 +110,19 @@ impl Screen {
         let persons = self.persons.as_ref().map_or_else(|| Ok(Vec::new()), Persons::read)?;
         let settings = Settings { topics, persons, allow };
         let lists = self.lists.as_deref().map_or_else(|| Ok(Vec::new()), read_lists)?;
-        Ok(Some(Arc::new(Screener::new(settings, &lists).map_err(|e| bad(&e))?)))
+        Ok(Some(Arc::new(Screener::new(settings, &lists).or_else(bad)?)))
     }
+}
+
+fn bad<T>(why: impl Display) -> Result<T, BadSettings> {
+    Err(BadSettings(format!("[screen]: {why}")))
 }
 
 /// Returns every `.txt` file of the folder, by name.
 fn read_lists(folder: &Path) -> Result<Vec<List>, BadSettings> {
-    let bad = |path: &Path, why: &dyn std::fmt::Display| unreadable("lists", path, why);
-    let entries = std::fs::read_dir(folder).map_err(|e| bad(folder, &e))?;
-    let mut paths = entries.map(|e| e.map(|e| e.path())).collect::<Result<Vec<_>, _>>().map_err(|e| bad(folder, &e))?;
+    let bad = |path: &Path, why: &dyn Display| unreadable("lists", path, why);
+    let entries = std::fs::read_dir(folder).and_then(|all| all.map(|e| e.map(|e| e.path())).collect());
+    let mut paths: Vec<PathBuf> = entries.map_err(|e| bad(folder, &e))?;
     paths.retain(|p| p.extension().is_some_and(|e| e == "txt"));
     paths.sort();
     if paths.len() > MAX_LISTS {
@@ -146,7 +143,7 @@ fn read_text(path: &Path, limit: usize) -> std::io::Result<String> {
     Ok(text)
 }
 
-fn unreadable(setting: &str, path: &Path, why: &dyn std::fmt::Display) -> BadSettings {
+fn unreadable(setting: &str, path: &Path, why: &dyn Display) -> BadSettings {
     BadSettings(format!("[screen] {setting}: {} cannot be read: {why}", path.display()))
 }
 
@@ -157,19 +154,21 @@ mod tests {
     use crate::settings::{Flags, Settings};
     use curlew_screen::{Page, Screener, Screening};
 
+    fn load(environment: &[(&str, &str)]) -> Settings {
+        let variables = environment.iter().map(|(key, value)| (format!("CURLEW_SCREEN_{key}"), (*value).to_owned()));
+        Settings::load(&Flags::default(), variables).unwrap()
+    }
+
     fn screened(table: &str, page: &Page<'_>) -> Result<Screening, String> {
         let dir = tempfile::tempdir().unwrap();
         let lists = dir.path().join("lists");
         std::fs::create_dir(&lists).unwrap();
         std::fs::write(lists.join("adult.en.txt"), "frob\t10\nnicate\t10\nwobble\t10\ngrumble\t10\n").unwrap();
         std::fs::write(lists.join("short.md"), "Zoe Alvarez\nAl").unwrap();
-        let path = dir.path().join("curlew.toml");
         let persons = dir.path().join("persons.txt");
         std::fs::write(&persons, "# Left out\nX Y Z; ZOE ALVAREZ\n").unwrap();
         let table = table.replace("LISTS", lists.to_str().unwrap()).replace("PERSONS", persons.to_str().unwrap());
-        std::fs::write(&path, table).unwrap();
-        let flags = Flags { file: Some(path), ..Flags::default() };
-        let settings = Settings::load(&flags, std::iter::empty()).map_err(|e| e.to_string())?;
+        let settings = load(&[]).over_text("curlew.toml", &table).map_err(|e| e.to_string())?;
         Ok(settings.screener.as_deref().unwrap_or_else(|| Screener::standard()).screen(page))
     }
 
@@ -184,41 +183,35 @@ mod tests {
         assert_eq!(rejected("[screen]\npersons = [{ name = \"X Y Z\", aliases = [\"Zoe Alvarez\"] }]"), ["person"]);
         assert_eq!(rejected("[screen]\npersons = \"PERSONS\""), ["person"]);
         let host = Page { host: Some("www.a.example"), ..page };
-        assert!(
-            screened("[screen]\nlists = \"LISTS\"\nallow = [\"a.example\"]", &host).unwrap().rejected_for().is_empty()
-        );
+        let allowed = screened("[screen]\nlists = \"LISTS\"\nallow = [\"a.example\"]", &host).unwrap();
+        assert!(allowed.rejected_for().is_empty());
     }
 
     #[test]
     fn images_are_looked_at_unless_that_is_switched_off() {
-        let eye = |value: &str| {
-            let environment = [("CURLEW_SCREEN_IMAGE".to_owned(), value.to_owned())];
-            let settings = Settings::load(&Flags::default(), environment.into_iter()).unwrap();
+        for (stated, eye) in
+            [(&[("IMAGE", "off")][..], None), (&[("IMAGE", "skin")], Some("skin regions")), (&[], Some("skin regions"))]
+        {
+            let settings = load(stated);
             assert!(settings.screener.is_none(), "the lists are those that are compiled in");
-            settings.judge.eye().map(str::to_owned)
-        };
-        assert_eq!(eye("off"), None);
-        assert_eq!(eye("skin").as_deref(), Some("skin regions"));
-        let plain = Settings::load(&Flags::default(), std::iter::empty()).unwrap();
-        assert_eq!(plain.judge.eye(), Some("skin regions"));
+            assert_eq!(settings.judge.eye(), eye, "{stated:?}");
+        }
     }
 
     #[test]
     fn a_model_in_the_data_folder_is_used_unless_something_else_is_stated() {
         let data = tempfile::tempdir().unwrap();
-        let image = |environment: &[(&str, &str)]| {
-            let flags = Flags { data: Some(data.path().to_owned()), ..Flags::default() };
-            let environment = environment.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-            Settings::load(&flags, environment).unwrap()
-        };
-        assert_eq!(image(&[]).image, ImageScreening::Skin);
+        let flags = Flags { data: Some(data.path().to_owned()), ..Flags::default() };
+        let usual = Settings::load(&flags, std::iter::empty()).unwrap();
+        let with = |text: &str| usual.over_text("curlew.toml", text).unwrap();
+        assert_eq!(usual.image, ImageScreening::Skin);
         let card = data.path().join("model/card.toml");
         std::fs::create_dir(data.path().join("model")).unwrap();
         std::fs::write(&card, "").unwrap();
-        assert_eq!(image(&[]).image, ImageScreening::Installed(card));
-        assert!(image(&[]).check_for_stack().is_ok(), "a model of this machine is no setting of a stack");
-        assert_eq!(image(&[("CURLEW_SCREEN_IMAGE", "skin")]).image, ImageScreening::Skin);
-        assert_eq!(image(&[("CURLEW_SCREEN_IMAGE", "off")]).image, ImageScreening::Off);
+        assert_eq!(with("").image, ImageScreening::Installed(card));
+        assert!(with("").check_for_stack().is_ok(), "a model of this machine is no setting of a stack");
+        assert_eq!(with("[screen]\nimage = \"skin\"").image, ImageScreening::Skin);
+        assert_eq!(with("[screen]\nimage = \"off\"").image, ImageScreening::Off);
     }
 
     #[test]
@@ -226,10 +219,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("persons.txt");
         std::fs::write(&path, "Zoe Alvarez\n").unwrap();
-        let checked = |persons: &str| {
-            let set = [("CURLEW_SCREEN_PERSONS".to_owned(), persons.to_owned())];
-            Settings::load(&Flags::default(), set.into_iter()).unwrap().check_for_stack()
-        };
+        let checked = |persons: &str| load(&[("PERSONS", persons)]).check_for_stack();
         assert!(checked("[{ name = \"Zoe Alvarez\" }]").is_ok());
         let refused = checked(&format!("{:?}", path.display().to_string())).unwrap_err().to_string();
         assert!(refused.contains("names a file, which is for one machine"), "{refused}");

@@ -4,7 +4,6 @@ use curlew_crawl::feeds::websub::{SECRET_BYTES as BYTES, WEB_SECRET};
 use curlew_ports::{Blobs, PortError};
 use std::io::Read;
 
-/// The kernel's source of random bytes.
 const RANDOM: &str = "/dev/urandom";
 
 /// Returns the secret of all processes that serve this store's pages. The first one that needs it draws it.

@@ -34,11 +34,9 @@ const TOKEN: &str = "CurlewBot";
 const WORKERS: usize = 100;
 /// Minimum time between two publishings of what is new, unless configured.
 const PUBLISH_EVERY: Millis = Millis::from_mins(10);
-/// Bounds of the minimum time between two publishings.
 const PUBLISH_BOUNDS: RangeInclusive<Millis> = Millis::from_mins(1)..=Millis::from_days(1);
 /// The longest time that raw pages may be kept, in days.
 const MAX_RAW_DAYS: u32 = 3_650;
-/// The most visits under way at once.
 const MAX_WORKERS: usize = 1_000;
 /// Services of this machine that are never called: the Lambda runtime's API, its cache of secrets, the X-Ray daemon.
 const REFUSED_ENDPOINTS: [&str; 4] = ["127.0.0.1:9001", "127.0.0.1:2773", "localhost:2773", "127.0.0.1:2000"];
@@ -153,15 +151,13 @@ impl Settings {
         }
     }
 
-    /// Reads the settings of this run: the file, then the environment's `CURLEW_…`, then the flags. An error is one
-    /// line that says which setting is wrong, and why.
+    /// Reads the file, then the environment's `CURLEW_…`, then the flags. An error is one line.
     pub fn load(flags: &Flags, environment: impl Iterator<Item = (String, String)>) -> Result<Settings, BadSettings> {
         let environment = layers::environment(environment);
         Settings::from_layers(&Layers::read(flags, &environment)?, flags, &environment)
     }
 
-    /// Returns the settings that hold if a text takes the place of the file, below the same environment and flags.
-    /// Errors name the text as `name`.
+    /// Returns the settings with a text in place of the file. Errors name the text as `name`.
     pub fn over_text(&self, name: &str, text: &str) -> Result<Settings, BadSettings> {
         let (flags, environment) = &self.read_from;
         Settings::from_layers(&Layers::read_text(name, text, environment)?, flags, environment)
@@ -266,8 +262,7 @@ impl Settings {
     }
 }
 
-/// Returns true if a text is a URL of a page or a mail address, which a site's owner could use, and fits into a user
-/// agent.
+/// True if a text is a page's URL or a mail address, and fits into a user agent.
 fn is_contact(text: &str) -> bool {
     let fits = text.is_ascii() && !text.contains(|c: char| c.is_control() || c == '(' || c == ')');
     let is_page = || Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());

@@ -19,8 +19,7 @@ use std::thread;
 use std::time::Instant;
 use tokio::sync::{Semaphore, oneshot};
 
-/// Processor time that a document or a query may take: over thirty times that of the slowest page that the limits of
-/// `article` let in (BENCHMARKS.md).
+/// Processor time of a document or a query: over thirty times that of the slowest page (BENCHMARKS.md).
 pub(crate) const PARSE_TIME: Millis = Millis::from_secs(10);
 /// Ratio of the wall-clock limit of a task to its processor time limit, for tasks that get only a part of a core.
 const WALL_FACTOR: u64 = 12;
@@ -31,15 +30,13 @@ const STACK: usize = 8 * 1024 * 1024;
 /// Abandoned threads at which the pool is worn out. Each may hold the memory of a large document.
 const MAX_ABANDONED: usize = 8;
 
-/// Runs tasks on threads of their own; as many documents, and as many queries, as there are cores at a time, and half
-/// as many builds.
+/// Runs as many documents and as many queries as there are cores at a time, and half as many builds.
 pub(crate) struct CpuThreads {
     parse_time: Millis,
     documents: Arc<Semaphore>,
     large_documents: Arc<Semaphore>,
     queries: Arc<Semaphore>,
     builds: Arc<Semaphore>,
-    /// Number of builds that run at a time.
     pub(crate) builders: usize,
     abandoned: Arc<AtomicUsize>,
     idle: Arc<IdleThreads>,
@@ -178,7 +175,11 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        self.0.abandon();
+        let mut state = self.0.state();
+        if matches!(*state, State::Starting | State::Running(..)) {
+            *state = State::Abandoned;
+            self.0.abandoned.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -187,11 +188,13 @@ struct Ending(Arc<Task>);
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        self.0.end();
+        let before = std::mem::replace(&mut *self.0.state(), State::Ended);
+        if matches!(before, State::Abandoned) {
+            self.0.abandoned.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
-/// A task on its thread.
 struct Task {
     state: Mutex<State>,
     /// Counts the abandoned tasks of the pool that are still running.
@@ -220,21 +223,6 @@ impl Task {
             *state = State::Running(NUMBER.with(|number| *number), own_time());
         }
         is_wanted
-    }
-
-    fn end(&self) {
-        let before = std::mem::replace(&mut *self.state(), State::Ended);
-        if matches!(before, State::Abandoned) {
-            self.abandoned.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-
-    fn abandon(&self) {
-        let mut state = self.state();
-        if matches!(*state, State::Starting | State::Running(..)) {
-            *state = State::Abandoned;
-            self.abandoned.fetch_add(1, Ordering::Relaxed);
-        }
     }
 
     /// Processor time that the task has taken, if the platform tells it.
@@ -289,13 +277,8 @@ mod tests {
     use std::cell::RefCell;
     use std::sync::atomic::AtomicBool;
 
-    async fn cpu() -> Fresh<Arc<dyn CpuPool>> {
-        Fresh::new(Arc::new(CpuThreads::new(PARSE_TIME)))
-    }
+    conformance!(cpu, Fresh::new(Arc::new(CpuThreads::new(PARSE_TIME))));
 
-    conformance!(cpu, cpu);
-
-    /// Limit so short that a loop overruns it at once.
     const SHORT: Millis = Millis(30);
 
     /// A task that takes processor time until it is told to stop.
@@ -356,8 +339,7 @@ mod tests {
         }
     }
 
-    /// Callers who leave, as visitors do who hang up, are no overruns, and their tasks never run beside more than there
-    /// are places.
+    /// The tasks of callers who left never run beside more than there are places.
     #[tokio::test]
     async fn a_task_whose_caller_is_gone_keeps_its_place_until_it_ends() {
         let (pool, running) = (Arc::new(CpuThreads::new(PARSE_TIME)), Arc::new(AtomicUsize::new(0)));

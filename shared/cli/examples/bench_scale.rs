@@ -93,9 +93,13 @@ impl World {
         let filled = self.timed("fill", self.fill()).await?;
         let deltas = self.manifest().await?.splits.len();
         let merged = self.timed("merge", async { Ok(self.index().publish(YEAR).await?) }).await?;
-        let (splits, index_bytes) = self.splits().await?;
+        let splits = self.manifest().await?.splits;
+        let index_bytes: u64 = splits.iter().map(|split| split.bytes).sum();
 
-        self.add(self.count..self.count + NEW, |n| format!("site{}.example", mix(n) % HOSTS)).await?;
+        let new: Vec<u64> = (self.count..self.count + NEW).collect();
+        for part in new.chunks(RECORDS as usize) {
+            self.write(part, self.clock.now(), host).await?;
+        }
         let published = self.timed("publish", async { Ok(self.index().publish(YEAR).await?) }).await?;
         ensure!(published.0.added == NEW, "{:?}", published.0);
         let cold = self.queries(COLD, false, "").await?;
@@ -104,7 +108,7 @@ impl World {
 
         let removal = Removal::new(self.rows.clone(), self.blobs.clone(), self.clock.clone(), Arc::new(()));
         let finder = self.finder();
-        let first = self.record(self.count, "");
+        let first = record(self.count, host(self.count), self.day(self.count), &self.words);
         let query = format!("\"{}\"", first.title);
         let found = async || Ok::<_, anyhow::Error>(finder.find(&query, Start::Offset(0), 10).await?.total);
         let before = found().await?;
@@ -112,12 +116,8 @@ impl World {
         let after = self.timed("query after it", found()).await?;
         ensure!(after.0 + 1 == before, "{before} pages, then {}", after.0);
 
-        let erasure = Erasure {
-            pages: self.rows.as_ref(),
-            blobs: self.blobs.as_ref(),
-            removal: &removal,
-            limits: StepLimits::default(),
-        };
+        let (pages, blobs, limits) = (self.rows.as_ref(), self.blobs.as_ref(), StepLimits::default());
+        let erasure = Erasure { pages, blobs, removal: &removal, limits };
         let site = format!("site:{HOST}");
         let of_host = async || Ok::<_, anyhow::Error>(finder.find(&site, Start::Offset(0), 10).await?.total);
         ensure!(of_host().await? > 0, "nothing to erase");
@@ -137,7 +137,7 @@ impl World {
         let (upgraded, upgrade, asked, empty) = self.upgrade(upgraded).await?;
         Ok(json!({
             "pages": self.count, "fill_s": filled.1, "deltas": deltas, "merge_s": merged.1, "merged": merged.0.rewritten,
-            "splits": splits, "index_mb": index_bytes as f64 / 1e6, "publish_s": published.1,
+            "splits": splits.len(), "index_mb": index_bytes as f64 / 1e6, "publish_s": published.1,
             "cold": cold, "pruned": pruned, "warm": warm,
             "removal_ms": removed.1 * 1e3, "after_removal_ms": after.1 * 1e3, "erasure_s": erased.1,
             "upgraded": upgraded, "upgrade_s": upgrade, "asked": asked, "empty": empty,
@@ -173,11 +173,6 @@ impl World {
         Ok(Manifest::from_json(&blob.bytes)?)
     }
 
-    async fn splits(&self) -> Result<(usize, u64)> {
-        let splits = self.manifest().await?.splits;
-        Ok((splits.len(), splits.iter().map(|split| split.bytes).sum()))
-    }
-
     /// Fills the year: splits of all pages, and the segments and rows of those that are to be erased.
     async fn fill(&self) -> Result<()> {
         // Each of these pages has the number of the one whose place it takes.
@@ -194,14 +189,13 @@ impl World {
         let cores = std::thread::available_parallelism()?.get();
         let entries: Vec<SplitEntry> = stream::iter(parts)
             .map(|numbers| async move {
-                let (words, day) = (self.words.clone(), self.day(numbers.start));
-                let count = self.count;
+                let (words, day, count) = (self.words.clone(), self.day(numbers.start), self.count);
                 let records = numbers.map(move |n| {
                     let is_erased = n.is_multiple_of(every) && n / every < ERASED;
                     record(n, if is_erased { HOST.to_owned() } else { host(n) }, day_of(n, count), &words)
                 });
-                let built =
-                    tokio::task::spawn_blocking(move || build_split(records, &BuildBudget::default())).await??;
+                let build = move || build_split(records, &BuildBudget::default());
+                let built = tokio::task::spawn_blocking(build).await??;
                 let entry = SplitEntry {
                     key: format!("splits/{YEAR}/{}.split", built.name),
                     docs: built.docs,
@@ -230,15 +224,7 @@ impl World {
         Ok(())
     }
 
-    /// Writes segments of pages and their rows.
-    async fn add(&self, numbers: std::ops::Range<u64>, host: impl Fn(u64) -> String) -> Result<()> {
-        let numbers: Vec<u64> = numbers.collect();
-        for part in numbers.chunks(RECORDS as usize) {
-            self.write(part, self.clock.now(), &host).await?;
-        }
-        Ok(())
-    }
-
+    /// Writes a segment of pages and their rows.
     async fn write(&self, numbers: &[u64], at: Timestamp, host: impl Fn(u64) -> String) -> Result<SegmentKey> {
         let record = |n: &u64| record(*n, host(*n), if *n < self.count { self.day(*n) } else { at }, &self.words);
         let drafts: Vec<Draft> =
@@ -257,12 +243,6 @@ impl World {
 
     fn day(&self, n: u64) -> Timestamp {
         day_of(n, self.count)
-    }
-
-    /// A record of the year as it was filled.
-    fn record(&self, n: u64, host_name: &str) -> Record {
-        let host = if host_name.is_empty() { host(n) } else { host_name.to_owned() };
-        record(n, host, self.day(n), &self.words)
     }
 
     /// Asks queries of two words and a filter; each by a new process, or all by one that has answered some before.

@@ -5,11 +5,7 @@ use std::future::Future;
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
-/// Runs work on a runtime of its own; the receiver gets its result. A socket has to be registered by the work itself,
-/// since the runtime that registers it tells when it is ready.
-///
-/// # Errors
-/// If a thread cannot be had.
+/// Runs work on a runtime of its own, with which it registers its sockets; the receiver gets its result.
 pub(crate) fn run<T: Send + 'static>(
     name: &str,
     mut threads: Builder,

@@ -8,8 +8,8 @@ mod transfer;
 
 pub(crate) use check::{Check, Document};
 pub(crate) use crawl::{CrawlArgs, DemoArgs, Until};
-pub(crate) use operator::{MessagesArgs, MessagesWhat, OverrideArgs, OverrideWhat, TickArgs, WatchArgs, WatchWhat};
-pub(crate) use settings::{AdminWhat, ConfigWhat, InitArgs, KeyArgs, KeyWhat, ModelArgs, ModelWhat, Preset};
+pub(crate) use operator::{ListedWith, MessagesWhat, OverrideWhat, TickArgs, WatchArgs, WatchWhat, With};
+pub(crate) use settings::{AdminWhat, ConfigWhat, InitArgs, KeyWhat, ModelWhat, Preset};
 pub(crate) use transfer::{BackupArgs, BulkArgs, Export, Import, RecordsArgs, ReextractArgs, WarcArgs};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -292,11 +292,11 @@ pub(crate) enum Command {
         host: String,
     },
     /// Override content screening for a page or a site
-    Override(OverrideArgs),
+    Override(ListedWith<OverrideWhat>),
     /// Have a model look at pictures: add, list or remove one
-    Model(ModelArgs),
+    Model(With<ModelWhat>),
     /// Read the messages that people sent to the operator through the form of the search page
-    Messages(MessagesArgs),
+    Messages(ListedWith<MessagesWhat>),
     /// List the claims to sites, with their proofs and requests
     Owners(ListArgs),
     /// Create or revoke sign-in tokens for the pages under /admin
@@ -312,7 +312,7 @@ pub(crate) enum Command {
     /// Write a file with the settings that most installations need, to fill in; keeps an existing file
     Init(InitArgs),
     /// Manage the keys that sign requests, so that sites can verify this crawler
-    Key(KeyArgs),
+    Key(With<KeyWhat>),
     /// Post new pages that match a query to a webhook
     Watch(WatchArgs),
     /// Do now what the schedules of a stack do: for emulators of AWS that fire none
@@ -356,13 +356,7 @@ pub(crate) enum Command {
         what: Export,
     },
     /// Import feeds or pages from other programs
-    Import {
-        #[command(subcommand)]
-        what: Import,
-        /// Print JSON
-        #[arg(long, global = true)]
-        json: bool,
-    },
+    Import(With<Import>),
     /// Try one component offline (robots, feed, page, …): JSON Lines in, JSON Lines out, or one plain document
     Check {
         #[command(subcommand)]
@@ -468,33 +462,22 @@ mod tests {
 
     #[test]
     fn a_query_may_begin_with_a_minus() {
-        for (typed, query, limit, json) in [
-            ("curlew search -harbour", vec!["-harbour"], 10, false),
-            ("curlew search -harbour tide", vec!["-harbour", "tide"], 10, false),
-            ("curlew search tide -harbour --limit 5", vec!["tide", "-harbour"], 5, false),
-            (
-                "curlew search --json -harbour -site:example.org tide",
-                vec!["-harbour", "-site:example.org", "tide"],
-                10,
-                true,
-            ),
-            ("curlew search -tide --json --limit 7", vec!["-tide"], 7, true),
-            ("curlew search -- -harbour", vec!["-harbour"], 10, false),
+        for (typed, words, limit, json) in [
+            ("curlew search -harbour", "-harbour", 10, false),
+            ("curlew search -harbour tide", "-harbour tide", 10, false),
+            ("curlew search tide -harbour --limit 5", "tide -harbour", 5, false),
+            ("curlew search --json -harbour -site:example.org tide", "-harbour -site:example.org tide", 10, true),
+            ("curlew search -tide --json --limit 7", "-tide", 7, true),
+            ("curlew search -- -harbour", "-harbour", 10, false),
         ] {
             let parsed = read(typed).map(|cli| cli.command);
-            let Ok(Command::Search { query: read, limit: most, output, .. }) = parsed else {
+            let Ok(Command::Search { query, limit: most, output, .. }) = parsed else {
                 panic!("{typed}: {parsed:?}");
             };
-            assert_eq!(
-                (read.iter().map(|word| word.trim()).collect::<Vec<_>>(), most, output.json),
-                (query, limit, json),
-                "{typed}"
-            );
+            let query: Vec<&str> = query.iter().map(|word| word.trim()).collect();
+            assert_eq!((query.join(" ").as_str(), most, output.json), (words, limit, json), "{typed}");
         }
-        assert!(Cli::read(["curlew", "search"].map(OsString::from)).is_err(), "something has to be looked for");
-        assert!(
-            Cli::read(["curlew", "search", "-h"].map(OsString::from)).is_err_and(|e| !e.use_stderr()),
-            "help is help"
-        );
+        assert!(read("curlew search").is_err(), "something has to be looked for");
+        assert!(read("curlew search -h").is_err_and(|e| !e.use_stderr()), "help is help");
     }
 }

@@ -54,8 +54,7 @@ const CHECKS: [NamedCheck; 20] = [
     ("holds", checks::holds),
 ];
 
-/// Examines the store of this machine, or a stack. `loaded` are the settings of this run, or what is wrong with them;
-/// then `data` is the store's folder, if a flag names it.
+/// Examines a store. If `loaded` is an error, `data` is the store's folder, if a flag names it.
 pub(crate) async fn run(
     loaded: Result<Config, BadSettings>,
     data: Option<PathBuf>,
@@ -90,7 +89,6 @@ fn defaults(data: Option<PathBuf>) -> Result<Config, BadSettings> {
     Config::load(&Flags { data, ..Flags::default() }, std::iter::empty())
 }
 
-/// Gathers the facts about the store of this machine.
 async fn here(loaded: Result<Config, BadSettings>, data: Option<PathBuf>, program: String) -> Result<Facts> {
     let now = SystemClock::new().now();
     let facts = |store| Facts::new(now, false, program, store);

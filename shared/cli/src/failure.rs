@@ -9,7 +9,6 @@ use std::process::ExitCode;
 #[error("{0}")]
 struct Usage(String);
 
-/// Returns an error of wrong usage.
 pub(crate) fn usage(text: impl Into<String>) -> anyhow::Error {
     anyhow::Error::new(Usage(text.into()))
 }

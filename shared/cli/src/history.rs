@@ -11,7 +11,6 @@ use curlew_model::{BackfillLine, BackfillState, SiteState, Source, SourceKey};
 use curlew_policy::polling::backfill;
 use std::collections::BTreeSet;
 
-/// Maximum number of back catalogues that are shown one by one.
 const SHOWN: usize = 10;
 /// Maximum number of characters of a reason that are shown.
 const REASON: usize = 200;
@@ -65,7 +64,6 @@ pub(crate) fn lines(all: &[BackfillLine]) -> Vec<String> {
     lines
 }
 
-/// Prints back catalogues, each after a name.
 pub(crate) fn print(all: &[BackfillLine], name: &str) -> Result<()> {
     lines(all).iter().try_for_each(|line| output::line(format!("{name}{line}")))
 }

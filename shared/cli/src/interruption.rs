@@ -1,5 +1,4 @@
-//! Interrupts the jobs of a runner that ends between two calls: a call that is under way ends, and what it brought is
-//! taken in, up to the next pause or call of the job.
+//! Interrupts the jobs of a runner that ends: a call under way ends, and no other begins.
 
 use async_trait::async_trait;
 use curlew_model::{Millis, Timestamp};
@@ -12,7 +11,6 @@ tokio::task_local! {
     static JOB: Interruptible;
 }
 
-/// State of its runner that a job's pauses and calls know.
 #[derive(Clone)]
 struct Interruptible {
     is_ending: watch::Receiver<bool>,
@@ -86,7 +84,6 @@ mod tests {
     use curlew_ports::CallKind;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Calls that last two seconds.
     #[derive(Default)]
     struct SlowCalls {
         begun: AtomicUsize,

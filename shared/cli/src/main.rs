@@ -93,7 +93,6 @@ fn run(Cli { shared, command }: Cli) -> Result<()> {
     }
 }
 
-/// Runs a command with its log.
 fn on_runtime(log: LogForm, verbose: u8, work: impl Future<Output = Result<()>>) -> Result<()> {
     log::start(log, verbose);
     server::descriptors::raise();

@@ -14,7 +14,6 @@ pub(crate) async fn stack(name: &str) -> Result<Ports> {
     Ok(store.ports())
 }
 
-/// Has a function of a stack work on an event until it is done.
 #[cfg(feature = "aws")]
 pub(crate) async fn invoke(stack: &str, function: &str, event: &str) -> Result<()> {
     let connection = curlew_aws::Connection::from_environment().await;
@@ -22,34 +21,29 @@ pub(crate) async fn invoke(stack: &str, function: &str, event: &str) -> Result<(
     Ok(())
 }
 
-/// Returns the right that the credentials lack, if that is the cause of an error: `action` on a part of the stack,
-/// unless AWS names another action.
+/// Returns the right that the credentials lack, if an error says so: `action`, or the one that AWS names.
 #[cfg(feature = "aws")]
 pub(crate) fn missing_right(error: &PortError, action: &str) -> Option<String> {
     let denied = curlew_aws::MissingRight::find(error)?;
     Some(format!("{} on {}", denied.action().unwrap_or(action), denied.place()))
 }
 
-/// Returns nothing: the store of this machine knows no rights.
 #[cfg(not(feature = "aws"))]
 pub(crate) fn missing_right(_: &PortError, _: &str) -> Option<String> {
     None
 }
 
-/// Refuses a stack: this build has no store for one.
 #[cfg(not(feature = "aws"))]
 #[expect(clippy::unused_async, reason = "the build that has the feature waits for the stack")]
 pub(crate) async fn stack(_: &str) -> Result<Ports> {
     Err(missing("--aws", "aws"))
 }
 
-/// Refuses an invocation: this build knows no functions.
 #[cfg(not(feature = "aws"))]
 pub(crate) async fn invoke(_: &str, _: &str, _: &str) -> Result<()> {
     Err(missing("--aws", "aws"))
 }
 
-/// Returns the error of a build that lacks a feature.
 #[cfg(not(all(feature = "aws", feature = "parquet")))]
 pub(crate) fn missing(what: &str, feature: &str) -> anyhow::Error {
     crate::failure::usage(format!(

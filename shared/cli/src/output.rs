@@ -15,7 +15,6 @@ pub(crate) fn line(text: impl Display) -> Result<()> {
     Ok(writeln!(io::stdout().lock(), "{text}")?)
 }
 
-/// Writes a value as one line of JSON to standard output.
 pub(crate) fn json(value: &impl Serialize) -> Result<()> {
     line(serde_json::to_string(value)?)
 }
@@ -67,7 +66,6 @@ pub(crate) fn in_parentheses(numbers: impl IntoIterator<Item = (impl Display, im
     }
 }
 
-/// Returns a length of time in words.
 pub(crate) fn length(time: Millis) -> String {
     const MINUTE: u64 = 60_000;
     const HOUR: u64 = 60 * MINUTE;
@@ -88,8 +86,7 @@ pub(crate) fn when(at: Timestamp) -> String {
     }
 }
 
-/// True if a character controls a terminal or the order of its text: control characters, line separators, and marks of
-/// direction (Unicode UAX #9).
+/// True if a character controls a terminal or the order of its text (Unicode UAX #9).
 pub(crate) fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -15,7 +15,6 @@ pub(crate) fn start_seconds() -> f64 {
     boot.map_or(0.0, |boot| boot + stat(19) / TICKS)
 }
 
-/// Returns the memory of this process that is in use, in bytes.
 pub(crate) fn resident_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kib =
@@ -23,7 +22,6 @@ pub(crate) fn resident_bytes() -> u64 {
     kib.unwrap_or(0).saturating_mul(1_024)
 }
 
-/// Returns the number of files and connections that this process has open.
 pub(crate) fn open_descriptors() -> u64 {
     std::fs::read_dir("/proc/self/fd").map_or(0, |all| all.count() as u64)
 }

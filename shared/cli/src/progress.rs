@@ -2,13 +2,12 @@
 
 use crate::output::{self, count};
 use curlew_app::{Counts, Tally};
-use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// Interval at which the bar is redrawn.
 const TICK: Duration = Duration::from_millis(200);
 /// Interval between two lines where standard error is no terminal.
 const LINE: Duration = Duration::from_secs(10);
@@ -22,27 +21,23 @@ pub(crate) struct Progress {
 impl Progress {
     /// Shows the counts of `tally`; nothing if `quiet` is set.
     pub(crate) fn start(tally: Arc<Tally>, quiet: bool) -> Progress {
-        let bar = ProgressBar::new(0);
-        if quiet || !std::io::stderr().is_terminal() {
-            bar.set_draw_target(ProgressDrawTarget::hidden());
-            let task = tokio::spawn(async move {
-                if quiet {
-                    return;
-                }
-                loop {
-                    tokio::time::sleep(LINE).await;
-                    output::error_line(format!("curlew: so far {}", words(&tally.counts())));
-                }
-            });
-            return Progress { bar, task };
-        }
+        let is_drawn = !quiet && std::io::stderr().is_terminal();
+        let bar = if is_drawn { ProgressBar::new(0) } else { ProgressBar::hidden() };
         let style = ProgressStyle::with_template(
             "{spinner:.cyan} {elapsed_precise} {bar:28.cyan/dim} {pos}/{len} pages  {msg}",
         );
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         let drawn = bar.clone();
         let task = tokio::spawn(async move {
+            if quiet {
+                return;
+            }
             loop {
+                if !is_drawn {
+                    tokio::time::sleep(LINE).await;
+                    output::error_line(format!("curlew: so far {}", words(&tally.counts())));
+                    continue;
+                }
                 let c = tally.counts();
                 drawn.set_length(c.entries_seen.max(1));
                 drawn.set_position(c.accepted + c.rejections() + c.aliases);

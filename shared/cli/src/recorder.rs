@@ -5,14 +5,11 @@ use curlew_app::Counts;
 use curlew_model::Millis;
 use curlew_people::activity::{self, DayCounts};
 
-/// Interval at which the counts are written.
 const EVERY: Millis = Millis::from_mins(5);
 
 #[derive(Default)]
 pub(crate) struct Recorder {
-    /// The counts that were written.
     written: DayCounts,
-    /// Monotonic time of the last writing.
     at: Option<Millis>,
 }
 

@@ -28,21 +28,17 @@ const LONGEST_IN_LINE: Millis = Millis::from_mins(8);
 const BATCH: usize = 32;
 /// Maximum number of batches of extraction at once; each needs a core and waits for nothing.
 const BATCHES: usize = 2;
-/// Minimum time between the beginnings of two batches of extraction while visits go on: each flushes a segment, and a
-/// visit pauses for as long before its next page.
+/// Minimum time between two batches of extraction while visits go on, since each flushes a segment.
 const GATHER_PAGES: Millis = Millis::from_secs(1);
-/// Time to wait before looking for jobs again when none was due. A server at rest doubles it with each look in vain, up
-/// to [`LOOK_SELDOM`].
+/// Time to wait when no job was due; a server at rest doubles it each time, up to [`LOOK_SELDOM`].
 const LOOK_AGAIN: Millis = Millis(100);
 const LOOK_SELDOM: Millis = Millis::from_secs(1);
 /// Number of times a job was handed out from which on it runs alone after a start: two processes in a row died with it.
 const SUSPECT: u32 = 3;
-/// The crawl is idle if nothing is due within this time. A job whose site is in use by another one waits for less
-/// ([`BUSY_LONGEST`]), so the crawl does not end before it.
+/// The crawl is idle if nothing is due within this time; jobs of a busy site wait for less.
 const IDLE: Millis = Millis::from_mins(1);
 const _: () = assert!(IDLE.0 > BUSY_LONGEST.0);
 
-/// Message when results could not be stored, as when the disk is full.
 const NOT_ALL: &str = "some of the work could not be written down; start it again and it goes on where it was";
 const WORN_OUT: &str = "too many documents are still being parsed long after their limit, which only a new process is rid of; start it again and it goes on where it was";
 
@@ -50,7 +46,6 @@ const WORN_OUT: &str = "too many documents are still being parsed long after the
 pub(crate) enum End {
     /// Nothing is due within the next minute, or this instant of the monotonic clock is reached.
     Idle(Option<Millis>),
-    /// The runner is told to stop.
     Never,
 }
 
@@ -71,12 +66,10 @@ pub(crate) struct Runner {
     suspects: Arc<()>,
     /// Monotonic time at which the last batch of extraction began; none if it was full, so that more pages may wait.
     gathered_at: Option<Millis>,
-    /// The last verdict that could not be stored, and the monotonic time of the failure: until its job is handed out
-    /// again, there is work that no queue shows as due.
+    /// The last verdict that could not be stored, and when: no queue shows its job as due until [`VISIBILITY`].
     unwritten: Option<(Millis, PortError)>,
 }
 
-/// Jobs that were handed out and have not ended.
 #[derive(Default)]
 struct UnderWay(Mutex<BTreeMap<Receipt, Job>>);
 
@@ -261,8 +254,7 @@ impl Runner {
         Ok(started)
     }
 
-    /// Begins jobs that were received: a batch of extraction, or each job at its turn. A job that may have killed the
-    /// last process waits for no turn, so that it runs alone.
+    /// Begins received jobs. One that may have killed the last process waits for no turn: it runs alone.
     fn begin(&mut self, stage: QueueName, deliveries: Vec<Delivery>) {
         self.under_way.add(&deliveries);
         if stage == QueueName::Extract {
@@ -284,8 +276,7 @@ impl Runner {
         }
     }
 
-    /// Starts the next job that may have killed the last process, unless one is running; returns the number of jobs
-    /// started.
+    /// Starts the next job that may have killed the last process, unless one runs; returns their number.
     async fn settle(&mut self) -> Result<usize, PortError> {
         let mut started = 0;
         while under_way(&self.suspects) == 0
@@ -349,8 +340,7 @@ async fn run(world: &World, stage: QueueName, deliveries: Vec<Delivery>, is_susp
     Worker { stages, queue: &mailbox, clock: world.clock.as_ref() }.deliver(stage, rest).await
 }
 
-/// Sends what is left of a delivery as new messages: a job that was not begun, or the pages of a visit one by one, so
-/// that only the one that kills the process is given up in the end.
+/// Sends jobs of a delivery as new messages, so that only the page that kills the process is given up.
 async fn send_again(world: &World, receipt: &Receipt, jobs: Vec<Job>) -> Result<(), PortError> {
     let now = world.clock.now();
     let jobs: Vec<_> = jobs.into_iter().map(|job| (job, now)).collect();

@@ -31,8 +31,7 @@ use tower::ServiceExt;
 
 /// Maximum number of connections at once; further ones wait in the system's backlog.
 pub(crate) const MAX_CONNECTIONS: usize = 256;
-/// Maximum number of connections of one address, fewer while few places are free; further ones are closed, unless the
-/// address is a trusted proxy's.
+/// Maximum number of connections of one address, unless it is a trusted proxy's; fewer if few are free.
 const MAX_CONNECTIONS_OF_ADDRESS: usize = 64;
 /// Maximum time for the whole header of a request; also the maximum idle time of a connection.
 const HEADER_TIME: Duration = Duration::from_secs(10);
@@ -53,7 +52,6 @@ const ACCEPT_RETRY: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Maximum number of connections at once.
     pub(crate) connections: usize,
     pub(crate) of_address: usize,
 }

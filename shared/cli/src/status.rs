@@ -17,7 +17,6 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The object that `status --json` prints.
 #[derive(Debug, Serialize)]
 struct Status {
     #[serde(flatten)]

@@ -9,12 +9,11 @@ use curlew_catalog::listing::each_host;
 use curlew_crawl::crawler::Crawler;
 use curlew_embedded::{Access, Store};
 use curlew_fetcher::TxtRecords;
-use curlew_model::{Page, PageId, Source, SourceKey};
+use curlew_model::{Source, SourceKey};
 use curlew_ports::{Blobs, PortError, Ports, Tag};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Number of rows read at a time.
 const LIST: usize = 500;
 
 /// Everything that a command may need: the program, and what the command line adds to it.
@@ -75,7 +74,6 @@ impl World {
         World::of_ports(config, ports)
     }
 
-    /// Builds the stages over the ports of a stack.
     pub(crate) fn of_ports(mut config: Config, ports: Ports) -> Result<World> {
         // This machine calls no site: the functions do, and they have a contact of their own.
         config.contact.get_or_insert_with(|| "https://curlew.invalid/".to_owned());
@@ -114,8 +112,7 @@ impl World {
         let now = self.clock.now();
         let jobs = store.recover(now).await?;
         let mut leased = Vec::new();
-        // A lease that has expired no longer belonged to the dead process; that of a poll without news is never given
-        // back.
+        // An expired lease is not of the dead process: that of a poll without news is never given back.
         each_host(self.ports.hosts.as_ref(), |host, state| {
             leased.extend(state.lease.filter(|lease| lease.until > now).map(|_| host));
         })
@@ -130,24 +127,12 @@ impl World {
     }
 }
 
-/// Visits all rows of feeds, sites and back catalogues, one after another.
 pub(crate) async fn each_source(world: &World, mut each: impl FnMut(&Source) -> Result<()>) -> Result<()> {
     let mut after: Option<SourceKey> = None;
     loop {
         let rows = world.ports.sources.list(after.as_ref(), LIST).await?;
         let Some(last) = rows.last() else { return Ok(()) };
         after = Some(last.key().clone());
-        rows.iter().try_for_each(&mut each)?;
-    }
-}
-
-/// Visits all rows of pages, one after another.
-pub(crate) async fn each_page(world: &World, mut each: impl FnMut(&Page) -> Result<()>) -> Result<()> {
-    let mut after: Option<PageId> = None;
-    loop {
-        let rows = world.ports.pages.list(after.as_ref(), LIST).await?;
-        let Some(last) = rows.last() else { return Ok(()) };
-        after = Some(last.id.clone());
         rows.iter().try_for_each(&mut each)?;
     }
 }

@@ -1,7 +1,6 @@
-//! Acts of operators on the command line and under `/admin`, each with an entry in the audit log that names the
-//! operator.
+//! Acts of operators on the command line and under `/admin`, each with an entry in the audit log.
 
-use crate::audit_log::{Act, AuditLog, OpenEntry};
+use crate::audit_log::{Act, AuditLog};
 use crate::block::Blocks;
 use crate::lookup::Lookup;
 use crate::messages::Messages;
@@ -16,13 +15,13 @@ use curlew_model::{HostKey, Millis, Timestamp};
 use curlew_policy::address;
 use curlew_policy::politeness::admission;
 use curlew_ports::stage::{Result, StageError};
-use curlew_ports::{PortError, Queue, Receipt, update_host};
+use curlew_ports::{PortError, Receipt, update_host};
 use curlew_screen::Verdict;
+use futures::{FutureExt, TryFutureExt};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 const LIST: usize = 500;
-/// Maximum length of an operator's hold.
 const MAX_OPERATOR_HOLD: Millis = Millis::from_days(366);
 
 /// Carries out what operators ask for. `by` is the operator's name.
@@ -39,8 +38,6 @@ pub struct Actions {
     pub watches: Watches,
     /// Reads rows and jobs.
     pub lookup: Lookup,
-    /// Takes polls.
-    pub queue: Arc<dyn Queue>,
     /// The audit log.
     pub log: AuditLog,
 }
@@ -93,18 +90,6 @@ fn found(outcome: Result<(), PortError>) -> Result<bool> {
     }
 }
 
-async fn end_refusable<T, R>(
-    entry: OpenEntry<'_>,
-    outcome: Result<T, Refusable<R>>,
-    has_changed: impl Fn(&T) -> bool,
-) -> Result<T, Refusable<R>> {
-    let outcome = match outcome {
-        Err(Refusable::Stage(error)) => Err(error),
-        other => Ok(other),
-    };
-    entry.end(outcome, |outcome| outcome.as_ref().is_ok_and(has_changed)).await?
-}
-
 fn is_new(named: &NamedSource) -> bool {
     named.outcome == SuggestOutcome::Taken
 }
@@ -112,14 +97,12 @@ fn is_new(named: &NamedSource) -> bool {
 impl Actions {
     /// Blocks a host, as [`Blocks::block`].
     pub async fn block(&self, by: &str, host: &str) -> Result<HostKey> {
-        let entry = self.log.begin(by, Act::new("block", host)).await?;
-        entry.end(self.blocks.block(host).await, |_| true).await
+        self.log.act(by, Act::new("block", host), self.blocks.block(host), |_| true).await
     }
 
     /// Lifts a block, as [`Blocks::unblock`]; returns true if there was one.
     pub async fn unblock(&self, by: &str, host: &str) -> Result<bool> {
-        let entry = self.log.begin(by, Act::new("unblock", host)).await?;
-        entry.end(self.blocks.unblock(host).await, |was| *was).await
+        self.log.act(by, Act::new("unblock", host), self.blocks.unblock(host), |was| *was).await
     }
 
     /// Leaves a host key alone for this long, at most for a year; nothing that waits for it is given up.
@@ -128,9 +111,8 @@ impl Actions {
         let until = self.log.clock.now() + length.min(MAX_OPERATOR_HOLD);
         let ledger = self.lookup.politeness.ledger.as_ref();
         let act = Act { reason: format!("until {until}"), ..Act::new("hold", key.as_str()) };
-        let entry = self.log.begin(by, act).await?;
-        let held = update_host(ledger, &key, |state| (admission::leave_alone(state, until), ())).await;
-        entry.end(held.map_err(StageError::from), |()| true).await?;
+        let held = update_host(ledger, &key, |state| (admission::leave_alone(state, until), ()));
+        self.log.act(by, act, held.err_into(), |()| true).await?;
         Ok(key)
     }
 
@@ -138,14 +120,13 @@ impl Actions {
     pub async fn lift_hold(&self, by: &str, host: &str) -> Result<HoldLift> {
         let (key, now) = (self.blocks.name(host)?.1, self.log.clock.now());
         let ledger = self.lookup.politeness.ledger.as_ref();
-        let entry = self.log.begin(by, Act::new("lift_hold", key.as_str())).await?;
         let lifted = update_host(ledger, &key, |state| {
             let (state, was) = admission::end_leaving_alone(state, now);
             let rest = state.hold_at(now).map(|hold| hold.until);
             (state, (was, rest))
-        })
-        .await;
-        Ok(match entry.end(lifted.map_err(StageError::from), |(was, _)| *was).await? {
+        });
+        let act = Act::new("lift_hold", key.as_str());
+        Ok(match self.log.act(by, act, lifted.err_into(), |(was, _)| *was).await? {
             (true, _) => HoldLift::Lifted,
             (false, None) => HoldLift::WasNone,
             (false, Some(until)) => HoldLift::OthersRemain(until),
@@ -154,14 +135,28 @@ impl Actions {
 
     /// Stores a site, to be discovered at once.
     pub async fn add_site(&self, by: &str, address: &str) -> Result<NamedSource, SuggestError> {
-        let entry = self.log.begin(by, Act::new("add_site", &address::without_credentials(address))).await?;
-        end_refusable(entry, self.suggest.site(address, true).await, is_new).await
+        let act = Act::new("add_site", &address::without_credentials(address));
+        self.refusable(by, act, Box::pin(self.suggest.site(address, true)), is_new).await
     }
 
     /// Stores a feed, to be polled at once.
     pub async fn add_feed(&self, by: &str, address: &str) -> Result<NamedSource, SuggestError> {
-        let entry = self.log.begin(by, Act::new("add_feed", &address::without_credentials(address))).await?;
-        end_refusable(entry, self.suggest.feed(address, true).await, is_new).await
+        let act = Act::new("add_feed", &address::without_credentials(address));
+        self.refusable(by, act, Box::pin(self.suggest.feed(address, true)), is_new).await
+    }
+
+    async fn refusable<T, R>(
+        &self,
+        by: &str,
+        act: Act,
+        work: impl Future<Output = Result<T, Refusable<R>>>,
+        has_changed: impl Fn(&T) -> bool,
+    ) -> Result<T, Refusable<R>> {
+        let work = work.map(|outcome| match outcome {
+            Err(Refusable::Stage(error)) => Err(error),
+            other => Ok(other),
+        });
+        self.log.act(by, act, work, |outcome| outcome.as_ref().is_ok_and(has_changed)).await?
     }
 
     /// Reads a list of feeds that a stranger may have written, in the pool. A list that takes too long is an error.
@@ -197,9 +192,8 @@ impl Actions {
     pub async fn poll(&self, by: &str, names: &[String]) -> Result<Vec<PollAnswer>> {
         let mut answers = Vec::new();
         for feed in poll_requests::feeds(&self.lookup, names).await? {
-            let entry = self.log.begin(by, Act::new("poll", &feed.url)).await?;
-            let answer = poll_requests::request(&self.lookup, self.queue.as_ref(), &feed).await;
-            answers.push(entry.end(answer, PollAnswer::is_sent).await?);
+            let request = poll_requests::request(&self.lookup, self.suggest.queue.as_ref(), &feed);
+            answers.push(self.log.act(by, Act::new("poll", &feed.url), request, PollAnswer::is_sent).await?);
         }
         Ok(answers)
     }
@@ -232,34 +226,32 @@ impl Actions {
 
     /// Deletes a message that is dealt with; returns true if there was one of this name.
     pub async fn close_message(&self, by: &str, name: &str) -> Result<bool> {
-        let entry = self.log.begin(by, Act::new("close_message", name)).await?;
-        entry.end(self.messages.close(name).await, |was| *was).await
+        self.log.act(by, Act::new("close_message", name), self.messages.close(name), |was| *was).await
     }
 
     /// Adds a watch, as [`Watches::add`].
     pub async fn add_watch(&self, by: &str, query: &str, to: &str, random: &[u8]) -> Result<Watch, WatchError> {
         let act = Act { reason: format!("to {}", address::without_credentials(to)), ..Act::new("watch", query) };
-        let entry = self.log.begin(by, act).await?;
-        end_refusable(entry, self.watches.add(query, to, random).await, |_| true).await
+        self.refusable(by, act, self.watches.add(query, to, random), |_| true).await
     }
 
     /// Removes a watch, as [`Watches::remove`]; returns false if there is none of this name.
     pub async fn remove_watch(&self, by: &str, name: &str) -> Result<bool> {
-        let entry = self.log.begin(by, Act::new("remove_watch", name)).await?;
-        entry.end(self.watches.remove(name).await, |was| *was).await
+        self.log.act(by, Act::new("remove_watch", name), self.watches.remove(name), |was| *was).await
     }
 
     /// Puts a job that was given up back into its queue; returns false if there is none of this name.
     pub async fn redrive(&self, by: &str, name: &str) -> Result<bool> {
-        let entry = self.log.begin(by, Act::new("redrive", name)).await?;
-        let done = self.lookup.inbox.redrive(&Receipt(name.to_owned()), self.log.clock.now()).await;
-        entry.end(found(done), |was| *was).await
+        let receipt = Receipt(name.to_owned());
+        let done = async { found(self.lookup.inbox.redrive(&receipt, self.log.clock.now()).await) };
+        self.log.act(by, Act::new("redrive", name), done, |was| *was).await
     }
 
     /// Deletes a job that was given up; returns false if there is none of this name.
     pub async fn discard(&self, by: &str, name: &str) -> Result<bool> {
-        let entry = self.log.begin(by, Act::new("discard", name)).await?;
-        entry.end(found(self.lookup.inbox.discard(&Receipt(name.to_owned())).await), |was| *was).await
+        let receipt = Receipt(name.to_owned());
+        let done = async { found(self.lookup.inbox.discard(&receipt).await) };
+        self.log.act(by, Act::new("discard", name), done, |was| *was).await
     }
 
     /// Puts all jobs that were given up back into their queues; returns their number.

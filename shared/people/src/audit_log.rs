@@ -68,7 +68,7 @@ pub struct AuditEntry {
 
 /// The entry of an act that has begun; it says that the act has not ended until [`OpenEntry::end`].
 #[must_use]
-pub struct OpenEntry<'a> {
+pub(crate) struct OpenEntry<'a> {
     log: &'a AuditLog,
     key: String,
     entry: AuditEntry,
@@ -77,11 +77,23 @@ pub struct OpenEntry<'a> {
 impl AuditLog {
     /// Adds an entry of an act that is done.
     pub async fn add(&self, by: &str, act: Act) -> Result<()> {
-        self.begin(by, act).await?.end(Ok(()), |()| true).await
+        self.act(by, act, async { Ok(()) }, |()| true).await
+    }
+
+    /// Does an act between the two writings of its entry; see [`OpenEntry::end`].
+    pub(crate) async fn act<T>(
+        &self,
+        by: &str,
+        act: Act,
+        work: impl Future<Output = Result<T>>,
+        has_changed: impl FnOnce(&T) -> bool,
+    ) -> Result<T> {
+        let entry = self.begin(by, act).await?;
+        entry.end(work.await, has_changed).await
     }
 
     /// Adds the entry of an act that is about to be done. After an error the act must not be done.
-    pub async fn begin(&self, by: &str, mut act: Act) -> Result<OpenEntry<'_>> {
+    pub(crate) async fn begin(&self, by: &str, mut act: Act) -> Result<OpenEntry<'_>> {
         for text in [&mut act.about, &mut act.reason].into_iter().chain(&mut act.note) {
             text.truncate(text.floor_char_boundary(MAX_TEXT));
         }
@@ -114,14 +126,13 @@ impl AuditLog {
 }
 
 impl OpenEntry<'_> {
-    /// Sets the detail of the act, which only its end tells.
-    pub fn set_reason(&mut self, reason: String) {
+    pub(crate) fn set_reason(&mut self, reason: String) {
         self.entry.act.reason = reason;
     }
 
     /// Ends the entry as its act ended. A failed act may have changed something, so its error is added; the entry of a
     /// refusal, or of an act that has changed nothing, is removed.
-    pub async fn end<T>(mut self, outcome: Result<T>, has_changed: impl FnOnce(&T) -> bool) -> Result<T> {
+    pub(crate) async fn end<T>(mut self, outcome: Result<T>, has_changed: impl FnOnce(&T) -> bool) -> Result<T> {
         let is_act = match &outcome {
             Ok(value) => has_changed(value),
             // The act was refused before anything was done.

@@ -16,7 +16,7 @@ use curlew_model::{
 use curlew_policy::address;
 use curlew_policy::politeness::admission;
 use curlew_ports::stage::{Result, StageError, Verdict};
-use curlew_ports::{Hosts, Pages, PortError, Queue, SWAP_TRIES, update_host};
+use curlew_ports::{Hosts, Pages, PortError, Queue, SWAP_TRIES, swapped, update_host};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::collections::BTreeMap;
@@ -103,17 +103,14 @@ impl Blocks {
                 return Ok(None);
             }
             let (next, answer) = change(state);
-            match self.politeness.ledger.swap(key, seen, next).await {
-                Ok(_) => return Ok(Some(answer)),
-                Err(PortError::Conflict) => {}
-                Err(other) => return Err(other.into()),
+            if swapped(self.politeness.ledger.swap(key, seen, next).await)? {
+                return Ok(Some(answer));
             }
         }
         Err(PortError::Conflict.into())
     }
 
-    /// Lifts a block, and has a job take up the pages that were not fetched; returns true if there was a block. After
-    /// an error the call may be repeated.
+    /// Lifts a block, if there is one, and has a job take up its pages. May be repeated after an error.
     pub async fn unblock(&self, host: &str) -> Result<bool> {
         let (name, _) = self.name(host)?;
         let is_off = || async { Ok(!hidden(self.politeness.blobs.as_ref()).await?.hosts.contains(&name)) }.boxed();
@@ -192,8 +189,7 @@ impl Blocks {
         Ok(found)
     }
 
-    /// Sends visits to the pages of a host, among the next rows, whose rejection no longer holds, and the job for the
-    /// rows that are left.
+    /// Sends visits to a host's pages, among the next rows, that may be taken up, and a job for the rest.
     pub async fn take_up(&self, job: &TakeUpJob) -> Result<Verdict> {
         if self.blocked_by(&job.host).await? != BlockedBy::Nobody {
             return Ok(Verdict::Drop("the host is blocked again".into()));

@@ -23,7 +23,6 @@ use std::sync::Arc;
 use url::Url;
 
 const DELIVERIES_PER_VISIT: usize = 50;
-/// Maximum length of an excerpt of a text, in characters.
 const EXCERPT_CHARS: usize = 300;
 /// Longest wait that a receiver can ask for by Retry-After.
 const LONGEST_WAIT: Millis = Millis::from_days(1);
@@ -46,7 +45,6 @@ struct Webhook<'a> {
     matches: Vec<MatchedPage<'a>>,
 }
 
-/// A page that matches, as a webhook is told of it.
 #[derive(Serialize)]
 struct MatchedPage<'a> {
     id: &'a PageId,

@@ -57,10 +57,8 @@ pub fn feed_state(feed: &FeedSource) -> String {
         (Some(why), _) => format!("failed {}: {why}", count(feed.failures.into(), "time")),
         (None, _) if feed.interval == Millis::ZERO => "not polled yet".to_owned(),
         (None, _) => {
-            let faults = match feed.faults.count {
-                0 => String::new(),
-                n => format!(", {}", count(n.into(), "fault")),
-            };
+            let number = feed.faults.count;
+            let faults = if number == 0 { String::new() } else { format!(", {}", count(number.into(), "fault")) };
             format!("{}, every {} h{faults}", feed.format, feed.interval.0 / 3_600_000)
         }
     }
@@ -85,14 +83,10 @@ pub fn job_subject(job: &Job) -> String {
         Work::Subscribe(job) => job.url.clone(),
         Work::Backfill(job) => job.url.clone(),
         Work::Deliver(job) => job.url.clone(),
-        Work::Fetch(job) => format!(
-            "{} ({})",
-            job.host,
-            match job.items.len() {
-                1 => "1 address".to_owned(),
-                n => format!("{n} addresses"),
-            }
-        ),
+        Work::Fetch(job) => {
+            let number = job.items.len();
+            format!("{} ({number} address{})", job.host, if number == 1 { "" } else { "es" })
+        }
         Work::Extract(job) => job.url.clone(),
         Work::Remove(job) => job.url.clone(),
         Work::TakeUp(job) => job.host.clone(),
@@ -138,14 +132,8 @@ mod tests {
     #[test]
     fn a_name_is_about_an_address_by_its_host_or_without_its_trimmings() {
         let url = "https://www.Example.org/feed/";
-        for name in [
-            "example.org",
-            "www.example.org",
-            "EXAMPLE.org/feed",
-            "http://example.org/feed",
-            url,
-            "https://example.org/",
-        ] {
+        let names = "example.org www.example.org EXAMPLE.org/feed http://example.org/feed https://example.org/";
+        for name in names.split(' ').chain([url]) {
             assert!(is_about(url, name), "{name}");
         }
         for name in ["", "ample.org", "example.org/fee", "blog.example.org", "example.org/other", "https://"] {

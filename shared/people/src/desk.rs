@@ -101,7 +101,6 @@ impl Desk {
                 suggest: suggest.clone(),
                 watches: watches.clone(),
                 lookup: lookup.clone(),
-                queue: queue.clone(),
                 blocks: blocks.clone(),
                 overrides: overrides.clone(),
                 messages: messages.clone(),

@@ -27,7 +27,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 pub const ROWS_AT_ONCE: usize = 1_000_000;
 const JOBS: usize = 1_000_000;
 const JPEG: [u8; 2] = [0xff, 0xd8];
-/// Prefix of the keys of documents on their way to extraction.
 const BODIES: &str = "bodies/";
 
 /// Something that is missing or damaged.
@@ -162,7 +161,6 @@ struct StoreFacts<'a> {
     recorded: HashSet<PageId>,
     /// Records that no row points to.
     strays: Vec<(Location, PageId, Option<Location>)>,
-    /// Keys of the thumbnails that records name.
     thumbnails: HashSet<String>,
     /// The frames of raw pages that records name, as offset and length, by the key of their object.
     raw: HashMap<String, HashSet<(u64, u64)>>,
@@ -175,7 +173,6 @@ enum RowFact {
     Closed,
 }
 
-/// Pages and objects that jobs name.
 #[derive(Default)]
 struct JobFacts {
     pages: HashSet<PageId>,

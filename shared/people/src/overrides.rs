@@ -3,7 +3,7 @@
 //! All are one small object, which judges of pages read once a minute ([`curlew_crawl::pages::judge::Judge::rules`]).
 //! Pages that were judged before are handled when an override is given: they are removed, or fetched once more.
 
-use crate::audit_log::{Act, AuditLog, OpenEntry};
+use crate::audit_log::{Act, AuditLog};
 use crate::block::first_visits;
 use crate::objects;
 use curlew_catalog::removal::Removal;
@@ -12,7 +12,7 @@ use curlew_crawl::pages::overrides::{KEY, OverrideList, StoredOverride, about, a
 use curlew_model::{Gone, Page, PageId, PageState, Rejection, Screened};
 use curlew_policy::address;
 use curlew_ports::stage::{Result, StageError};
-use curlew_ports::{Pages, PortError, Queue};
+use curlew_ports::{Pages, Queue, swapped};
 use curlew_screen::{Override, Scope, Topic, Verdict};
 use serde::Serialize;
 use std::sync::Arc;
@@ -93,24 +93,34 @@ impl Overrides {
             all.retain(|old| old.rule.scope != *scope);
             all.push(given.clone());
         };
-        let entry = self.begin(by, &given.rule, if verdict == Verdict::Pass { "allow" } else { "deny" }).await?;
-        entry.end(self.change_and_follow(scope, change).await, |_| true).await
+        self.change(by, &given.rule, if verdict == Verdict::Pass { "allow" } else { "deny" }, change).await
     }
 
-    /// Takes an override back for this operator; returns `None` if there was none. Pages that only it has denied are
-    /// fetched once more; pages that it has removed or let in stay as they are. After an error the call may be
-    /// repeated.
+    /// Takes an override back, if there is one; pages that only it has denied are fetched once more, all others stay.
+    /// May be repeated after an error.
     pub async fn take_back(&self, by: &str, scope: &Scope) -> Result<Option<OverrideEffect>> {
         let known = all(self.log.blobs.as_ref()).await?;
         let Some(old) = known.into_iter().find(|given| given.rule.scope == *scope) else { return Ok(None) };
-        let entry = self.begin(by, &old.rule, "taken_back").await?;
         let change = |all: &mut Vec<StoredOverride>| all.retain(|old| old.rule.scope != *scope);
-        Ok(Some(entry.end(self.change_and_follow(scope, change).await, |_| true).await?))
+        Ok(Some(self.change(by, &old.rule, "taken_back", change).await?))
     }
 
     /// Returns all overrides, oldest first.
     pub async fn list(&self) -> Result<Vec<StoredOverride>> {
         Ok(all(self.log.blobs.as_ref()).await?)
+    }
+
+    /// Changes the list in the name of an operator, with an entry of the audit log.
+    async fn change(
+        &self,
+        by: &str,
+        rule: &Override,
+        reason: &str,
+        change: impl Fn(&mut Vec<StoredOverride>),
+    ) -> Result<OverrideEffect> {
+        let (Scope::Page(about) | Scope::Site(about)) = &rule.scope;
+        let act = Act { reason: reason.to_owned(), note: rule.note.clone(), ..Act::new("override", about) };
+        self.log.act(by, act, self.change_and_follow(&rule.scope, change), |_| true).await
     }
 
     async fn change_and_follow(
@@ -127,11 +137,7 @@ impl Overrides {
             Ok(())
         })
         .await?;
-        self.follow(scope).await
-    }
-
-    /// Applies the rules to the pages that were judged before.
-    async fn follow(&self, scope: &Scope) -> Result<OverrideEffect> {
+        // The rules are applied to the pages that were judged before.
         let rules: Vec<Override> = all(self.log.blobs.as_ref()).await?.into_iter().map(|given| given.rule).collect();
         let mut followed = OverrideEffect::default();
         if let Scope::Page(url) = scope {
@@ -185,16 +191,6 @@ impl Overrides {
         if now.state != page.state {
             return Ok(false);
         }
-        match self.pages.swap(seen, &Page { state, at: self.log.clock.now(), ..page.clone() }).await {
-            Ok(_) => Ok(true),
-            Err(PortError::Conflict) => Ok(false),
-            Err(other) => Err(other.into()),
-        }
-    }
-
-    async fn begin(&self, by: &str, rule: &Override, reason: &str) -> Result<OpenEntry<'_>> {
-        let (Scope::Page(about) | Scope::Site(about)) = &rule.scope;
-        let act = Act { reason: reason.to_owned(), note: rule.note.clone(), ..Act::new("override", about) };
-        self.log.begin(by, act).await
+        Ok(swapped(self.pages.swap(seen, &Page { state, at: self.log.clock.now(), ..page.clone() }).await)?)
     }
 }

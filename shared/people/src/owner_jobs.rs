@@ -33,7 +33,7 @@ use curlew_policy::polling::schedule::{may_poll_from, next_poll};
 use curlew_policy::site::ownership::{self, META};
 use curlew_policy::trace;
 use curlew_ports::stage::{Result, StageError, Verdict};
-use curlew_ports::{CallKind, Names, Pages, PortError, Queue, Sources};
+use curlew_ports::{CallKind, Names, Pages, Queue, Sources, swapped};
 use std::sync::Arc;
 
 /// Maximum number of pages that a report names; the rest are only counted.
@@ -175,28 +175,23 @@ impl Own {
         }
     }
 
-    /// Fetches the file, and the home page if the file is no proof. Returns the time of the next try if another worker
-    /// is calling the host.
+    /// Fetches the file, then the home page. Returns the time of the next try if another worker calls the host.
     async fn by_calls(&self, job: &OwnJob, waits: u8, look: &mut LookResult) -> Result<Option<Timestamp>> {
-        let opened = match ownership::home_url(&job.host, self.scheme) {
-            Some(home) => {
-                let key = self.politeness.key_of(&home).map_err(|e| StageError::Job(e.to_string()))?;
-                match self.politeness.open(&key, &format!("own {}", job.host)).await? {
-                    LeaseOutcome::Granted(visit) => Ok(visit),
-                    LeaseOutcome::NotNow(NotNow { until, why: None }) if waits < MAX_WAITS => return Ok(Some(until)),
-                    LeaseOutcome::NotNow(_) => Err(Miss::Held),
-                    LeaseOutcome::Blocked => Err(Miss::Blocked),
-                }
-            }
-            None => Err(Miss::Unreachable),
+        let mut missed = |miss| look.misses.extend([(Way::File, miss), (Way::Meta, miss)]);
+        let Some(home) = ownership::home_url(&job.host, self.scheme) else {
+            missed(Miss::Unreachable);
+            return Ok(None);
         };
-        match opened {
-            Ok(mut visit) => {
+        let key = self.politeness.key_of(&home).map_err(|e| StageError::Job(e.to_string()))?;
+        match self.politeness.open(&key, &format!("own {}", job.host)).await? {
+            LeaseOutcome::Granted(mut visit) => {
                 let done = self.two_calls(&mut visit, job, look).await;
                 visit.close().await?;
                 done?;
             }
-            Err(miss) => look.misses.extend([(Way::File, miss), (Way::Meta, miss)]),
+            LeaseOutcome::NotNow(NotNow { until, why: None }) if waits < MAX_WAITS => return Ok(Some(until)),
+            LeaseOutcome::NotNow(_) => missed(Miss::Held),
+            LeaseOutcome::Blocked => missed(Miss::Blocked),
         }
         Ok(None)
     }
@@ -303,8 +298,7 @@ impl Own {
         FeedLine { url: feed.url.clone(), polled_at, next }
     }
 
-    /// Sends polls for a host's feeds among the next rows, retired ones included. A host without any feed is suggested
-    /// anew once no rows are left.
+    /// Sends polls of a host's next feeds, retired ones too. A host without any feed is suggested anew.
     async fn poll_feeds(&self, host: &str, progress: &mut OwnProgress) -> Result<()> {
         let now = self.politeness.clock.now();
         let mut polls = Bulk::new(self.queue.as_ref());
@@ -344,18 +338,15 @@ impl Own {
         }
         let Some((_, seen)) = self.sources.get(&feed.key).await? else { return Ok(feed) };
         let feed = revived(feed);
-        match self.sources.swap(seen, &Source::Feed(feed.clone())).await {
-            Ok(_) | Err(PortError::Conflict) => Ok(feed),
-            Err(other) => Err(other.into()),
-        }
+        swapped(self.sources.swap(seen, &Source::Feed(feed.clone())).await)?;
+        Ok(feed)
     }
 
     async fn settle(&self, host: &str) -> Result<()> {
         settle_claims(self.politeness.blobs.as_ref(), &self.blocks, host).await
     }
 
-    /// Removes all data of a host up to an instant, but for the addresses of its pages: the pages among the next rows,
-    /// and the rest once no rows are left.
+    /// Removes a host's data up to an instant, but for pages' addresses: first its pages, then the rest.
     async fn forget(&self, host: &str, until: Timestamp, progress: &mut OwnProgress) -> Result<()> {
         if progress.after_source.is_none() {
             let (pages, blobs) = (self.pages.as_ref(), self.politeness.blobs.as_ref());
@@ -379,11 +370,8 @@ impl Own {
         }
         let counts = std::mem::take(&mut progress.counts);
         let left = HostReport { at: self.politeness.clock.now(), counts, ..HostReport::default() };
-        change_claims(self.politeness.blobs.as_ref(), host, |mut all| {
-            all.report = Some(left.clone());
-            (all, ())
-        })
-        .await
+        let blobs = self.politeness.blobs.as_ref();
+        change_claims(blobs, host, |all| (Ownership { report: Some(left.clone()), ..all }, ())).await
     }
 
     async fn retire(&self, key: &SourceKey) -> Result<()> {

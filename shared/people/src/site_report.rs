@@ -6,8 +6,8 @@ use crate::outcomes::PageOutcomes;
 use curlew_catalog::listing::{each_page, each_source};
 use curlew_crawl::politeness::visit::robots::as_last_asked;
 use curlew_model::{
-    BackfillLine, Circuit, FeedSource, Hold, HostKey, HostState, Lease, Millis, Page, RobotsNotes, SiteSource,
-    SiteState, Source, Timestamp, WindowPart, Work,
+    BackfillLine, Circuit, FeedSource, Hold, HostKey, Lease, Millis, Page, RobotsNotes, SiteSource, SiteState, Source,
+    Timestamp, WindowPart, Work,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::pace;
@@ -24,7 +24,6 @@ use url::Url;
 
 /// Number of pages that are listed, those with the latest changes.
 const PAGES: usize = 10;
-/// Maximum number of lines of a robots.txt that are listed.
 const ROBOTS_LINES: usize = 40;
 const JOBS: usize = 10_000;
 
@@ -175,7 +174,6 @@ impl Lookup {
 }
 
 impl SiteReport {
-    /// True if anything is stored about the host key.
     fn is_known(&self) -> bool {
         !self.sites.is_empty()
             || !self.feeds.is_empty()
@@ -242,41 +240,28 @@ async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport>
         feed: page.feed.and_then(|key| names.get(&key).cloned()),
         url: page.url,
     });
-    let latest = latest.collect();
     let robots = robots(lookup, &origins, &state.robots).await?;
     let next = next(lookup, &host, by_schedule, is_ours).await?;
     let (ruled_by, least) = pace::ruled_by(&state, rules);
     let urls_left_alone = state.url_holds.iter().filter(|hold| hold.until > now).count();
     let hold = state.hold_at(now);
     let next_call = pace::next_call_at(&state, rules, now).max(hold.as_ref().map_or(now, |hold| hold.until)).max(now);
-    let HostState {
-        blocked,
-        circuit,
-        failures,
-        holds_in_a_row,
-        lease,
-        visited,
-        crawl_delay,
-        last_response,
-        substitutes,
-        ..
-    } = state;
-    let token = politeness.token.clone();
-    let wall = substitutes.since.map(|since| BotWall { since, vendor: substitutes.vendor, token });
+    let (vendor, token) = (state.substitutes.vendor, politeness.token.clone());
+    let wall = state.substitutes.since.map(|since| BotWall { since, vendor, token });
     Ok(SiteReport {
         host,
         now,
-        blocked,
+        blocked: state.blocked,
         hold,
         wall,
-        circuit,
-        failures,
-        holds_in_a_row,
+        circuit: state.circuit,
+        failures: state.failures,
+        holds_in_a_row: state.holds_in_a_row,
         urls_left_alone,
         next_call,
-        pace: PaceReport { least, ruled_by, crawl_delay, last_response },
-        lease: lease.filter(|lease| lease.until > now),
-        visited,
+        pace: PaceReport { least, ruled_by, crawl_delay: state.crawl_delay, last_response: state.last_response },
+        lease: state.lease.filter(|lease| lease.until > now),
+        visited: state.visited,
         robots,
         sites,
         feeds,
@@ -284,7 +269,7 @@ async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport>
         pages,
         warning: outcomes.warning(),
         rejected: outcomes.rejected,
-        latest,
+        latest: latest.collect(),
         next,
     })
 }
@@ -362,22 +347,22 @@ async fn next(
     let mut next: Vec<PlannedJob> = vec![];
     for waiting in lookup.inbox.waiting(lookup.politeness.clock.now(), JOBS).await? {
         let Ok(job) = waiting.job else { continue };
-        let (is_for, what) = match &job.work {
-            Work::Fetch(visit) => (visit.host == *host, "visit"),
-            Work::Poll(poll) => (is_ours(&poll.url), "poll"),
-            Work::Polls(job) => (job.polls.iter().any(|poll| is_ours(&poll.url)), "poll"),
-            Work::Subscribe(subscribe) => (is_ours(&subscribe.url), "subscribe"),
-            Work::Backfill(backfill) => (is_ours(&backfill.url), "back catalogue"),
-            Work::Discover(site) => (is_ours(&site.url), "discovery"),
-            Work::Own(own) => (is_ours(&format!("https://{}/", own.host)), "owner's request"),
-            Work::Deliver(delivery) => (is_ours(&delivery.url), "delivery"),
-            Work::Remove(removal) => (is_ours(&removal.url), "removal"),
-            Work::TakeUp(job) => (is_ours(&format!("https://{}/", job.host)), "end of a block"),
-            Work::Extract(_) => (false, ""),
+        let is_of_host = address::host_key_of_work(&job.work, &lookup.politeness.groups).as_ref() == Some(host);
+        let what = match &job.work {
+            Work::Polls(job) if job.polls.iter().any(|poll| is_ours(&poll.url)) => "poll",
+            Work::Polls(_) | Work::Extract(_) => continue,
+            _ if !is_of_host => continue,
+            Work::Fetch(_) => "visit",
+            Work::Poll(_) => "poll",
+            Work::Subscribe(_) => "subscribe",
+            Work::Backfill(_) => "back catalogue",
+            Work::Discover(_) => "discovery",
+            Work::Own(_) => "owner's request",
+            Work::Deliver(_) => "delivery",
+            Work::Remove(_) => "removal",
+            Work::TakeUp(_) => "end of a block",
         };
-        if is_for {
-            next.push(PlannedJob { at: waiting.due, what, about: job_subject(&job) });
-        }
+        next.push(PlannedJob { at: waiting.due, what, about: job_subject(&job) });
     }
     // A discovery that was put off waits as a job already.
     let waits = |planned: &PlannedJob| next.iter().any(|job| (job.what, &job.about) == (planned.what, &planned.about));

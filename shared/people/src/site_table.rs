@@ -11,7 +11,6 @@ use curlew_ports::stage::Result;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Maximum number of rows of sites and feeds that are read.
 const SOURCES: usize = 20_000;
 /// Maximum number of rows of pages that are read; if there are more, none is counted.
 const PAGES: usize = 50_000;

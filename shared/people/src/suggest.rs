@@ -13,7 +13,7 @@ use curlew_policy::address;
 use curlew_policy::polling::schedule::site_is_due;
 use curlew_policy::site::allowance::{self, Allowance, Full};
 use curlew_ports::stage::{Result, StageError};
-use curlew_ports::{PortError, Queue, Sources, Version};
+use curlew_ports::{PortError, Queue, Sources, Version, swapped};
 use futures::StreamExt;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,7 +21,6 @@ use url::Url;
 
 /// Key of the object that counts today's suggestions.
 const ALLOWANCE: &str = "suggested.json";
-/// Number of rows that are written concurrently.
 const AT_ONCE: usize = 32;
 /// Number of times that a row is replaced which another process is changing.
 const TRIES: usize = 3;
@@ -123,19 +122,16 @@ pub enum Refusal {
     Shared,
 }
 
-/// A job, and the instant at which it is due.
 type DueJob = (Job, Timestamp);
 
 impl Suggest {
-    /// Stores a site, in place of the same address under the other scheme if that was never reached. Discovery visits
-    /// the site on schedule, or at once if `at_once` is set.
+    /// Stores a site, in place of one that was never reached under the other scheme; discovered `at_once` if set.
     pub async fn site(&self, text: &str, at_once: bool) -> Result<NamedSource, SuggestError> {
         let url = self.vetted(text, &self.hidden().await?)?;
         self.keep(site(&url), at_once).await
     }
 
-    /// Stores many sites, each to be discovered at once; returns for each, in order, the source or the refusal. After
-    /// an error all may be named again.
+    /// Stores many sites, each to be discovered at once. After an error all may be named again.
     pub async fn sites(&self, texts: &[String]) -> Result<Vec<Result<NamedSource, RefusedAddress>>> {
         self.many(texts.iter().map(|text| (text.as_str(), ())), |url, ()| site(url)).await
     }
@@ -186,8 +182,7 @@ impl Suggest {
         Ok(written)
     }
 
-    /// Takes a site that anybody may name. A site that is not known yet counts against its host's allowance for the
-    /// day. A site beyond the allowance is refused.
+    /// Takes a site that anybody may name. A new one counts against its host's allowance for the day.
     pub async fn offered(&self, text: &str) -> Result<SuggestOutcome, SuggestError> {
         let url = self.vetted(text, &self.hidden().await?)?;
         if self.sources.get(&address::source_key(&url)).await?.is_none() {
@@ -286,10 +281,8 @@ impl Suggest {
                 return Ok(row);
             }
             let next = Source::Feed(next);
-            match self.sources.swap(seen, &next).await {
-                Ok(_) => return Ok(next),
-                Err(PortError::Conflict) => {}
-                Err(other) => return Err(other.into()),
+            if swapped(self.sources.swap(seen, &next).await)? {
+                return Ok(next);
             }
             let Some(again) = self.sources.get(row.key()).await? else { return Ok(row) };
             (row, seen) = again;
@@ -299,10 +292,8 @@ impl Suggest {
 
     /// Writes a row that is tried again. A writer that changes it at the same time has taken it up too.
     async fn rewrite(&self, seen: Version, revived: Source) -> Result<Source, SuggestError> {
-        match self.sources.swap(seen, &revived).await {
-            Ok(_) | Err(PortError::Conflict) => Ok(revived),
-            Err(other) => Err(other.into()),
-        }
+        swapped(self.sources.swap(seen, &revived).await)?;
+        Ok(revived)
     }
 
     /// Ends the attempts at the same address under the other scheme, if it was never reached: each failure would
@@ -315,13 +306,9 @@ impl Suggest {
         for _ in 0..TRIES {
             let Some((row, seen)) = self.sources.get(&key).await? else { return Ok(()) };
             let Some(row) = replaced(row, by) else { return Ok(()) };
-            match self.sources.swap(seen, &row).await {
-                Ok(_) => {
-                    tracing::info!(url = row.url(), by, "an address that was never reached is replaced");
-                    return Ok(());
-                }
-                Err(PortError::Conflict) => {}
-                Err(other) => return Err(other.into()),
+            if swapped(self.sources.swap(seen, &row).await)? {
+                tracing::info!(url = row.url(), by, "an address that was never reached is replaced");
+                return Ok(());
             }
         }
         Ok(())
@@ -340,8 +327,7 @@ impl Suggest {
             return Err(refused(Refusal::Excluded(rule.to_string())));
         }
         self.politeness.fetch.vet(url.as_str()).map_err(|why| refused(Refusal::Unsafe(why)))?;
-        let host = url.host_str().unwrap_or_default();
-        if covering(hidden, host).is_some() {
+        if covering(hidden, url.host_str().unwrap_or_default()).is_some() {
             return Err(refused(Refusal::Blocked));
         }
         Ok(url)
@@ -387,9 +373,8 @@ fn replaced(row: Source, by: &str) -> Option<Source> {
     match row {
         Source::Site(site) => {
             let is_open = matches!(site.state, SiteState::Waiting | SiteState::Feedless { .. });
-            let cause = site.failure.as_ref().map(|failure| failure.cause);
-            let was_missed = match cause {
-                Some(cause) => cause.is_unreached() || cause == FailureCause::Held,
+            let was_missed = match &site.failure {
+                Some(failure) => failure.cause.is_unreached() || failure.cause == FailureCause::Held,
                 None => site.not_before == Timestamp::MIN,
             };
             let state = SiteState::Replaced { by: by.to_owned() };
@@ -414,7 +399,6 @@ fn is_untried(source: &Source, now: Timestamp) -> bool {
     }
 }
 
-/// Returns the beginning of a typed address, without a password.
 pub(crate) fn shortened(text: &str) -> String {
     address::without_credentials(text).chars().take(80).collect()
 }

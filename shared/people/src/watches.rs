@@ -126,7 +126,7 @@ impl Watches {
     pub async fn add(&self, query: &str, to: &str, random: &[u8]) -> Result<Watch, WatchError> {
         must_be_understood(query)?;
         let to = self.receiver(to)?;
-        let name = short_hash(&format!("{query}\n{to}"));
+        let name = hash_hex(format!("{query}\n{to}").as_bytes())[..NAME_DIGITS].to_owned();
         if let Some(known) = load(self.politeness.blobs.as_ref(), &name).await? {
             return Ok(known);
         }
@@ -174,8 +174,10 @@ impl Watches {
                 }
             }
             // First the jobs: one too many finds an empty outbox, one too few would leave a full one.
-            let to_come: Vec<Watch> = watches.iter().filter(|watch| found.contains(&watch.name)).cloned().collect();
-            self.send(&to_come).await?;
+            let now = self.politeness.clock.now();
+            let to_call = watches.iter().filter(|watch| found.contains(&watch.name) && !watch.receiver.given_up);
+            let jobs: Vec<_> = to_call.map(|watch| (Job::new(job_of(watch, None)), now)).collect();
+            self.queue.send(&jobs).await?;
             matched = self.change_matched(|m| m.with_segments(segments.iter().cloned())).await?;
         }
         self.seal().await?;
@@ -311,13 +313,6 @@ impl Watches {
         }
         Ok(())
     }
-
-    async fn send(&self, watches: &[Watch]) -> Result<()> {
-        let now = self.politeness.clock.now();
-        let to_call = watches.iter().filter(|watch| !watch.receiver.given_up);
-        let jobs = to_call.map(|watch| (Job::new(job_of(watch, None)), now));
-        Ok(self.queue.send(&jobs.collect::<Vec<_>>()).await?)
-    }
 }
 
 /// Beginning of a secret in the form of Standard Webhooks; base64 follows.
@@ -351,10 +346,6 @@ fn must_be_understood(query: &str) -> Result<(), WatchError> {
         Some(note) => refused(format!("the query cannot be watched as it stands; a search says of it: {note}")),
         None => Ok(()),
     }
-}
-
-fn short_hash(text: &str) -> String {
-    hash_hex(text.as_bytes())[..NAME_DIGITS].to_owned()
 }
 
 pub(crate) fn outbox_of(name: &str) -> String {

@@ -13,36 +13,18 @@ use std::path::PathBuf;
 /// Environment variables that are settings begin with this.
 const ENV_PREFIX: &str = "CURLEW_";
 /// The tables of the file; an environment variable names one and a key of it with `_` in between.
-const TABLES: [&str; 14] = [
-    "rules",
-    "agent",
-    "hosts",
-    "network",
-    "web",
-    "metrics",
-    "admin",
-    "limits",
-    "pages",
-    "exclude",
-    "robots",
-    "signatures",
-    "raw",
-    "screen",
-];
+const TABLES: &str = "rules agent hosts network web metrics admin limits pages exclude robots signatures raw screen";
 /// The keys of the file outside of its tables.
 const PLAIN: [&str; 6] = ["data", "contact", "workers", "log", "publish_every", "paused"];
 /// Tables that are gone, each with the reason and the remedy.
 const GONE: [(&str, &str); 2] = [
     ("tracing", "since spans are not exported any more: remove it; each log line has the id of its trace"),
-    (
-        "preferences",
-        "since AIPREF and TDMRep are not read any more: remove it; content signals and RSL licences are always obeyed",
-    ),
+    ("preferences", WITHOUT_PREFERENCES),
 ];
-
+const WITHOUT_PREFERENCES: &str =
+    "since AIPREF and TDMRep are not read any more: remove it; content signals and RSL licences are always obeyed";
 /// Secrets: table and key. Their values are shown to nobody.
 const SECRETS: [(&str, &str); 1] = [("metrics", "token")];
-/// Shown in place of a secret.
 const HIDDEN: &str = "(hidden)";
 
 /// Maximum number of changed letters in a name that is taken for a slip of another one.
@@ -88,7 +70,6 @@ pub struct Effective {
 /// The environment variables that are settings, without their prefix, in lower case and in order.
 pub(super) type Environment = Vec<(String, String)>;
 
-/// Returns the settings among these variables.
 pub(super) fn environment(variables: impl Iterator<Item = (String, String)>) -> Environment {
     let settings = variables.filter_map(|(k, v)| Some((k.strip_prefix(ENV_PREFIX)?.to_lowercase(), v)));
     let mut settings: Environment = settings.collect();
@@ -96,23 +77,19 @@ pub(super) fn environment(variables: impl Iterator<Item = (String, String)>) -> 
     settings
 }
 
-/// Returns the file that the flags or the environment name.
 pub(super) fn file_of(flags: &Flags, environment: &[(String, String)]) -> Option<PathBuf> {
     let from_env = environment.iter().find(|(k, _)| k == "config").map(|(_, v)| PathBuf::from(v));
     flags.file.clone().or(from_env)
 }
 
-/// The settings file, and what the environment adds to it.
 pub(super) struct Layers {
-    /// The settings of the file.
     file: toml::Table,
     /// Tables of the file, overridden by those of the environment.
     both: toml::Table,
 }
 
 impl Layers {
-    /// Reads the file that the flags or the environment name, and the environment. An error is one line with file, line
-    /// and column.
+    /// Reads the file and the environment. An error is one line with file, line and column.
     pub(super) fn read(flags: &Flags, environment: &[(String, String)]) -> Result<Layers, BadSettings> {
         let Some(path) = file_of(flags, environment) else { return Layers::over(toml::Table::new(), environment) };
         let text = std::fs::read_to_string(&path);
@@ -159,10 +136,10 @@ impl Layers {
         let mut defaults = defaults.map_err(|e| BadSettings(format!("the defaults cannot be written as TOML: {e}")))?;
         set(&mut defaults, "screen_image", "auto");
         let mut all = Vec::new();
-        for table in std::iter::once("").chain(TABLES) {
+        for table in std::iter::once("").chain(tables()) {
             let layers = [&defaults, &self.both].map(|layer| settings_of(layer, table).into_iter().flatten());
             let keys: BTreeSet<&String> = layers.into_iter().flatten().map(|(key, _)| key).collect();
-            for key in keys.into_iter().filter(|key| !table.is_empty() || !TABLES.contains(&key.as_str())) {
+            for key in keys.into_iter().filter(|key| !table.is_empty() || tables().all(|table| table != *key)) {
                 let of = |layer| settings_of(layer, table).and_then(|settings| settings.get(key)).cloned();
                 let (flag, stated) = (flag(flags, table, key), of(&self.both));
                 let origin = match (&flag, &stated) {
@@ -183,9 +160,12 @@ impl Layers {
     }
 }
 
-/// Returns the refusal of a table that is gone.
 fn gone(table: &str, why: &str) -> BadSettings {
     BadSettings(format!("[{table}] is gone, {why}"))
+}
+
+fn tables() -> impl Iterator<Item = &'static str> {
+    TABLES.split(' ')
 }
 
 /// Returns the key behind the name of a table in the name of a variable.
@@ -223,10 +203,10 @@ pub(super) fn usual() -> File {
 /// Returns a value as people write it: a length of time with its unit, where the setting takes one.
 fn in_units(table: &str, key: &str, value: toml::Value) -> toml::Value {
     let written = match &value {
-        toml::Value::Integer(ms) => toml::Value::String(length_of_time(*ms)),
+        toml::Value::Integer(ms) => length_of_time(*ms).into(),
         toml::Value::Array(all) if !all.is_empty() && all.iter().all(toml::Value::is_integer) => {
             let all = all.iter().filter_map(toml::Value::as_integer);
-            toml::Value::Array(all.map(|ms| toml::Value::String(length_of_time(ms))).collect())
+            toml::Value::Array(all.map(|ms| length_of_time(ms).into()).collect())
         }
         _ => return value,
     };
@@ -247,7 +227,6 @@ fn settings_of<'a>(layer: &'a toml::Table, table: &str) -> Option<&'a toml::Tabl
     if table.is_empty() { Some(layer) } else { layer.get(table).and_then(toml::Value::as_table) }
 }
 
-/// Returns the value of a setting that a flag of the command line states.
 fn flag(flags: &Flags, table: &str, key: &str) -> Option<toml::Value> {
     match (table, key) {
         ("", "data") => flags.data.as_ref().map(|path| path.display().to_string().into()),
@@ -260,9 +239,8 @@ fn flag(flags: &Flags, table: &str, key: &str) -> Option<toml::Value> {
 
 fn parse(name: &str, text: &str) -> Result<toml::Table, BadSettings> {
     let table = text.parse::<toml::Table>();
-    if let Ok(table) = &table
-        && let Some((name, why)) = GONE.iter().find(|(name, _)| table.contains_key(*name))
-    {
+    let is_in_it = |name: &str| table.as_ref().is_ok_and(|table| table.contains_key(name));
+    if let Some((name, why)) = GONE.iter().find(|(name, _)| is_in_it(name)) {
         return Err(gone(name, why));
     }
     // Only the text knows lines and columns, so it is checked as a whole before the layers are put together.
@@ -273,8 +251,7 @@ fn parse(name: &str, text: &str) -> Result<toml::Table, BadSettings> {
     })
 }
 
-/// Returns the text of a file of settings with `paused` switched, and all else as it is. Fails if the text is wrong, or
-/// states `paused` in a way that only a person can change.
+/// Returns a file's text with `paused` switched; fails if it is wrong, or states `paused` in an unusual way.
 pub fn with_paused(name: &str, text: &str, paused: bool) -> Result<String, BadSettings> {
     parse(name, text)?;
     let is_switch =
@@ -307,7 +284,7 @@ fn nearest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'
 /// Returns the name that a variable of the environment was meant to have, without its prefix; `None` for one that names
 /// a setting or a table, or is like none, since other programs may use the prefix.
 fn meant(key: &str) -> Option<String> {
-    let names_table = TABLES.iter().any(|table| rest_of(key, table).is_some());
+    let names_table = tables().any(|table| rest_of(key, table).is_some());
     if names_table || key == "config" || PLAIN.contains(&key) {
         return None;
     }
@@ -315,7 +292,7 @@ fn meant(key: &str) -> Option<String> {
         return Some(plain.to_owned());
     }
     let (table, rest) = key.split_once('_')?;
-    nearest(table, TABLES.into_iter()).map(|table| format!("{table}_{rest}"))
+    nearest(table, tables()).map(|table| format!("{table}_{rest}"))
 }
 
 /// Returns the error in one line. For an unknown name it proposes the known one that is most like it.
@@ -337,7 +314,7 @@ fn set(table: &mut toml::Table, key: &str, value: &str) {
     let is_secret = SECRETS.iter().any(|(table, name)| rest_of(key, table) == Some(name));
     let parsed = format!("v = {value}").parse::<toml::Table>().ok().and_then(|mut t| t.remove("v"));
     let value = parsed.filter(|value| !is_secret || value.is_str()).unwrap_or_else(|| value.into());
-    if let Some((name, rest)) = TABLES.iter().find_map(|table| Some((*table, rest_of(key, table)?))) {
+    if let Some((name, rest)) = tables().find_map(|table| Some((table, rest_of(key, table)?))) {
         set_in(table, name, rest, value);
     } else if key == "allow_net" || key == "resolve" {
         let list = value.as_str().map(|v| v.split(',').map(|part| part.trim().into()).collect());

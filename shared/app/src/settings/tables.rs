@@ -19,23 +19,11 @@ use url::Url;
 
 /// Address of the metrics, unless configured: the port that is usual for exporters.
 pub(super) const METRICS: &str = "127.0.0.1:9464";
-/// Minimum number of characters of the token for metrics.
 const METRICS_TOKEN: usize = 16;
-/// Minimum number of characters of the secret of a CDN.
 const FRONT_SECRET: usize = 24;
 /// Headers that browsers or proxies send for purposes of their own, so that they name no operator.
-const CALLERS_HEADERS: [&str; 10] = [
-    "host",
-    "cookie",
-    "origin",
-    "referer",
-    "user-agent",
-    "authorization",
-    "x-forwarded-for",
-    "x-real-ip",
-    "accept",
-    "content-type",
-];
+const CALLERS_HEADERS: &str =
+    "host cookie origin referer user-agent authorization x-forwarded-for x-real-ip accept content-type";
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -71,7 +59,6 @@ pub(super) struct Robots {
     pub(super) meta_ignored_hosts: Vec<String>,
 }
 
-/// Conditions on which a page is taken.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Pages {
@@ -102,7 +89,6 @@ impl Default for Raw {
     }
 }
 
-/// Web Bot Auth.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Signatures {
@@ -120,7 +106,6 @@ impl Signatures {
     }
 }
 
-/// The crawler's identity.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Agent {
@@ -129,7 +114,6 @@ pub(super) struct Agent {
     pub(super) feeds: Option<String>,
 }
 
-/// The rules for addresses and URLs that may be called.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Network {
@@ -227,7 +211,7 @@ impl AdminPages {
     pub(super) fn check(&self, web: &Web) -> Result<(), BadSettings> {
         let Some(name) = &self.trusted_header else { return Ok(()) };
         let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-        if !is_name || CALLERS_HEADERS.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+        if !is_name || CALLERS_HEADERS.split(' ').any(|known| name.eq_ignore_ascii_case(known)) {
             return bad(format!("[admin] trusted_header cannot be '{name}': write a name such as \"Remote-User\""));
         }
         if web.trusted_proxies.is_empty() {
@@ -246,7 +230,6 @@ fn token_rule(least: usize) -> String {
     format!("must be at least {least} ASCII characters without spaces: `openssl rand -hex 16` prints one")
 }
 
-/// Reads the secret of a CDN.
 fn front_secret<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let secret: Option<String> = Option::deserialize(from)?;
     if secret.as_ref().is_some_and(|text| !is_token(text, FRONT_SECRET)) {

@@ -2,7 +2,26 @@
 
 use clap::{Args, Subcommand};
 
-/// Uses of watches.
+// Arguments of a command with commands of its own, one of which must be named.
+#[derive(Debug, Args)]
+pub(crate) struct With<W: Subcommand> {
+    #[command(subcommand)]
+    pub(crate) what: W,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+// Arguments of a command that lists if none of its own commands is named.
+#[derive(Debug, Args)]
+pub(crate) struct ListedWith<W: Subcommand> {
+    #[command(subcommand)]
+    pub(crate) what: Option<W>,
+    /// Print JSON; for the list, JSON Lines
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct WatchArgs {
     #[command(subcommand)]
@@ -31,15 +50,6 @@ pub(crate) enum WatchWhat {
     },
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct MessagesArgs {
-    #[command(subcommand)]
-    pub(crate) what: Option<MessagesWhat>,
-    /// Print JSON; for the list, JSON Lines
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum MessagesWhat {
     /// List all, one per line
@@ -54,15 +64,6 @@ pub(crate) enum MessagesWhat {
         /// Name of the message in the list
         name: String,
     },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct OverrideArgs {
-    #[command(subcommand)]
-    pub(crate) what: Option<OverrideWhat>,
-    /// Print JSON; for the list, JSON Lines
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

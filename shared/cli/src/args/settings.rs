@@ -47,15 +47,6 @@ pub(crate) enum Preset {
     Archive,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct KeyArgs {
-    #[command(subcommand)]
-    pub(crate) what: KeyWhat,
-    /// Print JSON
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum KeyWhat {
     /// Make the first key
@@ -76,15 +67,6 @@ pub(crate) enum AdminWhat {
     },
     /// End all sessions, and revoke all tokens
     Logout,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ModelArgs {
-    #[command(subcommand)]
-    pub(crate) what: ModelWhat,
-    /// Print JSON
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

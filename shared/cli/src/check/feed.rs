@@ -3,8 +3,7 @@ use crate::output;
 use curlew_feed::{Entry, Limits, discover, parse};
 use serde_json::{Value, json};
 
-/// Answers with the entries of a feed and its faults against its format. Titles are shown as the feed wrote them,
-/// markup included.
+/// Answers with the entries of a feed, titles as they were written, and its faults against its format.
 pub(super) fn answer(question: &Question) -> Answer {
     let body = question.bytes("body", "body_b64")?;
     let url = question.url()?;
@@ -43,7 +42,6 @@ fn entry(entry: &Entry) -> Value {
     })
 }
 
-/// Answers with the feeds that a page names.
 pub(super) fn discovered(question: &Question) -> Answer {
     let html = question.bytes("html", "body_b64")?;
     let feeds: Vec<Value> = discover(&html, question.text("content_type"), &question.url()?, &[])

@@ -32,7 +32,6 @@ fn bad_input(message: impl Into<String>) -> CheckError {
     CheckError { kind: "bad_input", message: message.into() }
 }
 
-/// A question: a line of JSON.
 struct Question(Value);
 
 impl Question {
@@ -67,7 +66,6 @@ impl Question {
     }
 }
 
-/// An answer, or the reason why there is none.
 type Answer = Result<Value, CheckError>;
 
 pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {

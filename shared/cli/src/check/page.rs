@@ -11,8 +11,7 @@ use serde_json::{Value, json};
 /// Maximum number of characters of a line that is left out.
 const LINE: usize = 100;
 
-/// Answers with the record that would be stored of a page by an agent, and whether it would be accepted; with the
-/// reasons if `why` or the question asks for them.
+/// Answers with the record that an agent would store, the verdict, and the reasons if they are asked for.
 pub(super) fn answer(question: &Question, agent: &str, why: bool) -> Answer {
     let body = question.bytes("html", "body_b64")?;
     let url = question.url()?;
@@ -28,7 +27,8 @@ pub(super) fn answer(question: &Question, agent: &str, why: bool) -> Answer {
         extract(&html, &url, &limits).map(|article| (article, None))
     };
     let (article, explanation) = read.map_err(|e| CheckError { kind: "unreadable", message: e.to_string() })?;
-    let directives = Directives::gather(&article.robots_meta, &robots_tags(question), question.token(agent));
+    let robots_tags = [headers(question, "x-robots-tag"), robots_tag_lines(&headers(question, "robots-tag"))].concat();
+    let directives = Directives::gather(&article.robots_meta, &robots_tags, question.token(agent));
     let image = article.image.as_ref().map(|u| u.as_str().to_owned());
     let verdict = match validity(article.title.as_deref(), &article.text, image.as_deref()) {
         _ if directives.noindex => Err(Rejection::Noindex),
@@ -142,8 +142,7 @@ fn dated(by: &str) -> &'static str {
     }
 }
 
-/// Returns the explanation as an object: sentences for people, then the date's source, the candidates, and the lines
-/// left out.
+/// Returns sentences for people, the date's source, the candidates, and the lines left out.
 fn in_words(article: &Article, explanation: &Explanation, sentences: &[String]) -> Value {
     let left_out = explanation.lines.iter().filter_map(|line| {
         let why = line.left_out.as_ref()?;
@@ -176,7 +175,6 @@ fn in_words(article: &Article, explanation: &Explanation, sentences: &[String]) 
     })
 }
 
-/// Returns the source of the text, as half a sentence.
 fn summary(article: &Article, explanation: &Explanation) -> String {
     let Some(place) = place(article.from) else { return "not found".to_owned() };
     let kept = explanation.lines.iter().filter(|line| line.left_out.is_none()).count();
@@ -204,11 +202,6 @@ fn place(candidate: &str) -> Option<&'static str> {
 
 fn hundredths(number: f64) -> f64 {
     (number * 100.0).round() / 100.0
-}
-
-/// Returns the robots tags of a question: X-Robots-Tag, and Robots-Tag as lines of the former.
-fn robots_tags(question: &Question) -> Vec<String> {
-    [headers(question, "x-robots-tag"), robots_tag_lines(&headers(question, "robots-tag"))].concat()
 }
 
 /// Returns the values of the headers of this name. `headers` may be an object of texts or lists, or a list of pairs.

@@ -6,7 +6,6 @@ use curlew_screen::Page;
 use serde_json::{Value, json};
 use url::Url;
 
-/// Answers whether a text, an image or both pass content screening, with the reasons.
 pub(super) async fn answer(question: &Question, judge: &Judge) -> Answer {
     let url = question.text("url").and_then(|u| Url::parse(u).ok());
     let (text, image) = (question.text("text"), image(question)?);

@@ -88,7 +88,6 @@ async fn show(world: &World, key: &str, json: bool) -> Result<()> {
     Ok(())
 }
 
-/// Returns the number of waiting jobs about a subject.
 async fn jobs(world: &World, subject: &Subject, report: &AuditReport) -> Result<usize> {
     let is_known = |id: &PageId| report.pages.iter().any(|page| page.id == *id);
     let is_about = |job: &Job| match (&job.work, subject) {

@@ -7,7 +7,6 @@ use curlew_ports::Clock;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Number of bytes of a megabyte, as disks count them.
 const MEGABYTE: u64 = 1_000_000;
 const KEEP: &str = "keep it as private as the store, and delete it in time, since it has what is removed later";
 

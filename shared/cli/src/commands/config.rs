@@ -17,7 +17,11 @@ use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::sync::Arc;
 
-/// Reads the file, the environment and the flags.
+const WITHOUT_CONTACT: &str =
+    "There is no contact, so no public host is called: state `contact`, a page or a mail address.";
+const PAUSED: &str =
+    "crawling is paused: no call begins after the next minute, nothing is lost, and `config resume` goes on";
+
 pub(crate) fn load(shared: &Shared) -> Result<Config, BadSettings> {
     let Shared { data, config, contact, allow_net, resolve, workers, log, .. } = shared.clone();
     Config::load(&Flags { file: config, data, contact, allow_net, resolve, workers, log }, std::env::vars())
@@ -25,13 +29,9 @@ pub(crate) fn load(shared: &Shared) -> Result<Config, BadSettings> {
 
 /// Returns the settings with the image classifier: loads its model, for the commands that judge pages.
 pub(crate) fn with_eye(config: Config) -> Result<Config> {
-    Ok(match &config.image {
-        ImageScreening::Off | ImageScreening::Skin => config,
-        ImageScreening::Onnx(card) | ImageScreening::Installed(card) => {
-            let onnx = Onnx::load(card).map_err(|why| BadSettings(format!("[screen]: {why}")))?;
-            config.with_eye(Arc::new(onnx))
-        }
-    })
+    let (ImageScreening::Onnx(card) | ImageScreening::Installed(card)) = &config.image else { return Ok(config) };
+    let onnx = Onnx::load(card).map_err(|why| BadSettings(format!("[screen]: {why}")))?;
+    Ok(config.with_eye(Arc::new(onnx)))
 }
 
 /// Returns a sentence for operators whose pictures no model looks at, with the command that changes it; `None` if one
@@ -55,16 +55,13 @@ fn first(preset: Preset) -> &'static str {
     }
 }
 
-/// Runs the command. It opens no store.
 pub(crate) fn run(what: &ConfigWhat, shared: &Shared) -> Result<()> {
     match what {
         ConfigWhat::Check => {
             let config = load(shared)?;
             output::line("The settings can be used.")?;
             if config.contact.is_none() {
-                let line =
-                    "There is no contact, so no public host is called: state `contact`, a page or a mail address.";
-                output::line(line)?;
+                output::line(WITHOUT_CONTACT)?;
             }
             if let Some(line) = without_a_model(&config.image, "curlew") {
                 let (first, rest) = line.split_at(1);
@@ -109,17 +106,14 @@ pub(super) async fn on_stack(what: &ConfigWhat, config: &Config, stack: &str) ->
                 "{name} holds the settings of the stack {stack}: its functions follow within a minute"
             ))
         }
-        ConfigWhat::Pause => {
-            switch(blobs.as_ref(), true).await?;
-            done("pause").await.map_err(explain)?;
-            output::line(
-                "crawling is paused: no call begins after the next minute, nothing is lost, and `config resume` goes on",
-            )
-        }
-        ConfigWhat::Resume => {
-            switch(blobs.as_ref(), false).await?;
-            done("resume").await.map_err(explain)?;
-            output::line("crawling goes on within a quarter of an hour")
+        ConfigWhat::Pause | ConfigWhat::Resume => {
+            let pauses = matches!(what, ConfigWhat::Pause);
+            let (text, seen) = stack_settings(blobs.as_ref()).await?;
+            let text = with_paused(STACK_SETTINGS, &text, pauses)?;
+            let changed = blobs.swap(STACK_SETTINGS, seen.as_ref(), text.into_bytes().into()).await;
+            changed.context("the settings were not changed; try again")?;
+            done(if pauses { "pause" } else { "resume" }).await.map_err(explain)?;
+            output::line(if pauses { PAUSED } else { "crawling goes on within a quarter of an hour" })
         }
     }
 }
@@ -132,13 +126,6 @@ async fn on_top(config: &Config, blobs: &dyn Blobs) -> Result<Config> {
     };
     stated.check_for_stack()?;
     Ok(stated)
-}
-
-async fn switch(blobs: &dyn Blobs, paused: bool) -> Result<()> {
-    let (text, seen) = stack_settings(blobs).await?;
-    let text = with_paused(STACK_SETTINGS, &text, paused)?;
-    let changed = blobs.swap(STACK_SETTINGS, seen.as_ref(), text.into_bytes().into()).await;
-    changed.map(drop).context("the settings were not changed; try again")
 }
 
 fn show(settings: &[Effective], json: bool) -> Result<()> {
@@ -173,28 +160,23 @@ mod tests {
     use clap::ValueEnum as _;
     use curlew_app::{Flags, ImageScreening};
     use curlew_policy::rules::Rules;
-    use std::path::Path;
 
-    fn load(file: &Path) -> Config {
-        Config::load(&Flags { file: Some(file.to_owned()), ..Flags::default() }, std::iter::empty()).unwrap()
+    fn load(text: &str) -> Config {
+        let usual = Config::load(&Flags::default(), std::iter::empty()).unwrap();
+        usual.over_text("preset", text).unwrap()
     }
 
     #[test]
     fn each_file_to_begin_with_can_be_used_as_it_is_and_with_all_that_it_proposes() {
         for preset in Preset::value_variants() {
             let dir = tempfile::tempdir().unwrap();
-            let file = dir.path().join("curlew.toml");
-            let args = InitArgs { preset: *preset, file: file.clone() };
+            let args = InitArgs { preset: *preset, file: dir.path().join("curlew.toml") };
             init(&args).unwrap();
-            load(&file);
             assert!(init(&args).unwrap_err().to_string().contains("exists already"));
-            let proposed: String = first(*preset)
-                .lines()
-                .map(|line| line.strip_prefix('#').filter(|l| l.contains(" = ")).unwrap_or(line))
-                .collect::<Vec<_>>()
-                .join("\n");
-            std::fs::write(&file, proposed).unwrap();
-            let config = load(&file);
+            let text = std::fs::read_to_string(&args.file).unwrap();
+            load(&text);
+            let lines = text.lines().map(|line| line.strip_prefix('#').filter(|l| l.contains(" = ")).unwrap_or(line));
+            let config = load(&lines.collect::<Vec<_>>().join("\n"));
             assert!(config.contact.is_some());
             assert_eq!(config.web.base_url.is_some(), *preset == Preset::Search);
         }
@@ -202,14 +184,10 @@ mod tests {
 
     #[test]
     fn no_preset_is_less_polite_than_the_defaults() {
-        let none = tempfile::NamedTempFile::new().unwrap();
-        let usual = load(none.path());
+        let usual = load("");
         for preset in Preset::value_variants() {
-            let file = tempfile::NamedTempFile::new().unwrap();
-            std::fs::write(file.path(), first(*preset)).unwrap();
-            let config = load(file.path());
-            // Presets may differ in the kinds of pages that are read at all, and may re-check later. Everything else is
-            // as by default.
+            let config = load(first(*preset));
+            // Presets may differ in the kinds of pages that are read, and may re-check later.
             assert!(config.rules.recheck_after >= usual.rules.recheck_after, "{preset:?}");
             let Rules { backfill, recheck_after, .. } = usual.rules.clone();
             assert_eq!(Rules { backfill, recheck_after, ..config.rules.clone() }, usual.rules, "{preset:?}");

@@ -69,7 +69,6 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
     Ok(())
 }
 
-/// Passes sites and feeds to a stack, which crawls them by itself.
 pub(super) async fn name_only(args: CrawlArgs, world: &World, place: &Place) -> Result<()> {
     let named = Named::gather(&args)?;
     if named.count() == 0 && !args.history {

@@ -78,8 +78,7 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
     Ok(())
 }
 
-/// Chooses an empty folder, unless the person named one, so that the demo starts from nothing and apart from earlier
-/// crawls.
+/// Chooses an empty folder, unless the person named one, so that the demo starts from nothing.
 fn fresh_folder(config: &mut Config) -> Result<Option<PathBuf>> {
     if config.data.as_os_str() != "curlew-data" {
         return Ok(None);
@@ -127,7 +126,6 @@ async fn report(world: &World, farm: &Farm) -> Result<()> {
     Ok(())
 }
 
-/// Prints how politely the crawl behaved, from the sites' own logs.
 fn politeness(web: &Running, farm: &Farm) -> Result<()> {
     let calls = web.calls();
     let closest = judge::closest_gap(&calls, judge::registrable).map(|gap| gap.end_to_start as f64 / 1e6);

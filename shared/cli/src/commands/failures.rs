@@ -11,7 +11,6 @@ const MOST: usize = 20;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Failed {
-    /// `site` or `feed`.
     kind: &'static str,
     pub(super) url: String,
     /// The kind of failure; unknown for a feed, whose row stores only a text.
@@ -87,12 +86,10 @@ impl Failed {
         })
     }
 
-    /// True for a site in which no feed was found.
     pub(super) fn is_without_feed(&self) -> bool {
         self.cause == Some(FailureCause::NoFeed)
     }
 
-    /// Returns lines for people: the source, the reason, and the remedy.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines =
             vec![format!("          {}: {}", printable(&self.url, ADDRESS), printable(&self.reason, 2 * ADDRESS))];
@@ -105,7 +102,6 @@ impl Failed {
     }
 }
 
-/// Prints the failed sites and feeds for people.
 pub(super) fn print(failed: &[Failed]) -> Result<()> {
     let Some(first) = failed.first() else { return Ok(()) };
     let kinds = if failed.iter().all(|other| other.kind == first.kind) { first.kind } else { "source" };
@@ -138,11 +134,6 @@ mod tests {
         Source::Site(SiteSource { key, slot, url: url.into(), state, image: None, not_before, failures: 0, failure })
     }
 
-    fn failed(cause: FailureCause, url: &str) -> Failed {
-        let source = site(url, SiteState::Waiting, Some(Failure::new(cause, "so it is")));
-        Failed::new(&source, None, false).unwrap_or_else(|| panic!("{cause:?} is a failure"))
-    }
-
     #[test]
     fn a_site_says_why_it_failed_and_what_to_do() {
         for (cause, url, remedy, is_failure) in [
@@ -155,13 +146,11 @@ mod tests {
             (FailureCause::Held, "http://a.example/", Some("curlew sites show a.example"), false),
             (FailureCause::Address, "http://a.example/", None, true),
         ] {
-            let failed = failed(cause, url);
+            let source = site(url, SiteState::Waiting, Some(Failure::new(cause, "so it is")));
+            let failed = Failed::new(&source, None, false).unwrap_or_else(|| panic!("{cause:?} is a failure"));
             assert_eq!(failed.is_failure, is_failure, "{cause:?}");
-            let said = failed.remedy.as_deref();
-            assert!(
-                said.is_some() == remedy.is_some() && said.unwrap_or("").contains(remedy.unwrap_or("")),
-                "{said:?}"
-            );
+            assert_eq!(failed.remedy.is_some(), remedy.is_some(), "{cause:?}");
+            assert!(failed.remedy.as_deref().unwrap_or("").contains(remedy.unwrap_or("")), "{failed:?}");
             let lines = failed.lines().concat();
             assert!(lines.contains(url) && lines.contains("so it is"), "{lines}");
         }

@@ -13,7 +13,6 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// Number of bytes of the status line that are read: `HTTP/1.1 200`.
 const STATUS_LINE: usize = 12;
 
-/// Succeeds if the server at this address answers with 200.
 pub(crate) fn run(listen: SocketAddr) -> Result<()> {
     let status = ask(listen).with_context(|| format!("no answer from {listen}: is `curlew serve` running there?"))?;
     if status != 200 {

@@ -1,6 +1,6 @@
 //! `curlew key`: the keys that sign requests.
 
-use crate::args::{KeyArgs, KeyWhat};
+use crate::args::{KeyWhat, With};
 use crate::output;
 use crate::world::World;
 use anyhow::{Context, Result, bail};
@@ -9,7 +9,7 @@ use curlew_signature::directory::PATH;
 use curlew_signature::keys::KeyRing;
 use serde_json::json;
 
-pub(super) async fn run(world: &World, args: &KeyArgs) -> Result<()> {
+pub(super) async fn run(world: &World, args: &With<KeyWhat>) -> Result<()> {
     let (keys, now) = (&world.keys, world.clock.now());
     let ring = match args.what {
         KeyWhat::Show => stored(keys).await?.0,

@@ -2,9 +2,9 @@
 
 use crate::args::ListArgs;
 use crate::output::{self, ADDRESS, printable};
-use crate::world::{World, each_page, each_source};
+use crate::world::{World, each_source};
 use anyhow::{Result, bail};
-use curlew_catalog::listing::{each_host, pages_that};
+use curlew_catalog::listing::{each_host, pages_from, pages_that};
 use curlew_model::{FeedSource, Millis, Page, PageId, PageState, Source, Timestamp, Why};
 use curlew_people::descriptions::{self, feed_state, is_about, is_guide, job_subject, page_state, site_state};
 use curlew_people::outcomes;
@@ -19,7 +19,6 @@ const MOST: usize = 10_000;
 /// Maximum number of addresses that are offered if several match a key.
 const CANDIDATES: usize = 20;
 
-/// The rows to show, and the form to show them in.
 struct View<'a> {
     /// The key of the one row to show; `None` for all.
     key: Option<&'a str>,
@@ -56,7 +55,6 @@ impl<'a> View<'a> {
     }
 }
 
-/// Returns an error that lists the addresses which the person may have meant.
 fn which(what: &str, key: &str, urls: &[&str]) -> Result<()> {
     let some: Vec<String> = urls.iter().take(CANDIDATES).map(|url| printable(url, ADDRESS)).collect();
     let more = if urls.len() > CANDIDATES { format!(" and {} more", urls.len() - CANDIDATES) } else { String::new() };
@@ -136,7 +134,6 @@ fn whole_feed(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Value {
     whole
 }
 
-/// Returns the reason for the time of a feed's next poll, or for its end.
 fn reason(feed: &FeedSource, rules: &Rules, now: Timestamp) -> String {
     if feed.gone {
         return feed.trouble.clone().unwrap_or_else(|| "polling it has stopped".into());
@@ -159,15 +156,17 @@ fn reason(feed: &FeedSource, rules: &Rules, now: Timestamp) -> String {
 pub(super) async fn pages(world: &World, args: &ListArgs) -> Result<()> {
     let mut view = View::new(args);
     let Some(key) = view.key else {
-        each_page(world, |page| {
-            if is_guide(page) {
-                return Ok(());
+        let mut shown = Ok(());
+        pages_from(world.ports.pages.as_ref(), None, usize::MAX, |page| {
+            if !is_guide(&page) {
+                let state = page_state(&page.state);
+                let line = || format!("{state:9}  {}{}", printable(&page.url, ADDRESS), why(&page.state));
+                shown = view.row(&[], line, || json!(page));
             }
-            let state = page_state(&page.state);
-            let line = || format!("{state:9}  {}{}", printable(&page.url, ADDRESS), why(&page.state));
-            view.row(&[], line, || json!(page))
+            shown.is_ok()
         })
         .await?;
+        shown?;
         return view.end("page", "No page is known yet: `curlew crawl SITE` finds them.");
     };
     // One row by its id or its URL needs no scan of all rows.
@@ -190,7 +189,6 @@ pub(super) async fn pages(world: &World, args: &ListArgs) -> Result<()> {
     view.end("page", "")
 }
 
-/// Returns the reason why a page is not found, if it is not, for the end of a line.
 pub(super) fn why(state: &PageState) -> String {
     descriptions::why(state).map(|why| format!("  {}", printable(&why, ADDRESS))).unwrap_or_default()
 }

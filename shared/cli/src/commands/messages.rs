@@ -1,6 +1,6 @@
 //! `curlew messages`: lists, shows and closes messages to the operator.
 
-use crate::args::{MessagesArgs, MessagesWhat};
+use crate::args::{ListedWith, MessagesWhat};
 use crate::commands::blocks::explain;
 use crate::output::{self, ADDRESS, printable};
 use crate::world::World;
@@ -14,7 +14,7 @@ const BEGINNING: usize = 60;
 /// Maximum number of characters of a message that is shown in full; no message is longer.
 const WHOLE: usize = 4_000;
 
-pub(super) async fn run(world: &World, args: MessagesArgs) -> Result<()> {
+pub(super) async fn run(world: &World, args: ListedWith<MessagesWhat>) -> Result<()> {
     match args.what {
         None | Some(MessagesWhat::List) => list(world, args.json).await,
         Some(MessagesWhat::Show { name }) => show(world, &name, args.json).await,
@@ -27,13 +27,12 @@ async fn list(world: &World, json: bool) -> Result<()> {
     if all.is_empty() && !json {
         output::line("There is no message.")?;
     }
-    for (name, kept) in &all {
+    all.iter().try_for_each(|(name, kept)| {
         let StoredMessage { at, message } = kept;
         let (about, text) = (word(message.about), printable(&message.text, BEGINNING));
         let line = format!("{at}  {name}  {about}  {}  {text}", printable(&message.address, ADDRESS));
-        output::answer(json, &named(name, kept), line)?;
-    }
-    Ok(())
+        output::answer(json, &named(name, kept), line)
+    })
 }
 
 async fn show(world: &World, name: &str, json: bool) -> Result<()> {

@@ -31,7 +31,7 @@ mod warc;
 mod watch;
 
 use crate::apart;
-use crate::args::{BackupArgs, Command, Import, KeyWhat, Shared};
+use crate::args::{BackupArgs, Command, Import, KeyWhat, Shared, With};
 use crate::failure::usage;
 use crate::world::World;
 use anyhow::Result;
@@ -40,10 +40,8 @@ use curlew_embedded::Access;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Default name of a stack.
 const STACK: &str = "curlew";
 
-/// The store that a command works on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Here,
@@ -81,7 +79,6 @@ impl Place {
         }
     }
 
-    /// Refuses a stack for a command that only works on this machine.
     fn here(&self, command: &str) -> Result<()> {
         match self {
             Place::Here => Ok(()),
@@ -133,10 +130,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         Command::Hold { host, length } => blocks::hold(&place.beside(config).await?, &host, length).await,
         Command::Unhold { host } => blocks::unhold(&place.beside(config).await?, &host).await,
         Command::Override(args) => overrides::run(&place.beside(config).await?, args).await,
-        Command::Model(args) => match &place {
-            Place::Here => model::run(args, &config).await,
-            Place::Stack(name) => Box::pin(model::on_stack(args, &config, name)).await,
-        },
+        Command::Model(args) => Box::pin(model::run(args, config, &place)).await,
         Command::Messages(args) => messages::run(&place.beside(config).await?, args).await,
         Command::Owners(args) => owners::run(&place.beside(config).await?, &args).await,
         Command::Admin { what } => {
@@ -168,11 +162,12 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         Command::Fsck { repair, output } => fsck::run(&place, config, repair, output.json).await,
         Command::Reextract(args) => reextract::run(&*place.alone(config).await?, args).await,
         Command::Export { what } => transfer::export(&place.beside(config).await?, what).await,
-        Command::Import { what: Import::Opml { file }, json } => {
-            transfer::import_opml(&*place.alone(config).await?, &file, json).await
-        }
-        Command::Import { what: Import::Warc { files }, json } => {
-            warc::import(&*place.alone(config).await?, &files, json).await
+        Command::Import(With { what, json }) => {
+            let world = place.alone(config).await?;
+            match what {
+                Import::Opml { file } => transfer::import_opml(&world, &file, json).await,
+                Import::Warc { files } => warc::import(&world, &files, json).await,
+            }
         }
         // These commands need no store, or none that can be opened, and ran before the settings were read.
         Command::Check { .. }
@@ -191,8 +186,7 @@ async fn exclusive(config: Config) -> Result<World> {
     Ok(world)
 }
 
-/// Returns a flag that is set when the person at the keyboard, or the system, asks to stop. A second request ends the
-/// process at once: the next run takes up the work under way.
+/// Returns a flag that is set by the first request to stop; a second one ends the process at once.
 pub(crate) fn stop_on_signal() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let told = stop.clone();

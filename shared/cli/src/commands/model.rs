@@ -1,7 +1,8 @@
 //! `curlew model`: the model that looks at pictures, in the data folder or in the bucket of a stack. No model is part
 //! of the program: the operator fetches it, and its card and hash are known.
 
-use crate::args::{ModelArgs, ModelWhat};
+use super::Place;
+use crate::args::{ModelWhat, With};
 use crate::failure::usage;
 use crate::world::stack_settings;
 use crate::{optional, output};
@@ -16,64 +17,59 @@ use std::path::Path;
 /// Side of the grey picture on which a model is tried out, in pixels.
 const TRIAL_SIDE: usize = 224;
 const GREY: u8 = 128;
-/// When a change is followed.
 const FOLLOWS: &str = "A running `curlew serve` follows when it is started again, a stack within a minute.";
 
-pub(super) async fn run(args: ModelArgs, config: &Config) -> Result<()> {
-    let folder = config.data.join(MODEL_FOLDER);
-    match args.what {
-        ModelWhat::Add { name, file } => {
-            let place = folder.display().to_string();
-            add(known(&name)?, &file, &folder).await?.say(&place, config, args.json)
-        }
-        ModelWhat::List => list(folder.join(CARD_FILE).is_file(), config, args.json),
-        ModelWhat::Remove { name } => {
-            known(&name)?;
-            let is_removed = curlew_onnx::remove(&folder)?;
-            say_removed(&name, is_removed, &folder.display().to_string(), args.json)
-        }
+pub(super) async fn run(args: With<ModelWhat>, mut config: Config, place: &Place) -> Result<()> {
+    let (mut folder, mut bucket) = (config.data.join(MODEL_FOLDER), None);
+    let mut there = folder.display().to_string();
+    if let Place::Stack(stack) = place {
+        let blobs = optional::stack(stack).await?.blobs;
+        config = config.over_text(STACK_SETTINGS, &stack_settings(blobs.as_ref()).await?.0)?;
+        folder = std::env::temp_dir().join(format!("curlew-model-{}", std::process::id()));
+        (there, bucket) = (format!("the bucket of {stack}"), Some(blobs));
     }
-}
-
-/// Runs the command on the bucket of a stack.
-pub(super) async fn on_stack(args: ModelArgs, config: &Config, stack: &str) -> Result<()> {
-    let (blobs, json) = (optional::stack(stack).await?.blobs, args.json);
-    let config = &config.over_text(STACK_SETTINGS, &stack_settings(blobs.as_ref()).await?.0)?;
-    let place = format!("the bucket of {stack}");
     match args.what {
         ModelWhat::Add { name, file } => {
-            let folder = std::env::temp_dir().join(format!("curlew-model-{}", std::process::id()));
             let added = add(known(&name)?, &file, &folder).await?;
-            // The card comes last: it has functions read the model.
-            for name in [MODEL_FILE, LICENCE_FILE, CARD_FILE] {
-                blobs.put(&format!("{STACK_MODEL}{name}"), std::fs::read(folder.join(name))?.into()).await?;
+            if let Some(blobs) = bucket {
+                // The card comes last: it has functions read the model.
+                for name in [MODEL_FILE, LICENCE_FILE, CARD_FILE] {
+                    blobs.put(&format!("{STACK_MODEL}{name}"), std::fs::read(folder.join(name))?.into()).await?;
+                }
+                curlew_onnx::remove(&folder)?;
             }
-            curlew_onnx::remove(&folder)?;
-            added.say(&place, config, json)
+            added.say(&there, &config, args.json)
         }
-        ModelWhat::List => list(has_model(blobs.as_ref()).await?, config, json),
+        ModelWhat::List => {
+            let is_added = match bucket {
+                Some(blobs) => has_model(blobs.as_ref()).await?,
+                None => folder.join(CARD_FILE).is_file(),
+            };
+            list(is_added, &config, args.json)
+        }
         ModelWhat::Remove { name } => {
             known(&name)?;
-            let is_removed = has_model(blobs.as_ref()).await?;
-            for name in [CARD_FILE, MODEL_FILE, LICENCE_FILE] {
-                blobs.delete(&format!("{STACK_MODEL}{name}")).await?;
-            }
-            say_removed(&name, is_removed, &place, json)
+            let is_removed = match bucket {
+                Some(blobs) => {
+                    let is_there = has_model(blobs.as_ref()).await?;
+                    for name in [CARD_FILE, MODEL_FILE, LICENCE_FILE] {
+                        blobs.delete(&format!("{STACK_MODEL}{name}")).await?;
+                    }
+                    is_there
+                }
+                None => curlew_onnx::remove(&folder)?,
+            };
+            let line = match is_removed {
+                true => format!("{name} is removed. {FOLLOWS}"),
+                false => format!("{name} is not in {there}."),
+            };
+            output::answer(args.json, &json!({"name": name, "removed": is_removed}), line)
         }
     }
 }
 
-/// True if there is a model in the bucket of a stack.
 pub(crate) async fn has_model(blobs: &dyn Blobs) -> Result<bool, PortError> {
     Ok(blobs.get(&format!("{STACK_MODEL}{CARD_FILE}")).await?.is_some())
-}
-
-fn say_removed(name: &str, is_removed: bool, place: &str, json: bool) -> Result<()> {
-    let line = match is_removed {
-        true => format!("{name} is removed. {FOLLOWS}"),
-        false => format!("{name} is not in {place}."),
-    };
-    output::answer(json, &json!({"name": name, "removed": is_removed}), line)
 }
 
 fn known(name: &str) -> Result<&'static KnownModel> {
@@ -83,7 +79,6 @@ fn known(name: &str) -> Result<&'static KnownModel> {
 
 struct Added {
     model: &'static KnownModel,
-    /// Its name in explanations.
     name: String,
     millis: u64,
 }

@@ -13,7 +13,6 @@ const MAX_LIST: u64 = 64 * 1024 * 1024;
 /// Maximum number of characters of an address or a reason that are shown.
 const SHOWN: usize = 300;
 
-/// A site or feed that was named and could not be taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct LeftOut {
     /// The address or name as given, without user name and password.
@@ -48,7 +47,6 @@ pub(super) fn sites(path: &Path) -> Result<Vec<String>> {
     Ok(lines.filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }
 
-/// Reads the feeds of a file that another feed reader exported.
 pub(super) fn opml(path: &Path) -> Result<Vec<ListedFeed>> {
     read_opml(&read(path)?).with_context(|| format!("{} cannot be used", path.display()))
 }

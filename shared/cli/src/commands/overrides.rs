@@ -1,7 +1,7 @@
 //! `curlew override`: the operator allows or denies a page or a site.
 
 use super::blocks::explain;
-use crate::args::{OverrideArgs, OverrideWhat};
+use crate::args::{ListedWith, OverrideWhat};
 use crate::output::{self, printable};
 use crate::world::World;
 use anyhow::Result;
@@ -14,7 +14,7 @@ use serde_json::json;
 /// Maximum number of characters of a note in a line for people.
 const NOTE: usize = 60;
 
-pub(super) async fn run(world: &World, args: OverrideArgs) -> Result<()> {
+pub(super) async fn run(world: &World, args: ListedWith<OverrideWhat>) -> Result<()> {
     let (overrides, json) = (&world.desk.overrides, args.json);
     let (target, verdict, topics, note) = match args.what {
         None | Some(OverrideWhat::List) => {

@@ -8,7 +8,6 @@ use anyhow::Result;
 use curlew_crawl::pages::reextract::{Reextract, ReextractRequest};
 use curlew_model::Timestamp;
 
-/// Maximum number of pages that are named.
 const NAMED: usize = 20;
 
 pub(super) async fn run(world: &World, args: ReextractArgs) -> Result<()> {

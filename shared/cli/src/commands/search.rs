@@ -7,7 +7,6 @@ use anyhow::Result;
 use curlew_catalog::results::{FindError, SearchHit, SearchResults, Start};
 use curlew_crawl::feeds::websub::web_secret;
 
-/// Maximum number of hits that one search shows.
 const MOST: usize = 1_000;
 const EMPTY: &str = "The index is empty: name a site, as in `curlew crawl example.org --contact you@example.org`. What a crawl accepts is published at its end.";
 /// Operators whose value may contain blanks.
@@ -69,7 +68,6 @@ fn heading(found: &SearchResults) -> String {
     }
 }
 
-/// Returns lines about the parts of the index that were not searched.
 fn not_searched(found: &SearchResults) -> Vec<String> {
     let mut lines = Vec::new();
     if found.unsearched > 0 {

@@ -29,15 +29,11 @@ const DISPATCH: Millis = Millis::from_mins(1);
 const PUBLISH: Millis = Millis::from_hours(8);
 /// Interval at which news are looked for that have not been published.
 const LOOK_FOR_NEWS: Millis = Millis::from_secs(30);
-/// Interval at which the directory of keys is signed anew.
 const SIGN: Millis = Millis::from_hours(1);
-/// Interval at which indexed pages are sampled.
 const SAMPLE: Millis = Millis::from_hours(24);
 /// Interval at which older years are merged and purged of pages that are gone.
 const ARCHIVE: Millis = Millis::from_days(30);
-/// Warning at the start if there is no contact.
 const WITHOUT_CONTACT: &str = "no contact is set, so no public host is called: no site is crawled and no page re-checked. Give a page or a mail address by --contact URL|MAIL, by `contact` in the settings, or by CURLEW_CONTACT.";
-/// Maximum time until a request to stop is noticed.
 const NOTICE: Millis = Millis(200);
 
 pub(super) async fn run(world: Arc<World>, listen: SocketAddr) -> Result<()> {
@@ -75,7 +71,6 @@ pub(super) async fn bind(listen: SocketAddr) -> Result<TcpListener> {
     bound.with_context(|| format!("cannot listen on {listen}: choose another address with --listen"))
 }
 
-/// Serves the pages until told to stop.
 pub(super) async fn pages(world: Arc<World>, listener: TcpListener, stop: Arc<AtomicBool>) -> Result<()> {
     let addr = listener.local_addr()?;
     let (mut services, settings) = services(&world).await?;
@@ -102,7 +97,6 @@ pub(super) async fn mcp(world: &Arc<World>) -> Result<()> {
     Ok(curlew_web::serve_streams(services, settings, input, output).await?)
 }
 
-/// Returns what the pages call, and their settings.
 async fn services(world: &Arc<World>) -> Result<(Services, PageSettings)> {
     let secret = web_secret(world.ports.blobs.as_ref()).await.context("the page's secret cannot be had")?;
     world.library.finder.sign_cursors(secret);
@@ -111,7 +105,6 @@ async fn services(world: &Arc<World>) -> Result<(Services, PageSettings)> {
     Ok((services, world.config.pages(secret)))
 }
 
-/// Ends soon after `stop` is set.
 fn stopped(world: &World, stop: Arc<AtomicBool>) -> impl Future<Output = ()> + Send + 'static {
     let clock = world.clock.clone();
     async move {
@@ -178,7 +171,6 @@ enum Work {
     Sign,
     /// Begins one period after the first start, not with it.
     Sample,
-    /// Begins as [`Work::Sample`] does.
     Archive,
 }
 

@@ -15,7 +15,6 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
 
-/// Maximum number of waiting jobs that the summary examines.
 const MOST_WAITING: usize = 100_000;
 /// Maximum number of rows of pages that are counted for the summary.
 const MOST_COUNTED: usize = 200_000;
@@ -39,19 +38,15 @@ pub(super) struct Summary {
     seconds: f64,
     cpu_seconds: f64,
     calls_by_kind: BTreeMap<&'static str, u64>,
-    /// Number of entries whose page another entry names too.
     aliases: u64,
-    /// Time at which the first parked job is due.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_due: Option<Timestamp>,
     /// Back catalogues that are being read, or were asked for by this crawl.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) history: Vec<BackfillLine>,
-    /// Sites and feeds that were named and could not be taken.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) left_out: Vec<LeftOut>,
-    /// Warnings about the sites and feeds of which no page was accepted, by address: of those that were named, or of
-    /// all if none was.
+    /// Warnings about named sites and feeds, or else all, of which no page was accepted, by address.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     none_accepted: BTreeMap<String, String>,
     /// Sites and feeds that could not be read: of those that were named, or of all if none was.
@@ -82,7 +77,7 @@ impl Summary {
             accepted,
             rejected,
             held: world.desk.stats.held().await?.into_iter().map(|(why, hosts)| (why.as_str(), hosts)).collect(),
-            parked: waiting.iter().map(|w| parked_in(w.job.as_ref().ok())).sum(),
+            parked: waiting.iter().map(|waiting| in_job(&waiting.job)).sum(),
             dead: queues.values().map(|count| count.dead).sum(),
             calls,
             bytes,
@@ -98,17 +93,14 @@ impl Summary {
         })
     }
 
-    /// True if nothing was called and nothing new was seen.
     pub(super) fn is_empty(&self) -> bool {
         self.calls == 0 && self.entries_seen == 0
     }
 
-    /// Returns the number of sites and feeds at which the crawl failed.
     pub(super) fn failures(&self) -> usize {
         self.failed.iter().filter(|failed| failed.is_failure).count()
     }
 
-    /// Prints the summary for people.
     pub(super) fn print(&self) -> Result<()> {
         let sum = |map: &BTreeMap<&'static str, u64>| map.values().sum::<u64>();
         output::line(format!("sites     {}", self.sites))?;
@@ -146,8 +138,7 @@ fn is_meant(source: &Source, named: &BTreeSet<SourceKey>) -> bool {
     if named.is_empty() { matches!(source, Source::Site(_)) } else { named.contains(source.key()) }
 }
 
-/// Returns warnings about the sources of which pages were rejected and none was accepted; none if there are too many
-/// rows.
+/// Returns warnings about sources without an accepted page; none if there are too many rows.
 async fn none_accepted(world: &World, named: &BTreeSet<SourceKey>) -> Result<BTreeMap<String, String>> {
     let outcomes = outcomes::by_feed(world.ports.pages.as_ref(), MOST_COUNTED).await?.unwrap_or_default();
     let mut found = BTreeMap::new();
@@ -197,12 +188,8 @@ fn was_read(source: &Source) -> bool {
     }
 }
 
-/// Returns the number of pages, sites or feeds that wait in a job.
-fn parked_in(job: Option<&Job>) -> u64 {
-    match job {
-        Some(Job { work: Work::Fetch(visit), .. }) => visit.items.len() as u64,
-        _ => 1,
-    }
+fn in_job(job: &Result<Job, String>) -> u64 {
+    if let Ok(Job { work: Work::Fetch(visit), .. }) = job { visit.items.len() as u64 } else { 1 }
 }
 
 #[cfg(test)]

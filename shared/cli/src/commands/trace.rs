@@ -18,19 +18,15 @@ use std::path::Path;
 /// Maximum number of bytes of a log line that are read; the rest of a longer one counts as the next line.
 const LINE: u64 = 1 << 20;
 
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Serialize)]
 struct Happening {
-    /// False in front of true: what has no time comes last.
-    #[serde(skip)]
-    is_timeless: bool,
     at: Option<Timestamp>,
     what: String,
 }
 
 impl Happening {
     fn new(at: impl Into<Option<Timestamp>>, what: impl Into<String>) -> Happening {
-        let at = at.into();
-        Happening { is_timeless: at.is_none(), at, what: what.into() }
+        Happening { at: at.into(), what: what.into() }
     }
 }
 
@@ -44,7 +40,8 @@ pub(super) async fn run(world: &World, page: &str, log: Option<&Path>, json: boo
     for row in &rows {
         story.extend(happenings(world, &audit, row).await?);
     }
-    story.sort();
+    // What has no time comes last.
+    story.sort_by(|a, b| (a.at.is_none(), a.at, &a.what).cmp(&(b.at.is_none(), b.at, &b.what)));
     let traces: Vec<&TraceId> = rows.iter().filter_map(|row| row.trace.as_ref()).collect();
     let lines = log.map(|path| lines_of(path, &traces)).transpose()?;
     if json {
@@ -55,7 +52,7 @@ pub(super) async fn run(world: &World, page: &str, log: Option<&Path>, json: boo
         }
         return output::json(&whole);
     }
-    for Happening { at, what, .. } in &story {
+    for Happening { at, what } in &story {
         let at = at.map_or_else(|| "-".to_owned(), |at| at.to_string());
         output::line(format!("{at:<24}  {what}"))?;
     }
@@ -66,7 +63,6 @@ pub(super) async fn run(world: &World, page: &str, log: Option<&Path>, json: boo
     lines.iter().flatten().try_for_each(output::json)
 }
 
-/// Returns what a row, its feed, its record and the splits say.
 async fn happenings(world: &World, audit: &Audit, row: &Page) -> Result<Vec<Happening>> {
     let mut story = Vec::new();
     if let Some(key) = &row.feed {
@@ -94,9 +90,9 @@ async fn happenings(world: &World, audit: &Audit, row: &Page) -> Result<Vec<Happ
             if splits.is_empty() {
                 story.push(Happening::new(None, "not published yet"));
             }
-            let published =
-                |(key, at)| Happening::new(at, format!("published: it lies in {key}, which was built then"));
-            story.extend(splits.into_iter().map(published));
+            for (key, at) in splits {
+                story.push(Happening::new(at, format!("published: it lies in {key}, which was built then")));
+            }
         }
         PageState::Rejected { reason } => {
             story.push(Happening::new(row.at, format!("rejected: {}", printable(&reason.to_string(), ADDRESS))));

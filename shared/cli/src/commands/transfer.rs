@@ -1,5 +1,4 @@
-//! `curlew export` and `curlew import`, and OPML, in which feed readers exchange lists of feeds; `curlew_feed` reads
-//! it.
+//! `curlew export` and `curlew import`, and OPML, which `curlew_feed` reads.
 
 use super::blocks::explain;
 use super::named::{self, LeftOut};
@@ -43,7 +42,6 @@ pub(crate) fn site_named(world: &World, site: Option<&str>) -> Result<Option<Str
     Ok(site.map(|site| world.desk.blocks.name(site).map_err(explain)).transpose()?.map(|(name, _)| name))
 }
 
-/// Passes each feed that was polled since an instant to `take`.
 async fn each_feed(
     world: &World,
     since: Option<Timestamp>,
@@ -56,7 +54,6 @@ async fn each_feed(
     .await
 }
 
-/// Writes a feed's row without the fields that serve only to poll it.
 fn export_feed(feed: &FeedSource) -> Result<()> {
     let mut whole = json!(feed);
     if let Value::Object(fields) = &mut whole {
@@ -76,7 +73,6 @@ pub(super) async fn import_opml(world: &World, file: &Path, as_json: bool) -> Re
     output::answer(as_json, &json!({"new": new, "known": known, "left_out": left_out}), line)
 }
 
-/// Outlines of feeds by their folders.
 type Folders = BTreeMap<Vec<String>, Vec<String>>;
 
 /// Returns an OPML document of feeds in folders, without its last line break.
@@ -106,7 +102,6 @@ fn document(feeds: &Folders) -> String {
 /// The place after the last folder.
 const END: (&[String], &Vec<String>) = (&[], &Vec::new());
 
-/// Returns the outline of a feed.
 fn outline(FeedSource { title, url, link, .. }: &FeedSource) -> String {
     let text = |text: &str| escape(clean(text)).into_owned();
     let site = link.as_ref().map(|link| format!(" htmlUrl=\"{}\"", text(link))).unwrap_or_default();

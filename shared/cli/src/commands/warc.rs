@@ -26,7 +26,6 @@ use tokio::sync::mpsc;
 const TOGETHER: usize = 64;
 /// Bytes of documents after which they are taken, however few they are.
 const TOGETHER_BYTES: usize = 16 << 20;
-/// Pages that are read ahead.
 const AHEAD: usize = 16;
 /// Maximum size of a record's block in bytes; larger ones are skipped.
 const MAX_BLOCK: u64 = 32 << 20;

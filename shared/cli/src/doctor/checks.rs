@@ -10,27 +10,23 @@ use curlew_people::messages::OpenMessages;
 
 /// Bytes below which little space is left, and below which none is.
 const FREE_BYTES: (u64, u64) = (1 << 30, 100 << 20);
-/// Time by which a stack may be late with what is due: more than three of its ticks, and from when on that is a
-/// failure.
+/// Lateness of a stack that is a warning, after more than three ticks, and a failure.
 pub(super) const TICKS_LATE: (Millis, Millis) = (Millis::from_mins(10), Millis::from_mins(30));
 /// Time by which one machine may be late with what is due, as it crawls only while a person or a timer lets it.
 const CRAWLS_LATE: Millis = Millis::from_days(1);
 /// Number of messages due in a queue of a stack from which a person should look.
 const MANY_DUE: u64 = 10_000;
-/// Time by which a new page may wait to be published: more than one turn of the schedule, and from when on that is a
-/// failure.
+/// Time for which a new page waits that is a warning, after more than one turn, and a failure.
 const INDEX_LATE: (Millis, Millis) = (Millis::from_hours(12), Millis::from_hours(48));
 /// Time for which a message may wait for the operator: who writes today is answered tomorrow.
 const MESSAGE_WAITS: Millis = Millis::from_hours(20);
 /// Number of sites from which it tells something if most of them are held.
 const SOME_SITES: u64 = 4;
 
-/// Returns the finding about one fact: as it is judged, or that it is not known.
 pub(super) fn judged<T>(fact: &Fact<T>, judge: impl FnOnce(&T) -> Finding) -> Finding {
     fact.as_ref().map_or_else(Finding::unknown, judge)
 }
 
-/// Says whether the store can be opened, and has room.
 pub(super) fn store(facts: &Facts) -> Vec<Finding> {
     let see = if facts.is_stack { "docs/aws.md#deploy" } else { "docs/reference/data-folder.md" };
     let opened = facts.store.iter().map(|store| match store {
@@ -45,7 +41,6 @@ pub(super) fn store(facts: &Facts) -> Vec<Finding> {
     opened.chain(space).collect()
 }
 
-/// Says whether the settings can be used.
 pub(super) fn settings(facts: &Facts) -> Vec<Finding> {
     let judge = |stated: &Result<_, String>| match stated {
         Ok(_) => Finding::ok("they can be used"),
@@ -71,7 +66,6 @@ pub(super) fn contact(facts: &Facts) -> Vec<Finding> {
     facts.stated().map(|stated| judged(&stated.contact, judge)).into_iter().collect()
 }
 
-/// Says whether crawling is paused.
 pub(super) fn paused(facts: &Facts) -> Vec<Finding> {
     let judge = |paused| match paused {
         None => Finding::ok("crawling is not paused"),
@@ -110,7 +104,6 @@ pub(super) fn persons(facts: &Facts) -> Vec<Finding> {
     facts.stated().map(judge).into_iter().collect()
 }
 
-/// Says whether there is anything to crawl.
 pub(super) fn sites(facts: &Facts) -> Vec<Finding> {
     let judge = |has_sources: &bool| match has_sources {
         true => Finding::ok("there are sites or feeds to crawl"),
@@ -175,7 +168,6 @@ fn ticks(facts: &Facts, what: &str, until: Option<Timestamp>) -> Finding {
     }
 }
 
-/// Says how many jobs are due, and for how long.
 pub(super) fn backlog(facts: &Facts) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut parts = Vec::new();
@@ -212,7 +204,6 @@ pub(super) fn backlog(facts: &Facts) -> Vec<Finding> {
     findings
 }
 
-/// Says how many jobs were given up.
 pub(super) fn given_up(facts: &Facts) -> Vec<Finding> {
     let mut findings = Vec::new();
     let see = if facts.is_stack { "docs/runbooks.md#trouble" } else { "docs/reference/commands.md#act" };
@@ -242,7 +233,6 @@ pub(super) fn given_up(facts: &Facts) -> Vec<Finding> {
     findings
 }
 
-/// Says whether new pages are published.
 pub(super) fn index(facts: &Facts) -> Vec<Finding> {
     let see = if facts.is_stack { "docs/runbooks.md#trouble" } else { "docs/reference/commands.md#act" };
     let remedy = format!("`{} index` publishes now, and says what is wrong", facts.program);
@@ -292,7 +282,6 @@ pub(super) fn messages(facts: &Facts) -> Vec<Finding> {
     facts.messages.iter().map(|messages| judged(messages, judge)).collect()
 }
 
-/// Says how many hosts are held.
 pub(super) fn holds(facts: &Facts) -> Vec<Finding> {
     let judge = |counted: &Option<HoldCount>| {
         let Some(counted) = counted else {

@@ -101,7 +101,6 @@ fn versions(by_version: &BTreeMap<&str, Vec<&str>>) -> Option<Finding> {
     )
 }
 
-/// Returns a finding with this remedy, unless it has one.
 fn with_remedy(finding: Finding, remedy: &str, see: &'static str) -> Finding {
     if finding.remedy.is_some() { finding } else { finding.remedy(remedy, see) }
 }

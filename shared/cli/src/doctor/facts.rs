@@ -26,7 +26,6 @@ pub(crate) struct Facts {
     pub(crate) now: Timestamp,
     /// The program's name with the flags that name the store, for advice.
     pub(crate) program: String,
-    /// Description of the store, if it could be opened.
     pub(crate) store: Option<Fact<String>>,
     /// The settings, or the line that says what is wrong with them.
     pub(crate) settings: Option<Fact<Result<StatedSettings, String>>>,
@@ -103,7 +102,6 @@ pub(crate) struct StackFacts {
     pub(crate) trials: Vec<Fact<()>>,
     /// Version of the rows; `None` if there are none.
     pub(crate) version: Fact<Option<u32>>,
-    /// Version of rows that this program writes.
     pub(crate) own_version: u32,
     pub(crate) functions: Vec<FunctionFacts>,
     pub(crate) mappings: Fact<Vec<(QueueName, Fact<MappingFacts>)>>,
@@ -118,7 +116,6 @@ pub(crate) struct StackFacts {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AlarmsGoTo {
-    /// The address `AlarmEmail`.
     Mail,
     /// Nobody: there are alarms, and no address.
     Nobody,
@@ -135,9 +132,7 @@ pub(crate) struct FunctionFacts {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Deployment {
-    /// Why it cannot run, if it cannot.
     pub(crate) fault: Option<String>,
-    /// Executions that are reserved for it.
     pub(crate) reserved: Option<u32>,
 }
 

@@ -20,7 +20,6 @@ pub(crate) struct Finding {
     /// The state of things, in a sentence.
     pub(crate) found: String,
     pub(crate) remedy: Option<String>,
-    /// The section of the documentation.
     pub(crate) see: Option<&'static str>,
     #[serde(skip)]
     pub(crate) misses_right: bool,
@@ -43,7 +42,6 @@ impl Finding {
         Finding::new(Level::Failed, found)
     }
 
-    /// Returns the finding that a fact is not known.
     pub(crate) fn unknown(why: &MissingFact) -> Finding {
         match why {
             MissingFact::Denied(right) => {

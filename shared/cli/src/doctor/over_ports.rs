@@ -12,23 +12,14 @@ use curlew_ports::PortError;
 use curlew_ports::stage::{StageError, with_causes};
 
 /// Returns a fact, or why it is not known. `action` is the right that was needed, where AWS does not name it.
-pub(crate) fn fact<T>(told: Result<T, PortError>, action: &str) -> Fact<T> {
-    told.map_err(|error| match optional::missing_right(&error, action) {
-        Some(right) => MissingFact::Denied(right),
-        None => MissingFact::Failed(with_causes(&error)),
+pub(crate) fn fact<T>(told: Result<T, impl Into<StageError>>, action: &str) -> Fact<T> {
+    told.map_err(|error| {
+        let error = error.into();
+        let right = if let StageError::Port(error) = &error { optional::missing_right(error, action) } else { None };
+        right.map_or_else(|| MissingFact::Failed(with_causes(&error)), MissingFact::Denied)
     })
 }
 
-/// Returns a fact that a stage has told; see [`fact`].
-fn fact_of_stage<T>(told: Result<T, StageError>, action: &str) -> Fact<T> {
-    match told {
-        Ok(told) => Ok(told),
-        Err(StageError::Port(error)) => fact(Err(error), action),
-        Err(error) => Err(MissingFact::Failed(with_causes(&error))),
-    }
-}
-
-/// Returns what checks look at in the settings.
 pub(crate) fn stated(config: &Config) -> StatedSettings {
     let setting = config.effective.iter().find(|setting| setting.table.is_empty() && setting.key == "paused");
     let paused = setting.map(|setting| setting.origin).filter(|_| config.paused);
@@ -45,7 +36,7 @@ pub(crate) async fn rows(world: &World, facts: &mut Facts) {
     let (ports, now) = (&world.ports, facts.now);
     let first = ports.sources.list(None, 1).await;
     facts.has_sources = Some(fact(first.map(|rows| !rows.is_empty()), "dynamodb:Scan"));
-    facts.sent_until = Some(fact_of_stage(world.crawler.dispatch.sent_until().await, "dynamodb:GetItem"));
+    facts.sent_until = Some(fact(world.crawler.dispatch.sent_until().await, "dynamodb:GetItem"));
     for stage in QueueName::ALL {
         let queue = fact(ports.inbox.glance(stage, now).await, "sqs:GetQueueAttributes");
         let due_since = match world.store() {
@@ -60,8 +51,8 @@ pub(crate) async fn rows(world: &World, facts: &mut Facts) {
 /// Gathers the facts about the store that lie in objects, and counts its rows where that costs nothing.
 pub(crate) async fn objects(world: &World, facts: &mut Facts) {
     let blobs = world.ports.blobs.as_ref();
-    facts.index = Some(fact_of_stage(index(world).await, "s3:GetObject"));
-    facts.messages = Some(fact_of_stage(world.desk.messages.open().await, "s3:GetObject"));
+    facts.index = Some(fact(index(world).await, "s3:GetObject"));
+    facts.messages = Some(fact(world.desk.messages.open().await, "s3:GetObject"));
     let counted = match world.store() {
         Some(_) => counted(world).await.map(Some),
         None => stored_stats(blobs).await.map(|stored| {

@@ -26,7 +26,6 @@ const ALARMS: &str = "CURLEW_ALARMS";
 /// Key of a page and of a source that nobody has: asked for to see whether asking is permitted.
 const NOBODY: &str = "00000000000000000000000000000000";
 
-/// Gathers all facts about the stack of this name.
 pub(crate) async fn gather(stack: &str, program: String, config: Config, now: Timestamp) -> Result<Facts> {
     let connection = Connection::from_environment().await;
     let unreached = |why| Facts::new(now, true, program.clone(), Err(why));
@@ -50,7 +49,9 @@ pub(crate) async fn gather(stack: &str, program: String, config: Config, now: Ti
     let mut trials = tables(&world, &store).await;
     if named.is_some() {
         facts.settings = Some(settings(world.ports.blobs.as_ref(), environment).await);
-        trials.extend(objects_listed(world.ports.blobs.as_ref()).await);
+        let blobs = &world.ports.blobs;
+        trials.push(fact(blobs.list(STACK_SETTINGS, None, 1).await.map(drop), "s3:ListBucket"));
+        trials.push(fact(blobs.get(STACK_SETTINGS).await.map(drop), "s3:GetObject"));
         objects(&world, &mut facts).await;
     }
     let mappings = mappings(&connection, stack, environment).await;
@@ -127,7 +128,6 @@ async fn settings(
     })
 }
 
-/// Reads the mappings that dispatch is told of.
 async fn mappings(
     connection: &Connection,
     stack: &str,
@@ -166,12 +166,4 @@ async fn tables(world: &World, store: &Store) -> Vec<Fact<()>> {
         trials.push(fact(ports.sources.get(&source).await.map(drop), get));
     }
     trials
-}
-
-/// Asks the bucket for a list and for an object.
-async fn objects_listed(blobs: &dyn Blobs) -> Vec<Fact<()>> {
-    vec![
-        fact(blobs.list(STACK_SETTINGS, None, 1).await.map(drop), "s3:ListBucket"),
-        fact(blobs.get(STACK_SETTINGS).await.map(drop), "s3:GetObject"),
-    ]
 }

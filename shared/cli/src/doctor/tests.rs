@@ -11,23 +11,15 @@ use curlew_app::{ImageScreening, Origin};
 use curlew_model::{HoldReason, Millis, QueueName, Timestamp};
 use curlew_people::messages::OpenMessages;
 use curlew_ports::QueueCount;
-use std::path::Path;
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_392_000_000);
 const FUNCTIONS: [&str; 9] = ["dispatch", "discover", "poll", "fetch", "extract", "remove", "index", "sample", "web"];
 
-/// Facts about a store of this machine that is well.
 fn machine() -> Facts {
-    let contact = Ok(Some("https://search.example/bot".to_owned()));
     let published = Some(NOW - Millis::from_hours(2));
     let held = [(HoldReason::Forbidden, 2)].into();
     Facts {
-        settings: Some(Ok(Ok(StatedSettings {
-            contact,
-            paused: None,
-            pictures: Some(ImageScreening::Skin),
-            persons: 0,
-        }))),
+        settings: stated(contact(), None),
         free_bytes: Some(50 << 30),
         has_sources: Some(Ok(true)),
         sent_until: Some(Ok(Some(NOW - Millis::from_mins(2)))),
@@ -38,6 +30,14 @@ fn machine() -> Facts {
         ahead: Some(Ok(0)),
         ..Facts::new(NOW, false, "curlew".to_owned(), Ok("the store can be opened".to_owned()))
     }
+}
+
+fn contact() -> Fact<Option<String>> {
+    Ok(Some("https://search.example/bot".to_owned()))
+}
+
+fn stated(contact: Fact<Option<String>>, paused: Option<Origin>) -> Option<Fact<Result<StatedSettings, String>>> {
+    Some(Ok(Ok(StatedSettings { contact, paused, pictures: Some(ImageScreening::Skin), persons: 0 })))
 }
 
 /// Facts about a stack that is well, on an account with the usual quota.
@@ -79,6 +79,10 @@ fn of_stack(facts: &mut Facts) -> &mut StackFacts {
     facts.stack.as_mut().unwrap()
 }
 
+fn mapping_of(facts: &mut Facts, queue: usize) -> &mut Fact<MappingFacts> {
+    &mut of_stack(facts).mappings.as_mut().unwrap()[queue].1
+}
+
 fn failed<T>() -> Fact<T> {
     Err(MissingFact::Failed("it broke".to_owned()))
 }
@@ -93,16 +97,13 @@ fn wrong(mut facts: Facts, change: impl FnOnce(&mut Facts)) -> Vec<Finding> {
     examine(&facts).into_iter().filter(|finding| finding.level != Level::Ok).collect()
 }
 
-/// Checks that a change brings one finding of this check and level, with these words and with a remedy; all other
-/// checks go on.
+/// Checks that a change brings this one finding, with a remedy, and that all other checks go on.
 #[track_caller]
-fn judge(facts: Facts, expected: (&str, Level), words: &[&str], change: impl FnOnce(&mut Facts)) {
-    let checks = |findings: &[Finding]| findings.iter().map(|f| f.check).collect::<Vec<_>>();
-    let before = checks(&examine(&facts));
-    let mut changed = facts;
-    change(&mut changed);
-    let all = examine(&changed);
-    assert!(before.iter().all(|check| checks(&all).contains(check)), "{before:?}: {all:#?}");
+fn judge(mut facts: Facts, expected: (&str, Level), words: &[&str], change: impl FnOnce(&mut Facts)) {
+    let before = examine(&facts);
+    change(&mut facts);
+    let all = examine(&facts);
+    assert!(before.iter().all(|f| all.iter().any(|other| other.check == f.check)), "{before:?}: {all:#?}");
     let wrong: Vec<_> = all.iter().filter(|finding| finding.level != Level::Ok).collect();
     let [finding] = wrong.as_slice() else { panic!("{wrong:#?}") };
     assert_eq!((finding.check, finding.level), expected, "{finding:?}");
@@ -111,11 +112,19 @@ fn judge(facts: Facts, expected: (&str, Level), words: &[&str], change: impl FnO
     assert!(finding.see.is_some_and(is_in_docs), "{line}");
 }
 
-/// True if a section of the documentation exists.
+#[track_caller]
+fn warns(facts: Facts, check: &str, words: &[&str], change: impl FnOnce(&mut Facts)) {
+    judge(facts, (check, Level::Warning), words, change);
+}
+
+#[track_caller]
+fn fails(facts: Facts, check: &str, words: &[&str], change: impl FnOnce(&mut Facts)) {
+    judge(facts, (check, Level::Failed), words, change);
+}
+
 fn is_in_docs(see: &str) -> bool {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().and_then(Path::parent).unwrap();
     let (file, section) = see.split_once('#').unwrap_or((see, ""));
-    let text = std::fs::read_to_string(root.join(file)).unwrap_or_else(|e| panic!("{see}: {e}"));
+    let text = std::fs::read_to_string(crate::tests::root().join(file)).unwrap_or_else(|e| panic!("{see}: {e}"));
     let anchor = |heading: &str| -> String {
         let kept = heading.trim().to_lowercase().replace(' ', "-");
         kept.chars().filter(|c| c.is_alphanumeric() || *c == '-').collect()
@@ -141,47 +150,41 @@ fn what_is_well_is_said_by_each_check() {
 
 #[test]
 fn stores_that_cannot_be_opened_or_are_full() {
-    judge(machine(), ("store", Level::Failed), &["it broke"], |facts| facts.store = Some(failed()));
-    judge(machine(), ("store", Level::Warning), &["500 MB"], |facts| facts.free_bytes = Some(500 << 20));
-    judge(machine(), ("store", Level::Failed), &["50 MB"], |facts| facts.free_bytes = Some(50 << 20));
-    judge(stack(), ("store", Level::Failed), &["it broke", "aws.md#deploy"], |facts| facts.store = Some(failed()));
+    fails(machine(), "store", &["it broke"], |facts| facts.store = Some(failed()));
+    warns(machine(), "store", &["500 MB"], |facts| facts.free_bytes = Some(500 << 20));
+    fails(machine(), "store", &["50 MB"], |facts| facts.free_bytes = Some(50 << 20));
+    fails(stack(), "store", &["it broke", "aws.md#deploy"], |facts| facts.store = Some(failed()));
     let alone = Facts::new(NOW, true, "curlew --aws".to_owned(), failed());
     assert_eq!(examine(&alone).len(), 1, "nothing is said about what was not looked for");
 }
 
 #[test]
 fn settings_contact_and_pause() {
-    let settings = |facts: &mut Facts, settings| facts.settings = Some(settings);
     for (facts, remedy) in [(machine(), "curlew config check"), (stack(), "`curlew --aws config set FILE`")] {
-        let mut facts = facts;
-        facts.settings = Some(Ok(Err("line 2: no such setting".to_owned())));
-        let wrong: Vec<_> = examine(&facts).into_iter().filter(|f| f.level != Level::Ok).collect();
-        assert!(wrong.len() == 1 && wrong[0].line().contains("line 2"), "{wrong:?}");
-        assert!(wrong[0].check == "settings" && wrong[0].level == Level::Failed && wrong[0].line().contains(remedy));
+        let wrong = wrong(facts, |facts| facts.settings = Some(Ok(Err("line 2: no such setting".to_owned()))));
+        let [finding] = wrong.as_slice() else { panic!("{wrong:?}") };
+        assert_eq!((finding.check, finding.level), ("settings", Level::Failed));
+        assert!(["line 2", remedy].iter().all(|word| finding.line().contains(word)), "{finding:?}");
     }
-    let stated =
-        |contact, paused| Ok(Ok(StatedSettings { contact, paused, pictures: Some(ImageScreening::Skin), persons: 0 }));
-    let contact = || Ok(Some("a@b.example".to_owned()));
-    let none = |facts: &mut Facts| settings(facts, stated(Ok(None), None));
-    judge(machine(), ("contact", Level::Warning), &["--contact"], none);
-    judge(stack(), ("contact", Level::Failed), &["ContactUrl"], none);
-    assert_eq!(wrong(stack(), |facts| settings(facts, stated(failed(), None)))[0].check, "contact");
-    let by = |by| move |facts: &mut Facts| settings(facts, stated(contact(), Some(by)));
-    judge(stack(), ("paused", Level::Warning), &["`curlew --aws config resume`"], by(Origin::File));
-    judge(stack(), ("paused", Level::Warning), &["Paused=false"], by(Origin::Environment));
-    judge(machine(), ("paused", Level::Warning), &["paused = true"], by(Origin::File));
-    judge(machine(), ("paused", Level::Warning), &["environment"], by(Origin::Environment));
+    let none = |facts: &mut Facts| facts.settings = stated(Ok(None), None);
+    warns(machine(), "contact", &["--contact"], none);
+    fails(stack(), "contact", &["ContactUrl"], none);
+    assert_eq!(wrong(stack(), |facts| facts.settings = stated(failed(), None))[0].check, "contact");
+    let by = |by| move |facts: &mut Facts| facts.settings = stated(contact(), Some(by));
+    warns(stack(), "paused", &["`curlew --aws config resume`"], by(Origin::File));
+    warns(stack(), "paused", &["Paused=false"], by(Origin::Environment));
+    warns(machine(), "paused", &["paused = true"], by(Origin::File));
+    warns(machine(), "paused", &["environment"], by(Origin::Environment));
     // A paused stack sends nothing, and lets mappings be.
     let found = wrong(stack(), |facts| {
         by(Origin::File)(facts);
         facts.sent_until = Some(Ok(Some(NOW - Millis::from_days(3))));
         facts.queues[0].1 = Ok(due(3));
-        of_stack(facts).mappings.as_mut().unwrap()[0].1 = Ok(mapping("Disabled"));
+        *mapping_of(facts, 0) = Ok(mapping("Disabled"));
     });
     assert_eq!(found.len(), 1, "{found:#?}");
 }
 
-/// A queue in which so many messages are due.
 fn due(ready: u64) -> QueueFacts {
     QueueFacts { count: QueueCount { ready, ..QueueCount::default() }, due_since: None }
 }
@@ -189,18 +192,11 @@ fn due(ready: u64) -> QueueFacts {
 #[test]
 fn a_right_is_named_once_whoever_misses_it() {
     let right = "dynamodb:GetItem on the table curlew-hosts";
-    judge(
-        stack(),
-        ("rights", Level::Failed),
-        &["missing right: dynamodb:GetItem on the table curlew-hosts"],
-        |facts| {
-            of_stack(facts).trials.push(denied(right));
-            facts.sent_until = Some(denied(right));
-            of_stack(facts).version = Ok(None);
-        },
-    );
-    let all = examine(&stack());
-    assert!(all.iter().any(|f| f.check == "rights" && f.level == Level::Ok));
+    fails(stack(), "rights", &[&format!("missing right: {right}")], |facts| {
+        of_stack(facts).trials.push(denied(right));
+        facts.sent_until = Some(denied(right));
+        of_stack(facts).version = Ok(None);
+    });
     let functions = of_stack(&mut stack()).functions.len();
     let found = wrong(stack(), |facts| {
         for function in &mut of_stack(facts).functions {
@@ -218,47 +214,26 @@ fn a_right_is_named_once_whoever_misses_it() {
 fn versions_of_rows() {
     let version = |version| move |facts: &mut Facts| of_stack(facts).version = version;
     assert_eq!(wrong(stack(), version(Ok(None))), []);
-    judge(stack(), ("version", Level::Warning), &["Deploy"], version(Ok(Some(1))));
-    judge(stack(), ("version", Level::Failed), &["of version 99", "2 at most"], version(Ok(Some(99))));
+    warns(stack(), "version", &["Deploy"], version(Ok(Some(1))));
+    fails(stack(), "version", &["of version 99", "2 at most"], version(Ok(Some(99))));
     assert_eq!(wrong(stack(), version(failed()))[0].level, Level::Failed);
 }
 
 #[test]
 fn functions_that_are_missing_fail_or_differ() {
     let fetch = |change: fn(&mut FunctionFacts)| move |facts: &mut Facts| change(&mut of_stack(facts).functions[3]);
-    let broken = ("functions", Level::Failed);
-    judge(
-        stack(),
-        broken,
-        &["it broke", "functions-fail"],
-        fetch(|function| {
-            *function = FunctionFacts { name: "fetch".to_owned(), deployed: failed(), answer: None };
-        }),
-    );
-    judge(stack(), broken, &["it broke"], fetch(|function| function.answer = Some(failed())));
-    judge(
-        stack(),
-        broken,
-        &["fetch cannot run: no role"],
-        fetch(|function| {
-            function.deployed = Ok(Deployment { fault: Some("no role".to_owned()), reserved: None });
-        }),
-    );
-    let odd = ("functions", Level::Warning);
-    judge(stack(), odd, &["9.9.9 (fetch)"], fetch(|function| function.answer = Some(Ok(answer("9.9.9")))));
-    judge(
-        stack(),
-        odd,
-        &["fetch cannot use the settings", "config check"],
-        fetch(|function| {
-            let version = env!("CARGO_PKG_VERSION").to_owned();
-            function.answer = Some(Ok(SmokeReport { version, rejects_settings: true }));
-        }),
-    );
-    judge(stack(), odd, &["0.0.1 (", "upgrade-it"], |facts| {
-        for function in &mut of_stack(facts).functions {
-            function.answer = function.answer.take().map(|_| Ok(answer("0.0.1")));
-        }
+    let missing = fetch(|f| (f.deployed, f.answer) = (failed(), None));
+    fails(stack(), "functions", &["it broke", "functions-fail"], missing);
+    fails(stack(), "functions", &["it broke"], fetch(|f| f.answer = Some(failed())));
+    let without_role = fetch(|f| f.deployed = Ok(Deployment { fault: Some("no role".to_owned()), reserved: None }));
+    fails(stack(), "functions", &["fetch cannot run: no role"], without_role);
+    warns(stack(), "functions", &["9.9.9 (fetch)"], fetch(|f| f.answer = Some(Ok(answer("9.9.9")))));
+    let rejects = fetch(|f| {
+        f.answer = Some(Ok(SmokeReport { rejects_settings: true, ..answer(env!("CARGO_PKG_VERSION")) }));
+    });
+    warns(stack(), "functions", &["fetch cannot use the settings", "config check"], rejects);
+    warns(stack(), "functions", &["0.0.1 (", "upgrade-it"], |facts| {
+        of_stack(facts).functions.iter_mut().for_each(|f| f.answer = Some(Ok(answer("0.0.1"))));
     });
 }
 
@@ -268,7 +243,7 @@ fn mappings_rest_while_nothing_waits() {
         move |facts: &mut Facts| {
             facts.queues[2].1 = Ok(due(ready));
             facts.sent_until = Some(Ok(Some(NOW - ago)));
-            of_stack(facts).mappings.as_mut().unwrap()[2].1 = Ok(mapping("Disabled"));
+            *mapping_of(facts, 2) = Ok(mapping("Disabled"));
         }
     };
     assert_eq!(wrong(stack(), off(0, Millis::ZERO)), []);
@@ -276,17 +251,14 @@ fn mappings_rest_while_nothing_waits() {
     off(0, Millis::ZERO)(&mut resting);
     let said = examine(&resting).into_iter().find(|f| f.check == "mappings").unwrap().found;
     assert_eq!(said, "discover, poll, extract, remove on; fetch resting");
-    judge(stack(), ("mappings", Level::Warning), &["mapping of fetch is off", "1 message waits"], off(1, Millis::ZERO));
+    warns(stack(), "mappings", &["mapping of fetch is off", "1 message waits"], off(1, Millis::ZERO));
     let found = wrong(stack(), off(4, Millis::from_hours(1)));
     let failed_mapping = found.iter().find(|f| f.check == "mappings").unwrap();
     assert!(failed_mapping.level == Level::Failed && failed_mapping.line().contains("--uuid a-1"), "{found:#?}");
     assert!(failed_mapping.see.is_some_and(is_in_docs));
-    let changing = |facts: &mut Facts| of_stack(facts).mappings.as_mut().unwrap()[2].1 = Ok(mapping("Enabling"));
-    assert_eq!(wrong(stack(), changing), []);
-    judge(stack(), ("mappings", Level::Failed), &["it broke"], |facts| of_stack(facts).mappings = failed());
-    judge(stack(), ("mappings", Level::Failed), &["it broke"], |facts| {
-        of_stack(facts).mappings.as_mut().unwrap()[0].1 = failed();
-    });
+    assert_eq!(wrong(stack(), |facts| *mapping_of(facts, 2) = Ok(mapping("Enabling"))), []);
+    fails(stack(), "mappings", &["it broke"], |facts| of_stack(facts).mappings = failed());
+    fails(stack(), "mappings", &["it broke"], |facts| *mapping_of(facts, 0) = failed());
 }
 
 #[test]
@@ -294,8 +266,8 @@ fn executions_of_the_account_and_of_the_stack() {
     let quota = |all, unreserved| move |facts: &mut Facts| of_stack(facts).quota = Ok(QuotaFacts { all, unreserved });
     // Five mappings of two each; dispatch, index, sample and the search page.
     assert_eq!(wrong(stack(), quota(14, 14)), []);
-    judge(stack(), ("quota", Level::Warning), &["10 executions", "may want 14"], quota(10, 10));
-    judge(stack(), ("quota", Level::Failed), &["WebConcurrency"], quota(10, 0));
+    warns(stack(), "quota", &["10 executions", "may want 14"], quota(10, 10));
+    fails(stack(), "quota", &["WebConcurrency"], quota(10, 0));
     let reserved = |facts: &mut Facts| {
         quota(31, 11)(facts);
         for name in [4, 8] {
@@ -309,46 +281,41 @@ fn executions_of_the_account_and_of_the_stack() {
 #[test]
 fn alarms_that_tell_nobody_are_a_warning() {
     let alarms = |goes_to| move |facts: &mut Facts| of_stack(facts).alarms = Some(goes_to);
-    judge(stack(), ("alarms", Level::Warning), &["nobody is told", "AlarmEmail"], alarms(AlarmsGoTo::Nobody));
+    warns(stack(), "alarms", &["nobody is told", "AlarmEmail"], alarms(AlarmsGoTo::Nobody));
     assert!(wrong(stack(), alarms(AlarmsGoTo::NoAlarms)).is_empty(), "it was deployed so");
 }
 
 #[test]
 fn what_is_sent_late() {
     let sent = |ago: Option<Millis>| move |facts: &mut Facts| facts.sent_until = Some(Ok(ago.map(|ago| NOW - ago)));
-    judge(stack(), ("schedule", Level::Warning), &["dispatch has not run yet"], sent(None));
+    warns(stack(), "schedule", &["dispatch has not run yet"], sent(None));
     assert_eq!(wrong(stack(), sent(Some(Millis::from_mins(9)))), []);
-    judge(stack(), ("schedule", Level::Warning), &["due", "11.0 min"], sent(Some(Millis::from_mins(11))));
-    judge(stack(), ("schedule", Level::Failed), &["due", "2.0 h"], sent(Some(Millis::from_hours(2))));
-    judge(stack(), ("schedule", Level::Failed), &["parked", "3.0 h"], |facts| {
+    warns(stack(), "schedule", &["due", "11.0 min"], sent(Some(Millis::from_mins(11))));
+    fails(stack(), "schedule", &["due", "2.0 h"], sent(Some(Millis::from_hours(2))));
+    fails(stack(), "schedule", &["parked", "3.0 h"], |facts| {
         of_stack(facts).released_until = Ok(Some(NOW - Millis::from_hours(3)));
     });
     assert_eq!(wrong(machine(), sent(None)), []);
     assert_eq!(wrong(machine(), sent(Some(Millis::from_hours(20)))), []);
-    judge(machine(), ("schedule", Level::Warning), &["curlew serve"], sent(Some(Millis::from_days(2))));
+    warns(machine(), "schedule", &["curlew serve"], sent(Some(Millis::from_days(2))));
     assert_eq!(wrong(machine(), |facts| facts.sent_until = Some(failed()))[0].level, Level::Failed);
 }
 
 #[test]
 fn what_is_due_given_up_or_unknown_in_queues() {
-    judge(stack(), ("backlog", Level::Warning), &["20000 messages are due for poll"], |facts| {
+    warns(stack(), "backlog", &["20000 messages are due for poll"], |facts| {
         facts.queues[1].1 = Ok(due(20_000));
     });
-    let since = |ago| {
-        move |facts: &mut Facts| {
-            facts.queues[1].1 = Ok(QueueFacts { due_since: Some(NOW - ago), ..due(20_000) });
-        }
-    };
+    let late = |ago| QueueFacts { due_since: Some(NOW - ago), ..due(20_000) };
+    let since = |ago| move |facts: &mut Facts| facts.queues[1].1 = Ok(late(ago));
     assert_eq!(wrong(machine(), since(Millis::from_hours(3))), []);
-    judge(machine(), ("backlog", Level::Warning), &["poll", "48.0 h"], since(Millis::from_hours(48)));
+    warns(machine(), "backlog", &["poll", "48.0 h"], since(Millis::from_hours(48)));
     assert_eq!(wrong(machine(), |facts| facts.queues[1].1 = failed())[0].check, "backlog");
-    let dead = |facts: &mut Facts| {
-        let count = QueueCount { dead: 1, ..QueueCount::default() };
-        facts.queues[3].1 = Ok(QueueFacts { count, due_since: None });
-    };
-    judge(stack(), ("given_up", Level::Warning), &["1 job of extract", "`curlew --aws redrive`"], dead);
-    judge(machine(), ("given_up", Level::Warning), &["`curlew redrive`"], dead);
-    judge(stack(), ("given_up", Level::Warning), &["2 events", "curlew --aws index"], |facts| {
+    let count = QueueCount { dead: 1, ..QueueCount::default() };
+    let dead = |facts: &mut Facts| facts.queues[3].1 = Ok(QueueFacts { count, due_since: None });
+    warns(stack(), "given_up", &["1 job of extract", "`curlew --aws redrive`"], dead);
+    warns(machine(), "given_up", &["`curlew redrive`"], dead);
+    warns(stack(), "given_up", &["2 events", "curlew --aws index"], |facts| {
         of_stack(facts).dead_events = Ok(2);
     });
     assert_eq!(wrong(stack(), |facts| of_stack(facts).dead_events = failed())[0].check, "given_up");
@@ -357,72 +324,51 @@ fn what_is_due_given_up_or_unknown_in_queues() {
 #[test]
 fn what_waits_to_be_published() {
     let index = |ago: Option<Millis>, has_unpublished| {
-        move |facts: &mut Facts| {
-            let published = ago.map(|ago| NOW - ago);
-            facts.index = Some(Ok(IndexFacts { pages: 7, published, has_unpublished, newer: None }));
-        }
+        let facts = IndexFacts { pages: 7, published: ago.map(|ago| NOW - ago), has_unpublished, newer: None };
+        move |all: &mut Facts| all.index = Some(Ok(facts))
     };
     for (ago, waits) in [(None, false), (None, true), (Some(Millis::from_days(9)), false), (Some(Millis::ZERO), true)] {
         assert_eq!(wrong(stack(), index(ago, waits)), []);
         assert_eq!(wrong(machine(), index(ago, waits)), []);
     }
-    judge(stack(), ("index", Level::Warning), &["`curlew --aws index`"], index(Some(Millis::from_hours(13)), true));
-    judge(machine(), ("index", Level::Failed), &["72.0 h", "`curlew index`"], index(Some(Millis::from_days(3)), true));
+    warns(stack(), "index", &["`curlew --aws index`"], index(Some(Millis::from_hours(13)), true));
+    fails(machine(), "index", &["72.0 h", "`curlew index`"], index(Some(Millis::from_days(3)), true));
     let paused = wrong(stack(), |facts| {
         index(Some(Millis::from_days(9)), true)(facts);
-        let contact = Ok(Some("a@b.example".to_owned()));
-        facts.settings = Some(Ok(Ok(StatedSettings {
-            contact,
-            paused: Some(Origin::Environment),
-            pictures: Some(ImageScreening::Skin),
-            persons: 0,
-        })));
+        facts.settings = stated(contact(), Some(Origin::Environment));
     });
     assert!(paused.iter().all(|finding| finding.level == Level::Warning), "{paused:?}");
     assert_eq!(wrong(stack(), |facts| facts.index = Some(failed()))[0].check, "index");
-}
-
-#[test]
-fn an_index_of_a_newer_version_is_named_and_the_rest_is_examined() {
     let newer = |facts: &mut Facts| facts.index = Some(Ok(IndexFacts { newer: Some(2025), ..IndexFacts::default() }));
-    judge(machine(), ("index", Level::Failed), &["newer version", "2025"], newer);
-    judge(stack(), ("index", Level::Failed), &["newer version", "2025"], newer);
+    fails(machine(), "index", &["newer version", "2025"], newer);
+    fails(stack(), "index", &["newer version", "2025"], newer);
 }
 
 #[test]
 fn messages_of_people() {
     let left = |hours: u64| {
-        move |facts: &mut Facts| {
-            let oldest = Some(NOW - Millis::from_hours(hours));
-            facts.messages = Some(Ok(OpenMessages { count: 2, oldest }));
-        }
+        let oldest = Some(NOW - Millis::from_hours(hours));
+        move |facts: &mut Facts| facts.messages = Some(Ok(OpenMessages { count: 2, oldest }))
     };
     assert_eq!(wrong(machine(), left(19)), []);
-    judge(machine(), ("messages", Level::Warning), &["2 messages", "21.0 h", "`curlew messages`"], left(21));
-    judge(stack(), ("messages", Level::Warning), &["`curlew --aws messages`"], left(400));
+    warns(machine(), "messages", &["2 messages", "21.0 h", "`curlew messages`"], left(21));
+    warns(stack(), "messages", &["`curlew --aws messages`"], left(400));
     assert_eq!(wrong(stack(), |facts| facts.messages = Some(failed()))[0].check, "messages");
 }
 
 #[test]
-fn rows_that_lie_ahead_of_the_clock() {
+fn sites_holds_and_rows_that_lie_ahead_of_the_clock() {
     let told = ["3 rows of hosts, feeds or sites lie ahead of the clock", "server.md"];
-    judge(machine(), ("clock", Level::Warning), &told, |facts| facts.ahead = Some(Ok(3)));
-}
-
-#[test]
-fn sites_and_holds() {
-    judge(stack(), ("sites", Level::Warning), &["`curlew --aws crawl SITE`"], |facts| {
-        facts.has_sources = Some(Ok(false))
-    });
-    judge(machine(), ("sites", Level::Warning), &["`curlew crawl SITE`"], |facts| facts.has_sources = Some(Ok(false)));
+    warns(machine(), "clock", &told, |facts| facts.ahead = Some(Ok(3)));
+    let none = |facts: &mut Facts| facts.has_sources = Some(Ok(false));
+    warns(stack(), "sites", &["`curlew --aws crawl SITE`"], none);
+    warns(machine(), "sites", &["`curlew crawl SITE`"], none);
     assert_eq!(wrong(stack(), |facts| facts.counted = Some(Ok(None))), []);
     let held = |sites, n| {
-        move |facts: &mut Facts| {
-            let held = [(HoldReason::TooManyRequests, n)].into();
-            facts.counted = Some(Ok(Some(HoldCount { at: Some(NOW), sites, held })));
-        }
+        let count = HoldCount { at: Some(NOW), sites, held: [(HoldReason::TooManyRequests, n)].into() };
+        move |facts: &mut Facts| facts.counted = Some(Ok(Some(count)))
     };
     assert_eq!(wrong(stack(), held(2, 2)), [], "too few to tell anything");
-    judge(stack(), ("holds", Level::Warning), &["5 hosts are on hold (5 too_many_requests)", "#trouble"], held(8, 5));
-    judge(machine(), ("holds", Level::Warning), &["`curlew holds`"], held(8, 5));
+    warns(stack(), "holds", &["5 hosts are on hold (5 too_many_requests)", "#trouble"], held(8, 5));
+    warns(machine(), "holds", &["`curlew holds`"], held(8, 5));
 }

@@ -17,7 +17,6 @@ use std::path::Path;
 
 /// Maximum size of a batch in bytes, unless it is one document; engines behind small machines take 10 MB.
 const MAX_BATCH: usize = 4 << 20;
-/// Maximum number of actions in a batch.
 const MAX_ACTIONS: usize = 1_000;
 /// Maximum number of refused documents that are named.
 const NAMED: usize = 20;
@@ -27,7 +26,6 @@ enum Receiver {
     Engine(Engine),
 }
 
-/// Actions on their way to the receiver.
 struct Bulk {
     receiver: Receiver,
     batch: Vec<Action>,

@@ -64,7 +64,6 @@ const fn optional(name: &'static str, of: ColumnType, cell: fn(&Record) -> Cell<
     Column { name, of, is_required: false, cell }
 }
 
-/// All columns, in the order in which they are written.
 pub(crate) static COLUMNS: [Column; 23] = [
     required("schema", ColumnType::Integer, |_| Cell::Integer(SCHEMA)),
     required("id", ColumnType::Text, |record| Cell::text(record.id.as_str())),

@@ -17,7 +17,6 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
-    /// Opens a file, or standard output.
     pub(crate) fn open(output: Option<&Path>) -> Result<Destination> {
         let Some(path) = output else {
             return Ok(Destination { file: File::from(io::stdout().as_fd().try_clone_to_owned()?), renamed: None });
@@ -40,7 +39,6 @@ impl Destination {
         self.file.write_all(bytes).context(CANNOT)
     }
 
-    /// Returns another handle of the same file.
     #[cfg(feature = "parquet")]
     pub(crate) fn file(&self) -> Result<File> {
         self.file.try_clone().context(CANNOT)

@@ -17,7 +17,6 @@ const NDJSON: &str = "application/x-ndjson";
 const AGENT: &str = concat!("Curlew/", env!("CARGO_PKG_VERSION"));
 /// Longest time that an engine may take for a batch.
 const BATCH_TIME: Millis = Millis::from_secs(120);
-/// Maximum number of times that a batch is posted.
 const TRIES: u32 = 6;
 /// Wait before the second try; each further one is twice as long.
 const FIRST_WAIT: Millis = Millis::from_secs(1);
@@ -135,8 +134,7 @@ impl Engine {
     }
 }
 
-/// Judges an engine's answer to a number of actions. Fails if one failed for another reason than its document or a
-/// passing state of the engine.
+/// Judges an answer. Fails if an action failed but for its document or a passing state of the engine.
 fn judge(answer: &Answer, actions: usize) -> Result<Judgement> {
     if let Some(error) = &answer.error {
         bail!("the engine gave up: {}", words(error));
@@ -187,7 +185,7 @@ mod tests {
 
     /// An engine that gives these answers in turn, and keeps what was posted.
     struct Scripted {
-        answers: Mutex<Vec<(u16, &'static str)>>,
+        answers: Mutex<Vec<(u16, String)>>,
         posted: Mutex<Vec<String>>,
         slept: Mutex<Vec<Millis>>,
     }
@@ -223,8 +221,14 @@ mod tests {
 
     const DONE: &str = r#"{"took":1,"errors":false}"#;
 
-    async fn take(answers: &[(u16, &'static str)]) -> (Result<Vec<String>>, Arc<Scripted>) {
-        let answers = Mutex::new(answers.to_vec());
+    /// An answer that has this outcome of the first action, while the others are done.
+    fn answer(first: &str) -> String {
+        let others = r#"{"index":{"_id":"b","status":201}},{"delete":{"_id":"c","status":404}}"#;
+        format!(r#"{{"errors":true,"items":[{first},{others}]}}"#)
+    }
+
+    async fn take(answers: &[(u16, &str)]) -> (Result<Vec<String>>, Arc<Scripted>) {
+        let answers = Mutex::new(answers.iter().map(|(status, body)| (*status, (*body).to_owned())).collect());
         let script = Arc::new(Scripted { answers, posted: Mutex::default(), slept: Mutex::default() });
         let engine =
             Engine { url: "http://e/_bulk".into(), headers: vec![], fetch: script.clone(), clock: script.clone() };
@@ -248,39 +252,30 @@ mod tests {
 
     #[tokio::test]
     async fn a_document_that_is_refused_keeps_no_other_back_but_other_errors_do() {
-        let items = |first: &'static str| (200, first);
-        let (taken, _) = take(&[items(
-            r#"{"errors":true,"items":[{"index":{"_id":"a","status":400,"error":{"type":"mapper_parsing_exception",
-            "reason":"no date"}}},{"index":{"_id":"b","status":201}},{"delete":{"_id":"c","status":404}}]}"#,
-        )])
-        .await;
+        let failed = |status, kind, reason| {
+            let error = serde_json::json!({"type": kind, "reason": reason});
+            answer(&serde_json::json!({"index": {"_id": "a", "status": status, "error": error}}).to_string())
+        };
+        let (taken, _) = take(&[(200, &failed(400, "mapper_parsing_exception", "no date"))]).await;
         assert_eq!(taken.unwrap(), ["a: mapper_parsing_exception: no date"]);
-        for (answer, why) in [
-            ((401, ""), "answered 401"),
-            ((200, "<html>"), "does not answer as `_bulk` does"),
+        let none = ["a", "b", "c"].map(|id| format!(r#"{{"index":{{"_id":"{id}","status":400}}}}"#)).join(",");
+        for (status, body, why) in [
+            (401, "", "answered 401"),
+            (200, "<html>", "does not answer as `_bulk` does"),
+            (200, r#"{"errors":false,"error":"bulk index data format error","items":[]}"#, "gave up: bulk index data"),
+            (200, r#"{"errors":true,"items":[]}"#, "0 outcomes of 3 actions"),
             (
-                (200, r#"{"errors":false,"error":"bulk index data format error","items":[]}"#),
-                "gave up: bulk index data",
-            ),
-            ((200, r#"{"errors":true,"items":[]}"#), "0 outcomes of 3 actions"),
-            (
-                (
-                    200,
-                    r#"{"errors":true,"items":[{"index":{"_id":"a","status":403,
-                    "error":{"type":"cluster_block_exception","reason":"read-only"}}},{"index":{"_id":"b","status":201}},{"index":{"_id":"c","status":201}}]}"#,
-                ),
+                200,
+                &failed(403, "cluster_block_exception", "read-only"),
                 "403 to 'index' of a: cluster_block_exception: read-only",
             ),
             (
-                (
-                    200,
-                    r#"{"errors":true,"items":[{"index":{"_id":"a","status":400}},{"index":{"_id":"b","status":400}},
-                    {"index":{"_id":"c","status":400}}]}"#,
-                ),
+                200,
+                &format!(r#"{{"errors":true,"items":[{none}]}}"#),
                 "takes none of 3 documents, such as a: status 400",
             ),
         ] {
-            let said = take(&[answer]).await.0.unwrap_err().to_string();
+            let said = take(&[(status, body)]).await.0.unwrap_err().to_string();
             assert!(said.contains(why), "{said}");
         }
     }

@@ -23,10 +23,8 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::mpsc::{Receiver, channel};
 
-/// Portions that wait to be written.
 const WAITING: usize = 2;
 
-/// Form of exported records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
     /// One JSON object per line.
@@ -59,7 +57,6 @@ pub(crate) async fn records(world: &World, args: RecordsArgs) -> Result<()> {
     }
 }
 
-/// Writes records as lines of text behind a header.
 async fn text(
     world: &World,
     filter: RecordFilter,
@@ -80,8 +77,7 @@ async fn text(
     .await
 }
 
-/// Passes all records, encoded, to `write`, which runs on a thread of its own. The portion `None` is the end; a stream
-/// that ends without it is cut short.
+/// Passes encoded records to `write`, on a thread of its own. A stream without a final `None` is cut short.
 async fn stream<T: Send + 'static>(
     world: &World,
     filter: RecordFilter,

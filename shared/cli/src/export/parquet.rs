@@ -32,7 +32,6 @@ const WITHOUT_DICTIONARY: [&str; 7] = ["id", "url", "title", "text", "fetched_at
 /// Columns whose smallest and largest value help no query.
 const WITHOUT_STATISTICS: [&str; 4] = ["title", "text", "thumbnail", "simhash"];
 
-/// Writes the records that a filter takes to a file, or to standard output.
 pub(super) async fn export(
     world: &World,
     filter: RecordFilter,

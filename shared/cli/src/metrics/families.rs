@@ -1,5 +1,4 @@
-//! The families of metrics, and their series. Every label has a closed set of values, which `docs/reference/metrics.md`
-//! lists.
+//! The families of metrics. Every label has a closed set of values (`docs/reference/metrics.md`).
 
 use super::gauges::Gauges;
 use crate::process;
@@ -13,7 +12,6 @@ use prometheus_client::metrics::MetricType::{self, Counter, Gauge, Histogram as 
 use std::borrow::Borrow;
 use std::fmt;
 
-/// Help of `curlew_index_age_seconds`.
 const INDEX_AGE: &str = "Time since the last publishing while something new waits, else 0";
 
 #[derive(Debug)]
@@ -68,8 +66,7 @@ fn write(encoder: &mut MetricEncoder<'_>, kind: MetricType, value: &Value<'_>) -
     }
 }
 
-/// Returns the families in the order of their text. The series that alerts look at are there from the start, since a
-/// counter that appears with its first event has no increase.
+/// Returns the families. Series of alerts are there from the start: one that appears has no increase.
 pub(crate) fn families<'a>(c: &'a Counts, g: &Gauges) -> Vec<Family<'a>> {
     let calls = c.calls_by_status.iter();
     let calls = calls.map(|((kind, status), n)| (vec![("kind", *kind), ("status", *status)], Value::Whole(*n)));
@@ -154,7 +151,6 @@ fn seconds(time: Millis) -> f64 {
     time.0 as f64 / 1_000.0
 }
 
-/// Returns a series for each value of a label.
 fn by<'a>(
     label: &'static str,
     numbers: impl IntoIterator<Item = (impl Borrow<&'static str>, impl Borrow<u64>)>,

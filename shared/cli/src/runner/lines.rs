@@ -40,8 +40,7 @@ impl Lines {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives a job its turn, or puts it at the end of the line; returns the job if it is to be run at once. It has no
-    /// turn then if the line is full.
+    /// Gives a job its turn or puts it in line; returns a job to run at once, without a turn if the line is full.
     pub(super) fn enter(&self, host: &HostKey, job: InLine) -> Option<(Option<Turn>, InLine)> {
         let mut state = self.state();
         match state.lines.get_mut(host) {
@@ -57,13 +56,11 @@ impl Lines {
         }
     }
 
-    /// Returns the jobs whose turn has come.
     pub(super) fn called(&self) -> Vec<(Turn, InLine)> {
         let called = std::mem::take(&mut self.state().called);
         called.into_iter().map(|(host, job)| (Turn { host, lines: self.clone() }, job)).collect()
     }
 
-    /// Returns true if no job waits or has its turn.
     pub(super) fn is_empty(&self) -> bool {
         self.state().lines.is_empty()
     }

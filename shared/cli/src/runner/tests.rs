@@ -6,26 +6,22 @@ use curlew_embedded::Access;
 use curlew_model::{EntryHints, HostKey, PollJob, Purpose, Timestamp, VisitItem, VisitJob, Work};
 use curlew_policy::address;
 use curlew_policy::delivery::{MAX_HANDOUTS, MAX_RECEIVES};
-use std::path::Path;
 use tempfile::TempDir;
 use url::Url;
 
-/// The next process over a store.
-async fn world(dir: &Path) -> Arc<World> {
-    world_that_is(false, dir).await
-}
-
-async fn world_that_is(paused: bool, dir: &Path) -> Arc<World> {
-    let settings = |name: &str, value: &str| (format!("CURLEW_{name}"), value.to_owned());
-    let environment = [
-        settings("DATA", dir.to_str().unwrap()),
-        settings("CONTACT", "curlew@example.org"),
-        settings("PAUSED", if paused { "true" } else { "false" }),
-    ];
-    let settings = Settings::load(&Flags::default(), environment.into_iter()).unwrap();
+/// The next process over a store, with these jobs that are due.
+async fn world_with(dir: &TempDir, jobs: impl IntoIterator<Item = Job>) -> Arc<World> {
+    let flags = Flags { data: Some(dir.path().into()), contact: Some("curlew@example.org".into()), ..Flags::default() };
+    let settings = Settings::load(&flags, std::iter::empty()).unwrap();
     let world = World::open(settings, Access::Exclusive).unwrap();
     world.recover().await.unwrap();
+    let jobs: Vec<_> = jobs.into_iter().map(|job| (job, Timestamp::EPOCH)).collect();
+    world.ports.queue.send(&jobs).await.unwrap();
     Arc::new(world)
+}
+
+async fn handed(world: &World, queue: QueueName) -> Vec<Delivery> {
+    world.ports.inbox.receive(queue, 9, VISIBILITY, world.clock.now()).await.unwrap()
 }
 
 /// A poll that is dropped as soon as it is run, since nobody knows its feed.
@@ -43,18 +39,15 @@ fn visit(pages: usize) -> VisitJob {
     VisitJob::new(HostKey::new("example.org").unwrap(), items)
 }
 
-/// Hands a job out to processes that die with it.
-async fn killed(dir: &Path, stage: QueueName, times: u32) {
+/// Hands these jobs out to processes that die with them.
+async fn killed(dir: &TempDir, times: u32, jobs: usize) {
     for _ in 0..times {
-        let world = world(dir).await;
-        let handed = world.ports.inbox.receive(stage, 1, VISIBILITY, world.clock.now()).await.unwrap();
-        assert_eq!(handed.len(), 1);
+        assert_eq!(handed(&*world_with(dir, []).await, QueueName::Poll).await.len(), jobs);
     }
 }
 
 async fn ended(world: &Arc<World>) -> Vec<String> {
-    let end = End::Idle(None);
-    Runner::new(world.clone(), Arc::default()).run(end).await.unwrap();
+    Runner::new(world.clone(), Arc::default()).run(End::Idle(None)).await.unwrap();
     world.ports.inbox.dead(10).await.unwrap().into_iter().map(|dead| dead.error).collect()
 }
 
@@ -62,8 +55,8 @@ async fn ended(world: &Arc<World>) -> Vec<String> {
 async fn a_paused_crawl_leaves_every_job_where_it_is() {
     let dir = TempDir::new().unwrap();
     for paused in [true, false] {
-        let world = world_that_is(paused, dir.path()).await;
-        world.ports.queue.send(&[(poll("https://nobody.example/"), Timestamp::EPOCH)]).await.unwrap();
+        let mut world = world_with(&dir, [poll("https://nobody.example/")]).await;
+        Arc::get_mut(&mut world).unwrap().config.paused = paused;
         assert_eq!(ended(&world).await, Vec::<String>::new());
         assert_eq!(world.ports.inbox.next_due().await.unwrap().is_some(), paused);
     }
@@ -72,12 +65,9 @@ async fn a_paused_crawl_leaves_every_job_where_it_is() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_kills_its_process_each_time_is_given_up_and_the_rest_is_done() {
     let dir = TempDir::new().unwrap();
-    let first = world(dir.path()).await;
-    first.ports.queue.send(&[(poll("https://poison.example/"), Timestamp::EPOCH)]).await.unwrap();
-    drop(first);
-    killed(dir.path(), QueueName::Poll, MAX_HANDOUTS - 1).await;
-    let last = world(dir.path()).await;
-    last.ports.queue.send(&[(poll("https://example.org/"), Timestamp::EPOCH)]).await.unwrap();
+    drop(world_with(&dir, [poll("https://poison.example/")]).await);
+    killed(&dir, MAX_HANDOUTS - 1, 1).await;
+    let last = world_with(&dir, [poll("https://example.org/")]).await;
     let dead = ended(&last).await;
     assert_eq!(dead, ["delivered 7 times without finishing; the last process died or was killed"]);
     let left = last.ports.inbox.counts(last.clock.now()).await.unwrap()[&QueueName::Poll];
@@ -87,20 +77,17 @@ async fn what_kills_its_process_each_time_is_given_up_and_the_rest_is_done() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_may_outlive_more_deaths_than_failures() {
     let dir = TempDir::new().unwrap();
-    let first = world(dir.path()).await;
-    first.ports.queue.send(&[(poll("https://example.org/"), Timestamp::EPOCH)]).await.unwrap();
-    drop(first);
-    killed(dir.path(), QueueName::Poll, MAX_RECEIVES).await;
-    assert!(ended(&world(dir.path()).await).await.is_empty());
+    drop(world_with(&dir, [poll("https://example.org/")]).await);
+    killed(&dir, MAX_RECEIVES, 1).await;
+    assert!(ended(&world_with(&dir, []).await).await.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_visit_that_never_ends_is_split_into_its_pages() {
     let dir = TempDir::new().unwrap();
-    let world = world(dir.path()).await;
-    world.ports.queue.send(&[(Job::new(visit(3)), Timestamp::EPOCH)]).await.unwrap();
+    let world = world_with(&dir, [Job::new(visit(3))]).await;
     for receives in 1..=SUSPECT {
-        let mut handed = world.ports.inbox.receive(QueueName::Fetch, 9, VISIBILITY, world.clock.now()).await.unwrap();
+        let mut handed = handed(&world, QueueName::Fetch).await;
         assert_eq!((handed.len(), handed[0].receives), (1, receives));
         if receives == SUSPECT {
             run(&world, QueueName::Fetch, handed, true).await.unwrap();
@@ -108,32 +95,20 @@ async fn a_visit_that_never_ends_is_split_into_its_pages() {
             world.ports.inbox.put_back(&handed.remove(0).receipt, Timestamp::EPOCH).await.unwrap();
         }
     }
-    let handed = world.ports.inbox.receive(QueueName::Fetch, 9, VISIBILITY, world.clock.now()).await.unwrap();
-    let pages: Vec<_> = handed
-        .iter()
-        .map(|delivery| match &delivery.job {
-            Ok(Job { work: Work::Fetch(visit), .. }) => (delivery.receives, visit.items.len()),
-            other => panic!("{other:?}"),
-        })
-        .collect();
-    assert_eq!(pages, [(1, 1), (1, 1), (1, 1)]);
+    let pages = handed(&world, QueueName::Fetch).await.into_iter().map(|delivery| match &delivery.job {
+        Ok(Job { work: Work::Fetch(visit), .. }) => (delivery.receives, visit.items.len()),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(pages.collect::<Vec<_>>(), [(1, 1), (1, 1), (1, 1)]);
 }
 
-/// Two processes have died with some jobs in hand: of those, one is run at a time, and no other job is handed out
-/// before they are done with.
+/// Of the jobs in hand when two processes died, one is run at a time, before all other jobs.
 #[tokio::test(flavor = "multi_thread")]
 async fn suspects_are_handed_out_one_at_a_time() {
     let dir = TempDir::new().unwrap();
-    let first = world(dir.path()).await;
-    let jobs: Vec<_> = (0..4).map(|n| (poll(&format!("https://h{n}.example/")), Timestamp::EPOCH)).collect();
-    first.ports.queue.send(&jobs).await.unwrap();
-    drop(first);
-    for _ in 1..SUSPECT {
-        let world = world(dir.path()).await;
-        let handed = world.ports.inbox.receive(QueueName::Poll, 9, VISIBILITY, world.clock.now()).await.unwrap();
-        assert_eq!(handed.len(), 4);
-    }
-    let last = world(dir.path()).await;
+    drop(world_with(&dir, (0..4).map(|n| poll(&format!("https://h{n}.example/")))).await);
+    killed(&dir, SUSPECT - 1, 4).await;
+    let last = world_with(&dir, []).await;
     let mut runner = Runner::new(last.clone(), Arc::default());
     let in_flight = async || last.ports.inbox.counts(last.clock.now()).await.unwrap()[&QueueName::Poll].in_flight;
     for _ in 0..4 {
@@ -149,18 +124,16 @@ async fn suspects_are_handed_out_one_at_a_time() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_that_is_interrupted_has_not_failed() {
     let dir = TempDir::new().unwrap();
-    let world = world(dir.path()).await;
-    world.ports.queue.send(&[(poll("https://example.org/"), Timestamp::EPOCH)]).await.unwrap();
-    let handed = world.ports.inbox.receive(QueueName::Poll, 9, VISIBILITY, world.clock.now()).await.unwrap();
+    let world = world_with(&dir, [poll("https://example.org/")]).await;
     let mut runner = Runner::new(world.clone(), Arc::new(AtomicBool::new(true)));
-    runner.under_way.add(&handed);
+    runner.under_way.add(&handed(&world, QueueName::Poll).await);
     let (clock, is_ending) = (world.clock.clone(), runner.ending.subscribe());
     runner.tasks.spawn(async move {
         unless_interrupted(is_ending, clock.sleep(Millis::from_hours(1))).await;
         Ok(())
     });
     runner.finish().await;
-    let handed = world.ports.inbox.receive(QueueName::Poll, 9, VISIBILITY, world.clock.now()).await.unwrap();
+    let handed = handed(&world, QueueName::Poll).await;
     assert_eq!(handed.iter().map(|delivery| delivery.receives).collect::<Vec<_>>(), [1]);
 }
 
@@ -176,9 +149,7 @@ fn pages_are_gathered_while_visits_bring_more() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_whose_host_is_in_use_follows_without_being_put_off() {
     let dir = TempDir::new().unwrap();
-    let world = world(dir.path()).await;
-    let jobs: Vec<_> = (0..3).map(|n| (poll(&format!("https://example.org/{n}")), Timestamp::EPOCH)).collect();
-    world.ports.queue.send(&jobs).await.unwrap();
+    let world = world_with(&dir, (0..3).map(|n| poll(&format!("https://example.org/{n}")))).await;
     let mut runner = Runner::new(world.clone(), Arc::default());
     runner.unsettled.clear();
     assert_eq!(runner.start_what_is_due().await.unwrap(), 3);
@@ -194,9 +165,7 @@ async fn a_job_whose_host_is_in_use_follows_without_being_put_off() {
 #[tokio::test]
 async fn the_first_job_of_a_process_has_a_turn_too() {
     let dir = TempDir::new().unwrap();
-    let world = world(dir.path()).await;
-    world.ports.queue.send(&[(poll("https://example.org/"), Timestamp::EPOCH)]).await.unwrap();
-    let mut runner = Runner::new(world, Arc::default());
+    let mut runner = Runner::new(world_with(&dir, [poll("https://example.org/")]).await, Arc::default());
     runner.unsettled = BTreeSet::from([QueueName::Poll]);
     // On one thread, the job has not run when this returns.
     assert_eq!(runner.settle().await.unwrap(), 1);

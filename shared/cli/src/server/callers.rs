@@ -20,20 +20,17 @@ pub(super) struct Callers {
     held: Arc<Mutex<HashMap<IpNet, usize>>>,
 }
 
-/// A connection that is counted until this is dropped.
 pub(super) struct Share {
     callers: Callers,
     networks: Vec<IpNet>,
 }
 
 impl Callers {
-    /// Creates a counter that allows at most `most` connections of one address.
     pub(super) fn new(most: usize) -> Callers {
         Callers { most, held: Arc::default() }
     }
 
-    /// Counts one more connection of an address, unless it or its network has reached its limit while `free` places are
-    /// left.
+    /// Counts a connection, unless its address or network has its limit while `free` places are left.
     pub(super) fn take(&self, address: IpAddr, free: usize) -> Option<Share> {
         let networks = networks(address);
         let mut held = self.held();

@@ -27,8 +27,7 @@ pub(crate) fn limit() -> Option<u64> {
     getrlimit(Resource::Nofile).current
 }
 
-/// Returns the number of connections that the pages may hold while up to `visits` visits are under way, under a limit
-/// of open files.
+/// Returns the connections that a limit of open files leaves the pages beside so many visits.
 pub(crate) fn connections(limit: Option<u64>, visits: usize) -> usize {
     let kept = OF_STORE.saturating_add(OF_VISIT.saturating_mul(visits as u64));
     let left = limit.map_or(usize::MAX, |limit| usize::try_from(limit.saturating_sub(kept)).unwrap_or(usize::MAX));

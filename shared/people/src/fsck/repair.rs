@@ -11,8 +11,8 @@ use curlew_catalog::segment::{self, RecordReader, SEGMENTS};
 use curlew_catalog::thumbnails::THUMBNAIL_PREFIX;
 use curlew_crawl::pages::variant::content_hash;
 use curlew_model::{Gone, Location, Millis, Page, PageId, PageState, Record, Rejection, SegmentKey, Year};
-use curlew_ports::PortError;
 use curlew_ports::stage::Result;
+use curlew_ports::swapped;
 use curlew_search::Manifest;
 use futures::TryStreamExt;
 use serde::Deserialize;
@@ -40,7 +40,7 @@ impl Fsck<'_> {
                         years.insert(year);
                     }
                     (_, Ok(segment)) => self.salvage(&segment).await?,
-                    _ if key.starts_with(THUMBNAIL_PREFIX) || key.starts_with(RAW_PREFIX) => {
+                    _ if [THUMBNAIL_PREFIX, RAW_PREFIX].iter().any(|p| key.starts_with(p)) => {
                         self.blobs.delete(key).await?
                     }
                     _ => rest.push(damage.clone()),
@@ -173,10 +173,8 @@ impl Fsck<'_> {
         let visits = first_visits(vec![page.clone()]).into_iter();
         self.queue.send(&visits.map(|visit| (visit, now + SOON)).collect::<Vec<_>>()).await?;
         let reason = Rejection::HostUnavailable("what was kept of it was lost, and it is fetched again".to_owned());
-        match self.pages.swap(seen, &Page { state: PageState::Rejected { reason }, at: now, ..page }).await {
-            Ok(_) | Err(PortError::Conflict) => Ok(()),
-            Err(other) => Err(other.into()),
-        }
+        swapped(self.pages.swap(seen, &Page { state: PageState::Rejected { reason }, at: now, ..page }).await)?;
+        Ok(())
     }
 }
 
