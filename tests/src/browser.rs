@@ -1,6 +1,7 @@
 //! A real browser, driven by WebDriver (W3C Recommendation) over plain HTTP.
 
 use crate::http::request;
+use crate::wait::until;
 use crate::web::Web;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,7 +10,7 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// The member under which WebDriver names an element (§12.1).
@@ -17,17 +18,8 @@ const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 /// Maximum time to wait for an element or a state of the page.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Flags that isolate the browser: no network except for pages, no window, no sandbox (tests may run as root).
-const FLAGS: [&str; 9] = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-];
+const FLAGS: &str = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
+                     --disable-component-update --disable-sync --disable-dev-shm-usage";
 
 /// A session with one window. Dropping it ends the browser.
 #[derive(Debug)]
@@ -69,23 +61,13 @@ fn tool(variable: &str, usual: &str) -> PathBuf {
     path
 }
 
-fn chromium() -> PathBuf {
-    tool("CHROMIUM", "/usr/bin/chromium")
-}
-
 impl Browser {
     /// Starts a browser with an empty profile.
-    ///
-    /// # Panics
-    /// If no browser is installed.
     pub fn start() -> Browser {
         Browser::with(&[])
     }
 
     /// Starts a browser on a network where every name under `.test` leads to this web.
-    ///
-    /// # Panics
-    /// If no browser is installed.
     pub fn beside(web: &Web) -> Browser {
         Browser::with(&[format!("--host-resolver-rules=MAP *.test {}", web.addr())])
     }
@@ -100,10 +82,10 @@ impl Browser {
             .spawn()
             .unwrap();
         let addr = SocketAddr::from(([127, 0, 0, 1], port(&mut driver)));
-        let mut args: Vec<String> = FLAGS.iter().map(|&flag| flag.to_owned()).collect();
+        let mut args: Vec<String> = FLAGS.split(' ').map(str::to_owned).collect();
         args.extend_from_slice(flags);
         args.push(format!("--user-data-dir={}", profile.path().display()));
-        let options = json!({"binary": chromium(), "args": args});
+        let options = json!({"binary": tool("CHROMIUM", "/usr/bin/chromium"), "args": args});
         let wanted = json!({"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}});
         let session = call(addr, "POST", "/session", &json!({"capabilities": {"alwaysMatch": wanted}}));
         let session = session["sessionId"].as_str().unwrap().to_owned();
@@ -116,30 +98,19 @@ impl Browser {
     }
 
     /// Waits for the first element that a CSS selector matches, and returns it.
-    ///
-    /// # Panics
-    /// If none appears.
     #[track_caller]
     pub fn find(&self, selector: &str) -> Element<'_> {
-        let began = Instant::now();
-        loop {
-            if let Some(element) = self.find_all(selector).into_iter().next() {
-                return element;
-            }
-            assert!(
-                began.elapsed() < PATIENCE,
-                "nothing matches {selector} on {}",
-                self.script("return document.body.outerHTML")
-            );
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        let mut found = None;
+        let told = || format!("nothing matches {selector} on {}", self.script("return document.body.outerHTML"));
+        until(PATIENCE, told, || {
+            found = self.find_all(selector).into_iter().next();
+            found.is_some()
+        });
+        found.unwrap()
     }
 
     /// Clicks a button that sends a form, and waits for the page that answers: a click need not wait for it, and the
     /// old page may look the same.
-    ///
-    /// # Panics
-    /// If no other page appears.
     #[track_caller]
     pub fn submit(&self, selector: &str) {
         self.script("document.documentElement.dataset.left = 'yes'");
@@ -160,16 +131,9 @@ impl Browser {
     }
 
     /// Waits until a script returns true.
-    ///
-    /// # Panics
-    /// If it does not.
     #[track_caller]
     pub fn wait_for(&self, script: &str) {
-        let began = Instant::now();
-        while self.script(script) != json!(true) {
-            assert!(began.elapsed() < PATIENCE, "it did not become true: {script}");
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        until(PATIENCE, || format!("it did not become true: {script}"), || self.script(script) == json!(true));
     }
 
     /// Returns the browser's complaints since the last call: errors of scripts and of the network, violations of the
@@ -185,9 +149,6 @@ impl Browser {
     }
 
     /// Returns the present document, read without running anything in it.
-    ///
-    /// # Panics
-    /// If the browser does not return it.
     pub fn document(&self) -> String {
         let root = self.devtools("DOM.getDocument", &json!({"depth": 0}));
         let html = self.devtools("DOM.getOuterHTML", &json!({"nodeId": root["root"]["nodeId"]}));
@@ -226,9 +187,6 @@ impl Browser {
 
     /// Returns axe-core's findings by the criteria of WCAG 2.2, levels A and AA: rule and elements, one finding a line.
     /// The page's content security policy does not bind the driver's scripts.
-    ///
-    /// # Panics
-    /// If axe-core is missing, or does not run.
     pub fn barriers(&self) -> Vec<String> {
         let path = std::env::var_os("CURLEW_AXE").expect("CURLEW_AXE names axe.min.js: `cargo xtask test` installs it");
         let axe = std::fs::read_to_string(path).unwrap();
@@ -243,9 +201,6 @@ impl Browser {
     }
 
     /// Returns the layout shift of the page since it began to load (Layout Instability API).
-    ///
-    /// # Panics
-    /// If the browser does not report it.
     pub fn moved(&self) -> f64 {
         let sum = self.script(
             "return new Promise(done => {
@@ -260,9 +215,6 @@ impl Browser {
 
     /// Limits the speed of pages from now on, in bytes a second, so that they are painted in parts; `None` lifts the
     /// limit.
-    ///
-    /// # Panics
-    /// If the browser refuses.
     pub fn be_on_a_line_of(&self, bytes_per_second: Option<u32>) {
         self.devtools("Network.enable", &json!({}));
         let rate = bytes_per_second.map_or(-1.0, f64::from);
@@ -271,9 +223,6 @@ impl Browser {
     }
 
     /// Returns the whole page as a PNG file.
-    ///
-    /// # Panics
-    /// If the browser does not return it.
     fn picture(&self) -> Vec<u8> {
         let shot = self.devtools("Page.captureScreenshot", &json!({"format": "png", "captureBeyondViewport": true}));
         STANDARD.decode(shot["data"].as_str().unwrap()).unwrap()
@@ -281,9 +230,6 @@ impl Browser {
 
     /// Writes a picture of the page for inspection to `screenshots`, beside the folder that cargo gives to tests
     /// (`CARGO_TARGET_TMPDIR`).
-    ///
-    /// # Panics
-    /// If the browser does not return it, or it cannot be written.
     pub fn keep_picture(&self, target_tmpdir: &str, name: &str) {
         let folder = Path::new(target_tmpdir).parent().unwrap().join("screenshots");
         std::fs::create_dir_all(&folder).unwrap();

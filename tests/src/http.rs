@@ -31,18 +31,12 @@ impl Answer {
 }
 
 /// Gets a path.
-///
-/// # Panics
-/// If there is no answer.
 #[track_caller]
 pub fn get(addr: SocketAddr, path: &str) -> Answer {
     request(addr, "GET", path, None)
 }
 
 /// Sends one request, with JSON or without, on a connection of its own.
-///
-/// # Panics
-/// If there is no answer.
 #[track_caller]
 pub fn request(addr: SocketAddr, method: &str, path: &str, json: Option<&str>) -> Answer {
     let content = [("Content-Type", "application/json")];
@@ -52,24 +46,10 @@ pub fn request(addr: SocketAddr, method: &str, path: &str, json: Option<&str>) -
 }
 
 /// Sends one request with these headers, on a connection of its own.
-///
-/// # Panics
-/// If there is no answer.
 #[track_caller]
 pub fn request_with(addr: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
     let call = HttpCall { method, path, headers, body: b"", patience: TIMEOUT };
     exchange(addr, &call).unwrap_or_else(|e| panic!("{method} http://{addr}{path}: {e}"))
-}
-
-/// Posts a form.
-///
-/// # Panics
-/// If there is no answer.
-#[track_caller]
-pub fn post_form(addr: SocketAddr, path: &str, form: &str) -> Answer {
-    let headers = [("Content-Type", "application/x-www-form-urlencoded")];
-    let call = HttpCall { method: "POST", path, headers: &headers, body: form.as_bytes(), patience: TIMEOUT };
-    exchange(addr, &call).unwrap_or_else(|e| panic!("POST http://{addr}{path}: {e}"))
 }
 
 /// A request to be sent.

@@ -14,26 +14,12 @@ pub const LIMIT: Duration = Duration::from_secs(240);
 const LOOK: Duration = Duration::from_millis(5);
 
 /// Returns the program under test: `CURLEW_BIN`, or the last build of `cargo xtask test`.
-///
-/// # Panics
-/// If there is neither.
 pub fn binary() -> PathBuf {
     named("CURLEW_BIN", "target/programs/curlew")
 }
 
-/// Returns the fixture web as a program: `CURLEW_FIXTUREWEB_BIN`, or the last build of `cargo xtask test`.
-///
-/// # Panics
-/// If there is neither.
-pub fn fixtureweb_binary() -> PathBuf {
-    named("CURLEW_FIXTUREWEB_BIN", "target/programs/curlew-fixtureweb")
-}
-
 /// Returns a program that the tests need besides the workspace's own: the one that the variable names, or a path in the
 /// workspace.
-///
-/// # Panics
-/// If there is neither.
 pub fn named(variable: &str, path: &str) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned();
     let path = std::env::var_os(variable).map_or_else(|| root.join(path), PathBuf::from);
@@ -103,9 +89,6 @@ pub struct Child {
 
 impl Child {
     /// Starts a command and captures its output.
-    ///
-    /// # Panics
-    /// If it cannot be started.
     pub fn spawn(mut command: Command) -> Child {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut inner = command.spawn().unwrap_or_else(|e| panic!("{command:?}: {e}"));
@@ -132,18 +115,12 @@ impl Child {
     }
 
     /// Asks it to end, as a service manager does.
-    ///
-    /// # Panics
-    /// If there is no `kill`.
     pub fn terminate(&self) {
         let sent = Command::new("kill").args(["-TERM", &self.id().to_string()]).status().unwrap();
         assert!(sent.success());
     }
 
     /// Waits until it ends.
-    ///
-    /// # Panics
-    /// If it takes longer than `limit`.
     pub fn wait(mut self, limit: Duration) -> Ran {
         let began = Instant::now();
         let status = loop {
@@ -206,9 +183,6 @@ pub fn start(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Child {
 }
 
 /// Runs the program to its end with a text on its standard input.
-///
-/// # Panics
-/// If it takes too long.
 pub fn curlew_with_input(args: &[&str], input: &[u8]) -> Ran {
     let mut command = curlew(args);
     command.stdin(Stdio::piped());

@@ -3,8 +3,9 @@
 use crate::http::{Answer, get};
 use crate::program::{Child, Ran};
 use crate::store::Store;
+use crate::wait::until;
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Maximum time until it answers.
 const START: Duration = Duration::from_secs(60);
@@ -20,35 +21,23 @@ pub struct Server {
 
 impl Server {
     /// Serves a store on a free port and waits until it listens.
-    ///
-    /// # Panics
-    /// If it does not.
     pub fn start(store: &Store) -> Server {
         Server::start_at(store, Server::free_address())
     }
 
     /// Returns an address on loopback that is free now; another program may take it in between, which has not been
     /// seen.
-    ///
-    /// # Panics
-    /// If no port is free.
     pub fn free_address() -> SocketAddr {
         TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
     }
 
     /// Serves a store at this address and waits until it listens.
-    ///
-    /// # Panics
-    /// If it does not.
     pub fn start_at(store: &Store, addr: SocketAddr) -> Server {
         let mut child = store.start(&["serve", "--listen", &addr.to_string()]);
-        let began = Instant::now();
-        while TcpStream::connect(addr).is_err() {
-            if !child.is_running() {
-                panic!("the server has ended: {:?}", child.wait(END));
-            }
-            assert!(began.elapsed() < START, "the server does not listen");
-            std::thread::sleep(Duration::from_millis(20));
+        let listens = || TcpStream::connect(addr).is_ok();
+        until(START, || "the server does not listen".into(), || !child.is_running() || listens());
+        if !child.is_running() {
+            panic!("the server has ended: {:?}", child.wait(END));
         }
         Server { child, addr }
     }
@@ -75,9 +64,6 @@ impl Server {
     }
 
     /// Asks it to end, which it must do soon and successfully.
-    ///
-    /// # Panics
-    /// If it does not.
     #[track_caller]
     pub fn stop(self) -> Ran {
         self.child.terminate();

@@ -25,7 +25,7 @@ pub const BRISK_PAUSE: u64 = 60_000;
 pub struct Store {
     folder: TempDir,
     resolve: Option<String>,
-    config: Option<PathBuf>,
+    config: Option<String>,
     settings: &'static [(&'static str, &'static str)],
 }
 
@@ -40,22 +40,22 @@ impl Store {
         Store { settings: &BRISK, ..Store::new(web) }
     }
 
+    /// Creates a store with short pauses that has crawled all sites of this web.
+    #[track_caller]
+    pub fn crawled(web: &Web) -> Store {
+        let store = Store::brisk(web);
+        store.crawl(&web.starts());
+        store
+    }
+
     /// Creates a store that crawls nothing.
-    ///
-    /// # Panics
-    /// If the folder cannot be created.
     pub fn alone() -> Store {
         Store { folder: TempDir::with_prefix("curlew-e2e-").unwrap(), resolve: None, config: None, settings: &[] }
     }
 
     /// Sets the program's settings from now on.
-    ///
-    /// # Panics
-    /// If they cannot be written.
     pub fn configure(&mut self, toml: &str) {
-        let path = self.folder.path().join("curlew.toml");
-        std::fs::write(&path, toml).unwrap();
-        self.config = Some(path);
+        self.config = Some(self.file("curlew.toml", toml));
     }
 
     /// Returns the folder of the store itself.
@@ -66,6 +66,13 @@ impl Store {
     /// Returns the folder around the store, for other files of the test.
     pub fn around(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Writes a file beside the store; returns its path.
+    pub fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_owned()
     }
 
     /// Returns the path of the database.
@@ -105,12 +112,12 @@ impl Store {
     /// Crawls these sites until idle and returns the summary.
     #[track_caller]
     pub fn crawl(&self, sites: &[String]) -> Value {
-        self.run(&crawl_args(sites)).ok().json()
+        self.run(&args(&["crawl", "--json"], sites)).ok().json()
     }
 
     /// Starts a crawl of these sites.
     pub fn start_crawl(&self, sites: &[String]) -> Child {
-        self.start(&crawl_args(sites))
+        self.start(&args(&["crawl", "--json"], sites))
     }
 
     /// Returns the output of `curlew WHAT list --json`.
@@ -134,9 +141,6 @@ impl Store {
     }
 
     /// Returns the first column of a SQLite query's result, one row a line; writes nothing.
-    ///
-    /// # Panics
-    /// If the database cannot be read.
     #[track_caller]
     pub fn sql(&self, statement: &str) -> Vec<String> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -150,9 +154,6 @@ impl Store {
     ///
     /// The clock of the web is not moved: the pause of a brisk program passes in truth, so that the calls before and
     /// after can be judged together.
-    ///
-    /// # Panics
-    /// If the database cannot be written.
     pub fn let_pass(&self, time: Duration) {
         std::thread::sleep(Duration::from_micros(BRISK_PAUSE));
         let millis = i64::try_from(time.as_millis()).unwrap();
@@ -192,14 +193,17 @@ fn shift_back(value: &mut Value, time: Duration) {
     }
 }
 
-fn crawl_args(sites: &[String]) -> Vec<&str> {
-    ["crawl", "--json"].into_iter().chain(sites.iter().map(String::as_str)).collect()
+/// Returns the arguments of a command: its own, and then a list.
+pub fn args<'a>(own: &[&'a str], list: &'a [String]) -> Vec<&'a str> {
+    own.iter().copied().chain(list.iter().map(String::as_str)).collect()
+}
+
+/// Returns a field of a row as text; an empty text if it has none.
+pub fn text(row: &Value, name: &str) -> String {
+    row[name].as_str().unwrap_or_default().to_owned()
 }
 
 /// Returns the text of all objects below `segments` or `raw` of a store, unpacked as any tool for zstd would do it.
-///
-/// # Panics
-/// If one cannot be read.
 pub fn unpacked_objects(data: &Path, kind: &str) -> String {
     let mut text = String::new();
     let mut folders = vec![data.join("objects").join(kind)];

@@ -27,9 +27,6 @@ impl Web {
     }
 
     /// Serves this farm.
-    ///
-    /// # Panics
-    /// If it cannot listen on loopback.
     pub fn of(farm: Farm) -> Web {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build().unwrap();
         let running = runtime.block_on(async {
@@ -50,9 +47,6 @@ impl Web {
     }
 
     /// Returns a name server beside the web, with no records.
-    ///
-    /// # Panics
-    /// If no port is free.
     pub fn name_server(&self) -> NameServer {
         self.runtime.block_on(NameServer::start()).unwrap()
     }
@@ -60,6 +54,16 @@ impl Web {
     /// Returns the start addresses of all sites.
     pub fn starts(&self) -> Vec<String> {
         self.farm().sites().iter().map(|site| site.start_url.clone()).collect()
+    }
+
+    /// Returns the start addresses of some hosts.
+    pub fn starts_of(&self, hosts: &[&str]) -> Vec<String> {
+        hosts.iter().map(|host| self.farm().site(host).unwrap().start_url.clone()).collect()
+    }
+
+    /// Returns the number of pages of some hosts that are to be accepted.
+    pub fn accepted_of(&self, hosts: &[&str]) -> usize {
+        hosts.iter().map(|host| self.farm().site(host).unwrap().expect.accepted).sum()
     }
 }
 

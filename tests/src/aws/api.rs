@@ -45,15 +45,9 @@ impl Api {
     }
 
     /// Calls an operation by its target, such as `AmazonSQS.GetQueueUrl`.
-    ///
-    /// # Panics
-    /// If it fails.
     #[track_caller]
     pub fn call(&self, target: &str, arguments: &Value) -> Value {
-        match self.try_call(target, arguments) {
-            Ok(value) => value,
-            Err(error) => panic!("{target} {arguments}: {error}"),
-        }
+        self.try_call(target, arguments).unwrap_or_else(|error| panic!("{target} {arguments}: {error}"))
     }
 
     /// Calls an operation by its target.
@@ -78,9 +72,6 @@ impl Api {
     }
 
     /// Calls a function and waits for its answer.
-    ///
-    /// # Panics
-    /// If there is no function of that name.
     #[track_caller]
     pub fn invoke(&self, function: &str, event: &Value) -> Invoked {
         let path = format!("/2015-03-31/functions/{function}/invocations");
@@ -91,9 +82,6 @@ impl Api {
     }
 
     /// Calls an operation of Lambda by its method and path, such as `GET /2015-03-31/event-source-mappings/`.
-    ///
-    /// # Panics
-    /// If it fails.
     #[track_caller]
     pub fn lambda(&self, method: &str, path: &str, arguments: Option<&Value>) -> Value {
         let body = arguments.map(Value::to_string).unwrap_or_default();
@@ -103,9 +91,6 @@ impl Api {
     }
 
     /// Returns the document of a role's policy.
-    ///
-    /// # Panics
-    /// If there is none.
     #[track_caller]
     pub fn policy(&self, role: &str, policy: &str) -> Value {
         let answer = self.iam(&[("Action", "GetRolePolicy"), ("RoleName", role), ("PolicyName", policy)]);
@@ -115,9 +100,6 @@ impl Api {
     }
 
     /// Replaces the document of a role's policy.
-    ///
-    /// # Panics
-    /// If that fails.
     #[track_caller]
     pub fn set_policy(&self, role: &str, policy: &str, document: &Value) {
         let document = document.to_string();
@@ -126,9 +108,6 @@ impl Api {
     }
 
     /// Makes an identity with this policy; returns its access key and the secret of that.
-    ///
-    /// # Panics
-    /// If that fails.
     #[track_caller]
     pub fn create_user(&self, name: &str, document: &Value) -> [String; 2] {
         let (document, user) = (document.to_string(), ("UserName", name));
@@ -150,80 +129,58 @@ impl Api {
     }
 
     /// Creates a bucket.
-    ///
-    /// # Panics
-    /// If that fails.
     #[track_caller]
     pub fn create_bucket(&self, bucket: &str) {
-        let answer = self.send("s3", "PUT", &format!("/{bucket}"), &[], b"", PATIENCE);
-        assert_eq!(answer.status, 200, "{bucket}: {}", answer.text());
+        self.s3("PUT", bucket, b"");
     }
 
     /// Returns the names of all buckets.
-    ///
-    /// # Panics
-    /// If that fails.
     #[track_caller]
     pub fn buckets(&self) -> Vec<String> {
-        let answer = self.send("s3", "GET", "/", &[], b"", PATIENCE);
-        assert_eq!(answer.status, 200, "{}", answer.text());
-        between(&answer.text(), "<Name>", "</Name>")
+        between(&self.s3("GET", "", b"").text(), "<Name>", "</Name>")
     }
 
     /// Returns the keys of all objects with this prefix.
-    ///
-    /// # Panics
-    /// If that fails.
     #[track_caller]
     pub fn keys(&self, bucket: &str, prefix: &str) -> Vec<String> {
         let mut keys: Vec<String> = Vec::new();
         loop {
             let after = keys.last().map(|key| format!("&start-after={key}")).unwrap_or_default();
-            let path = format!("/{bucket}?list-type=2&prefix={prefix}{after}");
-            let answer = self.send("s3", "GET", &path, &[], b"", PATIENCE);
-            assert_eq!(answer.status, 200, "{}", answer.text());
-            keys.extend(between(&answer.text(), "<Key>", "</Key>"));
-            if !answer.text().contains("<IsTruncated>true") {
+            let listed = self.s3("GET", &format!("{bucket}?list-type=2&prefix={prefix}{after}"), b"").text();
+            keys.extend(between(&listed, "<Key>", "</Key>"));
+            if !listed.contains("<IsTruncated>true") {
                 return keys;
             }
         }
     }
 
     /// Returns the bytes of an object.
-    ///
-    /// # Panics
-    /// If there is none.
     #[track_caller]
     pub fn object(&self, bucket: &str, key: &str) -> Vec<u8> {
-        let answer = self.send("s3", "GET", &format!("/{bucket}/{key}"), &[], b"", PATIENCE);
-        assert_eq!(answer.status, 200, "{key}: {}", answer.text());
-        answer.body
+        self.s3("GET", &format!("{bucket}/{key}"), b"").body
     }
 
     /// Puts an object.
-    ///
-    /// # Panics
-    /// If that fails.
     #[track_caller]
     pub fn put_object(&self, bucket: &str, key: &str, bytes: &[u8]) {
-        let answer = self.send("s3", "PUT", &format!("/{bucket}/{key}"), &[], bytes, PATIENCE);
-        assert_eq!(answer.status, 200, "{key}: {}", answer.text());
+        self.s3("PUT", &format!("{bucket}/{key}"), bytes);
     }
 
     /// Deletes an object.
-    ///
-    /// # Panics
-    /// If that fails.
     #[track_caller]
     pub fn delete_object(&self, bucket: &str, key: &str) {
-        let answer = self.send("s3", "DELETE", &format!("/{bucket}/{key}"), &[], b"", PATIENCE);
-        assert_eq!(answer.status, 204, "{key}: {}", answer.text());
+        self.s3("DELETE", &format!("{bucket}/{key}"), b"");
+    }
+
+    #[track_caller]
+    fn s3(&self, method: &str, path: &str, body: &[u8]) -> Answer {
+        let answer = self.send("s3", method, &format!("/{path}"), &[], body, PATIENCE);
+        let status = if method == "DELETE" { 204 } else { 200 };
+        assert_eq!(answer.status, status, "{method} {path}: {}", answer.text());
+        answer
     }
 
     /// Returns the messages that a function has logged, oldest first.
-    ///
-    /// # Panics
-    /// If they cannot be read.
     #[track_caller]
     pub fn logs(&self, function: &str) -> Vec<String> {
         let group = json!({ "logGroupName": format!("/aws/lambda/{function}") });

@@ -87,13 +87,6 @@ impl Bill {
         Bill { rows: self.rows.iter().filter(|row| wanted(row)).cloned().collect() }
     }
 
-    /// Returns the bill without callers: lines that differ only by their caller are added up.
-    #[must_use]
-    pub fn without_callers(&self) -> Bill {
-        let anonymous = |row: &Row| Row { line: Line { caller: String::new(), ..row.line.clone() }, ..row.clone() };
-        Bill::default().and(&Bill { rows: self.rows.iter().map(anonymous).collect() })
-    }
-
     /// Returns a Markdown table: each line, its share, the sum. Small lines are summed up, and unpriced calls are
     /// named.
     pub fn table(&self) -> String {
@@ -164,15 +157,8 @@ mod tests {
     use super::super::meter::Source;
     use super::*;
 
-    fn line(target: &str, caller: &str, unit: Unit) -> Line {
-        Line {
-            service: Service::DynamoDb,
-            target: target.to_owned(),
-            operation: "PutItem".to_owned(),
-            caller: caller.to_owned(),
-            unit,
-            source: Source::Metered,
-        }
+    fn line(target: &str, unit: Unit) -> Line {
+        Line::new(Service::DynamoDb, target, "PutItem", unit, Source::Metered)
     }
 
     fn bill(lines: &[(Line, u64, f64)]) -> Bill {
@@ -188,7 +174,7 @@ mod tests {
 
     #[test]
     fn units_times_price_summed_and_scaled() {
-        let bill = bill(&[(line("a", "", Unit::Write), 10, 2000.0), (line("b", "", Unit::Read), 10, 4000.0)]);
+        let bill = bill(&[(line("a", Unit::Write), 10, 2000.0), (line("b", Unit::Read), 10, 4000.0)]);
         close(bill.total(), 2000.0 * 0.625e-6 + 4000.0 * 0.125e-6);
         close(bill.scaled(1e6 / 500.0).total(), 3.5);
         assert_eq!(bill.rows()[0].line.target, "a", "the dearest first");
@@ -198,28 +184,22 @@ mod tests {
     }
 
     #[test]
-    fn callers_are_summed_when_asked() {
-        let two = bill(&[(line("a", "x", Unit::Write), 1, 1.0), (line("a", "y", Unit::Write), 2, 3.0)]);
-        let one = two.without_callers();
-        assert_eq!((one.rows().len(), one.rows()[0].calls, one.rows()[0].units), (1, 3.0, 4.0));
-    }
-
-    #[test]
     fn the_table_hides_nothing() {
         let lines = [
-            (line("large", "", Unit::Write), 1, 1e6),
-            (line("small", "", Unit::Write), 1, 10.0),
-            (line("tiny", "", Unit::Read), 1, 10.0),
-            (line("odd", "", Unit::Unpriced), 3, 3.0),
+            (line("large", Unit::Write), 1, 1e6),
+            (line("small", Unit::Write), 1, 10.0),
+            (line("tiny", Unit::Read), 1, 10.0),
+            (line("odd", Unit::Unpriced), 3, 3.0),
         ];
         let table = bill(&lines).table();
-        assert!(
-            table.contains("| large | PutItem |  | write unit | metered | 1,000,000 | 0.6250 | 100.0 % |"),
-            "{table}"
-        );
-        assert!(table.contains("| 2 smaller lines |"), "{table}");
-        assert!(table.contains("| **sum** | | | | | | | **0.6250** | |"), "{table}");
-        assert!(table.contains("Not priced: 3.00 calls, PutItem odd."), "{table}");
+        for part in [
+            "| large | PutItem |  | write unit | metered | 1,000,000 | 0.6250 | 100.0 % |",
+            "| 2 smaller lines |",
+            "| **sum** | | | | | | | **0.6250** | |",
+            "Not priced: 3.00 calls, PutItem odd.",
+        ] {
+            assert!(table.contains(part), "{part}: {table}");
+        }
     }
 
     #[test]

@@ -25,9 +25,6 @@ pub struct Door<'a> {
 
 impl<'a> Door<'a> {
     /// Opens it on a free port; its threads end with the scope, after it was dropped.
-    ///
-    /// # Panics
-    /// If no port is free.
     pub fn open<'s>(scope: &'s Scope<'s, '_>, stack: &'s Stack, is_shut: &'a AtomicBool) -> Door<'a>
     where
         'a: 's,

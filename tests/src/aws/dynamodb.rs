@@ -23,18 +23,8 @@ const TRANSACTION: f64 = 2.0;
 const EVENTUAL: f64 = 0.5;
 
 /// The operations that consume capacity; all others are of the control plane, and free.
-const CONSUMING: [&str; 10] = [
-    "GetItem",
-    "BatchGetItem",
-    "TransactGetItems",
-    "Query",
-    "Scan",
-    "PutItem",
-    "UpdateItem",
-    "DeleteItem",
-    "BatchWriteItem",
-    "TransactWriteItems",
-];
+const CONSUMING: &str = "GetItem BatchGetItem TransactGetItems Query Scan PutItem UpdateItem DeleteItem BatchWriteItem \
+                         TransactWriteItems";
 
 /// A request as it is forwarded: the client's own, with additional fields for the meter.
 #[derive(Debug)]
@@ -57,7 +47,7 @@ impl Asked {
             unasked_on_failure: Vec::new(),
         };
         let Value::Object(request) = &mut asked.request else { return asked };
-        if !CONSUMING.contains(&operation) {
+        if !consumes(operation) {
             return asked;
         }
         if ask(request, "ReturnConsumedCapacity", "TOTAL") {
@@ -102,7 +92,7 @@ impl Asked {
     /// Returns the charges of the call, one for each table.
     pub(crate) fn charges(&self, status: u16, answer: &Value) -> Vec<Charge> {
         let (operation, request) = (self.operation.as_str(), &self.request);
-        if !CONSUMING.contains(&operation) {
+        if !consumes(operation) {
             let target = text(request, "TableName");
             return vec![Charge { target, unit: Unit::Free, ours: 1.0, theirs: None, exact: true }];
         }
@@ -115,6 +105,10 @@ impl Asked {
             _ => Vec::new(),
         }
     }
+}
+
+fn consumes(operation: &str) -> bool {
+    CONSUMING.split(' ').any(|consuming| consuming == operation)
 }
 
 /// Sets a field that the client left open; returns true if it did.
@@ -200,10 +194,8 @@ fn transact_write(request: &Value, answer: &Value) -> Vec<Charge> {
 }
 
 fn by_table(tables: BTreeMap<String, f64>, unit: Unit, answer: &Value) -> Vec<Charge> {
-    let charge = |(table, ours): (String, f64)| {
-        let theirs = said(answer, &table);
-        Charge { target: table, unit, ours, theirs, exact: false }
-    };
+    let charge =
+        |(target, ours): (String, f64)| Charge { theirs: said(answer, &target), target, unit, ours, exact: false };
     tables.into_iter().map(charge).collect()
 }
 

@@ -30,18 +30,12 @@ pub struct Emulator {
 
 impl Emulator {
     /// Starts an emulator that permits everything to everybody, and waits until it is ready.
-    ///
-    /// # Panics
-    /// If no emulator is installed, or it does not become ready.
     pub fn start() -> Emulator {
         Emulator::start_with(false)
     }
 
     /// Starts an emulator that permits a function only what its role allows, and checks its signatures. The account
     /// itself, as which tests act, may still do everything.
-    ///
-    /// # Panics
-    /// If no emulator is installed, or it does not become ready.
     pub fn strict() -> Emulator {
         Emulator::start_with(true)
     }

@@ -53,6 +53,20 @@ pub struct Line {
     pub source: Source,
 }
 
+impl Line {
+    /// Creates a line without a caller.
+    pub fn new(service: Service, target: &str, operation: &str, unit: Unit, source: Source) -> Line {
+        Line {
+            service,
+            target: target.to_owned(),
+            operation: operation.to_owned(),
+            caller: String::new(),
+            unit,
+            source,
+        }
+    }
+}
+
 /// Counts of one line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counted {
@@ -91,12 +105,7 @@ pub struct Metered {
 impl Metered {
     /// Returns the units of this kind of all lines.
     pub fn units(&self, unit: Unit) -> f64 {
-        self.units_where(|line| line.unit == unit)
-    }
-
-    /// Returns the units of all lines that `wanted` accepts.
-    pub fn units_where(&self, wanted: impl Fn(&Line) -> bool) -> f64 {
-        self.lines.iter().filter(|(line, _)| wanted(line)).map(|(_, counted)| counted.units).sum()
+        self.lines.iter().filter(|(line, _)| line.unit == unit).map(|(_, counted)| counted.units).sum()
     }
 
     /// Returns the calls of all lines that `wanted` accepts.
@@ -130,24 +139,12 @@ impl Metered {
 pub struct Meter(Mutex<Metered>);
 
 impl Meter {
-    /// Creates an empty meter.
-    pub fn new() -> Meter {
-        Meter::default()
-    }
-
     /// Counts a call that the endpoint has answered.
     pub fn call(&self, call: &Call, charges: &[Charge]) {
         let mut metered = self.lock();
         for charge in charges {
-            let line = Line {
-                service: call.service,
-                target: charge.target.clone(),
-                operation: call.operation.clone(),
-                caller: call.caller.clone(),
-                unit: charge.unit,
-                source: Source::Metered,
-            };
-            metered.add(line, 1, charge.units());
+            let line = Line::new(call.service, &charge.target, &call.operation, charge.unit, Source::Metered);
+            metered.add(Line { caller: call.caller.clone(), ..line }, 1, charge.units());
             match charge.theirs {
                 Some(theirs) if charge.exact && (theirs - charge.ours).abs() > SAME => {
                     let difference = metered.differences.entry(call.operation.clone()).or_default();
@@ -202,14 +199,8 @@ impl Meter {
 
     /// Counts an invocation, by its function's log.
     pub fn lambda(&self, run: &Run, architecture: Architecture) {
-        let line = |unit: Unit| Line {
-            service: Service::Lambda,
-            target: run.function.clone(),
-            operation: format!("{} MB", run.memory_mb),
-            caller: String::new(),
-            unit,
-            source: Source::Logged,
-        };
+        let operation = format!("{} MB", run.memory_mb);
+        let line = |unit: Unit| Line::new(Service::Lambda, &run.function, &operation, unit, Source::Logged);
         let mut metered = self.lock();
         metered.add(line(Unit::LambdaRequest), 1, 1.0);
         metered.add(line(architecture.unit()), 1, run.gb_seconds());
@@ -217,44 +208,20 @@ impl Meter {
 
     /// Counts lines that a function logged.
     pub fn logged(&self, function: &str, lines: u64, bytes: u64) {
-        let line = Line {
-            service: Service::Logs,
-            target: function.to_owned(),
-            operation: "lines".to_owned(),
-            caller: String::new(),
-            unit: Unit::LogByte,
-            source: Source::Logged,
-        };
+        let line = Line::new(Service::Logs, function, "lines", Unit::LogByte, Source::Logged);
         self.lock().add(line, lines, (bytes + lines * LOG_LINE_OVERHEAD) as f64);
     }
 
     /// Counts the requests by which an event source mapping received messages of a queue (see [`mapping`]).
     pub fn mapping(&self, queue: &str, delivered: Sent) {
         let line = |operation: &str| Line {
-            service: Service::Sqs,
-            target: queue.to_owned(),
-            operation: operation.to_owned(),
             caller: "mapping".to_owned(),
-            unit: Unit::SqsRequest,
-            source: Source::Modelled,
+            ..Line::new(Service::Sqs, queue, operation, Unit::SqsRequest, Source::Modelled)
         };
         let requests = mapping::requests(delivered);
         let mut metered = self.lock();
         metered.add(line("receive"), requests.receives, requests.receive_units);
         metered.add(line("delete"), requests.deletes, requests.deletes as f64);
-    }
-
-    /// Counts `times` invocations of a function by its schedule.
-    pub fn schedules(&self, function: &str, times: u64) {
-        let line = Line {
-            service: Service::Scheduler,
-            target: function.to_owned(),
-            operation: "invoke".to_owned(),
-            caller: String::new(),
-            unit: Unit::Schedule,
-            source: Source::Modelled,
-        };
-        self.lock().add(line, times, times as f64);
     }
 
     /// Returns everything that was metered so far.
@@ -282,7 +249,7 @@ mod tests {
 
     #[test]
     fn what_is_not_sure_is_said() {
-        let meter = Meter::new();
+        let meter = Meter::default();
         let call = Call { service: Service::DynamoDb, operation: "Query".to_owned(), caller: String::new() };
         meter.call(&call, &[charge(12.5, Some(0.5), true), charge(1.0, Some(1.0), true)]);
         meter.call(&call, &[charge(0.5, None, false)]);

@@ -51,9 +51,6 @@ struct Shared {
 
 impl Proxy {
     /// Starts a proxy before this endpoint, such as `http://127.0.0.1:4566`.
-    ///
-    /// # Panics
-    /// If it cannot listen on loopback.
     pub fn start(endpoint: &str) -> Proxy {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build().unwrap();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
@@ -61,7 +58,7 @@ impl Proxy {
         let shared = Arc::new(Shared {
             endpoint: endpoint.trim_end_matches('/').to_owned(),
             client: Client::builder(TokioExecutor::new()).build_http(),
-            meter: Meter::new(),
+            meter: Meter::default(),
             waits: Waits::default(),
             faults: Faults::default(),
         });

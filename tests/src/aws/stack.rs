@@ -18,6 +18,7 @@
 use super::api::{Api, Invoked, REGION};
 use super::emulator::Emulator;
 use crate::program::{Child, LIMIT, Ran, curlew, named};
+use crate::store::args;
 use crate::web::Web;
 use curlew_model::QueueName;
 use serde_json::{Map, Value, json};
@@ -75,9 +76,6 @@ pub struct DeadLetter {
 impl Stack {
     /// Deploys the built template under this name and with these parameters. The name must be in lower case, as that of
     /// a bucket.
-    ///
-    /// # Panics
-    /// If SAM fails.
     pub fn deploy(emulator: &Emulator, name: &str, parameters: &[(&str, &str)]) -> Stack {
         // AUTO_EXPAND for the nested stack, which holds the monitoring.
         let capabilities = ["--capabilities", "CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"];
@@ -87,9 +85,6 @@ impl Stack {
 
     /// Deploys the built template by a profile of `samconfig.toml`, which gives the stack this name. The parameters
     /// take the place of the profile's own list.
-    ///
-    /// # Panics
-    /// If SAM fails.
     pub fn of_profile(emulator: &Emulator, profile: &str, name: &str, parameters: &[(&str, &str)]) -> Stack {
         let settings = concat!(env!("CARGO_MANIFEST_DIR"), "/../samconfig.toml");
         Stack::deploy_by(emulator, name, &["--config-file", settings, "--config-env", profile], parameters)
@@ -108,9 +103,6 @@ impl Stack {
 
     /// Deploys a stack whose functions crawl this web and call AWS at this endpoint: the emulator's own address, or
     /// that of a proxy before it.
-    ///
-    /// # Panics
-    /// If SAM fails.
     pub fn over(emulator: &Emulator, name: &str, web: &Web, endpoint: &str, more: &[(&str, &str)]) -> Stack {
         let resolve = web.resolve();
         let mut parameters = vec![
@@ -168,9 +160,6 @@ impl Stack {
     }
 
     /// Calls one of its functions, and returns its answer.
-    ///
-    /// # Panics
-    /// If the function fails.
     #[track_caller]
     pub fn invoked(&self, function: &str, event: &Value) -> Value {
         let done = self.invoke(function, event);
@@ -315,9 +304,6 @@ impl Stack {
     }
 
     /// Stops a stage's queue from invoking its function, or lets it do so again.
-    ///
-    /// # Panics
-    /// If the queue has no mapping.
     #[track_caller]
     pub fn map(&self, stage: QueueName, enabled: bool) {
         const MAPPINGS: &str = "/2015-03-31/event-source-mappings/";
@@ -330,9 +316,6 @@ impl Stack {
     }
 
     /// Gets a path of the search page, through its function.
-    ///
-    /// # Panics
-    /// If the function fails.
     #[track_caller]
     pub fn get(&self, path: &str, query: &str) -> (u64, String) {
         let answer = self.visit("GET", path, query, &Map::new(), "");
@@ -342,9 +325,6 @@ impl Stack {
 
     /// Sends a form to a path of the search page, as a browser does; returns the status, the page, and the redirect's
     /// target.
-    ///
-    /// # Panics
-    /// If the function fails.
     #[track_caller]
     pub fn post(&self, path: &str, form: &str) -> (u64, String, String) {
         let headers = [("sec-fetch-site", "same-origin"), ("content-type", "application/x-www-form-urlencoded")];
@@ -355,9 +335,6 @@ impl Stack {
     }
 
     /// Sends a request to the search page's function, as a function URL does; headers by their names in lower case.
-    ///
-    /// # Panics
-    /// If the function fails.
     #[track_caller]
     pub fn visit(&self, method: &str, path: &str, query: &str, headers: &Map<String, Value>, body: &str) -> Value {
         let mut headers = headers.clone();
@@ -402,14 +379,10 @@ impl Stack {
     /// Names these sites to the stack.
     #[track_caller]
     pub fn name_sites(&self, sites: &[String]) {
-        let args: Vec<&str> = ["crawl", "--json"].into_iter().chain(sites.iter().map(String::as_str)).collect();
-        self.run(&args).ok();
+        self.run(&args(&["crawl", "--json"], sites)).ok();
     }
 
     /// Waits until the queues are empty.
-    ///
-    /// # Panics
-    /// If that takes longer than `limit`.
     #[track_caller]
     pub fn come_to_rest(&self, limit: Duration) {
         let began = Instant::now();

@@ -92,9 +92,6 @@ pub struct Stand {
 
 impl Stand {
     /// Deploys an empty stack.
-    ///
-    /// # Panics
-    /// If that fails.
     pub fn new(size: Size) -> Stand {
         let spec = Uniform {
             hosts: size.hosts,
@@ -205,9 +202,6 @@ impl Stand {
     }
 
     /// Names all sites to the stack, as an operator does.
-    ///
-    /// # Panics
-    /// If that fails.
     pub fn name_sites(&self) {
         let list = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(list.path(), self.web.starts().join("\n")).unwrap();
@@ -218,9 +212,6 @@ impl Stand {
     }
 
     /// Calls a function as its schedule does.
-    ///
-    /// # Panics
-    /// If the function fails.
     pub fn scheduled(&self, function: &'static str, input: &Value) {
         self.stack.invoked(function, input);
         *self.scheduled.lock().unwrap().entry(function).or_default() += 1;
@@ -272,9 +263,6 @@ impl Stand {
     }
 
     /// Returns the number of accepted pages, by the program's own count.
-    ///
-    /// # Panics
-    /// If the program does not report it.
     pub fn accepted(&self) -> u64 {
         self.stack.run(&["status", "--json"]).ok().json()["pages"]["accepted"].as_u64().unwrap_or(0)
     }
@@ -320,9 +308,6 @@ impl Stand {
 }
 
 /// Returns hosts whose feeds are in the slot of this minute, and whose sites are in one of the first [`SITE_SLOTS`].
-///
-/// # Panics
-/// If there are not enough.
 fn dense_hosts(wanted: usize, due: u64) -> Vec<usize> {
     let of_feed = Slot::from_hash(due % CYCLE);
     let fits = |number: &usize| {

@@ -39,9 +39,6 @@ type Held = Vec<Value>;
 
 impl Waker {
     /// Stops the mappings of a stack and replaces them.
-    ///
-    /// # Panics
-    /// If a queue has no mapping.
     #[track_caller]
     pub fn instead_of_mappings(stack: &Stack) -> Waker {
         let all = stack.api().lambda("GET", "/2015-03-31/event-source-mappings/", None);
@@ -65,9 +62,6 @@ impl Waker {
 
     /// Invokes functions until all queues are empty, delayed messages included. Returns the number of invocations of
     /// each.
-    ///
-    /// # Panics
-    /// If a function fails as a whole, or it takes longer than `limit`.
     #[track_caller]
     pub fn until_rest(&self, stack: &Stack, limit: Duration) -> BTreeMap<&'static str, usize> {
         let began = Instant::now();

@@ -1,13 +1,8 @@
 //! Compares the alarms of the templates with the runbooks, with the metrics that functions write, and with what they
 //! cost.
 
+use curlew_tests::read;
 use std::collections::BTreeSet;
-use std::path::Path;
-
-fn read(name: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the workspace");
-    std::fs::read_to_string(root.join(name)).expect("the file is there")
-}
 
 /// An alarm, as its template describes it.
 struct Alarm {

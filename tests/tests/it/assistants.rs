@@ -2,7 +2,6 @@
 //! the handshake of older clients and without it.
 
 use crate::commands::urls;
-use curlew_fixtureweb::Farm;
 use curlew_tests::{Child, LIMIT, Server, Store, Web, named};
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
@@ -38,7 +37,7 @@ fn call(mut job: Value, mode: &str, calls: &Value) -> Value {
 
 #[test]
 fn an_assistant_searches_over_both_transports() {
-    let web = Web::of(Farm::demo());
+    let web = Web::demo();
     let mut store = Store::brisk(&web);
     let site = web.farm().site("short-quotes.test").unwrap();
     store.crawl(std::slice::from_ref(&site.start_url));

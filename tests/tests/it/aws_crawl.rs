@@ -7,7 +7,7 @@ use curlew_fixtureweb::{Call, Farm, Kind, Mode, judge};
 use curlew_tests::aws::door::Door;
 use curlew_tests::aws::emulator::Emulator;
 use curlew_tests::aws::stack::{FUNCTIONS, Stack};
-use curlew_tests::{Browser, LIMIT, Ran, Steps, Store, Web};
+use curlew_tests::{Browser, LIMIT, Ran, Steps, Store, Web, args, judge_pauses, text};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
@@ -50,7 +50,7 @@ fn a_stack_makes_of_the_web_what_one_process_makes_of_it() {
     let mut store = Store::new(&other_web);
     store.configure(KEEP);
     let named = named(&web);
-    let named: Vec<&str> = ["crawl", "--json"].into_iter().chain(named.iter().map(String::as_str)).collect();
+    let named = args(&["crawl", "--json"], &named);
     let crawl = store.start(&named);
 
     let emulator = Emulator::strict();
@@ -81,10 +81,7 @@ fn a_stack_makes_of_the_web_what_one_process_makes_of_it() {
 
 /// States the settings of the stack.
 fn state(stack: &Stack, text: &str) -> Ran {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("curlew.toml");
-    std::fs::write(&file, text).unwrap();
-    stack.run(&["config", "set", file.to_str().unwrap()])
+    stack.run(&["config", "set", &Store::alone().file("curlew.toml", text)])
 }
 
 /// The operator changes the settings of the stack: good ones are followed, wrong ones are refused, and change nothing
@@ -161,15 +158,11 @@ fn records(records: &[Value]) -> BTreeMap<String, [String; 6]> {
 }
 
 fn judge_manners(calls: &[Call], farm: &Farm) {
-    assert_eq!(judge::overlaps(calls, judge::registrable), []);
-    assert_eq!(judge::closer_than(calls, judge::registrable, PAUSE), []);
+    curlew_tests::judge_manners(calls, farm, PAUSE);
     assert_eq!(judge::impatient(calls, farm), []);
-    assert_eq!(judge::intrusions(calls, judge::registrable), []);
-    assert_eq!(judge::forbidden(calls, farm), []);
-    assert_eq!(judge::unasked(calls), BTreeSet::new());
-    assert_eq!(judge::indiscreet(calls), []);
+
     assert_eq!(called_twice(calls), []);
-    assert!(judge::calls_per_page(calls) <= 2.0, "{:?}", judge::tally(calls));
+    assert!(judge::tally(calls).calls_per_page() <= 2.0, "{:?}", judge::tally(calls));
 }
 
 /// The raw pages of the stack are those of the other store, as WARC; none of them would be another record today.
@@ -246,8 +239,7 @@ fn vanishing(steps: &mut Steps, stack: &Stack, store: &Store, web: &Web) {
     steps.step("sample", || {
         assert!(sampled["pages"].as_u64().unwrap() > 0, "{sampled}");
         let calls = web.calls();
-        assert_eq!(judge::closer_than(&calls, judge::registrable, PAUSE), []);
-        assert_eq!(judge::overlaps(&calls, judge::registrable), []);
+        judge_pauses(&calls, PAUSE);
         assert!(calls.iter().all(|call| call.kind == Kind::Page), "a re-check asks for the page only");
         assert!(calls.iter().any(|call| call.host == LOSES_ITS_PAGES && call.status == 410));
     });
@@ -438,8 +430,4 @@ fn judge_memory(stack: &Stack) {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("; "));
-}
-
-fn text(value: &Value, name: &str) -> String {
-    value[name].as_str().unwrap_or_default().to_owned()
 }

@@ -9,7 +9,7 @@ use curlew_tests::aws::faults::{Fault, Plan, Rule};
 use curlew_tests::aws::proxy::Proxy;
 use curlew_tests::aws::random::Random;
 use curlew_tests::aws::stack::Stack;
-use curlew_tests::{BRISK, BRISK_PAUSE, Store, Web};
+use curlew_tests::{BRISK, BRISK_PAUSE, Store, Web, judge_pauses, text};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -56,8 +56,7 @@ fn faults_and_deaths_lose_nothing_and_break_no_manners() {
     let seed = number(SEED).unwrap_or(20_261_121);
     let spec = Uniform { hosts: HOSTS * rounds, pages: PAGES, bytes: 8 * 1024, images: true, prefix: "frail".into() };
     let web = Web::uniform(&spec);
-    let store = Store::brisk(&web);
-    store.crawl(&web.starts());
+    let store = Store::crawled(&web);
     let expected = by_address(&store.records());
     assert_eq!(expected.len(), HOSTS * PAGES * rounds);
     web.clear_calls();
@@ -168,8 +167,7 @@ fn kill(emulator: &Emulator, web: &Web, random: &mut Random) -> usize {
 /// Checks the politeness over all calls of a round, its crashes included.
 #[track_caller]
 fn judge_calls(calls: &[Call], kills: usize) {
-    assert_eq!(judge::overlaps(calls, judge::registrable), []);
-    assert_eq!(judge::closer_than(calls, judge::registrable, BRISK_PAUSE), []);
+    judge_pauses(calls, BRISK_PAUSE);
     assert_eq!(judge::unasked(calls), BTreeSet::new());
     assert_eq!(judge::indiscreet(calls), []);
     // A visit that died has not reported what it had sent on: each kill costs a page at most one more fetch, or its
@@ -183,10 +181,7 @@ fn judge_calls(calls: &[Call], kills: usize) {
 fn by_address(records: &[Value]) -> BTreeMap<String, [String; 3]> {
     let kept: BTreeMap<String, [String; 3]> = records
         .iter()
-        .map(|record| {
-            let of = |name: &str| record[name].as_str().unwrap_or_default().to_owned();
-            (of("url"), [of("id"), of("title"), of("text")])
-        })
+        .map(|record| (text(record, "url"), ["id", "title", "text"].map(|name| text(record, name))))
         .collect();
     assert_eq!(kept.len(), records.len(), "a page is exported twice");
     kept

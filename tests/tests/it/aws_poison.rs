@@ -7,7 +7,7 @@ use curlew_policy::address;
 use curlew_policy::delivery::MAX_DEATHS;
 use curlew_tests::aws::emulator::Emulator;
 use curlew_tests::aws::stack::Stack;
-use curlew_tests::{BRISK, BRISK_PAUSE, Steps, Web};
+use curlew_tests::{BRISK, BRISK_PAUSE, Steps, Web, judge_pauses};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -83,8 +83,7 @@ fn a_job_that_ends_its_process_is_given_up_with_the_reason_and_those_beside_it_a
     });
     steps.step("politely", || {
         let calls = web.calls();
-        assert_eq!(judge::overlaps(&calls, judge::registrable), []);
-        assert_eq!(judge::closer_than(&calls, judge::registrable, BRISK_PAUSE), []);
+        judge_pauses(&calls, BRISK_PAUSE);
         assert_eq!(judge::unasked(&calls), BTreeSet::new());
         // Once with the job that ended the process, and once alone; however often that job ended others.
         let again: Vec<_> = judge::repeated(&calls).into_iter().filter(|repeat| repeat.times > 2).collect();

@@ -145,9 +145,6 @@ fn wrong(ran: &Ran) -> Vec<Value> {
 }
 
 /// Has dispatch run until something is so.
-///
-/// # Panics
-/// If that takes longer than [`LIMIT`].
 #[track_caller]
 fn tick_until(stack: &Stack, is_so: impl Fn() -> bool) {
     let began = Instant::now();

@@ -3,7 +3,7 @@
 use crate::commands_failing::is_root;
 use crate::kill::judge_store;
 use curlew_fixtureweb::{Kind, Uniform};
-use curlew_tests::{Child, LIMIT, Server, Store, Web, binary};
+use curlew_tests::{Child, LIMIT, Server, Store, Web, binary, until};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::fs;
@@ -67,10 +67,7 @@ fn backups_beside_a_hundred_workers_lose_nothing() {
     let web = web("saved", HOSTS, PAGES);
     let store = Store::brisk(&web);
     let mut crawl = store.start_crawl(&web.starts());
-    while web.calls().len() < HOSTS {
-        assert!(crawl.is_running(), "the crawl ended before it began");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    until(LIMIT, || "the crawl does not begin".into(), || web.calls().len() >= HOSTS);
     let mut backups = Vec::new();
     while crawl.is_running() && backups.len() < BACKUPS {
         backups.push(back_up(&store, &format!("backup-{}", backups.len())));
@@ -101,8 +98,7 @@ fn backups_beside_a_hundred_workers_lose_nothing() {
 #[test]
 fn backups_and_restores_that_cannot_be_done_say_why() {
     let web = web("refused", 2, 3);
-    let store = Store::brisk(&web);
-    store.crawl(&web.starts());
+    let store = Store::crawled(&web);
     let whole = back_up(&store, "whole");
     store.run(&["backup", path(&whole)]).refused(1, &["not empty", "name a new one"]);
     store.run(&["backup", path(&store.data().join("inside"))]).refused(1, &["in the store's folder", "elsewhere"]);
@@ -194,8 +190,7 @@ exit $code
 #[test]
 fn a_backup_onto_a_full_disk_says_so_and_is_no_backup() {
     let web = web("full", 6, 6);
-    let store = Store::brisk(&web);
-    store.crawl(&web.starts());
+    let store = Store::crawled(&web);
     let database = fs::metadata(store.database()).unwrap().len();
     assert!(database > FILE_BYTES);
     let onto = |bytes: u64| {
@@ -239,8 +234,7 @@ fi
 #[test]
 fn a_store_that_may_not_be_written_is_saved_all_the_same() {
     let web = web("frozen", 1, 2);
-    let store = Store::brisk(&web);
-    store.crawl(&web.starts());
+    let store = Store::crawled(&web);
     let copy = store.around().join("copy");
     let frozen = |args: &[&str]| {
         let mut script = Command::new(if is_root() { "unshare" } else { "bash" });
@@ -292,8 +286,7 @@ fn erase(objects: &Path, at: &Value) {
 #[test]
 fn damage_is_found_and_mended() {
     let web = web("mended", 2, 4);
-    let store = Store::brisk(&web);
-    store.crawl(&web.starts());
+    let store = Store::crawled(&web);
     is_sound(&store);
     let everything = |ran: &Store| ran.found("site:mended-0001.test").len() + ran.found("site:mended-0002.test").len();
     assert_eq!(everything(&store), 8);

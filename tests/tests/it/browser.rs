@@ -1,6 +1,5 @@
 //! The search page in a real browser: typed into, clicked, read; and without JavaScript.
 
-use curlew_fixtureweb::Farm;
 use curlew_tests::{Browser, Server, Steps, Store, Web};
 
 /// A few of the bundled sites, in two languages, with pictures; one tries to break out of its titles.
@@ -8,10 +7,10 @@ const SITES: [&str; 3] = ["cucina-di-casa.test", "harbour-lantern.test", "sharp-
 
 #[test]
 fn a_person_searches_and_sees_results() {
-    let web = Web::of(Farm::demo());
+    let web = Web::demo();
     let store = Store::brisk(&web);
-    let starts: Vec<String> = SITES.iter().map(|host| web.farm().site(host).unwrap().start_url.clone()).collect();
-    let accepted: usize = SITES.iter().map(|host| web.farm().site(host).unwrap().expect.accepted).sum();
+    let starts = web.starts_of(&SITES);
+    let accepted = web.accepted_of(&SITES);
     assert_eq!(store.crawl(&starts)["accepted"], accepted);
     let server = Server::start(&store);
     let browser = Browser::start();

@@ -2,7 +2,6 @@
 //! and dark, on a telephone and on a desktop without a barrier (axe-core), and acts.
 
 use crate::browser_pages::{Looks, do_not_move, must_be_fit};
-use curlew_fixtureweb::Farm;
 use curlew_tests::{Browser, Screen, Server, Steps, Store, Web};
 
 /// Bundled sites: an ordinary one, and one with long and hostile titles.
@@ -36,9 +35,9 @@ fn an_operator_meets_no_barrier_in_any_form_nightly() {
 }
 
 fn operate(looks: Looks) {
-    let web = Web::of(Farm::demo());
+    let web = Web::demo();
     let store = Store::brisk(&web);
-    let starts: Vec<String> = SITES.iter().map(|host| web.farm().site(host).unwrap().start_url.clone()).collect();
+    let starts = web.starts_of(&SITES);
     store.crawl(&starts);
     store.run(&["override", "deny", "https://harbour-lantern.test/none", "--note", "a <test>"]).ok();
     let server = Server::start(&store);

@@ -3,7 +3,6 @@
 //! seen in one of these forms, and each form with some page; nightly each page in each form. A picture of each is left
 //! in `screenshots` beside cargo's output, for inspection.
 
-use curlew_fixtureweb::Farm;
 use curlew_tests::{Browser, Screen, Server, Steps, Store, Web};
 use std::time::{Duration, Instant};
 
@@ -72,10 +71,10 @@ impl Looks {
 }
 
 fn look_at_pages(looks: Looks) {
-    let web = Web::of(Farm::demo());
+    let web = Web::demo();
     let mut store = Store::brisk(&web);
     store.configure("contact = \"me@search.example\"\n[web]\nbase_url = \"http://search.example\"\n");
-    let starts: Vec<String> = SITES.iter().map(|host| web.farm().site(host).unwrap().start_url.clone()).collect();
+    let starts = web.starts_of(&SITES);
     store.crawl(&starts);
     let server = Server::start(&store);
     let browser = Browser::start();

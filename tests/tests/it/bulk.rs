@@ -56,8 +56,7 @@ fn urls(store: &Store) -> Vec<String> {
 #[test]
 fn an_engine_follows_what_is_published_and_removed() {
     let web = Web::uniform(&Uniform { hosts: 3, pages: 4, bytes: 4096, images: false, prefix: "bulk".into() });
-    let store = Store::brisk(&web);
-    store.crawl(&web.starts());
+    let store = Store::crawled(&web);
     let engine = OpenSearch::start();
     let all = json!({ "match_all": {} });
     let export =
@@ -102,8 +101,7 @@ fn an_engine_follows_what_is_published_and_removed() {
 #[test]
 fn a_document_that_the_engine_refuses_and_an_engine_that_is_not_there_are_reported() {
     let web = Web::uniform(&Uniform { hosts: 1, pages: 3, bytes: 2048, images: false, prefix: "refused".into() });
-    let store = Store::brisk(&web);
-    store.crawl(&web.starts());
+    let store = Store::crawled(&web);
     let engine = OpenSearch::start();
     // An index of years alone.
     let mapping = json!({ "mappings": { "properties": { "fetched_at": { "type": "date", "format": "yyyy" } } } });

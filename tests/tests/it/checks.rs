@@ -258,30 +258,25 @@ fn many_lines_keep_their_order() {
 #[test]
 fn a_plain_document_is_asked_about_by_its_file() {
     let folder = Store::alone();
-    let file = |name: &str, text: &str| {
-        let path = folder.around().join(name);
-        std::fs::write(&path, text).unwrap();
-        path.to_str().unwrap().to_owned()
-    };
     let check = |args: &[&str]| start([&["check"], args].concat()).wait(LIMIT);
-    let page = file("page.html", &article(""));
+    let page = folder.file("page.html", article(""));
     let answer = check(&["page", &page, "--url", "https://pier.example/x"]).ok().json();
     assert_eq!((&answer["title"], &answer["valid"]), (&json!("The last post"), &json!(true)));
-    let right = file("right.txt", "The last words.\n");
+    let right = folder.file("right.txt", "The last words.\n");
     let case = check(&["page", &page, "--url", "https://pier.example/x", "--label", &right]).ok().json();
     assert_eq!((&case["text"], &case["body_b64"]), (&json!("The last words."), &json!(base64(&article("")))));
-    let feed = file("feed.xml", RSS);
+    let feed = folder.file("feed.xml", RSS);
     assert_eq!(
         check(&["feed", &feed, "--url", "https://faro.example/feed.xml"]).ok().json()["feed"]["title"],
         "Il faro"
     );
-    let home = file("home.html", HOME);
+    let home = folder.file("home.html", HOME);
     let found = check(&["discover", &home, "--url", "https://pier.example/"]).ok().json();
     assert_eq!(found["feeds"].as_array().unwrap().len(), 2);
-    let robots = file("robots.txt", ROBOTS);
+    let robots = folder.file("robots.txt", ROBOTS);
     assert_eq!(check(&["robots", &robots, "--url", "https://a.example/private/x"]).ok().json()["allowed"], false);
     assert_eq!(check(&["robots", &robots, "--url", "/", "--agent", "OtherBot"]).ok().json()["allowed"], false);
-    let text = file("text.txt", "The keeper walks out to the pier at low tide.");
+    let text = folder.file("text.txt", "The keeper walks out to the pier at low tide.");
     assert_eq!(check(&["screen", &text, "--title", "Low tide"]).ok().json()["verdict"], "pass");
 
     check(&["page", &page]).refused(2, &["--url"]);
@@ -293,14 +288,9 @@ fn a_plain_document_is_asked_about_by_its_file() {
 #[test]
 fn every_check_asks_for_the_agent_of_the_settings_unless_a_flag_names_another() {
     let folder = Store::alone();
-    let file = |name: &str, text: &str| {
-        let path = folder.around().join(name);
-        std::fs::write(&path, text).unwrap();
-        path.to_str().unwrap().to_owned()
-    };
-    let settings = file("curlew.toml", "[agent]\nname = \"HeronBot\"\n");
-    let robots = file("robots.txt", "User-agent: HeronBot\nDisallow: /\n");
-    let page = file("page.html", &article("<meta name=\"heronbot\" content=\"noindex\">"));
+    let settings = folder.file("curlew.toml", "[agent]\nname = \"HeronBot\"\n");
+    let robots = folder.file("robots.txt", "User-agent: HeronBot\nDisallow: /\n");
+    let page = folder.file("page.html", article("<meta name=\"heronbot\" content=\"noindex\">"));
     let asked = |check: &str, file: &str, more: &[&str]| {
         let args = [&["check", check, file, "--url", "https://pier.example/x"], more].concat();
         start(args).wait(LIMIT).ok().json()

@@ -1,6 +1,5 @@
 //! Every command on a crawled store: its output for people and for programs.
 
-use curlew_fixtureweb::Farm;
 use curlew_tests::{Server, Steps, Store, Web};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -30,11 +29,11 @@ pub(crate) fn urls(rows: &[Value]) -> BTreeSet<String> {
 
 #[test]
 fn commands_on_a_crawled_store() {
-    let web = Web::of(Farm::demo());
+    let web = Web::demo();
     let store = Store::brisk(&web);
-    let starts: Vec<String> = SITES.iter().map(|host| web.farm().site(host).unwrap().start_url.clone()).collect();
+    let starts = web.starts_of(&SITES);
     let summary = store.crawl(&starts);
-    let accepted: usize = SITES.iter().map(|host| web.farm().site(host).unwrap().expect.accepted).sum();
+    let accepted = web.accepted_of(&SITES);
 
     let mut steps = Steps::new();
     steps.step("crawl: the summary has all its names", || {
@@ -214,9 +213,8 @@ fn lists(steps: &mut Steps, store: &Store, accepted: usize) {
         assert!(said.contains("ok       holds      1 host is on hold (1 too_many_requests)"), "{said}");
         assert!(said.contains("warning  contact  ") && said.contains("--contact"), "{said}");
         // Wrong settings keep no other check from being made.
-        let wrong = store.around().join("wrong.toml");
-        std::fs::write(&wrong, "contact = \"a@b.example\"\nworkers = 0\n").unwrap();
-        let ran = store.run(&["doctor", "--json", "--config", wrong.to_str().unwrap()]);
+        let wrong = store.file("wrong.toml", "contact = \"a@b.example\"\nworkers = 0\n");
+        let ran = store.run(&["doctor", "--json", "--config", &wrong]);
         let report = ran.json();
         let rows = report["checks"].as_array().unwrap();
         let failed: Vec<&Value> = rows.iter().filter(|row| row["level"] == "failed").collect();
@@ -254,30 +252,23 @@ fn moving(steps: &mut Steps, web: &Web, store: &Store, accepted: usize) {
         assert_eq!(urls(&store.run(&["export", "feeds"]).ok().rows()), urls(&feeds));
         assert_eq!(store.run(&["export", "feeds", "--since", "2199-01-01"]).ok().stdout, "");
     });
-    let opml = store.around().join("feeds.opml");
-    let opml = opml.to_str().unwrap();
     steps.step("export opml, import opml", || {
         let said = store.run(&["export", "opml"]).ok().stdout;
         assert!(said.starts_with("<?xml") && said.contains("<opml version=\"2.0\">"), "{said}");
-        std::fs::write(opml, &said).unwrap();
+        let opml = store.file("feeds.opml", &said);
         let other = Store::brisk(web);
-        let said = other.run(&["import", "opml", opml]).ok().stdout;
+        let said = other.run(&["import", "opml", &opml]).ok().stdout;
         assert!(said.contains(&format!("{} feeds are new", feeds.len())), "{said}");
-        assert!(other.run(&["import", "opml", opml]).ok().stdout.starts_with("0 feeds are new"));
+        assert!(other.run(&["import", "opml", &opml]).ok().stdout.starts_with("0 feeds are new"));
         assert_eq!(urls(&other.list("feeds")), urls(&feeds));
     });
     steps.step("crawl --opml, --feed, --sites, --until", || {
         let other = Store::brisk(web);
-        let file = |name: &str, text: &str| {
-            let path = other.around().join(name);
-            std::fs::write(&path, text).unwrap();
-            path.to_str().unwrap().to_owned()
-        };
         let feed = |host: &str| web.farm().site(host).unwrap().feed_urls().remove(0);
         let outline =
             format!("<outline text=\"x\"><outline type=\"rss\" xmlUrl=\"{}\"/></outline>", feed("early-echo.test"));
-        let opml = file("one.opml", &format!("<opml version=\"1.1\"><body>{outline}</body></opml>"));
-        let sites = file("sites.txt", "# Sites\n\n http://brief-notes.test/  # short ones\n");
+        let opml = other.file("one.opml", format!("<opml version=\"1.1\"><body>{outline}</body></opml>"));
+        let sites = other.file("sites.txt", "# Sites\n\n http://brief-notes.test/  # short ones\n");
         let relics = feed("rdf-relics.test");
         let args = ["crawl", "--opml", &opml, "--sites", &sites, "--feed", &relics, "--json", "--until", "3m"];
         let summary = other.run(&args).ok().json();
@@ -304,9 +295,8 @@ fn moving(steps: &mut Steps, web: &Web, store: &Store, accepted: usize) {
         paused.configure("paused = true\n");
         paused.run(&["crawl", "http://early-echo.test/"]).refused(2, &["paused"]);
         other.run(&["import", "opml", "/no/such/file"]).refused(1, &["/no/such/file", "cannot be read"]);
-        let text = other.around().join("text.txt");
-        std::fs::write(&text, "no feeds here").unwrap();
-        other.run(&["import", "opml", text.to_str().unwrap()]).refused(1, &["OPML"]);
+        let text = other.file("text.txt", "no feeds here");
+        other.run(&["import", "opml", &text]).refused(1, &["OPML"]);
     });
 }
 

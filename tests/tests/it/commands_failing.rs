@@ -2,7 +2,7 @@
 
 use crate::commands::urls;
 use curlew_fixtureweb::Uniform;
-use curlew_tests::{LIMIT, Ran, Store, Web, binary, curlew, start};
+use curlew_tests::{Child, LIMIT, Store, Web, args, binary, curlew, start, until};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
@@ -27,7 +27,7 @@ fn wrong_usage_is_one_line_and_two() {
     alone.run(&["crawl", "--contact", "me", "a.test"]).refused(2, &["contact"]);
     let mut nothing = curlew([] as [&str; 0]);
     nothing.current_dir(alone.around());
-    let ran = curlew_tests::Child::spawn(nothing).wait(LIMIT);
+    let ran = Child::spawn(nothing).wait(LIMIT);
     assert_eq!(ran.code(), 2, "{ran:?}");
     for site in [
         "::nonsense::",
@@ -56,12 +56,12 @@ fn a_port_that_is_taken_is_said_before_the_work_begins() {
     let addr = taken.local_addr().unwrap().to_string();
     let alone = Store::alone();
     for command in ["demo", "serve"] {
-        let began = std::time::Instant::now();
+        let began = Instant::now();
         let ran = alone.run(&[command, "--listen", &addr]);
         assert_eq!(ran.code(), 1, "{ran:?}");
         assert!(ran.stderr.contains(&addr) && ran.stderr.contains("--listen"), "{ran:?}");
         assert!(!ran.stdout.contains("small sites are up"), "{ran:?}");
-        assert!(began.elapsed() < std::time::Duration::from_secs(30), "{ran:?}");
+        assert!(began.elapsed() < Duration::from_secs(30), "{ran:?}");
     }
 }
 
@@ -79,25 +79,20 @@ fn a_store_that_cannot_be_used_says_why() {
     for command in [&["crawl", "http://store-0001.test/"][..], &["serve"]] {
         let mut readonly = curlew(command);
         readonly.args(["--data", "/sys/kernel/curlew", "--resolve", &web.resolve()]).current_dir(made.around());
-        curlew_tests::Child::spawn(readonly)
+        Child::spawn(readonly)
             .wait(LIMIT)
             .refused(1, &["/sys/kernel/curlew", "cannot be written", "name another folder"]);
     }
-    let in_the_way = made.around().join("file");
-    std::fs::write(&in_the_way, "not a folder").unwrap();
-    let path = in_the_way.to_str().unwrap();
-    let blocked = start(["crawl", "http://store-0001.test/", "--resolve", &web.resolve(), "--data", path]);
-    blocked.wait(LIMIT).refused(1, &[path, "a file is in the way"]);
+    let path = made.file("file", "not a folder");
+    let blocked = start(["crawl", "http://store-0001.test/", "--resolve", &web.resolve(), "--data", &path]);
+    blocked.wait(LIMIT).refused(1, &[&path, "a file is in the way"]);
 
     Connection::open(made.database()).unwrap().pragma_update(None, "user_version", 9_999).unwrap();
     for args in [&["crawl"][..], &["status"], &["serve"]] {
         made.run(args).refused(1, &["version 9999", "use a newer curlew"]);
     }
-    std::fs::write(
-        made.database(),
-        "this is no database, and long enough to be looked at as one, line after line\n".repeat(100),
-    )
-    .unwrap();
+    let text = "this is no database, and long enough to be looked at as one, line after line\n".repeat(100);
+    std::fs::write(made.database(), text).unwrap();
     made.run(&["status"]).refused(1, &["not a store"]);
 }
 
@@ -106,11 +101,7 @@ fn a_second_process_on_the_folder_is_refused() {
     let web = Web::uniform(&Uniform { hosts: 2, pages: 4, bytes: 4096, images: false, prefix: "twice".into() });
     let store = Store::new(&web);
     let first = store.start_crawl(&web.starts());
-    let deadline = Instant::now() + LIMIT;
-    while web.calls().is_empty() {
-        assert!(Instant::now() < deadline, "the crawl does not begin");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    until(LIMIT, || "the crawl does not begin".into(), || !web.calls().is_empty());
     let named = format!("process {}", first.id());
     for args in [&["crawl", "http://twice-0002.test/"][..], &["serve"], &["sample", "--all"], &["index"]] {
         store.run(args).refused(1, &["in use", &named, "wait until it ends"]);
@@ -126,10 +117,7 @@ fn a_crawl_that_is_asked_to_stop_or_has_a_deadline_is_taken_up_again() {
     let web = Web::uniform(&Uniform { hosts: 3, pages: 4, bytes: 4096, images: false, prefix: "pause".into() });
     let store = Store::new(&web);
     let began = Instant::now();
-    let args: Vec<&str> = ["crawl", "--json", "--until", "2s"].to_vec();
-    let starts = web.starts();
-    let args: Vec<&str> = args.into_iter().chain(starts.iter().map(String::as_str)).collect();
-    let first = store.run(&args).ok().json();
+    let first = store.run(&args(&["crawl", "--json", "--until", "2s"], &web.starts())).ok().json();
     assert!(first["accepted"].as_u64().unwrap() < 12 && first["parked"].as_u64().unwrap() > 0, "{first}");
     assert!(began.elapsed() < Duration::from_secs(25), "no call begins afterwards: {:?}", began.elapsed());
 
@@ -177,13 +165,11 @@ fn a_full_disk_is_said_and_loses_nothing() {
     let mut crawl = Command::new(binary());
     crawl.args(["crawl", "--json"]).args(web.starts());
     store.on_this_store(&mut crawl);
-    let mut script = if is_root() { Command::new("unshare") } else { Command::new("bash") };
-    if is_root() {
-        script.args(["--mount", "bash"]);
-    }
+    let mut script = Command::new(if is_root() { "unshare" } else { "bash" });
+    script.args(if is_root() { &["--mount", "bash"][..] } else { &[] });
     script.args(["-c", FULL_DISK, "full-disk"]).arg(store.data()).arg(crawl.get_program()).args(crawl.get_args());
     script.env("CURLEW", binary()).current_dir(store.around()).stdin(Stdio::null());
-    let ran: Ran = curlew_tests::Child::spawn(script).wait(LIMIT);
+    let ran = Child::spawn(script).wait(LIMIT);
     let read = |name: &str| std::fs::read_to_string(store.around().join(name)).unwrap_or_default();
     let all =
         format!("{}\nfull: {}\nagain: {}\nfree: {}", ran.stdout, read("full.err"), read("again.err"), read("free.err"));

@@ -7,7 +7,7 @@ use std::process::Command;
 const MOST_EXPOSED: u32 = 20;
 
 fn contrib(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("contrib").join(name)
+    curlew_tests::root().join("contrib").join(name)
 }
 
 fn systemd_analyze(arguments: &[&str]) -> (bool, String) {

@@ -3,10 +3,10 @@
 //! A block marked `sh` is run by bash, a block marked `console` besides compared with what is printed; page by page
 //! from the top, each page in a folder of its own. A block that cannot be run says why in a comment above it.
 
-use curlew_tests::{BRISK, Server, Web, binary};
+use curlew_tests::{BRISK, Server, Web, binary, read, root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
@@ -47,14 +47,6 @@ pages! {
     the_commands_about_searching: "docs/reference/search.md", Crawled;
     the_commands_about_records: "docs/reference/records.md", Crawled;
     the_commands_of_check: "docs/reference/check.md", Empty;
-}
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the workspace")
-}
-
-fn read(name: &str) -> String {
-    std::fs::read_to_string(root().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
 /// A fenced block of a page.
@@ -338,7 +330,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
 fn every_link_of_the_documents_leads_somewhere() {
     let (mut dead, mut followed) = (vec![], 0);
     for path in documents() {
-        let text = std::fs::read_to_string(&path).unwrap();
+        let text = read(&path);
         let text = prose(&text);
         // Code is no link.
         let text: String = text.split('`').step_by(2).collect();
@@ -350,7 +342,7 @@ fn every_link_of_the_documents_leads_somewhere() {
             followed += 1;
             let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
             let file = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
-            let has_anchor = || anchor.is_empty() || anchors(&std::fs::read_to_string(&file).unwrap()).contains(anchor);
+            let has_anchor = || anchor.is_empty() || anchors(&read(&file)).contains(anchor);
             if !file.exists() || !has_anchor() {
                 dead.push(format!("{}: {target}", path.display()));
             }

@@ -12,8 +12,7 @@ const FORMATS: [&str; 3] = ["jsonl", "csv", "parquet"];
 /// A crawled store, with its web.
 fn crawled(prefix: &str) -> (Web, Store) {
     let web = Web::uniform(&Uniform { hosts: 3, pages: 4, bytes: 4096, images: false, prefix: prefix.into() });
-    let store = Store::brisk(&web);
-    store.crawl(&web.starts());
+    let store = Store::crawled(&web);
     (web, store)
 }
 
@@ -64,8 +63,7 @@ print(json.dumps(said))
 
 /// Returns the documented columns, each with its type and whether each record has a value.
 fn documented() -> Vec<(String, String, bool)> {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("docs/reference/records.md");
-    let page = std::fs::read_to_string(page).unwrap();
+    let page = curlew_tests::read("docs/reference/records.md");
     let row = |line: &str| {
         let mut cells = line.strip_prefix("| `")?.split('|').map(str::trim);
         let (name, of) = (cells.next()?.trim_end_matches('`').to_owned(), cells.next()?);

@@ -1,7 +1,7 @@
 //! Back catalogues with the real program, over sites with more articles than their feeds list.
 
 use curlew_fixtureweb::{Catalogue, Farm, Kind, judge};
-use curlew_tests::{Steps, Store, Web};
+use curlew_tests::{Steps, Store, Web, args};
 use std::collections::BTreeSet;
 
 /// A budget that is used up in seconds, at pauses of a few milliseconds.
@@ -26,8 +26,7 @@ fn what_a_site_published_before_is_found_by_feeds_and_sitemaps() {
     let (web, store, all) = catalogues(&kinds);
     let mut steps = Steps::new();
     let sites = web.starts();
-    let mut args: Vec<&str> = vec!["crawl", "--json"];
-    args.extend(sites.iter().map(String::as_str));
+    let mut args = args(&["crawl", "--json"], &sites);
     store.run(&args);
     steps.step("without --history only what the feeds list, or the sitemaps of a site without one", || {
         let found = addresses(&store.records());

@@ -1,8 +1,8 @@
 //! `kill -9` at random moments of a crawl; the records must be those of an undisturbed run.
 
 use curlew_fixtureweb::{Mode, Uniform, judge};
-use curlew_tests::{BRISK_PAUSE, LIMIT, Store, Web, unpacked_objects};
-use serde_json::Value;
+use curlew_tests::aws::random::Random;
+use curlew_tests::{BRISK_PAUSE, Child, LIMIT, Store, Web, judge_pauses, text, unpacked_objects};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
@@ -20,24 +20,11 @@ const MOST_MILLIS: u64 = 120;
 /// Environment variable with a seed, to repeat a run.
 const SEED: &str = "CURLEW_KILL_SEED";
 
-/// SplitMix64 (Steele, Lea, Flood 2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % limit
-    }
-}
-
 #[test]
 fn fifty_kills_lose_nothing_and_repeat_nothing() {
     let seed = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok()).unwrap_or(20_261_121);
     eprintln!("{SEED}={seed}");
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let web =
         Web::uniform(&Uniform { hosts: HOSTS, pages: PAGES, bytes: 8 * 1024, images: true, prefix: "mortal".into() });
 
@@ -52,7 +39,8 @@ fn fifty_kills_lose_nothing_and_repeat_nothing() {
         web.clear_calls();
         let store = Store::brisk(&web);
         let before = kills;
-        while kills < KILLS && kill_once(&store, &web, further(kills, &mut random), &mut random) {
+        let crawl = || store.start_crawl(&web.starts());
+        while kills < KILLS && kill_once(crawl, &web, further(kills, &mut random), &mut random) {
             kills += 1;
             if kills % LOOKED_AT == 0 {
                 // What a crash leaves is no damage.
@@ -75,11 +63,10 @@ const KILLS_OF_RECHECKS: usize = 6;
 fn pages_that_are_gone_are_removed_once_however_often_the_recheck_is_killed() {
     let seed = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok()).unwrap_or(20_261_124);
     eprintln!("{SEED}={seed}");
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let plan = Uniform { hosts: 6, pages: PAGES, bytes: 4 * 1024, images: true, prefix: "vanished".into() };
     let web = Web::uniform(&plan);
-    let store = Store::brisk(&web);
-    store.crawl(&web.starts());
+    let store = Store::crawled(&web);
     let hosts: Vec<String> = web.farm().sites().iter().map(|site| site.host.clone()).collect();
     let (gone, stay) = hosts.split_at(hosts.len() / 2);
     for host in gone {
@@ -88,16 +75,8 @@ fn pages_that_are_gone_are_removed_once_however_often_the_recheck_is_killed() {
     }
     web.clear_calls();
     for _ in 0..KILLS_OF_RECHECKS {
-        let (further, millis) = (random.below(MOST_CALLS) as usize, random.below(MOST_MILLIS));
-        let so_far = web.calls().len();
-        let mut recheck = store.start(&["sample", "--all", "--json"]);
-        let deadline = Instant::now() + LIMIT;
-        while recheck.is_running() && web.calls().len() < so_far + further {
-            assert!(Instant::now() < deadline, "the re-check makes no calls and does not end");
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        std::thread::sleep(Duration::from_millis(millis));
-        recheck.kill();
+        let further = random.below(MOST_CALLS);
+        kill_once(|| store.start(&["sample", "--all", "--json"]), &web, further, &mut random);
     }
     store.run(&["sample", "--all", "--json"]).ok();
     store.run(&["fsck"]).ok();
@@ -119,19 +98,19 @@ fn further(kills: usize, random: &mut Random) -> u64 {
     if kills % LOOKED_AT == LOOKED_AT - 1 { 2 * MOST_CALLS } else { random.below(MOST_CALLS) }
 }
 
-/// Starts the crawl and kills it at a random moment after so many calls; returns false if it ended before.
-fn kill_once(store: &Store, web: &Web, further: u64, random: &mut Random) -> bool {
-    let (further, millis) = (further as usize, random.below(MOST_MILLIS));
-    let so_far = web.calls().len();
-    let mut crawl = store.start_crawl(&web.starts());
+/// Starts a run and kills it at a random moment after so many calls; returns false if it ended before.
+fn kill_once(start: impl FnOnce() -> Child, web: &Web, further: u64, random: &mut Random) -> bool {
+    let millis = random.below(MOST_MILLIS);
+    let most = web.calls().len() + further as usize;
+    let mut run = start();
     let deadline = Instant::now() + LIMIT;
-    while crawl.is_running() && web.calls().len() < so_far + further {
-        assert!(Instant::now() < deadline, "the crawl makes no calls and does not end");
+    while run.is_running() && web.calls().len() < most {
+        assert!(Instant::now() < deadline, "the run makes no calls and does not end");
         std::thread::sleep(Duration::from_millis(1));
     }
     std::thread::sleep(Duration::from_millis(millis));
-    let in_time = crawl.is_running();
-    crawl.kill();
+    let in_time = run.is_running();
+    run.kill();
     in_time
 }
 
@@ -139,8 +118,7 @@ fn kill_once(store: &Store, web: &Web, further: u64, random: &mut Random) -> boo
 #[track_caller]
 fn judge_calls(web: &Web, kills: usize) {
     let calls = web.calls();
-    assert_eq!(judge::overlaps(&calls, judge::registrable), []);
-    assert_eq!(judge::closer_than(&calls, judge::registrable, BRISK_PAUSE), []);
+    judge_pauses(&calls, BRISK_PAUSE);
     assert_eq!(judge::unasked(&calls), BTreeSet::new());
     // A call whose answer died with the process is made again, and no other: for each host and crash at most one page
     // and its image, for which the page waits before it is sent on.
@@ -153,14 +131,13 @@ fn judge_calls(web: &Web, kills: usize) {
 pub(crate) fn judge_store(store: &Store, web: &Web) -> BTreeMap<String, (String, String)> {
     store.run(&["fsck"]).ok();
     let records = store.records();
-    let of = |record: &Value, name: &str| record[name].as_str().unwrap().to_owned();
     let by_address: BTreeMap<String, (String, String)> =
-        records.iter().map(|record| (of(record, "url"), (of(record, "title"), of(record, "text")))).collect();
+        records.iter().map(|record| (text(record, "url"), (text(record, "title"), text(record, "text")))).collect();
     assert_eq!(by_address.len(), records.len(), "a page is exported twice");
 
     let rows = store.list("pages");
     let accepted: BTreeSet<String> =
-        rows.iter().filter(|row| row["state"]["state"] == "accepted").map(|row| of(row, "url")).collect();
+        rows.iter().filter(|row| row["state"]["state"] == "accepted").map(|row| text(row, "url")).collect();
     assert_eq!(accepted, by_address.keys().cloned().collect(), "each row that is accepted has its record");
     assert_eq!(rows.len(), accepted.len(), "no row is left half done");
 
@@ -170,11 +147,10 @@ pub(crate) fn judge_store(store: &Store, web: &Web) -> BTreeMap<String, (String,
     assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), accepted);
 
     let kept = unpacked_objects(&store.data(), "segments");
-    let kept: Vec<String> = kept.lines().map(|line| of(&serde_json::from_str(line).unwrap(), "url")).collect();
+    let kept: Vec<String> = kept.lines().map(|line| text(&serde_json::from_str(line).unwrap(), "url")).collect();
     assert_eq!(kept.len(), accepted.len(), "segments hold a page twice");
 
     let status = store.run(&["status", "--json"]).ok().json();
-    assert_eq!(status["dead"], 0, "{status}");
-    assert_eq!(status["parked"], 0, "{status}");
+    assert_eq!((&status["dead"], &status["parked"]), (&0.into(), &0.into()), "{status}");
     by_address
 }

@@ -1,12 +1,11 @@
 //! The metrics of `curlew serve`: read by the parser of Prometheus's client for Python, and compared with their
 //! documentation.
 
-use curlew_tests::{Child, Server, Store, Web, get, request_with};
+use curlew_tests::{Child, Server, Store, Web, get, request_with, until};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -14,6 +13,8 @@ use std::time::{Duration, Instant};
 const PAGES: f64 = 20.0;
 /// Maximum time until they are.
 const CRAWLED: Duration = Duration::from_secs(180);
+/// Maximum time until a server listens, and until it ends.
+const END: Duration = Duration::from_secs(60);
 /// Prints what the parser has read, as JSON.
 const READ: &str = "
 import json, sys
@@ -44,18 +45,14 @@ fn serve(store: &Store, listen: SocketAddr, metrics: SocketAddr) -> Child {
     let mut command = store.command(&["serve", "--listen", &listen.to_string()]);
     command.env("CURLEW_METRICS_LISTEN", metrics.to_string());
     let child = Child::spawn(command);
-    let began = Instant::now();
-    while std::net::TcpStream::connect(metrics).is_err() || std::net::TcpStream::connect(listen).is_err() {
-        assert!(began.elapsed() < Duration::from_secs(60), "the server does not listen");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let listens = |addr| std::net::TcpStream::connect(addr).is_ok();
+    until(END, || "the server does not listen".into(), || listens(metrics) && listens(listen));
     child
 }
 
 /// Returns the documented families: the values of each label.
 fn documented() -> BTreeMap<String, BTreeMap<String, BTreeSet<String>>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("docs/reference/metrics.md");
-    let page = std::fs::read_to_string(path).unwrap();
+    let page = curlew_tests::read("docs/reference/metrics.md");
     let rows = page.lines().filter(|line| line.starts_with("| `"));
     let family = |row: &str| {
         let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
@@ -82,9 +79,8 @@ fn a_crawl_in_numbers_is_read_by_the_parser_and_as_documented() {
     // Feeds are imported, which calls nobody: all that sites answer is counted by the server.
     let feeds = web.farm().sites().iter().flat_map(|site| site.feed_urls());
     let outlines: String = feeds.map(|url| format!("<outline xmlUrl=\"{url}\"/>")).collect();
-    let opml = store.around().join("feeds.opml");
-    std::fs::write(&opml, format!("<opml version=\"2.0\"><body>{outlines}</body></opml>")).unwrap();
-    store.run(&["import", "opml", opml.to_str().unwrap()]).ok();
+    let opml = store.file("feeds.opml", format!("<opml version=\"2.0\"><body>{outlines}</body></opml>"));
+    store.run(&["import", "opml", &opml]).ok();
     // The feeds are due, and late.
     store.let_pass(Duration::from_secs(86_400));
     let (listen, metrics) = (Server::free_address(), Server::free_address());
@@ -145,7 +141,7 @@ fn a_crawl_in_numbers_is_read_by_the_parser_and_as_documented() {
         assert!(value(name, label) > 0.0, "{name} {label}:\n{}", answer.text());
     }
     server.terminate();
-    server.wait(Duration::from_secs(60)).ok();
+    server.wait(END).ok();
 }
 
 #[test]
@@ -162,7 +158,7 @@ fn metrics_are_told_to_nobody_without_the_token() {
     assert!(answer.status == 200 && answer.text().ends_with("# EOF\n"));
     assert_eq!(request_with(metrics, "GET", "/metrics", &[("Authorization", "Bearer 0123456789abcdee")]).status, 401);
     server.terminate();
-    server.wait(Duration::from_secs(60)).ok();
+    server.wait(END).ok();
     assert!(!store.run(&["config", "show"]).ok().stdout.contains(token), "the token is not shown");
 }
 
@@ -171,10 +167,10 @@ fn an_address_for_everybody_needs_a_token_and_a_taken_one_is_no_reason_to_end() 
     let store = Store::alone();
     let mut command = store.command(&["serve", "--listen", &Server::free_address().to_string()]);
     command.env("CURLEW_METRICS_LISTEN", "0.0.0.0:9464");
-    Child::spawn(command).wait(Duration::from_secs(60)).refused(2, &["[metrics] token"]);
+    Child::spawn(command).wait(END).refused(2, &["[metrics] token"]);
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let server = serve(&store, Server::free_address(), taken.local_addr().unwrap());
     server.terminate();
-    let ran = server.wait(Duration::from_secs(60)).ok();
+    let ran = server.wait(END).ok();
     assert!(ran.stderr.contains("[metrics] listen"), "{}", ran.stderr);
 }

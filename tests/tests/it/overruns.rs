@@ -2,7 +2,7 @@
 //! else is.
 
 use curlew_fixtureweb::Uniform;
-use curlew_tests::{LIMIT, Server, Store, Web};
+use curlew_tests::{LIMIT, Server, Store, Web, args, text};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -31,9 +31,7 @@ fn pages_that_take_too_long_are_rejected_while_searches_are_answered() {
     let mut store = Store::brisk(&web);
     store.configure(SHORT_TIME);
     // The sites are named here, and crawled by the process that serves.
-    let named: Vec<String> = ["crawl"].into_iter().map(String::from).chain(web.starts()).collect();
-    let named: Vec<&str> = named.iter().map(String::as_str).chain(["--until", "1s", "--json"]).collect();
-    store.run(&named).ok();
+    store.run(&args(&["crawl", "--until", "1s", "--json"], &web.starts())).ok();
     let server = Server::start(&store);
     let deadline = Instant::now() + LIMIT;
     loop {
@@ -85,11 +83,7 @@ fn a_page_that_kills_its_process_each_time_is_given_up_and_the_rest_is_done() {
     let left = store.sql("SELECT due || ' ' || receives || ' ' || message FROM jobs JOIN messages USING (id)");
     assert_eq!(dead.len(), 1, "{deaths} deaths; left: {left:?}; pages: {:?}", states(&store));
     assert_eq!(dead, ["delivered 7 times without finishing; the last process died or was killed"]);
-    let accepted: BTreeSet<String> = store
-        .list("pages")
-        .iter()
-        .filter(|row| row["state"]["state"] == "accepted")
-        .map(|row| row["url"].as_str().unwrap().to_owned())
-        .collect();
-    assert_eq!(accepted.len(), 3, "{accepted:?}");
+    let rows = store.list("pages");
+    let accepted = rows.iter().filter(|row| row["state"]["state"] == "accepted").map(|row| text(row, "url"));
+    assert_eq!(accepted.collect::<BTreeSet<String>>().len(), 3, "{rows:?}");
 }

@@ -1,9 +1,9 @@
 //! The owner of a site in a real browser: finds it, proves the ownership, sees the stored state, blocks it, and has all
 //! of it removed; and somebody who only claims to be the owner.
 
-use curlew_fixtureweb::{Farm, Record, judge};
-use curlew_tests::{BRISK_PAUSE, Browser, Screen, Server, Steps, Store, Web, unpacked_objects};
-use std::time::{Duration, Instant};
+use curlew_fixtureweb::Record;
+use curlew_tests::{BRISK_PAUSE, Browser, Screen, Server, Steps, Store, Web, judge_pauses, unpacked_objects};
+use std::time::Duration;
 
 /// The site that is claimed, and one that is not.
 const HOST: &str = "harbour-lantern.test";
@@ -15,12 +15,8 @@ const FILLING_IN: Duration = Duration::from_millis(3_200);
 const PATIENCE: Duration = Duration::from_secs(90);
 const ENTER: &str = "\u{e007}";
 
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+fn until(what: &str, holds: impl FnMut() -> bool) {
+    curlew_tests::until(PATIENCE, || what.to_owned(), holds);
 }
 
 /// Begins a claim; returns the path of its page, and the challenge to publish.
@@ -49,15 +45,13 @@ fn told(browser: &Browser, url: &str, what: &str) {
 
 #[test]
 fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
-    let web = Web::of(Farm::demo());
+    let web = Web::demo();
     let names = web.name_server();
     let mut store = Store::brisk(&web);
     store.configure(&format!("[web]\nproof_over_http = true\n[network]\nname_server = \"{}\"\n", names.addr()));
-    let starts: Vec<String> =
-        [HOST, OTHER].iter().map(|host| web.farm().site(host).unwrap().start_url.clone()).collect();
-    store.crawl(&starts);
+    store.crawl(&web.starts_of(&[HOST, OTHER]));
     let sentence = sentence_of(&store);
-    let all = web.farm().site(HOST).unwrap().expect.accepted;
+    let all = web.accepted_of(&[HOST]);
     web.clear_calls();
     let server = Server::start(&store);
     let browser = Browser::beside(&web);
@@ -142,8 +136,7 @@ fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
     });
     steps.step("it was called with the politeness of every visit", || {
         let calls = calls();
-        assert_eq!(judge::overlaps(&calls, judge::registrable), []);
-        assert_eq!(judge::closer_than(&calls, judge::registrable, BRISK_PAUSE), []);
+        judge_pauses(&calls, BRISK_PAUSE);
     });
     drop(browser);
     server.stop();

@@ -4,8 +4,9 @@
 //! They run by `cargo xtask nightly`. `CURLEW_PACKAGES` names their folder. The roots are entered by chroot; who is not
 //! root needs a kernel that grants user namespaces, or these tests fail.
 
+use crate::commands_failing::is_root;
 use crate::documents;
-use curlew_tests::{BRISK, Child, LIMIT, Ran, Server, Web, get};
+use curlew_tests::{BRISK, Child, LIMIT, Ran, Server, Web, get, root};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -25,8 +26,7 @@ const NONROOT: u32 = 65_532;
 
 /// Returns the one package whose name ends so.
 fn package(ending: &str) -> PathBuf {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let folder = std::env::var_os("CURLEW_PACKAGES").map_or_else(|| workspace.join("target/packages"), PathBuf::from);
+    let folder = std::env::var_os("CURLEW_PACKAGES").map_or_else(|| root().join("target/packages"), PathBuf::from);
     let entries = std::fs::read_dir(&folder);
     let entries = entries.unwrap_or_else(|e| panic!("{}: {e}: `cargo xtask nightly` makes it", folder.display()));
     let mut found: Vec<PathBuf> =
@@ -35,16 +35,19 @@ fn package(ending: &str) -> PathBuf {
     found.remove(0)
 }
 
-fn is_root() -> bool {
-    tool(&["id", "-u"]).trim() == "0"
-}
-
 /// Runs a program of this machine and returns what it prints.
 #[track_caller]
 fn tool(words: &[&str]) -> String {
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).stdin(Stdio::null());
     Child::spawn(command).wait(LIMIT).ok().stdout
+}
+
+/// Returns a folder with what the archive holds.
+fn unpacked() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    tool(&["tar", "-xzf", text(&package("-linux.tar.gz")), "-C", text(folder.path()), "--strip-components=1"]);
+    folder
 }
 
 fn text(path: &Path) -> &str {
@@ -90,16 +93,9 @@ impl Root {
 
     /// Returns a command that runs in here, as root of it.
     fn command(&self, words: &[&str]) -> Command {
-        let mut command = if is_root() { Command::new("chroot") } else { Command::new("unshare") };
-        if !is_root() {
-            command.args(["--map-root-user", "chroot"]);
-        }
-        command
-            .arg(self.folder.path())
-            .args(words)
-            .stdin(Stdio::null())
-            .env_clear()
-            .env("PATH", "/bin:/usr/bin:/usr/sbin");
+        let mut command = Command::new(if is_root() { "chroot" } else { "unshare" });
+        command.args(if is_root() { &[][..] } else { &["--map-root-user", "chroot"] }).arg(self.folder.path());
+        command.args(words).stdin(Stdio::null()).env_clear().env("PATH", "/bin:/usr/bin:/usr/sbin");
         command
     }
 
@@ -125,11 +121,8 @@ fn three_commands_lead_from_the_archive_to_a_hit_on_a_machine_without_a_compiler
 
     let began = Instant::now();
     let mut shell = root.command(&["/bin/sh", "-euc", &commands]);
-    let ran = Child::spawn({
-        shell.env("CURLEW_RESOLVE", web.resolve());
-        shell
-    });
-    let ran = ran.wait(LIMIT).ok();
+    shell.env("CURLEW_RESOLVE", web.resolve());
+    let ran = Child::spawn(shell).wait(LIMIT).ok();
     let took = began.elapsed();
     assert!(ran.stdout.contains(&format!("http://{site}/")), "{}\n{}", ran.stdout, ran.stderr);
     eprintln!("from the archive to the first hit: {took:.1?}");
@@ -142,21 +135,12 @@ fn the_archive_is_a_prefix_with_everything_that_belongs_to_it() {
     let list = tool(&["tar", "--list", "--file", text(&archive)]);
     let files: BTreeSet<&str> =
         list.lines().filter_map(|line| Some(line.split_once('/')?.1)).filter(|f| !f.is_empty()).collect();
-    for file in [
-        "bin/curlew",
-        "lib/systemd/system/curlew.service",
-        "share/bash-completion/completions/curlew",
-        "share/doc/curlew/LICENSE",
-        "share/doc/curlew/LICENSES-THIRD-PARTY.txt",
-        "share/doc/curlew/curlew.cdx.json",
-        "share/doc/curlew/examples/Caddyfile",
-        "share/doc/curlew/examples/curlew.toml",
-        "share/doc/curlew/examples/nginx.conf",
-        "share/fish/vendor_completions.d/curlew.fish",
-        "share/man/man1/curlew.1",
-        "share/man/man1/curlew-crawl.1",
-        "share/zsh/site-functions/_curlew",
-    ] {
+    let expected = "bin/curlew lib/systemd/system/curlew.service share/bash-completion/completions/curlew \
+        share/doc/curlew/LICENSE share/doc/curlew/LICENSES-THIRD-PARTY.txt share/doc/curlew/curlew.cdx.json \
+        share/doc/curlew/examples/Caddyfile share/doc/curlew/examples/curlew.toml share/doc/curlew/examples/nginx.conf \
+        share/fish/vendor_completions.d/curlew.fish share/man/man1/curlew.1 share/man/man1/curlew-crawl.1 \
+        share/zsh/site-functions/_curlew";
+    for file in expected.split(' ') {
         assert!(files.contains(file), "{file} is missing: {files:?}");
     }
     let sums = archive.parent().unwrap();
@@ -166,8 +150,7 @@ fn the_archive_is_a_prefix_with_everything_that_belongs_to_it() {
 
 #[test]
 fn bash_completes_commands_options_and_values() {
-    let folder = TempDir::new().unwrap();
-    tool(&["tar", "-xzf", text(&package("-linux.tar.gz")), "-C", text(folder.path()), "--strip-components=1"]);
+    let folder = unpacked();
     let script = folder.path().join("share/bash-completion/completions/curlew");
     let complete = |words: &str| -> BTreeSet<String> {
         // As bash does at the Tab key.
@@ -192,8 +175,7 @@ fn bash_completes_commands_options_and_values() {
 
 #[test]
 fn each_crate_of_the_program_stands_in_the_bill_and_its_licence_beside() {
-    let folder = TempDir::new().unwrap();
-    tool(&["tar", "-xzf", text(&package("-linux.tar.gz")), "-C", text(folder.path()), "--strip-components=1"]);
+    let folder = unpacked();
     let doc = folder.path().join("share/doc/curlew");
     let bill = std::fs::read(doc.join("curlew.cdx.json")).unwrap();
     assert_eq!(bill, std::fs::read(package("-linux.cdx.json")).unwrap());

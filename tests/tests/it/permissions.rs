@@ -1,16 +1,11 @@
 //! `infra/permissions.md` gives the reason for each permission of each role. Here its rows are compared with the roles
 //! of the template: no permission without a reason, and no reason without the permission, resource by resource.
 
+use curlew_tests::read;
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// Role, action and resource, each as the table writes it.
 type Rights = BTreeSet<(String, String, String)>;
-
-fn read(name: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the workspace");
-    std::fs::read_to_string(root.join("infra").join(name)).expect("the file is there")
-}
 
 /// Returns the rows of the table.
 fn explained(table: &str) -> Rights {
@@ -105,7 +100,7 @@ fn quoted(text: &str) -> Vec<&str> {
 
 #[test]
 fn every_right_of_a_role_has_its_reason() {
-    let (granted, explained) = (granted(&read("template.yaml")), explained(&read("permissions.md")));
+    let (granted, explained) = (granted(&read("infra/template.yaml")), explained(&read("infra/permissions.md")));
     let roles: BTreeSet<&String> = granted.iter().map(|(role, _, _)| role).collect();
     assert!(roles.len() >= 10, "the template has fewer roles than functions and schedules: {roles:?}");
     let unexplained: Vec<_> = granted.difference(&explained).collect();
@@ -124,7 +119,7 @@ fn resource_named<'a>(template: &'a str, name: &str) -> &'a str {
 
 #[test]
 fn the_bucket_and_every_queue_want_tls_and_the_secret_is_never_replaced() {
-    let template = read("template.yaml");
+    let template = read("infra/template.yaml");
     let policy = resource_named(&template, "QueuesPolicy");
     let queues: Vec<&str> = template
         .match_indices(":\n    Type: AWS::SQS::Queue\n")
@@ -174,7 +169,7 @@ fn writers(granted: &Rights, keys: &str) -> BTreeSet<String> {
 
 #[test]
 fn what_reads_documents_of_strangers_writes_neither_index_nor_records() {
-    let template = read("template.yaml");
+    let template = read("infra/template.yaml");
     let whole = granted(&template);
     for (keys, roles) in WRITERS {
         assert_eq!(writers(&whole, keys), roles.iter().map(|role| (*role).to_owned()).collect(), "{keys}");
@@ -197,7 +192,7 @@ fn what_reads_documents_of_strangers_writes_neither_index_nor_records() {
 
 #[test]
 fn a_right_on_another_resource_or_other_keys_is_seen() {
-    let template = read("template.yaml");
+    let template = read("infra/template.yaml");
     let whole = granted(&template);
     for (from, to) in [
         ("Resource: !GetAtt SourcesTable.Arn", "Resource: !GetAtt PagesTable.Arn"),

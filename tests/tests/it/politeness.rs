@@ -2,8 +2,9 @@
 //! tests: no rule is left out, no test is named that does not exist, and each test with a rule in its name is in the
 //! rule's row.
 
+use curlew_tests::{read, root};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The rules: a letter for each chapter, and the number of its rules.
 const CHAPTERS: [(char, usize); 8] =
@@ -28,12 +29,8 @@ impl Row {
     }
 }
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the workspace").to_owned()
-}
-
 fn rows() -> Vec<Row> {
-    let text = std::fs::read_to_string(root().join("tests/politeness.md")).expect("the table is there");
+    let text = read("tests/politeness.md");
     let cells = text.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
     let rows = cells.map(|line| line.split(" | ").collect::<Vec<_>>());
     rows.filter(|cells| is_id(cells[0]))
@@ -59,7 +56,7 @@ fn tests() -> BTreeSet<String> {
             if entry.is_dir() {
                 folders.push(entry);
             } else if entry.extension().is_some_and(|extension| extension == "rs") {
-                tests_of(&std::fs::read_to_string(&entry).expect("a source"), &mut found);
+                tests_of(&read(&entry), &mut found);
             }
         }
     }

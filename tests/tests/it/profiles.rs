@@ -1,13 +1,8 @@
 //! Compares the profiles of `samconfig.toml` with the template, and with the commands that the documents give: the
 //! list of `--parameter-overrides` replaces the whole list of a profile.
 
+use curlew_tests::read;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-
-fn read(name: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the workspace");
-    std::fs::read_to_string(root.join(name)).expect("the file is there")
-}
 
 /// Returns the parameters that each profile sets, and its deployment options.
 pub(crate) fn profiles() -> BTreeMap<String, (BTreeSet<String>, String)> {

@@ -1,11 +1,11 @@
 //! The examples of proxies in `contrib/`, each run by the real program before the real `curlew serve`.
 
-use curlew_tests::{Answer, Child, Server, Store, Web, answer_of, named};
+use curlew_tests::{Answer, Child, Server, Store, Web, answer_of, named, read, until};
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// The address of the search page in the examples.
@@ -21,11 +21,6 @@ const FORM_AGE: Duration = Duration::from_millis(3_100);
 const MANY: usize = 1_000;
 /// Fewer searches than a new visitor has.
 const FEW: usize = 5;
-
-fn example(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("contrib").join(name);
-    std::fs::read_to_string(path).unwrap()
-}
 
 /// Replaces a text that must be there.
 #[track_caller]
@@ -65,13 +60,10 @@ impl Proxy {
         Child::spawn(make).wait(SOON).ok();
         let addr = Server::free_address();
         let mut running = Child::spawn(set_up(folder.path(), addr, server.addr()));
-        let began = Instant::now();
-        while std::net::TcpStream::connect(addr).is_err() {
-            if !running.is_running() {
-                panic!("the proxy has ended: {:?}", running.wait(SOON));
-            }
-            assert!(began.elapsed() < SOON, "the proxy does not listen");
-            std::thread::sleep(Duration::from_millis(20));
+        let listens = || std::net::TcpStream::connect(addr).is_ok();
+        until(SOON, || "the proxy does not listen".into(), || !running.is_running() || listens());
+        if !running.is_running() {
+            panic!("the proxy has ended: {:?}", running.wait(SOON));
         }
         Proxy { _running: running, addr, folder, _server: server, _store: store }
     }
@@ -154,7 +146,7 @@ fn unzipped(folder: &Path, body: &[u8]) -> String {
 #[test]
 fn nginx_serves_visitors_by_the_example() {
     let proxy = Proxy::start(&Web::demo(), "", |folder, addr, upstream| {
-        let site = example("nginx.conf");
+        let site = read("contrib/nginx.conf");
         let site = replace(&site, "    listen [::]:80;\n", "");
         let site = replace(&site, "    listen [::]:443 ssl http2;\n", "");
         let site = replace(&site, "listen 80;", &format!("listen {};", Server::free_address()));
@@ -196,7 +188,7 @@ fn caddy_alone(folder: &Path) -> Command {
 
 #[test]
 fn caddy_serves_visitors_by_the_example() {
-    let file = example("Caddyfile");
+    let file = read("contrib/Caddyfile");
     let proxy = Proxy::start(&Web::demo(), "", |folder, addr, upstream| caddy(folder, addr, upstream, &file));
     serves_visitors(&proxy);
 }
@@ -204,8 +196,7 @@ fn caddy_serves_visitors_by_the_example() {
 /// The documented Caddyfile with a password before the operator's pages.
 #[test]
 fn caddy_signs_operators_in_by_the_documented_example() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("docs/server.md");
-    let page = std::fs::read_to_string(page).unwrap();
+    let page = read("docs/server.md");
     let blocks: Vec<&str> = page.split("```").filter(|block| block.contains("basicauth @operators")).collect();
     let [block] = blocks[..] else { panic!("{} Caddyfiles with a password", blocks.len()) };
     let file = block.strip_prefix("text").unwrap();

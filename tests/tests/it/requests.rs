@@ -1,10 +1,9 @@
 //! Requests by people: naming a site that cannot be crawled, and polling a feed now.
 
-use curlew_fixtureweb::Farm;
-use curlew_tests::{LIMIT, Ran, Server, Store, Web};
+use curlew_tests::{LIMIT, Ran, Server, Store, Web, until};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::net::TcpListener;
-use std::time::{Duration, Instant};
 
 /// A site whose feed gives validators.
 const LIVELY: &str = "harbour-lantern.test";
@@ -24,7 +23,7 @@ fn failed<'a>(summary: &'a Value, host: &str) -> &'a Value {
 
 #[test]
 fn a_site_that_fails_says_why_and_what_to_do() {
-    let web = Web::of(Farm::demo());
+    let web = Web::demo();
     let store = Store::brisk(&web);
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let refused = format!("refused.example={closed}");
@@ -66,25 +65,23 @@ fn a_site_that_fails_says_why_and_what_to_do() {
 
 #[test]
 fn a_person_may_have_a_feed_polled_now() {
-    let web = Web::of(Farm::demo());
+    let web = Web::demo();
     let mut store = Store::brisk(&web);
     store.run(&["poll", LIVELY]).refused(1, &["crawl something first"]);
     store.crawl(&[format!("http://{LIVELY}/"), format!("http://{HELD}/")]);
     let found = store.records().len();
     web.publish(LIVELY, 2);
-    assert!(
-        store.run(&["crawl"]).ok().stdout.contains("curlew poll"),
-        "a crawl heeds the schedule, and says what does not"
-    );
+    let said = store.run(&["crawl"]).ok().stdout;
+    assert!(said.contains("curlew poll"), "a crawl heeds the schedule, and says what does not: {said}");
     store.configure("[rules]\npoll_on_request = \"1h\"\n");
     let soon = store.run(&["poll", LIVELY, "--json"]).ok().json();
     assert_eq!((&soon["requested"][0]["outcome"], &soon["summary"]), (&"too soon".into(), &Value::Null), "{soon}");
 
     store.configure("[rules]\npoll_on_request = \"10ms\"\n");
     let ran = store.run(&["poll", LIVELY, HELD, "--json"]).ok().json();
-    let outcomes: Vec<&str> =
+    let outcomes: BTreeSet<&str> =
         ran["requested"].as_array().unwrap().iter().map(|one| one["outcome"].as_str().unwrap()).collect();
-    assert!(outcomes.contains(&"sent") && outcomes.contains(&"held") && outcomes.len() == 2, "{ran}");
+    assert_eq!(outcomes, ["held", "sent"].into(), "{ran}");
     assert_eq!(ran["summary"]["entries_seen"], 2, "{ran}");
     assert_eq!(ran["summary"]["failed"].as_array().map(Vec::len), Some(0), "of those that were sent: {ran}");
     assert_eq!(store.records().len(), found + 2);
@@ -95,17 +92,13 @@ fn a_person_may_have_a_feed_polled_now() {
     web.publish(LIVELY, 1);
     let said = store.run(&["poll", LIVELY]).ok().stdout;
     assert!(said.contains("sent") && said.contains("at work"), "{said}");
-    let began = Instant::now();
-    while store.records().len() < found + 3 {
-        assert!(began.elapsed() < LIMIT, "nobody polls");
-        std::thread::sleep(Duration::from_millis(200));
-    }
+    until(LIMIT, || "nobody polls".into(), || store.records().len() >= found + 3);
     server.stop();
 }
 
 #[test]
 fn lists_without_anything_say_so_to_people_and_nothing_to_programs() {
-    let web = Web::of(Farm::demo());
+    let web = Web::demo();
     let store = Store::brisk(&web);
     store.crawl(&[format!("http://{LIVELY}/")]);
     for (what, said) in [

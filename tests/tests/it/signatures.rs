@@ -67,9 +67,6 @@ pub(crate) struct Site {
 
 impl Site {
     /// A site that has read the directory of keys, and verified the signature of that.
-    ///
-    /// # Panics
-    /// If it is not signed by the keys that it lists.
     pub(crate) fn with(directory: &Received, keys: &str) -> Site {
         MessageVerifier::parse(directory, |_| true).unwrap().verify(&known(keys), None).unwrap();
         Site { keys: known(keys), nonces: BTreeSet::new() }

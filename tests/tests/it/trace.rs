@@ -1,6 +1,6 @@
 //! `curlew trace`: the story of a page, and the lines of the log that belong to it.
 
-use curlew_tests::{LIMIT, Store, Web};
+use curlew_tests::{Store, Web, args};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -9,15 +9,11 @@ fn one_id_leads_from_the_feed_to_the_index_through_the_log() {
     let web = Web::demo();
     let store = Store::brisk(&web);
     let starts = web.starts();
-    let flags = ["crawl", "--json", "--log", "json", "-vv"];
-    let args: Vec<&str> = flags.into_iter().chain(starts.iter().map(String::as_str)).collect();
-    let crawled = store.start(&args).wait(LIMIT).ok();
-    let log = store.around().join("log.jsonl");
-    std::fs::write(&log, &crawled.stderr).unwrap();
-    let log = log.to_str().unwrap();
+    let crawled = store.run(&args(&["crawl", "--json", "--log", "json", "-vv"], &starts)).ok();
+    let log = store.file("log.jsonl", &crawled.stderr);
 
     let url = store.found("farina")[0].clone();
-    let told = store.run(&["trace", &url, "--json", "--log-file", log]).ok().json();
+    let told = store.run(&["trace", &url, "--json", "--log-file", &log]).ok().json();
     assert_eq!((&told["url"], &told["state"]), (&url.as_str().into(), &"accepted".into()));
     let story: Vec<&str> = told["story"].as_array().unwrap().iter().map(|of| of["what"].as_str().unwrap()).collect();
     let mut rest = story.iter();

@@ -1,8 +1,8 @@
 //! The twelve kinds of bot walls with the real program: what is indexed stays found, what is new comes in once the wall
 //! is gone, and a host behind a wall is called three times a day at most. Days pass by moving the store back in time.
 
-use curlew_fixtureweb::{Call, Kind, Mode, Scope, Uniform, Wall, judge};
-use curlew_tests::{BRISK_PAUSE, Steps, Store, Web};
+use curlew_fixtureweb::{Call, Kind, Mode, Scope, Uniform, Wall};
+use curlew_tests::{BRISK_PAUSE, Steps, Store, Web, judge_pauses};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -85,8 +85,7 @@ fn m45_no_kind_of_wall_costs_a_page_of_the_published_index_and_each_host_is_call
             *highest = count(&calls, host, *wall).max(*highest);
         }
         steps.step("politeness", || {
-            assert_eq!(judge::overlaps(&calls, judge::registrable), []);
-            assert_eq!(judge::closer_than(&calls, judge::registrable, BRISK_PAUSE), []);
+            judge_pauses(&calls, BRISK_PAUSE);
         });
     }
     store.run(&["sample", "--all"]).ok();

@@ -2,7 +2,7 @@
 //! with their pages. And files that are damaged.
 
 use curlew_fixtureweb::Uniform;
-use curlew_tests::{Child, LIMIT, Steps, Store, Web, named, unpacked_objects};
+use curlew_tests::{Child, LIMIT, Steps, Store, Web, named, text, unpacked_objects};
 use serde_json::json;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ fn raw_pages_go_out_and_come_in_as_warc() {
         let count = |kind: &str| index.lines().filter(|line| line.contains(&format!("\"{kind}\""))).count() as u64;
         assert_eq!((count("warcinfo"), count("request"), count("response")), (1, PAGES, PAGES), "{index}");
         assert!(index.contains("\"http:status\": \"200\"") && index.contains("text/html"), "{index}");
-        let host = text_of(&store.records()[0]["host"]);
+        let host = text(&store.records()[0], "host");
         store.run(&["export", "warc", "--site", &host, "--output", path]).ok();
         let index = warcio(&["index", "-f", "warc-type"], &file);
         assert_eq!(index.matches("response").count() as u64, PAGES / 3);
@@ -52,8 +52,8 @@ fn raw_pages_go_out_and_come_in_as_warc() {
         };
         import(0);
         import(PAGES);
-        let mut ours: Vec<_> = store.records().iter().map(|r| (text_of(&r["url"]), text_of(&r["text"]))).collect();
-        let mut theirs: Vec<_> = other.records().iter().map(|r| (text_of(&r["url"]), text_of(&r["text"]))).collect();
+        let mut ours: Vec<_> = store.records().iter().map(|r| (text(r, "url"), text(r, "text"))).collect();
+        let mut theirs: Vec<_> = other.records().iter().map(|r| (text(r, "url"), text(r, "text"))).collect();
         ours.sort();
         theirs.sort();
         assert_eq!(ours, theirs);
@@ -67,7 +67,7 @@ fn raw_pages_go_out_and_come_in_as_warc() {
     });
     assert_eq!(web.calls().len(), calls, "no site was called for any of it");
     steps.step("a page that is removed has no byte left", || {
-        let url = text_of(&store.records()[0]["url"]);
+        let url = text(&store.records()[0], "url");
         assert!(unpacked_objects(&store.data(), "raw").contains(&url));
         store.run(&["override", "deny", &url]).ok();
         assert!(!unpacked_objects(&store.data(), "raw").contains(&url));
@@ -81,36 +81,27 @@ fn raw_pages_go_out_and_come_in_as_warc() {
     steps.end();
 }
 
-fn text_of(value: &serde_json::Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
-}
-
 fn damaged(web: &Web, file: &Path) {
     let other = Store::brisk(web);
     let whole = std::fs::read(file).unwrap();
-    let write = |name: &str, bytes: &[u8]| {
-        let path = other.around().join(name);
-        std::fs::write(&path, bytes).unwrap();
-        path.to_str().unwrap().to_owned()
-    };
     let mut plain = Vec::new();
     std::io::copy(&mut flate2::read::MultiGzDecoder::new(&whole[..]), &mut plain).unwrap();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(&whole).unwrap();
-    let twice = write("twice.warc.gz", &gzip.finish().unwrap());
-    let text = String::from_utf8_lossy(&plain).into_owned();
-    let at = text.match_indices("WARC-Type: response").nth(5).unwrap().0;
-    let lie = text[at..].find("Content-Length: ").unwrap() + at + "Content-Length: ".len();
+    let twice = other.file("twice.warc.gz", gzip.finish().unwrap());
+    let shown = String::from_utf8_lossy(&plain).into_owned();
+    let at = shown.match_indices("WARC-Type: response").nth(5).unwrap().0;
+    let lie = shown[at..].find("Content-Length: ").unwrap() + at + "Content-Length: ".len();
     let mut lying = plain.clone();
     lying[lie] = b'9';
-    let lying = write("lying.warc", &lying);
-    let cut = write("cut.warc.zst", &zstd::encode_all(&plain[..plain.len() / 2], 3).unwrap());
+    let lying = other.file("lying.warc", &lying);
+    let cut = other.file("cut.warc.zst", zstd::encode_all(&plain[..plain.len() / 2], 3).unwrap());
     let mut bomb = zstd::Encoder::new(Vec::new(), 3).unwrap();
     bomb.write_all(b"WARC/1.1\r\nWARC-Type: response\r\nContent-Length: 99999999999\r\n\r\n").unwrap();
     for _ in 0..200 {
         bomb.write_all(&vec![0; 1 << 20]).unwrap();
     }
-    let bomb = write("bomb.warc.zst", &bomb.finish().unwrap());
+    let bomb = other.file("bomb.warc.zst", bomb.finish().unwrap());
     for (name, says, accepted) in [
         (&twice, "compressed twice", 0),
         (&lying, "at byte", 5),
@@ -127,7 +118,7 @@ fn damaged(web: &Web, file: &Path) {
     }
     // A million records that hold no page, from standard input.
     let record = "WARC/1.1\r\nWARC-Type: metadata\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
-    let many = write("many.warc", record.repeat(1_000_000).as_bytes());
+    let many = other.file("many.warc", record.repeat(1_000_000));
     let told = other.run(&["import", "warc", &many, "--json"]).ok().json();
     assert_eq!(told["other"], json!(1_000_000));
 }

@@ -1,21 +1,16 @@
 //! Watches: the real program posts new matches to a webhook.
 
-use curlew_fixtureweb::Farm;
 use curlew_tests::{Receiver, Server, Steps, Store, Web};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The site that has news.
 const HOST: &str = "tide-table.test";
 /// Maximum time for everything that is waited for.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+fn until(what: &str, holds: impl FnMut() -> bool) {
+    curlew_tests::until(PATIENCE, || what.to_owned(), holds);
 }
 
 /// Has the site's feed polled; a request is put off where the last poll was a moment ago.
@@ -39,7 +34,7 @@ print(base64.b64encode(hmac.new(key, text, 'sha256').digest()).decode())";
 
 #[test]
 fn new_pages_reach_a_webhook() {
-    let web = Web::of(Farm::demo());
+    let web = Web::demo();
     let mut store = Store::brisk(&web);
     let receiver = Receiver::start();
     store.configure(&format!(
@@ -94,7 +89,7 @@ fn new_pages_reach_a_webhook() {
 
 #[test]
 fn a_run_without_a_server_tells_the_receivers_of_what_it_found_before_it_ends() {
-    let web = Web::of(Farm::demo());
+    let web = Web::demo();
     let mut store = Store::brisk(&web);
     let receiver = Receiver::start();
     store.configure(&format!(

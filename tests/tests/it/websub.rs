@@ -1,8 +1,8 @@
 //! WebSub: the real program subscribes to a hub, is verified, gets an update, and polls.
 
-use curlew_fixtureweb::{Farm, Signed};
+use curlew_fixtureweb::Signed;
 use curlew_tests::{Server, Steps, Store, Web, request};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The site whose feed names the hub.
 const HOST: &str = "tide-table.test";
@@ -10,17 +10,13 @@ const FEED: &str = "http://tide-table.test/feed.xml";
 /// Maximum time for everything that is waited for.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+fn until(what: &str, holds: impl FnMut() -> bool) {
+    curlew_tests::until(PATIENCE, || what.to_owned(), holds);
 }
 
 #[test]
 fn f11_f12_f13_f14_news_of_a_hub_reach_the_index_by_way_of_a_poll() {
-    let web = Web::of(Farm::demo());
+    let web = Web::demo();
     let mut store = Store::brisk(&web);
     let addr = Server::free_address();
     store.configure(&format!(

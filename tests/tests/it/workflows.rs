@@ -1,16 +1,8 @@
 //! Workflows of the forge: they use one version of an action everywhere, may write nothing unless a job says so, and
 //! run tasks that there are; and a release finds its notes.
 
+use curlew_tests::{read, root};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
-}
-
-fn read(path: impl AsRef<Path>) -> String {
-    std::fs::read_to_string(root().join(path)).unwrap()
-}
 
 /// Returns all workflows by the names of their files.
 fn workflows() -> BTreeMap<String, String> {
