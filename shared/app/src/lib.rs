@@ -1,5 +1,5 @@
-//! The program that the command line and the functions run. A driver opens its store and gives its ports and settings
-//! to [`program()`], which returns a [`program::Program`]. Nothing here knows which store it is.
+//! The program of the command line and of the functions. A driver opens its store and gives its ports and settings to
+//! [`program()`], which returns a [`program::Program`].
 mod assembly;
 mod clock;
 mod contact;

@@ -195,8 +195,7 @@ impl Settings {
         Ok(Settings { effective: layers.effective(flags)?, read_from, ..merge(layers.merged()?, flags)? })
     }
 
-    /// True if the operator's pages are served at an address. Unless the settings say so, only this machine's users may
-    /// reach them: on loopback, and without a public address that a proxy may serve.
+    /// True if the operator's pages are served: as the settings say, or else on loopback without a public address.
     pub fn has_admin_pages(&self, is_loopback: bool) -> bool {
         self.admin.enabled.unwrap_or(is_loopback && self.web.base_url.is_none())
     }

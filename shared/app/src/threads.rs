@@ -1,13 +1,12 @@
 //! CPU-bound tasks on threads of their own.
 //!
-//! A task is limited in the processor time of its thread, so a document is judged alike on an idle machine and on a
-//! busy one; and in wall-clock time, a multiple of that, which alone counts where the platform does not tell the
-//! former.
+//! A task is limited in the processor time of its thread, so a document is judged alike on an idle and a busy machine;
+//! and in wall-clock time, a multiple of that, which alone counts where the platform does not tell the former.
 //!
 //! A thread cannot be stopped. One that overruns is abandoned: its place is free at once, and its task goes on. One
-//! whose caller is gone keeps its place until it ends or overruns. The threads are not tokio's, so an abandoned one
-//! never keeps the process from ending. When [`MAX_ABANDONED`] of them are running, the pool takes no more tasks, and
-//! the program has to be started again. A thread whose task has ended waits for another, since its memory is warm.
+//! whose caller is gone keeps its place until it ends or overruns. None is tokio's, so none keeps the process from
+//! ending. When [`MAX_ABANDONED`] are running, the pool takes no more tasks, and the program has to be started again. A
+//! thread whose task has ended waits for another, since its memory is warm.
 
 use async_trait::async_trait;
 use curlew_model::Millis;

@@ -110,17 +110,15 @@ impl World {
         let finder = self.finder();
         let first = record(self.count, host(self.count), self.day(self.count), &self.words);
         let query = format!("\"{}\"", first.title);
-        let found = async || Ok::<_, anyhow::Error>(finder.find(&query, Start::Offset(0), 10).await?.total);
-        let before = found().await?;
+        let before = total(&finder, &query).await?;
         let removed = self.timed("removal", async { Ok(removal.remove(&first.id, Gone::NotFound).await?) }).await?;
-        let after = self.timed("query after it", found()).await?;
+        let after = self.timed("query after it", total(&finder, &query)).await?;
         ensure!(after.0 + 1 == before, "{before} pages, then {}", after.0);
 
         let (pages, blobs, limits) = (self.rows.as_ref(), self.blobs.as_ref(), StepLimits::default());
         let erasure = Erasure { pages, blobs, removal: &removal, limits };
         let site = format!("site:{HOST}");
-        let of_host = async || Ok::<_, anyhow::Error>(finder.find(&site, Start::Offset(0), 10).await?.total);
-        ensure!(of_host().await? > 0, "nothing to erase");
+        ensure!(total(&finder, &site).await? > 0, "nothing to erase");
         let steps = async {
             let (mut erased, mut after) = (0, None);
             loop {
@@ -132,7 +130,7 @@ impl World {
             }
         };
         let erased = self.timed("erasure", steps).await?;
-        ensure!(erased.0 == ERASED && of_host().await? == 0, "{} pages were erased", erased.0);
+        ensure!(erased.0 == ERASED && total(&finder, &site).await? == 0, "{} pages were erased", erased.0);
 
         let (upgraded, upgrade, asked, empty) = self.upgrade(upgraded).await?;
         Ok(json!({
@@ -257,11 +255,10 @@ impl World {
         let (calls, bytes) = self.blobs.counts();
         for n in 0..count {
             let new = self.finder();
-            let finder = if is_warm { &one } else { &new };
             let began = Instant::now();
-            let results = finder.find(&self.query(n, filter), Start::Offset(0), 10).await?;
+            let pages = total(if is_warm { &one } else { &new }, &self.query(n, filter)).await?;
             times.push(began.elapsed().as_secs_f64() * 1e3);
-            found += u64::from(results.total > 0);
+            found += u64::from(pages > 0);
         }
         let (calls_after, bytes_after) = self.blobs.counts();
         times.sort_by(f64::total_cmp);
@@ -301,12 +298,11 @@ impl World {
         self.plain.put(&manifest_key(), manifest.to_json().into()).await?;
         let (finder, is_over) = (self.finder(), AtomicBool::new(false));
         let query = self.query(3, "");
-        let total = async || Ok::<_, anyhow::Error>(finder.find(&query, Start::Offset(0), 10).await?.total);
-        let expected = total().await?;
+        let expected = total(&finder, &query).await?;
         let searching = async {
             let (mut asked, mut less) = (0, 0);
             while !is_over.load(Ordering::Relaxed) {
-                less += u64::from(total().await? < expected);
+                less += u64::from(total(&finder, &query).await? < expected);
                 asked += 1;
                 tokio::time::sleep(Duration::from_millis(200)).await;
             }
@@ -321,6 +317,10 @@ impl World {
         ensure!(!self.manifest().await?.is_outdated(), "the upgrade is not whole");
         Ok((marked, seconds, asked, less))
     }
+}
+
+async fn total(finder: &Finder, query: &str) -> Result<u64> {
+    Ok(finder.find(query, Start::Offset(0), 10).await?.total)
 }
 
 fn manifest_key() -> String {

@@ -1,5 +1,4 @@
-//! The log of this process, on standard error. Texts of sites reach it in messages and fields, so characters that
-//! control a terminal or begin a new line are written as escapes.
+//! The log, on standard error. Texts of sites reach it, so what controls a terminal is written as escapes.
 
 use crate::output::steers;
 use curlew_app::LogForm;

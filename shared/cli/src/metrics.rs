@@ -1,5 +1,5 @@
-//! Metrics of `curlew serve` in the OpenMetrics text format, on a listener of their own. [`curlew_app::Tally`] counts
-//! the events of the stages; the state of the store is gathered at a bounded cost when it is asked for.
+//! Metrics of `curlew serve` as OpenMetrics, on a listener of their own: the events that [`curlew_app::Tally`] counts,
+//! and the state of the store, gathered at a bounded cost.
 
 mod access;
 pub(crate) mod families;

@@ -1,5 +1,4 @@
-//! The parts of the program that are cargo features, and the messages for builds without them. The AWS SDKs take longer
-//! to compile than all other crates, and few people need them, or Parquet.
+//! Parts that are cargo features, since the AWS SDKs take longest to compile and few need them or Parquet.
 
 use anyhow::Result;
 use curlew_ports::{PortError, Ports};

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use curlew_model::{Fault, Faults, Millis, Timestamp};
+pub(crate) use curlew_people::descriptions::count;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt::Display;
@@ -35,16 +36,6 @@ pub(crate) fn list<T: Serialize>(as_json: bool, rows: &[T], empty: &str, text: i
 /// Writes a line to standard error; ignores errors, since nobody could be told.
 pub(crate) fn error_line(text: impl Display) {
     let _unread = writeln!(io::stderr().lock(), "{text}");
-}
-
-/// Returns a number with the noun that it counts: `1 page`, `2 pages`, `0 entries`.
-pub(crate) fn count(number: u64, noun: &str) -> String {
-    match (number, noun.strip_suffix('y')) {
-        (1, _) => format!("1 {noun}"),
-        (_, Some(stem)) => format!("{number} {stem}ies"),
-        (_, None) if noun.ends_with('s') => format!("{number} {noun}es"),
-        (_, None) => format!("{number} {noun}s"),
-    }
 }
 
 /// Returns the same with the verb: `1 page is`, `2 pages are`.

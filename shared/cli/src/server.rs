@@ -1,5 +1,4 @@
-//! The HTTP server under the pages. It bounds the resources of callers, so that no caller keeps the others out, and all
-//! of them together take nothing from the crawler.
+//! The HTTP server under the pages. No caller keeps the others out, and all together take nothing from the crawler.
 
 mod callers;
 pub(crate) mod descriptors;

@@ -1,5 +1,4 @@
-//! README.md and docs/ against the program: every command in them is read by the program's own parser, every example of
-//! settings by its own reader, and the tables of settings and of a record's fields are compared with the code.
+//! README.md and docs/ against the program: commands, examples of settings, tables of settings and fields.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests read the documents and fail by panicking")]
 
 use crate::args::Cli;

@@ -105,8 +105,8 @@ impl World {
         self.embedded.as_ref()
     }
 
-    /// Recovers from a crash before the first worker starts: makes jobs that were handed out ready again, and breaks
-    /// the leases of dead holders, each at the cost of one pause. The store's lock excludes another process.
+    /// Recovers from a crash, before the first worker starts: makes jobs that were handed out ready again, and breaks
+    /// the leases of dead holders at the cost of one pause.
     pub(crate) async fn recover(&self) -> Result<()> {
         let Some(store) = &self.embedded else { return Ok(()) };
         let now = self.clock.now();

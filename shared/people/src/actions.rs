@@ -26,18 +26,15 @@ const MAX_OPERATOR_HOLD: Millis = Millis::from_days(366);
 
 /// Carries out what operators ask for. `by` is the operator's name.
 pub struct Actions {
-    /// Blocks hosts.
-    pub blocks: Blocks,
+    pub(crate) blocks: Blocks,
+    pub(crate) suggest: Suggest,
+    pub(crate) lookup: Lookup,
     /// Allows and denies pages and sites.
     pub overrides: Arc<Overrides>,
     /// Messages to the operator.
     pub messages: Messages,
-    /// Takes sites and feeds.
-    pub suggest: Suggest,
     /// Stored queries whose new matches are posted.
     pub watches: Watches,
-    /// Reads rows and jobs.
-    pub lookup: Lookup,
     /// The audit log.
     pub log: AuditLog,
 }

@@ -1,5 +1,5 @@
-//! The audit log of what operators do: one small object for each act, with the operator's name. The object is written
-//! before the act and again when the act has ended, so an act that is cut off is named, too.
+//! The audit log: an object for each act, with the operator's name, written before the act and again at its end, so an
+//! act that is cut off is named, too.
 
 use crate::objects::readable;
 use curlew_catalog::listing::all_keys;

@@ -30,12 +30,9 @@ const JSON: &str = "application/json";
 
 /// The stage that delivers.
 pub struct Deliver {
-    /// Makes the calls; stores watches, outboxes and records.
-    pub politeness: Arc<Politeness>,
-    /// Rows of pages, which tell the matches that are still there.
-    pub pages: Arc<dyn Pages>,
-    /// Takes the next try of a receiver that failed.
-    pub queue: Arc<dyn Queue>,
+    pub(crate) politeness: Arc<Politeness>,
+    pub(crate) pages: Arc<dyn Pages>,
+    pub(crate) queue: Arc<dyn Queue>,
 }
 
 #[derive(Serialize)]
@@ -176,8 +173,8 @@ impl Deliver {
         Ok(Post { content_type: JSON, body: body.into(), headers })
     }
 
-    /// Stores that a receiver took nothing, and decides when it is tried again. The job of that try is sent before it
-    /// is stored that other jobs end: a crash in between makes one job too many, and never one too few.
+    /// Stores that a receiver took nothing, and when it is tried again. The job of that try is sent first: a crash
+    /// makes one job too many, and never one too few.
     async fn failed(&self, watch: &Watch, refusal: ReceiverRefusal) -> Result<Verdict> {
         let (blobs, now) = (self.politeness.blobs.as_ref(), self.politeness.clock.now());
         let (why, earliest) = match refusal {

@@ -83,10 +83,7 @@ pub fn job_subject(job: &Job) -> String {
         Work::Subscribe(job) => job.url.clone(),
         Work::Backfill(job) => job.url.clone(),
         Work::Deliver(job) => job.url.clone(),
-        Work::Fetch(job) => {
-            let number = job.items.len();
-            format!("{} ({number} address{})", job.host, if number == 1 { "" } else { "es" })
-        }
+        Work::Fetch(job) => format!("{} ({})", job.host, count(job.items.len() as u64, "address")),
         Work::Extract(job) => job.url.clone(),
         Work::Remove(job) => job.url.clone(),
         Work::TakeUp(job) => job.host.clone(),
@@ -121,8 +118,14 @@ pub fn remedy(cause: FailureCause, url: &str) -> Option<String> {
     })
 }
 
-fn count(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+/// Returns a number with the noun that it counts: `1 page`, `2 pages`, `0 entries`.
+pub fn count(number: u64, noun: &str) -> String {
+    match (number, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{number} {stem}ies"),
+        (_, None) if noun.ends_with('s') => format!("{number} {noun}es"),
+        (_, None) => format!("{number} {noun}s"),
+    }
 }
 
 #[cfg(test)]

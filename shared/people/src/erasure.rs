@@ -63,7 +63,8 @@ impl Erasure<'_> {
     ) -> Result<(u64, Option<PageId>)> {
         let mut before = 0;
         let choose = |page: Page| {
-            before += u64::from(is_removed_since(host, &page, asked));
+            let is_gone = matches!(page.state, PageState::Gone { reason: Gone::Blocked });
+            before += u64::from(is_gone && page.at >= asked && is_on(&page.url, host));
             Some(page).filter(|page| is_indexed_on(host, page) && page.at <= until)
         };
         let (ours, next) = choose_from(self.pages, after, self.limits.rows, self.limits.pages, choose).await?;
@@ -83,11 +84,6 @@ impl Erasure<'_> {
         stream::iter(erased).buffered(SEGMENTS_AT_ONCE).try_collect::<()>().await?;
         Ok((before + ours.len() as u64, next))
     }
-}
-
-/// True if a page of a host or its subdomains was removed for its owner's sake at this instant or later.
-fn is_removed_since(host: &str, page: &Page, asked: Timestamp) -> bool {
-    matches!(page.state, PageState::Gone { reason: Gone::Blocked }) && page.at >= asked && is_on(&page.url, host)
 }
 
 /// True if a page of a host or its subdomains is accepted.

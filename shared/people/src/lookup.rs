@@ -18,12 +18,9 @@ const MOST_READ: usize = 20_000;
 pub struct Lookup {
     /// Host states, copies of robots.txt, rules and time.
     pub politeness: Arc<Politeness>,
-    /// Host states, for listing.
-    pub hosts: Arc<dyn Hosts>,
-    /// Rows of pages.
-    pub pages: Arc<dyn Pages>,
-    /// Rows of sites and feeds.
-    pub sources: Arc<dyn Sources>,
+    pub(crate) hosts: Arc<dyn Hosts>,
+    pub(crate) pages: Arc<dyn Pages>,
+    pub(crate) sources: Arc<dyn Sources>,
     /// Jobs.
     pub inbox: Arc<dyn Inbox>,
 }

@@ -74,8 +74,7 @@ impl Overrides {
         Ok(Scope::Page(self.pages.get(of).await?.map_or_else(|| url.into(), |(page, _)| page.url)))
     }
 
-    /// Gives an override for this operator, in place of an earlier one with the same scope, and applies it to pages
-    /// that were judged before. After an error the call may be repeated.
+    /// Gives an override in place of one of the same scope, and applies it to judged pages. May be repeated.
     pub async fn give(
         &self,
         by: &str,

@@ -1,10 +1,9 @@
-//! The jobs that carry out the requests of site owners. A look for a proof is a job of the queue of discovery; all
-//! other jobs are of the queue of removals, whose stage reads nothing of a site.
+//! The jobs that carry out owners' requests. A look for a proof is a job of the queue of discovery; all others are of
+//! the queue of removals, whose stage reads nothing of a site.
 //!
-//! A request that needs the rows of all pages and sources is carried out in steps of bounded work. Each step is a job
-//! that carries the counts of the steps before, and sends the next step last; the last step writes the report. A step
-//! that is delivered twice sends the next one twice: both series come to the same counts, since a page that an erasure
-//! has removed before is counted as well, and when one series is done, the other ends.
+//! A request that needs all rows of pages and sources is carried out in steps: jobs that carry the counts of those
+//! before, send the next one last, and write the report in the end. A step that is delivered twice makes two series
+//! with the same counts, since what an erasure has removed before counts too; when one series is done, the other ends.
 
 use crate::block::Blocks;
 use crate::erasure::{Erasure, StepLimits, is_indexed_on};

@@ -1,5 +1,4 @@
-//! Shows the owner of a site its state and takes the owner's requests. Nothing is called here: longer work becomes a
-//! job for [`crate::owner_jobs::Own`], except for a block, which must count from the very next query and call.
+//! Shows owners the state of their sites and takes their requests; longer work is for [`crate::owner_jobs::Own`].
 
 use crate::block::{BlockedBy, Blocks};
 use crate::objects::{self, readable};

@@ -243,8 +243,8 @@ impl Suggest {
         Ok((NamedSource { key, outcome }, is_wanted.then_some((job, now))))
     }
 
-    /// Returns the stored row of a source that is named. A retired feed is polled again, unless it lives on at another
-    /// address. A replaced site is looked at again, unless the one that replaced it works.
+    /// Returns the stored row of a named source. A retired feed is polled again, unless it lives on elsewhere; a
+    /// replaced site is looked at again, unless its heir works.
     async fn known(&self, named: Source) -> Result<Option<Source>, SuggestError> {
         let Some((row, seen)) = self.sources.get(named.key()).await? else { return Ok(None) };
         let feed = match row {
@@ -296,8 +296,8 @@ impl Suggest {
         Ok(revived)
     }
 
-    /// Ends the attempts at the same address under the other scheme, if it was never reached: each failure would
-    /// lengthen the wait of the new one. Addresses that were named `together` do not replace each other.
+    /// Ends the attempts at the same address under the other scheme, if it was never reached, since each failure
+    /// lengthens the wait of the new one. Addresses named `together` do not replace each other.
     async fn replace_other_scheme(&self, by: &str, together: &BTreeSet<SourceKey>) -> Result<(), SuggestError> {
         let Some(key) = other_scheme(by).map(|url| address::source_key(&url)) else { return Ok(()) };
         if together.contains(&key) {

@@ -115,14 +115,13 @@ pub(crate) struct Match {
 #[derive(Clone)]
 pub struct Watches {
     /// Watches, outboxes, segments and manifests; the guard of addresses, and the pool in which queries run.
-    pub politeness: Arc<Politeness>,
-    /// Takes jobs that deliver.
-    pub queue: Arc<dyn Queue>,
+    pub(crate) politeness: Arc<Politeness>,
+    pub(crate) queue: Arc<dyn Queue>,
 }
 
 impl Watches {
-    /// Adds a watch whose matches are posted to `to`, signed by a key of these random bytes. One for the same query and
-    /// receiver stays as it is. A query that is not understood in full is refused.
+    /// Adds a watch whose matches are posted to `to`, signed by a key of these random bytes, unless it is known. A
+    /// query that is not understood in full is refused.
     pub async fn add(&self, query: &str, to: &str, random: &[u8]) -> Result<Watch, WatchError> {
         must_be_understood(query)?;
         let to = self.receiver(to)?;
@@ -151,8 +150,8 @@ impl Watches {
         remove(self.politeness.blobs.as_ref(), name).await
     }
 
-    /// Runs all queries over the records that were published since the last call, and sends a job for each receiver
-    /// that has new matches; returns their number. After an error the next call goes on where this one stopped.
+    /// Runs all queries over the records published since the last call, and sends a job for each receiver with matches;
+    /// returns their number. After an error the next call goes on.
     pub async fn match_new(&self) -> Result<usize> {
         let watches = self.list().await?;
         if watches.is_empty() {

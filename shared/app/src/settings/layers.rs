@@ -281,8 +281,7 @@ fn nearest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'
     slips.filter(|(slips, known)| *slips <= MOST_SLIPS.min(known.len() / 3)).min().map(|(_, known)| known)
 }
 
-/// Returns the name that a variable of the environment was meant to have, without its prefix; `None` for one that names
-/// a setting or a table, or is like none, since other programs may use the prefix.
+/// Returns the name that a misspelled variable was meant to have, without its prefix; `None` for all others.
 fn meant(key: &str) -> Option<String> {
     let names_table = tables().any(|table| rest_of(key, table).is_some());
     if names_table || key == "config" || PLAIN.contains(&key) {
@@ -307,8 +306,7 @@ fn what_is_wrong(error: &toml::de::Error) -> String {
     }
 }
 
-/// Puts one environment variable into the table: `rules_min_pause` is the key `min_pause` of `[rules]`. Names that are
-/// none of ours are left alone, since other programs may use the prefix.
+/// Puts a variable into the table: `rules_min_pause` is `min_pause` of `[rules]`. Other programs' are left alone.
 fn set(table: &mut toml::Table, key: &str, value: &str) {
     // A secret is a text, also one of digits alone.
     let is_secret = SECRETS.iter().any(|(table, name)| rest_of(key, table) == Some(name));

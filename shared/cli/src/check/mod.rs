@@ -1,5 +1,4 @@
-//! `curlew check`: asks one component, without a store or a network: JSON Lines in, JSON Lines out, in the same order;
-//! or one plain document, as a site's owner would try it.
+//! `curlew check`: asks one component, offline: JSON Lines in, JSON Lines out in order; or one plain document.
 
 mod address;
 mod feed;

@@ -34,8 +34,7 @@ pub(crate) fn with_eye(config: Config) -> Result<Config> {
     Ok(config.with_eye(Arc::new(onnx)))
 }
 
-/// Returns a sentence for operators whose pictures no model looks at, with the command that changes it; `None` if one
-/// does. `program` is how the operator calls it.
+/// Returns a sentence for operators (who call it `program`) whose pictures no model looks at; `None` if one does.
 pub(crate) fn without_a_model(image: &ImageScreening, program: &str) -> Option<String> {
     match image {
         ImageScreening::Off => Some("pictures are not looked at: [screen] image is \"off\"".to_owned()),

@@ -86,8 +86,8 @@ pub(super) async fn name_only(args: CrawlArgs, world: &World, place: &Place) -> 
     output::answer(args.output.json, &json!({"named": taken, "left_out": left_out}), line)
 }
 
-/// Runs the stages until the end, publishes, tells the receivers of watches, and gathers a summary. The inner result
-/// says whether all due work was done; the finished part is published in any case.
+/// Runs the stages, publishes what is finished, tells the receivers of watches, and gathers a summary. The inner result
+/// says whether all due work was done.
 pub(super) async fn until_end(
     world: &Arc<World>,
     until: Until,

@@ -15,7 +15,7 @@ pub(super) struct Failed {
     pub(super) url: String,
     /// The kind of failure; unknown for a feed, whose row stores only a text.
     #[serde(skip_serializing_if = "Option::is_none")]
-    cause: Option<FailureCause>,
+    pub(super) cause: Option<FailureCause>,
     reason: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     remedy: Option<String>,
@@ -84,10 +84,6 @@ impl Failed {
             again_at: (!feed.gone && feed.not_before > Timestamp::MIN).then_some(feed.not_before),
             is_failure: hold.is_none(),
         })
-    }
-
-    pub(super) fn is_without_feed(&self) -> bool {
-        self.cause == Some(FailureCause::NoFeed)
     }
 
     pub(super) fn lines(&self) -> Vec<String> {

@@ -1,5 +1,4 @@
-//! `curlew model`: the model that looks at pictures, in the data folder or in the bucket of a stack. No model is part
-//! of the program: the operator fetches it, and its card and hash are known.
+//! `curlew model`: the model that looks at pictures, which the operator fetches; its card and hash are known.
 
 use super::Place;
 use crate::args::{ModelWhat, With};

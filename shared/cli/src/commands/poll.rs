@@ -1,5 +1,5 @@
-//! `curlew poll`: polls feeds now, whatever their schedule says. A request only puts a job into the queue: leases,
-//! pauses, holds and robots.txt apply as to every poll. The running process takes the job, or else this one.
+//! `curlew poll`: polls feeds now. A request is a job, to which leases, pauses, holds and robots.txt apply as to every
+//! poll; the running process takes it, or else this one.
 
 use super::crawl::until_end;
 use super::{Place, exclusive, stop_on_signal};

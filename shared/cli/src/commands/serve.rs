@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use axum::http::HeaderName;
 use curlew_app::web_secret;
 use curlew_crawl::pages::sample::Sampled;
-use curlew_model::{Millis, Timestamp};
+use curlew_model::Millis;
 use curlew_web::{AdminServices, PageSettings, Proxies, Services, ShownSetting, router};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
@@ -23,16 +23,16 @@ use tokio::fs::File;
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 
-/// Interval at which due feeds are looked for.
-const DISPATCH: Millis = Millis::from_mins(1);
-/// Interval at which the index is published even if nothing is new, for merges that are due.
-const PUBLISH: Millis = Millis::from_hours(8);
+const SCHEDULES: [Schedule; 5] = [
+    Schedule { work: Work::Dispatch, name: "serve-dispatch", every: Millis::from_mins(1) },
+    // Also if nothing is new, for merges that are due.
+    Schedule { work: Work::Publish, name: "serve-publish", every: Millis::from_hours(8) },
+    Schedule { work: Work::Sign, name: "serve-sign", every: Millis::from_hours(1) },
+    Schedule { work: Work::Sample, name: "serve-sample", every: Millis::from_hours(24) },
+    Schedule { work: Work::Archive, name: "serve-archive", every: Millis::from_days(30) },
+];
 /// Interval at which news are looked for that have not been published.
 const LOOK_FOR_NEWS: Millis = Millis::from_secs(30);
-const SIGN: Millis = Millis::from_hours(1);
-const SAMPLE: Millis = Millis::from_hours(24);
-/// Interval at which older years are merged and purged of pages that are gone.
-const ARCHIVE: Millis = Millis::from_days(30);
 const WITHOUT_CONTACT: &str = "no contact is set, so no public host is called: no site is crawled and no page re-checked. Give a page or a mail address by --contact URL|MAIL, by `contact` in the settings, or by CURLEW_CONTACT.";
 const NOTICE: Millis = Millis(200);
 
@@ -129,22 +129,15 @@ fn admin(world: &World, listen: SocketAddr) -> Option<AdminServices> {
     Some(AdminServices::new(&world.desk, trusted_header, settings.collect()))
 }
 
-/// Runs on the local clock the schedules that EventBridge runs in the cloud. The last run of each is kept in the store,
-/// so that a program that is restarted daily still samples daily and merges monthly.
+/// Runs the schedules of EventBridge on the local clock; the last run of each is kept in the store.
 async fn schedules(world: Arc<World>, stop: Arc<AtomicBool>) {
-    let schedule = |work, name, every| Schedule { name, every, next_look: Millis::ZERO, work };
-    let mut schedules = [
-        schedule(Work::Dispatch, "serve-dispatch", DISPATCH),
-        schedule(Work::Publish, "serve-publish", PUBLISH),
-        schedule(Work::Sign, "serve-sign", SIGN),
-        schedule(Work::Sample, "serve-sample", SAMPLE),
-        schedule(Work::Archive, "serve-archive", ARCHIVE),
-    ];
+    // The monotonic time from which news are looked for again.
+    let mut next_look = Millis::ZERO;
     let mut recorder = Recorder::default();
     while !stop.load(Ordering::Relaxed) {
         recorder.record_if_due(&world).await;
-        for schedule in &mut schedules {
-            if let Err(error) = schedule.run_if_due(&world).await {
+        for schedule in SCHEDULES {
+            if let Err(error) = schedule.run_if_due(&world, &mut next_look).await {
                 let error = format!("{error:#}");
                 tracing::error!(name = schedule.name, error, "a schedule failed; it runs again when it is due next");
             }
@@ -155,12 +148,10 @@ async fn schedules(world: Arc<World>, stop: Arc<AtomicBool>) {
 }
 
 struct Schedule {
+    work: Work,
     /// Name of the mark that stores its last run.
     name: &'static str,
     every: Millis,
-    /// Monotonic time from which news are looked for again.
-    next_look: Millis,
-    work: Work,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -169,21 +160,30 @@ enum Work {
     /// Runs early if something is new, as often as the settings say.
     Publish,
     Sign,
-    /// Begins one period after the first start, not with it.
+    /// Begins one period after the first start, not with it, as [`Work::Archive`] does.
     Sample,
+    /// Merges older years, and purges them of pages that are gone.
     Archive,
 }
 
 impl Schedule {
-    async fn run_if_due(&mut self, world: &World) -> Result<()> {
+    async fn run_if_due(&self, world: &World, next_look: &mut Millis) -> Result<()> {
         let now = world.clock.now();
         let (last, seen) = world.ports.marks.load(self.name).await?;
         // A mark that lies ahead is of a clock that was wrong.
         if let Some(last) = last.filter(|last| *last <= now)
             && now < last + self.every
-            && !self.has_news(world, last, now).await?
         {
-            return Ok(());
+            let monotonic = world.clock.monotonic();
+            // Something new may be published early.
+            let may_run = self.work == Work::Publish && now >= last + world.config.publish_every;
+            if !may_run || monotonic < *next_look {
+                return Ok(());
+            }
+            *next_look = monotonic + LOOK_FOR_NEWS;
+            if !world.library.has_unpublished().await? {
+                return Ok(());
+            }
         }
         // The mark is written first: a failed run is tried again a period later, and not five times a second.
         world.ports.marks.swap(self.name, seen, now).await?;
@@ -191,17 +191,6 @@ impl Schedule {
             return Ok(());
         }
         self.work.run(world).await
-    }
-
-    /// True if something is new for a schedule that may run early by now.
-    async fn has_news(&mut self, world: &World, last: Timestamp, now: Timestamp) -> Result<bool> {
-        let monotonic = world.clock.monotonic();
-        let may_run = self.work == Work::Publish && now >= last + world.config.publish_every;
-        if !may_run || monotonic < self.next_look {
-            return Ok(false);
-        }
-        self.next_look = monotonic + LOOK_FOR_NEWS;
-        Ok(world.library.has_unpublished().await?)
     }
 }
 

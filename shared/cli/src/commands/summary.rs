@@ -9,7 +9,9 @@ use crate::world::World;
 use anyhow::Result;
 use curlew_app::Counts;
 use curlew_catalog::listing::{each_host, each_source};
-use curlew_model::{BackfillLine, Hold, HoldReason, Job, Millis, SiteState, Source, SourceKey, Timestamp, Work};
+use curlew_model::{
+    BackfillLine, FailureCause, Hold, HoldReason, Job, Millis, SiteState, Source, SourceKey, Timestamp, Work,
+};
 use curlew_people::outcomes;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,7 +70,7 @@ impl Summary {
         let mut failed = failed(world, named, now - world.clock.monotonic().saturating_sub(began), now).await?;
         // A site without a feed is read by its sitemaps.
         let is_read = |url: &str| history.iter().any(|line| line.url == url && line.found > 0);
-        failed.retain(|failed| !(failed.is_without_feed() && is_read(&failed.url)));
+        failed.retain(|failed| !(failed.cause == Some(FailureCause::NoFeed) && is_read(&failed.url)));
         Ok(Summary {
             sites,
             feeds,
@@ -77,7 +79,7 @@ impl Summary {
             accepted,
             rejected,
             held: world.desk.stats.held().await?.into_iter().map(|(why, hosts)| (why.as_str(), hosts)).collect(),
-            parked: waiting.iter().map(|waiting| in_job(&waiting.job)).sum(),
+            parked: waiting.iter().map(|waiting| parked_in(&waiting.job)).sum(),
             dead: queues.values().map(|count| count.dead).sum(),
             calls,
             bytes,
@@ -188,7 +190,7 @@ fn was_read(source: &Source) -> bool {
     }
 }
 
-fn in_job(job: &Result<Job, String>) -> u64 {
+fn parked_in(job: &Result<Job, String>) -> u64 {
     if let Ok(Job { work: Work::Fetch(visit), .. }) = job { visit.items.len() as u64 } else { 1 }
 }
 

@@ -156,7 +156,7 @@ fn on_one_machine(facts: &Facts, sent: Option<Timestamp>) -> Finding {
 fn ticks(facts: &Facts, what: &str, until: Option<Timestamp>) -> Finding {
     let Some(until) = until else {
         return Finding::warning("dispatch has not run yet")
-            .remedy("Its first tick comes within three minutes of the deployment", "docs/runbooks.md#dispatch-silent");
+            .remedy("Its first tick comes within five minutes of the deployment", "docs/runbooks.md#dispatch-silent");
     };
     let late = facts.now.since(until);
     let found = format!("{what} until {} ago", length(late));

@@ -53,7 +53,7 @@ pub(super) fn functions(facts: &Facts) -> Vec<Finding> {
     let mut rejecting = Vec::new();
     for FunctionFacts { name, deployed, answer } in &stack.functions {
         match deployed {
-            Err(why) => findings.push(with_remedy(Finding::unknown(why), remedy, see)),
+            Err(why) => findings.push(Finding::unknown(why).remedy(remedy, see)),
             Ok(deployed) => {
                 let fault = deployed.fault.as_ref();
                 findings
@@ -62,7 +62,7 @@ pub(super) fn functions(facts: &Facts) -> Vec<Finding> {
         }
         match answer {
             None => {}
-            Some(Err(why)) => findings.push(with_remedy(Finding::unknown(why), remedy, see)),
+            Some(Err(why)) => findings.push(Finding::unknown(why).remedy(remedy, see)),
             Some(Ok(SmokeReport { version, rejects_settings })) => {
                 by_version.entry(version).or_default().push(name);
                 rejecting.extend(rejects_settings.then_some(name.as_str()));
@@ -101,22 +101,18 @@ fn versions(by_version: &BTreeMap<&str, Vec<&str>>) -> Option<Finding> {
     )
 }
 
-fn with_remedy(finding: Finding, remedy: &str, see: &'static str) -> Finding {
-    if finding.remedy.is_some() { finding } else { finding.remedy(remedy, see) }
-}
-
 /// Says whether the queues are asked for messages, or nothing waits in them.
 pub(super) fn mappings(facts: &Facts) -> Vec<Finding> {
     let Some(stack) = &facts.stack else { return Vec::new() };
     let mappings = match &stack.mappings {
         Ok(mappings) => mappings,
-        Err(why) => return vec![with_remedy(Finding::unknown(why), "Deploy again", "docs/aws.md#upgrade-it")],
+        Err(why) => return vec![Finding::unknown(why).remedy("Deploy again", "docs/aws.md#upgrade-it")],
     };
     let mut findings = Vec::new();
     let mut states: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (stage, mapping) in mappings {
         match mapping {
-            Err(why) => findings.push(with_remedy(Finding::unknown(why), "Deploy again", "docs/aws.md#upgrade-it")),
+            Err(why) => findings.push(Finding::unknown(why).remedy("Deploy again", "docs/aws.md#upgrade-it")),
             Ok(mapping) => {
                 let word = match mapping.state.as_str() {
                     "Enabled" => "on",

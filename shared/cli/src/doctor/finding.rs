@@ -53,10 +53,10 @@ impl Finding {
         }
     }
 
-    /// Returns the finding with its remedy, and the section of the documentation that says more.
+    /// Returns the finding with a remedy and a section of the documentation, unless it has them.
     #[must_use]
     pub(crate) fn remedy(self, remedy: impl Into<String>, see: &'static str) -> Finding {
-        Finding { remedy: Some(remedy.into()), see: Some(see), ..self }
+        Finding { remedy: self.remedy.or(Some(remedy.into())), see: self.see.or(Some(see)), ..self }
     }
 
     pub(crate) fn line(&self) -> String {

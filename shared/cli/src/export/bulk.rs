@@ -1,5 +1,4 @@
-//! `curlew export bulk`: changes as index and delete actions of the `_bulk` form, written to a file, or posted to an
-//! engine. A cursor in a file says where the next run goes on.
+//! `curlew export bulk`: changes as `_bulk` actions, to a file or an engine; a cursor says where the next run goes on.
 
 use super::columns::{COLUMNS, Column};
 use super::destination::Destination;

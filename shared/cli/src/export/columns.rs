@@ -1,5 +1,5 @@
-//! The columns of exported records (docs/reference/records.md). Other programs rely on this schema: a column keeps its
-//! name, its type and its meaning, and one that is added or left out makes a new version.
+//! The columns of exported records (docs/reference/records.md). Other programs rely on them: a column keeps its name,
+//! type and meaning, and one that is added or left out makes a new version.
 
 use curlew_model::{Record, Timestamp};
 use serde::Serialize;

@@ -63,8 +63,7 @@ struct Judgement {
 }
 
 impl Engine {
-    /// Returns the engine whose form `_bulk` lies below an address; `authorization` names a file with the value of the
-    /// header of this name. The operator names the address, so it may be a private one.
+    /// Returns the engine at an address of the operator's; the header's value is in the file `authorization`.
     pub(super) fn new(to: &Url, authorization: Option<&Path>, guard: &Guard, clock: Arc<dyn Clock>) -> Result<Engine> {
         let mut url = to.clone();
         url.path_segments_mut().map_err(|()| anyhow!("'{to}' has no path"))?.pop_if_empty().push("_bulk");
@@ -83,8 +82,7 @@ impl Engine {
         Ok(Engine { url: url.into(), headers, fetch, clock })
     }
 
-    /// Posts actions until each is done or refused; returns the reasons of those that are refused. From the first one
-    /// on for which the engine was busy, all are posted again, so that they are done in order.
+    /// Posts actions, again from the first busy one on, so in order; returns the reasons of refused ones.
     pub(super) async fn take(&self, actions: &[Action]) -> Result<Vec<String>> {
         let (mut left, mut refused) = (actions, Vec::new());
         let mut wait = FIRST_WAIT;

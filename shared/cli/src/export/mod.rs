@@ -1,5 +1,5 @@
-//! `curlew export records`: all current records, streamed from the segments into one file. A thread of its own does the
-//! writing, so that a slow disk or reader of a pipe holds back the reading, and nothing else.
+//! `curlew export records`: all current records, streamed into one file by a thread of its own, so that a slow disk or
+//! reader of a pipe holds back nothing but the reading.
 
 pub(crate) mod bulk;
 pub(crate) mod columns;

@@ -99,14 +99,13 @@ impl Table {
                     Cell::Text(text) => Some(ByteArray::from(text.into_owned().into_bytes())),
                     _ => None,
                 }),
-                ColumnType::Time => write::<Int64Type>(&mut writer, column, &rows, |cell| match cell {
-                    Cell::Time(at) => Some(at.as_millis()),
-                    _ => None,
-                }),
-                ColumnType::Integer => write::<Int64Type>(&mut writer, column, &rows, |cell| match cell {
-                    Cell::Integer(number) => Some(number),
-                    _ => None,
-                }),
+                ColumnType::Time | ColumnType::Integer => {
+                    write::<Int64Type>(&mut writer, column, &rows, |cell| match cell {
+                        Cell::Time(at) => Some(at.as_millis()),
+                        Cell::Integer(number) => Some(number),
+                        _ => None,
+                    })
+                }
                 ColumnType::Boolean => write::<BoolType>(&mut writer, column, &rows, |cell| match cell {
                     Cell::Boolean(is) => Some(is),
                     _ => None,

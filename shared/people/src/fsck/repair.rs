@@ -28,8 +28,8 @@ struct RemovalLine {
 }
 
 impl Fsck<'_> {
-    /// Mends what can be mended, and deletes orphans; returns the rest. A page without its record or its job is fetched
-    /// again. An index that lacks something is built anew. After an error the call may be repeated.
+    /// Mends what can be mended, and deletes orphans; returns the rest. Lost pages are fetched again, indexes that lack
+    /// something are built anew. May be repeated after an error.
     pub async fn repair(&self, report: &FsckReport) -> Result<Vec<Damage>> {
         let (mut years, mut again, mut rest) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         for damage in &report.damage {
