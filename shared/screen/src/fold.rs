@@ -101,8 +101,7 @@ struct Token {
 struct Tokens {
     buffer: String,
     list: Vec<Token>,
-    /// End of the run of single letters that is read, and the number of words that may still be looked up for it
-    /// ([`LOOKS`]).
+    /// End of the run of single letters that is read, and the number of words that may still be looked up ([`LOOKS`]).
     run: Cell<(usize, usize)>,
 }
 

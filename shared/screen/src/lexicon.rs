@@ -122,8 +122,7 @@ impl Lexicon {
         found
     }
 
-    /// Returns the listed words that may fit the beginning of a text, of which `word` is the first word, and their
-    /// lengths.
+    /// Returns the listed words that may fit the beginning of a text, whose first word is `word`, and their lengths.
     fn beginnings(&self, word: &str, text: &str) -> impl Iterator<Item = (usize, usize)> {
         let singular = ENDINGS.iter().filter_map(|ending| word.strip_suffix(ending));
         let listed = singular.filter_map(|word| self.by_word.get(word)).flatten();

@@ -21,8 +21,7 @@ pub use settings::{Allowed, MAX_PERSONS, MAX_PERSONS_BYTES, Person, REJECT_AT, S
 pub use topic::{Topic, TopicScore, Verdict};
 pub use verdict::{Evidence, Finding, NamedPerson, Place, REPORT_AT, Screening};
 
-/// Screens a page by its title and text, both plain text, with the settings and lists that are compiled in. `language`
-/// is a BCP 47 tag; see [`Page::language`].
+/// Screens a page by its title, its text and a BCP 47 tag, with the settings and lists that are compiled in.
 pub fn screen(title: &str, text: &str, language: Option<&str>) -> Screening {
     Screener::standard().screen(&Page { title, text, language, host: None })
 }

@@ -72,7 +72,7 @@ impl Screener {
         let mut lines = Vec::new();
         let further = further.iter().map(|list| (list.name.as_str(), list.text.as_str()));
         for (name, text) in EMBEDDED.iter().copied().chain(further) {
-            lines.extend(read(name, text).map_err(|bad| Unusable(bad.to_string()))?);
+            lines.extend(read(name, text).map_err(Unusable)?);
         }
         let lexicon = Lexicon::new(lines);
         let persons = Persons::new(&settings.persons);

@@ -32,7 +32,8 @@ impl Settings {
 
     /// Returns the line that allows this topic on this host.
     pub fn allowed(&self, host: Option<&str>, topic: Topic) -> Option<&Allowed> {
-        self.allow.iter().find(|a| a.covers(topic) && host.is_some_and(|h| is_of(h, &a.site)))
+        let covers = |allowed: &Allowed| allowed.topics.is_empty() || allowed.topics.contains(&topic);
+        self.allow.iter().find(|a| covers(a) && host.is_some_and(|h| is_of(h, &a.site)))
     }
 
     /// Returns one line that names an unusable setting.
@@ -103,8 +104,7 @@ impl Person {
     /// Minimum number of letters in a name; two letters occur everywhere.
     pub(crate) const MIN_NAME: usize = 3;
 
-    /// Reads a list: a person a line, the name and then other names, with `;` between them; `#` begins a comment. Fails
-    /// beyond [`MAX_PERSONS_BYTES`].
+    /// Reads a list of at most [`MAX_PERSONS_BYTES`]: a person a line, names parted by `;`, comments after `#`.
     pub fn read_list(text: &str) -> Result<Vec<Person>, String> {
         if text.len() > MAX_PERSONS_BYTES {
             return Err(format!("it has more than {MAX_PERSONS_BYTES} bytes"));
@@ -133,12 +133,6 @@ pub struct Allowed {
     pub site: String,
     /// Topics; an empty list means all.
     pub topics: Vec<Topic>,
-}
-
-impl Allowed {
-    fn covers(&self, topic: Topic) -> bool {
-        self.topics.is_empty() || self.topics.contains(&topic)
-    }
 }
 
 /// Parses `example.org`, or `example.org: violence, hate`.

@@ -31,27 +31,23 @@ impl Topic {
 
     /// Returns the name that lists, settings and summaries use.
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Topic::Adult => "adult",
-            Topic::Violence => "violence",
-            Topic::Hate => "hate",
-            Topic::SelfHarm => "self-harm",
-            Topic::Gambling => "gambling",
-            Topic::Scams => "scams",
-            Topic::Drugs => "drugs",
-        }
+        self.words().0
     }
 
     /// Returns a description that fits after "looks like" in a sentence.
     pub const fn meaning(self) -> &'static str {
+        self.words().1
+    }
+
+    const fn words(self) -> (&'static str, &'static str) {
         match self {
-            Topic::Adult => "pornography or an offer of sex",
-            Topic::Violence => "violence shown for its own sake or a call to it",
-            Topic::Hate => "hate against a group of people",
-            Topic::SelfHarm => "praise of suicide, self-injury or an eating disorder",
-            Topic::Gambling => "advertising of gambling",
-            Topic::Scams => "an offer made to cheat",
-            Topic::Drugs => "advertising of drugs or of medicines without prescription",
+            Topic::Adult => ("adult", "pornography or an offer of sex"),
+            Topic::Violence => ("violence", "violence shown for its own sake or a call to it"),
+            Topic::Hate => ("hate", "hate against a group of people"),
+            Topic::SelfHarm => ("self-harm", "praise of suicide, self-injury or an eating disorder"),
+            Topic::Gambling => ("gambling", "advertising of gambling"),
+            Topic::Scams => ("scams", "an offer made to cheat"),
+            Topic::Drugs => ("drugs", "advertising of drugs or of medicines without prescription"),
         }
     }
 

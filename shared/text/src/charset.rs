@@ -66,8 +66,7 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>, document: Document
     by_labels(body, header, declared_label)
 }
 
-/// Returns the code page that the header names, or the document if the header names no other encoding, unless the text
-/// is UTF-8.
+/// Returns the code page that the header names, or the document under no other header, unless the text is UTF-8.
 fn code_page(body: &[u8], header: Option<&str>, declared: Option<&str>) -> Option<&'static CodePage> {
     if header.and_then(known).is_some_and(|e| e != UTF_8) {
         return None;

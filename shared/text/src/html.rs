@@ -1,7 +1,5 @@
-//! Pieces of an HTML page: tags, texts and comments as they stand in it (HTML, "tokenization").
-//!
-//! A piece is a slice of the page; [`resolve`] gives its characters. Whoever takes the pieces decides what a tag means:
-//! after some start tags the text has rules of its own ([`Pieces::text_until_end_tag`]).
+//! Pieces of an HTML page: tags, texts and comments as they stand in it (HTML, "tokenization"). A piece is a slice of
+//! the page; [`resolve`] gives its characters. Whoever takes the pieces decides what a tag means.
 
 use memchr::{memchr, memchr_iter, memchr2, memchr3};
 use std::borrow::Cow;
@@ -327,8 +325,7 @@ fn raw_length(rest: &str, name: &str) -> usize {
     memchr_iter(b'<', rest.as_bytes()).find(|at| is_end_tag(&rest[*at..], name)).unwrap_or(rest.len())
 }
 
-/// Returns the length of a script. `<!--` hides a whole `<script>` element until `-->` (HTML, "restrictions for
-/// contents of script elements").
+/// Returns the length of a script: `<!--` hides a `<script>` until `-->` (HTML, "contents of script elements").
 fn script_length(rest: &str) -> usize {
     const NAME: &str = "script";
     let bytes = rest.as_bytes();
@@ -423,8 +420,7 @@ pub fn resolve(raw: &str, kind: TextKind, in_attribute: bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Returns the characters of the reference at the beginning of a text, and its length (HTML, "character reference
-/// state").
+/// Returns characters and length of the reference that a text begins with (HTML, "character reference state").
 fn reference(text: &str, in_attribute: bool) -> Option<([Option<char>; 2], usize)> {
     /// Length of the longest name that needs no semicolon.
     const LEGACY: usize = 6;

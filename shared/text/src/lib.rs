@@ -1,5 +1,4 @@
-//! Rules on text from untrusted sources that other crates share: charsets, character references, dates, addresses, and
-//! storable characters. Pure.
+//! Rules on text of strangers: charsets, character references, dates, addresses, and storable characters. Pure.
 
 pub mod charset;
 pub mod date;

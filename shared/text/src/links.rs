@@ -24,8 +24,7 @@ pub fn split(header: &str) -> Vec<&str> {
     links
 }
 
-/// Returns the target of a link, if it has this relation type. Relation types are compared without regard to case (RFC
-/// 8288 §2.1).
+/// Returns the target of a link, if it has this relation type, in any case of letters (RFC 8288 §2.1).
 pub fn target<'a>(link: &'a str, rel: &str) -> Option<&'a str> {
     let (target, _) = link.trim().strip_prefix('<')?.split_once('>')?;
     let value = parameter(link, "rel")?;

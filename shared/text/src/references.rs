@@ -124,8 +124,7 @@ pub fn is_c1(c: char) -> bool {
     ('\u{80}'..='\u{9F}').contains(&c)
 }
 
-/// Returns the character of windows-1252 that such a control stands for (HTML, "numeric character reference end
-/// state").
+/// Returns the character of windows-1252 for such a control (HTML, "numeric character reference end state").
 pub fn windows_1252(control: char) -> Option<char> {
     static MEANT: LazyLock<Vec<Option<char>>> = LazyLock::new(|| {
         let decode = |byte: u8| encoding_rs::WINDOWS_1252.decode_without_bom_handling(&[byte]).0.chars().next();

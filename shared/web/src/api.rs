@@ -95,8 +95,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Returns the answer to a program that a request failed: a problem (RFC 9457), whose type is a part of the description
-/// of the API.
+/// Returns a problem (RFC 9457), whose type is a part of the description of the API.
 pub(crate) fn problem(kind: Problem, detail: impl Into<String>) -> Response {
     let (status, name, title) = kind.parts();
     let kind = format!("{V1}/openapi.json#{name}");
@@ -208,8 +207,7 @@ pub(crate) async fn to_every_origin(State(app): State<Arc<App>>, request: Reques
     response
 }
 
-/// Marks the answers of paths without a version as deprecated (RFC 9745), and links the same path of [`V1`]
-/// (RFC 5829 §3.2).
+/// Marks answers of paths without a version as deprecated (RFC 9745), and links those of [`V1`] (RFC 5829 §3.2).
 pub(crate) async fn deprecated(request: Request, next: Next) -> Response {
     let path = request.uri().path_and_query().and_then(|path| path.as_str().strip_prefix(UNVERSIONED));
     let successor = format!("<{V1}{}>; rel=\"successor-version\"", path.unwrap_or_default());
@@ -230,24 +228,11 @@ struct Description {
     schemas: Value,
     /// True if pages of every origin may read the answers.
     is_open: bool,
-    max_query_bytes: usize,
-    usual_limit: usize,
-    max_limit: usize,
-    max_offset: usize,
-    max_depth: usize,
 }
 
 /// `GET /api/v1/openapi.json`: the description of the API for programs (OpenAPI 3.1).
 pub(crate) async fn description(State(app): State<Arc<App>>) -> Response {
-    let description = Description {
-        schemas: schemas(),
-        is_open: !app.has_own_names_only(),
-        max_query_bytes: MAX_QUERY_BYTES,
-        usual_limit: PAGE_SIZE,
-        max_limit: MAX_REACH,
-        max_offset: MAX_REACH - 1,
-        max_depth: MAX_DEPTH,
-    };
+    let description = Description { schemas: schemas(), is_open: !app.has_own_names_only() };
     page::text(StatusCode::OK, JSON, A_DAY, &description)
 }
 
@@ -293,10 +278,7 @@ fn parse_request(params: &Params) -> Result<(&str, Start<'_>, usize), Refusal> {
     Ok((query, Start::Offset(offset), limit.min(MAX_REACH - offset)))
 }
 
-/// Returns the number of results that a program asks for, or the usual one.
-///
-/// # Errors
-/// A refusal, if it is no number or too large.
+/// Returns the number of results that a program asks for, or the usual one; an error if it is none or too large.
 pub(crate) fn limit(params: &Params, usual: usize) -> Result<usize, Refusal> {
     let limit = params.number("limit", usual).ok().filter(|n| (1..=MAX_REACH).contains(n));
     limit.ok_or_else(|| bad_query(format!("limit must be a number from 1 to {MAX_REACH}.")))

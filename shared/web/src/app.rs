@@ -45,8 +45,7 @@ pub(crate) struct App {
     pub(crate) settings: PageSettings,
     /// Our own origin, if it is configured.
     pub(crate) origin: Option<String>,
-    /// True if, by the settings, the pages are reached from this machine alone: callers on loopback are then its user.
-    /// With a public address, they may be anybody whom an undeclared proxy passes on.
+    /// True if the pages are reached from this machine alone by the settings: callers on loopback are then its user.
     is_personal: bool,
     pub(crate) contact: Option<OperatorContact>,
     /// Counter for the serial numbers of this process's forms.
@@ -92,8 +91,7 @@ impl App {
         self.is_personal && !self.settings.any_host
     }
 
-    /// Takes one call from an allowance of its caller, or returns the time to wait. The user of this machine may search
-    /// without limit.
+    /// Takes one call from an allowance, or returns the time to wait; the user of this machine searches without limit.
     pub(crate) fn admit(&self, allowance: Allowance, caller: Caller) -> Result<(), Millis> {
         let is_user = self.is_personal && caller.0.is_some_and(|ip| ip.to_canonical().is_loopback());
         if allowance == Allowance::Search && is_user { Ok(()) } else { self.take(allowance, self.key(caller)) }

@@ -1,9 +1,8 @@
 //! Keys of claims. The key, in the address of the claimant's page, is secret; the challenge, which the claimant
-//! publishes, does not reveal it. Both are derived from the secret, so that nothing is stored for a claim that goes no
-//! further.
+//! publishes, does not reveal it. Both are derived from our secret, so nothing is stored for them.
 
-use crate::secret::keyed;
-use curlew_model::{Challenge, Millis, Timestamp, hex, unhex};
+use crate::secret::{parse_signed, signer};
+use curlew_model::{Challenge, Millis, Timestamp, hex};
 use hmac::Mac;
 use sha2::{Digest, Sha256};
 
@@ -21,7 +20,10 @@ const PUBLISHED: &[u8] = b"curlew owner's challenge 1";
 /// Returns the key of a claim to a host that begins now.
 pub(crate) fn issue(secret: &[u8; 32], host: &str, now: Timestamp, serial: u64) -> String {
     let begun = now.as_millis();
-    format!("{begun}.{serial}.{}", hex(&signer(secret, host, begun, serial).finalize().into_bytes()[..SIGNATURE]))
+    format!(
+        "{begun}.{serial}.{}",
+        hex(&signer(secret, PURPOSE, begun, serial, host).finalize().into_bytes()[..SIGNATURE])
+    )
 }
 
 /// Returns the challenge of a key; `None` if the key is not one of ours for this host, or too old.
@@ -29,30 +31,17 @@ pub(crate) fn challenge(secret: &[u8; 32], host: &str, key: &str, now: Timestamp
     if key.len() > MAX_KEY {
         return None;
     }
-    let mut parts = key.split('.');
-    let begun: i64 = parts.next()?.parse().ok()?;
-    let serial: u64 = parts.next()?.parse().ok()?;
-    let signature = unhex(parts.next()?).filter(|bytes| bytes.len() == SIGNATURE)?;
-    if parts.next().is_some() || now.since(Timestamp::from_millis(begun)) > KEY_LIFE {
+    let (begun, serial, signature) = parse_signed(key, SIGNATURE)?;
+    if now.since(Timestamp::from_millis(begun)) > KEY_LIFE {
         return None;
     }
-    signer(secret, host, begun, serial).verify_truncated_left(&signature).ok()?;
+    signer(secret, PURPOSE, begun, serial, host).verify_truncated_left(&signature).ok()?;
     // The challenge is derived from the text, so the same key in other digits would open another claim.
     if key != issue(secret, host, Timestamp::from_millis(begun), serial) {
         return None;
     }
-    let mut hash = Sha256::new_with_prefix(PUBLISHED);
-    hash.update(key.as_bytes());
-    hash.update(host.as_bytes());
-    Challenge::new(&hex(&hash.finalize())[..Challenge::DIGITS]).ok()
-}
-
-fn signer(secret: &[u8; 32], host: &str, begun: i64, serial: u64) -> hmac::Hmac<Sha256> {
-    let mut mac = keyed(secret, PURPOSE);
-    mac.update(&begun.to_be_bytes());
-    mac.update(&serial.to_be_bytes());
-    mac.update(host.as_bytes());
-    mac
+    let hash = Sha256::new_with_prefix(PUBLISHED).chain_update(key).chain_update(host).finalize();
+    Challenge::new(&hex(&hash)[..Challenge::DIGITS]).ok()
 }
 
 #[cfg(test)]

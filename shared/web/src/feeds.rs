@@ -32,34 +32,14 @@ const NO_ADDRESS: &str = "Feeds name the address of this server: its operator se
 const NOINDEX: (HeaderName, HeaderValue) =
     (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FeedFormat {
-    Atom,
-    Rss,
-    Json,
-}
-
-impl FeedFormat {
-    fn named(name: &str) -> Option<FeedFormat> {
-        [FeedFormat::Atom, FeedFormat::Rss, FeedFormat::Json].into_iter().find(|form| form.name() == name)
-    }
-
-    const fn name(self) -> &'static str {
-        match self {
-            FeedFormat::Atom => "atom",
-            FeedFormat::Rss => "rss",
-            FeedFormat::Json => "json",
-        }
-    }
-
-    const fn media_type(self) -> &'static str {
-        match self {
-            FeedFormat::Atom => "application/atom+xml; charset=utf-8",
-            FeedFormat::Rss => "application/rss+xml; charset=utf-8",
-            FeedFormat::Json => "application/feed+json",
-        }
-    }
-}
+/// Names of the formats, as in the paths of feeds, and their media types.
+const FORMATS: [(&str, &str); 3] = [
+    (ATOM, "application/atom+xml; charset=utf-8"),
+    (RSS, "application/rss+xml; charset=utf-8"),
+    ("json", "application/feed+json"),
+];
+const ATOM: &str = "atom";
+const RSS: &str = "rss";
 
 struct Feed<'a> {
     id: String,
@@ -70,28 +50,8 @@ struct Feed<'a> {
     updated: Timestamp,
     /// Sentences about pages that were not searched, and about parts of the query that were left out.
     note: Option<String>,
-    entries: Vec<Entry>,
-}
-
-struct Entry {
-    url: String,
-    title: String,
-    snippet: String,
-    /// Author of the page, or else its site.
-    author: String,
-    categories: Vec<String>,
-    image: Option<String>,
-    /// The date that the page states, unless the search does not go by it.
-    published: Option<Timestamp>,
-    /// The date by which the search sorts it (RFC 4287 §4.1.2 requires one).
-    date: Timestamp,
-}
-
-impl Entry {
-    /// Returns the snippet as HTML, which a `description` of RSS contains, so that markup in it stays text.
-    fn description(&self) -> String {
-        as_html(&self.snippet)
-    }
+    /// Hits with web addresses, an author or else the site, and the stated date unless the search goes by another.
+    entries: Vec<SearchHit>,
 }
 
 #[derive(Template)]
@@ -104,13 +64,13 @@ struct Atom<'a> {
 #[template(path = "rss.xml")]
 struct Rss<'a> {
     feed: &'a Feed<'a>,
-    ttl: u32,
 }
 
 /// `GET /feed/atom?q=`, `/feed/rss?q=`, `/feed/json?q=`
 pub(crate) async fn show(request: PageRequest, Path(form): Path<String>, uri: Uri) -> Result<Response, Refusal> {
     let app = &request.app;
-    let Some(form) = FeedFormat::named(&form) else { return Ok(api::no_such_address()) };
+    let known = FORMATS.into_iter().find(|(name, _)| *name == form);
+    let Some((form, media_type)) = known else { return Ok(api::no_such_address()) };
     let origin = app.origin.as_deref().ok_or_else(|| Refusal::new(Problem::NoAddress, NO_ADDRESS))?;
     // Feeds are read by programs, which are answered in one language.
     let t = Search::in_language(Language::English);
@@ -126,26 +86,20 @@ pub(crate) async fn show(request: PageRequest, Path(form): Path<String>, uri: Ur
     let caching = if not_searched.is_some() { REVALIDATED } else { AS_OFTEN };
     let notes: Vec<String> = found.notes.iter().map(t.misread).chain(not_searched).collect();
     let note = (!notes.is_empty()).then(|| clean(&notes.join(" ")));
-    Ok(answer(form, caching, &Feed { note, ..Feed::new(&app.settings.title, origin, query, form, &found.hits) }))
-}
-
-fn answer(form: FeedFormat, caching: &'static str, feed: &Feed<'_>) -> Response {
+    let feed = Feed { note, ..Feed::new(&app.settings.title, origin, query, form, &found.hits) };
     let body = match form {
-        FeedFormat::Atom => Atom { feed }.render(),
-        FeedFormat::Rss => Rss { feed, ttl: TTL_MINUTES }.render(),
-        FeedFormat::Json => Ok(json_feed(feed).to_string()),
+        ATOM => Atom { feed: &feed }.render(),
+        RSS => Rss { feed: &feed }.render(),
+        _ => Ok(json_feed(&feed).to_string()),
     };
     let Ok(body) = body.inspect_err(|error| tracing::error!(%error, "a feed could not be rendered")) else {
-        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+        return Ok(StatusCode::INTERNAL_SERVER_ERROR.into_response());
     };
     let own = [(LINK, format!("<{}>; rel=\"self\"", feed.own))];
-    ([NOINDEX], typed(form.media_type(), caching), own, body).into_response()
+    Ok(([NOINDEX], typed(media_type, caching), own, body).into_response())
 }
 
-fn own_address(origin: &str, form: FeedFormat, query: &str) -> String {
-    format!("{origin}/feed/{}?{}", form.name(), query_string(query))
-}
-
+/// Returns a text as HTML, which a `description` of RSS contains, so that markup in it stays text.
 fn as_html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
@@ -164,19 +118,14 @@ pub(crate) fn newest_first(query: &str) -> String {
 }
 
 impl Feed<'_> {
-    /// Returns the title, or what is to be said about the feed, as HTML, for a `description` of RSS.
-    fn description(&self) -> String {
-        as_html(self.note.as_ref().unwrap_or(&self.title))
-    }
-
-    fn new<'a>(name: &'a str, origin: &str, query: &str, form: FeedFormat, hits: &[SearchHit]) -> Feed<'a> {
-        let entries: Vec<Entry> = hits.iter().filter_map(entry).collect();
+    fn new<'a>(name: &'a str, origin: &str, query: &str, form: &str, hits: &[SearchHit]) -> Feed<'a> {
+        let entries: Vec<SearchHit> = hits.iter().filter_map(entry).collect();
         Feed {
             id: urn(query),
             title: format!("{} – {name}", clipped(query, MAX_TITLE)),
             name,
             page: format!("{origin}/?{}", query_string(query)),
-            own: own_address(origin, form, query),
+            own: format!("{origin}/feed/{form}?{}", query_string(query)),
             // A feed without entries must not change from one answer to the next, either.
             updated: entries.iter().map(|entry| entry.date).max().unwrap_or(Timestamp::EPOCH),
             note: None,
@@ -185,25 +134,25 @@ impl Feed<'_> {
     }
 }
 
-fn entry(hit: &SearchHit) -> Option<Entry> {
-    let url = String::from(web_url(&hit.url)?);
+fn entry(hit: &SearchHit) -> Option<SearchHit> {
     let title = clipped(&hit.title, MAX_TITLE);
-    let author = hit.author.as_deref().map(|name| clipped(name, MAX_SITE)).unwrap_or_default();
-    Some(Entry {
+    let author = hit.author.as_deref().map(|name| clipped(name, MAX_SITE)).filter(|name| !name.is_empty());
+    Some(SearchHit {
+        url: web_url(&hit.url)?.into(),
         title: if title.is_empty() { clipped(&hit.url, MAX_TITLE) } else { title },
         snippet: clean(&hit.snippet),
-        author: if author.is_empty() { clipped(&hit.site, MAX_SITE) } else { author },
+        author: author.or_else(|| Some(clipped(&hit.site, MAX_SITE)).filter(|site| !site.is_empty())),
         categories: hit.categories.iter().map(|name| clipped(name, MAX_SITE)).collect(),
         image: hit.image.as_deref().and_then(web_url).map(String::from),
         published: hit.published.filter(|published| *published <= hit.date),
         date: hit.date,
-        url,
+        ..SearchHit::default()
     })
 }
 
 fn json_feed(feed: &Feed<'_>) -> Value {
     let items = feed.entries.iter().map(|entry| {
-        let author = Some(json!([{"name": entry.author}])).filter(|_| !entry.author.is_empty());
+        let author = entry.author.as_ref().map(|author| json!([{"name": author}]));
         let tags = Some(&entry.categories).filter(|tags| !tags.is_empty());
         without_nulls(json!({
             "id": entry.url, "url": entry.url, "title": entry.title, "content_text": entry.snippet,

@@ -1,21 +1,24 @@
 //! Small files: the style sheet, the icon, and the files that programs request of a site.
 
-use crate::app::{ErrorPage, PageRequest};
+use crate::app::{App, ErrorPage, PageRequest};
 use crate::page::{self, A_DAY, AN_HOUR, FOREVER, spoken, typed};
 use crate::words::Frame;
 use askama::Template;
+use axum::Router;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use axum::routing::get;
 use curlew_crawl::politeness::signing::directory;
 use curlew_model::Millis;
 use curlew_signature::directory::MEDIA_TYPE;
+use std::sync::Arc;
 
 pub(crate) const STYLE: &str = include_str!("../assets/style.css");
-const FAVICON: &str = include_str!("../assets/favicon.svg");
+const FAVICON: &[u8] = include_bytes!("../assets/favicon.svg");
 const OLD_FAVICON: &[u8] = include_bytes!("../assets/favicon.ico");
 const PLAIN: &str = "text/plain; charset=utf-8";
-const RULES: &str =
-    "User-agent: *\nAllow: /\nAllow: /bot\nDisallow: /?\nDisallow: /api/\nDisallow: /random\nDisallow: /thumb/\n";
+const RULES: &[u8] =
+    b"User-agent: *\nAllow: /\nAllow: /bot\nDisallow: /?\nDisallow: /api/\nDisallow: /random\nDisallow: /thumb/\n";
 /// As long as `directory::MAX_AGE`.
 const FOR_VERIFIERS: &str = "public, max-age=43200";
 /// Validity of a security.txt; RFC 9116 §2.5.5 recommends less than a year.
@@ -31,24 +34,18 @@ struct OpenSearch<'a> {
     t: &'static Frame,
 }
 
-/// `GET /style.css`, requested by version, so one version never changes.
-pub(crate) async fn style() -> Response {
-    (typed("text/css; charset=utf-8", FOREVER), STYLE).into_response()
-}
-
-/// `GET /favicon.svg`
-pub(crate) async fn favicon() -> Response {
-    (typed("image/svg+xml", A_DAY), FAVICON).into_response()
-}
-
-/// `GET /favicon.ico`: for programs that request it whatever the pages declare.
-pub(crate) async fn old_favicon() -> Response {
-    (typed("image/vnd.microsoft.icon", A_DAY), OLD_FAVICON).into_response()
-}
-
-/// `GET /robots.txt`: keeps other search engines away from our results and from other people's pictures.
-pub(crate) async fn robots() -> Response {
-    (typed(PLAIN, A_DAY), RULES).into_response()
+/// Returns the routes of the files that are the same in every installation. The style sheet is requested by its
+/// version; robots.txt keeps other search engines away from our results and from other people's pictures.
+pub(crate) fn fixed() -> Router<Arc<App>> {
+    let files = [
+        ("/style.css", "text/css; charset=utf-8", FOREVER, STYLE.as_bytes()),
+        ("/favicon.svg", "image/svg+xml", A_DAY, FAVICON),
+        ("/favicon.ico", "image/vnd.microsoft.icon", A_DAY, OLD_FAVICON),
+        ("/robots.txt", PLAIN, A_DAY, RULES),
+    ];
+    files.into_iter().fold(Router::new(), |router, (path, media_type, cache, body)| {
+        router.route(path, get(move || async move { (typed(media_type, cache), body) }))
+    })
 }
 
 /// `GET /.well-known/security.txt` (RFC 9116), if there is a contact that may be listed in it.
@@ -63,8 +60,7 @@ pub(crate) async fn security(request: PageRequest) -> Result<Response, ErrorPage
     Ok((typed(PLAIN, AN_HOUR), text).into_response())
 }
 
-/// `GET /.well-known/http-message-signatures-directory`: the public keys by which sites verify our requests, if there
-/// are some.
+/// `GET /.well-known/http-message-signatures-directory`: the keys by which sites verify our requests, if any.
 pub(crate) async fn keys(request: PageRequest) -> Result<Response, ErrorPage> {
     let directory = directory(request.app.services.blobs.as_ref(), request.app.clock.now()).await;
     let directory = directory.map_err(|error| request.failed("the directory of keys", error))?;

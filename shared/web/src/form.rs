@@ -1,6 +1,4 @@
-//! Forms: reads a form that was sent, and checks that it is one of ours, filled in by a person.
-//!
-//! The checks run in this order, cheapest first: sent from our own page? short enough? a form? within the allowance?
+//! Forms: reads a form that was sent, and checks that it is one of ours, filled in by a person. The checks run in this order, cheapest first: sent from our own page? short enough? a form? within the allowance?
 //! the hidden field empty? the token good? open for long enough during a rush? The token is used up last, when all
 //! else is right.
 
@@ -28,8 +26,7 @@ use url::form_urlencoded;
 pub(crate) const MAX_LENGTH: usize = 3_500;
 /// Maximum number of bytes of one unit of that length: three of UTF-8, each percent-encoded. A pair of units has four.
 const BYTES_OF_UNIT: usize = 9;
-/// Maximum length of a body that is read, in bytes: beside those fields it has their names, the token and what is
-/// chosen.
+/// Maximum length of a body that is read, in bytes: those fields, their names, the token and choices.
 const MAX_BODY: usize = BYTES_OF_UNIT * MAX_LENGTH + 1_024;
 /// Maximum number of fields that are read; the longest form has seven.
 const MAX_FIELDS: usize = 8;
@@ -111,8 +108,7 @@ impl FromRequest<Arc<App>> for Filled {
     }
 }
 
-/// Returns the length of a field as browsers count it for `maxlength`: in UTF-16 code units, a line break as one (HTML
-/// §4.10.18.3), although it is sent as two.
+/// Returns the length of a field as browsers count it: UTF-16 code units, a line break as one (HTML §4.10.18.3).
 pub(crate) fn length(field: &str) -> usize {
     field.encode_utf16().count() - field.matches("\r\n").count()
 }
@@ -235,8 +231,7 @@ impl FormView {
 }
 
 /// Lets the forms of a page be sent. Under `no-referrer` browsers send `Origin: null` with a POST (Fetch standard,
-/// "append a request Origin header"), which would hide whether a form came from here. Other sites learn no more by
-/// this.
+/// "append a request Origin header"), which would hide whether a form came from here.
 pub(crate) fn with_form(mut response: Response) -> Response {
     response.headers_mut().insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     response

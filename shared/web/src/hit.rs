@@ -51,7 +51,7 @@ pub(crate) struct HitView {
 
 impl HitView {
     pub(crate) fn new(hit: &SearchHit, language: Language, now: Timestamp) -> HitView {
-        let url = web_url(&hit.url);
+        let (url, t) = (web_url(&hit.url), Search::in_language(language));
         let host = url.as_ref().and_then(Url::host_str).map(host::display_name).unwrap_or_default();
         let name = clipped(&hit.site, MAX_SITE);
         let title = clipped(&hit.title, MAX_TITLE);
@@ -61,7 +61,7 @@ impl HitView {
             like: like(&title),
             title: if title.is_empty() { clipped(&hit.url, MAX_TITLE) } else { title },
             snippet: pieces(&hit.snippet, &hit.marks),
-            path: url.as_ref().map(shown_path).unwrap_or_default(),
+            path: url.as_ref().map(|url| clipped(url.path().trim_end_matches('/'), MAX_PATH)).unwrap_or_default(),
             initial: initial_of(&name).or_else(|| initial_of(&host)).unwrap_or_else(|| "·".to_owned()),
             author: author.filter(|author| !same_name(author, &name)),
             site: if name.is_empty() { host.clone() } else { name },
@@ -72,7 +72,11 @@ impl HitView {
             language: lang.as_deref().and_then(|lang| language.name_of(lang)),
             lang,
             missing: hit.missing.iter().take(MOST_MISSING).map(|word| clipped(word, MAX_MISSING)).collect(),
-            copies: copies(hit.copies, language),
+            copies: match hit.copies {
+                0 => None,
+                1 => Some(t.one_copy.to_owned()),
+                more => Some((t.copies)(more)),
+            },
             host,
             more: None,
         }
@@ -138,20 +142,6 @@ fn is_tag(text: &str) -> bool {
     text.len() <= MAX_TAG && subtags.next().is_some_and(is_language) && subtags.all(fits)
 }
 
-fn copies(count: u32, language: Language) -> Option<String> {
-    let t = Search::in_language(language);
-    match count {
-        0 => None,
-        1 => Some(t.one_copy.to_owned()),
-        more => Some((t.copies)(more)),
-    }
-}
-
-fn shown_path(url: &Url) -> String {
-    let path = url.path().trim_end_matches('/');
-    if path.is_empty() { String::new() } else { clipped(path, MAX_PATH) }
-}
-
 fn same_name(name: &str, host: &str) -> bool {
     let bare = |s: &str| s.to_lowercase().trim_start_matches("www.").to_owned();
     bare(name) == bare(host)
@@ -190,20 +180,16 @@ mod tests {
     #[test]
     fn a_language_is_named_if_it_is_not_the_pages_own() {
         let of = |language: &str, own| {
-            let view = HitView::new(
-                &SearchHit { language: Some(language.to_owned()), ..hit("https://a.example/", "A") },
-                own,
-                NOW,
-            );
-            (view.lang, view.language)
+            let hit = SearchHit { language: Some(language.to_owned()), ..hit("https://a.example/", "A") };
+            let HitView { lang, language, .. } = HitView::new(&hit, own, NOW);
+            format!("{} {}", lang.unwrap_or_default(), language.unwrap_or_default())
         };
-        let some = |text: &str| Some(text.to_owned());
-        assert_eq!(of("it-IT", Language::English), (some("it-IT"), some("Italian")));
-        assert_eq!(of("it-IT", Language::Italian), (some("it-IT"), None));
-        assert_eq!(of("EN", Language::Italian), (some("EN"), some("inglese")));
-        assert_eq!(of("eu", Language::English), (some("eu"), some("eu")));
+        assert_eq!(of("it-IT", Language::English), "it-IT Italian");
+        assert_eq!(of("it-IT", Language::Italian), "it-IT ");
+        assert_eq!(of("EN", Language::Italian), "EN inglese");
+        assert_eq!(of("eu", Language::English), "eu eu");
         for bad in ["", "i", "english", "en us", "en-", "en\" onclick=\"x", "it-123456789"] {
-            assert_eq!(of(bad, Language::English), (None, None), "{bad}");
+            assert_eq!(of(bad, Language::English), " ", "{bad}");
         }
     }
 

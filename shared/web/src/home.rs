@@ -6,7 +6,7 @@ use crate::language::Language;
 use crate::page::{REVALIDATED, Site};
 use crate::quota::Allowance;
 use crate::refine::address;
-use crate::words::{ExampleWords, Search};
+use crate::words::{EXAMPLES, Search, example_query};
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -57,14 +57,13 @@ pub(crate) async fn show(request: &PageRequest) -> Response {
         t,
         origin: app.origin.as_deref(),
         counts: sites.map(|sites| counts(sites.iter(), language)),
-        examples: examples(&newest.hits, t),
+        examples: examples(&newest.hits, language),
         groups: by_day(&newest.hits, language, now),
     };
     request.html(StatusCode::OK, REVALIDATED, &view)
 }
 
-/// Returns hits that are sorted by date in groups: those of today, of yesterday, of the last week, and the older ones.
-/// A group of older ones alone has no name.
+/// Returns sorted hits in groups: of today, of yesterday, of the last week, and older ones, without a name if alone.
 fn by_day(hits: &[SearchHit], language: Language, now: Timestamp) -> Vec<(&'static str, Vec<HitView>)> {
     let names = Search::in_language(language).groups;
     let place = |hit: &SearchHit| match days_between(hit.date, now) {
@@ -87,7 +86,7 @@ fn by_day(hits: &[SearchHit], language: Language, now: Timestamp) -> Vec<(&'stat
 pub(crate) fn counts<'a>(sites: impl ExactSizeIterator<Item = &'a SiteEntry>, language: Language) -> String {
     let count = sites.len() as u64;
     let pages = sites.map(|site| site.pages).sum();
-    (Search::in_language(language).pages_of_sites)((pages, &language.number(pages)), (count, &language.number(count)))
+    (Search::in_language(language).pages_of_sites)(pages, count)
 }
 
 /// Returns the newest pages, or `None` if the index is unreachable.
@@ -101,47 +100,46 @@ fn log(tried: &'static str, error: &dyn std::error::Error) {
 }
 
 /// Returns examples of queries: with words of these pages, or with invented ones if there are no pages.
-pub(crate) fn examples(hits: &[SearchHit], t: &Search) -> Vec<Example> {
-    let words = words(hits);
-    let filled = t.examples.iter().filter_map(|(pattern, meaning)| {
-        let query = words.fill(pattern)?;
-        Some(Example { href: Some(address(&query)), query, meaning })
-    });
-    let filled: Vec<Example> = filled.collect();
-    if !filled.is_empty() {
-        return filled;
-    }
-    let invented = t
-        .examples
-        .iter()
-        .filter_map(|(pattern, meaning)| Some(Example { query: t.example_words.fill(pattern)?, href: None, meaning }));
-    invented.collect()
+pub(crate) fn examples(hits: &[SearchHit], language: Language) -> Vec<Example> {
+    let found = words(hits);
+    let found: Vec<(&str, &str)> = found.iter().map(|(name, word)| (*name, word.as_str())).collect();
+    let filled = |words: &[(&str, &str)], is_found: bool| -> Vec<Example> {
+        let example = |(pattern, english, italian): &(&str, &'static str, &'static str)| {
+            let query = example_query(pattern, words)?;
+            let href = is_found.then(|| address(&query));
+            Some(Example { query, href, meaning: language.choose(english, italian) })
+        };
+        EXAMPLES.iter().filter_map(example).collect()
+    };
+    let examples = filled(&found, true);
+    if examples.is_empty() { filled(&Search::in_language(language).example_words, false) } else { examples }
 }
 
-/// Picks the words of some pages that examples are made of.
-fn words(hits: &[SearchHit]) -> ExampleWords<String> {
+/// Picks the words of some pages that examples are made of, each with its name in [`EXAMPLES`].
+fn words(hits: &[SearchHit]) -> Vec<(&'static str, String)> {
     let titles: Vec<(&SearchHit, Vec<&str>)> = hits.iter().map(|hit| (hit, words_of(&hit.title))).collect();
-    let mut words = ExampleWords::default();
-    if let Some((at, (_, first))) = titles.iter().enumerate().find(|(_, (_, words))| words.len() > 1) {
-        let [one, other, ..] = first[..] else { return words };
-        words.one = one.to_lowercase();
-        words.beginning = words.one.chars().take(BEGINNING).collect();
-        words.other = other.to_lowercase();
+    let mut words = Vec::new();
+    if let Some((at, (_, [one, other, ..]))) =
+        titles.iter().map(|(hit, words)| (hit, &words[..])).enumerate().find(|(_, (_, words))| words.len() > 1)
+    {
+        let lower = one.to_lowercase();
+        words.push(("beginning", lower.chars().take(BEGINNING).collect()));
+        words.extend([("one", lower), ("other", other.to_lowercase())]);
         let mut others = titles.iter().enumerate().filter(|(place, (hit, _))| *place != at && !has(&hit.title, one));
         if let Some((_, (hit, longest))) = others.find(|(_, (_, words))| !words.is_empty()) {
-            words.third = longest[0].to_lowercase();
-            words.site = web_url(&hit.url).and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
-            words.language = hit.language.clone().filter(|tag| tag.len() == 2).unwrap_or_default();
-            if let Some(year) = hit.published.map(Timestamp::year) {
-                words.after = format!("{year:04}-01-01");
-                words.before = format!("{:04}-01-01", i64::from(year) + 1);
+            words.push(("third", longest[0].to_lowercase()));
+            words.extend(web_url(&hit.url).and_then(|url| Some(("site", url.host_str()?.to_owned()))));
+            words.extend(hit.language.clone().filter(|tag| tag.len() == 2).map(|tag| ("language", tag)));
+            if let Some(year) = hit.published.map(|at| i64::from(at.year())) {
+                words.extend([("after", format!("{year:04}-01-01")), ("before", format!("{:04}-01-01", year + 1))]);
             }
         }
     }
     let phrases = hits.iter().filter_map(|hit| phrase(&hit.title));
-    words.phrase = phrases.max_by_key(|phrase| phrase.chars().count()).unwrap_or_default();
+    words.extend(phrases.max_by_key(|phrase| phrase.chars().count()).map(|phrase| ("phrase", phrase)));
     let is_name = |name: &&String| name.chars().all(|c| c.is_alphabetic() || c == ' ') && name.chars().count() <= 30;
-    words.author = hits.iter().filter_map(|hit| hit.author.as_ref()).find(is_name).cloned().unwrap_or_default();
+    let author = hits.iter().filter_map(|hit| hit.author.as_ref()).find(is_name);
+    words.extend(author.map(|author| ("author", author.clone())));
     words
 }
 

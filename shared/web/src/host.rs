@@ -80,10 +80,7 @@ mod tests {
 
     #[test]
     fn names_in_one_plain_script_are_shown_as_they_are_read() {
-        for name in
-            ["example.org", "münchen.example", "пример.рф", "日本語.jp", "ελλάδα.ελ", "127.0.0.1", "[2001:db8::1]"]
-        {
-            assert_eq!(host(name), name);
-        }
+        let names = "example.org münchen.example пример.рф 日本語.jp ελλάδα.ελ 127.0.0.1 [2001:db8::1]";
+        names.split(' ').for_each(|name| assert_eq!(host(name), name));
     }
 }

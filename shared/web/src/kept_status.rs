@@ -1,5 +1,4 @@
-//! The status as it was gathered last. Anybody may ask for it as often as they like; where the rows are counted one by
-//! one, gathering it takes seconds from a million on.
+//! The status as it was gathered last: anybody may ask for it at any time, and gathering it may take seconds.
 
 use crate::app::held;
 use crate::services::StatusSource;

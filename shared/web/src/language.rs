@@ -40,9 +40,8 @@ impl Language {
         Language::preferred(&lines.join(","))
     }
 
-    /// Returns the language for an `Accept-Language` field (RFC 9110 §12.5.4): the one of highest quality, and of two
-    /// equal ones the first named. Callers who ask for neither are answered in English, since a page is better than
-    /// none (§12.1).
+    /// Returns the language of an `Accept-Language` field (RFC 9110 §12.5.4): the one of highest quality, of two equal
+    /// ones the first named, and English for callers who ask for neither (§12.1).
     fn preferred(field: &str) -> Language {
         let ranges: Vec<Range<'_>> = field.split(',').take(MAX_RANGES).filter_map(Range::parse).collect();
         let preference = |language: &Language| {
@@ -56,8 +55,7 @@ impl Language {
         Language::ALL.into_iter().rev().max_by_key(preference).unwrap_or(Language::English)
     }
 
-    /// Returns the name of a tag's language, or its code if the name is not known here; `None` for this language
-    /// itself.
+    /// Returns the name of a tag's language, or else its code; `None` for this language itself.
     pub(crate) fn name_of(self, tag: &str) -> Option<String> {
         let code = tag.split('-').next()?.to_ascii_lowercase();
         if code == self.tag() {
@@ -88,26 +86,23 @@ impl Language {
         out
     }
 
+    /// Returns a number with the noun that it counts, in the singular or in the plural.
+    pub(crate) fn count(self, number: u64, one: &str, many: &str) -> String {
+        format!("{} {}", self.number(number), if number == 1 { one } else { many })
+    }
+
     /// Returns a time in words, in the largest unit in which it is whole: `3 days`, `3 giorni`.
     pub(crate) fn span(self, time: Millis) -> String {
-        const UNITS: [(u64, [&str; 2], [&str; 2]); 4] = [
-            (86_400_000, ["day", "days"], ["giorno", "giorni"]),
-            (3_600_000, ["hour", "hours"], ["ora", "ore"]),
-            (60_000, ["minute", "minutes"], ["minuto", "minuti"]),
-            (1_000, ["second", "seconds"], ["secondo", "secondi"]),
-        ];
         let whole = UNITS.into_iter().find(|(unit, ..)| time.0 >= *unit && time.0.is_multiple_of(*unit));
         let Some((unit, english, italian)) = whole else { return format!("{} ms", self.number(time.0)) };
         let [one, many] = self.choose(english, italian);
-        let count = time.0 / unit;
-        format!("{} {}", self.number(count), if count == 1 { one } else { many })
+        self.count(time.0 / unit, one, many)
     }
 
     /// Returns a time in its largest unit, rounded down: `3 hours` for anything below four.
     pub(crate) fn roughly(self, time: Millis) -> String {
-        const UNITS: [u64; 3] = [86_400_000, 3_600_000, 60_000];
         // Below two of a unit the next smaller one is more precise.
-        let unit = UNITS.into_iter().find(|unit| time.0 >= 2 * unit).unwrap_or(1_000);
+        let unit = UNITS.into_iter().map(|(unit, ..)| unit).find(|unit| time.0 >= 2 * unit).unwrap_or(1_000);
         self.span(Millis((time.0 / unit).max(1) * unit))
     }
 
@@ -126,8 +121,7 @@ impl Language {
         Some(format!("{} {month} {}", day.trim_start_matches('0'), year.trim_start_matches('0')))
     }
 
-    /// Returns a day in few letters: `1 May` in the year of `today`, else `1 May 2025`; both days are like
-    /// `2026-05-01`.
+    /// Returns a day such as `2026-05-01` in few letters: `1 May` in the year of `today`, else `1 May 2025`.
     pub(crate) fn short_day(self, day: &str, today: &str) -> Option<String> {
         const LETTERS: usize = 3;
         let long = self.day(day)?;
@@ -144,6 +138,14 @@ pub(crate) fn minute(at: Timestamp) -> String {
     let minute = at.as_millis().div_euclid(60_000).rem_euclid(1_440);
     format!("{:02}:{:02}", minute / 60, minute % 60)
 }
+
+/// Units of time in milliseconds, with their names.
+const UNITS: [(u64, [&str; 2], [&str; 2]); 4] = [
+    (86_400_000, ["day", "days"], ["giorno", "giorni"]),
+    (3_600_000, ["hour", "hours"], ["ora", "ore"]),
+    (60_000, ["minute", "minutes"], ["minuto", "minuti"]),
+    (1_000, ["second", "seconds"], ["secondo", "secondi"]),
+];
 
 /// Common languages of pages: code (ISO 639-1), and the names in English and in Italian.
 const NAMES: [(&str, &str, &str); 20] = [
@@ -238,20 +240,8 @@ mod tests {
 
     #[test]
     fn what_is_no_language_range_is_passed_over() {
-        for field in [
-            "it;q=2",
-            "it;q=1.001",
-            "it;q=0.0001",
-            "it;q=-1",
-            "it;q=",
-            "it;level=1",
-            "it;q=1;q=1",
-            ";q=1",
-            ",,,",
-            "ita",
-            "i",
-            "-it",
-        ] {
+        let fields = "it;q=2 it;q=1.001 it;q=0.0001 it;q=-1 it;q= it;level=1 it;q=1;q=1 ;q=1 ,,, ita i -it";
+        for field in fields.split(' ') {
             assert_eq!(Language::preferred(field), Language::English, "{field}");
         }
         let many = format!("{}it", "fr,".repeat(MAX_RANGES));

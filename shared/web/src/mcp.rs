@@ -105,8 +105,7 @@ struct PagePart {
 #[derive(Clone)]
 struct Assistant(Arc<App>);
 
-/// Returns the route of the tools, or none where the operator has not switched it on. There are no sessions: each
-/// request is answered by itself.
+/// Returns the route of the tools, if the operator has switched it on. Each request is answered without a session.
 pub(crate) fn route(app: &Arc<App>) -> Router<Arc<App>> {
     if !app.settings.mcp {
         return Router::new();

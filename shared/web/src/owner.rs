@@ -11,13 +11,12 @@ use crate::language::Language;
 use crate::page::{self, Site};
 use crate::quota::Allowance;
 use crate::text::clean;
-use crate::words::{Owner, Suggest};
+use crate::words::{self, Owner, Suggest};
 use askama::Template;
 use axum::extract::Path;
 use axum::http::StatusCode;
-use axum::http::header::{CACHE_CONTROL, HeaderValue, LOCATION};
-use axum::response::{IntoResponse, Response};
-use curlew_model::{Challenge, OwnerRequest, Timestamp};
+use axum::response::{IntoResponse, Redirect, Response};
+use curlew_model::{BackfillLine, Challenge, FeedLine, OwnerRequest, PageLine, ReportedState, Timestamp};
 use curlew_people::block::BlockedBy;
 use curlew_people::ownership::{ClaimView, HostView, RequestOutcome};
 use curlew_ports::stage::StageError;
@@ -49,20 +48,18 @@ struct OwnerPage<'a> {
     /// Places in which the challenge was not found, and the reasons.
     misses: Vec<(&'static str, &'static str)>,
     proven: Option<String>,
-    kept: Option<Shown>,
+    /// The site as it is kept, and as it is shown.
+    kept: Option<(&'a HostView, Shown)>,
 }
 
+#[derive(Default)]
 struct Shown {
-    may_block: bool,
-    may_unblock: bool,
-    is_without_history: bool,
     rows: Vec<(&'static str, String)>,
     robots: Option<String>,
     told_at: Option<String>,
-    counts: Vec<(String, String)>,
-    feeds: Vec<Line>,
-    history: Vec<Line>,
-    pages: Vec<Line>,
+    counts: Vec<(&'static str, String)>,
+    /// Feeds, back catalogues and pages, each list with its heading.
+    lists: Vec<(&'static str, Vec<Line>)>,
 }
 
 struct Line {
@@ -100,9 +97,7 @@ pub(crate) async fn claim(request: PageRequest, filled: Filled) -> Response {
     };
     let app = &request.app;
     let key = claim::issue(&app.settings.secret, &host, app.clock.now(), app.next_serial());
-    let Ok(to) = HeaderValue::from_str(&path(&host, &key)) else { return page::internal(request.site()) };
-    let headers = [(LOCATION, to), (CACHE_CONTROL, HeaderValue::from_static("no-store"))];
-    (StatusCode::SEE_OTHER, headers).into_response()
+    Redirect::to(&path(&host, &key)).into_response()
 }
 
 /// Returns the claimed host. Uses up the form's token.
@@ -146,7 +141,7 @@ pub(crate) async fn request(
         Some(OwnerRequest::Forget) if filled.get("sure") != "yes" => unfit(t.not_sure),
         Some(wish) => match ask(&request, &claim, wish).await.map_err(|error| request.failed("owner", error))? {
             RequestOutcome::ByDnsOnly => (StatusCode::OK, Notice::good(t.by_dns_only)),
-            RequestOutcome::Granted => (StatusCode::OK, Notice::good((t.granted)(wish))),
+            RequestOutcome::Granted => (StatusCode::OK, Notice::good(words::owner::granted(request.language, wish))),
             RequestOutcome::Unproven => (StatusCode::FORBIDDEN, Notice::bad(t.unproven)),
             RequestOutcome::Refused => (StatusCode::FORBIDDEN, Notice::bad(t.refused)),
             RequestOutcome::TooSoon(at) => {
@@ -199,10 +194,11 @@ async fn answer(
     let waits = known.into_iter().flat_map(|claim| {
         let is_open =
             |(request, asked): &(&OwnerRequest, &Timestamp)| claim.done.get(request).is_none_or(|done| done < *asked);
-        claim.asked.iter().filter(is_open).map(|(request, _)| (t.waits)(*request))
+        claim.asked.iter().filter(is_open).map(|(request, _)| words::owner::waits(language, *request))
     });
     let proof = known.and_then(|claim| claim.proof).zip(claimed.proven_until);
     let misses = known.filter(|_| proof.is_none()).map(|claim| claim.misses.clone()).unwrap_or_default();
+    let way_name = |way| words::owner::way(language, way);
     let page = OwnerPage {
         site: request.site(),
         t,
@@ -210,9 +206,9 @@ async fn answer(
         challenge: claim.challenge.as_str(),
         notice,
         waits: waits.collect(),
-        misses: misses.into_iter().map(|(way, miss)| ((t.way)(way), (t.miss)(miss))).collect(),
-        proven: proof.map(|((way, _), until)| (t.proven)((t.way)(way), &language.moment(until))),
-        kept: claimed.held.as_ref().map(|kept| host_details(language, t, kept)),
+        misses: misses.into_iter().map(|(way, miss)| (way_name(way), words::owner::miss(language, miss))).collect(),
+        proven: proof.map(|((way, _), until)| (t.proven)(way_name(way), &language.moment(until))),
+        kept: claimed.held.as_ref().map(|kept| (kept, host_details(language, t, kept))),
         claimed: &claimed,
     };
     Ok(form::with_form(request.html(status, "no-store", &page)))
@@ -236,36 +232,31 @@ fn host_details(language: Language, t: &Owner, kept: &HostView) -> Shown {
         rows.push((t.hold, format!("{} ({})", moment(until), reason.replace('_', " "))));
     }
     if let Some((since, vendor)) = &kept.wall {
-        rows.push((t.wall, (t.wall_since)(&moment(*since), vendor)));
+        let vendor = if vendor.is_empty() { String::new() } else { format!(" ({vendor})") };
+        rows.push((t.wall, (t.wall_since)(&format!("{}{vendor}", moment(*since)))));
     }
     if let Some(robots) = &kept.robots {
         let lets_in = if robots.lets_in { t.lets_in } else { t.keeps_out };
         rows.push((t.robots, format!("{lets_in} {}", (t.robots_read)(&moment(robots.at), &moment(robots.until)))));
     }
-    let mut shown = Shown {
-        may_block: kept.block == BlockedBy::Nobody,
-        may_unblock: kept.block == BlockedBy::Owner,
-        is_without_history: kept.is_without_history,
+    let robots = kept.robots.as_ref().map(|robots| lines(&robots.text)).filter(|text| !text.is_empty());
+    let Some(told) = &kept.report else { return Shown { rows, robots, ..Shown::default() } };
+    let line = |url: &str, words: String| Line { url: clean(url), href: web_url(url).map(String::from), words };
+    let count = |(state, n): (&ReportedState, &u64)| (words::owner::state(language, *state), language.number(*n));
+    let feed = |of: &FeedLine| line(&of.url, (t.feed)(of.polled_at.map(moment), of.next.map(moment)));
+    let history = |of: &BackfillLine| line(&of.url, (t.history_line)(of, language.number(of.sent)));
+    let page = |of: &PageLine| line(&of.url, (t.page)(of, &moment(of.at), of.checked_at.map(moment)));
+    Shown {
         rows,
-        robots: kept.robots.as_ref().map(|robots| lines(&robots.text)).filter(|text| !text.is_empty()),
-        told_at: None,
-        counts: vec![],
-        feeds: vec![],
-        history: vec![],
-        pages: vec![],
-    };
-    if let Some(told) = &kept.report {
-        let line = |url: &str, words: String| Line { url: clean(url), href: web_url(url).map(String::from), words };
-        shown.told_at = Some(moment(told.at));
-        shown.counts.extend(told.counts.iter().map(|(state, n)| ((t.state)(*state).to_owned(), language.number(*n))));
-        let feeds = told.feeds.iter();
-        shown.feeds.extend(feeds.map(|of| line(&of.url, (t.feed)(of.polled_at.map(moment), of.next.map(moment)))));
-        let history = told.history.iter();
-        shown.history.extend(history.map(|of| line(&of.url, (t.history_line)(of, language.number(of.sent)))));
-        let pages = told.pages.iter();
-        shown.pages.extend(pages.map(|of| line(&of.url, (t.page)(of, &moment(of.at), of.checked_at.map(moment)))));
+        robots,
+        told_at: Some(moment(told.at)),
+        counts: told.counts.iter().map(count).collect(),
+        lists: vec![
+            (t.feeds, told.feeds.iter().map(feed).collect()),
+            (t.history, told.history.iter().map(history).collect()),
+            (t.pages, told.pages.iter().map(page).collect()),
+        ],
     }
-    shown
 }
 
 fn lines(text: &str) -> String {

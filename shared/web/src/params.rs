@@ -39,10 +39,7 @@ impl BadParams {
 }
 
 impl Params {
-    /// Parses a URI's query part.
-    ///
-    /// # Errors
-    /// The fault, for the person who sent the query.
+    /// Parses a URI's query part, or returns the fault for the person who sent it.
     pub(crate) fn parse(uri: &Uri) -> Result<Params, BadParams> {
         let raw = uri.query().unwrap_or_default();
         if raw.len() > MAX_RAW {
@@ -71,10 +68,7 @@ impl Params {
         self.get("q").unwrap_or_default().trim()
     }
 
-    /// Returns a whole number, or the default if there is none.
-    ///
-    /// # Errors
-    /// The value is no whole number.
+    /// Returns a whole number, or the default if there is none; an error if the value is no whole number.
     pub(crate) fn number(&self, name: &str, default: usize) -> Result<usize, ()> {
         match self.get(name).map(str::trim) {
             None | Some("") => Ok(default),

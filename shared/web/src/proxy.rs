@@ -1,6 +1,4 @@
-//! Reverse proxies: finds the caller of a request that came through one.
-//!
-//! Only `X-Forwarded-For` is read, and only behind a proxy that the operator names. Proxies that write it pass
+//! Reverse proxies: finds the caller of a request that came through one. Only `X-Forwarded-For` is read, and only behind a proxy that the operator names. Proxies that write it pass
 //! `Forwarded` (RFC 7239) on untouched, so a server that heeded both could be deceived by any caller.
 
 use axum::http::header::{FORWARDED, HeaderName, VIA};
@@ -32,8 +30,7 @@ impl Proxies {
     }
 
     /// Returns the address of the caller of a request that came from `peer`: the last hop that is no trusted proxy.
-    /// `None` if it cannot be known: a trusted proxy did not give it, or an untrusted proxy of this machine passed the
-    /// request on.
+    /// `None` if a trusted proxy did not give it, or an untrusted one of this machine passed the request on.
     pub fn caller(&self, peer: IpAddr, headers: &HeaderMap) -> Option<IpAddr> {
         let peer = peer.to_canonical();
         if self.trusts(peer) {
@@ -72,55 +69,52 @@ mod tests {
         proxies.caller(peer.parse().unwrap(), &headers).map(|address| address.to_string())
     }
 
-    fn forwarded(line: &str) -> [(&str, &str); 1] {
-        [("x-forwarded-for", line)]
-    }
-
     #[test]
     fn without_a_trusted_proxy_no_header_says_who_calls() {
-        let spoofed =
-            [("x-forwarded-for", "203.0.113.9"), ("forwarded", "for=203.0.113.9"), ("x-real-ip", "203.0.113.9")];
-        assert_eq!(caller(&[], "198.51.100.7", &spoofed).as_deref(), Some("198.51.100.7"));
-        assert_eq!(caller(&["10.0.0.0/8"], "198.51.100.7", &spoofed).as_deref(), Some("198.51.100.7"));
-        assert_eq!(caller(&[], "127.0.0.1", &[]).as_deref(), Some("127.0.0.1"));
-        assert_eq!(caller(&[], "::ffff:127.0.0.1", &[]).as_deref(), Some("127.0.0.1"));
-        for (name, value) in spoofed.into_iter().chain([("via", "1.1 caddy")]) {
-            assert_eq!(
-                caller(&[], "127.0.0.1", &[(name, value)]),
-                None,
-                "a proxy on this machine that is not named: {name}"
-            );
-            assert_eq!(caller(&[], "::1", &[(name, value)]), None);
+        let claims =
+            ["x-forwarded-for 203.0.113.9", "forwarded for=203.0.113.9", "x-real-ip 203.0.113.9", "via 1.1 caddy"];
+        let claims = claims.map(|claim| claim.split_once(' ').unwrap());
+        for trusted in [&[][..], &["10.0.0.0/8"]] {
+            assert_eq!(caller(trusted, "198.51.100.7", &claims).as_deref(), Some("198.51.100.7"));
+        }
+        for peer in ["127.0.0.1", "::ffff:127.0.0.1"] {
+            assert_eq!(caller(&[], peer, &[]).as_deref(), Some("127.0.0.1"));
+        }
+        for claim in claims {
+            for peer in ["127.0.0.1", "::1"] {
+                assert_eq!(caller(&[], peer, &[claim]), None, "a proxy on this machine that is not named: {claim:?}");
+            }
         }
     }
 
     #[test]
     fn behind_trusted_proxies_the_last_hop_that_is_none_of_them_calls() {
-        let (local, chain) = (["127.0.0.1/32"], ["127.0.0.0/8", "10.0.0.0/8", "2001:db8::/64"]);
-        let told = |trusted: &[&str], line| caller(trusted, "127.0.0.1", &forwarded(line));
-        assert_eq!(told(&local, "203.0.113.9").as_deref(), Some("203.0.113.9"));
-        assert_eq!(
-            told(&local, "1.2.3.4, 203.0.113.9").as_deref(),
-            Some("203.0.113.9"),
-            "what stands before is made up"
-        );
-        assert_eq!(told(&chain, "1.2.3.4, 203.0.113.9, 10.0.0.1").as_deref(), Some("203.0.113.9"));
-        assert_eq!(told(&chain, "203.0.113.9,[2001:db8::5]:443").as_deref(), Some("203.0.113.9"));
-        assert_eq!(told(&local, "203.0.113.9:1234").as_deref(), Some("203.0.113.9"));
-        assert_eq!(told(&local, "[2001:db8::1]").as_deref(), Some("2001:db8::1"));
-        assert_eq!(told(&local, "::ffff:203.0.113.9").as_deref(), Some("203.0.113.9"));
-        let lines = [("x-forwarded-for", "1.2.3.4"), ("x-forwarded-for", "203.0.113.9, 10.0.0.1")];
-        assert_eq!(caller(&chain, "127.0.0.1", &lines).as_deref(), Some("203.0.113.9"), "several lines are one list");
-    }
-
-    #[test]
-    fn what_a_trusted_proxy_does_not_say_is_not_known() {
-        for line in ["", "unknown", "1.2.3.4, _hidden", "1.2.3.4,", "127.0.0.1, 127.0.0.1"] {
-            assert_eq!(caller(&["127.0.0.1/32"], "127.0.0.1", &forwarded(line)), None, "{line:?}");
-        }
-        assert_eq!(caller(&["127.0.0.1/32"], "127.0.0.1", &[]), None);
-        assert_eq!(caller(&["127.0.0.1/32"], "127.0.0.1", &[("forwarded", "for=203.0.113.9")]), None);
+        let (local, chain) = (&["127.0.0.1/32"][..], &["127.0.0.0/8", "10.0.0.0/8", "2001:db8::/64"][..]);
         let endless = format!("203.0.113.9{}", ", 127.0.0.1".repeat(MAX_HOPS));
-        assert_eq!(caller(&["127.0.0.1/32"], "127.0.0.1", &forwarded(&endless)), None);
+        for (trusted, line, expected) in [
+            (local, "203.0.113.9", "203.0.113.9"),
+            // Whatever stands before the last hop is made up.
+            (local, "1.2.3.4, 203.0.113.9", "203.0.113.9"),
+            (chain, "1.2.3.4, 203.0.113.9, 10.0.0.1", "203.0.113.9"),
+            (chain, "203.0.113.9,[2001:db8::5]:443", "203.0.113.9"),
+            (local, "203.0.113.9:1234", "203.0.113.9"),
+            (local, "[2001:db8::1]", "2001:db8::1"),
+            (local, "::ffff:203.0.113.9", "203.0.113.9"),
+            // Nothing is known of what a trusted proxy does not say.
+            (local, "", ""),
+            (local, "unknown", ""),
+            (local, "1.2.3.4, _hidden", ""),
+            (local, "1.2.3.4,", ""),
+            (local, "127.0.0.1, 127.0.0.1", ""),
+            (local, &endless, ""),
+        ] {
+            let found = caller(trusted, "127.0.0.1", &[("x-forwarded-for", line)]);
+            assert_eq!(found.unwrap_or_default(), expected, "{line:?}");
+        }
+        let lines = [("x-forwarded-for", "1.2.3.4"), ("x-forwarded-for", "203.0.113.9, 10.0.0.1")];
+        assert_eq!(caller(chain, "127.0.0.1", &lines).as_deref(), Some("203.0.113.9"), "several lines are one list");
+        for headers in [&[][..], &[("forwarded", "for=203.0.113.9")]] {
+            assert_eq!(caller(local, "127.0.0.1", headers), None);
+        }
     }
 }

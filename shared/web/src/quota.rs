@@ -14,8 +14,7 @@ use lru::LruCache;
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
 
-/// Maximum number of addresses, and of networks, that are remembered; beyond it the one that was quiet for longest is
-/// forgotten.
+/// Maximum number of addresses, and of networks; beyond it the one that was quiet for longest is forgotten.
 const MAX_ADDRESSES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4_095);
 /// Number of addresses whose allowance a network has: an organization, or a person who has the /64s of one at hand.
 const NETWORK_SHARE: u32 = 8;
@@ -34,8 +33,7 @@ pub(crate) enum Allowance {
     Message,
     /// A suggested site, out of the daily number for all.
     Suggestion,
-    /// A search for a proof. It may query a name server of the caller's choice, so all callers together have a limit,
-    /// too.
+    /// A search for a proof, limited for all callers together: it may query a name server of the caller's choice.
     Look,
     /// A call of one host for a proof: half of the host's daily number.
     CallOfHost,
@@ -58,9 +56,8 @@ impl Allowance {
     }
 }
 
-/// Returns the networks as which an address is counted, from the smallest on: an IPv4 address itself; of an IPv6
-/// address the /64, the usual assignment to one household or machine, and the /48, the largest one to a site (RFC 6177
-/// §2).
+/// Returns the networks as which an address is counted: an IPv4 address itself; of an IPv6 address the /64, the usual
+/// assignment to one household or machine, and the /48, the largest one to a site (RFC 6177 §2).
 pub fn networks(address: IpAddr) -> Vec<IpNet> {
     let address = address.to_canonical();
     let lengths: &[u8] = if address.is_ipv4() { &[32] } else { &[64, 48] };
@@ -80,9 +77,8 @@ impl CallerKey {
     pub(crate) fn new(secret: &[u8; 32], address: Option<IpAddr>, now: Timestamp) -> CallerKey {
         let day = now.as_millis().div_euclid(86_400_000).to_be_bytes();
         let key = |network: Option<&IpNet>| {
-            let mut mac = keyed(secret, PURPOSE);
-            mac.update(&day);
-            mac.update(network.map(IpNet::to_string).unwrap_or_default().as_bytes());
+            let network = network.map(IpNet::to_string).unwrap_or_default();
+            let mac = keyed(secret, PURPOSE).chain_update(day).chain_update(network);
             mac.finalize().into_bytes().iter().take(8).fold(0, |key, byte| (key << 8) | u64::from(*byte))
         };
         let networks = address.map(networks).unwrap_or_default();

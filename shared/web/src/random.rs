@@ -3,9 +3,7 @@
 use crate::app::{ErrorPage, PageRequest};
 use crate::hit::web_url;
 use crate::quota::Allowance;
-use axum::http::StatusCode;
-use axum::http::header::{CACHE_CONTROL, HeaderValue, LOCATION, REFERRER_POLICY};
-use axum::response::{IntoResponse, Response};
+use axum::response::Redirect;
 use curlew_catalog::results::{FindError, SiteEntry, Start};
 use sha2::{Digest, Sha256};
 
@@ -13,31 +11,20 @@ use sha2::{Digest, Sha256};
 const NEWEST: u64 = 1_000;
 
 /// `GET /random`: leads to a page of the index; every site is as likely as another.
-pub(crate) async fn show(request: PageRequest) -> Result<Response, ErrorPage> {
+pub(crate) async fn show(request: PageRequest) -> Result<Redirect, ErrorPage> {
     request.admit(Allowance::Search)?;
     let app = &request.app;
     let sites = app.services.search.sites().await.map_err(|error| request.failed("sites", error))?;
     let seed = (app.clock.now().as_millis(), app.next_serial());
-    let Some((host, place)) = choose(&sites, format!("{seed:?}").as_bytes()) else { return Ok(lead_to("/")) };
+    let Some((host, place)) = choose(&sites, format!("{seed:?}").as_bytes()) else { return Ok(Redirect::to("/")) };
     match app.services.search.find(&format!("site:{host} sort:date"), Start::Offset(place), 1).await {
         Ok(found) => {
             let url = found.hits.first().and_then(|hit| web_url(&hit.url));
-            Ok(lead_to(url.as_ref().map_or("/", |url| url.as_str())))
+            Ok(Redirect::to(url.as_ref().map_or("/", |url| url.as_str())))
         }
-        Err(FindError::BadQuery(_)) => Ok(lead_to("/")),
+        Err(FindError::BadQuery(_)) => Ok(Redirect::to("/")),
         Err(FindError::Port(error)) => Err(request.failed("find", error)),
     }
-}
-
-/// Returns an answer that leads elsewhere, and is stored nowhere.
-pub(crate) fn lead_to(address: &str) -> Response {
-    let Ok(address) = HeaderValue::from_str(address) else { return StatusCode::NOT_FOUND.into_response() };
-    let headers = [
-        (LOCATION, address),
-        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
-    ];
-    (StatusCode::SEE_OTHER, headers).into_response()
 }
 
 /// Returns the host of a site and the place of one of its pages, the newest first.

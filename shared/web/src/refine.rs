@@ -81,8 +81,7 @@ pub(crate) fn query_string(query: &str) -> String {
     form_urlencoded::Serializer::new(String::new()).append_pair("q", query).finish()
 }
 
-/// Returns a query with a further filter. It stands in front, since a quotation mark that is not closed reaches to the
-/// end.
+/// Returns a query with a filter in front, since a quotation mark that is not closed reaches to the end.
 pub(crate) fn with(query: &str, filter: &str) -> String {
     format!("{filter} {}", query.trim()).trim_end().to_owned()
 }
@@ -158,7 +157,6 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
     use curlew_model::Timestamp;
 
@@ -170,77 +168,82 @@ mod tests {
         }
     }
 
-    fn shown(query: &str, hits: &[SearchHit]) -> Vec<(String, String, bool)> {
+    /// Returns each change as `label > query`, with a minus before one that takes something away.
+    fn shown(query: &str, hits: &[SearchHit]) -> Vec<String> {
         let decoded = |href: Option<String>| {
-            href.map_or_else(String::new, |href| {
-                let query = href.strip_prefix("/?").unwrap_or_default();
-                form_urlencoded::parse(query.as_bytes()).next().map_or_else(|| href.clone(), |(_, q)| q.into_owned())
-            })
+            let href = href.unwrap_or_default();
+            let query = href.strip_prefix("/?").unwrap_or_default();
+            form_urlencoded::parse(query.as_bytes()).next().map_or_else(|| href.clone(), |(_, q)| q.into_owned())
         };
+        let sign = |removes: bool| if removes { "-" } else { "" };
         let changes = changes(query, hits, Language::English).into_iter();
-        changes.map(|change| (change.label, decoded(change.href), change.removes)).collect()
-    }
-
-    fn row(label: &str, query: &str, removes: bool) -> (String, String, bool) {
-        (label.to_owned(), query.to_owned(), removes)
+        changes.map(|of| format!("{}{} > {}", sign(of.removes), of.label, decoded(of.href))).collect()
     }
 
     #[test]
-    fn order_language_and_year_are_offered_where_the_results_differ_in_them() {
+    fn changes_are_offered_where_results_differ_and_what_was_chosen_can_be_taken_away() {
         let hits = [hit("2025-03-01", "it-IT"), hit("2026-01-09", "en"), hit("2026-02-09", "EN"), hit("", "")];
-        assert_eq!(
-            shown("mud \"sort:date x\"", &hits),
-            [
-                row("Best first", "", false),
-                row("Newest first", "sort:date mud \"sort:date x\"", false),
-                row("Italian", "lang:it mud \"sort:date x\"", false),
-                row("English", "lang:en mud \"sort:date x\"", false),
-                row("2026", "after:2026-01-01 before:2027-01-01 mud \"sort:date x\"", false),
-                row("2025", "after:2025-01-01 before:2026-01-01 mud \"sort:date x\"", false),
-            ]
-        );
-        assert_eq!(shown("mud", &hits[1..3]).len(), 2, "they do not differ");
-    }
-
-    #[test]
-    fn an_open_quotation_mark_reaches_over_no_filter() {
-        let hits = [hit("2025-03-01", "it"), hit("2026-01-09", "en")];
-        assert_eq!(
-            shown("lang:it \"mud flats", &hits),
-            [
-                row("Best first", "", false),
-                row("Newest first", "sort:date lang:it \"mud flats", false),
-                row("Italian", "\"mud flats", true),
-                row("2026", "after:2026-01-01 before:2027-01-01 lang:it \"mud flats", false),
-                row("2025", "after:2025-01-01 before:2026-01-01 lang:it \"mud flats", false),
-            ]
-        );
-        let chosen = shown("after:2026-01-01 before:2027-01-01 sort:date \"mud flats", &hits);
-        assert_eq!(chosen[0], row("Best first", "after:2026-01-01 before:2027-01-01 \"mud flats", false));
-        assert_eq!(chosen[2], row("2026", "sort:date \"mud flats", true));
+        for (query, hits, expected) in [
+            (
+                "mud \"sort:date x\"",
+                &hits[..],
+                &[
+                    "Best first > ",
+                    "Newest first > sort:date mud \"sort:date x\"",
+                    "Italian > lang:it mud \"sort:date x\"",
+                    "English > lang:en mud \"sort:date x\"",
+                    "2026 > after:2026-01-01 before:2027-01-01 mud \"sort:date x\"",
+                    "2025 > after:2025-01-01 before:2026-01-01 mud \"sort:date x\"",
+                ][..],
+            ),
+            ("mud", &hits[1..3], &["Best first > ", "Newest first > sort:date mud"]),
+            // An open quotation mark reaches over no filter.
+            (
+                "lang:it \"mud flats",
+                &hits[..2],
+                &[
+                    "Best first > ",
+                    "Newest first > sort:date lang:it \"mud flats",
+                    "-Italian > \"mud flats",
+                    "2026 > after:2026-01-01 before:2027-01-01 lang:it \"mud flats",
+                    "2025 > after:2025-01-01 before:2026-01-01 lang:it \"mud flats",
+                ],
+            ),
+            (
+                "after:2026-01-01 before:2027-01-01 sort:date \"mud flats",
+                &[],
+                &[
+                    "Best first > after:2026-01-01 before:2027-01-01 \"mud flats",
+                    "Newest first > ",
+                    "-2026 > sort:date \"mud flats",
+                ],
+            ),
+            (
+                "mud sort:date lang:it after:2025-01-01 before:2026-01-01 site:tide.example",
+                &[],
+                &[
+                    "Best first > mud lang:it after:2025-01-01 before:2026-01-01 site:tide.example",
+                    "Newest first > ",
+                    "-2025 > mud sort:date lang:it site:tide.example",
+                    "-Italian > mud sort:date after:2025-01-01 before:2026-01-01 site:tide.example",
+                    "-site:tide.example > mud sort:date lang:it after:2025-01-01 before:2026-01-01",
+                ],
+            ),
+            ("site:tide.example", &[], &["-site:tide.example > /"]),
+            (
+                "mud before:2026-02-03",
+                &[],
+                &["Best first > ", "Newest first > sort:date mud before:2026-02-03", "-before:2026-02-03 > mud"],
+            ),
+        ] {
+            assert_eq!(shown(query, hits), expected, "{query}");
+        }
         assert_eq!(with("\"mud flats", "site:tide.example"), "site:tide.example \"mud flats");
-    }
-
-    #[test]
-    fn what_was_chosen_can_be_taken_away() {
-        let query = "mud sort:date lang:it after:2025-01-01 before:2026-01-01 site:tide.example";
-        assert_eq!(
-            shown(query, &[]),
-            [
-                row("Best first", "mud lang:it after:2025-01-01 before:2026-01-01 site:tide.example", false),
-                row("Newest first", "", false),
-                row("2025", "mud sort:date lang:it site:tide.example", true),
-                row("Italian", "mud sort:date after:2025-01-01 before:2026-01-01 site:tide.example", true),
-                row("site:tide.example", "mud sort:date lang:it after:2025-01-01 before:2026-01-01", true),
-            ]
-        );
-        assert_eq!(shown("site:tide.example", &[]), [row("site:tide.example", "/", true)]);
-        assert_eq!(shown("mud before:2026-02-03", &[])[2], row("before:2026-02-03", "mud", true));
     }
 
     #[test]
     fn a_query_that_is_too_long_for_more_is_not_lengthened() {
         let long = "m".repeat(MAX_HREF - 5);
-        assert_eq!(shown(&long, &[]), [row("Best first", "", false)]);
+        assert_eq!(shown(&long, &[]), ["Best first > "]);
     }
 }

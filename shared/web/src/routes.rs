@@ -15,7 +15,6 @@ use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;
 
 /// Returns the router of the pages, the API and the forms, and of the operator's pages if there are services for them.
-///
 /// Set [`crate::Caller`] as an extension of each request; without it all callers share one allowance.
 pub fn router(mut services: Services, settings: PageSettings) -> Router {
     let for_admin = services.admin.take();
@@ -42,12 +41,9 @@ pub fn router(mut services: Services, settings: PageSettings) -> Router {
         .route("/status.json", get(status::json))
         .route("/healthz", get(status::health))
         .merge(mcp::route(&outer))
-        .route("/robots.txt", get(files::robots))
         .route("/.well-known/security.txt", get(files::security))
         .route(PATH, get(files::keys))
-        .route("/style.css", get(files::style))
-        .route("/favicon.svg", get(files::favicon))
-        .route("/favicon.ico", get(files::old_favicon))
+        .merge(files::fixed())
         .route("/opensearch.xml", get(files::opensearch))
         .fallback(fallback::not_found)
         .method_not_allowed_fallback(fallback::wrong_method)

@@ -8,20 +8,19 @@ use crate::page::{self, REVALIDATED, Site};
 use crate::params::{MAX_PAGE, MAX_REACH, PAGE_SIZE, Params};
 use crate::quota::Allowance;
 use crate::refine::{self, Change, changes};
+use crate::sites;
 use crate::text::clipped;
 use crate::words::Search;
-use crate::{random, sites};
 use askama::Template;
 use axum::http::{StatusCode, Uri};
-use axum::response::Response;
+use axum::response::{IntoResponse, Redirect, Response};
 use curlew_catalog::results::{FindError, SearchHit, SearchResults, Start};
 use curlew_model::{MAX_QUERY_BYTES, QueryError, Timestamp};
 use curlew_text::hygiene::head_bytes;
 use std::collections::HashMap;
 use url::form_urlencoded;
 
-/// Length of a query from which links do not repeat it, in bytes, but for the link to the next page: the page would be
-/// as long as all of them together.
+/// Length in bytes of a query from which only the link to the next page repeats it, so that the page stays short.
 const LONG: usize = 256;
 /// Maximum number of notes and of unknown words on a page.
 const MOST_NOTES: usize = 12;
@@ -30,14 +29,25 @@ const AS_TYPED: &str = "typed";
 
 #[derive(Template)]
 #[template(path = "results.html")]
-struct Results<'a> {
+struct ResultsPage<'a> {
     site: Site<'a>,
     t: &'static Search,
     typed: &'a str,
     query: &'a str,
+    notice: Option<&'a str>,
+    found: Found<'a>,
+    orders: Vec<Change>,
+    filters: Vec<Change>,
+    examples: Vec<Example>,
+    /// The query part of the feeds' addresses, if there are feeds.
+    follow: Option<String>,
+}
+
+/// The results of a query as the page shows them; empty if it was refused.
+#[derive(Default)]
+struct Found<'a> {
     /// Address of the results of the query as it was typed, if another one is answered in its place.
     as_typed: Option<String>,
-    notice: Option<&'a str>,
     /// Parts of the query that were left out, a sentence each.
     notes: Vec<String>,
     /// The suggested query, and the link to it.
@@ -54,39 +64,6 @@ struct Results<'a> {
     copies: Option<String>,
     hits: Vec<HitView>,
     pages: Pages,
-    orders: Vec<Change>,
-    filters: Vec<Change>,
-    examples: Vec<Example>,
-    /// The query part of the feeds' addresses, if there are feeds.
-    follow: Option<String>,
-}
-
-impl<'a> Results<'a> {
-    /// Returns a page without results for a query as it was typed.
-    fn new(site: Site<'a>, typed: &'a str) -> Results<'a> {
-        Results {
-            site,
-            t: Search::in_language(site.language),
-            typed: head_bytes(typed, MAX_QUERY_BYTES),
-            query: head_bytes(typed, LONG),
-            as_typed: None,
-            notice: None,
-            notes: Vec::new(),
-            meant: None,
-            not_searched: None,
-            unknown: None,
-            total: 0,
-            total_shown: String::new(),
-            all_words: None,
-            copies: None,
-            hits: Vec::new(),
-            pages: Pages::default(),
-            orders: Vec::new(),
-            filters: Vec::new(),
-            examples: Vec::new(),
-            follow: None,
-        }
-    }
 }
 
 /// `GET /`; with `site=`, which the search box of a site sends, it leads to the search of that site.
@@ -98,7 +75,7 @@ pub(crate) async fn show(request: PageRequest, uri: Uri) -> Result<Response, Err
     };
     let query = params.query();
     if let Some(host) = params.get("site").and_then(sites::host_name) {
-        return Ok(random::lead_to(&refine::address(&refine::with(query, &format!("site:{host}")))));
+        return Ok(Redirect::to(&refine::address(&refine::with(query, &format!("site:{host}")))).into_response());
     }
     if query.is_empty() {
         return Ok(home::show(&request).await);
@@ -134,8 +111,7 @@ pub(crate) async fn show(request: PageRequest, uri: Uri) -> Result<Response, Err
     }
 }
 
-/// Returns what is found for the query that was meant, if no page has all words of the one typed, unless this is asked
-/// for as it is.
+/// Returns what is found for the query that was meant, if the one typed finds no page and is not insisted on.
 async fn mended(app: &App, found: &SearchResults, params: &Params) -> Option<SearchResults> {
     let is_first = params.get("page").is_none()
         && params.get(AS_TYPED).is_none()
@@ -158,35 +134,38 @@ fn results(
     let pages = Pages::new(query, found);
     // The rest of a longer query was not read.
     let (typed, query) = (head_bytes(typed, MAX_QUERY_BYTES), head_bytes(query, MAX_QUERY_BYTES));
-    let is_long = query.len() > LONG;
+    let (total, is_long) = (in_all(found), query.len() > LONG);
     let mut changes = if is_long { Vec::new() } else { changes(query, &found.hits, language) };
     // Another order finds nothing, either.
-    changes.retain(|change| change.removes || in_all(found) > 0);
+    changes.retain(|change| change.removes || total > 0);
     let (orders, filters) = changes.into_iter().partition(|change| change.orders);
-    let view = Results {
-        query: head_bytes(query, LONG),
+    let meant = found.suggestion.as_deref().filter(|meant| meant.len() <= LONG);
+    let has_partial = found.partial > 0 && (found.total > 0 || found.unknown.is_empty());
+    let shown = Found {
         as_typed: (typed != query).then(|| format!("{}&{AS_TYPED}=1", link(typed, 1, None))),
         notes: found.notes.iter().take(MOST_NOTES).map(t.misread).collect(),
-        meant: found
-            .suggestion
-            .as_deref()
-            .filter(|meant| meant.len() <= LONG)
-            .map(|meant| (meant, link(meant, 1, None))),
+        meant: meant.map(|meant| (meant, link(meant, 1, None))),
         not_searched: t.unsearched_parts(found, language),
         unknown: (!found.unknown.is_empty()).then(|| (t.in_no_page)(&quoted(&found.unknown))),
-        total: in_all(found),
-        total_shown: language.number(in_all(found)),
-        all_words: (found.partial > 0 && (found.total > 0 || found.unknown.is_empty()))
-            .then(|| (t.have_all_words)(found.total, &language.number(found.total))),
+        total,
+        total_shown: language.number(total),
+        all_words: has_partial.then(|| (t.have_all_words)(found.total, &language.number(found.total))),
         copies: (found.copies > 0).then(|| (t.copies_of_them)(found.copies, &language.number(found.copies))),
         hits: hits(query, found, language, now),
         pages,
+    };
+    let view = ResultsPage {
+        site,
+        t,
+        typed,
+        query: head_bytes(query, LONG),
+        notice: None,
+        found: shown,
         orders,
         filters,
         // Only where nothing is found.
-        examples: if in_all(found) == 0 { examples(&newest.hits, t) } else { Vec::new() },
+        examples: if total == 0 { examples(&newest.hits, language) } else { Vec::new() },
         follow: (site.opensearch && !is_long).then(|| refine::query_string(query)),
-        ..Results::new(site, typed)
     };
     page::html(language, StatusCode::OK, REVALIDATED, &view)
 }
@@ -223,13 +202,22 @@ fn hits(query: &str, found: &SearchResults, language: Language, now: Timestamp) 
 
 /// Renders the form with the typed query and a message.
 fn refused(site: Site<'_>, query: &str, sentence: &str) -> Response {
-    let examples = examples(&[], Search::in_language(site.language));
-    let view = Results { notice: Some(sentence), examples, ..Results::new(site, query) };
+    let view = ResultsPage {
+        site,
+        t: Search::in_language(site.language),
+        typed: head_bytes(query, MAX_QUERY_BYTES),
+        query: head_bytes(query, LONG),
+        notice: Some(sentence),
+        found: Found::default(),
+        orders: Vec::new(),
+        filters: Vec::new(),
+        examples: examples(&[], site.language),
+        follow: None,
+    };
     page::html(site.language, StatusCode::BAD_REQUEST, REVALIDATED, &view)
 }
 
-/// Returns the address of a page of results. With a cursor it begins after the page that gave the cursor, whatever is
-/// published meanwhile.
+/// Returns the address of a page of results; with a cursor it begins after the page that gave the cursor.
 fn link(query: &str, number: usize, cursor: Option<&str>) -> String {
     let mut pairs = form_urlencoded::Serializer::new(String::new());
     pairs.append_pair("q", query);

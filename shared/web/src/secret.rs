@@ -1,5 +1,6 @@
 //! The one secret, and its uses, which cannot be mistaken for each other.
 
+use curlew_model::unhex;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
@@ -10,9 +11,20 @@ const BLOCK: usize = 64;
 pub(crate) fn keyed(secret: &[u8; 32], purpose: &[u8]) -> Hmac<Sha256> {
     let mut block = [0; BLOCK];
     block[..secret.len()].copy_from_slice(secret);
-    let mut mac = <Hmac<Sha256> as KeyInit>::new(&block.into());
-    mac.update(purpose);
-    mac
+    <Hmac<Sha256> as KeyInit>::new(&block.into()).chain_update(purpose)
+}
+
+/// Returns the hash that signs something given out at a time, for what `bound_to` names.
+pub(crate) fn signer(secret: &[u8; 32], purpose: &[u8], at: i64, serial: u64, bound_to: &str) -> Hmac<Sha256> {
+    keyed(secret, purpose).chain_update(at.to_be_bytes()).chain_update(serial.to_be_bytes()).chain_update(bound_to)
+}
+
+/// Parses `AT.SERIAL.SIGNATURE`, with so many bytes of a signature in hexadecimal digits.
+pub(crate) fn parse_signed(text: &str, bytes: usize) -> Option<(i64, u64, Vec<u8>)> {
+    let mut parts = text.split('.');
+    let (at, serial) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    let signature = unhex(parts.next().filter(|digits| digits.len() == 2 * bytes)?)?;
+    parts.next().is_none().then_some((at, serial, signature))
 }
 
 #[cfg(test)]

@@ -80,8 +80,7 @@ impl AdminServices {
 }
 
 impl Services {
-    /// Returns the services without operator's pages; `pushes` takes what hubs announce, `status` supplies the data of
-    /// the status page.
+    /// Returns the services without operator's pages.
     pub fn new(library: &Library, desk: &Desk, pushes: Pushes, status: Arc<dyn StatusSource>) -> Services {
         Services {
             search: library.finder.clone(),
@@ -98,31 +97,19 @@ impl Services {
     }
 }
 
-/// An index that answers queries.
+/// An index that answers queries; its errors are those of [`Finder`].
 #[async_trait]
 pub trait SearchIndex: Send + Sync {
     /// Runs a query and returns `limit` hits from `start` on.
-    ///
-    /// # Errors
-    /// As [`Finder::find`].
     async fn find(&self, query: &str, start: Start<'_>, limit: usize) -> Result<SearchResults, FindError>;
 
     /// Returns the page at an address with the text that may be given to an assistant.
-    ///
-    /// # Errors
-    /// As [`Finder::page`].
     async fn page(&self, address: &str) -> Result<Option<PageText>, PortError>;
 
     /// Returns the sites that have pages in the index, in the order of their host names.
-    ///
-    /// # Errors
-    /// As [`Finder::sites`].
     async fn sites(&self) -> Result<Arc<[SiteEntry]>, PortError>;
 
     /// Returns the same sites as [`SearchIndex::sites`] with their profiles.
-    ///
-    /// # Errors
-    /// As [`Finder::site_profiles`].
     async fn site_profiles(&self) -> Result<Arc<[SiteProfile]>, PortError>;
 }
 
@@ -149,8 +136,5 @@ impl SearchIndex for Finder {
 #[async_trait]
 pub trait StatusSource: Send + Sync {
     /// Gathers the present status. It is called at most once a minute.
-    ///
-    /// # Errors
-    /// Any error of the ports.
     async fn status(&self) -> Result<SystemStatus, StageError>;
 }

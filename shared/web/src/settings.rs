@@ -10,8 +10,7 @@ pub(crate) fn origin_of(url: &str) -> Option<String> {
     matches!(url.scheme(), "http" | "https").then(|| url.origin().ascii_serialization())
 }
 
-/// True if the pages are meant for the user of this machine alone: there is no public address, or it is that of the
-/// machine itself.
+/// True if the pages are for the user of this machine alone: they have no address, or that of the machine itself.
 pub(crate) fn is_personal(settings: &PageSettings) -> bool {
     let Some(base) = settings.base_url.as_deref() else { return true };
     Url::parse(base).is_ok_and(|url| is_of_this_machine(&url))

@@ -174,7 +174,7 @@ fn row(profile: &SiteProfile, notes: SiteNotes, language: Language, now: Timesta
     SiteRow {
         page: site_page(&site.host),
         initial: initial_of(&name).unwrap_or_else(|| "·".to_owned()),
-        pages: (Sites::in_language(language).pages)(site.pages, &language.number(site.pages)),
+        pages: (Sites::in_language(language).pages)(site.pages),
         newest: language.short_day(&day, &now.day()).map(|words| (day, words)),
         language: profile.language.as_deref().and_then(|tag| language.name_of(tag)),
         description: if name == description { String::new() } else { description },
@@ -221,8 +221,7 @@ pub(crate) async fn answer(request: PageRequest, uri: Uri) -> Result<Response, R
     Ok(api::answer(part(&request, &api::params(&uri)?).await?))
 }
 
-/// Returns a part of the sites that match a filter, in the order of their hosts. A cursor is the host after which the
-/// part begins.
+/// Returns a part of the sites that match a filter, by host; a cursor is the host after which the part begins.
 pub(crate) async fn part(request: &PageRequest, params: &Params) -> Result<SitePart, Refusal> {
     let limit = api::limit(params, MAX_REACH)?;
     api::admit(request)?;

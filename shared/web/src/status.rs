@@ -113,29 +113,47 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> Response {
 impl StatusPage<'_> {
     fn new<'a>(site: Site<'a>, status: &SystemStatus, now: Timestamp) -> StatusPage<'a> {
         let (language, t) = (site.language, words::Status::in_language(site.language));
-        let pages = status.index.iter().map(|year| year.pages).sum();
-        let published = status.index.iter().filter_map(|year| year.published).max();
-        let mut numbers = vec![counted_row(language, t.findable, pages)];
-        if let Some(counted) = &status.counted {
-            numbers.push(counted_row(language, t.sites, counted.sites));
+        let row = |name: &str, count: u64| Row {
+            name: name.to_owned(),
+            value: language.number(count),
+            at: None,
+            note: String::new(),
+        };
+        let mut numbers = vec![row(t.findable, status.index.iter().map(|year| year.pages).sum())];
+        let mut sections = Vec::new();
+        // The pages of each year, unless all pages are of one.
+        if status.index.len() > 1 {
+            let rows = status.index.iter().map(|year| row(&(t.of_year)(year.year), year.pages)).collect();
+            sections.push(Section { heading: t.index, rows, none: "" });
         }
-        if let Some(at) = published {
+        if let Some(counted) = &status.counted {
+            numbers.push(row(t.sites, counted.sites));
+            // The number of sites leads the page.
+            let rows = counts(t, counted).into_iter().skip(1).map(|(name, n)| row(name, n)).collect();
+            sections.push(Section { heading: t.crawl, rows, none: "" });
+            let held = counted.held.iter().map(|(why, hosts)| row(words::status::hold(language, *why), *hosts));
+            sections.push(Section { heading: t.holds, rows: held.collect(), none: t.no_holds });
+        }
+        if let Some(at) = status.index.iter().filter_map(|year| year.published).max() {
             let value = (t.ago)(&language.roughly(now.since(at)));
             numbers.push(Row { name: t.published.to_owned(), value, at: Some(at), note: language.moment(at) });
         }
-        let mut sections: Vec<Section> = index(language, status).into_iter().collect();
-        if let Some(counted) = &status.counted {
-            sections.push(sources(language, counted));
-            sections.push(holds(language, counted));
-        }
+        let queue = |QueueStatus { stage, count }: &QueueStatus| {
+            let numbers = [count.ready, count.waiting, count.in_flight, count.dead];
+            (words::status::stage(language, *stage), numbers.map(|n| language.number(n)))
+        };
+        let day = |of: &DayCounts| {
+            let numbers = [of.polls, of.accepted, of.holds].map(|n| language.number(n));
+            (language.day(&of.day).unwrap_or_else(|| of.day.clone()), numbers)
+        };
         StatusPage {
             site,
             t,
             numbers,
             sections,
-            queues: status.queues.iter().map(|queue| row_of(language, queue)).collect(),
+            queues: status.queues.iter().map(queue).collect(),
             charts: charts(language, &status.activity),
-            days: status.activity.iter().rev().map(|of| day(language, of)).collect(),
+            days: status.activity.iter().rev().map(day).collect(),
             oldest: status.due_since.map(|due| (t.oldest)(&language.roughly(now.since(due)))),
             counted: match (&status.counted, status.counted_at) {
                 (None, _) => Some(t.not_counted.to_owned()),
@@ -170,18 +188,6 @@ fn charts(language: Language, days: &[DayCounts]) -> Vec<Chart> {
     if days.is_empty() { vec![] } else { kinds.map(chart).into() }
 }
 
-fn day(language: Language, of: &DayCounts) -> (String, [String; 3]) {
-    let numbers = [of.polls, of.accepted, of.holds].map(|n| language.number(n));
-    (language.day(&of.day).unwrap_or_else(|| of.day.clone()), numbers)
-}
-
-/// Returns the pages of each year; `None` if all pages are of one.
-fn index(language: Language, status: &SystemStatus) -> Option<Section> {
-    let t = words::Status::in_language(language);
-    let rows = status.index.iter().map(|year| counted_row(language, &(t.of_year)(year.year), year.pages));
-    (status.index.len() > 1).then(|| Section { heading: t.index, rows: rows.collect(), none: "" })
-}
-
 /// Returns the counts of sites, feeds and pages, each with its name.
 pub(crate) fn counts(t: &words::Status, counted: &PublicCounts) -> [(&'static str, u64); 6] {
     [
@@ -192,27 +198,4 @@ pub(crate) fn counts(t: &words::Status, counted: &PublicCounts) -> [(&'static st
         (t.rejected, counted.rejected),
         (t.gone, counted.gone),
     ]
-}
-
-fn sources(language: Language, counted: &PublicCounts) -> Section {
-    let t = words::Status::in_language(language);
-    // The number of sites leads the page.
-    let rows = counts(t, counted).into_iter().skip(1).map(|(name, n)| counted_row(language, name, n));
-    Section { heading: t.crawl, rows: rows.collect(), none: "" }
-}
-
-fn holds(language: Language, counted: &PublicCounts) -> Section {
-    let t = words::Status::in_language(language);
-    let rows = counted.held.iter().map(|(why, hosts)| counted_row(language, (t.hold)(*why), *hosts));
-    Section { heading: t.holds, rows: rows.collect(), none: t.no_holds }
-}
-
-fn counted_row(language: Language, name: &str, count: u64) -> Row {
-    Row { name: name.to_owned(), value: language.number(count), at: None, note: String::new() }
-}
-
-fn row_of(language: Language, queue: &QueueStatus) -> (&'static str, [String; 4]) {
-    let count = queue.count;
-    let numbers = [count.ready, count.waiting, count.in_flight, count.dead];
-    ((words::Status::in_language(language).stage)(queue.stage), numbers.map(|n| language.number(n)))
 }

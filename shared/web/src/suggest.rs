@@ -91,14 +91,8 @@ mod tests {
         assert_eq!(address("example.org:8080/x").as_deref(), Ok("https://example.org:8080/x"));
         assert_eq!(address("http://example.org/feed").as_deref(), Ok("http://example.org/feed"));
         let long = "a".repeat(3_000);
-        for bad in [
-            "",
-            "javascript:alert(1)",
-            "ftp://example.org",
-            "https://me:pw@example.org",
-            "mailto:me@example.org",
-            &long,
-        ] {
+        let schemes = "javascript:alert(1) ftp://example.org https://me:pw@example.org mailto:me@example.org";
+        for bad in schemes.split(' ').chain(["", &long]) {
             assert!(address(bad).is_err(), "{bad}");
         }
     }

@@ -18,8 +18,7 @@ pub(crate) struct Piece {
     pub(crate) marked: bool,
 }
 
-/// Removes characters that no text needs and that could break out of their place: control characters (including all
-/// that XML 1.0 §2.2 forbids) and marks that change the direction of the text after them. Line ends become spaces.
+/// Removes controls (and all that XML 1.0 §2.2 forbids) and marks of direction; line ends become spaces.
 pub(crate) fn clean(text: &str) -> String {
     text.chars().filter_map(kept).collect()
 }

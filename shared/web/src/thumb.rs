@@ -1,5 +1,4 @@
-//! Thumbnails. They are the only images of results: nothing is ever loaded from the sites themselves, so sites do not
-//! learn who searched for what.
+//! Thumbnails, the only images of results: nothing is loaded from sites, so they do not learn who searched for what.
 
 use crate::app::{ErrorPage, PageRequest};
 use crate::page::{FOREVER, typed};

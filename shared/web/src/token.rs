@@ -1,10 +1,9 @@
 //! The form's token: the signed time at which the form was given out, and what it is for. A form that comes back at
 //! once or a day later is refused, and none is taken twice. No cookie and no store are needed.
 
-use crate::secret::keyed;
-use curlew_model::{Millis, Timestamp, hex, unhex};
-use hmac::{Hmac, Mac};
-use sha2::Sha256;
+use crate::secret::{parse_signed, signer};
+use curlew_model::{Millis, Timestamp, hex};
+use hmac::Mac;
 use std::collections::{BTreeSet, VecDeque};
 
 /// Minimum age of a form: people need longer to type an address.
@@ -13,6 +12,8 @@ pub(crate) const MIN_AGE: Millis = Millis::from_secs(3);
 pub(crate) const MAX_AGE: Millis = Millis::from_hours(1);
 /// Maximum number of used tokens that are remembered; beyond it the oldest may be used again until they expire.
 const MAX_SPENT: usize = 8_192;
+/// Length of a signature, in bytes.
+const SIGNATURE: usize = 32;
 /// Name of this use of the secret, which keeps it apart from all others.
 const PURPOSE: &[u8] = b"curlew form 1";
 
@@ -50,9 +51,8 @@ pub(crate) fn issue(secret: &[u8; 32], now: Timestamp, serial: u64) -> String {
 
 /// Returns a token for a form that is given out at `now`, good only for what `bound_to` names.
 pub(crate) fn issue_for(secret: &[u8; 32], bound_to: &str, now: Timestamp, serial: u64) -> String {
-    let ticket = Ticket { at: now.as_millis(), serial };
-    let signature = hex(&signer(secret, bound_to, ticket).finalize().into_bytes());
-    format!("{}.{}.{signature}", ticket.at, ticket.serial)
+    let at = now.as_millis();
+    format!("{at}.{serial}.{}", hex(&signer(secret, PURPOSE, at, serial, bound_to).finalize().into_bytes()))
 }
 
 /// Checks that a token is one of ours for anybody and of the right age, and returns its ticket.
@@ -63,8 +63,10 @@ pub(crate) fn check(secret: &[u8; 32], token: &str, now: Timestamp) -> Result<Ti
 
 /// Checks that a token is one of ours for this and not too old, and returns its ticket.
 pub(crate) fn check_for(secret: &[u8; 32], bound_to: &str, token: &str, now: Timestamp) -> Result<Ticket, Fault> {
-    let (ticket, signature) = parse(token).ok_or(Fault::Forged)?;
-    signer(secret, bound_to, ticket).verify_slice(&signature).map_err(|_| Fault::Forged)?;
+    let (at, serial, signature) = parse_signed(token, SIGNATURE).ok_or(Fault::Forged)?;
+    let mac = signer(secret, PURPOSE, at, serial, bound_to);
+    mac.verify_slice(&signature).map_err(|_| Fault::Forged)?;
+    let ticket = Ticket { at, serial };
     if ticket.age(now) > MAX_AGE { Err(Fault::TooOld) } else { Ok(ticket) }
 }
 
@@ -99,22 +101,6 @@ impl Spent {
         let calm = calm.min(MAX_SPENT);
         calm == 0 || self.at.iter().rev().nth(calm - 1).is_some_and(|at| *at + Millis::from_hours(1) > now)
     }
-}
-
-fn signer(secret: &[u8; 32], bound_to: &str, ticket: Ticket) -> Hmac<Sha256> {
-    let mut mac = keyed(secret, PURPOSE);
-    mac.update(&ticket.at.to_be_bytes());
-    mac.update(&ticket.serial.to_be_bytes());
-    mac.update(bound_to.as_bytes());
-    mac
-}
-
-fn parse(token: &str) -> Option<(Ticket, Vec<u8>)> {
-    let mut parts = token.split('.');
-    let at = parts.next()?.parse().ok()?;
-    let serial = parts.next()?.parse().ok()?;
-    let signature = unhex(parts.next().filter(|digits| digits.len() == 64)?)?;
-    parts.next().is_none().then_some((Ticket { at, serial }, signature))
 }
 
 #[cfg(test)]

@@ -16,8 +16,7 @@ const MAX_TAGGED: u64 = 1 << 20;
 /// Number of bytes of the hash in a tag.
 const TAG_BYTES: usize = 8;
 
-/// Adds an entity tag to the answer to a GET, and answers 304 if the caller has the body already. The tag is weak: the
-/// same page may be sent compressed or not.
+/// Adds an entity tag to the answer to a GET, weak since it may be compressed, and answers 304 if the caller has it.
 pub(crate) async fn tagged(request: Request, next: Next) -> Response {
     let known = (request.method() == Method::GET).then(|| request.headers().clone());
     let response = next.run(request).await;

@@ -1,5 +1,4 @@
-//! WebSub callbacks: hubs verify that a subscription is ours, and deliver updates. Nothing is fetched here, and of a
-//! delivery only the signature is checked.
+//! WebSub callbacks: hubs verify subscriptions and deliver updates, of which only the signature is checked.
 
 use crate::app::{ErrorPage, PageRequest};
 use crate::form::content_length;
@@ -16,8 +15,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use url::form_urlencoded;
 
-/// Maximum length of a delivery that is read, in bytes. A delivery only signals an update; updates of a larger feed are
-/// found by polling it.
+/// Maximum length of a delivery that is read, in bytes; updates of a larger feed are found by polling it.
 const MAX_BODY: usize = 1 << 20;
 /// The header with a hub's signature of a delivery (WebSub §7.1).
 const SIGNATURE: &str = "x-hub-signature";

@@ -1,15 +1,51 @@
-//! Texts of the pages in each language: a struct of sentences for each page, with one value a language, so that a
-//! missing sentence does not compile. A template receives those of its page as `t`, those of the frame around it as
-//! `site.t`; prose with markup is in the templates, in a `match` over the language.
+//! Texts of the pages in each language: a struct of sentences for each page, with one value a language. [`sentences`]
+//! names each sentence once, in English and in Italian, so that a missing one does not compile. A template receives
+//! those of its page as `t`, those of the frame around it as `site.t`; prose with markup is in the templates, in a
+//! `match` over the language.
+
+/// Declares the sentences of a page, each as `name = English => Italian;`, with its type if it is no plain text; or a
+/// function that names each value of an enum in a language.
+macro_rules! sentences {
+    ($(#[$about:meta])* fn $name:ident($kind:ident) {
+        $($($variant:ident)|+ = $english:literal => $italian:literal;)+
+    }) => {
+        $(#[$about])*
+        pub(crate) const fn $name(language: $crate::language::Language, value: $kind) -> &'static str {
+            let (english, italian) = match value {
+                $($($kind::$variant)|+ => ($english, $italian),)+
+            };
+            language.choose(english, italian)
+        }
+    };
+    ($(#[$about:meta])* struct $page:ident {
+        $($(#[$note:meta])* $name:ident $(: $kind:ty)? = $english:expr => $italian:expr;)+
+    }) => {
+        $(#[$about])*
+        #[derive(Debug)]
+        pub(crate) struct $page {
+            $($(#[$note])* pub(crate) $name: sentences!(type $($kind)?),)+
+        }
+
+        impl $page {
+            pub(crate) const fn in_language(language: $crate::language::Language) -> &'static $page {
+                const ENGLISH: $page = $page { $($name: $english,)+ };
+                const ITALIAN: $page = $page { $($name: $italian,)+ };
+                language.choose(&ENGLISH, &ITALIAN)
+            }
+        }
+    };
+    (type) => { &'static str };
+    (type $kind:ty) => { $kind };
+}
 
 mod contact;
 mod form;
 mod frame;
 mod message;
-mod owner;
+pub(crate) mod owner;
 mod search;
 mod sites;
-mod status;
+pub(crate) mod status;
 mod suggest;
 
 pub(crate) use contact::Contact;
@@ -17,7 +53,7 @@ pub(crate) use form::Form;
 pub(crate) use frame::Frame;
 pub(crate) use message::{Message, Said};
 pub(crate) use owner::Owner;
-pub(crate) use search::{ExampleWords, Search};
+pub(crate) use search::{EXAMPLES, Search, example_query};
 pub(crate) use sites::Sites;
 pub(crate) use status::Status;
 pub(crate) use suggest::Suggest;

@@ -173,8 +173,7 @@ fn brightness([r, g, b]: [f32; 3]) -> f32 {
     0.299 * r + 0.587 * g + 0.114 * b
 }
 
-/// True for colours of skin, light or dark: their hue lies in a narrow band of the colour difference planes of ITU-R
-/// BT.601, whatever the brightness.
+/// True for colours of skin, light or dark: their hues are close to each other in the planes of ITU-R BT.601.
 fn is_skin([r, g, b]: [f32; 3]) -> bool {
     let cb = 128.0 - 0.169 * r - 0.331 * g + 0.5 * b;
     let cr = 128.0 + 0.5 * r - 0.419 * g - 0.081 * b;

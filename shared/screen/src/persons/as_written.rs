@@ -1,5 +1,4 @@
-//! Finds names in the scripts beyond the alphabets of Europe and the Near East: their marks are letters, or a name may
-//! stand within a run of letters.
+//! Finds names in scripts whose marks are letters, or in which a name may stand within a run of letters.
 
 use super::Named;
 use crate::fold::is_unseen;

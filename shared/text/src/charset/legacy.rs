@@ -1,5 +1,4 @@
-//! Encodings that an XML declaration may name and that the Encoding Standard leaves out: code pages of DOS and of old
-//! Macs, of Tajik and Vietnamese.
+//! Encodings that the Encoding Standard leaves out: code pages of DOS and of old Macs, of Tajik and Vietnamese.
 
 use encoding_rs::Encoding;
 use std::sync::LazyLock;
@@ -83,12 +82,7 @@ mod tests {
         assert_eq!(CODE_PAGES.len(), 22);
         for page in &*CODE_PAGES {
             assert_eq!(page.chars.len(), 0x100, "{:?}", page.labels);
-            assert_eq!(
-                page.decode(b"<?xml version=\"1.0\"?>\t\r\n"),
-                "<?xml version=\"1.0\"?>\t\r\n",
-                "{:?}",
-                page.labels
-            );
+            assert_eq!(page.decode(b"<?xml ?>\t\r\n"), "<?xml ?>\t\r\n", "{:?}", page.labels);
             for label in &page.labels {
                 assert!(Encoding::for_label(label.as_bytes()).is_none(), "the standard knows {label}");
                 assert!(label.len() <= MAX_LABEL && normal(label) == *label && !labels.contains(label), "{label}");

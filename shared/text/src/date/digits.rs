@@ -1,7 +1,6 @@
 use std::borrow::Cow;
 
-/// Returns a text with the digits of all scripts as ASCII ones (Unicode, general category Nd), and without the full
-/// stops of Thai abbreviations (`พ.ค.`).
+/// Returns a text with the digits of all scripts as ASCII ones, and without the full stops of Thai (`พ.ค.`).
 pub fn ascii_digits(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);

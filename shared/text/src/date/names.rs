@@ -17,8 +17,7 @@ fn rows(table: &'static str, sign: &'static str) -> impl Iterator<Item = (&'stat
     })
 }
 
-/// Returns the month that a whole word names or abbreviates, some only in a known language. Two letters are too few in
-/// the Latin script.
+/// Returns the month of a whole word or abbreviation, in the Latin script of three letters at least.
 pub(super) fn month(word: &str, hints: &Hints) -> Option<i8> {
     static NUMBERS: LazyLock<HashMap<&str, i16>> = LazyLock::new(|| rows(MONTHS, " = ").collect());
     const MAX_CHARS: usize = 12;

@@ -1,10 +1,8 @@
-//! Access: who is signed in, signing in and signing out.
-//!
-//! An operator is named by the proxy whose header is trusted, or has a session: a cookie with a sealed key, whose hash
+//! Access: who is signed in, signing in and signing out. An operator is named by the proxy whose header is trusted, or has a session: a cookie with a sealed key, whose hash
 //! the store knows. The key of a session is computed from that of the token that begins it, so no random source is
 //! needed here.
 
-use super::seal::{KeyUse, seal, session_of, unseal};
+use super::seal::{LOGIN, SESSION, seal, session_of, unseal};
 use super::{Admin, ENGLISH};
 use crate::app::{Caller, ThroughProxy};
 use crate::form::{self, Notice};
@@ -12,10 +10,10 @@ use crate::page::{self, Site, waiting};
 use crate::quota::Allowance;
 use askama::Template;
 use axum::body::Body;
-use axum::http::header::{COOKIE, HeaderValue, LOCATION, SET_COOKIE, WWW_AUTHENTICATE};
+use axum::http::header::{COOKIE, HeaderValue, SET_COOKIE, WWW_AUTHENTICATE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use curlew_people::sessions::{SESSION_VALID_FOR, operator_name};
 use curlew_ports::stage::StageError;
 
@@ -72,7 +70,7 @@ pub(super) async fn operator(admin: &Admin, request: &Parts) -> Result<Option<Op
         return Ok(Some(Operator { name, session: None }));
     }
     let secret = &admin.app.settings.secret;
-    let Some(key) = cookie(admin, &request.headers).and_then(|sealed| unseal(secret, KeyUse::Session, sealed)) else {
+    let Some(key) = cookie(admin, &request.headers).and_then(|sealed| unseal(secret, SESSION, sealed)) else {
         return Ok(None);
     };
     let name = admin.services.sessions.find(&key).await?;
@@ -107,7 +105,7 @@ pub(super) async fn sign_in(admin: &Admin, caller: Caller, headers: &HeaderMap, 
     let secret = &admin.app.settings.secret;
     let unknown =
         "This token is not known, was used, or is older than ten minutes: `curlew admin login` prints another.";
-    let Some(login) = unseal(secret, KeyUse::Login, filled.get("token")) else {
+    let Some(login) = unseal(secret, LOGIN, filled.get("token")) else {
         return refused(StatusCode::UNAUTHORIZED, unknown);
     };
     let session = session_of(secret, &login);
@@ -115,7 +113,7 @@ pub(super) async fn sign_in(admin: &Admin, caller: Caller, headers: &HeaderMap, 
         Ok(Some(name)) => {
             tracing::info!(%name, "an operator has signed in");
             let age = SESSION_VALID_FOR.0 / 1_000;
-            to("/admin", cookie_of(admin, &seal(secret, KeyUse::Session, &session), age))
+            to_overview(cookie_of(admin, &seal(secret, SESSION, &session), age))
         }
         Ok(None) => refused(StatusCode::UNAUTHORIZED, unknown),
         Err(error) => page::stage_error(admin.app.site(ENGLISH), "sign in", &error),
@@ -128,24 +126,18 @@ pub(super) async fn sign_out(admin: &Admin, operator: &Operator) -> Result<Respo
         admin.services.sessions.end(key).await?;
         tracing::info!(name = %operator.name, "an operator has signed out");
     }
-    Ok(to("/admin", cookie_of(admin, "", 0)))
+    Ok(to_overview(cookie_of(admin, "", 0)))
 }
 
-fn to(path: &'static str, cookie: String) -> Response {
-    let mut response = (StatusCode::SEE_OTHER, [(LOCATION, path)]).into_response();
-    // Hexadecimal digits and our own words: always a header value.
-    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-        response.headers_mut().insert(SET_COOKIE, cookie);
-    }
-    response
+fn to_overview(cookie: String) -> Response {
+    ([(SET_COOKIE, cookie)], Redirect::to("/admin")).into_response()
 }
 
 fn is_over_tls(admin: &Admin) -> bool {
     admin.app.origin.as_ref().is_some_and(|origin| origin.starts_with("https:"))
 }
 
-/// Returns the cookie's name. Browsers take one that begins with `__Host-` only from this host, over TLS (RFC 6265bis
-/// §4.1.3.2).
+/// Returns the cookie's name; browsers take `__Host-` only from this host, over TLS (RFC 6265bis §4.1.3.2).
 fn cookie_name(admin: &Admin) -> &'static str {
     if is_over_tls(admin) { "__Host-curlew-operator" } else { "curlew-operator" }
 }

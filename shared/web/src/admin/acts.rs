@@ -1,7 +1,7 @@
 //! The acts themselves: each calls [`curlew_people::actions::Actions`] and says what came of it.
 
-use super::AdminRequest;
-use super::view::{Button, Field, count, moment, shown};
+use super::view::{Button, Field, moment, shown};
+use super::{AdminRequest, ENGLISH};
 use crate::form::{Filled, Notice};
 use crate::secret::keyed;
 use curlew_model::Millis;
@@ -51,10 +51,7 @@ impl ActReport {
     }
 }
 
-/// Does what a form asks for.
-///
-/// # Errors
-/// [`StageError::Job`] with a sentence if it cannot be done, or any error of the ports.
+/// Does what a form asks for; fails with [`StageError::Job`] and a sentence if it cannot be done.
 pub(super) async fn run(request: &AdminRequest, filled: &Filled) -> Result<ActReport, StageError> {
     let (actions, by) = (&request.admin.services.actions, request.operator.name.as_str());
     let typed = filled.get("about_typed");
@@ -142,7 +139,7 @@ pub(super) async fn run(request: &AdminRequest, filled: &Filled) -> Result<ActRe
         "remove_watch" => ActReport::nothing("There is no such watch any more."),
         "redrive_all" => match actions.redrive_all(by).await? {
             0 => ActReport::nothing("No job was given up."),
-            n => ActReport::good("Put back", format!("{} put back.", count(n, "job was", "jobs were"))),
+            n => ActReport::good("Put back", format!("{} put back.", ENGLISH.count(n, "job was", "jobs were"))),
         },
         "redrive" if actions.redrive(by, about).await? => ActReport::good("Put back", "The job is back in its queue."),
         "discard" if actions.discard(by, about).await? => ActReport::good("Discarded", "The job is gone for good."),

@@ -1,7 +1,7 @@
 //! Messages to the operator, the claims of sites' owners, jobs that were given up, and watches.
 
-use super::view::{Field, Item, Part, ROWS, count, moment, part_of};
-use super::{AdminRequest, FoundPage};
+use super::view::{Field, Item, Part, ROWS, moment, part_of};
+use super::{AdminRequest, ENGLISH, FoundPage};
 use curlew_model::{Job, Way};
 use curlew_people::descriptions::job_subject;
 use curlew_people::messages::About;
@@ -116,7 +116,7 @@ fn watch_item(request: &AdminRequest, watch: &Watch) -> Item {
     });
     let lines = [
         format!("to {}", watch.to),
-        format!("{} delivered{last}", count(receiver.delivered, "match", "matches")),
+        format!("{} delivered{last}", ENGLISH.count(receiver.delivered, "match", "matches")),
         trouble.unwrap_or_default(),
     ];
     Item::new(&watch.query, lines).with([request.button("remove_watch", &watch.name, "Remove").grave()])

@@ -33,7 +33,7 @@ pub(super) async fn page(request: &AdminRequest) -> FoundPage<'_> {
     if let Some(counted) = &status.counted {
         let counts = status::counts(t, counted).map(|(name, n)| number(name, n));
         parts.push(Part::facts("Sites and pages", counts.into()));
-        let held = counted.held.iter().map(|(why, hosts)| number((t.hold)(*why), *hosts)).collect();
+        let held = counted.held.iter().map(|(why, hosts)| number(words::status::hold(ENGLISH, *why), *hosts)).collect();
         parts.push(Part { none: t.no_holds, ..Part::facts("Hosts on hold, by reason", held) });
     }
     let queues = status.queues.iter().map(|queue| {
@@ -42,7 +42,7 @@ pub(super) async fn page(request: &AdminRequest) -> FoundPage<'_> {
             "{} due, {} waiting, {} under way, {} given up",
             count.ready, count.waiting, count.in_flight, count.dead
         );
-        ((t.stage)(queue.stage).to_owned(), text)
+        (words::status::stage(ENGLISH, queue.stage).to_owned(), text)
     });
     parts.push(Part { none: "Jobs are not counted here.", ..Part::facts("Queues", queues.collect()) });
     parts.push(Part::items("Latest acts", acts.iter().map(logged).collect(), NO_ACTS));

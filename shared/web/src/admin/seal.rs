@@ -1,5 +1,4 @@
-//! Sealed keys: 256 secret bits with a keyed hash of them. One hash tells a made-up key from one of ours, so that
-//! guesses reach no store.
+//! Sealed keys: 256 secret bits with a keyed hash of them, which keeps guesses from reaching a store.
 
 use crate::secret::keyed;
 use curlew_model::{hex, unhex};
@@ -10,55 +9,35 @@ const KEY: usize = 32;
 /// Length of the keyed hash that is sent with it, in bytes.
 const TAG: usize = 16;
 
-/// A use of sealed keys; a key that is sealed for one is worthless for the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum KeyUse {
-    /// Begins a session, once.
-    Login,
-    /// Is a session.
-    Session,
-}
+/// Purpose of a key that begins a session, once. A key that is sealed for one purpose is worthless for another.
+pub(super) const LOGIN: &[u8] = b"curlew admin login 1";
+/// Purpose of a key that is a session.
+pub(super) const SESSION: &[u8] = b"curlew admin session 1";
 
-impl KeyUse {
-    const fn purpose(self) -> &'static [u8] {
-        match self {
-            KeyUse::Login => b"curlew admin login 1",
-            KeyUse::Session => b"curlew admin session 1",
-        }
-    }
-}
-
-/// Returns the token by which the pages under `/admin` let an operator sign in who holds these random bytes. Their
-/// session store has to know the bytes.
+/// Returns the token by which `/admin` lets an operator sign in; the session store has to know these random bytes.
 pub fn login_token(secret: &[u8; 32], random: &[u8; 32]) -> String {
-    seal(secret, KeyUse::Login, random)
+    seal(secret, LOGIN, random)
 }
 
 /// Writes a key with its seal.
-pub(super) fn seal(secret: &[u8; 32], of: KeyUse, key: &[u8; KEY]) -> String {
-    let mut mac = keyed(secret, of.purpose());
-    mac.update(key);
-    hex(key) + &hex(&mac.finalize().into_bytes()[..TAG])
+pub(super) fn seal(secret: &[u8; 32], purpose: &[u8], key: &[u8; KEY]) -> String {
+    hex(key) + &hex(&keyed(secret, purpose).chain_update(key).finalize().into_bytes()[..TAG])
 }
 
 /// Returns a key whose seal is genuine. A text of another length is not even hashed.
-pub(super) fn unseal(secret: &[u8; 32], of: KeyUse, text: &str) -> Option<[u8; KEY]> {
+pub(super) fn unseal(secret: &[u8; 32], purpose: &[u8], text: &str) -> Option<[u8; KEY]> {
     if text.len() != 2 * (KEY + TAG) {
         return None;
     }
     let bytes = unhex(text)?;
     let (key, tag) = bytes.split_first_chunk::<KEY>()?;
-    let mut mac = keyed(secret, of.purpose());
-    mac.update(key);
-    mac.verify_truncated_left(tag).ok()?;
+    keyed(secret, purpose).chain_update(key).verify_truncated_left(tag).ok()?;
     Some(*key)
 }
 
 /// Returns the key of the session that a login key begins. Who learns a used login key cannot compute it.
 pub(super) fn session_of(secret: &[u8; 32], login: &[u8; KEY]) -> [u8; KEY] {
-    let mut mac = keyed(secret, b"curlew admin session of login 1");
-    mac.update(login);
-    mac.finalize().into_bytes().into()
+    keyed(secret, b"curlew admin session of login 1").chain_update(login).finalize().into_bytes().into()
 }
 
 #[cfg(test)]
@@ -69,13 +48,13 @@ mod tests {
 
     #[test]
     fn only_what_was_sealed_for_this_use_with_this_secret_is_opened() {
-        let sealed = seal(&SECRET, KeyUse::Login, &[3; 32]);
-        assert_eq!(unseal(&SECRET, KeyUse::Login, &sealed), Some([3; 32]));
-        assert_eq!(unseal(&SECRET, KeyUse::Session, &sealed), None);
-        assert_eq!(unseal(&[8; 32], KeyUse::Login, &sealed), None);
+        let sealed = seal(&SECRET, LOGIN, &[3; 32]);
+        assert_eq!(unseal(&SECRET, LOGIN, &sealed), Some([3; 32]));
+        assert_eq!(unseal(&SECRET, SESSION, &sealed), None);
+        assert_eq!(unseal(&[8; 32], LOGIN, &sealed), None);
         let (key, tag) = sealed.split_at(64);
         for forged in [key.to_owned(), format!("{tag}{key}"), format!("{key}{}", "0".repeat(32)), "é".repeat(48)] {
-            assert_eq!(unseal(&SECRET, KeyUse::Login, &forged), None, "{forged}");
+            assert_eq!(unseal(&SECRET, LOGIN, &forged), None, "{forged}");
         }
         assert_ne!(session_of(&SECRET, &[3; 32]), session_of(&[8; 32], &[3; 32]));
     }

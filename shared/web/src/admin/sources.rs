@@ -1,7 +1,7 @@
 //! The table of sites; one site whole; hosts that are held or blocked.
 
 use super::view::{AdminPage, Field, Filter, Item, Part, ROWS, Table, TableRow};
-use super::view::{count, moment, shown, site_page};
+use super::view::{moment, shown, site_page};
 use super::{AdminRequest, ENGLISH, FoundPage};
 use crate::language::minute;
 use curlew_model::{Hold, HostKey, HostState, Timestamp};
@@ -61,7 +61,7 @@ pub(super) async fn list(request: &AdminRequest) -> FoundPage<'_> {
         let state = lookup.host_state(&line.host).await?.unwrap_or_default();
         rows.push(table_row(line, &state, table.is_counted, now));
     }
-    let heading = count(table.lines.len() as u64, "site", "sites");
+    let heading = ENGLISH.count(table.lines.len() as u64, "site", "sites");
     let none = if filter.is_empty() { "There is none." } else { "None has this in its host or title." };
     let table = Some(Table { heads: HEADS.into(), rows }).filter(|table| !table.rows.is_empty());
     page.parts.push(Part { table, ..Part::items(&heading, vec![], none) });
@@ -144,19 +144,19 @@ fn parts(request: &AdminRequest, report: &SiteReport) -> Vec<Part> {
     let feeds = report.feeds.iter().map(|feed| {
         let state = match (&feed.trouble, feed.gone) {
             (trouble, true) => format!("polling has stopped: {}", trouble.as_deref().unwrap_or("gone")),
-            (Some(why), _) => format!("{}: {why}", count(feed.failures.into(), "failure", "failures")),
+            (Some(why), _) => format!("{}: {why}", ENGLISH.count(feed.failures.into(), "failure", "failures")),
             (None, _) => format!("every {}", ENGLISH.span(feed.interval)),
         };
         let next = feed.next.map(|at| format!("next poll {}", moment(at))).unwrap_or_default();
         Item::new(&feed.url, [state, next]).with([request.button("poll", &feed.url, "Poll now")])
     });
-    let history = report.history.iter().map(|line| Item::new(&line.url, [count(line.sent, "page", "pages")]));
+    let history = report.history.iter().map(|line| Item::new(&line.url, [ENGLISH.count(line.sent, "page", "pages")]));
     let pages = report.latest.iter().map(|page| {
         let feed = page.feed.as_ref().map(|feed| format!("named by {feed}")).unwrap_or_default();
         Item::new(&page.url, [format!("{} {}", moment(page.at), page.state), page.why.clone(), feed])
     });
     let robots = report.robots.iter().map(|file| {
-        let rules = count(file.rules as u64, "rule", "rules");
+        let rules = ENGLISH.count(file.rules as u64, "rule", "rules");
         let head = format!("{}, {rules} for us, asked {}", file.standing, moment(file.fetched_at));
         Item::new(&file.origin, std::iter::once(head).chain(file.lines.iter().cloned()))
     });

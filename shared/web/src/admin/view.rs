@@ -159,10 +159,7 @@ impl AdminRequest {
 }
 
 impl AdminPage<'_> {
-    /// Adds a filter by host, and returns the host if one was typed.
-    ///
-    /// # Errors
-    /// Returns the page that says, under this heading, that the text typed is no host.
+    /// Adds a filter by host, and returns the host if one was typed; fails if it is none, which the page then says.
     pub(super) fn filter_by_host(
         &mut self,
         request: &AdminRequest,
@@ -180,8 +177,7 @@ impl AdminPage<'_> {
         Ok(host)
     }
 
-    /// Adds a part of a list, and links the next part if there is one after this key. `none` is said of a whole list
-    /// that is empty.
+    /// Adds a part of a list, with a link to the next after this key; `none` is said of a whole list that is empty.
     pub(super) fn add_list(
         &mut self,
         path: &str,
@@ -279,11 +275,6 @@ fn list_page(path: &str, filter: &str, after: &str) -> String {
         query.append_pair("filter", filter);
     }
     format!("{path}?{}", query.append_pair("after", after).finish())
-}
-
-/// Returns a number in words, with the noun that it counts.
-pub(super) fn count(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", ENGLISH.number(number), if number == 1 { one } else { many })
 }
 
 /// Returns the answer with a page.

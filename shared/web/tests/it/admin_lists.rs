@@ -1,10 +1,9 @@
 //! The operator's pages where there is much, where something is damaged, where an act takes long, and where a name of
 //! others leads to them.
 
-use crate::admin::{PAGES, act, is_blocked, log, open, operators_world, over_http, sign_in};
+use crate::admin::{PAGES, Session, is_blocked, log, operators_world, over_http};
 use crate::support::{Backend, World, ready, settings};
-use axum::body::Body;
-use axum::http::{Request, StatusCode};
+use axum::http::StatusCode;
 use curlew_model::Millis;
 use curlew_people::messages::Message;
 use curlew_ports::Clock;
@@ -19,11 +18,11 @@ fn put(world: &World, key: &str, object: &Value) {
 #[tokio::test]
 async fn an_act_goes_on_when_its_caller_hangs_up() {
     let world = operators_world();
-    let ana = sign_in(&world, "ana", 1).await;
-    let page = open(&world, "/admin/holds", &ana).await;
+    let ana = Session::of(&world, "ana", 1).await;
+    let page = ana.open("/admin/holds").await;
     tokio::select! {
         biased;
-        answer = act(&world, &page, &ana, ("block", ""), &[("about_typed", "example.org")]) => panic!("{}", answer.status),
+        answer = ana.act(&page, "block", "", &[("about_typed", "example.org")]) => panic!("{}", answer.status),
         () = std::future::ready(()) => {}
     }
     assert!(!is_blocked(&world, "example.org"), "it has not begun yet");
@@ -36,24 +35,23 @@ async fn an_act_goes_on_when_its_caller_hangs_up() {
 async fn an_act_that_takes_long_is_answered_and_named_before_it_ends() {
     let stuck = Backend { stuck: Some("hidden-hosts.json"), ..Backend::default() };
     let world = World::of(stuck).with_operators(over_http(), None);
-    let ana = sign_in(&world, "ana", 1).await;
-    let page = open(&world, "/admin/holds", &ana).await;
-    let asked = act(&world, &page, &ana, ("block", ""), &[("about_typed", "example.org")]);
+    let ana = Session::of(&world, "ana", 1).await;
+    let asked = ana.act_on("/admin/holds", "block", &[("about_typed", "example.org")]);
     let later = async {
         tokio::task::yield_now().await;
         world.clock.advance(Millis::from_secs(20));
     };
     let (answer, ()) = tokio::join!(asked, later);
     assert_eq!((answer.status, answer.text("h1").as_str()), (StatusCode::ACCEPTED, "Under way"));
-    let listed = open(&world, "/admin/audit", &ana).await.text(".kept");
+    let listed = ana.open("/admin/audit").await.text(".kept");
     assert!(listed.contains("block example.org") && listed.contains("its end is not recorded"), "{listed}");
 }
 
 /// Returns what a selector finds on all parts of a list, and the number of parts.
-async fn whole(world: &World, path: &str, cookie: &str, selector: &str) -> (Vec<String>, usize) {
+async fn whole(session: &Session<'_>, path: &str, selector: &str) -> (Vec<String>, usize) {
     let (mut all, mut parts, mut next) = (vec![], 0, Some(path.to_owned()));
     while let Some(path) = next {
-        let page = open(world, &path, cookie).await;
+        let page = session.open(&path).await;
         assert_eq!(page.status, StatusCode::OK, "{path}");
         all.extend(page.all(selector));
         (parts, next) = (parts + 1, page.attributes("a[rel=next]", "href").pop());
@@ -77,24 +75,24 @@ async fn long_lists_come_in_parts_and_lose_nothing() {
         overrides.push(json!({ "scope": { "site": &host }, "verdict": "reject", "at": world.clock.now() }));
     }
     put(&world, "overrides.json", &json!({ "overrides": overrides }));
-    let ana = sign_in(&world, "ana", 1).await;
+    let ana = Session::of(&world, "ana", 1).await;
 
     for path in ["/admin/owners", "/admin/overrides"] {
-        let (titles, parts) = whole(&world, path, &ana, ".kept bdi").await;
+        let (titles, parts) = whole(&ana, path, ".kept bdi").await;
         assert_eq!((titles.len(), parts), (MANY, 3), "{path}");
         assert_eq!(titles.into_iter().collect::<BTreeSet<_>>().len(), MANY, "{path}: each once");
     }
-    let (lines, parts) = whole(&world, "/admin/messages", &ana, ".kept .quiet").await;
+    let (lines, parts) = whole(&ana, "/admin/messages", ".kept .quiet").await;
     let texts: Vec<&String> = lines.iter().filter(|line| line.starts_with("message ")).collect();
     assert_eq!((texts.len(), parts), (MANY, 3));
     assert_eq!(texts.iter().collect::<BTreeSet<_>>().len(), MANY, "each once");
     assert!(texts[..20].iter().all(|text| text.as_str() >= "message 100"), "newest day first: {texts:?}");
 
     // What is removed while the list is read shifts nothing.
-    let first = open(&world, "/admin/overrides", &ana).await;
+    let first = ana.open("/admin/overrides").await;
     let last = first.all(".kept bdi").pop().unwrap();
-    act(&world, &first, &ana, ("take_back", &last), &[]).await;
-    let second = open(&world, &first.attributes("a[rel=next]", "href")[0], &ana).await;
+    ana.act(&first, "take_back", &last, &[]).await;
+    let second = ana.open(&first.attributes("a[rel=next]", "href")[0]).await;
     assert_eq!(second.all(".kept bdi").len(), 50);
     assert!(!first.all(".kept bdi").contains(&second.all(".kept bdi")[0]));
 }
@@ -104,8 +102,8 @@ async fn a_message_is_shown_whole() {
     let world = operators_world();
     let text = format!("{}the end", "mud ".repeat(495));
     ready(world.messages.take(&Message { text: text.clone(), ..Message::default() })).unwrap();
-    let ana = sign_in(&world, "ana", 1).await;
-    assert!(open(&world, "/admin/messages", &ana).await.all(".kept .quiet").contains(&text));
+    let ana = Session::of(&world, "ana", 1).await;
+    assert!(ana.open("/admin/messages").await.all(".kept .quiet").contains(&text));
 }
 
 #[tokio::test]
@@ -113,33 +111,26 @@ async fn a_damaged_object_hides_no_other() {
     let world = operators_world();
     ready(world.messages.take(&Message { text: "a whole message".into(), ..Message::default() })).unwrap();
     put(&world, "owners/00.json", &json!({ "host": "whole.example", "claims": [{ "challenge": "0".repeat(40) }] }));
-    let ana = sign_in(&world, "ana", 1).await;
+    let ana = Session::of(&world, "ana", 1).await;
     let wanted = [("query", "a whole watch"), ("url", "https://hooks.example/new")];
-    let page = open(&world, "/admin/watches", &ana).await;
-    assert_eq!(act(&world, &page, &ana, ("add_watch", ""), &wanted).await.text("h1"), "Watch added");
-    for key in [
-        "messages/2026-11-21/ff.json",
-        "owners/ff.json",
-        "watches/ffffffffffffffff.json",
-        "audit/acts/2026/11/21/ff.json",
-    ] {
+    assert_eq!(ana.act_on("/admin/watches", "add_watch", &wanted).await.text("h1"), "Watch added");
+    let keys = "messages/2026-11-21/ff.json owners/ff.json watches/ffffffffffffffff.json audit/acts/2026/11/21/ff.json";
+    for key in keys.split(' ') {
         ready(world.ports.blobs.put(key, "{".into())).unwrap();
     }
-    for path in PAGES {
-        assert_eq!(open(&world, &format!("/admin{path}"), &ana).await.status, StatusCode::OK, "{path}");
+    for path in PAGES.split(' ') {
+        assert_eq!(ana.open(&format!("/admin{path}")).await.status, StatusCode::OK, "{path}");
     }
     for (path, text) in [("messages", "a whole message"), ("owners", "whole.example"), ("watches", "a whole watch")] {
-        assert!(open(&world, &format!("/admin/{path}"), &ana).await.text(".kept").contains(text), "{path}");
+        assert!(ana.open(&format!("/admin/{path}")).await.text(".kept").contains(text), "{path}");
     }
-    let facts = open(&world, "/admin", &ana).await.text(".facts");
+    let facts = ana.open("/admin").await.text(".facts");
     assert!(facts.contains("Messages to read2"), "it is to be looked at: {facts}");
 }
 
 #[tokio::test]
 async fn pages_for_this_machine_are_not_shown_under_a_name_of_others() {
-    let status = async |world: &World, host: &str, path: &str| {
-        world.send(Request::get(path).header("host", host).body(Body::empty()).unwrap()).await
-    };
+    let status = async |world: &World, host: &str, path: &str| world.get_with(path, &[("host", host)]).await;
     let own = operators_world();
     for path in ["/", "/admin", "/api/v1/search?q=mud", "/style.css", "/nowhere"] {
         let refused = status(&own, "evil.example:8080", path).await;

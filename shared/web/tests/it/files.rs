@@ -1,8 +1,7 @@
 //! The pages about ourselves, and the files that programs request of a site.
 
-use crate::support::{Backend, World, settings};
-use axum::body::Body;
-use axum::http::{Request, StatusCode};
+use crate::support::{Answer, Backend, World, request, settings};
+use axum::http::{Method, StatusCode};
 use curlew_catalog::indexed_years::IndexedYear;
 use curlew_model::{HoldReason, Millis, QueueName, Timestamp};
 use curlew_people::activity::DayCounts;
@@ -39,30 +38,17 @@ async fn m19_the_bot_page_says_in_each_language_for_how_long_what_is_left_alone_
     usual.rules.window_limit = Millis::from_mins(50);
     usual.rules.window = Millis::from_hours(7);
     let world = World::with(Backend::default(), usual);
-    for (language, sentences) in [
-        (
-            "en",
-            [
-                "After a 429 it calls nothing at the domain for 4 days or more, after a 503 for 49 hours or more.",
-                "it leaves that address alone for 4 days or more, after another server error for 49 hours or more, and calls \
-                 nothing at the domain for 1 hour. A second address",
-                "take at most 50 minutes within any 7 hours, unless",
-                "later at most once in 1 day, to tell",
-            ],
-        ),
-        (
-            "it",
-            [
-                "Dopo un 429 non chiama nulla del dominio per 4 giorni o più, dopo un 503 per 49 ore o più.",
-                "lascia in pace quell’indirizzo per 4 giorni o più, dopo un altro errore del server per 49 ore o più, e non chiama \
-                 nulla del dominio per 1 ora. Un secondo",
-                "durano al massimo 50 minuti in qualsiasi periodo di 7 ore, a meno",
-                "al massimo una volta in 1 giorno, per capire",
-            ],
-        ),
-    ] {
+    let english = "After a 429 it calls nothing at the domain for 4 days or more, after a 503 for 49 hours or more.|\
+         it leaves that address alone for 4 days or more, after another server error for 49 hours or more, and calls \
+         nothing at the domain for 1 hour. A second address|take at most 50 minutes within any 7 hours, unless|\
+         later at most once in 1 day, to tell";
+    let italian = "Dopo un 429 non chiama nulla del dominio per 4 giorni o più, dopo un 503 per 49 ore o più.|\
+         lascia in pace quell’indirizzo per 4 giorni o più, dopo un altro errore del server per 49 ore o più, e non \
+         chiama nulla del dominio per 1 ora. Un secondo|durano al massimo 50 minuti in qualsiasi periodo di 7 ore, a \
+         meno|al massimo una volta in 1 giorno, per capire";
+    for (language, sentences) in [("en", english), ("it", italian)] {
         let text = world.get_in(language, "/bot").await.all("li").join("\n");
-        for sentence in sentences {
+        for sentence in sentences.split('|') {
             assert!(text.contains(sentence), "{language}: it does not say {sentence}: {text}");
         }
     }
@@ -109,6 +95,10 @@ fn status() -> SystemStatus {
     }
 }
 
+async fn status_page(status: SystemStatus) -> Answer {
+    World::of(Backend { status, ..Backend::default() }).get("/status").await
+}
+
 #[tokio::test]
 async fn the_status_says_what_there_is_and_what_is_done_and_since_when() {
     let world = World::of(Backend { status: status(), ..Backend::default() });
@@ -136,18 +126,14 @@ async fn the_status_says_what_there_is_and_what_is_done_and_since_when() {
 #[tokio::test]
 async fn what_is_not_counted_is_not_shown_as_nothing() {
     let index = vec![IndexedYear { year: 2026, pages: 0, splits: 0, published: None, is_newer: false }];
-    let page = World::of(Backend { status: SystemStatus { index, ..SystemStatus::default() }, ..Backend::default() });
-    let page = page.get("/status").await;
+    let page = status_page(SystemStatus { index, ..SystemStatus::default() }).await;
     assert_eq!(page.all("h2"), [""; 0]);
     assert!(page.body.contains("were not counted yet"));
     let at = Timestamp::from_millis(1_795_140_000_000);
-    let earlier =
-        SystemStatus { counted: Some(PublicCounts::default()), counted_at: Some(at), ..SystemStatus::default() };
-    let page = World::of(Backend { status: earlier, ..Backend::default() }).get("/status").await;
-    assert!(page.body.contains("were counted on 20 November 2026"), "{}", page.body);
     let calm = SystemStatus { counted: Some(PublicCounts::default()), ..SystemStatus::default() };
-    let page = World::of(Backend { status: calm, ..Backend::default() }).get("/status").await;
-    assert_eq!(page.text("h2:nth-of-type(2) + p"), "None.");
+    let page = status_page(SystemStatus { counted_at: Some(at), ..calm.clone() }).await;
+    assert!(page.body.contains("were counted on 20 November 2026"), "{}", page.body);
+    assert_eq!(status_page(calm).await.text("h2:nth-of-type(2) + p"), "None.");
 }
 
 #[tokio::test]
@@ -243,15 +229,17 @@ async fn the_style_sheet_and_the_icon_are_our_own() {
 }
 
 #[tokio::test]
-async fn an_unknown_address_and_a_wrong_method_get_a_page_of_ours() {
+async fn an_unknown_address_a_wrong_method_and_a_panic_get_a_page_of_ours() {
     let world = World::of(Backend::default());
     assert_eq!(world.get("/nowhere").await.text("h1"), "Nothing here");
+    let panic = world.get("/?q=panic").await;
+    assert_eq!((panic.status, panic.text("h1").as_str()), (StatusCode::INTERNAL_SERVER_ERROR, "That went wrong"));
     for method in ["POST", "DELETE", "PUT", "TRACE", "BREW"] {
-        let answer = world.send(Request::builder().method(method).uri("/").body(Body::empty()).unwrap()).await;
+        let answer = world.send(request(method.parse().unwrap(), "/", &[])).await;
         assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED, "{method}");
         assert_eq!(answer.text("h1"), "Not like this");
     }
-    let head = world.send(Request::head("/bot").body(Body::empty()).unwrap()).await;
+    let head = world.send(request(Method::HEAD, "/bot", &[])).await;
     assert_eq!((head.status, head.body.as_str()), (StatusCode::OK, ""));
 }
 
@@ -259,8 +247,7 @@ async fn an_unknown_address_and_a_wrong_method_get_a_page_of_ours() {
 async fn the_last_days_are_charts_that_can_be_read_as_text() {
     let of = |day: &str, polls, accepted, holds| DayCounts { day: day.to_owned(), polls, accepted, holds };
     let activity = vec![of("2026-11-21", 0, 0, 0), of("2026-11-22", 4_800, 1, 0), of("2026-11-23", 2_400, 100, 0)];
-    let world = World::of(Backend { status: SystemStatus { activity, ..status() }, ..Backend::default() });
-    let page = world.get("/status").await.body;
+    let page = status_page(SystemStatus { activity, ..status() }).await.body;
     assert_eq!(page.matches("<figure>").count(), 3);
     assert_eq!(page.matches("<rect ").count(), 4, "a day of nothing has no bar: {page}");
     assert!(page.contains(r#"<rect x="10" y="0" width="8" height="48"/>"#), "the most: {page}");
@@ -269,7 +256,5 @@ async fn the_last_days_are_charts_that_can_be_read_as_text() {
         assert!(page.contains(text), "{text}");
     }
     assert!(!page.contains("style=") && !page.contains("<script"));
-    assert!(
-        !World::of(Backend { status: status(), ..Backend::default() }).get("/status").await.body.contains("<figure>")
-    );
+    assert!(!status_page(status()).await.body.contains("<figure>"));
 }

@@ -1,10 +1,9 @@
 //! Hostile inputs, each test named after its row in the list of hostile inputs.
 
-use crate::suggest::{form, token_of};
-use crate::support::{Backend, World, backend, page, problem, settings};
-use axum::body::Body;
-use axum::body::HttpBody;
-use axum::http::{Request, StatusCode};
+use crate::feeds::elements;
+use crate::support::{Backend, World, backend, form, page, problem, request, settings};
+use axum::body::{Body, HttpBody};
+use axum::http::{Method, Request, StatusCode};
 use bytes::Bytes;
 use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, Millis};
 use curlew_web::PageSettings;
@@ -41,12 +40,9 @@ async fn o01_a_script_in_a_title_is_text() {
 #[tokio::test]
 async fn o02_a_query_is_echoed_as_text_wherever_it_is_echoed() {
     let world = World::of(backend(vec![page("https://tide.example/", "x", "onerror")]));
-    for query in [
-        "\"><img src=x onerror=alert(1)>",
-        "</title><script>alert(1)</script>",
-        "' autofocus onfocus=alert(1) '",
-        "{{7*7}}${7*7}",
-    ] {
+    let queries = "\"><img src=x onerror=alert(1)> | </title><script>alert(1)</script> | \
+         ' autofocus onfocus=alert(1) ' | {{7*7}}${7*7}";
+    for query in queries.split(" | ") {
         let encoded: String = url::form_urlencoded::byte_serialize(query.as_bytes()).collect();
         for path in [format!("/?q={encoded}"), format!("/?q={encoded}&page=99")] {
             let answer = world.get(&path).await;
@@ -113,7 +109,7 @@ async fn u31_a_host_that_could_pass_for_another_is_shown_in_punycode() {
 #[tokio::test]
 async fn o10_what_we_write_from_hostile_text_is_sound() {
     let nasty = "curlew \0\u{1}\u{b}\u{1b}[31m\u{fffe}\u{ffff}\u{202e}]]>&<\"'\\";
-    let mut hit = page("https://tide.example/", nasty, nasty);
+    let mut hit = page("https://tide.example/\"><x>", nasty, nasty);
     hit.site = nasty.into();
     hit.score = f32::NAN;
     let settings = PageSettings { title: "A & <B> \"C\"".into(), ..settings() };
@@ -125,30 +121,27 @@ async fn o10_what_we_write_from_hostile_text_is_sound() {
     assert_eq!(json["hits"][0]["score"], 0.0);
     assert_eq!(world.get("/?q=curlew").await.text("article h2"), "curlew [31m]]>&<\"'\\");
     let xml = world.get("/opensearch.xml").await.body;
-    let mut reader = quick_xml::Reader::from_str(&xml);
-    while !matches!(reader.read_event().unwrap(), quick_xml::events::Event::Eof) {}
-    assert!(xml.contains("<ShortName>A &#38; &#60;B&#62;"), "{xml}");
+    assert!(!elements(&xml).is_empty() && xml.contains("<ShortName>A &#38; &#60;B&#62;"), "{xml}");
+    for form in ["atom", "rss"] {
+        let xml = world.get(&format!("/feed/{form}?q=curlew")).await.body;
+        assert!(elements(&xml).iter().all(|name| !["x", "B"].contains(&name.as_str())), "{xml}");
+        assert!(xml.contains("curlew [31m]]&#62;&#38;&#60;"), "{xml}");
+    }
+    let json = world.get("/feed/json?q=curlew").await.json();
+    assert_eq!(json["items"][0]["title"], "curlew [31m]]>&<\"'\\");
 }
 
 #[tokio::test]
 async fn o11_nothing_leads_away_on_demand() {
     let world = World::of(Backend::default());
-    for path in [
-        "/out?u=https://evil.example",
-        "/?url=https://evil.example",
-        "/?q=x&next=//evil.example",
-        "/suggest?return=//evil.example",
-        "//evil.example",
-        "/https://evil.example",
-        "/bot/",
-    ] {
+    let paths = "/out?u=https://evil.example /?url=https://evil.example /?q=x&next=//evil.example \
+         /suggest?return=//evil.example //evil.example /https://evil.example /bot/";
+    for path in paths.split(' ') {
         let answer = world.get(path).await;
         assert!(!answer.status.is_redirection() && answer.header("location").is_empty(), "{path}");
         assert!(!answer.body.contains("evil.example"), "{path}");
     }
-    let token = token_of(&world).await;
-    let sent =
-        world.send(form(&[("url", "https://evil.example"), ("token", &token), ("next", "//evil.example")])).await;
+    let sent = world.fill_in("/suggest", &[("url", "https://evil.example"), ("next", "//evil.example")]).await;
     assert!(sent.header("location").is_empty());
     assert!(sent.attributes("a", "href").iter().all(|href| !href.contains("evil")), "a suggestion is not even a link");
 }
@@ -167,13 +160,13 @@ async fn o12_a_query_beyond_the_limits_gets_a_sentence_and_keeps_the_form() {
     }
     let huge = world.get(&format!("/?q={}", "a+".repeat(10_000))).await;
     assert_eq!((huge.status, huge.all(".bad").len()), (StatusCode::BAD_REQUEST, 1));
-    let asked = world.backend.asked.lock().unwrap().len();
+    let asked = world.asked().len();
     for page in ["0", "11", "-1", "1e9", "18446744073709551616", "x", "1%00"] {
         let answer = world.get(&format!("/?q=x&page={page}")).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{page}");
         assert_eq!(answer.attributes("#q", "value"), ["x"]);
     }
-    assert_eq!(world.backend.asked.lock().unwrap().len(), asked, "no such page was asked for");
+    assert_eq!(world.asked().len(), asked, "no such page was asked for");
 }
 
 #[tokio::test]
@@ -201,48 +194,47 @@ async fn w01_a_body_of_six_megabytes_is_not_read() {
 
 #[tokio::test]
 async fn w05_a_form_filled_in_by_a_machine_is_not_taken() {
-    let world = World::of(Backend::default());
-    let url = ("url", "https://tide.example/");
-    let token = token_of(&world).await;
-    let machine = world.send(form(&[url, ("token", &token), ("subject", "Cheap watches")])).await;
-    assert_eq!(machine.status, StatusCode::BAD_REQUEST);
-    assert!(machine.text(".bad").contains("hidden field"));
+    for (path, field) in [("/suggest", ("url", "https://tide.example/")), ("/contact", ("text", "hello"))] {
+        let world = World::of(Backend::default());
+        let send = async |token: &str| world.post(path, &[field, ("token", token)]).await;
+        let token = world.token().await;
+        let machine = world.fill_in(path, &[field, ("subject", "Cheap watches")]).await;
+        assert_eq!(machine.status, StatusCode::BAD_REQUEST);
+        assert!(machine.text(".bad").contains("hidden field"));
+        for forged in ["", "1.1.00", &token.replace('.', ""), &format!("{token}0")] {
+            assert!(send(forged).await.text(".bad").contains("not one of ours"), "{path} {forged}");
+        }
+        let fresh = world.get(path).await.token();
+        let quick = send(&fresh).await;
+        assert!(quick.text(".bad").contains("quick"));
+        assert_eq!((quick.status, quick.token()), (StatusCode::BAD_REQUEST, fresh.clone()), "it only has to wait");
+        assert!(world.suggested().is_empty() && world.told().is_empty());
 
-    for forged in ["", "1.1.00", &token.replace('.', ""), &format!("{token}0")] {
-        assert!(world.send(form(&[url, ("token", forged)])).await.text(".bad").contains("not one of ours"), "{forged}");
+        world.clock.advance(Millis::from_secs(30));
+        assert_eq!(send(&fresh).await.status, StatusCode::OK);
+        assert!(send(&fresh).await.text(".bad").contains("sent before"), "a token is good for once");
+        world.clock.advance(Millis::from_hours(2));
+        assert!(send(&token).await.text(".bad").contains("old"));
+        assert_eq!(world.suggested().len() + world.told().len(), 1);
     }
-    let fresh = world.get("/suggest").await.attributes("input[name=token]", "value").remove(0);
-    let quick = world.send(form(&[url, ("token", &fresh)])).await;
-    assert!(quick.text(".bad").contains("quick"));
-    assert_eq!(quick.attributes("input[name=token]", "value"), [fresh.as_str()], "it only has to wait");
-    assert!(world.suggested().is_empty());
-
-    world.clock.advance(Millis::from_secs(3));
-    assert_eq!(world.send(form(&[url, ("token", &fresh)])).await.status, StatusCode::OK);
-    let again = world.send(form(&[("url", "https://other.example/"), ("token", &fresh)])).await;
-    assert!(again.text(".bad").contains("sent before"), "a token is good for once");
-
-    world.clock.advance(Millis::from_hours(2));
-    assert!(world.send(form(&[url, ("token", &token)])).await.text(".bad").contains("old"));
-    assert_eq!(world.suggested(), ["https://tide.example/"]);
 }
 
 #[tokio::test]
 async fn w05_in_a_rush_of_forms_each_waits_a_minute() {
     let settings = PageSettings { calm_forms_per_hour: 2, forms_per_minute: 100, ..settings() };
     let world = World::with(Backend::default(), settings);
-    let send = async |url: &str, token: &str| world.send(form(&[("url", url), ("token", token)])).await;
+    let send = async |url: &str, token: &str| world.post("/suggest", &[("url", url), ("token", token)]).await;
     for url in ["https://one.example/", "https://two.example/"] {
-        let token = token_of(&world).await;
+        let token = world.token().await;
         assert_eq!(send(url, &token).await.status, StatusCode::OK);
     }
     assert!(world.get("/suggest").await.text("#rush").contains("open for a minute"));
     assert!(world.get("/").await.all("#rush").is_empty(), "a search never waits");
 
-    let (token, other) = (token_of(&world).await, token_of(&world).await);
+    let (token, other) = (world.token().await, world.token().await);
     let early = send("https://three.example/", &token).await;
     assert_eq!((early.status, early.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "40"));
-    assert_eq!(early.attributes("input[name=token]", "value"), [token.as_str()], "it only has to wait");
+    assert_eq!(early.token(), token, "it only has to wait");
     assert_eq!(early.attributes("#url", "value"), ["https://three.example/"]);
 
     // One form a minute, however many were opened.
@@ -252,7 +244,7 @@ async fn w05_in_a_rush_of_forms_each_waits_a_minute() {
     assert_eq!((beside.status, beside.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "60"));
     // An hour later the rush is over.
     world.clock.advance(Millis::from_hours(2));
-    let token = token_of(&world).await;
+    let token = world.token().await;
     assert!(world.get("/suggest").await.all("#rush").is_empty());
     assert_eq!(send("https://four.example/", &token).await.status, StatusCode::OK);
 }
@@ -261,7 +253,7 @@ async fn w05_in_a_rush_of_forms_each_waits_a_minute() {
 async fn w09_a_form_on_another_site_is_not_taken() {
     let world = World::of(Backend::default());
     let from = |headers: &[(&'static str, &str)], token: &str| {
-        let mut request = form(&[("url", "https://tide.example/"), ("token", token)]);
+        let mut request = form("/suggest", &[("url", "https://tide.example/"), ("token", token)]);
         request.headers_mut().remove("sec-fetch-site");
         headers.iter().for_each(|(n, v)| drop(request.headers_mut().insert(*n, v.parse().unwrap())));
         request
@@ -274,27 +266,23 @@ async fn w09_a_form_on_another_site_is_not_taken() {
         &[("origin", "null")],
     ];
     for headers in cross {
-        let token = token_of(&world).await;
+        let token = world.token().await;
         let answer = world.send(from(headers, &token)).await;
         assert_eq!(answer.status, StatusCode::FORBIDDEN, "{headers:?}");
         assert_eq!(answer.header("access-control-allow-origin"), "");
     }
     assert!(world.suggested().is_empty());
-    let token = token_of(&world).await;
+    let token = world.token().await;
     assert_eq!(world.send(from(&[("origin", "https://search.example")], &token)).await.status, StatusCode::OK);
 
-    let preflight = Request::options("/api/v1/search").header("origin", "https://evil.example");
-    let answer = world.send(preflight.body(Body::empty()).unwrap()).await;
+    let preflight = request(Method::OPTIONS, "/api/v1/search", &[("origin", "https://evil.example")]);
+    let answer = world.send(preflight).await;
     assert_eq!((answer.status, answer.header("access-control-allow-methods")), (StatusCode::NO_CONTENT, "GET"));
-    assert_eq!(
-        (answer.header("access-control-allow-origin"), answer.header("access-control-allow-headers")),
-        ("*", "")
-    );
+    assert_eq!(answer.header("access-control-allow-origin"), "*");
+    assert_eq!(answer.header("access-control-allow-headers"), "");
     for path in ["/", "/suggest", "/status.json", "/bot"] {
         assert_eq!(world.get(path).await.header("access-control-allow-origin"), "", "{path}");
     }
-    let post = Request::post("/api/v1/search?q=x").body(Body::empty()).unwrap();
-    assert_eq!(world.send(post).await.status, StatusCode::METHOD_NOT_ALLOWED);
 }
 
 #[tokio::test]
@@ -303,36 +291,20 @@ async fn w11_host_tricks_and_odd_paths_lead_nowhere() {
     for path in
         ["/", "/?q=x", "/bot", "/suggest", "/opensearch.xml", "/.well-known/security.txt", "/robots.txt", "/nowhere"]
     {
-        let request = Request::get(path).header("host", "evil.example").header("x-forwarded-host", "evil.example");
-        let answer = world.send(request.body(Body::empty()).unwrap()).await;
+        let answer = world.get_with(path, &[("host", "evil.example"), ("x-forwarded-host", "evil.example")]).await;
         assert!(!answer.body.contains("evil") && answer.header("location").is_empty(), "{path}");
     }
-    for path in [
-        "//",
-        "//bot",
-        "/bot/",
-        "/%2fbot",
-        "/bot%2f",
-        "/./bot",
-        "/../bot",
-        "/BOT",
-        "/thumb/",
-        "/thumb//",
-        "/thumb/a/b",
-        "/api",
-        "/%00",
-        "/style.css/x",
-        "/bot;x=1",
-        "/.well-known/",
-    ] {
+    let paths = "// //bot /bot/ /%2fbot /bot%2f /./bot /../bot /BOT /thumb/ /thumb// /thumb/a/b /api /%00 /style.css/x \
+         /bot;x=1 /.well-known/";
+    for path in paths.split(' ') {
         let answer = world.get(path).await;
         assert_eq!((answer.status, answer.text("h1").as_str()), (StatusCode::NOT_FOUND, "Nothing here"), "{path}");
     }
-    let asked = world.backend.asked.lock().unwrap().len();
+    let asked = world.asked().len();
     let crowded: String = (0..100).map(|n| format!("p{n}=1&")).collect();
     assert_eq!(world.get(&format!("/?q=x&{crowded}")).await.status, StatusCode::BAD_REQUEST);
     assert_eq!(world.get(&format!("/api/v1/search?q=x&{crowded}")).await.json()["type"], problem("bad_query"));
-    assert_eq!(world.backend.asked.lock().unwrap().len(), asked, "no such question was asked");
+    assert_eq!(world.asked().len(), asked, "no such question was asked");
 }
 
 /// A body that counts how much of it was read.
@@ -365,16 +337,13 @@ impl HttpBody for Drip {
 #[tokio::test]
 async fn w08_there_is_no_way_to_what_only_the_operator_may_do() {
     let world = World::of(Backend::default());
-    let commands = [
-        "admin", "crawl", "sample", "index", "publish", "export", "import", "feeds", "pages", "holds", "parked",
-        "redrive", "audit", "block", "unblock", "overrule", "config", "settings", "debug", "metrics", "login",
-        "shutdown",
-    ];
-    for command in commands {
+    let commands = "admin crawl sample index publish export import feeds pages holds parked redrive audit block \
+         unblock overrule config settings debug metrics login shutdown";
+    for command in commands.split(' ') {
         for path in [format!("/{command}"), format!("/admin/{command}"), format!("/api/{command}")] {
-            for method in ["GET", "POST", "PUT", "DELETE", "PATCH"] {
-                let request = Request::builder().method(method).uri(&path).header("authorization", "Bearer x");
-                let answer = world.send(request.body(Body::from("host=tide.example")).unwrap()).await;
+            for method in [Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::PATCH] {
+                let request = request(method.clone(), &path, &[("authorization", "Bearer x")]);
+                let answer = world.send(request.map(|_| Body::from("host=tide.example"))).await;
                 assert_eq!(answer.status, StatusCode::NOT_FOUND, "{method} {path}");
             }
         }

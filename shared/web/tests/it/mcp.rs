@@ -1,10 +1,10 @@
 //! The tools for assistants over HTTP: where they are, for whom, and how much they answer.
 
-use crate::support::{Answer, Backend, World, backend, page, problem, settings};
+use crate::support::{Answer, Backend, World, backend, from, page, problem, request, settings};
 use axum::body::Body;
-use axum::http::{Request, StatusCode};
+use axum::http::{Method, Request, StatusCode};
 use curlew_policy::page::offer::Withheld;
-use curlew_web::{Caller, PageSettings};
+use curlew_web::PageSettings;
 use serde_json::{Value, json};
 
 fn with_tools() -> PageSettings {
@@ -14,11 +14,9 @@ fn with_tools() -> PageSettings {
 fn call(tool: &str, arguments: &Value) -> Request<Body> {
     let params = json!({"name": tool, "arguments": arguments});
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
-    let request = Request::post("/mcp").header("content-type", "application/json");
-    let request = request.header("accept", "application/json, text/event-stream").header("host", "localhost");
-    let mut request = request.body(Body::from(call.to_string())).unwrap();
-    request.extensions_mut().insert(Caller(Some([192, 0, 2, 1].into())));
-    request
+    let kinds = [("content-type", "application/json"), ("accept", "application/json, text/event-stream")];
+    let request = request(Method::POST, "/mcp", &[&kinds[..], &[("host", "localhost")]].concat());
+    from([192, 0, 2, 1], request.map(|_| Body::from(call.to_string())))
 }
 
 async fn called(world: &World, tool: &str, arguments: Value) -> Value {
@@ -54,13 +52,8 @@ async fn calls_are_taken_from_the_allowance_of_searches() {
     ] {
         assert_eq!(called(&world, tool, arguments).await["isError"], false, "{tool}");
     }
-    for tool in ["search", "newest", "sites", "page"] {
-        let arguments = json!({"query": "x", "address": "x"});
-        let arguments = match tool {
-            "search" => json!({"query": arguments["query"]}),
-            "page" => json!({"address": arguments["address"]}),
-            _ => json!({}),
-        };
+    let [nothing, query, address] = [json!({}), json!({"query": "x"}), json!({"address": "x"})];
+    for (tool, arguments) in [("search", query), ("newest", nothing.clone()), ("sites", nothing), ("page", address)] {
         let refused = called(&world, tool, arguments).await;
         must_be_error(&refused, "Too many searches from this address; try again in 15 seconds.");
     }
@@ -72,7 +65,7 @@ async fn a_tool_asks_what_the_api_asks() {
     for arguments in [json!({}), json!({"site": "www.Tide.example"}), json!({"topic": "sort:relevance mud"})] {
         called(&world, "newest", arguments).await;
     }
-    let asked = world.backend.asked.lock().unwrap().clone();
+    let asked = world.asked();
     let queries: Vec<&str> = asked.iter().map(|(query, ..)| query.as_str()).collect();
     assert_eq!(queries, ["sort:date", "sort:date  site:tide.example", "sort:relevance mud"]);
     must_be_error(&called(&world, "newest", json!({"site": "a b"})).await, "`site` must be a host name.");
@@ -121,15 +114,15 @@ async fn requests_and_answers_are_bounded() {
 #[tokio::test]
 async fn pages_of_others_do_not_reach_the_index_of_this_machines_user() {
     let own = World::with(curlews(1), PageSettings { base_url: None, ..with_tools() });
-    let from = |origin: &str| {
+    let of_origin = |origin: &str| {
         let mut request = call("search", &json!({"query": "curlew"}));
         request.headers_mut().insert("origin", origin.parse().unwrap());
         request
     };
-    let refused: Answer = own.send(from("https://elsewhere.example")).await;
+    let refused: Answer = own.send(of_origin("https://elsewhere.example")).await;
     assert_eq!(refused.status, StatusCode::FORBIDDEN);
     assert_eq!(own.send(call("search", &json!({"query": "curlew"}))).await.status, StatusCode::OK);
     let public = World::with(curlews(1), with_tools());
-    let answer = public.send(from("https://elsewhere.example")).await;
+    let answer = public.send(of_origin("https://elsewhere.example")).await;
     assert_eq!((answer.status, answer.header("access-control-allow-origin")), (StatusCode::OK, ""));
 }

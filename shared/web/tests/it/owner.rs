@@ -1,21 +1,17 @@
 //! The pages for the owners of sites.
 
-use crate::suggest::{form_to, token_of};
-use crate::support::{Answer, Backend, World, ready};
-use axum::body::Body;
-use axum::http::{Request, StatusCode};
+use crate::support::{Answer, Backend, World, form, from, ready};
+use axum::http::{HeaderValue, StatusCode};
 use curlew_model::{
     BackfillLine, BackfillState, Challenge, Claim, FeedLine, Hold, HoldReason, HostKey, HostReport, HostState, Millis,
     Miss, OwnerRequest, Ownership, PageLine, ReportedState, Substitutes, Timestamp, Validators, Way,
 };
 use curlew_policy::address;
 use curlew_ports::{Clock, RobotsCopy, Version};
-use curlew_web::Caller;
 use std::collections::BTreeMap;
 
 async fn begin(world: &World, host: &str) -> Answer {
-    let token = token_of(world).await;
-    world.send(form_to("/owner", &[("host", host), ("subject", ""), ("token", &token)])).await
+    world.fill_in("/owner", &[("host", host)]).await
 }
 
 /// Returns the address of a new claim's page.
@@ -26,7 +22,7 @@ async fn claim(world: &World) -> String {
 }
 
 async fn request(world: &World, path: &str, request: &str) -> Answer {
-    world.send(form_to(path, &[("request", request), ("sure", "yes")])).await
+    world.post(path, &[("request", request), ("sure", "yes")]).await
 }
 
 /// Returns the challenge that the claim's page asks to publish.
@@ -118,38 +114,34 @@ async fn i05_a_claim_begins_with_what_is_to_be_published() {
 async fn i05_w06_nobody_uses_up_the_looks_of_others() {
     let world = World::of(Backend::default());
     let path = claim(&world).await;
-    let from = |ip: [u8; 4]| {
-        let mut request = form_to(&path, &[("request", "look")]);
-        request.extensions_mut().insert(Caller(Some(ip.into())));
-        request
-    };
+    let look = async |ip: [u8; 4]| world.send(from(ip, form(&path, &[("request", "look")]))).await;
     let mut granted = 0;
     for _ in 0..8 {
-        let answer = world.send(from([192, 0, 2, 1])).await;
+        let answer = look([192, 0, 2, 1]).await;
         assert_eq!(answer.status, StatusCode::OK, "{}", answer.text(".bad"));
         granted += usize::from(!answer.text(".good").contains("TXT record is looked up"));
         world.clock.advance(Millis::from_mins(10));
     }
     assert_eq!(granted, 6, "half of what the site is called for in a day");
     assert_eq!(world.requests().len(), 8, "the DNS may be asked more often");
-    assert!(!world.send(from([192, 0, 2, 2])).await.text(".good").contains("TXT record is looked up"));
+    assert!(!look([192, 0, 2, 2]).await.text(".good").contains("TXT record is looked up"));
     // One address has some looks a day, whatever there is for all.
     let mut looks = 8;
     for _ in 0..40 {
         world.clock.advance(Millis::from_mins(1));
-        looks += usize::from(world.send(from([192, 0, 2, 1])).await.status == StatusCode::OK);
+        looks += usize::from(look([192, 0, 2, 1]).await.status == StatusCode::OK);
     }
     assert!((30..=32).contains(&looks), "{looks}: some came back in two hours");
     world.clock.advance(Millis::from_mins(11));
-    assert_eq!(world.send(from([198, 51, 100, 8])).await.status, StatusCode::OK);
+    assert_eq!(look([198, 51, 100, 8]).await.status, StatusCode::OK);
     for n in 0..60 {
-        world.send(from([203, 0, 113, n])).await;
+        look([203, 0, 113, n]).await;
     }
     world.clock.advance(Millis::from_secs(1));
-    let flooded = world.send(from([198, 51, 100, 7])).await;
+    let flooded = look([198, 51, 100, 7]).await;
     assert_eq!(flooded.status, StatusCode::TOO_MANY_REQUESTS, "each may be a question to somebody's name server");
     world.clock.advance(Millis::from_mins(11));
-    assert_eq!(world.send(from([198, 51, 100, 7])).await.status, StatusCode::OK, "but for a minute at most");
+    assert_eq!(look([198, 51, 100, 7]).await.status, StatusCode::OK, "but for a minute at most");
 }
 
 #[tokio::test]
@@ -208,18 +200,10 @@ async fn i05_an_owner_sees_all_and_asks_for_what_is_offered() {
     assert!(page.text(".good").starts_with("The site is yours, as proved by a TXT record."), "{}", page.text(".good"));
     assert!(page.all(".notice").iter().any(|notice| notice.contains("queueing visits")));
     let text = page.text("main");
-    for part in [
-        "1,234",
-        "too many requests",
-        "(Anubis). Its pages wait",
-        "Disallow: /<private>",
-        "https://example.org/<a>",
-        "can be found since",
-        "rejected (no image)",
-        "in progress",
-        "1,500 pages so far, at least 3 more days",
-        "may be read, a little each day",
-    ] {
+    let parts = "1,234 | too many requests | (Anubis). Its pages wait | Disallow: /<private> | \
+         https://example.org/<a> | can be found since | rejected (no image) | in progress | \
+         1,500 pages so far, at least 3 more days | may be read, a little each day";
+    for part in parts.split(" | ") {
         assert!(text.contains(part), "{part}: {text}");
     }
     let feed = "https://example.org/feed";
@@ -238,7 +222,7 @@ async fn i05_an_owner_sees_all_and_asks_for_what_is_offered() {
         assert_eq!(is_asked, !is_done_at_once, "{asked}");
     }
     // A single click by mistake does not remove everything.
-    let slip = world.send(form_to(&path, &[("request", "forget")])).await;
+    let slip = world.post(&path, &[("request", "forget")]).await;
     assert_eq!(slip.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(request(&world, &path, "nonsense").await.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(world.requests().len(), 3);
@@ -254,11 +238,8 @@ async fn w09_a_request_is_taken_from_our_own_page_only() {
     let world = World::of(Backend::default());
     let path = claim(&world).await;
     for site in ["cross-site", "same-site"] {
-        let request = Request::post(&path)
-            .header("content-type", "application/x-www-form-urlencoded")
-            .header("sec-fetch-site", site)
-            .body(Body::from("request=look"))
-            .unwrap();
+        let mut request = form(&path, &[("request", "look")]);
+        request.headers_mut().insert("sec-fetch-site", HeaderValue::from_static(site));
         assert_eq!(world.send(request).await.status, StatusCode::FORBIDDEN, "{site}");
     }
     assert!(world.requests().is_empty());

@@ -1,37 +1,12 @@
 //! The form by which anybody may suggest a site, as people use it.
 
-use crate::support::{Answer, Backend, World, backend, settings};
-use axum::body::Body;
-use axum::http::{Request, StatusCode};
+use crate::support::{Answer, Backend, World, backend, form, from, settings};
+use axum::http::StatusCode;
 use curlew_model::Millis;
-use curlew_web::{Caller, PageSettings};
-use url::form_urlencoded::Serializer;
-
-/// The form as a browser sends it.
-pub fn form(fields: &[(&str, &str)]) -> Request<Body> {
-    form_to("/suggest", fields)
-}
-
-/// Another form as a browser sends it.
-pub fn form_to(path: &str, fields: &[(&str, &str)]) -> Request<Body> {
-    let body = Serializer::new(String::new()).extend_pairs(fields).finish();
-    Request::post(path)
-        .header("content-type", "application/x-www-form-urlencoded")
-        .header("sec-fetch-site", "same-origin")
-        .body(Body::from(body))
-        .unwrap()
-}
-
-/// Loads the form, waits as people do, and returns its token.
-pub async fn token_of(world: &World) -> String {
-    let token = world.get("/suggest").await.attributes("input[name=token]", "value").remove(0);
-    world.clock.advance(Millis::from_secs(10));
-    token
-}
+use curlew_web::PageSettings;
 
 async fn suggest(world: &World, url: &str) -> Answer {
-    let token = token_of(world).await;
-    world.send(form(&[("url", url), ("subject", ""), ("token", &token)])).await
+    world.fill_in("/suggest", &[("url", url), ("subject", "")]).await
 }
 
 #[tokio::test]
@@ -70,11 +45,11 @@ async fn one_address_may_suggest_so_many_a_minute() {
     let world = World::with(backend(Vec::new()), PageSettings { forms_per_minute: 3, ..settings() });
     let mut tokens = Vec::new();
     for _ in 0..4 {
-        tokens.push(token_of(&world).await);
+        tokens.push(world.token().await);
     }
     for (n, token) in tokens.iter().enumerate() {
         let url = format!("https://site{n}.example/");
-        let answer = world.send(form(&[("url", &url), ("token", token)])).await;
+        let answer = world.post("/suggest", &[("url", &url), ("token", token)]).await;
         if n < 3 {
             assert_eq!(answer.status, StatusCode::OK);
         } else {
@@ -86,21 +61,26 @@ async fn one_address_may_suggest_so_many_a_minute() {
 }
 
 #[tokio::test]
-async fn one_address_does_not_use_up_the_day_of_all() {
-    let world = World::of(Backend::default());
-    for n in 0..25 {
-        let answer = suggest(&world, &format!("https://site{n}.example/")).await;
-        assert_eq!(answer.status == StatusCode::OK, n < 20, "{n}");
+async fn w05_one_sender_does_not_use_up_the_day_of_all() {
+    for (path, field, most) in [("/suggest", "url", 20), ("/contact", "text", 5)] {
+        let world = World::of(Backend::default());
+        let send = async |text: &str| world.fill_in(path, &[(field, text)]).await;
+        for n in 0..most + 3 {
+            let answer = send(&format!("https://site{n}.example/")).await;
+            assert_eq!(answer.status == StatusCode::OK, n < most, "{path} {n}");
+        }
+        let refused = send("https://more.example/").await;
+        assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+        assert!(refused.text(".bad").contains("as one sender may") && !refused.header("retry-after").is_empty());
+        let kept = [refused.text("textarea"), refused.attributes("#url", "value").concat()].concat();
+        assert_eq!(kept, "https://more.example/", "what was typed is not lost");
+        assert_eq!(world.suggested().len() + world.told().len(), most);
+        let token = world.token().await;
+        let other = form(path, &[(field, "https://other.example/"), ("token", &token)]);
+        assert_eq!(world.send(from([198, 51, 100, 7], other)).await.status, StatusCode::OK, "another has a share");
+        world.clock.advance(Millis::from_days(1));
+        assert_eq!(send("https://tomorrow.example/").await.status, StatusCode::OK, "{path}");
     }
-    let refused = suggest(&world, "https://more.example/").await;
-    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
-    assert!(refused.text(".bad").contains("as one sender may") && !refused.header("retry-after").is_empty());
-    assert_eq!(refused.attributes("#url", "value"), ["https://more.example/"], "what was typed is not lost");
-    assert_eq!(world.suggested().len(), 20);
-    let token = token_of(&world).await;
-    let mut other = form(&[("url", "https://other.example/"), ("token", &token)]);
-    other.extensions_mut().insert(Caller(Some([198, 51, 100, 7].into())));
-    assert_eq!(world.send(other).await.status, StatusCode::OK, "another has a share of their own");
 }
 
 #[tokio::test]

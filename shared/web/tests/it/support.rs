@@ -1,5 +1,4 @@
-//! A small program behind the page: pages in memory, searched word by word; a clock that is set by hand. It is one file
-//! since the example `look` includes it by its path.
+//! A small program behind the page: pages in memory, searched word by word; a clock that is set by hand.
 
 use async_trait::async_trait;
 use axum::Router;
@@ -29,7 +28,9 @@ use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
     MemorySources,
 };
-use curlew_web::{AdminServices, PageSettings, SearchIndex, Services, ShownSetting, StatusSource, SystemStatus};
+use curlew_web::{
+    AdminServices, Caller, PageSettings, SearchIndex, Services, ShownSetting, StatusSource, SystemStatus,
+};
 use hmac::{Hmac, KeyInit, Mac};
 use http_body_util::BodyExt;
 use quick_xml::XmlVersion;
@@ -42,6 +43,7 @@ use std::task::{Context, Poll, Waker};
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
 use url::Url;
+use url::form_urlencoded::Serializer;
 
 /// The feed whose hub announces updates.
 pub const FEED: &str = "https://example.org/feed";
@@ -289,11 +291,7 @@ impl World {
         };
         let sound = program(ports.clone(), &clock);
         let callback = subscribed(ports.sources.as_ref(), &sound.crawler.pushes.callbacks, clock.now());
-        let behind = behind(&backend, &ports, &clock);
-        let services = Services {
-            search: backend.clone(),
-            ..Services::new(&behind.library, &behind.desk, behind.crawler.pushes.clone(), backend.clone())
-        };
+        let services = services(&backend, &behind(&backend, &ports, &clock));
         let router = curlew_web::router(services, settings);
         World { backend, clock, ports, callback, messages: sound.desk.messages, router }
     }
@@ -301,21 +299,13 @@ impl World {
     /// Returns the same world with the operator's pages, served by a process that begins now.
     pub fn with_operators(self, settings: PageSettings, trusted_header: Option<&str>) -> World {
         let behind = behind(&self.backend, &self.ports, &self.clock);
-        let setting = |table: &str, key: &str, value: &str| ShownSetting {
-            table: table.into(),
-            key: key.into(),
-            value: value.into(),
-            origin: "file".into(),
-        };
-        let settings_in_force = vec![setting("", "workers", "7"), setting("web", "title", "\"<Notes>\"")];
+        let settings_in_force = [("", "workers", "7"), ("web", "title", "\"<Notes>\"")].map(|(table, key, value)| {
+            let [table, key, value, origin] = [table, key, value, "file"].map(str::to_owned);
+            ShownSetting { table, key, value, origin }
+        });
         let header = trusted_header.map(|name| name.parse().unwrap());
-        let admin = Some(AdminServices::new(&behind.desk, header, settings_in_force));
-        let search = self.backend.clone();
-        let services = Services {
-            search,
-            admin,
-            ..Services::new(&behind.library, &behind.desk, behind.crawler.pushes.clone(), self.backend.clone())
-        };
+        let admin = Some(AdminServices::new(&behind.desk, header, settings_in_force.into()));
+        let services = Services { admin, ..services(&self.backend, &behind) };
         World { router: curlew_web::router(services, settings), ..self }
     }
 
@@ -366,19 +356,66 @@ impl World {
     }
 
     pub async fn get(&self, path: &str) -> Answer {
-        self.send(Request::get(path).body(Body::empty()).unwrap()).await
+        self.get_with(path, &[]).await
     }
 
     /// Requests a path as somebody who reads the languages of this `Accept-Language`.
     pub async fn get_in(&self, languages: &str, path: &str) -> Answer {
-        let request = Request::get(path).header("accept-language", languages);
-        self.send(request.body(Body::empty()).unwrap()).await
+        self.get_with(path, &[("accept-language", languages)]).await
     }
 
+    pub async fn get_with(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
+        self.send(request(Method::GET, path, headers)).await
+    }
+
+    /// Sends a form of ours as a browser does.
+    pub async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
+        self.send(form(path, fields)).await
+    }
+
+    /// Loads a form, waits as people do, fills it in, and sends it.
+    pub async fn fill_in(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let token = self.token().await;
+        self.post(path, &[fields, &[("token", &token)]].concat()).await
+    }
+
+    /// Loads a form, waits as people do, and returns its token.
+    pub async fn token(&self) -> String {
+        let token = self.get("/suggest").await.token();
+        self.clock.advance(Millis::from_secs(10));
+        token
+    }
+
+    /// Returns the queries so far: text, offset, limit.
+    pub fn asked(&self) -> Vec<(String, usize, usize)> {
+        self.backend.asked.lock().unwrap().clone()
+    }
+
+    /// Sends a request as it is.
     pub async fn send(&self, request: Request<Body>) -> Answer {
         let head = request.method() == Method::HEAD;
         Answer::of(self.router.clone().oneshot(request).await.unwrap(), head).await
     }
+}
+
+/// Returns a request without a body.
+pub fn request(method: Method, path: &str, headers: &[(&str, &str)]) -> Request<Body> {
+    let request = Request::builder().method(method).uri(path);
+    let with = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+    with.body(Body::empty()).unwrap()
+}
+
+/// Returns a form of ours as a browser sends it.
+pub fn form(path: &str, fields: &[(&str, &str)]) -> Request<Body> {
+    let body = Serializer::new(String::new()).extend_pairs(fields).finish();
+    let kind = ("content-type", "application/x-www-form-urlencoded");
+    request(Method::POST, path, &[kind, ("sec-fetch-site", "same-origin")]).map(|_| Body::from(body))
+}
+
+/// Returns a request as one from this address.
+pub fn from(address: [u8; 4], mut request: Request<Body>) -> Request<Body> {
+    request.extensions_mut().insert(Caller(Some(address.into())));
+    request
 }
 
 /// Returns the stages as the pages see them: over objects with the faults of the backend.
@@ -393,6 +430,11 @@ fn behind(backend: &Backend, ports: &Ports, clock: &Arc<HandClock>) -> Program {
         (None, None) => blobs,
     };
     program(Ports { blobs, ..ports.clone() }, clock)
+}
+
+fn services(backend: &Arc<Backend>, behind: &Program) -> Services {
+    let services = Services::new(&behind.library, &behind.desk, behind.crawler.pushes.clone(), backend.clone());
+    Services { search: backend.clone(), ..services }
 }
 
 /// Returns the stages over these ports, which hubs reach.
@@ -453,6 +495,11 @@ impl Answer {
 
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |v| v.to_str().unwrap())
+    }
+
+    /// Returns the token of the form on the page.
+    pub fn token(&self) -> String {
+        self.attributes("input[name=token]", "value").remove(0)
     }
 
     /// Returns the page as browsers parse it.
