@@ -58,9 +58,9 @@ mod tests {
 
     #[test]
     fn what_is_left_of_a_value_is_none() {
-        let leftovers = "undefined; NULL ;NaN;[object Object];[object HTMLDivElement];{{ page.title }};\
-             {% block title %};<%= title %>;${title};[[title]];{{ page.title }} | The Weir;%title%;%%title%%;Loading...;Loading …;\
-             Please wait.....;Wird geladen…;Загрузка...;読み込み中…";
+        let leftovers = "undefined; NULL ;NaN;[object Object];[object HTMLDivElement];{{ page.title }};%title%;\
+             %%title%%;{% block title %};<%= title %>;${title};[[title]];{{ page.title }} | The Weir;Loading...;\
+             Loading …;Please wait.....;Wird geladen…;Загрузка...;読み込み中…";
         for left in leftovers.split(';').chain(["<?php the_title(); ?>"]) {
             assert!(is_leftover(left), "{left}");
         }

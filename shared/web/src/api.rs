@@ -159,7 +159,8 @@ pub(crate) fn not_found_out(error: FindError) -> Refusal {
     match error {
         FindError::BadQuery(QueryError::Cursor) => Refusal::new(
             Problem::BadCursor,
-            "The cursor is not one that was given for this query, or it is too old; ask without it for the first results.",
+            "The cursor is not one that was given for this query, or it is too old; ask without it for the first \
+             results.",
         ),
         FindError::BadQuery(wrong) => bad_query(wrong.to_string()),
         FindError::Port(error) => out_of_reach("find", &error.into()),

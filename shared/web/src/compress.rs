@@ -1,6 +1,6 @@
-//! Compression of answers that are cacheable text. An answer that is `no-store` may hold a secret (a form's token, the key of a
-//! claim) beside text that a caller has chosen; compressed together, the length would tell how alike they are (BREACH).
-//! A page of results repeats the query, too, but holds nothing that is secret from the caller.
+//! Compression of answers that are cacheable text. An answer that is `no-store` may hold a secret (a form's token, the
+//! key of a claim) beside text that a caller has chosen; compressed together, the length would tell how alike they are
+//! (BREACH). A page of results repeats the query, too, but holds nothing that is secret from the caller.
 
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
 use tower_http::CompressionLevel;

@@ -1,6 +1,6 @@
-//! Forms: reads a form that was sent, and checks that it is one of ours, filled in by a person. The checks run in this order, cheapest first: sent from our own page? short enough? a form? within the allowance?
-//! the hidden field empty? the token good? open for long enough during a rush? The token is used up last, when all
-//! else is right.
+//! Forms: reads a form that was sent, and checks that it is one of ours, filled in by a person. The checks run in this
+//! order, cheapest first: sent from our own page? short enough? a form? within the allowance? the hidden field empty?
+//! the token good? open for long enough during a rush? The token is used up last, when all else is right.
 
 use crate::app::{App, PageRequest, held};
 use crate::language::Language;

@@ -212,40 +212,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_language_of_highest_quality_is_spoken() {
-        use Language::{English, Italian};
-        for (field, language) in [
-            ("", English),
-            ("it", Italian),
-            ("IT-ch", Italian),
-            ("it-IT,it;q=0.9,en-US;q=0.8,en;q=0.7", Italian),
-            ("en-GB,en;q=0.9,it;q=0.8", English),
-            ("en;q=0.8, it", Italian),
-            ("en, it", English),
-            ("it, en", Italian),
-            ("fr, de;q=0.9", English),
-            ("fr, it;q=0.1", Italian),
-            ("*", English),
-            ("*, it;q=0.9", English),
-            ("*;q=0.5, it;q=0.9", Italian),
-            ("en;q=0, *", Italian),
-            ("it;q=0", English),
-            ("it;q=0.000, fr", English),
-            ("it;q=1.000", Italian),
-            ("it ; q=0.5 , en;Q=0.4", Italian),
-        ] {
-            assert_eq!(Language::preferred(field), language, "{field}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_language_range_is_passed_over() {
-        let fields = "it;q=2 it;q=1.001 it;q=0.0001 it;q=-1 it;q= it;level=1 it;q=1;q=1 ;q=1 ,,, ita i -it";
-        for field in fields.split(' ') {
-            assert_eq!(Language::preferred(field), Language::English, "{field}");
-        }
+    fn the_language_of_highest_quality_is_spoken_and_malformed_ranges_are_passed_over() {
+        let english = " | en-GB,en;q=0.9,it;q=0.8 | en, it | fr, de;q=0.9 | * | *, it;q=0.9 | it;q=0 | it;q=0.000, fr";
+        let malformed = "it;q=2 | it;q=1.001 | it;q=0.0001 | it;q=-1 | it;q= | it;level=1 | it;q=1;q=1 | ;q=1 | ,,, | \
+             ita | i | -it";
+        let italian = "it | IT-ch | it-IT,it;q=0.9,en-US;q=0.8,en;q=0.7 | en;q=0.8, it | it, en | fr, it;q=0.1 | \
+             *;q=0.5, it;q=0.9 | en;q=0, * | it;q=1.000 | it ; q=0.5 , en;Q=0.4";
         let many = format!("{}it", "fr,".repeat(MAX_RANGES));
-        assert_eq!(Language::preferred(&many), Language::English);
+        for (fields, language) in [
+            (english, Language::English),
+            (malformed, Language::English),
+            (&many, Language::English),
+            (italian, Language::Italian),
+        ] {
+            for field in fields.split(" | ") {
+                assert_eq!(Language::preferred(field), language, "{field}");
+            }
+        }
     }
 
     #[test]

@@ -25,8 +25,6 @@ pub struct PageSettings {
     /// Secret that signs forms' tokens and hashes callers' addresses. It must be the same in all processes that serve
     /// one site, and known to nobody else.
     pub secret: [u8; 32],
-    /// Maximum number of forms that one address may send a minute.
-    pub forms_per_minute: u32,
     /// Number of forms an hour, from all callers of one process together, after which each form has to be open for a
     /// minute. 0: each has. Values above 8,192 count as 8,192.
     pub calm_forms_per_hour: usize,
@@ -52,7 +50,6 @@ impl PageSettings {
             user_agent: concat!("CurlewBot/", env!("CARGO_PKG_VERSION")).to_owned(),
             contact: None,
             secret,
-            forms_per_minute: 10,
             calm_forms_per_hour: 120,
             searches_per_minute: 120,
             mcp: false,

@@ -1,5 +1,6 @@
-//! Reverse proxies: finds the caller of a request that came through one. Only `X-Forwarded-For` is read, and only behind a proxy that the operator names. Proxies that write it pass
-//! `Forwarded` (RFC 7239) on untouched, so a server that heeded both could be deceived by any caller.
+//! Reverse proxies: finds the caller of a request that came through one. Only `X-Forwarded-For` is read, and only
+//! behind a proxy that the operator names. Proxies that write it pass `Forwarded` (RFC 7239) on untouched, so a server
+//! that heeded both could be deceived by any caller.
 
 use axum::http::header::{FORWARDED, HeaderName, VIA};
 use axum::http::{HeaderMap, HeaderValue};

@@ -44,7 +44,7 @@ impl Allowance {
     pub(crate) fn quota(self, settings: &PageSettings) -> Quota {
         match self {
             Allowance::Search => Quota::a_minute(settings.searches_per_minute),
-            Allowance::Form => Quota::a_minute(settings.forms_per_minute),
+            Allowance::Form => Quota::a_minute(10),
             Allowance::RushForm => Quota::a_minute(1),
             Allowance::HubCall => Quota::a_minute(600),
             Allowance::Message => Quota::a_day(5),

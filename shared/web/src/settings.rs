@@ -50,17 +50,18 @@ mod tests {
 
     #[test]
     fn a_contact_is_a_link_where_it_can_be_one() {
-        let uri = |raw: &str| OperatorContact::parse(raw).unwrap().uri;
-        assert_eq!(uri("help@example.org").as_deref(), Some("mailto:help@example.org"));
-        assert_eq!(uri("mailto:help@example.org").as_deref(), Some("mailto:help@example.org"));
-        assert_eq!(uri("https://example.org/contact").as_deref(), Some("https://example.org/contact"));
-        assert_eq!(uri("ring twice"), None);
-        assert_eq!(uri("javascript:alert(1)"), None);
+        for (raw, uri) in [
+            ("help@example.org", "mailto:help@example.org"),
+            ("mailto:help@example.org", "mailto:help@example.org"),
+            ("https://example.org/contact", "https://example.org/contact"),
+            ("ring twice", ""),
+            ("javascript:alert(1)", ""),
+        ] {
+            assert_eq!(OperatorContact::parse(raw).unwrap().uri.unwrap_or_default(), uri, "{raw}");
+        }
         assert_eq!(OperatorContact::parse("  \r\n"), None);
         assert!(!OperatorContact::parse("http://example.org/").unwrap().fit_for_security_txt);
-        assert!(
-            !OperatorContact::parse("help@example.org\r\nPolicy: https://evil.example").unwrap().text.contains('\n')
-        );
+        assert!(!OperatorContact::parse("me@example.org\r\nPolicy: x").unwrap().text.contains('\n'));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Text from the web, made safe to display: plain, in logical order, and in pieces that are highlighted or not.
 
+use curlew_text::hygiene::storable;
 use std::ops::Range;
 
 /// Maximum length of a displayed title, in characters.
@@ -69,16 +70,9 @@ fn push(pieces: &mut Vec<Piece>, text: &str, marked: bool, left: &mut usize) {
     }
 }
 
+/// Returns the character to show for one: that which may be stored, and a blank for a line's end.
 fn kept(c: char) -> Option<char> {
-    match c {
-        '\t' | '\n' | '\r' => Some(' '),
-        // Bidirectional embeddings, overrides and isolates, and invisible fillers.
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}' | '\u{2060}' | '\u{feff}' => None,
-        // XML 1.0 §2.2, and the noncharacters that validators warn of.
-        '\u{fffe}' | '\u{ffff}' | '\u{fdd0}'..='\u{fdef}' => None,
-        c if c.is_control() => None,
-        c => Some(c),
-    }
+    storable(c).map(|c| if matches!(c, '\t' | '\n') { ' ' } else { c })
 }
 
 #[cfg(test)]

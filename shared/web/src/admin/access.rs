@@ -1,6 +1,6 @@
-//! Access: who is signed in, signing in and signing out. An operator is named by the proxy whose header is trusted, or has a session: a cookie with a sealed key, whose hash
-//! the store knows. The key of a session is computed from that of the token that begins it, so no random source is
-//! needed here.
+//! Access: who is signed in, signing in and signing out. An operator is named by the proxy whose header is trusted, or
+//! has a session: a cookie with a sealed key, whose hash the store knows. The key of a session is computed from that of
+//! the token that begins it, so no random source is needed here.
 
 use super::seal::{LOGIN, SESSION, seal, session_of, unseal};
 use super::{Admin, ENGLISH};

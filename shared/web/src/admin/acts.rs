@@ -101,7 +101,8 @@ pub(super) async fn run(request: &AdminRequest, filled: &Filled) -> Result<ActRe
             }
             HoldLift::WasNone => ActReport::nothing(format!("{about} was not held.")),
             HoldLift::OthersRemain(until) => ActReport::nothing(format!(
-                "{about} was not held by an operator. Its own answers have it left alone until {}, which nobody can lift.",
+                "{about} was not held by an operator. Its own answers have it left alone until {}, which \
+                 nobody can lift.",
                 moment(until)
             )),
         },

@@ -52,7 +52,8 @@ pub(super) async fn page(request: &AdminRequest) -> FoundPage<'_> {
 /// `GET /admin/audit`: what operators did last, by whom.
 pub(super) async fn audit_log(request: &AdminRequest) -> FoundPage<'_> {
     let items = request.admin.services.actions.log.latest(LOGGED).await?.iter().map(logged).collect();
-    let lead = "What operators did, by these pages and by the command line, newest first. `curlew audit` lists all of it, and the pages that were removed.";
+    let lead = "What operators did, by these pages and by the command line, newest first. \
+                `curlew audit` lists all of it, and the pages that were removed.";
     let mut page = request.page("/admin/audit", "Audit log", lead);
     page.parts.push(Part::items("Latest acts", items, NO_ACTS));
     Ok(Some(page))
@@ -68,7 +69,8 @@ fn logged(entry: &AuditEntry) -> Item {
 
 /// `GET /admin/settings`: the settings in force, each with the layer that decides it.
 pub(super) fn settings(request: &AdminRequest) -> AdminPage<'_> {
-    let lead = "What is in force since this process began, and where each value comes from. `curlew config show` prints the same; secrets are not shown.";
+    let lead = "What is in force since this process began, and where each value comes from. \
+                `curlew config show` prints the same; secrets are not shown.";
     let mut page = request.page("/admin/settings", "Settings", lead);
     let tables = request.admin.services.settings.chunk_by(|one, other| one.table == other.table);
     page.parts.extend(tables.map(|settings| {

@@ -131,8 +131,8 @@ sentences! {
 }
 
 /// Examples of queries, with words of the index in place of the names in braces, and their meanings in English and in
-/// Italian. `beginning` begins `one`, `other` is of the same page, `phrase` is two adjacent words; `third` is of another
-/// page, whose host, language and year `site`, `language`, `after` and `before` give.
+/// Italian. `beginning` begins `one`, `other` is of the same page, `phrase` is two adjacent words; `third` is of
+/// another page, whose host, language and year `site`, `language`, `after` and `before` give.
 pub(crate) const EXAMPLES: [(&str, &str, &str); 12] = [
     ("{one} {other}", "pages with both words, or with one", "pagine con entrambe le parole, o con una sola"),
     ("{one} +{other}", "only pages with the second word", "solo pagine con la seconda parola"),

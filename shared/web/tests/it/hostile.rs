@@ -221,7 +221,7 @@ async fn w05_a_form_filled_in_by_a_machine_is_not_taken() {
 
 #[tokio::test]
 async fn w05_in_a_rush_of_forms_each_waits_a_minute() {
-    let settings = PageSettings { calm_forms_per_hour: 2, forms_per_minute: 100, ..settings() };
+    let settings = PageSettings { calm_forms_per_hour: 2, ..settings() };
     let world = World::with(Backend::default(), settings);
     let send = async |url: &str, token: &str| world.post("/suggest", &[("url", url), ("token", token)]).await;
     for url in ["https://one.example/", "https://two.example/"] {
