@@ -160,9 +160,13 @@ fn sameness(url: &Url) -> String {
 mod tests {
     use super::*;
 
-    fn found(html: &str) -> Vec<String> {
+    fn named(html: &str, headers: &[String]) -> Vec<String> {
         let page: Url = "https://example.org/blog/".parse().expect("a URL");
-        discover(html.as_bytes(), None, &page, &[]).into_iter().map(|f| f.url.into()).collect()
+        discover(html.as_bytes(), None, &page, headers).into_iter().map(|f| f.url.into()).collect()
+    }
+
+    fn found(html: &str) -> Vec<String> {
+        named(html, &[])
     }
 
     #[test]
@@ -170,12 +174,8 @@ mod tests {
         let html = "<link rel=alternate type=application/rss+xml href=comments/feed title='Comments'>\
             <LINK REL='Alternate' TYPE='application/atom+xml' HREF='atom.xml?a=1&amp;b=2' title='A &amp; B'>\
             <link rel=alternate type='application/rss+xml; charset=utf-8' href='/feed'><link rel=alternate type=application/rss+xml href='/feed#x'>";
-        let all = [
-            "https://example.org/blog/atom.xml?a=1&b=2",
-            "https://example.org/feed",
-            "https://example.org/blog/comments/feed",
-        ];
-        assert_eq!(found(html), all);
+        let all = ["blog/atom.xml?a=1&b=2", "feed", "blog/comments/feed"];
+        assert_eq!(found(html), all.map(|path| format!("https://example.org/{path}")));
     }
 
     #[test]
@@ -192,10 +192,8 @@ mod tests {
             <link rel=alternate type=application/rss+xml href='javascript:feed'><!-- <link rel=feed href=b> -->\
             <script>'<link rel=feed href=c>'</script>";
         assert_eq!(found(html), [""; 0]);
-        assert_eq!(
-            found("<link rel=alternate type=application/rss+xml href='feed:https://example.org/r'>"),
-            ["https://example.org/r"]
-        );
+        let scheme = "<link rel=alternate type=application/rss+xml href='feed:https://example.org/r'>";
+        assert_eq!(found(scheme), ["https://example.org/r"]);
     }
 
     #[test]
@@ -224,36 +222,22 @@ mod tests {
 
     #[test]
     fn link_headers_name_feeds_too_after_those_of_the_document() {
-        let page: Url = "https://example.org/blog/".parse().expect("a URL");
         let headers = [
             "<rss>; rel=\"alternate\"; type=\"application/rss+xml\"; title=\"All\", <../notes.atom>; rel=feed"
                 .to_owned(),
             "</p/1>; rel=alternate; type=application/json, </de/>; rel=alternate; hreflang=de, <x>; rel=hub".to_owned(),
         ];
-        let named = |html: &str| -> Vec<String> {
-            discover(html.as_bytes(), None, &page, &headers).into_iter().map(|f| f.url.into()).collect()
-        };
         let (rss, atom) = ("https://example.org/blog/rss", "https://example.org/notes.atom");
-        assert_eq!(named("<base href='https://example.net/'>"), [rss, atom]);
+        assert_eq!(named("<base href='https://example.net/'>", &headers), [rss, atom]);
         let html = "<link rel=alternate type=application/rss+xml href=/own><link rel=alternate type=application/rss+xml href=/blog/rss>";
-        assert_eq!(named(html), ["https://example.org/own", rss, atom]);
+        assert_eq!(named(html, &headers), ["https://example.org/own", rss, atom]);
     }
 
     #[test]
     fn a_feed_under_two_addresses_is_one() {
         let link = |href: &str| format!("<link rel=alternate type=application/rss+xml href='{href}'>");
-        let all: String = [
-            "/feed",
-            "/feed/",
-            "http://example.org:80/feed",
-            "/feed?",
-            "/feed#top",
-            "/feed?tag=1",
-            "/feed/?tag=1",
-            "/Feed",
-        ]
-        .map(link)
-        .concat();
+        let same = ["/feed", "/feed/", "http://example.org:80/feed", "/feed?", "/feed#top"].map(link);
+        let all = same.concat() + &["/feed?tag=1", "/feed/?tag=1", "/Feed"].map(link).concat();
         let kept = ["https://example.org/feed", "https://example.org/feed?tag=1", "https://example.org/Feed"];
         assert_eq!(found(&all), kept);
     }

@@ -100,8 +100,7 @@ impl Deletions {
         Deletions { all, by_id }
     }
 
-    /// True if this entry is deleted: the later of entry and deletion wins (RFC 6721 §2), or the deletion if that is
-    /// unknown. A deletion that loses is removed, one that wins receives the entry's page.
+    /// True if this entry is deleted: the later of both wins (RFC 6721 §2), in doubt the deletion, which gets its page.
     fn supersede(&mut self, entry: &Entry) -> bool {
         let Some(place) = self.by_id.get(&entry.id).and_then(|at| self.all.get_mut(*at)) else { return false };
         let Some(deletion) = place else { return false };

@@ -7,7 +7,7 @@ use crate::{
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use std::{borrow::Cow, fmt, marker::PhantomData};
+use std::{fmt, marker::PhantomData};
 use url::Url;
 
 pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Result<Feed, FeedError> {
@@ -217,7 +217,11 @@ struct Object<T>(Option<T>);
 #[derive(Default)]
 struct Author(Option<String>);
 
-struct Named(LooseText);
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Named {
+    name: LooseText,
+}
 
 /// A list, truncated to [`MAX_LIST`]; an object is read as its only member, anything else as an empty list.
 struct List<T>(Vec<T>);
@@ -247,36 +251,10 @@ impl<'de> Deserialize<'de> for Author {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Author, D::Error> {
         Ok(match d.deserialize_any(LooseVisitor::<Named, Author>(PhantomData))? {
             LooseValue::Text(name) => Author(Some(name).filter(|n| !n.trim().is_empty())),
-            LooseValue::Object(Named(name)) => Author(name.take()),
+            LooseValue::Object(Named { name }) => Author(name.take()),
             LooseValue::List(authors) => authors.into_iter().next().unwrap_or_default(),
             LooseValue::Number(_) | LooseValue::Nothing | LooseValue::Other => Author(None),
         })
-    }
-}
-
-impl<'de> Deserialize<'de> for Named {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Named, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Named;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named, A::Error> {
-                let mut named = Named(LooseText::default());
-                while let Some(key) = map.next_key::<Cow<'de, str>>()? {
-                    if key == "name" {
-                        named.0 = map.next_value()?
-                    } else {
-                        map.next_value::<IgnoredAny>().map(drop)?
-                    }
-                }
-                Ok(named)
-            }
-        }
-        d.deserialize_map(Members)
     }
 }
 

@@ -1,13 +1,10 @@
-//! Parses bytes into a feed with entries or into a sitemap, and finds the feeds that a page names. Pure: no I/O, no
-//! clock.
+//! Parses bytes into a feed with entries or into a sitemap, and finds the feeds that a page names; no I/O, no clock.
 //!
 //! Steps of [`parse`]:
 //!
 //! 1. `decode`: bytes to text (byte order mark, HTTP charset, XML declaration, guess).
-//! 2. `mend`: a tolerant reader scans the text once, in linear time, in any dialect and however broken, limited in
-//!    entries, text and depth. JSON Feed has its own reader; feed-rs tries an XML document in which `mend` finds no
-//!    feed
-//!    (`second`).
+//! 2. `mend`: a tolerant reader scans the text once, in linear time, in any dialect and however broken, within limits.
+//!    JSON Feed has its own reader; feed-rs tries an XML document in which `mend` finds no feed (`second`).
 //! 3. `finish`: stable ids, plain titles, absolute `http(s)` links, clean text, names without e-mail addresses.
 //!
 //! `schema` lists violations of the format for the feed's author; it refuses nothing. Times are not checked: a date may
@@ -50,8 +47,7 @@ use work::Work;
 
 /// Reads a feed: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, JSON Feed, repaired if possible.
 ///
-/// Of `content_type`, the HTTP header, only the charset is used (RFC 7303 §3.2). Relative links are resolved against
-/// `url`.
+/// Only the charset of `content_type` is used (RFC 7303 §3.2). Relative links are resolved against `url`.
 ///
 /// # Errors
 /// [`FeedError::TooLarge`] for a limit that truncation cannot meet; otherwise the document is no feed, or unreadable.

@@ -1,5 +1,4 @@
-//! Reads sitemaps (sitemaps.org), gzip-compressed or not: indexes, lists of pages, plain text, and feeds in their
-//! place.
+//! Reads sitemaps (sitemaps.org), gzip-compressed or not: indexes, lists of pages, plain text, feeds in their place.
 
 mod xml;
 

@@ -1,6 +1,5 @@
 //! Splits a document into tags, text and CDATA without ever failing, in linear time: every search ends where the next
-//! one begins, or its result is remembered. quick-xml stops at the first fault, and half of the broken feeds have one
-//! whose meaning is unambiguous.
+//! one begins, or its result is remembered. quick-xml stops at the first fault, whose meaning is often unambiguous.
 
 use crate::work::Work;
 use curlew_text::references;

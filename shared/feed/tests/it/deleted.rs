@@ -1,17 +1,7 @@
 //! Tests entries that a feed deletes (RFC 6721), and the hub that it names (WebSub §4).
 
-use curlew_feed::{Feed, Limits, parse};
-
-fn read(body: &str) -> Feed {
-    parse(body.as_bytes(), None, &"https://mudflat.example/feed".parse().unwrap(), &Limits::default()).unwrap()
-}
-
-fn atom(inside: &str) -> Feed {
-    read(&format!(
-        "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:at='http://purl.org/atompub/tombstones/1.0'>\
-         <id>urn:mudflat</id><title>The Mudflat Gazette</title><updated>2026-05-03T17:05:09Z</updated>{inside}</feed>"
-    ))
-}
+use crate::documents::{atom, read, rss};
+use curlew_feed::{Feed, Limits};
 
 fn deleted(feed: &Feed) -> Vec<(&str, Option<&str>, Option<String>)> {
     feed.deleted.iter().map(|d| (d.id.as_str(), d.url.as_deref(), d.when.map(|w| w.to_string()))).collect()
@@ -19,7 +9,7 @@ fn deleted(feed: &Feed) -> Vec<(&str, Option<&str>, Option<String>)> {
 
 #[test]
 fn a_deleted_entry_is_told_with_its_time_and_page() {
-    let feed = atom(
+    let feed = read(atom(
         "<at:deleted-entry ref='urn:curlew:1' when='2026-05-02T10:00:00+02:00'>\
            <at:by><name>Ines Marsh</name><email>ines@mudflat.example</email></at:by><at:comment>It was a godwit.</at:comment>\
            <link href='/2026/curlew'/></at:deleted-entry>\
@@ -27,7 +17,7 @@ fn a_deleted_entry_is_told_with_its_time_and_page() {
          <at:deleted-entry ref='urn:curlew:3' when='2026-05-01T00:00:00Z'/>\
          <at:deleted-entry when='2026-05-01T00:00:00Z'/>\
          <entry><id>urn:curlew:4</id><title>Still here</title><link href='/4'/></entry>",
-    );
+    ));
     let first = Some("2026-05-02T08:00:00Z".to_owned());
     let third = Some("2026-05-01T00:00:00Z".to_owned());
     assert_eq!(
@@ -49,23 +39,22 @@ fn a_deleted_entry_is_told_with_its_time_and_page() {
 fn of_an_entry_and_its_deletion_the_later_one_counts() {
     let entry = "<entry><id>urn:1</id><title>T</title><link href='/1'/><updated>2026-05-02T00:00:00Z</updated></entry>";
     let tombstone = |when: &str| format!("<at:deleted-entry ref='urn:1' when='{when}'/>");
-    let gone = atom(&format!("{entry}{}", tombstone("2026-05-03T00:00:00Z")));
+    let gone = read(atom(&format!("{entry}{}", tombstone("2026-05-03T00:00:00Z"))));
     assert_eq!((gone.entries.len(), gone.deleted.len()), (0, 1));
     assert_eq!(gone.deleted[0].url.as_deref(), Some("https://mudflat.example/1"));
-    let twice = format!("{}{entry}{}", tombstone("2026-05-01T00:00:00Z"), tombstone("2026-05-03T00:00:00Z"));
-    assert_eq!((atom(&twice).entries.len(), atom(&twice).deleted.len()), (0, 1));
-    let back = atom(&format!("{}{entry}", tombstone("2026-05-01T00:00:00Z")));
+    let before = tombstone("2026-05-01T00:00:00Z");
+    let twice = read(atom(&format!("{before}{entry}{}", tombstone("2026-05-03T00:00:00Z"))));
+    assert_eq!((twice.entries.len(), twice.deleted.len()), (0, 1));
+    let back = read(atom(&format!("{before}{entry}")));
     assert_eq!((back.entries.len(), back.deleted.len()), (1, 0));
 }
 
 #[test]
 fn deletions_are_known_in_other_feeds_and_never_too_many() {
-    let rss = read(
-        "<rss version='2.0'><channel><title>T</title><at:deleted-entry ref='https://mudflat.example/1' \
-         when='2026-05-01T00:00:00Z'/><item><title>A</title></item></channel></rss>",
-    );
-    assert_eq!((rss.deleted.len(), rss.entries.len()), (1, 1));
-    let many = atom(&"<at:deleted-entry ref='urn:x'/>".repeat(100_000));
+    let deletion = "<at:deleted-entry ref='https://mudflat.example/1' when='2026-05-01T00:00:00Z'/>";
+    let one = read(rss(&format!("{deletion}<item><title>A</title></item>")));
+    assert_eq!((one.deleted.len(), one.entries.len()), (1, 1));
+    let many = read(atom(&"<at:deleted-entry ref='urn:x'/>".repeat(100_000)));
     assert!(many.truncated && many.deleted.len() <= Limits::default().entries);
 }
 
@@ -74,16 +63,11 @@ fn f10_hub_and_topic_are_found_in_every_dialect() {
     let links =
         "<atom:link rel='self' href='https://mudflat.example/feed'/><atom:link rel='hub' href='https://hub.example/'/>";
     let in_item = links.replace("hub.example", "other.example").replace("/feed'", "/1'");
-    let rss = format!(
-        "<rss version='2.0' xmlns:atom='http://www.w3.org/2005/Atom'><channel><title>T</title>{links}<item><title>A</title>{in_item}</item></channel></rss>"
-    );
-    let atom = format!(
-        "<feed xmlns='http://www.w3.org/2005/Atom'><title>T</title>{links}<entry><id>1</id>{in_item}</entry></feed>"
-    )
-    .replace("atom:link", "link");
+    let in_rss = rss(&format!("{links}<item><title>A</title>{in_item}</item>"));
+    let in_atom = atom(&format!("{links}<entry><id>1</id>{in_item}</entry>")).replace("atom:link", "link");
     let json = r#"{"version": "https://jsonfeed.org/version/1.1", "title": "T", "feed_url": "https://mudflat.example/feed",
         "hubs": [{"type": "rssCloud", "url": "https://cloud.example/"}, {"type": "WebSub", "url": "https://hub.example/"}], "items": []}"#;
-    for body in [rss.as_str(), &atom, json] {
+    for body in [in_rss.as_str(), &in_atom, json] {
         let hints = read(body).hints;
         assert_eq!(hints.hub.as_deref(), Some("https://hub.example/"), "{body}");
         assert_eq!(hints.self_url.as_deref(), Some("https://mudflat.example/feed"), "{body}");

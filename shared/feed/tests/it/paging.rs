@@ -1,29 +1,21 @@
 //! Tests links to older documents of a feed (RFC 5005, JSON Feed), and the program that made it.
 
+use crate::documents::{self, read};
+use curlew_feed::Feed;
 use curlew_feed::paging::{Generator, Paging};
-use curlew_feed::{Feed, Limits, parse};
-
-fn read(body: &str) -> Feed {
-    parse(body.as_bytes(), None, &"https://mudflat.example/blog/feed".parse().unwrap(), &Limits::default()).unwrap()
-}
 
 fn atom(inside: &str) -> Feed {
-    read(&format!(
-        "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:fh='http://purl.org/syndication/history/1.0'>\
-         <id>urn:mudflat</id><title>The Mudflat Gazette</title>{inside}</feed>"
-    ))
+    read(documents::atom(inside))
 }
 
 fn rss(inside: &str) -> Feed {
-    read(&format!(
-        "<rss version='2.0' xmlns:a='http://www.w3.org/2005/Atom'><channel><title>T</title>{inside}</channel></rss>"
-    ))
+    read(documents::rss(inside))
 }
 
 #[test]
 fn a_feed_names_its_older_documents() {
     let expected = Paging {
-        next: Some("https://mudflat.example/blog/feed?page=2".to_owned()),
+        next: Some("https://mudflat.example/feed?page=2".to_owned()),
         prev_archive: Some("https://archive.example/2025".to_owned()),
         ..Paging::default()
     };
@@ -35,11 +27,11 @@ fn a_feed_names_its_older_documents() {
     assert_eq!(atom(&format!("{entry}{source}{links}")).paging, expected);
     let long = "http://www.iana.org/assignments/relation/prev-archive";
     assert_eq!(atom(&links.replace("'prev-archive'", &format!("'{long}'"))).paging, expected);
-    let item = "<item><title>A</title><a:link rel='next' href='/no'/></item>";
-    assert_eq!(rss(&format!("{}{item}", links.replace("<link", "<a:link"))).paging, expected);
+    let item = "<item><title>A</title><atom:link rel='next' href='/no'/></item>";
+    assert_eq!(rss(&format!("{}{item}", links.replace("<link", "<atom:link"))).paging, expected);
     let json = r#"{"version": "https://jsonfeed.org/version/1.1", "title": "T", "next_url": "?page=2", "items": []}"#;
     assert_eq!(read(json).paging, Paging { prev_archive: None, ..expected });
-    assert_eq!(read(&json.replace("\"?page=2\"", "[2]")).paging, Paging::default());
+    assert_eq!(read(json.replace("\"?page=2\"", "[2]")).paging, Paging::default());
     assert_eq!(atom("<link rel='next' href='javascript:x'/><link rel='prev-archive'/>").paging, Paging::default());
 }
 
@@ -47,12 +39,16 @@ fn a_feed_names_its_older_documents() {
 fn a_feed_says_whether_it_is_an_archive_or_complete() {
     let archive = Paging { is_archive: true, ..Paging::default() };
     let complete = Paging { is_complete: true, ..Paging::default() };
-    assert_eq!(atom("<fh:archive/>").paging, archive);
-    assert_eq!(atom("<fh:complete></fh:complete>").paging, complete);
-    assert_eq!(atom("<archive xmlns='http://purl.org/syndication/history/1.0'/>").paging, archive);
-    assert_eq!(rss("<fh:complete/>").paging, complete);
-    assert_eq!(atom("<archive/><x:complete/>").paging, Paging::default());
-    assert_eq!(atom("<entry><id>1</id><fh:archive/></entry>").paging, Paging::default());
+    for (feed, paging) in [
+        (atom("<fh:archive/>"), &archive),
+        (atom("<archive xmlns='http://purl.org/syndication/history/1.0'/>"), &archive),
+        (atom("<fh:complete></fh:complete>"), &complete),
+        (rss("<fh:complete/>"), &complete),
+        (atom("<archive/><x:complete/>"), &Paging::default()),
+        (atom("<entry><id>1</id><fh:archive/></entry>"), &Paging::default()),
+    ] {
+        assert_eq!(feed.paging, *paging, "{feed:?}");
+    }
 }
 
 #[test]
@@ -69,14 +65,15 @@ fn the_number_of_all_entries_is_read() {
 #[test]
 fn the_program_is_known_by_its_generator_element() {
     let (wordpress, blogger) = (Some(Generator::WordPress), Some(Generator::Blogger));
-    assert_eq!(rss("<generator>https://wordpress.org/?v=6.4.2</generator>").generator, wordpress);
-    assert_eq!(
-        atom("<generator uri='https://wordpress.org/' version='6.4'>WordPress</generator>").generator,
-        wordpress
-    );
-    assert_eq!(atom("<generator version='7.00' uri='http://www.blogger.com'>Blogger</generator>").generator, blogger);
-    assert_eq!(atom("<generator uri='http://www.blogger.com'/>").generator, blogger);
-    assert_eq!(rss("<generator>Blogger</generator>").generator, blogger);
-    assert_eq!(rss("<admin:generatorAgent rdf:resource='http://wordpress.org/?v=2.0'/>").generator, wordpress);
-    assert_eq!(rss("<generator>Hugo</generator><item><generator>Blogger</generator></item>").generator, None);
+    for (feed, generator) in [
+        (rss("<generator>https://wordpress.org/?v=6.4.2</generator>"), wordpress),
+        (atom("<generator uri='https://wordpress.org/' version='6.4'>WordPress</generator>"), wordpress),
+        (atom("<generator version='7.00' uri='http://www.blogger.com'>Blogger</generator>"), blogger),
+        (atom("<generator uri='http://www.blogger.com'/>"), blogger),
+        (rss("<generator>Blogger</generator>"), blogger),
+        (rss("<admin:generatorAgent rdf:resource='http://wordpress.org/?v=2.0'/>"), wordpress),
+        (rss("<generator>Hugo</generator><item><generator>Blogger</generator></item>"), None),
+    ] {
+        assert_eq!(feed.generator, generator, "{feed:?}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Tests recovery: broken but readable documents are read.
 
-use crate::documents::{first_title, read, read_bytes, rss};
-use curlew_feed::{Feed, FeedError, Format, Limits, NotAFeed, Repair, parse};
+use crate::documents::{first_title, read, rss, try_read};
+use curlew_feed::{Feed, FeedError, Format, NotAFeed, Repair};
 
 /// Reads a feed; checks that it was repaired in this way, and that its author is told.
 fn mended(body: &str, repair: Repair) -> Feed {
@@ -12,29 +12,9 @@ fn mended(body: &str, repair: Repair) -> Feed {
 }
 
 #[test]
-fn x11_bare_ampersands_and_undefined_entities_are_read() {
-    let feed = mended(&rss("<item><title>Reed & marsh &copy;&nope;</title></item>"), Repair::Reference);
-    assert_eq!(first_title(&feed), "Reed & marsh \u{a9}&nope;");
-}
-
-#[test]
-fn bad_encodings_are_read() {
-    let feed = read_bytes(b"<?xml version='1.0' encoding='utf-8'?><rss version='2.0'><channel><item><title>caf\xE9</title></item></channel></rss>");
-    assert_eq!(first_title(&feed), "caf\u{e9}");
-    assert!(feed.repairs.contains(&Repair::Encoding));
-}
-
-#[test]
-fn x10_control_characters_are_left_out() {
-    let feed = read(&rss("<item><title>A\u{1}B\u{1f}C</title></item>"));
-    assert_eq!(first_title(&feed), "ABC");
-    assert!(!feed.faults.is_empty());
-}
-
-#[test]
 fn missing_namespaces_are_taken_as_they_are_meant() {
     let feed =
-        read(&rss("<item><title>T</title><dc:creator>Bo</dc:creator><content:encoded>C</content:encoded></item>"));
+        read(rss("<item><title>T</title><dc:creator>Bo</dc:creator><content:encoded>C</content:encoded></item>"));
     assert_eq!((feed.entries[0].author.as_deref(), feed.entries[0].content.as_deref()), (Some("Bo"), Some("C")));
     assert!(!feed.faults.is_empty());
     let feed = read("<feed><title>Waders</title><entry><title>T</title><link href='/1'/></entry></feed>");
@@ -46,30 +26,13 @@ fn missing_namespaces_are_taken_as_they_are_meant() {
 }
 
 #[test]
-fn x14_bad_dates_cost_the_date_only() {
-    let feed = mended(&rss("<item><title>T</title><pubDate>the day before</pubDate></item>"), Repair::Date);
-    assert_eq!((feed.entries.len(), feed.entries[0].published), (1, None));
-    let feed = read(&rss("<item><title>T</title><pubDate>3 Maggio 2026, 17:05 CEST</pubDate></item>"));
-    assert_eq!(feed.entries[0].published.unwrap().to_string(), "2026-05-03T15:05:00Z");
-}
-
-#[test]
-fn html_before_the_document_is_passed_over() {
-    let feed = mended(
-        &format!("<br />\n<b>Warning</b>: line 3<br />\n{}", rss("<item><title>T</title></item>")),
-        Repair::LeadingJunk,
-    );
-    assert_eq!(first_title(&feed), "T");
-}
-
-#[test]
-fn a_complaint_in_brackets_before_the_document_is_passed_over() {
-    let complaint = "[24-May-2026] {notice} line 3\n";
-    let feed = mended(&format!("{complaint}{}", rss("<item><title>T</title></item>")), Repair::LeadingJunk);
-    assert_eq!(first_title(&feed), "T");
-    let refused =
-        parse(b"{\"error\": \"<b>no</b>\"}", None, &"https://a.example/".parse().unwrap(), &Limits::default());
-    assert_eq!(refused, Err(FeedError::NotAFeed(NotAFeed::Other("a JSON object".to_owned()))));
+fn a_complaint_before_the_document_is_passed_over() {
+    for complaint in ["<br />\n<b>Warning</b>: line 3<br />\n", "[24-May-2026] {notice} line 3\n"] {
+        let body = format!("{complaint}{}", rss("<item><title>T</title></item>"));
+        assert_eq!(first_title(&mended(&body, Repair::LeadingJunk)), "T");
+    }
+    let refused = FeedError::NotAFeed(NotAFeed::Other("a JSON object".to_owned()));
+    assert_eq!(try_read("{\"error\": \"<b>no</b>\"}"), Err(refused));
 }
 
 #[test]
@@ -90,20 +53,20 @@ fn a_feed_in_a_web_page_is_read() {
              <body><p>Hello{body}<title>Not this</title><p><a href='/x'>x</a></body></html>"
         )
     };
-    let read_in_page = read(&page(feed));
+    let read_in_page = read(page(feed));
     assert_eq!((read_in_page.title.as_deref(), first_title(&read_in_page)), (Some("Waders"), "T"));
     assert_eq!((read_in_page.entries.len(), read_in_page.truncated), (1, false));
     let prefixed = feed.replace("</", "</a:").replace("xmlns=", "xmlns:a=");
     let prefixed = ["feed", "title>", "entry", "id", "link"]
         .iter()
         .fold(prefixed, |feed, name| feed.replace(&format!("<{name}"), &format!("<a:{name}")));
-    assert_eq!(read(&page(&prefixed)).entries, read_in_page.entries);
+    assert_eq!(read(page(&prefixed)).entries, read_in_page.entries);
     let item = "<item><title>T</title><link>/1</link></item>";
     let in_rdf = format!(
         "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns='http://purl.org/rss/1.0/'>{item}</rdf:RDF>"
     );
     for body in [rss(item), in_rdf] {
-        let feed = read(&page(&body));
+        let feed = read(page(&body));
         assert_eq!((feed.entries.len(), first_title(&feed), feed.truncated), (1, "T", false), "{body}");
     }
     for none in [
@@ -113,17 +76,12 @@ fn a_feed_in_a_web_page_is_read() {
         "<rss version='2.0'><channel><title>T</title></channel></rss>",
         "<textarea><rss version='2.0'><channel><item/></channel></rss></textarea>",
     ] {
-        let refused = parse(page(none).as_bytes(), None, &"https://a.example/".parse().unwrap(), &Limits::default());
-        assert_eq!(refused, Err(FeedError::NotAFeed(NotAFeed::WebPage)), "{none}");
+        assert_eq!(try_read(page(none)), Err(FeedError::NotAFeed(NotAFeed::WebPage)), "{none}");
     }
 }
 
 #[test]
 fn what_the_document_says_is_told_without_controls() {
-    let refused = |body: &str| {
-        let url = "https://a.example/".parse().unwrap();
-        parse(body.as_bytes(), None, &url, &Limits::default()).unwrap_err().to_string()
-    };
     let escape = "\u{1b}]0;PWNED\u{7}\u{9b}31m\u{202e}";
     for body in [
         format!("<rdf{escape}x><a/></rdf{escape}x>"),
@@ -134,11 +92,11 @@ fn what_the_document_says_is_told_without_controls() {
         format!("{{\"version\": \"https://jsonfeed.org/version/1.1\", \"items\": [\"{}", "x".repeat(9_000)),
         format!("{{\"version\": \"https://jsonfeed.org/version/1.1\", \"items\": {escape}}}"),
     ] {
-        let told = refused(&body);
+        let told = try_read(&body).unwrap_err().to_string();
         assert!(!told.contains(|c: char| c.is_control() || c == '\u{202e}'), "{told:?}");
         assert!(told.chars().count() < 300, "{told}");
     }
-    let feed = read(&rss(&format!("<item><pubDate>{escape}</pubDate><x{escape}>a</item>")));
+    let feed = read(rss(&format!("<item><pubDate>{escape}</pubDate><x{escape}>a</item>")));
     let told: String = feed.faults.first.iter().map(|f| format!("{f} {} {}", f.at, f.found)).collect();
     assert!(!feed.faults.is_empty() && !told.contains(|c: char| c.is_control() || c == '\u{202e}'), "{told:?}");
 }
@@ -146,7 +104,7 @@ fn what_the_document_says_is_told_without_controls() {
 #[test]
 fn an_address_without_its_scheme_is_that_of_the_host_that_it_names() {
     let link = |link: &str| {
-        let feed = read(&rss(&format!("<item><title>T</title><link>{link}</link></item>")));
+        let feed = read(rss(&format!("<item><title>T</title><link>{link}</link></item>")));
         feed.entries[0].link.clone().unwrap_or_default()
     };
     for (written, meant) in [
