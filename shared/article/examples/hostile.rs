@@ -76,7 +76,8 @@ fn search(seed: u64, pages: usize) -> Result<(), Box<dyn Error>> {
         state ^= state << 17;
         usize::try_from(state >> 33).unwrap_or_default() % below
     };
-    let mut some = |most: usize| -> String { (0..=draw(most)).map(|_| PIECES[draw(PIECES.len())]).collect() };
+    let pieces: Vec<&str> = PIECES.split('|').collect();
+    let mut some = |most: usize| -> String { (0..=draw(most)).map(|_| pieces[draw(pieces.len())]).collect() };
     let mut slow = 0;
     for _ in 0..pages {
         let (start, unit, end) = (some(4), some(6), some(3));
@@ -92,95 +93,31 @@ fn search(seed: u64, pages: usize) -> Result<(), Box<dyn Error>> {
 }
 
 /// Pieces of pages that are made by chance.
-const PIECES: &[&str] = &[
-    "<p>A sentence of a section that has some forty letters or more in it.</p>",
-    "<p>The ferry sails again once the storm has passed over the bay, and it takes the mail, the bread and the children with it to the island, as it has done on every day of the last hundred years but two.</p>",
-    "<p>a few words</p>",
-    "<p>港の入り口に立つ古い灯台が一日の朝、十年ぶりに公開された。</p>",
-    "<p>Share this article</p>",
-    "<p>By Ada Example</p>",
-    "<p><a href=/x>Read more about the ferry of the bay</a></p>",
-    "<p><b>Question</b></p>",
-    "<p>we use cookies, share this post, subscribe to our newsletter</p>",
-    "<h1>The ferry sails</h1>",
-    "<h2>Related posts</h2>",
-    "<h2><a href=/y>Related posts</a></h2>",
-    "<h2>The ferry</h2>",
-    "<h2>港</h2>",
-    "<h3>a</h3>",
-    "<h3><a href=/2026/05/02/other.html>Another story of the harbour and its boats</a></h3>",
-    "<h4>Contents</h4>",
-    "<ul>",
-    "</ul>",
-    "<li>two eggs</li>",
-    "<li><a href=/z>one two</a></li>",
-    "<li><a href='#part'>The ferry</a></li>",
-    "<ol><li>Stir it until the flour has taken up all of the milk.</li></ol>",
-    "<div>",
-    "</div>",
-    "<div hidden>",
-    "<div class='related share comments'>",
-    "<div class='entry-content'>",
-    "<div class=post id=post-1>",
-    "<div class=author-box>",
-    "<div class=sidebar>",
-    "<div class=card>",
-    "<div style='display:none'>",
-    "<div itemprop=articleBody>",
-    "<div itemscope itemtype='https://schema.org/Article'>",
-    "<div aria-hidden=true>",
-    "<section>",
-    "</section>",
-    "<article>",
-    "</article>",
-    "<main>",
-    "</main>",
-    "<header>",
-    "</header>",
-    "<footer>",
-    "</footer>",
-    "<nav>",
-    "</nav>",
-    "<aside>",
-    "</aside>",
-    "<details><summary>a label</summary>",
-    "</details>",
-    "<blockquote>",
-    "</blockquote>",
-    "<table><tr><td>",
-    "<td>cell</td>",
-    "</table>",
-    "<figure><img src=/a.jpg width=900 height=600><figcaption>A caption.</figcaption></figure>",
-    "<img src=/b.jpg srcset='/c.jpg 900w'>",
-    "<time datetime=2026-05-01 class=published>1 May 2026</time>",
-    "<span class=author itemprop=author>Ada Example</span>",
-    "<a rel=author href=/authors/ada>Ada Example</a>",
-    "<a href=/tag/x>x</a> ",
-    "<a href=/next>Next »</a>",
-    "<br>",
-    "word ",
-    "A line that breaks.<br><br>",
-    "<pre>code();\n</pre>",
-    "<b>",
-    "</b>",
-    "<em>",
-    "</em>",
-    "<span>",
-    "</span>",
-    "<noscript>",
-    "</noscript>",
-    "<title>The ferry sails</title>",
-    "<title>港港港港港港港港港港港港港港港港港港港港 - The Harbour</title>",
-    "<meta property=og:title content='The ferry sails'>",
-    "<meta property=og:image content=/a.jpg>",
-    "<meta name=author content='Ada Example'>",
-    "<script type=application/ld+json>{\"@type\":\"Article\",\"headline\":\"The ferry sails\",\"author\":\"Ada\"}</script>",
-    "<button>Subscribe</button>",
-    "<form><input><label>Mail</label></form>",
-    "<iframe src=https://video.example/1></iframe>",
-    "<!-- x -->",
-    "&nbsp;",
-];
+const PIECES: &str = "<p>A sentence of a section that has some forty letters or more in it.</p>|\
+    <p>The ferry sails again once the storm has passed over the bay, and it takes the mail, the bread and the children with it to the island, as it has done on every day of the last hundred years but two.</p>|\
+    <p>a few words</p>|<p>港の入り口に立つ古い灯台が一日の朝、十年ぶりに公開された。</p>|<p>Share this article</p>|<p>By Ada Example</p>|\
+    <p><a href=/x>Read more about the ferry of the bay</a></p>|<p><b>Question</b></p>|\
+    <p>we use cookies, share this post, subscribe to our newsletter</p>|<h1>The ferry sails</h1>|\
+    <h2>Related posts</h2>|<h2><a href=/y>Related posts</a></h2>|<h2>The ferry</h2>|<h2>港</h2>|<h3>a</h3>|\
+    <h3><a href=/2026/05/02/other.html>Another story of the harbour and its boats</a></h3>|<h4>Contents</h4>|<ul>|\
+    </ul>|<li>two eggs</li>|<li><a href=/z>one two</a></li>|<li><a href='#part'>The ferry</a></li>|\
+    <ol><li>Stir it until the flour has taken up all of the milk.</li></ol>|<div>|</div>|<div hidden>|\
+    <div class='related share comments'>|<div class='entry-content'>|<div class=post id=post-1>|\
+    <div class=author-box>|<div class=sidebar>|<div class=card>|<div style='display:none'>|\
+    <div itemprop=articleBody>|<div itemscope itemtype='https://schema.org/Article'>|<div aria-hidden=true>|\
+    <section>|</section>|<article>|</article>|<main>|</main>|<header>|</header>|<footer>|</footer>|<nav>|</nav>|\
+    <aside>|</aside>|<details><summary>a label</summary>|</details>|<blockquote>|</blockquote>|<table><tr><td>|\
+    <td>cell</td>|</table>|\
+    <figure><img src=/a.jpg width=900 height=600><figcaption>A caption.</figcaption></figure>|\
+    <img src=/b.jpg srcset='/c.jpg 900w'>|<time datetime=2026-05-01 class=published>1 May 2026</time>|\
+    <span class=author itemprop=author>Ada Example</span>|<a rel=author href=/authors/ada>Ada Example</a>|\
+    <a href=/tag/x>x</a> |<a href=/next>Next »</a>|<br>|word |A line that breaks.<br><br>|<pre>code();\n</pre>|<b>|\
+    </b>|<em>|</em>|<span>|</span>|<noscript>|</noscript>|<title>The ferry sails</title>|\
+    <title>港港港港港港港港港港港港港港港港港港港港 - The Harbour</title>|<meta property=og:title content='The ferry sails'>|\
+    <meta property=og:image content=/a.jpg>|<meta name=author content='Ada Example'>|\
+    <script type=application/ld+json>{\"@type\":\"Article\",\"headline\":\"The ferry sails\",\"author\":\"Ada\"}</script>|\
+    <button>Subscribe</button>|<form><input><label>Mail</label></form>|\
+    <iframe src=https://video.example/1></iframe>|<!-- x -->|&nbsp;";
 
 /// Returns the processor time of this thread in milliseconds (proc(5), schedstat), which other load changes little.
 fn busy() -> Option<u64> {
@@ -218,6 +155,11 @@ fn tags(unit: &str) -> String {
     unit.repeat((LONGEST / unit.len()).min((Limits::default().tags - 10) / each.max(1)))
 }
 
+/// Returns attributes, all of different names.
+fn attributes(many: usize) -> String {
+    (0..many).map(|n| format!(" a{n}")).collect()
+}
+
 /// Returns `many` formatting elements, all different and left open.
 fn tangled(many: usize) -> String {
     (0..many).map(|n| format!("<b id={n}>")).collect()
@@ -226,10 +168,7 @@ fn tangled(many: usize) -> String {
 /// Repeats tags of one name, each with different attributes.
 fn many_attributes(tag: &str) -> String {
     let tag = tag.trim_matches(['<', '>']);
-    numbered(|n| {
-        let names: String = (0..250).map(|name| format!(" n{}x{name}", usize::MAX - n)).collect();
-        format!("<{tag}{names}>")
-    })
+    numbered(|n| format!("<{tag}{}>", attributes(250).replace('a', &format!("n{}x", usize::MAX - n))))
 }
 
 /// Returns a page with a script of JSON-LD.
@@ -237,10 +176,23 @@ fn linked(json: &str) -> String {
     format!("<title>T</title><script type=application/ld+json>{json}</script><p>word word word")
 }
 
+/// Returns a page with JSON-LD of a thing, and of reviews of which it is the author.
+fn reviewed(thing: &str, reviews: usize) -> String {
+    let reviews = vec![r#"{"@type":"Review","author":{"@id":"x"}}"#; reviews].join(",");
+    linked(&format!(r#"{{"@graph":[{{"@id":"x",{thing}}},{reviews}]}}"#))
+}
+
+/// Returns 200 items of microdata that share a part.
+fn items(part: &str) -> String {
+    format!("{}<div id=all>{part}", "<div itemscope itemref=all></div>".repeat(200))
+}
+
 /// Returns elements that mark the article, all of them around the rest of the page.
 fn nested_marks() -> String {
     ["<article>", "<main>", "<div class=entry-content>", "<div itemprop=articleBody>"].map(|tag| tag.repeat(4)).concat()
 }
+
+const PROSE: &str = "<p>The ferry sails again once the storm has passed over the bay.</p>";
 
 type Make = fn() -> String;
 
@@ -273,12 +225,10 @@ const PAGES: &[(&str, Make)] = &[
     ("b04-html", || many_attributes("html")),
     ("b04-body", || many_attributes("body")),
     ("b04-names", || numbered(|n| format!("<p a{n} b{n} c{n} d{n} e{n} f{n} g{n} h{n}>"))),
-    ("b04-opened-again", || {
-        format!("<p><b{}>", (0..250).map(|n| format!(" a{n}")).collect::<String>()) + &tags("<p>x")
-    }),
-    ("b04-compared", || numbered(|n| format!("<b id={n}{}>", (0..200).map(|n| format!(" a{n}")).collect::<String>()))),
+    ("b04-opened-again", || format!("<p><b{}>{}", attributes(250), tags("<p>x"))),
+    ("b04-compared", || numbered(|n| format!("<b id={n}{}>", attributes(200)))),
     ("b04-attributes", || format!("<div{}>", numbered(|n| format!(" a{n}=1")))),
-    ("b04-as-many-as-allowed", || fill(&format!("<p{}>", (0..255).map(|n| format!(" a{n}")).collect::<String>()))),
+    ("b04-as-many-as-allowed", || fill(&format!("<p{}>", attributes(255)))),
     ("b04-same-name", || fill(&format!("<p{}>", " a".repeat(255)))),
     ("b04-quoted", || format!("<div{}>", fill(" a='>'"))),
     ("b05-svg-paths", || tags("<path d='M0 0L1 1'/>").replacen("<path", "<svg><path", 1)),
@@ -315,44 +265,34 @@ const PAGES: &[(&str, Make)] = &[
         let parts = (0..45_000).map(|n| format!("<div hidden id=S:{n}>t<template id=B:{}></template></div>", n + 1));
         "<template id=B:0></template>".to_owned() + &parts.collect::<String>()
     }),
-    ("text-headings-of-words", || {
-        let words = fill("x ");
-        format!("<title>{}</title><h1>{}</h1>", &fill("y ")[..1_000], &words[..3_000_000])
-    }),
+    ("text-headings-of-words", || format!("<title>{}</title><h1>{}</h1>", "y ".repeat(500), "x ".repeat(1_500_000))),
     ("text-headings-alike", || {
-        format!("<title>{}</title>", &fill("y ")[..990]) + &tags(&format!("<h1>{}</h1>", &fill("x ")[..990]))
+        format!("<title>{}</title>", "y ".repeat(495)) + &tags(&format!("<h1>{}</h1>", "x ".repeat(495)))
     }),
     ("text-nested-times", || tags(&format!("{}x{}", "<span class=date>".repeat(400), "</span>".repeat(400)))),
     ("text-nested-properties", || {
-        let open = "<span itemprop=name>".repeat(400);
-        tags(&format!("{open}{}{}", "<i></i>".repeat(1_000), "</span>".repeat(400)))
+        tags(&("<span itemprop=name>".repeat(400) + &"<i></i>".repeat(1_000) + &"</span>".repeat(400)))
     }),
     ("text-short-lines-no-agreement", || tags("<div><p>word <a href=x>one</a>, two</p></div>")),
     ("text-divs-of-lines", || tags("<div>some words, and more <br>of them<p>one</p></div>")),
     ("text-table-comments", || format!("<table><tr>{}", fill("<!--x-->x"))),
     ("text-tails", || tags("<h2>Related posts</h2>")),
     ("text-tails-linked", || {
-        format!(
-            "<article>{}</article>",
-            tags("<h2><a href=/x>Related posts</a></h2><p>a few words</p><p>some more</p><p>and more")
-        )
+        let tail = "<h2><a href=/x>Related posts</a></h2><p>a few words</p><p>some more</p><p>and more";
+        format!("<article>{}</article>", tags(tail))
     }),
     ("text-panels", || {
-        "<title>One</title><h1>One</h1>".to_owned()
-            + &tags("<h3>a</h3><div hidden><p>A sentence of a panel that is folded.</p></div>")
+        let panels = tags("<h3>a</h3><div hidden><p>A sentence of a panel that is folded.</p></div>");
+        format!("<title>One</title><h1>One</h1>{panels}")
     }),
     ("text-headings-short", || {
-        format!(
-            "<title>{}</title><article>{}<p>{}</article>",
-            "港".repeat(1_000),
-            tags("<h2>港</h2>"),
-            "The ferry sails. ".repeat(20)
-        )
+        let text = tags("<h2>港</h2>") + "<p>" + &"The ferry sails. ".repeat(20);
+        format!("<title>{}</title><article>{text}</article>", "港".repeat(1_000))
     }),
     ("text-blocks-without-tags", || fill("a</p>")),
     ("text-labels-folded", || {
-        let line = format!("<p>{}<a href=/x>{} a b c d e f</a></p>", "y".repeat(500), "é".repeat(4_000));
-        nested_marks() + &fill(&line)
+        let (label, link) = ("y".repeat(500), "é".repeat(4_000));
+        nested_marks() + &fill(&format!("<p>{label}<a href=/x>{link} a b c d e f</a></p>"))
     }),
     ("text-headlines-folded", || {
         nested_marks() + &fill(&format!("<p><a href=/x>{} a b c d</a></p>", "é".repeat(4_000)))
@@ -364,9 +304,8 @@ const PAGES: &[(&str, Make)] = &[
         format!("<title>One</title><h1>One</h1>{lead}<article><p>{}.", "é".repeat(1_900_000))
     }),
     ("text-headings-for-fallback", || {
-        let prose = "<p>The ferry sails again once the storm has passed over the bay.</p>";
         let (many, long) = ("<h2>zq</h2>".repeat(20_000), "ab cd ".repeat(130_000));
-        format!("<article>abc</article><div>{prose}{prose}</div>{many}<h1>{long}</h1>")
+        format!("<article>abc</article><div>{PROSE}{PROSE}</div>{many}<h1>{long}</h1>")
     }),
     ("text-deep-for-fallback", || format!("<article>abc</article>{}<p>{}", "<div>".repeat(120), "é".repeat(500_000))),
     ("text-long-class-in-headings", || {
@@ -388,31 +327,13 @@ const PAGES: &[(&str, Make)] = &[
         format!("<link href=/x rel='{}' type='{}'>", "license ".repeat(240_000), "x".repeat(1_900_000))
     }),
     ("head-blank-image", || format!("<link rel='{}' href='{}'>", "image_src ".repeat(190_000), " ".repeat(1_900_000))),
-    ("head-links-in-links", || {
-        let prose = "<p>The ferry sails again once the storm has passed over the bay.</p>";
-        format!("{prose}<!--{}-->", format!("{}>", "<link".repeat(818)).repeat(970))
-    }),
-    ("items-content", || {
-        let names = "a b c d e f g h";
-        let value = "x".repeat(3_900_000);
-        format!(
-            "{}<div id=all><b itemprop='{names}' content='{value}'>",
-            "<div itemscope itemref=all></div>".repeat(200)
-        )
-    }),
-    ("items-srcset", || {
-        let value = "a 1x, ".repeat(600_000);
-        format!(
-            "{}<div id=all><img itemprop='a b c d e f g h' srcset='{value}'>",
-            "<div itemscope itemref=all></div>".repeat(200)
-        )
-    }),
+    ("head-links-in-links", || format!("{PROSE}<!--{}-->", format!("{}>", "<link".repeat(818)).repeat(970))),
+    ("items-content", || items(&format!("<b itemprop='a b c d e f g h' content='{}'>", "x".repeat(3_900_000)))),
+    ("items-srcset", || items(&format!("<img itemprop='a b c d e f g h' srcset='{}'>", "a 1x, ".repeat(600_000)))),
     ("items-many-srcsets", || {
-        let value = "a, ".repeat(5_461);
-        let image = format!(
-            "<img itemprop='a b c d e f g h' srcset='{value}' data-srcset='{value}' data-lazy-srcset='{value}'>"
-        );
-        "<div itemscope itemref=all></div>".repeat(200) + "<div id=all>" + &image.repeat(25)
+        let srcset = format!("srcset='{}'", "a, ".repeat(5_461));
+        let image = format!("<img itemprop='a b c d e f g h' {srcset} data-{srcset} data-lazy-{srcset}>");
+        items(&image.repeat(25))
     }),
     ("b04-opened-again-with-values", || {
         let style = ";".repeat(16_384);
@@ -422,38 +343,23 @@ const PAGES: &[(&str, Make)] = &[
     ("text-deep-widget-for-fallback", || {
         format!("<article>abc</article><div class=widget>{}<p>{}", "<div>".repeat(27), "Σჼჼჼ".repeat(90_000))
     }),
-    ("json-ld-long-type", || {
-        let reviews = vec!["{\"@type\":\"Review\",\"author\":{\"@id\":\"x\"}}"; 9_000].join(",");
-        let kind = "a".repeat(600_000);
-        linked(&format!("{{\"@graph\":[{{\"@id\":\"x\",\"name\":\"y\",\"@type\":\"{kind}\"}},{reviews}]}}"))
-    }),
+    ("json-ld-long-type", || reviewed(&format!(r#""name":"y","@type":"{}""#, "a".repeat(600_000)), 9_000)),
     ("items-classes", || {
-        let names = "datePublished ".repeat(8);
-        format!(
-            "{}<div id=all><b itemprop='{names}'><i datetime=2026-05-01 class='{}'>",
-            "<div itemscope itemref=all></div>".repeat(200),
-            "a".repeat(3_900_000)
-        )
+        let (names, class) = ("datePublished ".repeat(8), "a".repeat(3_900_000));
+        items(&format!("<b itemprop='{names}'><i datetime=2026-05-01 class='{class}'>"))
     }),
     ("items-attributes", || {
-        let names: String = (0..250).map(|n| format!(" a{n}")).collect();
-        let group =
-            format!("<b itemprop='{}'>{}</b>", "datePublished ".repeat(8), format!("<i{names}></i>").repeat(46));
-        "<div itemscope itemref=all></div>".repeat(200) + "<div id=all>" + &fill(&group)
+        let (names, values) = ("datePublished ".repeat(8), format!("<i{}></i>", attributes(250)).repeat(46));
+        items(&fill(&format!("<b itemprop='{names}'>{values}</b>")))
     }),
     ("json-ld-steps", || {
         let list = vec!["1"; 450_000].join(",");
-        linked(&format!(
-            "{{\"@graph\":[{{\"@id\":\"x\",\"itemListElement\":[{{\"@id\":\"x\"}},{list}]}},{{\"@type\":\"HowTo\",\"step\":{{\"@id\":\"x\"}}}}]}}"
-        ))
+        let list = format!(r#"{{"@id":"x","itemListElement":[{{"@id":"x"}},{list}]}}"#);
+        linked(&format!(r#"{{"@graph":[{list},{{"@type":"HowTo","step":{{"@id":"x"}}}}]}}"#))
     }),
-    ("json-ld-types", || {
-        let types = vec!["\"a\""; 125_000].join(",");
-        let reviews = vec!["{\"@type\":\"Review\",\"author\":{\"@id\":\"x\"}}"; 10_000].join(",");
-        linked(&format!("{{\"@graph\":[{{\"@id\":\"x\",\"name\":\"y\",\"@type\":[{types}]}},{reviews}]}}"))
-    }),
+    ("json-ld-types", || reviewed(&format!(r#""name":"y","@type":[{}]"#, vec![r#""a""#; 125_000].join(",")), 10_000)),
     ("titles-blank", || format!("<title>{}</title>", " ".repeat(8_000)) + &tags("<title> </title>")),
-    ("text-paragraphs", || tags("<p>The ferry sails again once the storm has passed over the bay.</p>")),
+    ("text-paragraphs", || tags(PROSE)),
     ("text-phrases", || tags("<p>we use cookies, share this post, subscribe to our</p>")),
     ("text-marks", || fill("e\u{301}\u{302}\u{303}\u{304}\u{305}\u{306}\u{307}")),
     ("text-japanese", || tags("<p>港の入り口に立つ古い灯台が一日の朝、十年ぶりに公開された。</p>")),
@@ -484,24 +390,15 @@ const PAGES: &[(&str, Make)] = &[
         "<div itemscope itemtype=Article itemref=all></div>".repeat(10_000) + &format!("<div id=all>{part}</div>")
     }),
     ("items-names", || {
-        format!(
-            "<div itemscope><b itemprop='{}'>{}</b>",
-            fill("a ").get(..3_000_000).unwrap_or_default(),
-            "<i></i>".repeat(1_000)
-        )
+        format!("<div itemscope><b itemprop='{}'>{}</b>", "a ".repeat(1_500_000), "<i></i>".repeat(1_000))
     }),
     ("json-ld-names", || {
-        let (ones, ids) = (vec!["1"; 260_000].join(","), vec!["{\"@id\":\"x\"}"; 35_000].join(","));
-        linked(&format!(
-            "{{\"@graph\":[{{\"@id\":\"x\",\"name\":[{ones}]}},{{\"@type\":\"Review\",\"author\":[{ids}]}}]}}"
-        ))
+        let (ones, ids) = (vec!["1"; 260_000].join(","), vec![r#"{"@id":"x"}"#; 35_000].join(","));
+        linked(&format!(r#"{{"@graph":[{{"@id":"x","name":[{ones}]}},{{"@type":"Review","author":[{ids}]}}]}}"#))
     }),
-    ("json-ld-blanks", || {
-        let reviews = vec!["{\"@type\":\"Review\",\"author\":{\"@id\":\"x\"}}"; 10_000].join(",");
-        linked(&format!("{{\"@graph\":[{{\"@id\":\"x\",\"name\":\"{}\"}},{reviews}]}}", " ".repeat(500_000)))
-    }),
-    ("json-ld-tags", || linked(&format!("{{\"@type\":\"Article\",\"articleBody\":\"{}\"}}", "<a ".repeat(330_000)))),
-    ("json-ld-author-tags", || linked(&format!("{{\"@type\":\"Article\",\"author\":\"{}\"}}", "<a".repeat(500_000)))),
+    ("json-ld-blanks", || reviewed(&format!(r#""name":"{}""#, " ".repeat(500_000)), 10_000)),
+    ("json-ld-tags", || linked(&format!(r#"{{"@type":"Article","articleBody":"{}"}}"#, "<a ".repeat(330_000)))),
+    ("json-ld-author-tags", || linked(&format!(r#"{{"@type":"Article","author":"{}"}}"#, "<a".repeat(500_000)))),
     ("json-ld", || {
         let graph = fill("{\"@id\":\"#a\",\"@type\":\"Article\",\"image\":{\"@id\":\"#a\"}},");
         format!(

@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 
 /// Words in the order of their list.
 pub(crate) type Words = LazyLock<Vec<&'static str>>;
-/// Words that are looked up.
 pub(crate) type WordSet = LazyLock<HashSet<&'static str>>;
 
 /// Declares lists, each read when it is first used.
@@ -58,7 +57,6 @@ lists! {
     NAMES: Words = include_str!("../lists/names.txt");
 }
 
-/// Returns the entries of a list.
 fn entries(list: &'static str) -> impl Iterator<Item = &'static str> {
     let bare = |line: &'static str| line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).unwrap_or(line);
     list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(bare)

@@ -111,7 +111,6 @@ pub(crate) fn ends_with_title(heading: &str, title: &str) -> bool {
     heading.strip_suffix(title).is_some_and(|label| !label.ends_with(char::is_alphanumeric)) && !title.is_empty()
 }
 
-/// Returns the place in a text of a slice of it.
 pub(crate) fn place_in(text: &str, slice: &str) -> usize {
     slice.as_ptr().addr().wrapping_sub(text.as_ptr().addr())
 }

@@ -11,7 +11,6 @@ use std::path::PathBuf;
 pub const MAX_CARD_BYTES: u64 = 64 * 1024;
 /// Maximum width and height of a model's input, in pixels.
 const MAX_SIDE: u32 = 1_024;
-/// Maximum number of outputs of a model.
 const MAX_LABELS: usize = 1_000;
 
 /// Description of a model's input and outputs.
@@ -27,7 +26,6 @@ pub struct Card {
     pub bytes: Option<u64>,
     /// SHA-256 of the model in hexadecimal: another one is refused.
     pub sha256: Option<String>,
-    /// Licence of the model, for people.
     pub(crate) licence: Option<String>,
     /// Width of the input in pixels, up to [`MAX_SIDE`]. Images are stretched to it, or to [`Card::resize`].
     pub(crate) width: u32,
@@ -131,7 +129,6 @@ impl Card {
         self.resize.map_or((self.width, self.height), |[across, down]| (across, down))
     }
 
-    /// Converts outputs to probabilities.
     pub(crate) fn probabilities(&self, outputs: &[f32]) -> Vec<f32> {
         match self.activation {
             Activation::None => outputs.to_vec(),

@@ -35,7 +35,6 @@ impl FileError {
     }
 }
 
-/// Reads a file of at most `limit` bytes.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let cannot = FileError::at(path, "read");
     let mut bytes = Vec::new();

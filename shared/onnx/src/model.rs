@@ -14,7 +14,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// Maximum size of a model in bytes.
 pub(crate) const MAX_MODEL_BYTES: u64 = 256 * 1024 * 1024;
 /// Maximum time that a page waits for the classification of its image, including the queue. A longer computation goes
 /// on and delays the next ones, and its result is ignored.

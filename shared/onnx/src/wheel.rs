@@ -5,9 +5,7 @@
 use flate2::read::DeflateDecoder;
 use std::io::Read as _;
 
-/// Maximum size of a wheel in bytes.
 pub(crate) const MAX_WHEEL_BYTES: u64 = 128 * 1024 * 1024;
-/// Maximum number of files in a wheel.
 const MAX_FILES: usize = 10_000;
 /// Maximum size of a licence in bytes, and of all together.
 const MAX_LICENCE_BYTES: u64 = 64 * 1024;
@@ -22,7 +20,6 @@ const LOCAL_BYTES: usize = 30;
 const ENTRY_BYTES: usize = 46;
 const END_BYTES: usize = 22;
 const MAX_COMMENT: usize = 0xffff;
-/// Methods of compression.
 const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
 /// Flag of an encrypted file.
@@ -30,11 +27,9 @@ const ENCRYPTED: u16 = 1;
 /// Folder of the licences that the wheel's packager declared (PEP 639).
 const DECLARED: &[u8] = b".dist-info/licenses/";
 
-/// What a wheel holds of a model.
 pub(crate) struct Wheel {
     /// The only `.onnx` file in it.
     pub(crate) model: Vec<u8>,
-    /// The texts of its licences.
     pub(crate) licences: Vec<u8>,
 }
 

@@ -1,6 +1,6 @@
 //! Tests of a page's statements about itself (address, language, directives, whether it is free), and of validity.
 
-use crate::story::{PROSE, TEXT, read};
+use crate::story::{FIRST, REST, TEXT, linked, read};
 use curlew_article::{text_words, validity};
 use curlew_model::Rejection;
 
@@ -22,40 +22,28 @@ fn a_valid_page_has_a_title_a_text_and_an_image() {
         assert_eq!(validity(Some("T"), &letter.repeat(fewest), image), Ok(()), "{letter}");
         assert_eq!(validity(Some("T"), &letter.repeat(fewest - 2), image), Err(Rejection::ShortText), "{letter}");
     }
-    assert_eq!(
-        (text_words("The bridge fell"), text_words("橋が落ちた。 2 昨日"), text_words("다리가 무너졌다")),
-        (3, 5, 3)
-    );
+    assert_eq!(["The bridge fell", "橋が落ちた。 2 昨日", "다리가 무너졌다"].map(text_words), [3, 5, 3]);
 }
 
 #[test]
 fn data_that_names_the_pages_own_path_tells_its_canonical_address() {
-    let of = |head: &str| read(&format!("{head}{PROSE}")).canonical.map(String::from);
-    let linked = |url: &str| {
-        of(&format!(
-            "<script type=application/ld+json>{{\"@type\":\"Article\",\"mainEntityOfPage\":{{\"@id\":\"{url}\"}}}}</script>"
-        ))
-    };
+    let of = |head: &str| read(&format!("{head}{FIRST}{REST}")).canonical.map(String::from);
+    let data = |url: &str| of(&linked(&format!(r#"{{"@type":"Article","mainEntityOfPage":{{"@id":"{url}"}}}}"#)));
     let own = "https://site.example.org/news/a-story/";
-    assert_eq!(linked(own).as_deref(), Some(own));
+    assert_eq!(data(own).as_deref(), Some(own));
     assert_eq!(of(&format!("<meta name=twitter:url content={own}>")).as_deref(), Some(own));
-    assert_eq!(linked("https://site.example.org/news/"), None);
-    assert_eq!(linked("https://other.example.net/news/a-story"), None);
-    assert_eq!(
-        of(&format!("<link rel=canonical href=/b><meta name=twitter:url content={own}>")).as_deref(),
-        Some("https://site.example.org/b")
-    );
+    assert_eq!(data("https://site.example.org/news/"), None);
+    assert_eq!(data("https://other.example.net/news/a-story"), None);
+    let both = format!("<link rel=canonical href=/b><meta name=twitter:url content={own}>");
+    assert_eq!(of(&both).as_deref(), Some("https://site.example.org/b"));
 }
 
 #[test]
 fn the_language_is_the_markups_unless_the_text_is_plainly_another() {
     let italian = "<p>La mattina di lunedì il ponte sopra la chiusa è stato chiuso dopo che un camion aveva portato via quasi tutta la ringhiera. I tecnici della provincia dicono che resterà chiuso finché le pietre non saranno di nuovo al loro posto, e che ci vorranno almeno tre settimane di lavoro.</p>";
-    assert_eq!(read(&format!("<html lang=it-IT>{italian}")).language.as_deref(), Some("it"));
-    assert_eq!(read(&format!("<html lang=en>{italian}")).language.as_deref(), Some("it"));
-    assert_eq!(
-        read(&format!("<html lang=en><meta property=og:locale content=it_IT>{italian}")).language.as_deref(),
-        Some("it")
-    );
+    for head in ["<html lang=it-IT>", "<html lang=en>", "<html lang=en><meta property=og:locale content=it_IT>"] {
+        assert_eq!(read(&format!("{head}{italian}")).language.as_deref(), Some("it"), "{head}");
+    }
     assert_eq!(read("<html lang=de><p>Kurz.</p>").language.as_deref(), Some("de"));
     assert_eq!(read("<p>123</p>").language, None);
 }
@@ -64,24 +52,18 @@ fn the_language_is_the_markups_unless_the_text_is_plainly_another() {
 fn every_robots_directive_is_told_with_the_name_that_it_is_for() {
     let html = "<META NAME=Robots CONTENT='NOINDEX, follow'><meta name=CurlewBot content='nosnippet'><meta name=description content='none of this'>\
         <meta name=viewport content='width=device-width'><meta name=robots content='unavailable_after: 1 May 2026 10:00 GMT'>";
-    let names: Vec<(String, String)> = read(html).robots_meta;
-    let want = [
-        ("robots", "NOINDEX, follow"),
-        ("curlewbot", "nosnippet"),
-        ("robots", "unavailable_after: 1 May 2026 10:00 GMT"),
-    ];
-    assert_eq!(names, want.map(|(name, content)| (name.to_owned(), content.to_owned())));
+    let told: Vec<String> = read(html).robots_meta.iter().map(|(name, content)| format!("{name}: {content}")).collect();
+    let until = "robots: unavailable_after: 1 May 2026 10:00 GMT";
+    assert_eq!(told, ["robots: NOINDEX, follow", "curlewbot: nosnippet", until]);
 }
 
 #[test]
 fn what_a_page_hides_behind_a_paywall_is_no_text_of_it() {
     let hidden =
-        "In the third year the keeper of the lock wrote down what nobody else had seen, the otters under the gate. "
-            .repeat(9);
+        "In the third year the keeper of the lock wrote down what nobody else had seen, the otters at the gate. ";
+    let hidden = hidden.repeat(9);
     let sold = |said: &str| {
-        format!(
-            r#"<script type="application/ld+json">{{"@type":"NewsArticle","headline":"A lock",{said},"articleBody":"{hidden}"}}</script>"#
-        )
+        linked(&format!(r#"{{"@type":"NewsArticle","headline":"A lock",{said},"articleBody":"{hidden}"}}"#))
     };
     let data = format!(r#"<script type="application/json">{{"body":"{hidden}"}}</script>"#);
     let behind = format!("<article><h1>A lock</h1>{TEXT}<div class=rest hidden><p>{hidden}</p></div></article>{data}");
@@ -95,16 +77,11 @@ fn what_a_page_hides_behind_a_paywall_is_no_text_of_it() {
         assert!(article.is_paywalled && article.text.starts_with("The bridge"), "{said}: {}", article.text);
         assert!(!article.text.contains("otters"), "{said}: {}", article.text);
     }
-    let free =
-        read(&format!("<title>A lock</title>{}<article>{TEXT}</article>", sold(r#""isAccessibleForFree":true"#)));
+    let page = |data: &str| read(&format!("<title>A lock</title>{data}<article>{TEXT}</article>"));
+    let free = page(&sold(r#""isAccessibleForFree":true"#));
     assert!(!free.is_paywalled && free.text.contains("otters"), "{}", free.text);
-    let other = format!(
-        "{}{}",
-        sold(r#""inLanguage":"en""#),
-        sold(r#""isAccessibleForFree":false"#).replace("A lock", "A tide")
-    );
-    let another = read(&format!("<title>A lock</title>{other}<article>{TEXT}</article>"));
-    assert!(!another.is_paywalled, "a related article is not free");
+    let other = sold(r#""isAccessibleForFree":false"#).replace("A lock", "A tide");
+    assert!(!page(&(sold(r#""inLanguage":"en""#) + &other)).is_paywalled, "a related article is not free");
     let micro =
         "<article itemscope itemtype=https://schema.org/Article><meta itemprop=isAccessibleForFree content=False>";
     assert!(read(&format!("{micro}{TEXT}</article>")).is_paywalled);

@@ -1,22 +1,23 @@
 //! Authors in markup, cards, links and lines.
 
-use crate::story::{PROSE, read};
+use crate::story::{FIRST, REST, read};
 
 #[test]
 fn an_author_is_found_below_a_label_and_in_the_tags_of_papers() {
     let of = |html: &str| read(html).author;
-    let label = format!("<h1>A walk along the weir</h1><div>Written by:</div><div>Ada Example</div>{PROSE}");
+    let label = format!("<h1>A walk along the weir</h1><div>Written by:</div><div>Ada Example</div>{FIRST}{REST}");
     assert_eq!(of(&label).as_deref(), Some("Ada Example"));
     let paper = format!(
-        "<meta name=citation_author content='Ada Example'><meta name=citation_author content='Ben Example'>{PROSE}"
+        "<meta name=citation_author content='Ada Example'><meta name=citation_author content='Ben Example'>{FIRST}{REST}"
     );
     assert_eq!(of(&paper).as_deref(), Some("Ada Example, Ben Example"));
 }
 
 #[test]
 fn an_author_is_found_in_cards_links_and_lines_and_an_office_is_asked_last() {
-    let of =
-        |html: &str| read(&format!("<title>A bridge</title><h1>A bridge falls at the weir</h1>{html}{PROSE}")).author;
+    let of = |html: &str| {
+        read(&format!("<title>A bridge</title><h1>A bridge falls at the weir</h1>{html}{FIRST}{REST}")).author
+    };
     let ada = Some("Ada Example".to_owned());
     for html in [
         "<meta name=twitter:label1 content='Written by'><meta name=twitter:data1 content='Ada Example'>",

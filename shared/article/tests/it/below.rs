@@ -1,23 +1,14 @@
 //! Texts in the place of embedded parts, and boxes below the text.
 
-use curlew_article::{Article, Limits, extract};
-
-fn read(html: &str) -> Article {
-    extract(html, &"https://site.example.org/news/a-story".parse().unwrap(), &Limits::default()).unwrap()
-}
-
-/// Three paragraphs, long enough to be distinguished from their surroundings.
-const PROSE: &str = "<p>The walk along the weir begins at the old mill, crosses the meadow where herons stand in winter, and ends at \
-    the bridge, from where a bus leads back to the station every hour until six.</p>\
-    <p>Whoever has more time can go on to the lock, where the keeper opens the gates by hand for two or three boats a day and likes \
-    to be asked about the floods that he has seen.</p>\
-    <p>In autumn the path is closed for a few weeks, since the county lays new stones along the bank and needs all of it for its carts, \
-    so that walkers have to take the road.</p>";
+use crate::story::{FIRST, REST, read};
 
 #[test]
 fn what_stands_in_the_place_of_embeds_and_below_the_text_is_left_out() {
     let text = |end: &str| {
-        read(&format!("<title>A bridge</title><article><h1>A bridge falls at the weir</h1>{PROSE}{end}</article>")).text
+        read(&format!(
+            "<title>A bridge</title><article><h1>A bridge falls at the weir</h1>{FIRST}{REST}{end}</article>"
+        ))
+        .text
     };
     let bare = text("");
     for dropped in [
@@ -38,15 +29,10 @@ fn what_stands_in_the_place_of_embeds_and_below_the_text_is_left_out() {
     ] {
         assert_ne!(text(kept), bare, "{kept}");
     }
-    let teaser = |n: usize| {
-        format!(
-            "<h3><a href=/n/{n}>What the keeper saw on day {n}</a></h3><p>He had been at the gate since the morning, and then it came.</p>"
-        )
-    };
+    let said = "He had been at the gate since the morning, and then it came.";
+    let teaser = |n: usize| format!("<h3><a href=/n/{n}>What the keeper saw on day {n}</a></h3><p>{said}</p>");
     // A page that is a list of links with a few words on each is that list.
-    let list = read(&format!(
-        "<title>Walks</title><main><h1>All our walks</h1>{}</main>",
-        (0..12).map(teaser).collect::<String>()
-    ));
+    let teasers: String = (0..12).map(teaser).collect();
+    let list = read(&format!("<title>Walks</title><main><h1>All our walks</h1>{teasers}</main>"));
     assert!(list.text.contains("day 11"), "{}", list.text);
 }

@@ -1,30 +1,23 @@
 //! Days of publication: what markup states, what the page shows, and what is only a day of its story.
 
-use curlew_article::{Article, Limits, extract};
+use crate::story::{FIRST, REST, linked, read_at};
+use curlew_article::Article;
 use curlew_model::Confidence;
-
-/// Three paragraphs.
-const PROSE: &str = "<p>The ferry to the islands leaves from the old quay at seven in the morning and comes back at six, if the wind \
-    allows it, with the mail and whoever has business in the town.</p>\
-    <p>In winter it stays in the harbour for weeks, and the islanders light a fire on the hill when they need a doctor or the priest.</p>\
-    <p>The captain keeps a list of these fires, and has given a copy of it to the library, where it lies beside the charts.</p>";
 
 fn read(head: &str, above: &str) -> Article {
     let html = format!(
         "<html lang=en><head><title>The ferry to the islands</title>{head}</head><body><article>\
-         <h1>The ferry to the islands</h1>{above}{PROSE}</article></body></html>"
+         <h1>The ferry to the islands</h1>{above}{FIRST}{REST}</article></body></html>"
     );
-    extract(&html, &"https://quay.example.org/ferry".parse().unwrap(), &Limits::default()).unwrap()
+    read_at(&html, "https://quay.example.org/ferry")
 }
 
 fn published(head: &str, above: &str) -> String {
     read(head, above).published.map(|at| at.to_string()).unwrap_or_default()
 }
 
-fn linked(kind: &str, dates: &str) -> String {
-    format!(
-        "<script type=application/ld+json>{{\"@type\":\"{kind}\",\"headline\":\"The ferry to the islands\",{dates}}}</script>"
-    )
+fn data(kind: &str, dates: &str) -> String {
+    linked(&format!(r#"{{"@type":"{kind}","headline":"The ferry to the islands",{dates}}}"#))
 }
 
 const BOTH: &str = r#""datePublished":"2026-05-04T06:00:00Z","dateModified":"2026-05-08T08:15:00Z""#;
@@ -45,9 +38,9 @@ fn the_stated_day_stands_where_something_else_explains_that_of_the_change() {
         "<div class=latest>The quay is open <time datetime=2026-05-08T08:15:00Z>2 hours ago</time></div>",
     ] {
         assert_eq!(published(graph, above), stated, "{above}");
-        assert_eq!(published(&linked("NewsArticle", BOTH), above), stated, "{above}");
+        assert_eq!(published(&data("NewsArticle", BOTH), above), stated, "{above}");
     }
-    let live = linked("LiveBlogPosting", BOTH);
+    let live = data("LiveBlogPosting", BOTH);
     assert_eq!(published(&live, &format!("{byline}<p>8 May 2026</p>{entry}")), stated);
     for above in [format!("{byline}<div>8 May 2026</div>"), "<p class=byline>By Ada Example | 8 May 2026</p>".into()] {
         assert_eq!(published(graph, &above), "2026-05-08T08:15:00Z", "{above}");
@@ -102,7 +95,7 @@ fn markup_may_state_seconds_typed_values_and_days_before_the_web_but_nothing_tha
         (r#""2026-02-30""#, ""),
         ("0", ""),
     ] {
-        assert_eq!(published(&linked("Article", &format!("\"datePublished\":{value}")), ""), want, "{value}");
+        assert_eq!(published(&data("Article", &format!("\"datePublished\":{value}")), ""), want, "{value}");
     }
     // A day of the story is none of an archive.
     assert_eq!(published("", "<p>The quay was built on <time datetime=1923-05-04>4 May 1923</time></p>"), "");

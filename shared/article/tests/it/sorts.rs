@@ -1,31 +1,11 @@
 //! Pages of sorts other than news: threads, recipes, products, galleries, guides.
 
-use curlew_article::{Article, Limits, extract};
-
-fn read(html: &str) -> Article {
-    extract(html, &"https://site.example.org/pages/a".parse().unwrap(), &Limits::default()).unwrap()
-}
+use crate::story::{WALK, assert_parts, read};
 
 /// Asserts that the text has all of some parts and none of others.
 fn assert_text(html: &str, parts: &[&str], others: &[&str]) {
-    let article = read(html);
-    for part in parts {
-        assert!(article.text.contains(part), "'{part}' is missing in {}:\n{}", article.from, article.text);
-    }
-    for other in others {
-        assert!(!article.text.contains(other), "'{other}' is kept in {}:\n{}", article.from, article.text);
-    }
+    assert_parts(&read(html).text, parts, others);
 }
-
-/// Three paragraphs, long enough to be distinguished from their surroundings.
-const WALK: [&str; 3] = [
-    "The walk along the weir begins at the old mill, crosses the meadow where herons stand in winter, and ends at the bridge, from \
-     where a bus leads back to the station every hour.",
-    "Whoever has more time can go on to the lock, where the keeper opens the gates by hand for two or three boats a day, and likes \
-     to be asked about the floods.",
-    "In autumn the path is closed for a few weeks, since the county lays new stones along the bank and needs all of it for its \
-     carts, so that walkers take the road.",
-];
 
 /// Returns these paragraphs as markup.
 fn walk() -> String {
@@ -45,24 +25,17 @@ const SHORT: [&str; 6] = [
 #[test]
 fn all_posts_of_a_thread_are_its_text() {
     let post = |n: usize| {
-        let (one, two) = (WALK[n % 3], SHORT[n % 6]);
-        format!(
-            "<article class=Post><h3><a href=/u/{n}>walker{n}</a></h3><div class=Post-body><p>{n}. {one}</p><p>{two}</p></div></article>"
-        )
+        let said = format!("<div class=Post-body><p>{n}. {}</p><p>{}</p></div>", WALK[n % 3], SHORT[n % 6]);
+        format!("<article class=Post><h3><a href=/u/{n}>walker{n}</a></h3>{said}</article>")
     };
     let posts: String = (0..5).map(post).collect();
     let parts: Vec<String> = (0..5).map(|n| format!("{n}. {}", WALK[n % 3])).collect();
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-    assert_text(
-        &format!("<nav><a href=/>Home</a></nav><main><h1>Which way along the weir?</h1>{posts}</main>"),
-        &parts,
-        &["Home"],
-    );
+    let thread = format!("<nav><a href=/>Home</a></nav><main><h1>Which way along the weir?</h1>{posts}</main>");
+    assert_text(&thread, &parts, &["Home"]);
     let entry = |n: usize| {
-        format!(
-            "<li><div class=time>1{n}:05</div><div class=head>Number {n} at the gate</div><div>{n}. {}</div></li>",
-            WALK[n % 3]
-        )
+        let head = format!("<div class=time>1{n}:05</div><div class=head>Number {n} at the gate</div>");
+        format!("<li>{head}<div>{n}. {}</div></li>", WALK[n % 3])
     };
     let entries: String = (0..5).map(entry).collect();
     assert_text(&format!("<div class=l><h1>The flood, live</h1><ul class=feed>{entries}</ul></div>"), &parts, &[]);
@@ -84,10 +57,8 @@ fn articles_that_are_teasers_are_not_joined_with_the_article() {
 #[test]
 fn the_steps_of_a_list_are_text_though_no_paragraph_stands_below_them() {
     let steps: String = SHORT.iter().map(|step| format!("<li><div class=step-text>{step}</div></li>")).collect();
-    let things: String = ["200 g leaves", "50 g butter", "1 cup of cream"]
-        .iter()
-        .map(|thing| format!("<div class=field__item>{thing}</div>"))
-        .collect();
+    let things = ["200 g leaves", "50 g butter", "1 cup of cream"];
+    let things = things.map(|thing| format!("<div class=field__item>{thing}</div>")).concat();
     let page = format!(
         "<article><h1>Leaves in cream</h1><p>{}</p><div class=field><div class=field__label>Ingredients</div>{things}</div>\
         <h3>How it is done</h3><ul>{steps}</ul></article>",
@@ -98,16 +69,18 @@ fn the_steps_of_a_list_are_text_though_no_paragraph_stands_below_them() {
 
 #[test]
 fn a_section_of_teasers_within_the_text_ends_with_its_last_link() {
+    let article = |inside: &str, below: &str| {
+        let [one, two, three] = WALK;
+        format!(
+            "<article><h1>A walk along the weir</h1><p>{one}</p><p>{two}</p>{inside}<p>{three}</p>{below}</article>"
+        )
+    };
     let link = "<p><a href=/other>Another of our walks, with a ferry</a></p>";
     let rest: String = SHORT.iter().map(|line| format!("<p>{line}</p>")).collect();
     for name in ["Read more", "Trending", "Up next", "Most read", "Meistgelesen", "Читайте также"] {
         for teasers in [link, "", "<ul><li><a href=/1>The ferry</a></li><li><a href=/2>The lock by night</a></li></ul>"]
         {
-            let section = format!("<h4>{name}</h4>{teasers}");
-            let page = format!(
-                "<article><h1>A walk along the weir</h1><p>{}</p><p>{}</p>{section}{rest}<p>{}</p></article>",
-                WALK[0], WALK[1], WALK[2]
-            );
+            let page = article(&format!("<h4>{name}</h4>{teasers}{rest}"), "");
             assert_text(&page, &[SHORT[0], SHORT[3], SHORT[5], WALK[2]], &["Another of our", "The ferry", name]);
         }
     }
@@ -115,10 +88,7 @@ fn a_section_of_teasers_within_the_text_ends_with_its_last_link() {
     let teasers: String = SHORT.iter().take(3).map(|line| format!("{link}<p>{line}</p>")).collect();
     let section = format!("<div class=x><h4>Read more</h4>{teasers}</div>");
     for (inside, below) in [(&*section, ""), ("", &*format!("<h4>Read more</h4>{teasers}"))] {
-        let page = format!(
-            "<article><h1>A walk along the weir</h1><p>{}</p><p>{}</p>{inside}<p>{}</p>{below}</article>",
-            WALK[0], WALK[1], WALK[2]
-        );
+        let page = article(inside, below);
         assert_text(&page, &[WALK[1], WALK[2]], &[SHORT[0], SHORT[1], "Another of our", "Read more"]);
     }
 }
@@ -134,56 +104,38 @@ fn names_of_layouts_do_not_condemn_running_text() {
     }
     // The same names condemn links.
     let links: String = (0..6).map(|n| format!("<li><a href=/{n}>Walk number {n}</a></li>")).collect();
-    let page = format!(
-        "<main><h1>A walk along the weir</h1><p>{}</p><div class=sidebar-grid__content><ul>{links}</ul></div></main>",
-        WALK.join("</p><p>")
-    );
+    let links = format!("<div class=sidebar-grid__content><ul>{links}</ul></div>");
+    let page = format!("<main><h1>A walk along the weir</h1>{}{links}</main>", walk());
     assert_text(&page, &[WALK[0]], &["Walk number"]);
 }
 
 #[test]
 fn parts_of_one_name_are_believed_or_not_together() {
     // Texts of pictures are the text of a gallery.
-    let slides: String = WALK
-        .iter()
-        .enumerate()
-        .map(|(n, text)| {
-            format!("<div class=slide><img src=/{n}.jpg><div class=slide__caption><p>{text}</p></div></div>")
-        })
-        .collect();
+    let caption = |text| format!("<div class=slide__caption><p>{text}</p></div>");
+    let slides = WALK.map(|text| format!("<div class=slide><img src=/a.jpg>{}</div>", caption(text))).concat();
     let page = format!("<article><h1>The weir in pictures</h1><p>{}</p>{slides}</article>", SHORT[4]);
     assert_text(&page, &WALK, &[]);
     // In an article they are captions.
-    let page = format!(
-        "<article><h1>A walk along the weir</h1><p>{}</p><div class=img__caption>The weir in May, seen from the bridge.</div></article>",
-        WALK.join("</p><p>")
-    );
+    let caption = "<div class=img__caption>The weir in May, seen from the bridge.</div>";
+    let page = format!("<article><h1>A walk along the weir</h1>{}{caption}</article>", walk());
     assert_text(&page, &WALK, &["seen from the bridge"]);
 }
 
 #[test]
 fn the_name_of_a_heading_does_not_condemn_it() {
-    let parts: String = WALK
-        .iter()
-        .enumerate()
-        .map(|(n, text)| format!("<h2 class=anchorWithStickyNavbar>Part {n} of the way</h2><p>{text}</p>"))
-        .collect();
-    assert_text(
-        &format!("<article><h1>A walk along the weir</h1>{parts}</article>"),
-        &["Part 0 of the way", "Part 1 of the way", "Part 2 of the way"],
-        &[],
-    );
+    let part = |(n, text)| format!("<h2 class=anchorWithStickyNavbar>Part {n} of the way</h2><p>{text}</p>");
+    let parts: String = WALK.iter().enumerate().map(part).collect();
+    let page = format!("<article><h1>A walk along the weir</h1>{parts}</article>");
+    assert_text(&page, &["Part 0 of the way", "Part 1 of the way", "Part 2 of the way"], &[]);
 }
 
 #[test]
 fn headings_between_containers_of_the_text_are_kept() {
-    let folds: String = WALK
-        .iter()
-        .enumerate()
-        .map(|(n, text)| {
-            format!("<details><summary><h2>Question {n}</h2></summary><div class=rte><p>{text}</p></div></details>")
-        })
-        .collect();
+    let fold = |(n, text)| {
+        format!("<details><summary><h2>Question {n}</h2></summary><div class=rte><p>{text}</p></div></details>")
+    };
+    let folds: String = WALK.iter().enumerate().map(fold).collect();
     let page = format!("<main><h1>The weir</h1><div class=price>9 €</div>{folds}</main>");
     assert_text(&page, &["Question 1", "Question 2", WALK[1]], &["9 €"]);
 }
@@ -218,27 +170,20 @@ fn panels_of_an_accordion_are_text_though_they_are_folded() {
 #[test]
 fn what_is_hidden_besides_accordions_stays_out() {
     let hidden = |text: &str| format!("<div style='display:none'><p>{text}</p></div>");
-    let dialogs: String =
-        ["one", "two", "three"].map(|n| hidden(&format!("This is dialog {n}, which nobody sees."))).concat();
-    let article: String = WALK.map(|text| format!("<p>{text}</p>")).concat();
-    let page = format!("<main><h1>The weir</h1>{article}</main>{dialogs}");
-    assert_text(&page, &WALK, &["dialog one", "dialog three"]);
-    let unquoted: String = ["one", "two", "three"]
-        .map(|n| format!("<h3>Panel {n}</h3><div hidden data-nosnippet><p>Secret {n} is kept here.</p></div>"))
-        .concat();
-    assert_text(&format!("<main><h1>The weir</h1>{article}{unquoted}</main>"), &WALK, &["Secret"]);
-    let tiny: String = ["one", "two", "three"]
-        .map(|n| {
-            format!("<h3>Panel {n}</h3><div style='display:block;font-size:0'><p>Bait {n} is for machines.</p></div>")
-        })
-        .concat();
-    assert_text(&format!("<main><h1>The weir</h1>{article}{tiny}</main>"), &WALK, &["Bait"]);
-    let two = format!(
-        "<h3>Sign in</h3>{}<h3>Sign up</h3>{}",
-        hidden("Your name is needed here."),
-        hidden("Your address is needed.")
-    );
-    assert_text(&format!("<main><h1>The weir</h1>{article}{two}</main>"), &WALK, &["is needed"]);
+    let each = |part: fn(&str) -> String| ["one", "two", "three"].map(part).concat();
+    let page = |more: String| format!("<main><h1>The weir</h1>{}{more}</main>", walk());
+    let dialogs = ["one", "two", "three"].map(|n| hidden(&format!("This is dialog {n}, which nobody sees."))).concat();
+    assert_text(&(page(String::new()) + &dialogs), &WALK, &["dialog one", "dialog three"]);
+    let unquoted =
+        |n: &str| format!("<h3>Panel {n}</h3><div hidden data-nosnippet><p>Secret {n} is kept here.</p></div>");
+    assert_text(&page(each(unquoted)), &WALK, &["Secret"]);
+    let tiny = |n: &str| {
+        format!("<h3>Panel {n}</h3><div style='display:block;font-size:0'><p>Bait {n} is for machines.</p></div>")
+    };
+    assert_text(&page(each(tiny)), &WALK, &["Bait"]);
+    let two =
+        ["name", "address"].map(|what| format!("<h3>Sign in</h3>{}", hidden(&format!("Your {what} is needed here."))));
+    assert_text(&page(two.concat()), &WALK, &["is needed"]);
 }
 
 #[test]
@@ -258,16 +203,15 @@ fn what_stands_before_the_main_element_is_no_article_however_long() {
 #[test]
 fn an_article_before_a_main_element_without_a_headline_is_read() {
     let text = walk();
-    let teasers: String = (1..5)
-        .map(|n| format!("<h3><a href=/{n}>Walk {n}</a></h3><p>It leads along the river to the next town.</p>"))
-        .collect();
+    let teaser = |n| format!("<h3><a href=/{n}>Walk {n}</a></h3><p>It leads along the river to the next town.</p>");
+    let teasers: String = (1..5).map(teaser).collect();
     let page = format!("<div><h1>A walk along the weir</h1>{text}</div><main><h2>More walks</h2>{teasers}</main>");
     assert_text(&page, &WALK, &[]);
 }
 
 #[test]
 fn what_customers_say_is_no_part_of_a_product() {
-    let about = WALK.map(|text| format!("<p>{text}</p>")).concat();
+    let about = walk();
     let said = "<p>I have walked with it since May, and it holds.</p><p>It came with a scratch on one side.</p>";
     for reviews in [
         format!("<div class='product-reviews list'><h3>What others think</h3>{said}</div>"),
@@ -282,13 +226,11 @@ fn what_customers_say_is_no_part_of_a_product() {
 #[test]
 fn posts_that_repeat_the_headline_in_a_link_are_no_teasers() {
     let long: String = (0..6).map(|n| format!("<p>{} {n}</p>", WALK[n % 3])).collect();
-    let answers: String = (1..5)
-        .map(|n| {
-            format!("<h3><a href=/thread?p={n}#p{n}>Re: A walk along the weir</a></h3><div>I went there too, on day {n}.</div>")
-        })
-        .collect();
-    let page =
-        format!("<title>A walk along the weir</title><main><h2>A walk along the weir</h2>{long}{answers}</main>");
+    let title = "A walk along the weir";
+    let answer =
+        |n| format!("<h3><a href=/thread?p={n}#p{n}>Re: {title}</a></h3><div>I went there too, on day {n}.</div>");
+    let answers: String = (1..5).map(answer).collect();
+    let page = format!("<title>{title}</title><main><h2>{title}</h2>{long}{answers}</main>");
     assert_text(&page, &["on day 1", "on day 4"], &[]);
 }
 
@@ -306,11 +248,8 @@ fn a_menu_without_links_is_one_of_dishes() {
         "{menu}<main><h1>Menu</h1><p>We cook what the boats land before noon, over oak.</p><div class=menus>{dishes}</div>\
          </main><footer>Harbour inn</footer>"
     );
-    assert_text(
-        &page,
-        &["what the boats land", "herbs of our garden", "bread number 6"],
-        &["Book a table", "Harbour inn"],
-    );
+    let parts = ["what the boats land", "herbs of our garden", "bread number 6"];
+    assert_text(&page, &parts, &["Book a table", "Harbour inn"]);
 }
 
 #[test]

@@ -6,31 +6,16 @@ use url::Url;
 
 /// Generates fragments that the rules react to, and fragments that are difficult for tree builders.
 fn piece() -> impl Strategy<Value = String> {
-    let tags = [
-        "html", "head", "body", "div", "p", "a", "b", "i", "table", "tr", "td", "ul", "li", "svg", "path", "math",
-        "template", "select", "option", "frameset", "article", "main", "h1", "h2", "time", "script", "style", "title",
-        "textarea", "pre", "noscript", "img", "br", "form", "button", "nobr",
-    ];
-    let attributes = [
-        "",
-        " class=entry-content",
-        " class='related posts'",
-        " hidden",
-        " itemprop=articleBody",
-        " itemprop=author",
-        " id=S:1",
-        " id=B:1",
-        " datetime=2026-05-01",
-        " style='display:none'",
-        " role=main",
-        " src='a.jpg' srcset='b.jpg 2x, c.jpg 3x'",
-        " href='?x#y'",
-        " class='byline date'",
-        " content=&#0;&amp",
-    ];
+    let tags = "html head body div p a b i table tr td ul li svg path math template select option frameset article main h1 \
+        h2 time script style title textarea pre noscript img br form button nobr";
+    let attributes = "|class=entry-content|class='related posts'|hidden|itemprop=articleBody|itemprop=author|id=S:1|id=B:1|\
+        datetime=2026-05-01|style='display:none'|role=main|src='a.jpg' srcset='b.jpg 2x, c.jpg 3x'|href='?x#y'|\
+        class='byline date'|content=&#0;&amp";
+    let tag = || prop::sample::select(tags.split(' ').collect::<Vec<_>>());
+    let attribute = prop::sample::select(attributes.split('|').collect::<Vec<_>>());
     prop_oneof![
-        (prop::sample::select(tags.to_vec()), prop::sample::select(attributes.to_vec())).prop_map(|(tag, attribute)| format!("<{tag}{attribute}>")),
-        prop::sample::select(tags.to_vec()).prop_map(|tag| format!("</{tag}>")),
+        (tag(), attribute).prop_map(|(tag, attribute)| format!("<{tag} {attribute}>")),
+        tag().prop_map(|tag| format!("</{tag}>")),
         prop::sample::select(vec![
             "<meta property=og:title content='Tide &amp; time - News'>", "<link rel=canonical href=/a>", "<base href=//x/>", "<!--", "-->", "<![CDATA[", "]]>", "<", "&", "\0",
             "<script type=application/ld+json>{\"@graph\":[{\"@type\":[\"Article\"],\"articleBody\":\"a\nb\",}]};</script>", "Published May 1, 2026", "By Ada Example | 2026/05/01",

@@ -1,30 +1,13 @@
 //! Pages whose markup has no text: it is in `<noscript>`, in JSON-LD, or in the data of the page's scripts.
 
-use curlew_article::{Article, Limits, extract, measure};
-
-fn read(html: &str) -> Article {
-    extract(html, &"https://site.example.org/pages/a".parse().unwrap(), &Limits::default()).unwrap()
-}
-
-const WALK: [&str; 3] = [
-    "The walk along the weir begins at the old mill, crosses the meadow where herons stand in winter, and ends at the bridge, from \
-     where a bus leads back to the station every hour.",
-    "Whoever has more time can go on to the lock, where the keeper opens the gates by hand for two or three boats a day, and likes \
-     to be asked about the floods.",
-    "In autumn the path is closed for a few weeks, since the county lays new stones along the bank and needs all of it for its \
-     carts, so that walkers take the road.",
-];
+use crate::story::{WALK, assert_parts, read};
+use curlew_article::{Limits, measure};
 
 /// Asserts that a page has the three paragraphs, from a place, and nothing of some other texts.
 fn assert_walk(body: &str, from: &str, others: &[&str]) {
     let article = read(&format!("<title>A walk</title><div id=root><h1>A walk along the weir</h1></div>{body}"));
     assert_eq!(article.from, from, "{body}\n{}", article.text);
-    for part in WALK {
-        assert!(article.text.contains(part), "'{part}' is missing:\n{}", article.text);
-    }
-    for other in others {
-        assert!(!article.text.contains(other), "'{other}' is kept:\n{}", article.text);
-    }
+    assert_parts(&article.text, &WALK, others);
 }
 
 fn paragraphs() -> String {

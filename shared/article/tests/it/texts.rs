@@ -1,6 +1,6 @@
 //! Which containers of a page are its text, and which lines in them are not.
 
-use crate::story::{PROSE, TEXT, read};
+use crate::story::{FIRST, REST, TEXT, read};
 
 #[test]
 fn what_only_leads_elsewhere_is_left_out() {
@@ -8,7 +8,7 @@ fn what_only_leads_elsewhere_is_left_out() {
         let link = |n: i32| format!("<li><a href='{host}/{n}'>Another of our walks, number {n}</a></li>");
         (0..4).map(link).collect::<String>()
     };
-    let page = |end: &str| read(&format!("<article><ul>{}</ul>{PROSE}{end}</article>", links(""))).text;
+    let page = |end: &str| read(&format!("<article><ul>{}</ul>{FIRST}{REST}{end}</article>", links(""))).text;
     let own = page(&format!("<h2>Our walks</h2><ul>{}</ul>", links("https://site.example.org")));
     assert!(!own.contains("Another of our walks"), "{own}");
     let sources = page(&format!("<h2>Sources</h2><ul>{}</ul>", links("https://other.example.net")));
