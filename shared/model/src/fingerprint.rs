@@ -6,8 +6,7 @@ use std::fmt;
 
 const DIGITS: usize = 16;
 
-/// A 64-bit fingerprint: alike texts or images differ in few bits. Written as digits, since JSON numbers hold fewer
-/// bits.
+/// A fingerprint of which alike texts or images differ in few bits, written as digits: JSON numbers hold fewer bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Fingerprint(pub u64);

@@ -238,29 +238,34 @@ mod tests {
     use crate::{Challenge, FeedLine, LookResult, Miss, OwnerRequest, PageLine, ReportedState, Way};
     use bytes::Bytes;
 
-    fn poll() -> Result<Job, crate::InvalidId> {
-        let feed = SourceKey::new("0123456789abcdef0123456789abcdef")?;
-        Ok(Job { deferrals: 2, ..Job::new(PollJob::new(feed, "https://example.org/feed".into())) })
+    const AT: Timestamp = Timestamp::from_millis(1_795_000_000_000);
+    const ID: &str = "0123456789abcdef0123456789abcdef";
+
+    fn poll() -> Job {
+        let feed = SourceKey::new(ID).expect("a key");
+        Job { deferrals: 2, ..Job::new(PollJob::new(feed, "https://example.org/feed".into())) }
     }
 
-    #[test]
-    fn waits_count_anew_after_a_deferral() -> Result<(), crate::InvalidId> {
-        let waiting = poll()?.waited().waited();
-        assert_eq!((waiting.waits, waiting.deferrals), (2, 2));
-        let deferred = waiting.deferred();
-        assert_eq!((deferred.waits, deferred.deferrals), (0, 3));
+    fn comes_back(job: &Job) -> Result<(), Box<dyn std::error::Error>> {
+        assert_eq!(Job::from_message(&job.to_message()?)?, *job);
         Ok(())
     }
 
     #[test]
+    fn waits_count_anew_after_a_deferral() {
+        let waiting = poll().waited().waited();
+        assert_eq!((waiting.waits, waiting.deferrals), (2, 2));
+        let deferred = waiting.deferred();
+        assert_eq!((deferred.waits, deferred.deferrals), (0, 3));
+    }
+
+    #[test]
     fn a_job_comes_back_from_its_message() -> Result<(), Box<dyn std::error::Error>> {
-        let job = poll()?;
-        assert_eq!(Job::from_message(&job.to_message()?)?, job);
+        comes_back(&poll())?;
         let body = PageBody::Inline(Bytes::from_static(b"\0\xff"));
         assert_eq!(serde_json::from_str::<PageBody>(&serde_json::to_string(&body)?)?, body);
-        let id = ImageId::new("0123456789abcdef0123456789abcdef")?;
         for thumbnail in [None, Some(Bytes::from_static(b"\xff\xd8"))] {
-            let image = MainImage { id: id.clone(), thumbnail };
+            let image = MainImage { id: ImageId::new(ID)?, thumbnail };
             assert_eq!(serde_json::from_str::<MainImage>(&serde_json::to_string(&image)?)?, image);
         }
         Ok(())
@@ -269,20 +274,15 @@ mod tests {
     #[test]
     fn removals_come_back_from_their_messages_and_have_a_queue_of_their_own() -> Result<(), Box<dyn std::error::Error>>
     {
-        let at = Timestamp::from_millis(1_795_000_000_000);
         for change in [
             IndexChange::Remove { reason: Gone::NotFound },
-            IndexChange::Expire { at: Some(at), validators: Some(Validators::default()) },
+            IndexChange::Expire { at: Some(AT), validators: Some(Validators::default()) },
             IndexChange::Expire { at: None, validators: None },
         ] {
-            let page = PageId::new("0123456789abcdef0123456789abcdef")?;
-            let url = "https://example.org/a".to_owned();
-            let job = Job::new(RemovalJob { page, url, change, judged_at: at });
-            assert_eq!(Job::from_message(&job.to_message()?)?, job);
-            assert_eq!(
-                (job.work.queue(), job.work.queue().as_str(), job.work.kind()),
-                (QueueName::Remove, "remove", "remove")
-            );
+            let (page, url) = (PageId::new(ID)?, "https://example.org/a".to_owned());
+            let job = Job::new(RemovalJob { page, url, change, judged_at: AT });
+            comes_back(&job)?;
+            assert_eq!((job.work.queue(), job.work.kind()), (QueueName::Remove, "remove"));
         }
         Ok(())
     }
@@ -292,17 +292,16 @@ mod tests {
         let challenge = Challenge::new(&"a".repeat(Challenge::DIGITS))?;
         let of =
             |request, looked| OwnJob { looked, ..OwnJob::new("example.org".to_owned(), challenge.clone(), request) };
-        let at = Timestamp::from_millis(1_795_000_000_000);
-        let looked = LookResult { at, found: Some(Way::File), misses: vec![(Way::Dns, Miss::Absent)] };
+        let looked = LookResult { at: AT, found: Some(Way::File), misses: vec![(Way::Dns, Miss::Absent)] };
         let (url, state) = ("https://example.org/a".to_owned(), ReportedState::Accepted);
-        let line = PageLine { url: url.clone(), state, reason: None, at, checked_at: None };
+        let line = PageLine { url: url.clone(), state, reason: None, at: AT, checked_at: None };
         let progress = OwnProgress {
-            asked: at,
-            after: Some(PageId::new("0123456789abcdef0123456789abcdef")?),
-            after_source: Some(SourceKey::new("0123456789abcdef0123456789abcdef")?),
+            asked: AT,
+            after: Some(PageId::new(ID)?),
+            after_source: Some(SourceKey::new(ID)?),
             counts: [(state, 100_000)].into(),
             pages: vec![line],
-            feeds: vec![FeedLine { url, polled_at: None, next: Some(at) }],
+            feeds: vec![FeedLine { url, polled_at: None, next: Some(AT) }],
             history: vec![],
         };
         let first = of(OwnerRequest::Forget, None);
@@ -311,14 +310,14 @@ mod tests {
         for job in [of(OwnerRequest::Look, Some(looked)), of(OwnerRequest::Report, None), first, further] {
             let job = Job::new(job);
             assert_eq!(job.work.queue(), QueueName::Remove);
-            assert_eq!(Job::from_message(&job.to_message()?)?, job);
+            comes_back(&job)?;
         }
         Ok(())
     }
 
     #[test]
     fn a_job_of_another_version_is_named_as_such() -> Result<(), Box<dyn std::error::Error>> {
-        let message = poll()?.to_message()?.replacen("\"v\":1", "\"v\":9", 1);
+        let message = poll().to_message()?.replacen("\"v\":1", "\"v\":9", 1);
         let error = Job::from_message(&message).err().unwrap_or_default();
         assert!(error.contains("version 9"), "{error}");
         assert!(Job::from_message("{").is_err());

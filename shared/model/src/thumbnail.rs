@@ -96,16 +96,12 @@ mod tests {
 
     #[test]
     fn what_could_leave_its_place_or_read_too_much_is_no_id() {
-        let bad = |text: &str| assert!(ThumbnailId::new(text).is_err(), "{text}");
-        for text in ["", "-", "x", "20261121", "../../etc/passwd", "20261121-a.b-1-2", "20261121-a/b-1-2"] {
-            bad(text);
+        let long = format!("20261121-{}-1-2", "a".repeat(MAX_NAME + 1));
+        let forms = ["", "-", "x", "20261121", "../../etc/passwd", "20261121-a.b-1-2", "20261121-a/b-1-2", &long];
+        let numbers = ["20261121-ab-01-2", "20261121-ab-+1-2", "20261121-ab-1-262145", "20261121-ab-1-2-3"];
+        for text in forms.into_iter().chain(numbers).chain(["2026112-ab-1-2"]) {
+            assert!(ThumbnailId::new(text).is_err(), "{text}");
         }
-        for text in
-            ["20261121-ab-01-2", "20261121-ab-+1-2", "20261121-ab-1-262145", "20261121-ab-1-2-3", "2026112-ab-1-2"]
-        {
-            bad(text);
-        }
-        bad(&format!("20261121-{}-1-2", "a".repeat(MAX_NAME + 1)));
         assert!(ThumbnailId::new("20261121-ab-0-262144").is_ok());
     }
 }

@@ -48,10 +48,8 @@ impl From<CpuError> for PortError {
     }
 }
 
-/// Runs CPU-bound tasks off the threads that serve sockets and timers, a bounded number of each kind at a time.
-///
-/// A task owns its input. Nothing can stop a task: one that overruns its limit, or whose future is dropped, is
-/// abandoned, and its place is given to the next task.
+/// Runs CPU-bound tasks off the threads that serve sockets and timers, a bounded number of each kind at a time. A task
+/// owns its input; one that overruns its limit, or whose future is dropped, is abandoned, and its place is free.
 #[async_trait]
 pub trait CpuPool: Send + Sync {
     /// Runs a task, which must not panic (see [`compute`]), to its end. After an error the task may still be running.

@@ -2,10 +2,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use std::ops::Range;
 
-/// Pieces of objects that never change, kept near their reader, so that they need not be read from afar again.
-///
-/// A range cache may drop anything at any time, and what cannot be kept is not there: nothing depends on it, so it
-/// knows no errors. The cache checks nothing: the caller verifies each piece.
+/// Pieces of objects that never change, kept near their reader. A range cache may drop anything at any time, so it has
+/// no errors, and checks nothing: the caller verifies each piece.
 #[async_trait]
 pub trait RangeCache: Send + Sync {
     /// The pieces of an object at these places, in bytes from its beginning, as far as they are here. Only what was put
