@@ -50,7 +50,6 @@ impl RecordFilter {
     }
 }
 
-/// A record and its place.
 type PlacedRecord = (Location, Record);
 
 struct Snapshot {

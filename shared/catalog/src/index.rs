@@ -436,13 +436,10 @@ fn entry_of(year: Year, built: SplitBuilt, now: Timestamp) -> (SplitEntry, Bytes
         languages: built.languages,
         built_at: now,
         form: FORM,
-        tier: Tier::Delta,
-        since: now,
-        purged_at: now,
-        generation: 0,
         first_expiry: built.first_expiry,
         tail: built.tail,
         bounds: built.bounds,
+        ..SplitEntry::default()
     };
     (entry, built.bytes.into())
 }

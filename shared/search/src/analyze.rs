@@ -29,7 +29,6 @@ const LONGEST_WORD: usize = 256;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Word<S = String> {
-    /// Form under which the word is indexed.
     pub(crate) form: S,
     /// Second form, indexed at the same position.
     pub(crate) other: Option<S>,
@@ -274,7 +273,6 @@ fn parts(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
 pub(crate) struct Reading<'a> {
     text: &'a str,
     mode: Mode,
-    /// Position of the next word.
     position: usize,
     show: &'a mut dyn FnMut(Token<'_>),
 }
@@ -333,43 +331,25 @@ mod tests {
         words.into_iter().flat_map(|w| std::iter::once(w.form).chain(w.other)).collect()
     }
 
-    fn same(language: &str, one: &str, two: &str) {
-        let one_forms = forms(language, one);
-        assert!(forms(language, two).iter().any(|form| one_forms.contains(form)), "{language}: {one} / {two}");
-    }
-
     #[test]
     fn inflected_words_share_a_stem() {
-        for (language, one, two) in [
-            ("it", "articoli", "articolo"),
-            ("it", "ricercatrici", "ricercatrice"),
-            ("it", "perché", "perche"),
-            ("it", "città", "CITTA"),
-            ("it", "parlerà", "parlera"),
-            ("en", "running", "run"),
-            ("en", "libraries", "library"),
-            ("fr", "mangées", "mangees"),
-            ("de", "Häuser", "häusern"),
-            ("de", "Straße", "STRASSE"),
-            ("fi", "kylässä", "kylassa"),
-            ("tr", "IŞIK", "ışık"),
-            ("ru", "книги", "книга"),
-            ("es", "canción", "canciones"),
-            ("el", "ΑΘΗΝΑΣ", "Αθήνας"),
-            ("en", "colours", "color"),
-            ("en", "organisers", "organize"),
-            ("en", "revise", "revision"),
-            ("en", "precise", "precisely"),
-            ("en", "neighbourhoods", "neighborhood"),
-            ("en", "organising", "organize"),
-            ("en", "theatres", "theater"),
-            ("en", "catalogue", "catalogs"),
-            ("en", "cancelled", "canceling"),
-            ("en", "programmes", "program"),
-            ("en", "spelling", "spell"),
-            ("en", "hours", "hour"),
+        for (language, pairs) in [
+            ("it", "articoli articolo, ricercatrici ricercatrice, perché perche, città CITTA, parlerà parlera"),
+            ("en", "running run, libraries library, colours color, organisers organize, revise revision, hours hour"),
+            ("en", "precise precisely, neighbourhoods neighborhood, organising organize, theatres theater"),
+            ("en", "catalogue catalogs, cancelled canceling, programmes program, spelling spell"),
+            ("fr", "mangées mangees"),
+            ("de", "Häuser häusern, Straße STRASSE"),
+            ("fi", "kylässä kylassa"),
+            ("tr", "IŞIK ışık"),
+            ("ru", "книги книга"),
+            ("es", "canción canciones"),
+            ("el", "ΑΘΗΝΑΣ Αθήνας"),
         ] {
-            same(language, one, two);
+            for (one, two) in pairs.split(", ").filter_map(|pair| pair.split_once(' ')) {
+                let one_forms = forms(language, one);
+                assert!(forms(language, two).iter().any(|form| one_forms.contains(form)), "{language}: {one} / {two}");
+            }
         }
     }
 
@@ -385,23 +365,16 @@ mod tests {
 
     #[test]
     fn stop_words_say_nothing_in_their_language() {
-        for (language, word, is_stop_word) in [
-            ("en", "The", true),
-            ("en", "what’s", true),
-            ("en", "don't", true),
-            ("en", "who", true),
-            ("en", "a", true),
-            ("en", "c", false),
-            ("en", "die", false),
-            ("en", "tide", false),
-            ("de", "die", true),
-            ("it", "dell'", true),
-            ("it", "come", true),
-            ("it", "l'olio", false),
-            ("", "the", false),
-            ("ja", "の", false),
+        for (language, stop_words, others) in [
+            ("en", "The what’s don't who a", "c die tide"),
+            ("de", "die", ""),
+            ("it", "dell' come", "l'olio"),
+            ("", "", "the"),
+            ("ja", "", "の"),
         ] {
-            assert_eq!(Analyzer::new(language).is_stop_word(word), is_stop_word, "{language} {word}");
+            let is_stop_word = |word: &str| Analyzer::new(language).is_stop_word(word);
+            assert!(stop_words.split_whitespace().all(is_stop_word), "{language}");
+            assert!(!others.split_whitespace().any(is_stop_word), "{language}");
         }
     }
 

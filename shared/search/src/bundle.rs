@@ -266,7 +266,6 @@ impl Source {
     }
 }
 
-/// Files of one blob as a read-only directory.
 #[derive(Clone)]
 pub(crate) struct BundleDirectory {
     files: Arc<BTreeMap<PathBuf, Range<u64>>>,

@@ -38,7 +38,6 @@ pub(crate) struct Plan {
     left_out: Vec<Filter>,
     /// Words and phrases of which at least a part is not looked for, as typed.
     pub(crate) too_common: Vec<String>,
-    /// Terms whose positions on pages are not read.
     without_positions: BTreeSet<String>,
 }
 
@@ -205,7 +204,6 @@ impl Plan {
         Plan { units, typed, languages, strict, unwanted, filters, left_out, too_common, without_positions }
     }
 
-    /// Returns the units that are stop words in any of the languages.
     pub(crate) fn stop_words(&self) -> Bits {
         self.languages.iter().fold(Bits::default(), |all, language| all | language.stop_words)
     }
@@ -225,8 +223,7 @@ impl Plan {
         for unit in self.units.iter_mut().chain(&mut self.unwanted).filter(|unit| unit.text == word) {
             for (written, language) in unit.written.iter_mut().zip(&self.languages) {
                 if let Written::Word(terms) = written {
-                    let more = stems.iter().filter(|stem| stem.rules == language.rules);
-                    terms.extend(more.map(|stem| Term::from_field_text(fields.body, &stem.text())));
+                    terms.extend(terms_of(stems, language, fields));
                     terms.sort_unstable();
                     terms.dedup();
                 }
@@ -237,8 +234,7 @@ impl Plan {
     /// Adds stems to search for in place of a word that no page has. Stems add to scores, and never count as missing.
     pub(crate) fn stand_in(&mut self, word: &str, stems: &[Stem], fields: &Fields) {
         let written = |language: &Language| {
-            let terms = stems.iter().filter(|stem| stem.rules == language.rules);
-            let terms: Vec<Term> = terms.map(|stem| Term::from_field_text(fields.body, &stem.text())).collect();
+            let terms = terms_of(stems, language, fields);
             if terms.is_empty() { Written::Not } else { Written::Word(terms) }
         };
         if self.units.len() < MAX_QUERY_TERMS && !stems.is_empty() {
@@ -247,7 +243,6 @@ impl Plan {
         }
     }
 
-    /// True if a page has what stands in for a word.
     pub(crate) fn has_stand_in(&self, word: &Typed, has: Bits) -> bool {
         let name = like(&word.text);
         self.units.iter().enumerate().any(|(bit, unit)| has.contains(bit) && unit.text == name)
@@ -366,6 +361,11 @@ impl Plan {
     }
 }
 
+fn terms_of(stems: &[Stem], language: &Language, fields: &Fields) -> Vec<Term> {
+    let stems = stems.iter().filter(|stem| stem.rules == language.rules);
+    stems.map(|stem| Term::from_field_text(fields.body, &stem.text())).collect()
+}
+
 /// Returns the name of what stands in for a word.
 fn like(word: &str) -> String {
     format!("like {word}")
@@ -408,13 +408,11 @@ pub(crate) fn languages<'a>(there: impl IntoIterator<Item = &'a String>, query: 
 
 struct Wanted {
     text: String,
-    /// True if a page must have it.
     must: bool,
     times: u32,
 }
 
-/// Returns the distinct words and phrases to search for, and the words as typed; a run is its pairs, `in/out` two
-/// words.
+/// Returns the distinct words and phrases to search for, and those typed; a run is its pairs, `in/out` two words.
 fn parts(clauses: &[Clause]) -> (Vec<Wanted>, Vec<Typed>) {
     let (mut wanted, mut typed): (Vec<Wanted>, Vec<Typed>) = Default::default();
     let mut known: HashMap<(String, bool), usize> = HashMap::new();

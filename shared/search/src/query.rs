@@ -132,7 +132,6 @@ struct QueryReader {
     left_out: Vec<QueryError>,
     /// True if the input has a part without letters and digits.
     has_signs: bool,
-    /// True after a `NOT`.
     excludes_next: bool,
 }
 
@@ -273,7 +272,6 @@ impl FromStr for Sort {
     }
 }
 
-/// Parses the words of `title:`.
 fn title(text: &str) -> Result<String, QueryError> {
     if has_words(text) { Ok(text.trim().to_owned()) } else { Err(QueryError::Title(shown(text))) }
 }

@@ -307,7 +307,6 @@ impl Ranking<'_> {
     }
 }
 
-/// The best of all candidates seen so far.
 struct Best {
     most: usize,
     /// Heap with the worst of them on top.

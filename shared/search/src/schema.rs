@@ -148,7 +148,6 @@ pub(crate) fn document(record: &Record, fields: &Fields, text_bytes: usize) -> R
     Ok(document)
 }
 
-/// Returns the record from which a document was made.
 pub(crate) fn record(document: &TantivyDocument, fields: &Fields) -> Result<Record> {
     let json = document.get_first(fields.record).and_then(|value| value.as_bytes());
     let json = json.ok_or_else(|| SearchError::damaged_split("a page without its record"))?;
@@ -175,7 +174,6 @@ fn label(kind: &str, name: &str) -> Option<String> {
 /// Prefix of a host name that does not make it another site.
 pub(crate) const WWW: &str = "www.";
 
-/// Returns a host name without [`WWW`].
 pub(crate) fn without_www(host: &str) -> &str {
     host.strip_prefix(WWW).unwrap_or(host)
 }
@@ -186,7 +184,6 @@ pub(crate) fn site(host: &str) -> u64 {
     u64::from(u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]))
 }
 
-/// Returns a page id as a term.
 pub(crate) fn id_term(fields: &Fields, id: &PageId) -> Term {
     Term::from_field_bytes(fields.id, &id_bytes(id))
 }

@@ -58,7 +58,6 @@ impl Entry {
     }
 }
 
-/// The dictionary of a split, and that of its stems.
 struct Dictionary<'a> {
     split: &'a Split,
     words: Arc<InvertedIndexReader>,
@@ -248,7 +247,6 @@ struct InAnyLanguage<'a, A> {
     form: A,
     /// Bytes that may stand in a form: letters of scripts that the word has none of are no slips.
     expected: [bool; 256],
-    /// Number of steps that are left.
     left: &'a Cell<usize>,
 }
 
@@ -321,15 +319,10 @@ mod tests {
 
     /// A split of English pages and of Chinese ones, which have a hundred thousand pairs of characters.
     fn split() -> Split {
-        let page = |number: u32, language: &str, text: String| Record {
-            title: "Notes".to_owned(),
-            text,
-            language: Some(language.to_owned()),
-            ..Record::new(
-                PageId::new(&format!("{number:032x}")).unwrap(),
-                format!("https://e.org/{number}"),
-                Timestamp::EPOCH,
-            )
+        let page = |number: u32, language: &str, text: String| {
+            let id = PageId::new(&format!("{number:032x}")).unwrap();
+            let record = Record::new(id, format!("https://e.org/{number}"), Timestamp::EPOCH);
+            Record { title: "Notes".to_owned(), text, language: Some(language.to_owned()), ..record }
         };
         let characters =
             |page: u32| (0..5_000).filter_map(move |n| char::from_u32(0x4E00 + (page * 5_000 + n) * 7_919 % 20_000));

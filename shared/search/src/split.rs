@@ -206,12 +206,8 @@ impl Split {
             }
         }
         let docs = Arc::new(docs);
-        *known = Some(Dead {
-            tombstones: hidden.tombstones.clone(),
-            outdated,
-            hosts: hidden.hosts.clone(),
-            docs: docs.clone(),
-        });
+        let (tombstones, hosts) = (hidden.tombstones.clone(), hidden.hosts.clone());
+        *known = Some(Dead { tombstones, outdated, hosts, docs: docs.clone() });
         Ok(docs)
     }
 
@@ -265,7 +261,6 @@ impl Split {
         (0..self.max_doc()).filter(|doc| docs.contains(*doc)).map(|doc| Ok(self.record(doc)?.id)).collect()
     }
 
-    /// Returns the document of a page.
     pub(crate) fn doc_of(&self, id: &PageId) -> Result<Option<DocId>> {
         let inverted = self.segment().inverted_index(self.fields.id)?;
         let postings = inverted.read_postings(&schema::id_term(&self.fields, id), IndexRecordOption::Basic)?;

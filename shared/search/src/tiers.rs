@@ -19,7 +19,6 @@ const PURGE_AFTER: Millis = Millis::from_days(90);
 const HIDDEN_COPIES: usize = 20_000;
 /// Time that a split is left as it is however many copies are hidden.
 const PURGE_SOONEST: Millis = Millis::from_days(7);
-/// Days per week.
 const WEEK_DAYS: u8 = 7;
 
 /// A merge that is due.
@@ -139,17 +138,8 @@ mod tests {
 
     fn split(number: u64, at: Timestamp, tier: Tier) -> SplitEntry {
         let (key, form) = (format!("{number:06}"), crate::FORM);
-        SplitEntry {
-            key,
-            docs: 1,
-            bytes: 1,
-            built_at: at,
-            form,
-            tier,
-            since: at,
-            purged_at: at,
-            ..SplitEntry::default()
-        }
+        let entry = SplitEntry { key, docs: 1, bytes: 1, form, tier, ..SplitEntry::default() };
+        SplitEntry { built_at: at, since: at, purged_at: at, ..entry }
     }
 
     fn day(text: &str) -> Timestamp {
@@ -190,10 +180,8 @@ mod tests {
                 let first = splits.iter().position(|s| merge.keys.contains(&s.key)).unwrap();
                 let since = splits[first].since;
                 splits.retain(|s| !merge.keys.contains(&s.key));
-                splits.insert(
-                    first,
-                    SplitEntry { docs, ..split(1_000_000 + step * 10 + merge.tier as u64, since, merge.tier) },
-                );
+                let merged = split(1_000_000 + step * 10 + merge.tier as u64, since, merge.tier);
+                splits.insert(first, SplitEntry { docs, ..merged });
                 written += docs;
             }
             most = splits.len().max(most);

@@ -29,7 +29,6 @@ pub(crate) fn spelling_term(word: &str, rules: &str) -> String {
 /// Number of texts of a part of a split that name a word.
 const TEXTS_NAMED: u8 = 4;
 
-/// Splits an indexed form into form and language.
 pub(crate) fn form_and_rules(term: &str) -> (&str, &str) {
     term.split_once(MARK).unwrap_or((term, ""))
 }
@@ -131,7 +130,6 @@ impl Tokenizer for Tokens {
     }
 }
 
-/// Iterator over the forms of one text.
 pub(crate) struct Stream<'a> {
     of: &'a mut Tokens,
     next: usize,
@@ -179,21 +177,11 @@ mod tests {
         let words = laid(&of_language("it", "La città d'arte 東京"));
         assert!(words.iter().all(|(term, ..)| form_and_rules(term).1 == "it"));
         let forms: Vec<_> = words.iter().map(|(term, at, span)| (form_and_rules(term).0, *at, span.clone())).collect();
-        let expected = [
-            ("la", 0, 0..2),
-            ("citt", 1, 3..9),
-            ("arte", 2, 12..16),
-            ("東京", 3, 17..23),
-            ("東", 3, 17..23),
-            ("京", 4, 20..23),
-        ];
-        assert_eq!(forms, expected);
+        assert_eq!(forms[..3], [("la", 0, 0..2), ("citt", 1, 3..9), ("arte", 2, 12..16)]);
+        assert_eq!(forms[3..], [("東京", 3, 17..23), ("東", 3, 17..23), ("京", 4, 20..23)]);
         assert_eq!(laid("www.example.org"), [("www.example.org".to_owned(), 0, 0..15)]);
         assert_eq!(laid(&of_language("", "")), []);
-        let wild = laid(&of_language("en", "a\u{1}b"));
-        assert_eq!(
-            wild.iter().map(|(form, ..)| form.clone()).collect::<Vec<_>>(),
-            ["a", "b"].map(|f| term_text(f, "en"))
-        );
+        let wild: Vec<_> = laid(&of_language("en", "a\u{1}b")).into_iter().map(|(form, ..)| form).collect();
+        assert_eq!(wild, ["a", "b"].map(|form| term_text(form, "en")));
     }
 }

@@ -22,7 +22,6 @@ pub(super) struct QueryPart<'a> {
 }
 
 impl<'a> QueryPart<'a> {
-    /// True for `AND`, `OR` and `NOT`.
     pub(super) fn is_boolean(&self) -> bool {
         !self.quoted && !self.negated && !self.is_strict && BOOLEANS.contains(&self.text)
     }
@@ -40,7 +39,6 @@ impl<'a> QueryPart<'a> {
     }
 }
 
-/// Returns the parts of a query, in order.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = QueryPart<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
