@@ -211,6 +211,7 @@ impl LooseText {
 }
 
 /// Member of a list that should be an object; `None` if it is not.
+#[derive(Default)]
 struct Object<T>(Option<T>);
 
 /// Author's name: of an object, of the first member of a list, or a text.
@@ -224,13 +225,8 @@ struct Named {
 }
 
 /// A list, truncated to [`MAX_LIST`]; an object is read as its only member, anything else as an empty list.
+#[derive(Default)]
 struct List<T>(Vec<T>);
-
-impl<T> Default for List<T> {
-    fn default() -> List<T> {
-        List(Vec::new())
-    }
-}
 
 /// Members of a list that are kept while reading, before the limit of entries.
 const MAX_LIST: usize = 20_000;
@@ -263,7 +259,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
         Ok(match d.deserialize_any(LooseVisitor::<T, T>(PhantomData))? {
             LooseValue::List(members) => List(members),
             LooseValue::Object(only) => List(vec![only]),
-            _ => List::default(),
+            _ => List(Vec::new()),
         })
     }
 }

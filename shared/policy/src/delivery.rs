@@ -87,19 +87,13 @@ mod tests {
             }
         }
         assert_eq!(now, Timestamp::EPOCH + Millis::from_secs(400));
-        for (receives, kind) in
-            [(MAX_RECEIVES, JobFailure::Transient), (1, JobFailure::Permanent), (u32::MAX, JobFailure::Transient)]
-        {
-            assert_eq!(after_failure(receives, kind, now), AfterFailure::DeadLetter);
-        }
-    }
-
-    #[test]
-    fn a_port_that_asks_for_time_is_given_it() {
-        let (now, hour) = (Timestamp::EPOCH, Millis::from_hours(1));
-        for receives in [1, MAX_RECEIVES, u32::MAX] {
+        let hour = Millis::from_hours(1);
+        for receives in [MAX_RECEIVES, u32::MAX] {
+            assert_eq!(after_failure(receives, JobFailure::Transient, now), AfterFailure::DeadLetter);
             assert_eq!(after_failure(receives, JobFailure::Throttled(hour), now), AfterFailure::Defer(now + hour));
         }
+        assert_eq!(after_failure(1, JobFailure::Permanent, now), AfterFailure::DeadLetter);
+        assert_eq!(after_failure(1, JobFailure::Throttled(hour), now), AfterFailure::Defer(now + hour));
     }
 
     #[test]

@@ -40,8 +40,7 @@ impl QueueMemory {
         QueueMemory { used_at: now, rests_since: None }
     }
 
-    /// Notes whether the queue is used; returns a change of its mapping. A rest is asserted again after each
-    /// `rest_after`.
+    /// Notes whether the queue is used; returns a change of its mapping: a rest, again after each `rest_after`.
     pub fn note(&mut self, is_used: bool, rest_after: Millis, now: Timestamp) -> Option<Switch> {
         if is_used {
             self.used_at = now;

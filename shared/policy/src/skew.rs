@@ -58,17 +58,13 @@ mod tests {
     /// The state that a visit leaves behind whose clock says this.
     fn left_at(clock: Timestamp, rules: &Rules) -> HostState {
         let targets = vec!["https://example.org/b".to_owned()];
+        let held = UrlHold { url: 1, what: HoldReason::Network, until: clock + rules.hold_refused, before: 0 };
         HostState {
             lease: Some(Lease { owner: "fetch".into(), until: clock + rules.lease_length(), token: 7 }),
             not_before: clock + rules.crawl_delay_cap,
             bucket: Some(TokenBucket { milli_tokens: 0, at: clock }),
             hold: Some(Hold { until: clock + rules.hold_refused, reason: HoldReason::Forbidden, since: clock }),
-            url_holds: vec![UrlHold {
-                url: 1,
-                what: HoldReason::Network,
-                until: clock + rules.hold_refused,
-                before: 0,
-            }],
+            url_holds: vec![held],
             visited: vec![WindowPart { began: clock, spent: Millis::from_secs(9) }],
             pending_redirect: Some(PendingRedirect { url: 1, targets, is_permanent: true, until: clock }),
             left_alone_until: Some(clock + Millis::from_days(9_000)),
@@ -107,10 +103,7 @@ mod tests {
         let later = NOW + rules.hold_refused + Millis::from_days(1);
         assert!(matches!(asks(state, later).1, Admission::Granted(_)));
         let (state, answer) = asks(HostState { hold: None, ..wrong }, NOW);
-        assert!(
-            matches!(answer, Admission::NotNow(NotNow { why: None, .. })),
-            "its lease is taken to be in force: {answer:?}"
-        );
+        assert!(matches!(answer, Admission::NotNow(NotNow { why: None, .. })), "its lease is in force: {answer:?}");
         assert!(matches!(asks(state, NOW + Millis::from_hours(1)).1, Admission::Granted(_)));
     }
 }

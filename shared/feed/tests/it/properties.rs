@@ -1,7 +1,8 @@
 //! Properties that hold for every document, sensible or not.
 
+use crate::documents::{read, read_with, try_read};
 use curlew_feed::sitemap::{self, SitemapLimits};
-use curlew_feed::{Feed, FeedError, Limits, discover, parse};
+use curlew_feed::{Feed, Limits, discover};
 use proptest::prelude::*;
 use url::Url;
 
@@ -27,10 +28,6 @@ fn page() -> Url {
 
 fn small() -> Limits {
     Limits { entries: 3, title_chars: 20, text_chars: 40, url_bytes: 60, ..Limits::default() }
-}
-
-fn read(body: &[u8], limits: &Limits) -> Result<Feed, FeedError> {
-    parse(body, None, &page(), limits)
 }
 
 /// Checks all promises about a feed, whatever its source.
@@ -104,7 +101,7 @@ proptest! {
 
     #[test]
     fn arbitrary_bytes_are_read_or_refused(body in prop::collection::vec(any::<u8>(), 0..600)) {
-        if let Ok(feed) = read(&body, &small()) {
+        if let Ok(feed) = read_with(&body, &small()) {
             check(&feed, &small());
         }
         discover(&body, None, &page(), &[]);
@@ -114,11 +111,11 @@ proptest! {
     #[test]
     fn mutated_feeds_keep_every_promise_and_read_the_same_twice(body in mutated()) {
         for limits in [small(), Limits::default()] {
-            let once = read(&body, &limits);
+            let once = read_with(&body, &limits);
             if let Ok(feed) = &once {
                 check(feed, &limits);
             }
-            prop_assert_eq!(once, read(&body, &limits));
+            prop_assert_eq!(once, read_with(&body, &limits));
         }
         check_sitemap(&body);
     }
@@ -126,10 +123,10 @@ proptest! {
     #[test]
     fn a_feed_cut_anywhere_keeps_what_came_whole(at in any::<prop::sample::Index>()) {
         let document = FIXTURES[0].trim_ascii_end();
-        let whole = read(document, &Limits::default()).unwrap();
+        let whole = read(document);
         let body = &document[..at.index(document.len())];
         let complete = body.windows(7).filter(|w| w == b"</item>").count();
-        if let Ok(cut) = read(body, &Limits::default()) {
+        if let Ok(cut) = try_read(body) {
             prop_assert!(cut.entries.len() >= complete);
             prop_assert_eq!(&cut.entries[..complete], &whole.entries[..complete]);
             prop_assert!(cut.truncated);
@@ -143,6 +140,7 @@ proptest! {
         let text = std::str::from_utf8(FIXTURES[which]).unwrap();
         let bare = text.find("?>").map_or(text, |at| &text[at + 2..]).trim_start();
         let utf_16: Vec<u8> = bare.encode_utf16().flat_map(u16::to_be_bytes).collect();
-        prop_assert_eq!(read(&utf_16, &Limits::default()).map(|f| f.entries), read(text.as_bytes(), &Limits::default()).map(|f| f.entries));
+        let entries = |bytes: &[u8]| try_read(bytes).map(|feed| feed.entries);
+        prop_assert_eq!(entries(&utf_16), entries(text.as_bytes()));
     }
 }

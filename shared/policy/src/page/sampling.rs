@@ -138,96 +138,63 @@ mod tests {
     use super::*;
     use curlew_model::{HostKey, Location, PageId, Rejection, SegmentKey};
 
+    fn day(days: u64) -> Timestamp {
+        Timestamp::EPOCH + Millis::from_days(days)
+    }
+
     fn page(n: u8, at: u64, checked: Option<u64>) -> Page {
-        let day = |days| Timestamp::EPOCH + Millis::from_days(days);
         let segment = SegmentKey::new("segments/2026/11/20/ab.jsonl.zst").unwrap();
-        Page {
-            checked_at: checked.map(day),
-            ..Page::new(
-                PageId::new(&format!("{n:032x}")).unwrap(),
-                String::new(),
-                HostKey::new("example.org").unwrap(),
-                PageState::Accepted {
-                    year: 2026,
-                    location: Location { segment, offset: 0, length: 0 },
-                    content_hash: String::new(),
-                },
-                day(at),
-            )
-        }
+        let location = Location { segment, offset: 0, length: 0 };
+        let state = PageState::Accepted { year: 2026, location, content_hash: String::new() };
+        let (id, host) = (PageId::new(&format!("{n:032x}")).unwrap(), HostKey::new("example.org").unwrap());
+        Page { checked_at: checked.map(day), ..Page::new(id, String::new(), host, state, day(at)) }
     }
 
     #[test]
     fn only_not_found_and_gone_remove() {
-        assert_eq!(by_status(404), Recheck::Gone(Gone::NotFound));
-        assert_eq!(by_status(410), Recheck::Gone(Gone::Gone));
+        let results = [404, 410, 200].map(by_status);
+        assert_eq!(results, [Recheck::Gone(Gone::NotFound), Recheck::Gone(Gone::Gone), Recheck::Present]);
         for status in [401, 402, 403, 429, 451, 500, 503, 301] {
             assert_eq!(by_status(status), Recheck::Unknown, "{status}");
         }
-        assert_eq!(by_status(200), Recheck::Present);
     }
 
     #[test]
     fn the_longest_neglected_come_first() {
-        let now = Timestamp::EPOCH + Millis::from_days(200);
-        let pages = vec![
-            page(1, 0, Some(150)),
-            page(2, 0, Some(100)),
-            page(3, 120, None),
-            page(4, 199, None),
-            page(5, 0, Some(60)),
-        ];
-        let chosen = |count, all_due| -> Vec<String> {
-            let chosen = choose(pages.clone(), count, all_due, &Rules::default(), now);
-            chosen.iter().map(|page| page.id.as_str()[31..].to_owned()).collect()
+        let pages = [(1, 0, Some(150)), (2, 0, Some(100)), (3, 120, None), (4, 199, None), (5, 0, Some(60))];
+        let chosen = |count, all_due| -> String {
+            let pages = pages.map(|(n, at, checked)| page(n, at, checked)).into();
+            let chosen = choose(pages, count, all_due, &Rules::default(), day(200));
+            chosen.iter().map(|page| &page.id.as_str()[31..]).collect()
         };
-        assert_eq!(chosen(3, false), ["3", "5", "2"]);
-        assert_eq!(chosen(1, false), ["3"]);
-        assert_eq!(chosen(1, true), ["3", "5"], "what is due is not left out");
-        assert_eq!(chosen(9, true).len(), 5);
-        assert_eq!(chosen(0, false).len(), 0);
+        assert_eq!((chosen(3, false), chosen(1, false)), ("352".into(), "3".into()));
+        assert_eq!(chosen(1, true), "35", "what is due is not left out");
+        assert_eq!((chosen(9, true).len(), chosen(0, false).len()), (5, 0));
     }
 
     #[test]
     fn a_rejected_page_is_looked_at_when_it_is_a_week_and_a_month_old() {
-        let day = |days| Timestamp::EPOCH + Millis::from_days(days);
-        let row = |first: u64, last: u64, reason: Rejection| Page {
-            rejected_at: (first < last).then_some(day(first)),
+        let row = |last: u64, reason: Rejection| Page {
+            rejected_at: (last > 0).then_some(day(0)),
             state: PageState::Rejected { reason },
             ..page(1, last, None)
         };
-        for (last, now, is_due) in [
-            (0, 6, false),
-            (0, 7, true),
-            (3, 7, true),
-            (7, 8, false),
-            (7, 29, false),
-            (7, 30, true),
-            (0, 30, true),
-            (29, 30, true),
-            (30, 90, false),
-            (6, 6, false),
-            (0, 400, true),
-            (40, 400, false),
-        ] {
-            let page = row(0, last, Rejection::NoImage);
-            assert_eq!(is_candidate(&page, &Rules::default(), day(now)), is_due, "seen on day {last}, now {now}");
-            let page = row(0, last, Rejection::Robots);
-            assert!(!is_candidate(&page, &Rules::default(), day(now)));
+        let due = [(0, 7), (3, 7), (7, 30), (0, 30), (29, 30), (0, 400)];
+        let not_due = [(0, 6), (7, 8), (7, 29), (30, 90), (6, 6), (40, 400)];
+        for (last, now) in due.into_iter().chain(not_due) {
+            let is_candidate = |reason| is_candidate(&row(last, reason), &Rules::default(), day(now));
+            assert_eq!(is_candidate(Rejection::NoImage), due.contains(&(last, now)), "seen on day {last}, now {now}");
+            assert!(!is_candidate(Rejection::Robots));
         }
-        assert!(
-            may_look_again(&row(0, 0, Rejection::ShortText), day(1)),
-            "for a person or a changed entry after a day"
-        );
+        assert!(may_look_again(&row(0, Rejection::ShortText), day(1)), "for a person or a changed entry after a day");
     }
 
     #[test]
     fn second_looks_take_a_quarter_of_a_sample_or_what_is_left_of_it() {
-        let now = Timestamp::EPOCH + Millis::from_days(99);
         let rejected = |n| Page { state: PageState::Rejected { reason: Rejection::Noindex }, ..page(n, 0, None) };
         for (accepted, count, second_looks) in [(8, 8, 2), (3, 8, 5), (0, 8, 8), (8, 1, 1), (8, 0, 0)] {
             let pages = (0..accepted).map(|n| page(n, 90, None)).chain((100..120).map(rejected)).collect();
-            let chosen = choose(pages, count, false, &Rules::default(), now);
+            let chosen = choose(pages, count, false, &Rules::default(), day(99));
             let looks = chosen.iter().filter(|page| page.state.has_second_chance()).count();
             assert_eq!((looks, chosen.len()), (second_looks, count), "{accepted} accepted, {count} wanted");
         }
@@ -249,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_second_look_decides() {
-        let (rules, now) = (Rules::default(), Timestamp::EPOCH + Millis::from_days(99));
+        let (rules, now) = (Rules::default(), day(99));
         let look = |at| by_doubt(at, Gone::Replaced, &rules, now);
         let new = Recheck::Doubtful { until: now + rules.confirm_after, is_new: true };
         assert_eq!(look(None), new);

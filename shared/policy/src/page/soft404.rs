@@ -85,26 +85,30 @@ mod tests {
     const TEXT: &str = "The curlew walks along the edge of the water and probes the mud for worms and small crabs. In spring it \
         sings over the moor, and in autumn it comes down to the coast again with its young.";
 
-    fn is_same(title: &str, text: &str) -> bool {
-        is_same_page(PageText { title: TITLE, text: TEXT }, PageText { title, text })
-    }
-
     #[test]
-    fn a_page_that_has_changed_is_still_the_page() {
-        assert!(is_same(TITLE, TEXT));
-        assert!(
-            is_same("404 curlews counted", &format!("Corrected: not found where they were. {TEXT}")),
-            "its text is there"
-        );
-        assert!(is_same(
-            "A new title",
-            &format!("{} And more was added since, about whimbrels and godwits.", &TEXT[..120])
-        ));
-        assert!(is_same(
-            "on Curlews!",
-            "All was written anew, in quite other words, since much had to be said otherwise."
-        ));
-        assert!(is_same(TITLE, "Subscribe to read on."));
+    fn a_page_that_has_changed_is_still_the_page_and_what_stands_in_its_place_is_not() {
+        let corrected = format!("Corrected: not found where they were. {TEXT}");
+        let longer = format!("{} And more was added since, about whimbrels and godwits.", &TEXT[..120]);
+        for (title, text, is_same) in [
+            (TITLE, TEXT, true),
+            ("404 curlews counted", &corrected, true),
+            ("A new title", &longer, true),
+            ("on Curlews!", "All was written anew, in quite other words, since much had to be said otherwise.", true),
+            (TITLE, "Subscribe to read on.", true),
+            ("Waders' home", "Welcome! Read our newest articles, look at pictures, and come back soon.", false),
+            ("Page not found", "We looked everywhere.", false),
+            (TITLE, "Sorry, this page does not exist any more. Try the search.", false),
+            ("Pagina non trovata", "La pagina che cerchi non esiste.", false),
+            ("", "", false),
+            ("Buy domains", "This domain is for sale.", false),
+        ] {
+            let then = PageText { title: TITLE, text: TEXT };
+            assert_eq!(is_same_page(then, PageText { title, text }), is_same, "{title}");
+        }
+        let text = "昨日、東京湾でダイシャクシギを見た。とても長い嘴だった。";
+        let cjk = PageText { title: "東京の鳥", text };
+        assert!(is_same_page(cjk, cjk));
+        assert!(!is_same_page(cjk, PageText { title: "エラー", text: "ページが見つかりません。" }));
     }
 
     #[test]
@@ -127,39 +131,18 @@ mod tests {
 
     #[test]
     fn two_texts_are_one_article_if_each_has_half_of_the_other() {
-        assert!(is_one_article(TEXT, TEXT));
-        assert!(is_one_article(TEXT, &format!("Print version. {TEXT} Printed today.")));
         let other = "Bread rises in the warm kitchen while the rain falls on the roof of the old bakery by the mill. ";
-        assert!(!is_one_article(TEXT, other));
-        assert!(
-            !is_one_article(
-                &format!(
-                    "{TEXT}{other}And of the miller, his three sons and their donkey, who went to sea and came back with a chest of tea \
-                     and a parrot that could count."
-                ),
-                TEXT
-            ),
-            "a list of articles is none of them"
-        );
-        assert!(!is_one_article("", ""));
-    }
-
-    #[test]
-    fn what_stands_in_its_place_is_not() {
-        for (title, text) in [
-            ("Waders' home", "Welcome! Read our newest articles, look at pictures, and come back soon."),
-            ("Page not found", "We looked everywhere."),
-            (TITLE, "Sorry, this page does not exist any more. Try the search."),
-            ("Pagina non trovata", "La pagina che cerchi non esiste."),
-            ("", ""),
-            ("Buy domains", "This domain is for sale."),
+        let third = "And of the miller, his three sons and their donkey, who went to sea and came back with a parrot.";
+        let list = format!("{TEXT}{other}{third}");
+        for (text, is_one) in [
+            (TEXT, true),
+            (&format!("Print version. {TEXT} Printed today."), true),
+            (other, false),
+            // A list of articles is none of them.
+            (&list, false),
         ] {
-            assert!(!is_same(title, text), "{title}");
+            assert_eq!(is_one_article(TEXT, text), is_one, "{text}");
         }
-        let cjk = PageText {
-            title: "東京の鳥", text: "昨日、東京湾でダイシャクシギを見た。とても長い嘴だった。"
-        };
-        assert!(is_same_page(cjk, cjk));
-        assert!(!is_same_page(cjk, PageText { title: "エラー", text: "ページが見つかりません。" }));
+        assert!(!is_one_article("", ""));
     }
 }

@@ -161,9 +161,7 @@ pub fn repeats(state: &HostState, owner: &str, now: Timestamp) -> bool {
 }
 
 /// True if a visit may end without a write, so that its lease runs out: it learned nothing that others must know, made
-/// few calls, nobody else is likely to want the host key meanwhile, and every pause has passed by then, whatever the
-/// clocks.
-///
+/// few calls, nobody is likely to want the host key meanwhile, and every pause has passed by then, whatever the clocks.
 /// `granted` is the state at `began`, `mine` what the visit made of it, `used` the [`last_use`] before it.
 pub fn may_run_out(
     granted: &HostState,

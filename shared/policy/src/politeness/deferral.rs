@@ -153,34 +153,24 @@ mod tests {
         let again = Deferral::Again { at: NOW + Millis(5), deferrals: 1 };
         assert_eq!(of_remainder(rules.max_deferrals, rest, &rules, NOW), again);
         let busy = Remainder { done: 0, calls: 0, not_now: NotNow::busy(NOW + Millis(5)) };
-        assert!(
-            matches!(of_remainder(rules.max_deferrals, busy, &rules, NOW), Deferral::Again { deferrals, .. } if deferrals == rules.max_deferrals),
-            "a visit that was never begun is not given up"
-        );
+        let never_begun = of_remainder(rules.max_deferrals, busy, &rules, NOW);
+        assert!(matches!(never_begun, Deferral::Again { deferrals, .. } if deferrals == rules.max_deferrals));
     }
 
     #[test]
-    fn the_crawlers_own_hour_is_no_fault_of_the_site() {
+    fn what_waits_behind_a_wall_or_for_the_crawlers_own_hour_waits_as_long_as_it_stands() {
         let rules = Rules::default();
-        let many = rules.max_deferrals;
-        assert_eq!(of_held_host(many, NOW, HoldReason::ServerError, &rules), Deferral::GivenUp);
-        let own = Deferral::Again { at: NOW, deferrals: many };
-        assert_eq!(of_held_host(many, NOW, HoldReason::WindowSpent, &rules), own);
-        assert_eq!(of_held_host(0, NOW, HoldReason::Network, &rules), Deferral::Again { at: NOW, deferrals: 1 });
-    }
-
-    #[test]
-    fn what_waits_behind_a_wall_waits_as_long_as_it_stands() {
-        let rules = Rules::default();
-        let at = NOW + Millis::from_days(14);
-        let many = rules.max_deferrals;
+        let (at, many) = (NOW + Millis::from_days(14), rules.max_deferrals);
         let again = Deferral::Again { at, deferrals: many };
-        for reason in [HoldReason::Interstitial, HoldReason::Forbidden, HoldReason::TooManyRequests] {
+        use HoldReason::{Forbidden, Interstitial, TooManyRequests, WindowSpent};
+        for reason in [Interstitial, Forbidden, TooManyRequests, WindowSpent] {
             assert_eq!(of_held_host(many, at, reason, &rules), again);
             let rest = Remainder { done: 0, calls: 2, not_now: NotNow::held(at, reason) };
             assert_eq!(of_remainder(many, rest, &rules, NOW), again);
         }
         assert_eq!(of_items_apart(ItemWait::Refused, many, at, &rules, NOW), again);
+        assert_eq!(of_held_host(many, at, HoldReason::ServerError, &rules), Deferral::GivenUp);
+        assert_eq!(of_held_host(0, at, HoldReason::Network, &rules), Deferral::Again { at, deferrals: 1 });
     }
 
     #[test]

@@ -199,19 +199,11 @@ mod tests {
         }
         assert!(is_interstitial(&state, WALL));
         assert!(!is_interstitial(&own_text(state), WALL), "a page of its own disproves it");
-    }
-
-    #[test]
-    fn pages_that_each_say_something_else_are_none() {
-        let state = (0..40).fold(HostState::default(), |state, n| substituted(state, n, &page(n)));
-        assert!((0..40).all(|text| !is_interstitial(&state, text)));
-        assert!(state.substitutes.texts.len() <= MOST_TEXTS);
-    }
-
-    #[test]
-    fn a_home_page_that_shows_it_too_decides_at_once() {
-        let state = covers_home(substituted(HostState::default(), WALL, &page(1)), WALL);
-        assert!(is_interstitial(&state, WALL) && !is_interstitial(&state, 8));
+        let home = covers_home(substituted(HostState::default(), WALL, &page(1)), WALL);
+        assert!(is_interstitial(&home, WALL) && !is_interstitial(&home, 8), "a home page decides at once");
+        let each_another = (0..40).fold(HostState::default(), |state, n| substituted(state, n, &page(n)));
+        assert!((0..40).all(|text| !is_interstitial(&each_another, text)));
+        assert!(each_another.substitutes.texts.len() <= MOST_TEXTS);
     }
 
     #[test]

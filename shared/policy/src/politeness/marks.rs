@@ -13,8 +13,7 @@ pub const SEARCHED_BYTES: usize = 32 * 1024;
 const ARTICLE_CHARS: usize = 2_000;
 
 struct Mark {
-    /// The place in which it is looked for: `header`, `refusal` (a header beside a refusal), `body`, `address`,
-    /// `parked`.
+    /// Place of the mark: `header`, `refusal` (a header beside a refusal), `body`, `address`, `parked`.
     place: &'static str,
     vendor: &'static str,
     text: &'static str,
@@ -98,58 +97,59 @@ mod tests {
             assert!(!mark.vendor.is_empty() && mark.text.len() >= 6, "{}", mark.text);
             assert_eq!(mark.text, mark.text.to_ascii_lowercase());
         }
-        assert!(
-            ["nowhere | X | y", "header | X", "", "header | X | y | z"].into_iter().all(|line| mark(line).is_none())
-        );
+        let wrong = ["nowhere | X | y", "header | X", "", "header | X | y | z"];
+        assert!(wrong.into_iter().all(|line| mark(line).is_none()));
     }
 
     #[test]
     fn headers_that_only_challenges_carry_tell_at_any_status_but_that_of_a_missing_page() {
-        let cloudflare = headers(&[("server", "cloudflare"), ("cf-mitigated", "Challenge")]);
+        let cloudflare = [("server", "cloudflare"), ("cf-mitigated", "Challenge")];
         for status in [200, 202, 402, 403, 429, 503] {
-            assert_eq!(by_headers(status, &cloudflare), Some("Cloudflare"), "{status}");
+            assert_eq!(by_headers(status, &headers(&cloudflare)), Some("Cloudflare"), "{status}");
         }
         for status in [301, 304, 404, 410] {
-            assert_eq!(by_headers(status, &cloudflare), None, "{status}");
+            assert_eq!(by_headers(status, &headers(&cloudflare)), None, "{status}");
         }
-        assert_eq!(by_headers(202, &headers(&[("x-amzn-waf-action", "challenge")])), Some("AWS WAF"));
-        assert_eq!(by_headers(403, &headers(&[("x-sucuri-block", "x")])), Some("Sucuri"));
-        assert_eq!(by_headers(403, &headers(&[("server", "cloudflare"), ("cf-ray", "8f3a")])), None);
-    }
-
-    #[test]
-    fn headers_of_ordinary_pages_tell_beside_a_refusal_alone() {
-        for (line, vendor) in [(("x-datadome", "protected"), "DataDome"), (("set-cookie", "_pxhd=ab; Path=/"), "HUMAN")]
-        {
-            let lines = headers(&[line]);
-            assert_eq!((by_headers(200, &lines), by_headers(403, &lines)), (None, Some(vendor)));
+        // Headers of ordinary pages tell beside a refusal alone.
+        for (status, line, vendor) in [
+            (202, ("x-amzn-waf-action", "challenge"), Some("AWS WAF")),
+            (403, ("x-sucuri-block", "x"), Some("Sucuri")),
+            (403, ("cf-ray", "8f3a"), None),
+            (200, ("x-datadome", "protected"), None),
+            (403, ("x-datadome", "protected"), Some("DataDome")),
+            (200, ("set-cookie", "_pxhd=ab; Path=/"), None),
+            (403, ("set-cookie", "_pxhd=ab; Path=/"), Some("HUMAN")),
+            (403, ("set-cookie", "session=_px"), None),
+        ] {
+            assert_eq!(by_headers(status, &headers(&[("server", "cloudflare"), line])), vendor, "{status} {line:?}");
         }
-        assert_eq!(by_headers(403, &headers(&[("set-cookie", "session=_px")])), None);
     }
 
     #[test]
     fn markup_tells_where_there_is_no_article() {
         let anubis = "<html><SCRIPT ID=\"anubis_challenge\" type=application/json>{}</script><p>Wait.</p></html>";
-        assert_eq!(in_document(anubis, "Wait.").wall, Some("Anubis"));
-        assert_eq!(in_document(anubis, &"An article. ".repeat(200)).wall, None, "it has an article");
-        assert_eq!(
-            in_document("<p>Set id=\"anubis_challenge\"</p>", "Set id=\"anubis_challenge\"").wall,
-            None,
-            "a mention"
-        );
+        let mention = "Set id=\"anubis_challenge\"";
+        // No more than the beginning is searched, and ordinary pages carry the detection of bots.
         let late = format!("{}{anubis}", " ".repeat(SEARCHED_BYTES));
-        assert_eq!(in_document(&late, "Wait.").wall, None, "no more is searched");
-        for (html, vendor) in [
-            ("<script>window._cf_chl_opt={}</script>", "Cloudflare"),
-            ("<script>window.gokuProps = {}</script>", "AWS WAF"),
-            ("<script>var dd={'host':'geo.captcha-delivery.com'}</script>", "DataDome"),
-            ("<div id=\"px-captcha\"></div>", "HUMAN"),
-            ("<script>sucuri_cloudproxy_js='';</script>", "Sucuri"),
-        ] {
-            assert_eq!(in_document(html, "").wall, Some(vendor), "{html}");
-        }
         let detection = "<script src=\"/cdn-cgi/challenge-platform/scripts/jsd/main.js\"></script>";
-        assert_eq!(in_document(detection, "A photograph.").wall, None, "ordinary pages carry that");
+        for (html, text, vendor) in [
+            (anubis, "Wait.", Some("Anubis")),
+            (anubis, &"An article. ".repeat(200), None),
+            (mention, mention, None),
+            (&late, "Wait.", None),
+            (detection, "A photograph.", None),
+            ("<script>window._cf_chl_opt={}</script>", "", Some("Cloudflare")),
+            ("<script>window.gokuProps = {}</script>", "", Some("AWS WAF")),
+            ("<script>var dd={'host':'geo.captcha-delivery.com'}</script>", "", Some("DataDome")),
+            ("<div id=\"px-captcha\"></div>", "", Some("HUMAN")),
+            ("<script>sucuri_cloudproxy_js='';</script>", "", Some("Sucuri")),
+        ] {
+            assert_eq!(in_document(html, text).wall, vendor, "{html:.80}");
+        }
+        let parked = "<script src=\"https://img.sedoparking.com/js/x.js\"></script>";
+        let marks = in_document(parked, "example.org is for sale");
+        assert_eq!(marks, DocumentMarks { wall: None, is_parked: true });
+        assert_eq!(in_document("<p>x</p>", "x"), DocumentMarks::default());
     }
 
     #[test]
@@ -159,13 +159,5 @@ mod tests {
         assert_eq!(at("https://www.example.org/consent/tcf/story/1"), Some("consent"));
         assert_eq!(at("https://example.org/2026/consent/tcf/"), None);
         assert_eq!(at("https://consent.yahoo.com.example.org/"), None);
-    }
-
-    #[test]
-    fn a_parked_domain_is_no_wall() {
-        let parked = "<script src=\"https://img.sedoparking.com/js/x.js\"></script>";
-        let marks = in_document(parked, "example.org is for sale");
-        assert_eq!(marks, DocumentMarks { wall: None, is_parked: true });
-        assert_eq!(in_document("<p>x</p>", "x"), DocumentMarks::default());
     }
 }

@@ -1,5 +1,4 @@
-//! Decides whether a redirect is followed; the hop that closes a circle is never called, since a set has all visited
-//! URLs.
+//! Decides whether a redirect is followed; the hop that closes a circle is never called.
 
 use crate::address::{self, BadAddress};
 use crate::politeness::outcome::{CallTarget, Role};

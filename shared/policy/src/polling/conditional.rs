@@ -39,9 +39,8 @@ pub fn to_ask(page: &Validators) -> Validators {
     Validators { etag: both, ..page.clone() }
 }
 
-/// Returns the other form by which a server may know its entity tag. A compressing proxy makes a tag weak (RFC 9110
-/// §8.8.3.3), and some servers know the strong form alone; modules that compress append a word inside the quotes, and
-/// find their own tag in a list of both.
+/// Returns the other form by which a server may know its entity tag: compressing proxies make tags weak (RFC 9110
+/// §8.8.3.3), which some servers do not know; modules that compress append a word, and find their tag in a list.
 fn other_form(etag: &str) -> Option<String> {
     let (is_weak, opaque) = etag.strip_prefix("W/").map_or((false, etag), |opaque| (true, opaque));
     let inner =
@@ -103,8 +102,7 @@ pub fn unchanged(stored: &mut Validators, trust: &mut Trust, sent: &Validators, 
     }
 }
 
-/// Applies a complete answer with this hash of its `content` and these validators (`sent`). `was_check` tells that the
-/// request was unconditional to verify the 304s before it.
+/// Applies a complete answer, with a hash of its `content`; `was_check` says that the request verified earlier 304s.
 pub fn whole(
     feed: &FeedSource,
     content: u64,

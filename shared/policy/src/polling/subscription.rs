@@ -1,6 +1,5 @@
 //! WebSub subscriptions (W3C Recommendation, 23 January 2018, §5 to §8): requests to a hub, answers to its questions,
-//! and what its news lead to. A hub never replaces polls, which only become fewer: one that falls silent costs a feed
-//! some hours.
+//! and what its news lead to. A hub only makes polls fewer: one that falls silent costs a feed some hours.
 
 use crate::chance::{between, mix};
 use crate::rules::{Rules, WEBSUB_LEAST_LEASE, WEBSUB_REFUSALS, WEBSUB_RETRY};

@@ -19,40 +19,38 @@ pub fn discover(links: &[String], hub: Option<&str>, own: Option<&str>, base: &U
 mod tests {
     use super::*;
 
-    fn found(links: &[&str], hub: Option<&str>, own: Option<&str>) -> Option<(String, String)> {
+    fn found(link: &str, hub: Option<&str>, own: Option<&str>) -> Option<Hub> {
         let base = Url::parse("https://example.org/blog/feed").unwrap_or_else(|e| panic!("{e}"));
-        let links: Vec<String> = links.iter().map(|link| (*link).to_owned()).collect();
-        discover(&links, hub, own, &base).map(|hub| (hub.url, hub.topic))
-    }
-
-    fn both(hub: &str, topic: &str) -> Option<(String, String)> {
-        Some((hub.to_owned(), topic.to_owned()))
+        discover(&[link.to_owned()], hub, own, &base)
     }
 
     #[test]
     fn f10_link_headers_come_before_links_in_the_document_and_both_relations_are_needed() {
         let (hub, own) = (Some("https://doc.example/hub"), Some("https://example.org/doc"));
-        let header = ["<https://hub.example/>; rel=\"hub\", </feed>; rel=self"];
-        assert_eq!(found(&header, hub, own), both("https://hub.example/", "https://example.org/feed"));
-        assert_eq!(found(&[], hub, own), both("https://doc.example/hub", "https://example.org/doc"));
-        assert_eq!(
-            found(&["<https://hub.example/>;REL=Hub"], None, own),
-            both("https://hub.example/", "https://example.org/doc")
-        );
-        assert_eq!(found(&header[..0], hub, None), None);
-        assert_eq!(found(&[], None, own), None);
-        assert_eq!(found(&["</feed>; rel=self"], None, None), None);
+        let both = "<https://hub.example/>; rel=\"hub\", </feed>; rel=self";
+        for (link, hub, own, expected) in [
+            (both, hub, own, Some(("https://hub.example/", "https://example.org/feed"))),
+            ("", hub, own, Some(("https://doc.example/hub", "https://example.org/doc"))),
+            ("<https://hub.example/>;REL=Hub", None, own, Some(("https://hub.example/", "https://example.org/doc"))),
+            ("", hub, None, None),
+            ("", None, own, None),
+            ("</feed>; rel=self", None, None, None),
+        ] {
+            let found = found(link, hub, own);
+            assert_eq!(found.as_ref().map(|hub| (&*hub.url, &*hub.topic)), expected, "{link} {hub:?} {own:?}");
+        }
     }
 
     #[test]
     fn f10_headers_are_read_as_they_are_written() {
         let link = "<https://a.example/?x=1,2;rel=hub>; title=\"a, b; \\\" <c>\"; rel=next, \
                     <https://hub.example/a,b>; type=x; rel=\"other  hub\"; rel=self, <s>; rel=\"self\"";
-        assert_eq!(found(&[link], None, None), both("https://hub.example/a,b", "https://example.org/blog/s"));
+        let (url, topic) = ("https://hub.example/a,b".to_owned(), "https://example.org/blog/s".to_owned());
+        assert_eq!(found(link, None, None), Some(Hub { url, topic }));
         for nonsense in
             ["", "<", "<>", "rel=hub", "<https://a.example/", "<javascript:x>; rel=hub", "<http://u:p@a/>; rel=hub"]
         {
-            assert_eq!(found(&[nonsense], None, Some("https://example.org/")), None, "{nonsense}");
+            assert_eq!(found(nonsense, None, Some("https://example.org/")), None, "{nonsense}");
         }
     }
 }

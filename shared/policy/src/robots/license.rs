@@ -1,7 +1,5 @@
-//! Licences of Really Simple Licensing (RSL 1.0, rslstandard.org): whether one prohibits that its pages are found by
-//! search.
-//!
-//! A licence that prohibits `search` or `all` is heeded, unless another licence of the same content permits it.
+//! Licences of Really Simple Licensing (RSL 1.0, rslstandard.org): one that prohibits `search` or `all` is heeded,
+//! unless another licence of the same content permits it.
 
 use crate::address;
 use crate::robots::pattern::{self, Pattern, Steps};

@@ -291,8 +291,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Rules made of the same unit as the URL, some with an ending that the URL lacks. The file stays below its
-        /// limit.
+        /// Rules made of the same unit as the URL, some with an ending that the URL lacks, below the limit of a file.
         #[test]
         fn r24_twice_the_rules_or_the_url_takes_about_twice_the_steps(
             unit in "[ab/]{1,3}",

@@ -367,37 +367,20 @@ mod tests {
 
     #[test]
     fn seconds_are_the_decimal_number_before_a_unit() {
-        for (text, expected) in [
-            ("10", Some(10_000)),
-            ("0.5", Some(500)),
+        for (texts, expected) in [
+            ("10|10s|10 seconds|10;|10.|10. Please", Some(10_000)),
+            ("0.5|0.5 sec", Some(500)),
             (".25", Some(250)),
             ("1.0001", Some(1_001)),
-            ("99999999999999999999999", Some(u64::MAX)),
-            ("-1", None),
-            ("+1", None),
-            ("1e3", None),
-            ("1:30", None),
-            ("1e3", None),
-            ("1:30", None),
-            ("inf", None),
-            ("10s", Some(10_000)),
-            ("10 seconds", Some(10_000)),
-            ("10;", Some(10_000)),
             ("10,5", Some(10_500)),
-            ("0.5 sec", Some(500)),
-            ("10.", Some(10_000)),
-            ("10. Please", Some(10_000)),
-            ("2 min", Some(120_000)),
-            ("2m", Some(120_000)),
+            ("2 min|2m", Some(120_000)),
             ("1 hours", Some(3_600_000)),
-            ("99999999999999999999999 h", Some(u64::MAX)),
-            ("s", None),
-            ("s 10", None),
-            (".", None),
-            (",", None),
-            ("", None),
+            ("99999999999999999999999|99999999999999999999999 h", Some(u64::MAX)),
+            ("-1|+1|1e3|1:30|inf|s|s 10|.|,|", None),
         ] {
-            assert_eq!(seconds(text.as_bytes()), expected.map(Millis), "{text}");
+            for text in texts.split('|') {
+                assert_eq!(seconds(text.as_bytes()), expected.map(Millis), "{text}");
+            }
         }
     }
 }

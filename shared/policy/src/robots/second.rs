@@ -1,8 +1,7 @@
 //! A second opinion on robots.txt: the crate texting_robots, which has nothing in common with our matcher.
 //!
-//! A URL may be fetched only if both allow it. The crate is not asked where it is known to refuse what RFC 9309 allows
-//! (a function for each such shape of a file, pattern or URL), or where it panics or would take too long: our matcher
-//! alone decides then.
+//! A URL may be fetched only if both allow it. Our matcher alone decides where the crate is known to refuse what the
+//! RFC allows (a function for each such shape of a file, pattern or URL), where it panics, or would take too long.
 
 use super::parse::{AgentMatch, Line, agent_match, is_line_end, parse_line};
 use super::pattern::stays_as_it_is;

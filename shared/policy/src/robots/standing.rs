@@ -56,8 +56,7 @@ pub enum WhileUnreachable {
 }
 
 /// Returns the standing that follows from a fetch, by RFC 9309 §2.3.1 with choices that fetch less: 401 and 403
-/// disallow everything, 429 and a redirect to an address that may not be called are failures, and so is an answer
-/// unknown to HTTP.
+/// disallow everything; 429, a redirect to an address that may not be called, and an unknown status are failures.
 pub fn classify(fetched: &Fetched<'_>) -> Standing {
     match fetched {
         Fetched::Success { .. } | Fetched::NotModified => Standing::Rules,
@@ -106,8 +105,7 @@ pub fn fresh_until(
 }
 
 /// Returns the rules that apply at `now` to a file that is unreachable since `since`: the older copy (RFC 9309 §2.4)
-/// for [`TOO_LONG_UNREACHABLE`], and nothing allowed after that, though §2.3.1.4 permits to act as if there were no
-/// file.
+/// for [`TOO_LONG_UNREACHABLE`], then nothing is allowed, though §2.3.1.4 permits to act as if there were no file.
 pub fn while_unreachable(since: Timestamp, now: Timestamp, has_copy: bool) -> WhileUnreachable {
     if has_copy && now.since(since) <= TOO_LONG_UNREACHABLE {
         WhileUnreachable::OlderCopy

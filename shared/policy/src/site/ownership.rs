@@ -248,14 +248,20 @@ mod tests {
         Challenge::new(&format!("{digit:0>40}")).unwrap()
     }
 
+    fn ask(
+        all: Ownership,
+        n: usize,
+        request: OwnerRequest,
+        now: Timestamp,
+    ) -> (Ownership, Result<GrantExtent, RequestRefusal>) {
+        super::ask(all, &challenge(n), request, true, now)
+    }
+
     fn proven(n: usize) -> Ownership {
-        let (all, granted) = ask(Ownership::default(), &challenge(n), OwnerRequest::Look, true, T0);
+        let (all, granted) = ask(Ownership::default(), n, OwnerRequest::Look, T0);
         assert_eq!(granted, Ok(GrantExtent::Whole));
-        looked(
-            all,
-            &challenge(n),
-            LookResult { at: T0, found: Some(Way::File), misses: vec![(Way::Dns, Miss::Absent)] },
-        )
+        let look = LookResult { at: T0, found: Some(Way::File), misses: vec![(Way::Dns, Miss::Absent)] };
+        looked(all, &challenge(n), look)
     }
 
     #[test]
@@ -277,69 +283,44 @@ mod tests {
         }
         assert_eq!(in_tags(&["other", &format!(" {text} ")], &ours), Ok(()));
         assert_eq!(in_tags(&["other"], &ours), Err(Miss::Other));
-        assert_eq!(
-            file_url("example.org", "https").unwrap().as_str(),
-            "https://example.org/.well-known/curlew-challenge.txt"
-        );
+        let file = file_url("example.org", "https").unwrap();
+        assert_eq!(file.as_str(), "https://example.org/.well-known/curlew-challenge.txt");
         assert_eq!(txt_name("example.org"), "_curlew-challenge.example.org");
     }
 
     #[test]
     fn i06_w06_without_a_proof_nothing_but_a_look_is_granted() {
-        for request in [
-            OwnerRequest::Report,
-            OwnerRequest::Block,
-            OwnerRequest::Unblock,
-            OwnerRequest::Visit,
-            OwnerRequest::Forget,
-        ] {
-            let (after, granted) = ask(Ownership::default(), &challenge(1), request, true, T0);
-            assert_eq!((after, granted), (Ownership::default(), Err(RequestRefusal::Unproven)));
-            assert_eq!(
-                ask(proven(1), &challenge(2), request, true, T0).1,
-                Err(RequestRefusal::Unproven),
-                "another's proof"
-            );
-            assert_eq!(ask(proven(1), &challenge(1), request, true, T0).1, Ok(GrantExtent::Whole));
-            assert_eq!(
-                ask(proven(1), &challenge(1), request, true, T0 + PROOF_LIFE).1,
-                Err(RequestRefusal::Unproven),
-                "too long ago"
-            );
+        use OwnerRequest::{Block, Forget, Report, Unblock, Visit};
+        let unproven = Err(RequestRefusal::Unproven);
+        for request in [Report, Block, Unblock, Visit, Forget] {
+            assert_eq!(ask(Ownership::default(), 1, request, T0), (Ownership::default(), unproven));
+            assert_eq!(ask(proven(1), 2, request, T0).1, unproven, "another's proof");
+            assert_eq!(ask(proven(1), 1, request, T0).1, Ok(GrantExtent::Whole));
+            assert_eq!(ask(proven(1), 1, request, T0 + PROOF_LIFE).1, unproven, "too long ago");
         }
     }
 
     #[test]
     fn what_is_asked_for_again_has_to_wait() {
-        let (all, first) = ask(proven(1), &challenge(1), OwnerRequest::Visit, true, T0);
+        let visit = |all: &Ownership, now| ask(all.clone(), 1, OwnerRequest::Visit, now);
+        let (all, first) = visit(&proven(1), T0);
         assert_eq!(first, Ok(GrantExtent::Whole));
-        let (all, again) = ask(all, &challenge(1), OwnerRequest::Visit, true, T0);
+        let (all, again) = visit(&all, T0);
         assert_eq!(again, Ok(GrantExtent::Whole), "its job was not sent");
         let all = sent(all, &challenge(1), OwnerRequest::Visit);
-        assert_eq!(
-            ask(all.clone(), &challenge(1), OwnerRequest::Visit, true, T0).1,
-            Err(RequestRefusal::Until(T0 + LOST))
-        );
-        let later = T0 + LOST;
-        assert_eq!(
-            ask(all.clone(), &challenge(1), OwnerRequest::Visit, true, later).1,
-            Ok(GrantExtent::Whole),
-            "the job may have been lost"
-        );
+        assert_eq!(visit(&all, T0).1, Err(RequestRefusal::Until(T0 + LOST)));
+        assert_eq!(visit(&all, T0 + LOST).1, Ok(GrantExtent::Whole), "the job may have been lost");
         let all = done(all, &challenge(1), OwnerRequest::Visit, T0, T0 + Millis::from_secs(1));
-        let (all, again) = ask(all, &challenge(1), OwnerRequest::Visit, true, T0 + Millis::from_hours(23));
-        assert_eq!(again, Err(RequestRefusal::Until(T0 + Millis::from_days(1))));
-        assert_eq!(
-            ask(all.clone(), &challenge(1), OwnerRequest::Visit, true, T0 + Millis::from_days(1)).1,
-            Ok(GrantExtent::Whole)
-        );
-        assert_eq!(ask(all, &challenge(1), OwnerRequest::Block, true, T0).1, Ok(GrantExtent::Whole));
+        let day = T0 + Millis::from_days(1);
+        assert_eq!(visit(&all, day - Millis(1)).1, Err(RequestRefusal::Until(day)));
+        assert_eq!(visit(&all, day).1, Ok(GrantExtent::Whole));
+        assert_eq!(ask(all, 1, OwnerRequest::Block, T0).1, Ok(GrantExtent::Whole));
     }
 
     #[test]
     fn of_a_request_that_was_repeated_only_the_last_job_records_that_it_is_done() {
-        let (all, _) = ask(proven(1), &challenge(1), OwnerRequest::Forget, true, T0);
-        let (all, again) = ask(all, &challenge(1), OwnerRequest::Forget, true, T0 + LOST);
+        let (all, _) = ask(proven(1), 1, OwnerRequest::Forget, T0);
+        let (all, again) = ask(all, 1, OwnerRequest::Forget, T0 + LOST);
         assert_eq!(again, Ok(GrantExtent::Whole), "the first job may have been lost");
         let later = T0 + LOST + Millis::from_secs(1);
         let of = |all: &Ownership, asked| is_done(claim(all, &challenge(1)).unwrap(), OwnerRequest::Forget, asked);
@@ -353,7 +334,7 @@ mod tests {
     fn w06_a_host_is_called_a_few_times_a_day_whoever_asks() {
         let mut all = Ownership::default();
         let mut look = |n: usize, may_call, at| {
-            let (next, granted) = ask(std::mem::take(&mut all), &challenge(n), OwnerRequest::Look, may_call, at);
+            let (next, granted) = super::ask(std::mem::take(&mut all), &challenge(n), OwnerRequest::Look, may_call, at);
             all = next;
             granted
         };
@@ -367,11 +348,7 @@ mod tests {
             assert_eq!(look(10 + n, true, minute(30 + n)), Ok(GrantExtent::Whole), "{n}");
         }
         for n in 20..60 {
-            assert_eq!(
-                look(n, true, minute(n)),
-                Ok(GrantExtent::ByDnsOnly),
-                "a record in the DNS is looked up all the same"
-            );
+            assert_eq!(look(n, true, minute(n)), Ok(GrantExtent::ByDnsOnly), "the DNS is looked up all the same");
         }
         assert_eq!(look(60, true, T0 + Millis::from_days(2)), Ok(GrantExtent::Whole), "another day");
     }
@@ -388,15 +365,12 @@ mod tests {
             (2, OwnerRequest::Forget, true),
         ];
         for (minute, (n, request, blocked)) in words.into_iter().enumerate() {
-            let (next, granted) = ask(all, &challenge(n), request, true, T0 + Millis::from_mins(minute as u64));
+            let (next, granted) = ask(all, n, request, T0 + Millis::from_mins(minute as u64));
             assert_eq!((granted, is_to_be_blocked(&next)), (Ok(GrantExtent::Whole), blocked), "{request:?}");
             all = next;
         }
-        let (both, _) = ask(proven(1), &challenge(1), OwnerRequest::Unblock, true, T0);
-        assert!(
-            is_to_be_blocked(&ask(both, &challenge(1), OwnerRequest::Block, true, T0).0),
-            "in doubt a site is left alone"
-        );
+        let (both, _) = ask(proven(1), 1, OwnerRequest::Unblock, T0);
+        assert!(is_to_be_blocked(&ask(both, 1, OwnerRequest::Block, T0).0), "in doubt a site is left alone");
     }
 
     #[test]
@@ -404,7 +378,7 @@ mod tests {
         let mut all = proven(0);
         for n in 1..40 {
             let now = T0 + Millis::from_hours(3 * n as u64);
-            let (next, granted) = ask(all, &challenge(n), OwnerRequest::Look, true, now);
+            let (next, granted) = ask(all, n, OwnerRequest::Look, now);
             assert_eq!(granted, Ok(GrantExtent::Whole), "{n}");
             all = next;
         }
@@ -414,7 +388,7 @@ mod tests {
         for claim in &mut all.claims {
             claim.proof = Some((Way::Dns, T0));
         }
-        assert_eq!(ask(all.clone(), &challenge(99), OwnerRequest::Look, true, now).1, Err(RequestRefusal::Full));
+        assert_eq!(ask(all.clone(), 99, OwnerRequest::Look, now).1, Err(RequestRefusal::Full));
         assert!(!is_over(&all, now) && is_over(&all, T0 + PROOF_LIFE + CLAIM_LIFE));
     }
 

@@ -11,10 +11,6 @@ fn url(path: &str) -> Url {
     Url::parse("https://reed.example/").unwrap().join(path).unwrap()
 }
 
-fn signals(statement: &str) -> String {
-    ContentSignals::parse(statement.as_bytes()).to_string()
-}
-
 #[test]
 fn p17_signals_are_pairs_of_words_and_no_is_heeded_whoever_says_yes() {
     for (statement, expected, search) in [
@@ -32,6 +28,7 @@ fn p17_signals_are_pairs_of_words_and_no_is_heeded_whoever_says_yes() {
         assert_eq!((said.to_string().as_str(), said.search()), (expected, search), "{statement}");
     }
     let many: Vec<String> = (0..100).map(|n| format!("a{n}=yes")).collect();
+    let signals = |statement: &str| ContentSignals::parse(statement.as_bytes()).to_string();
     assert_eq!(signals(&many.join(",")).split(", ").count(), 8);
     assert_eq!(signals(&format!("search=no, {}", "x".repeat(2_000))), "");
     assert_eq!(signals(&format!("{}=no, search=no", "x".repeat(50))), "search=no");
@@ -57,18 +54,20 @@ fn p17_signals_belong_to_their_group_and_the_longest_path_counts() {
 
 #[test]
 fn p18_a_licence_line_holds_for_the_whole_file_and_is_a_whole_address() {
-    let license = |file: &str| Robots::parse(file.as_bytes(), "CurlewBot").license().map(str::to_owned);
-    let a = Some("https://reed.example/a.xml".to_owned());
-    assert_eq!(license("License: https://reed.example/a.xml\nUser-agent: x\nDisallow: /\n"), a);
-    assert_eq!(license("User-agent: x\nDisallow: /\nlicense : https://reed.example/a.xml # terms\n"), a);
-    assert_eq!(license("License: /b.xml\nLicense: ftp://b.example/\nLicense: https://reed.example/a.xml\n"), a);
-    let own =
-        "License: https://reed.example/b.xml\nUser-agent: CurlewBot\nLicense: https://reed.example/a.xml\nAllow: /\n";
-    assert_eq!(license(own), a, "that of our own group comes first");
-    assert_eq!(license("User-agent: *\nAllow: /\n"), None);
+    let ours = "License: https://reed.example/a.xml";
+    for (file, is_named) in [
+        (format!("{ours}\nUser-agent: x\nDisallow: /\n"), true),
+        ("User-agent: x\nDisallow: /\nlicense : https://reed.example/a.xml # terms\n".to_owned(), true),
+        (format!("License: /b.xml\nLicense: ftp://b.example/\n{ours}\n"), true),
+        // That of our own group comes first.
+        (format!("License: https://reed.example/b.xml\nUser-agent: CurlewBot\n{ours}\nAllow: /\n"), true),
+        ("User-agent: *\nAllow: /\n".to_owned(), false),
+    ] {
+        let robots = Robots::parse(file.as_bytes(), "CurlewBot");
+        assert_eq!(robots.license(), is_named.then_some("https://reed.example/a.xml"), "{file}");
+    }
     // It ends no group.
-    let file =
-        "User-agent: a\nLicense: https://reed.example/a.xml\nUser-agent: CurlewBot\nCrawl-delay: 7\nDisallow: /x\n";
+    let file = format!("User-agent: a\n{ours}\nUser-agent: CurlewBot\nCrawl-delay: 7\nDisallow: /x\n");
     let robots = Robots::parse(file.as_bytes(), "a");
     assert!(!robots.check(&url("/x")).allowed && robots.crawl_delay().is_some());
 }
@@ -147,25 +146,24 @@ fn p19_hostile_licences_are_bounded_and_what_came_whole_counts() {
 
 #[test]
 fn p06_assistants_are_given_no_text_that_a_page_or_its_site_withholds() {
-    let url = "https://reed.example/".to_owned();
-    let plain = || Record {
-        text: "A résumé of reeds".to_owned(),
-        ..Record::new(PageId::new(&"0".repeat(32)).unwrap(), url.clone(), Timestamp::EPOCH)
-    };
-    let stated = |signal: &str| {
-        let content_signal = Some(signal.to_owned());
-        Record { preferences: StatedPreferences { content_signal, ..StatedPreferences::default() }, ..plain() }
-    };
-    for (record, expected) in [
-        (plain(), Ok("A résumé of reeds")),
-        (stated("ai-input=yes, ai-train=no, search=yes"), Ok("A résumé of reeds")),
-        (stated("ai-input=no, search=yes"), Err(Withheld::NoInput)),
-        (stated("search=yes, use=reference"), Err(Withheld::ReferenceOnly)),
-        (Record { no_archive: true, ..plain() }, Err(Withheld::NoArchive)),
-        (Record { snippet_limit: SnippetLimit(Some(0)), ..plain() }, Ok("")),
-        (Record { snippet_limit: SnippetLimit(Some(8)), ..plain() }, Ok("A résumé")),
-        (Record { snippet_limit: SnippetLimit(Some(u32::MAX)), ..plain() }, Ok("A résumé of reeds")),
+    let text = "A résumé of reeds";
+    for (signal, no_archive, limit, expected) in [
+        ("", false, None, Ok(text)),
+        ("ai-input=yes, ai-train=no, search=yes", false, None, Ok(text)),
+        ("ai-input=no, search=yes", false, None, Err(Withheld::NoInput)),
+        ("search=yes, use=reference", false, None, Err(Withheld::ReferenceOnly)),
+        ("", true, None, Err(Withheld::NoArchive)),
+        ("", false, Some(0), Ok("")),
+        ("", false, Some(8), Ok("A résumé")),
+        ("", false, Some(u32::MAX), Ok(text)),
     ] {
-        assert_eq!(text_for_assistants(&record), expected);
+        let record = Record {
+            text: text.to_owned(),
+            preferences: StatedPreferences { content_signal: Some(signal.to_owned()), license: None },
+            no_archive,
+            snippet_limit: SnippetLimit(limit),
+            ..Record::new(PageId::new(&"0".repeat(32)).unwrap(), url("/").into(), Timestamp::EPOCH)
+        };
+        assert_eq!(text_for_assistants(&record), expected, "{signal} {limit:?}");
     }
 }

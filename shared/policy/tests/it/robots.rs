@@ -175,7 +175,8 @@ fn r13_the_token_is_a_part_of_the_header_sent() {
 fn r14_groups_are_merged_and_the_own_one_stands_alone() {
     for (file, paths) in [
         (
-            "User-agent: CurlewBot\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n\nUser-agent: heron\nUser-agent: CurlewBot\nDisallow: /c",
+            "User-agent: CurlewBot\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n\n\
+             User-agent: heron\nUser-agent: CurlewBot\nDisallow: /c",
             "-/a +/b -/c",
         ),
         (

@@ -44,9 +44,7 @@ fn rule(name: &str, value: &BareItem) -> Option<String> {
         BareItem::Integer(number) if is_valued => Some(format!("{name}: {number}")),
         BareItem::Token(token) if is_valued => Some(format!("{name}: {}", token.as_str())),
         // Nothing that a text holds may begin another rule.
-        BareItem::String(text) if is_valued => {
-            parts(&format!("{name}: {}", text.as_str())).next().map(str::to_owned)
-        }
+        BareItem::String(text) if is_valued => parts(&format!("{name}: {}", text.as_str())).next().map(str::to_owned),
         _ => None,
     }
 }

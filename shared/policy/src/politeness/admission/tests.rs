@@ -15,9 +15,13 @@ fn at(ms: i64) -> Timestamp {
     Timestamp::from_millis(1_800_000_000_000 + ms)
 }
 
+fn ask(state: &HostState, now: Timestamp) -> (HostState, Admission) {
+    admit(state.clone(), &host(), &Rules::default(), "t", Rules::default().lease_length(), now, 1)
+}
+
 fn granted(state: HostState, now: Timestamp) -> (HostState, Lease) {
-    match admit(state, &host(), &Rules::default(), "t", Rules::default().lease_length(), now, 1) {
-        (s, Admission::Granted(lease)) => (s, lease),
+    match ask(&state, now) {
+        (state, Admission::Granted(lease)) => (state, lease),
         other => panic!("not granted: {other:?}"),
     }
 }
@@ -33,9 +37,8 @@ fn answered(status: u16) -> Outcome {
 
 #[test]
 fn a_lease_keeps_others_out_until_it_is_closed() {
-    let rules = Rules::default();
     let (state, lease) = granted(HostState::default(), at(0));
-    let (_, second) = admit(state.clone(), &host(), &rules, "u", rules.lease_length(), at(1), 2);
+    let (_, second) = ask(&state, at(1));
     assert!(matches!(second, Admission::NotNow(NotNow { until, why: None }) if until > at(1) && until <= lease.until));
     let closed = close(state.clone(), state, lease.token, at(5_000));
     assert_eq!(closed.lease, None);
@@ -44,26 +47,14 @@ fn a_lease_keeps_others_out_until_it_is_closed() {
 }
 
 #[test]
-fn a_lease_found_expired_costs_one_full_pause() {
-    let (state, lease) = granted(HostState::default(), at(0));
-    let after = lease.until + Millis(1);
-    let (state, _) = granted(state, after);
-    assert!(state.not_before >= after + Rules::default().min_pause);
-}
-
-#[test]
 fn the_window_ends_after_an_hour_on_the_site() {
     let rules = Rules::default();
     let part = |ms, minutes| WindowPart { began: at(ms), spent: Millis::from_mins(minutes) };
     let hours = |n: u64| at(0) + Millis::from_hours(n);
     let state = HostState { visited: vec![part(0, 20), part(3_600_000, 40)], ..HostState::default() };
-    let held = |state: &HostState, now| {
-        let (_, answer) = admit(state.clone(), &host(), &rules, "t", rules.lease_length(), now, 1);
-        if let Admission::NotNow(NotNow { until, why: Some(HoldReason::WindowSpent) }) = answer {
-            Some(until)
-        } else {
-            None
-        }
+    let held = |state: &HostState, now| match ask(state, now).1 {
+        Admission::NotNow(NotNow { until, why: Some(HoldReason::WindowSpent) }) => Some(until),
+        _ => None,
     };
     // Time spent in the first hour counts until that hour is eight hours ago.
     assert_eq!(held(&state, hours(2)), Some(hours(9)));
@@ -84,18 +75,17 @@ fn a_lease_is_cut_to_what_is_left_of_the_hour_and_cannot_be_made_longer_than_tha
     assert_eq!((until, spent(&longer)), (Some(lease.until), rules.window_limit));
     // A lease that is too short for one call is none.
     let closed = close(state.clone(), state, lease.token, at(10) + Millis(1));
-    let (_, answer) = admit(closed, &host(), &rules, "t", rules.lease_length(), at(20_000), 1);
+    let (_, answer) = ask(&closed, at(20_000));
     assert!(matches!(answer, Admission::NotNow(NotNow { why: Some(HoldReason::WindowSpent), .. })), "{answer:?}");
 }
 
 #[test]
 fn a_block_made_during_a_visit_outlives_it() {
-    let rules = Rules::default();
     let (state, lease) = granted(HostState::default(), at(0));
     let blocked = block(state.clone(), "example.org");
     let closed = close(blocked, state, lease.token, at(9));
     assert!(closed.is_blocked("example.org"));
-    let (closed, answer) = admit(closed, &host(), &rules, "t", rules.lease_length(), at(99_999), 1);
+    let (closed, answer) = ask(&closed, at(99_999));
     assert_eq!(answer, Admission::Blocked);
     let (open, was) = unblock(closed, "example.org");
     assert!(was && !open.is_blocked("example.org"));
@@ -179,17 +169,16 @@ fn whoever_has_something_to_tell_gives_the_lease_back() {
 
 #[test]
 fn an_operators_hold_lasts_until_it_is_lifted_and_lifts_no_other() {
-    let (rules, now) = (Rules::default(), at(0));
+    let now = at(0);
     let refused = Hold { until: at(100_000), reason: HoldReason::TooManyRequests, since: now };
-    let admitted = |state: &HostState, now| admit(state.clone(), &host(), &rules, "t", rules.lease_length(), now, 1).1;
+    let admitted = |state: &HostState, now| ask(state, now).1;
     let held = leave_alone(HostState::default(), now + Millis::from_days(7));
     let asks_again = now + Millis::from_hours(1);
     assert_eq!(admitted(&held, now), Admission::NotNow(NotNow::held(asks_again, HoldReason::Operator)));
     assert_eq!(held.hold_at(now).map(|hold| hold.reason), Some(HoldReason::Operator));
     assert!(matches!(admitted(&held, now + Millis::from_days(7)), Admission::Granted(_)));
     // A visit that is under way when it is set cannot end it.
-    let (given, answer) = admit(HostState::default(), &host(), &rules, "t", rules.lease_length(), now, 1);
-    let Admission::Granted(lease) = answer else { panic!("{answer:?}") };
+    let (given, lease) = granted(HostState::default(), now);
     let closed = close(leave_alone(given.clone(), at(100_000)), given, lease.token, at(9));
     assert_eq!(closed.left_alone_until, Some(at(100_000)));
     // A hold that the host's own answers brought about stays.

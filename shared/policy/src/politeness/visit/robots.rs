@@ -18,8 +18,7 @@ impl VisitState {
         self.learned.crawl_delay = delay;
     }
 
-    /// Notes that a robots.txt has not changed since its copy was `written`; false if the copy is to be written
-    /// instead.
+    /// Notes that a robots.txt is as its copy, `written` then, says; false if the copy is to be written instead.
     pub fn note_unchanged_robots(&mut self, origin: &Origin, written: Timestamp, now: Timestamp) -> bool {
         let outcome = robots_notes::note(&mut self.learned.robots, origin, written, now, self.next_use);
         self.has_useful_note |= outcome == Unchanged::Noted;

@@ -29,8 +29,7 @@ fn facts(dates: &[Timestamp]) -> FeedFacts<'static> {
 
 #[test]
 fn the_archive_comes_first_then_the_next_page_on_the_host_then_the_usual_address() {
-    let (archive, next, usual) =
-        (url("https://example.org/2025"), url("https://example.org/2"), url("https://example.org/?paged=2"));
+    let [archive, next, usual] = ["2025", "2", "?paged=2"].map(|path| url(&format!("https://example.org/{path}")));
     let abroad = url("https://www.blogger.com/2");
     let table = [
         ((Some(&archive), Some(&next), Some(&usual)), Some(&archive)),
@@ -43,12 +42,8 @@ fn the_archive_comes_first_then_the_next_page_on_the_host_then_the_usual_address
         let facts = FeedFacts { prev_archive, next, usual, ..facts(&[NOW]) };
         let older = older(&backfill(), &url(FEED), &feed(1, 0, None), &facts, NOW);
         assert_eq!(older.as_ref().ok().map(|older| older.url.as_str()), to.map(Url::as_str), "{older:?}");
-        if let Ok(older) = older {
-            assert_eq!(
-                older.kind,
-                DocumentKind::Feed { feed: key(3), number: 2, entries: 1, barren: 0, oldest: Some(NOW) }
-            );
-        }
+        let kind = DocumentKind::Feed { feed: key(3), number: 2, entries: 1, barren: 0, oldest: Some(NOW) };
+        assert!(older.is_err() || older.is_ok_and(|older| older.kind == kind));
     }
 }
 
@@ -181,14 +176,10 @@ fn a_held_host_and_the_second_half_of_its_time_are_left_alone() {
 
 #[test]
 fn sitemaps_follow_where_no_feed_leads_back_and_a_person_asks_or_there_is_no_feed() {
-    let table = [
-        (0, false, false, true),
-        (1, false, false, false),
-        (1, true, false, true),
-        (9, true, true, false),
-        (9, false, true, false),
-    ];
-    for (documents, asked, has_archive, wanted) in table {
+    let wanted = [(0, false, false), (1, true, false)];
+    let others = [(1, false, false), (9, true, true), (9, false, true)];
+    for (documents, asked, has_archive) in wanted.into_iter().chain(others) {
+        let wanted = wanted.contains(&(documents, asked, has_archive));
         let row = Backfill { documents, asked, has_archive, ..backfill() };
         assert_eq!(next(&row) == Work::Sitemaps, wanted, "{documents} {asked} {has_archive}");
         let feeds = BackfillPhase::Feeds(vec![key(9)]);

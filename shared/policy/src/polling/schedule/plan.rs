@@ -1,8 +1,7 @@
 //! The time of a feed's next poll, and the reason for it: a failure, the hints of the feed and its server, skipHours
 //! and skipDays of RSS 2.0 (in GMT), or the feed's history.
 //!
-//! The history is a decaying mean of the times between arrivals. Entries of one hour arrive together, so a batch is not
-//! taken for news all day.
+//! The history is a decaying mean of the times between arrivals; entries of one hour arrive together.
 
 use crate::rules::Rules;
 use curlew_model::{Habit, Millis, PollHints, Timestamp, Why};
@@ -51,8 +50,7 @@ pub struct Plan {
     pub why: Why,
 }
 
-/// Returns the next poll of a feed: hints only lengthen its interval, within [`Rules::poll_floor`] and
-/// [`Rules::poll_cap`].
+/// Returns a feed's next poll; hints only lengthen the interval, between [`Rules::poll_floor`] and [`Rules::poll_cap`].
 pub fn plan(inputs: &Inputs, rules: &Rules, now: Timestamp) -> Plan {
     let fresh = inputs.hints.fresh_for.map(|whole| whole.saturating_sub(inputs.age));
     let hints = [
@@ -129,8 +127,7 @@ pub fn start(dates: impl Iterator<Item = Timestamp>, now: Timestamp) -> Habit {
     Habit { gap, news_at: Some(*newest) }
 }
 
-/// Returns the different hours after the last arrival that entries with these dates have; those without a date have
-/// one.
+/// Returns the number of different hours of these dates after the last arrival; entries without a date have one.
 pub fn arrivals(habit: Habit, dates: impl IntoIterator<Item = Option<Timestamp>>, now: Timestamp) -> u64 {
     let since = habit.news_at.unwrap_or(Timestamp::MIN);
     let hours = dates.into_iter().map(|at| at.filter(|at| (since..=now).contains(at)).map(hour));

@@ -2,8 +2,7 @@
 //!
 //! A feed's slot follows from its key, so polls need no index of due times. A longer interval skips cycles; a shorter
 //! one lists the feed under up to seven further slots (see [`curlew_model::ExtraSlot`]). A tick of dispatch that was
-//! cut off goes on at a place: an instant within the slot's minute, as far as its keys, which are hashes, were looked
-//! at.
+//! cut off goes on at a place: an instant within the slot's minute, as far as its keys, which are hashes, were read.
 
 use super::after_skips;
 use crate::{rules::Rules, skew::unless_ahead};

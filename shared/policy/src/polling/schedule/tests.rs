@@ -72,10 +72,15 @@ proptest::proptest! {
     }
 }
 
+/// The slots under which a feed is listed.
+fn slots(feed: &FeedSource, rules: &Rules) -> Vec<Slot> {
+    let extra = extra_slots(feed, times_a_cycle(feed.interval, rules)).into_iter().map(|(_, slot)| slot);
+    [feed.slot].into_iter().chain(extra).collect()
+}
+
 /// Minutes of a week at which dispatch finds the feed due, under whichever slot it is listed.
 fn polls_of_a_week(feed: &FeedSource, rules: &Rules) -> Vec<i64> {
-    let mut slots = vec![feed.slot];
-    slots.extend(extra_slots(feed, times_a_cycle(feed.interval, rules)).into_iter().map(|(_, slot)| slot));
+    let slots = slots(feed, rules);
     let due = |minute: &i64| {
         let now = t(START + minute);
         let came = slots_due(Some(now - Millis::from_mins(1)), None, now);
@@ -99,6 +104,9 @@ fn a_feed_is_polled_three_times_a_day_or_as_often_as_its_interval_says() {
         }
     }
     assert_eq!(polls_of_a_week(&feed(7, HOUR), &unadaptive()).len(), 21, "not more often unless it is adaptive");
+    for (slot, minute, on_time) in [(5, 5, true), (5, 500, true), (5, 21, false), (5, 4, false), (479, 480, true)] {
+        assert_eq!(is_on_time(&feed(slot, Millis::from_hours(8)), &rules, t(minute)), on_time, "{slot} {minute}");
+    }
 }
 
 #[test]
@@ -125,14 +133,6 @@ fn a_further_slot_has_a_key_that_leads_to_it() {
         }
         let fewer: Vec<_> = extra_slots(&feed, 2);
         assert!(fewer.iter().all(|few| extra_slots(&feed, 8).contains(few)), "what is listed stays of use");
-    }
-}
-
-#[test]
-fn a_poll_is_on_time_in_its_minute_and_shortly_after() {
-    for (slot, minute, on_time) in [(5, 5, true), (5, 500, true), (5, 21, false), (5, 4, false), (479, 480, true)] {
-        let feed = feed(slot, Millis::from_hours(8));
-        assert_eq!(is_on_time(&feed, &Rules::default(), t(minute)), on_time, "{slot} {minute}");
     }
 }
 
@@ -175,50 +175,38 @@ fn h07_the_floor_holds_between_two_slots_of_a_feed_that_was_polled_late() {
 }
 
 #[test]
-fn f05_f08_h10_hints_only_lengthen_and_are_clamped() {
+fn f05_f07_f08_h10_hints_only_lengthen_and_are_clamped_and_the_longest_is_named() {
     let rules = Rules::default();
     let days = Millis::from_days;
-    let hours = Millis::from_hours;
     for (hint, interval, why) in [
         (None, rules.poll_interval, Why::Usual),
         (Some(Millis::ZERO), rules.poll_interval, Why::Usual),
-        (Some(hours(8)), rules.poll_interval, Why::Usual),
+        (Some(Millis::from_hours(8)), rules.poll_interval, Why::Usual),
         (Some(days(2)), days(2), Why::Ttl),
-        (Some(Millis::from_mins(1_000_000_000)), rules.poll_cap, Why::Ttl),
         (Some(Millis(u64::MAX)), rules.poll_cap, Why::Ttl),
     ] {
-        let hints = PollHints { ttl: hint, ..PollHints::default() };
-        let made = plan(&Inputs { hints, ..asking() }, &rules, t(0));
+        let of = |hints| plan(&Inputs { hints, ..asking() }, &rules, t(0));
+        let made = of(PollHints { ttl: hint, ..PollHints::default() });
         assert_eq!((made.interval, made.why), (interval, why), "ttl {hint:?}");
-        let hints = PollHints { fresh_for: hint, ..PollHints::default() };
-        let made = plan(&Inputs { hints, ..asking() }, &rules, t(0));
+        let made = of(PollHints { fresh_for: hint, ..PollHints::default() });
         assert_eq!(made.interval, interval, "max-age {hint:?}");
         assert!(made.not_before <= t(0) + rules.poll_cap);
     }
     assert_eq!(plan(&Inputs::default(), &rules, t(0)).interval, rules.poll_interval_blind);
-}
-
-#[test]
-fn f07_the_longest_applicable_hint_rules_and_is_named() {
-    let rules = Rules::default();
-    let hints = PollHints {
-        ttl: Some(Millis::from_hours(30)),
-        update_period: Some(Millis::from_days(3)),
-        fresh_for: Some(Millis::from_days(2)),
-        ..PollHints::default()
-    };
+    let (ttl, update_period, fresh_for) = (Some(Millis::from_hours(30)), Some(days(3)), Some(days(2)));
+    let hints = PollHints { ttl, update_period, fresh_for, ..PollHints::default() };
     let made = plan(&Inputs { hints, ..asking() }, &rules, t(0));
-    assert_eq!((made.interval, made.why), (Millis::from_days(3), Why::UpdatePeriod));
+    assert_eq!((made.interval, made.why), (days(3), Why::UpdatePeriod));
 }
 
 #[test]
 fn h11_age_is_taken_off_max_age() {
-    let hints = PollHints { fresh_for: Some(Millis::from_hours(40)), ..PollHints::default() };
-    let made = plan(&Inputs { hints, age: Millis::from_hours(10), ..asking() }, &Rules::default(), t(0));
-    assert_eq!((made.interval, made.why), (Millis::from_hours(30), Why::Fresh));
-    assert_eq!(made.not_before, t(0) + Millis::from_hours(30));
-    let stale = plan(&Inputs { hints, age: Millis::from_days(9), ..asking() }, &Rules::default(), t(0));
-    assert_eq!((stale.interval, stale.why, stale.not_before), (Millis::from_hours(8), Why::Usual, t(0)));
+    let hours = Millis::from_hours;
+    let hints = PollHints { fresh_for: Some(hours(40)), ..PollHints::default() };
+    for (age, interval, why, wait) in [(10, 30, Why::Fresh, 30), (9 * 24, 8, Why::Usual, 0)] {
+        let made = plan(&Inputs { hints, age: hours(age), ..asking() }, &Rules::default(), t(0));
+        assert_eq!(made, Plan { interval: hours(interval), not_before: t(0) + hours(wait), why });
+    }
 }
 
 #[test]
@@ -273,25 +261,23 @@ fn f06_a_slot_in_a_skipped_hour_is_put_off_and_none_is_lost() {
 
 #[test]
 fn history_begins_with_dates_and_is_a_decaying_mean_from_then_on() {
+    let hours = Millis::from_hours;
+    let habit = |gap: Option<Millis>, news_at| Habit { gap, news_at: Some(news_at) };
     let now = t(100_000);
-    let dates = [now - Millis::from_hours(30), now + HOUR, now - Millis::from_hours(10), now - Millis::from_hours(20)];
-    let habit = start(dates.into_iter(), now);
-    assert_eq!(habit, Habit { gap: Some(Millis::from_hours(10)), news_at: Some(now - Millis::from_hours(10)) });
+    let dates = [now - hours(30), now + HOUR, now - hours(10), now - hours(20)];
+    let first = start(dates.into_iter(), now);
+    assert_eq!(first, habit(Some(hours(10)), now - hours(10)));
     assert_eq!(start([now].into_iter(), now).gap, None, "one date tells no gap");
-    let habit = news(habit, 2, now);
-    assert_eq!(habit, Habit { gap: Some(Millis::from_hours((3 * 10 + 10) / (3 + 2))), news_at: Some(now) });
-    assert_eq!(news(habit, 0, now + HOUR), habit);
+    let second = news(first, 2, now);
+    assert_eq!(second, habit(Some(hours((3 * 10 + 10) / (3 + 2))), now));
+    assert_eq!(news(second, 0, now + HOUR), second);
     let bare = news(Habit::default(), 1, now);
-    assert_eq!(bare, Habit { gap: None, news_at: Some(now) });
-    assert_eq!(news(bare, 4, now + Millis::from_hours(8)).gap, Some(Millis::from_hours(2)));
-}
-
-#[test]
-fn a_weekend_does_not_undo_the_history_of_a_week() {
-    let often = Habit { gap: Some(Millis::from_hours(4)), news_at: Some(t(0)) };
-    assert_eq!(news(often, 1, t(64 * 60)).gap, Some(Millis::from_hours(6)), "as if it had been 12 hours");
-    let none = Habit { gap: Some(Millis::ZERO), news_at: Some(t(0)) };
-    assert_eq!(news(none, 1, t(64 * 60)).gap, Some(Millis::from_mins(90)), "a mean of nothing grows, too");
+    assert_eq!(bare, habit(None, now));
+    assert_eq!(news(bare, 4, now + hours(8)).gap, Some(hours(2)));
+    // A weekend does not undo the history of a week, and a mean of nothing grows, too.
+    for (gap, grown) in [(hours(4), hours(6)), (Millis::ZERO, Millis::from_mins(90))] {
+        assert_eq!(news(habit(Some(gap), t(0)), 1, t(64 * 60)).gap, Some(grown), "as if it had been 3 times the mean");
+    }
 }
 
 #[test]
@@ -310,27 +296,21 @@ fn what_comes_within_an_hour_or_with_a_date_that_cannot_be_arrives_together() {
 #[test]
 fn f08_the_estimate_follows_the_history_between_an_hour_and_a_week() {
     let rules = Rules::default();
-    let hours = Millis::from_hours;
-    for (gap, silence, interval) in [
-        (0, 0, 1),
-        (7, 15, 1),
-        (8, 0, 2),
-        (8, 23, 2),
-        (12, 0, 4),
-        (4, 31, 4),
-        (4, 32, 8),
-        (16, 0, 8),
-        (24, 3, 8),
-        (24, 119, 8),
-        (24, 120, 24),
-        (7 * 24, 0, 24),
-        (30 * 24, 60 * 24, 24),
-        (48 * 24, 0, 72),
-        (24, 96 * 24, 72),
-        (24, 300 * 24, 168),
+    let (hours, day) = (Millis::from_hours, 24);
+    for (interval, histories) in [
+        (1, &[(0, 0), (7, 15)][..]),
+        (2, &[(8, 0), (8, 23)]),
+        (4, &[(12, 0), (4, 31)]),
+        (8, &[(4, 32), (16, 0), (day, 3), (day, 119)]),
+        (24, &[(day, 120), (7 * day, 0), (30 * day, 60 * day)]),
+        (72, &[(48 * day, 0), (day, 96 * day)]),
+        (168, &[(day, 300 * day)]),
     ] {
-        let habit = Habit { gap: Some(hours(gap)), news_at: Some(t(0)) };
-        assert_eq!(estimate(&habit, &rules, t(0) + hours(silence)), Some(hours(interval)), "{gap} {silence}");
+        for (gap, silence) in histories {
+            let habit = Habit { gap: Some(hours(*gap)), news_at: Some(t(0)) };
+            let found = estimate(&habit, &rules, t(0) + hours(*silence));
+            assert_eq!(found, Some(hours(interval)), "{gap} {silence}");
+        }
     }
     assert_eq!(estimate(&Habit::default(), &rules, t(0)), None);
     let often = Inputs { habit: Habit { gap: Some(HOUR), news_at: None }, ..asking() };
@@ -338,16 +318,12 @@ fn f08_the_estimate_follows_the_history_between_an_hour_and_a_week() {
     let off = plan(&often, &unadaptive(), t(0));
     assert_eq!((off.why, off.interval), (Why::Usual, rules.poll_interval), "if it is switched off");
     assert_eq!(plan(&asking(), &rules, t(0)).interval, rules.poll_interval, "without a history");
-}
-
-#[test]
-fn hints_lengthen_what_the_history_says_and_do_not_shorten_it() {
-    let rules = Rules::default();
+    // Hints lengthen what the history says, and do not shorten it.
     for (gap, ttl, interval) in [(2, 3, 3), (2, 48, 48), (24, 1, 8), (100, 1, 24)] {
-        let habit = Habit { gap: Some(Millis::from_hours(gap)), news_at: None };
-        let hints = PollHints { ttl: Some(Millis::from_hours(ttl)), ..PollHints::default() };
+        let habit = Habit { gap: Some(hours(gap)), news_at: None };
+        let hints = PollHints { ttl: Some(hours(ttl)), ..PollHints::default() };
         let made = plan(&Inputs { habit, hints, ..asking() }, &rules, t(0));
-        assert_eq!(made.interval, Millis::from_hours(interval), "{gap} {ttl}");
+        assert_eq!(made.interval, hours(interval), "{gap} {ttl}");
     }
 }
 
@@ -377,10 +353,8 @@ fn simulated(posts: &[i64], (days, learning): (i64, i64)) -> (f64, Vec<i64>) {
     let (mut seen, mut polls, mut waits) = (0, 0_u32, vec![]);
     for minute in 0..end {
         let now = t(START + minute);
-        let mut slots = vec![feed.slot];
-        slots.extend(extra_slots(&feed, times_a_cycle(feed.interval, &rules)).into_iter().map(|(_, slot)| slot));
         let came = Slot::from_hash(u64::try_from(now.minute().rem_euclid(480)).unwrap_or_default());
-        if !slots.contains(&came) || !feed_is_due(&feed, came, &rules, now) {
+        if !slots(&feed, &rules).contains(&came) || !feed_is_due(&feed, came, &rules, now) {
             continue;
         }
         let new: Vec<i64> = posts[seen..].iter().copied().take_while(|at| *at <= minute).collect();
