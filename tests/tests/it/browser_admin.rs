@@ -1,8 +1,8 @@
 //! The operator's pages in a real browser: an operator signs in by a token of the real program, sees each page in light
 //! and dark, on a telephone and on a desktop without a barrier (axe-core), and acts.
 
-use crate::browser_pages::{Looks, do_not_move, must_be_fit};
-use curlew_tests::{Browser, Screen, Server, Steps, Store, Web};
+use crate::browser_pages::{Looks, do_not_move, must_be_fit, see_pages};
+use curlew_tests::{Browser, Server, Steps, Store, Web};
 
 /// Bundled sites: an ordinary one, and one with long and hostile titles.
 const SITES: [&str; 2] = ["harbour-lantern.test", "sharp-tongues.test"];
@@ -10,18 +10,18 @@ const SITES: [&str; 2] = ["harbour-lantern.test", "sharp-tongues.test"];
 const TMPDIR: &str = env!("CARGO_TARGET_TMPDIR");
 /// The pages: a name for the picture, and the path.
 const PAGES: [(&str, &str); 12] = [
-    ("overview", "/admin"),
-    ("sources", "/admin/sources"),
-    ("site", "/admin/site/harbour-lantern.test"),
-    ("holds", "/admin/holds"),
-    ("screening", "/admin/screening"),
-    ("overrides", "/admin/overrides"),
-    ("dead", "/admin/dead"),
-    ("messages", "/admin/messages"),
-    ("owners", "/admin/owners"),
-    ("watches", "/admin/watches"),
-    ("settings", "/admin/settings"),
-    ("audit", "/admin/audit"),
+    ("admin-overview", "/admin"),
+    ("admin-sources", "/admin/sources"),
+    ("admin-site", "/admin/site/harbour-lantern.test"),
+    ("admin-holds", "/admin/holds"),
+    ("admin-screening", "/admin/screening"),
+    ("admin-overrides", "/admin/overrides"),
+    ("admin-dead", "/admin/dead"),
+    ("admin-messages", "/admin/messages"),
+    ("admin-owners", "/admin/owners"),
+    ("admin-watches", "/admin/watches"),
+    ("admin-settings", "/admin/settings"),
+    ("admin-audit", "/admin/audit"),
 ];
 
 #[test]
@@ -68,22 +68,7 @@ fn operate(looks: Looks) {
         let audit = store.run(&["audit"]).ok().stdout;
         assert!(audit.contains("by ana") && audit.contains("by command line"), "{audit}");
     });
-    let mut form = 0;
-    for (screen, size) in [(Screen::PHONE, "phone"), (Screen::DESKTOP, "desktop")] {
-        browser.be(screen);
-        for (dark, scheme) in [(false, "light"), (true, "dark")] {
-            browser.prefer_dark(dark);
-            for (_, (name, path)) in PAGES.into_iter().enumerate().filter(|(n, _)| looks.has(*n, form, 4)) {
-                let title = format!("{name}, {size}, {scheme}");
-                steps.step(&title, || {
-                    browser.open(&server.url(path));
-                    must_be_fit(&browser, "en", &title);
-                    browser.keep_picture(TMPDIR, &format!("admin-{name}-en-{size}-{scheme}"));
-                });
-            }
-            form += 1;
-        }
-    }
+    see_pages(&browser, &server, &mut steps, &PAGES, "en", |page, form| looks.has(page, form, 4));
     steps.step("pages on a slow line do not move", || do_not_move(&browser, &server, &PAGES, looks));
     steps.step("all sessions end", || {
         store.run(&["admin", "logout"]).ok();

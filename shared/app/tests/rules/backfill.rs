@@ -1,28 +1,14 @@
 //! Back catalogues: all of them is found within the budget of each day, and nothing that a site names makes it endless.
 
 use crate::interstitial::{document, own};
-use crate::test_world::{FEED, TestWorld, host, key, page, status};
-use curlew_app::program::Program;
+use crate::test_world::*;
 use curlew_crawl::feeds::backfill::{BackfillRequest, Backfills, key_of};
 use curlew_crawl::feeds::intake::Intake;
-use curlew_crawl::worker::{Mailbox, Worker};
-use curlew_model::{
-    Backfill, BackfillJob, BackfillState, FeedSource, Hold, HoldReason, Job, Millis, QueueName, SiteState, Source,
-    Timestamp, VisitJob, Work,
-};
 use curlew_policy::politeness::admission;
-use curlew_policy::trace;
-use curlew_ports::stage::Verdict;
-use curlew_ports::{Blobs, CallKind, HostLedger, Inbox, Pages, Reply, Sources, update_host};
-use curlew_testkit::faults::{Faults, Faulty};
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
-const HOME: &str = "https://example.org/";
 const ASKED: BackfillRequest = BackfillRequest { since: None, limit: None, asked: true, again: false };
 
 pub(crate) fn keep(world: &TestWorld, url: &str, kind: &str, body: String) {
-    let mut reply = Reply { body: body.into(), ..status(200) };
+    let mut reply = text(body);
     reply.headers.content_type = Some(kind.to_owned());
     world.web.keep(url, reply);
 }
@@ -123,8 +109,7 @@ async fn run_program(
     visits: bool,
 ) -> (BTreeMap<i64, BTreeSet<String>>, usize) {
     let clock = world.politeness.clock.as_ref();
-    let mailbox =
-        Mailbox { inbox: world.jobs.clone(), queue: world.jobs.clone(), clock: world.politeness.clock.clone() };
+    let mailbox = world.mailbox();
     let worker = Worker { stages: program, queue: &mailbox, clock };
     let end = world.now() + Millis::from_days(days);
     let (mut sent, mut most): (BTreeMap<i64, BTreeSet<String>>, usize) = Default::default();
@@ -175,7 +160,7 @@ async fn a_thousand_posts_of_wordpress_are_found_within_the_budget_of_each_day()
     let row = row(&world, FEED).await;
     assert_eq!((row.sent, row.documents, reason(&row).as_str()), (1_000, 101, "the archive was read to its end"));
     assert_eq!(world.calls(CallKind::Page).len(), 1_000, "each page is called once");
-    assert!(world.blobs.list("backfill/", None, 9).await.unwrap().is_empty());
+    assert!(world.keys("backfill/").await.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -234,7 +219,7 @@ async fn twenty_thousand_pages_of_a_sitemap_index_are_found_and_the_index_is_cal
     world.with_rules(|rules| rules.backfill_per_day = 5_000);
     world.with_site(HOME, SiteState::Feedless { reason: "none".into() }).await;
     let maps = || (0..4).map(|n| format!("{HOME}map-{n}.xml"));
-    keep(&world, "https://example.org/robots.txt", "text/plain", format!("Sitemap: {HOME}maps.xml\n"));
+    keep(&world, ROBOTS, "text/plain", format!("Sitemap: {HOME}maps.xml\n"));
     keep(&world, &format!("{HOME}maps.xml"), "text/xml", index(maps()));
     for (n, map) in maps().enumerate() {
         keep(&world, &map, "text/xml", sitemap((5_000 * n..5_000 * n + 5_000).map(post)));
@@ -247,7 +232,7 @@ async fn twenty_thousand_pages_of_a_sitemap_index_are_found_and_the_index_is_cal
     assert_eq!((row.sent, row.found, row.documents), (20_000, 20_000, 5));
     assert!(matches!(row.state, BackfillState::Done { .. }), "{:?}", row.state);
     assert_eq!(world.calls(CallKind::Sitemap).len(), 5);
-    assert!(world.blobs.list("backfill/", None, 9).await.unwrap().is_empty(), "what was listed is erased");
+    assert!(world.keys("backfill/").await.is_empty(), "what was listed is erased");
 }
 
 #[tokio::test(start_paused = true)]
@@ -268,7 +253,7 @@ async fn sitemaps_follow_a_feed_without_older_documents_only_if_somebody_asks() 
 async fn a_sitemap_speaks_for_its_own_host_and_its_index_too() {
     let world = TestWorld::new();
     world.with_site(HOME, SiteState::Feedless { reason: "none".into() }).await;
-    let urls = ["https://example.org/a", "https://other.example/b", "https://www.example.org/c", "ftp://example.org/d"];
+    let urls = [A, "https://other.example/b", "https://www.example.org/c", "ftp://example.org/d"];
     keep(&world, &format!("{HOME}sitemap.xml"), "text/xml", sitemap(urls.map(str::to_owned).into_iter()));
     let maps =
         ["https://other.example/map.xml", "https://example.org/sitemap.xml", "https://example.org/sitemap_index.xml"];
@@ -360,7 +345,7 @@ async fn a_step_that_dies_anywhere_is_repeated_and_no_page_is_lost() {
                     Err(_) => world.jobs.put_back(&delivery.receipt, world.now()).await.unwrap(),
                 }
             }
-            world.politeness.clock.sleep(Millis::from_mins(30)).await;
+            world.sleep(Millis::from_mins(30)).await;
         }
         let (sent, _) = run(&world, 3, true).await;
         let row = row(&world, FEED).await;
@@ -385,15 +370,13 @@ async fn a_job_of_an_earlier_step_is_void_and_a_lost_one_is_sent_again() {
     assert_eq!(stage.run(&job(1)).await.unwrap(), Verdict::Defer(after.due));
     let early = stage.run(&job(2)).await.unwrap();
     assert!(matches!(early, Verdict::Defer(at) if at > world.now()), "a job that is faster than its row is not lost");
-    for delivery in world.jobs.receive(QueueName::Poll, 9, Millis(1), after.due).await.unwrap() {
-        world.jobs.ack(&delivery.receipt).await.unwrap();
-    }
+    world.settle(QueueName::Poll, 9, after.due).await;
     let dispatch = world.dispatch_stage();
     dispatch.tick().await.unwrap();
     assert!(
         world.queued(QueueName::Poll).await.iter().all(|(job, _)| !matches!(job, Job { work: Work::Backfill(_), .. }))
     );
-    world.politeness.clock.sleep(Millis::from_hours(10)).await;
+    world.sleep(Millis::from_hours(10)).await;
     dispatch.tick().await.unwrap();
     let sent = world.queued(QueueName::Poll).await;
     assert!(sent.iter().any(|(sent, _)| *sent == Job::new(job(1))), "{sent:?}");
@@ -407,9 +390,7 @@ async fn a_held_host_waits_and_a_blocked_one_ends_it() {
     let until = world.now() + Millis::from_days(3);
     let hold = Hold { until, reason: HoldReason::Forbidden, since: world.now() };
     let (ledger, example): (&dyn HostLedger, _) = (world.hosts.as_ref(), host("example.org"));
-    update_host(ledger, &example, |state| (curlew_model::HostState { hold: Some(hold.clone()), ..state }, ()))
-        .await
-        .unwrap();
+    update_host(ledger, &example, |state| (HostState { hold: Some(hold.clone()), ..state }, ())).await.unwrap();
     run(&world, 1, true).await;
     let waiting = row(&world, FEED).await;
     assert_eq!((waiting.due, world.web.calls().len()), (until, 0));
@@ -423,12 +404,7 @@ async fn a_held_host_waits_and_a_blocked_one_ends_it() {
 async fn a_document_that_robots_txt_forbids_is_not_called_and_excluded_pages_neither() {
     let world = TestWorld::new();
     wordpress(&world, 35);
-    keep(
-        &world,
-        "https://example.org/robots.txt",
-        "text/plain",
-        "User-agent: *\nDisallow: /*?paged=3\nDisallow: /post-1$\n".into(),
-    );
+    keep(&world, ROBOTS, "text/plain", "User-agent: *\nDisallow: /*?paged=3\nDisallow: /post-1$\n".into());
     named(&world).await;
     run(&world, 2, true).await;
     let calls: Vec<String> = world.web.calls().into_iter().map(|call| call.url).collect();
@@ -469,7 +445,7 @@ async fn a_site_without_a_feed_is_read_by_its_sitemap_and_again_when_it_still_ha
     let (sent, _) = run(&world, 2, false).await;
     assert_eq!(addresses(&sent), posts(9));
     map(12);
-    world.politeness.clock.sleep(Millis::from_days(2)).await;
+    world.sleep(Millis::from_days(2)).await;
     world.discover(HOME).await;
     let (sent, _) = run(&world, 2, false).await;
     assert!(addresses(&sent).is_superset(&(9..12).map(post).collect()), "{sent:?}");
@@ -485,14 +461,9 @@ async fn a_site_whose_feeds_are_still_unknown_is_waited_for_and_the_heirs_of_its
     assert_eq!(world.program().crawler.backfills.run(&job).await.unwrap(), Verdict::Done);
     assert_eq!((row(&world, HOME).await.due, world.web.calls().len()), (world.now() + Millis::from_secs(20), 0));
     let old = "https://example.org/old-feed";
-    let Some((Source::Site(mut site), seen)) = world.sources.get(&key(HOME)).await.unwrap() else { panic!() };
-    site.state = SiteState::Working { feeds: vec![key(old)] };
-    world.sources.swap(seen, &Source::Site(site)).await.unwrap();
-    let moved = FeedSource {
-        gone: true,
-        moved: Some((FEED.into(), 3)),
-        ..FeedSource::new(key(old), curlew_model::Slot::from_hash(1), old)
-    };
+    world.change_site(HOME, |site| site.state = SiteState::Working { feeds: vec![key(old)] }).await;
+    let moved =
+        FeedSource { gone: true, moved: Some((FEED.into(), 3)), ..FeedSource::new(key(old), Slot::from_hash(1), old) };
     world.sources.insert(&Source::Feed(moved)).await.unwrap();
     world.with_feed(|_| {}).await;
     run(&world, 2, true).await;

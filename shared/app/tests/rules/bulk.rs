@@ -1,14 +1,8 @@
 //! Work on many rows: it sends its jobs in hundreds, and resumes where it was cut off.
 
-use crate::test_world::{TestWorld, accepted, page};
+use crate::test_world::*;
 use curlew_crawl::pages::sample::{HowMany, Sample};
-use curlew_crawl::politeness::access::Politeness;
-use curlew_model::{HostKey, Job, Millis, Page, PageId, QueueName, Work};
-use curlew_people::suggest::{ListedFeed, Suggest};
-use curlew_ports::{Blobs, Inbox, Pages};
-use curlew_testkit::faults::{Faults, Faulty};
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use curlew_people::suggest::ListedFeed;
 
 /// Maximum number of calls of a sample of `pages` pages: it lists three rows for one page, five hundred at a time, and
 /// sends visits two hundred at a time; a few more find its start.
@@ -27,7 +21,7 @@ fn sample(world: &TestWorld, faults: &Arc<Faults>) -> Sample {
 
 /// Indexed pages, each on a host of its own.
 async fn with_pages(world: &TestWorld, count: u64) {
-    let template = accepted("https://example.org/");
+    let template = accepted(HOME);
     for n in 0..count {
         let host = HostKey::new(&format!("h{n}.example")).unwrap();
         let url = format!("https://{host}/");
@@ -66,11 +60,10 @@ async fn a_sample_that_is_cut_off_each_day_goes_on_where_it_was() {
         let faults = Faults::crash_at(60 + 50 + 5, world.politeness.clock.clone());
         assert!(sample(&world, &faults).run(HowMany::AtMost(20_000)).await.is_err());
         for id in visited(&world).await {
-            let (row, version) = world.pages.get(&id).await.unwrap().unwrap();
-            world.pages.swap(version, &Page { checked_at: Some(world.now()), ..row }).await.unwrap();
+            world.change_page(&id, |row| row.checked_at = Some(world.now())).await;
             seen.insert(id);
         }
-        world.politeness.clock.sleep(Millis::from_days(2)).await;
+        world.sleep(Millis::from_days(2)).await;
     }
     assert_eq!(seen.len(), 36_000, "every page has its turn");
 }

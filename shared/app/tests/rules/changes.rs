@@ -2,14 +2,10 @@
 
 use crate::index::removal;
 use crate::revision::wait;
-use crate::test_world::{TestWorld, host, page};
+use crate::test_world::*;
 use curlew_catalog::export::changes::{Change, Cursor};
 use curlew_catalog::export::{Export, RecordFilter};
 use curlew_catalog::segment::{Draft, write};
-use curlew_model::{Gone, IndexChange, Millis, Page, PageId, PageState, Record, RemovalJob};
-use curlew_ports::Pages;
-use curlew_ports::stage::StageError;
-use std::collections::BTreeMap;
 
 /// An engine: the text of each page.
 type Engine = BTreeMap<PageId, String>;
@@ -98,7 +94,7 @@ async fn an_engine_holds_what_a_search_finds_over_seeds() {
             (state >> 33) % most
         };
         for step in 0..120 {
-            world.politeness.clock.sleep(Millis(1)).await;
+            world.sleep(Millis(1)).await;
             let name = HOSTS[draw(3) as usize];
             let url = format!("https://{name}/{}", draw(4));
             match draw(12) {

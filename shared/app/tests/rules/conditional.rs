@@ -1,19 +1,10 @@
 //! Conditional requests: the validators that are sent, and the point at which 304s are no longer believed.
 
-use crate::test_world::{FEED, TestWorld, moved, rss, status};
-use curlew_model::{Millis, QueueName, Source, Validators, Why};
+use crate::test_world::*;
 use curlew_policy::polling::conditional;
-use curlew_ports::stage::Verdict;
-use curlew_ports::{CallKind, Reply, Sources};
 
 const ITEM: &str = "<item><link>https://example.org/a</link></item>";
 const OTHER: &str = "<item><link>https://example.org/b</link></item>";
-
-fn tagged(items: &str, etag: &str) -> Reply {
-    let mut reply = Reply { body: rss(items).into(), ..status(200) };
-    reply.headers.validators = Validators { etag: Some(etag.into()), last_modified: None };
-    reply
-}
 
 /// Returns the number of polls so far that were unconditional.
 fn unconditional(world: &TestWorld) -> usize {
@@ -22,8 +13,7 @@ fn unconditional(world: &TestWorld) -> usize {
 
 #[tokio::test(start_paused = true)]
 async fn h01_h02_h03_validators_go_out_as_they_came_and_a_304_brings_them_up_to_date() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
+    let world = TestWorld::of_feed().await;
     let mut first = tagged(ITEM, "W/\"1\"");
     first.headers.validators.last_modified = Some("whenever".into());
     world.web.answer(FEED, Ok(first));
@@ -32,22 +22,21 @@ async fn h01_h02_h03_validators_go_out_as_they_came_and_a_304_brings_them_up_to_
     world.web.answer(FEED, Ok(second));
     assert_eq!(world.poll(0).await, Verdict::Done);
     assert_eq!(world.queued(QueueName::Fetch).await.len(), 1);
-    world.politeness.clock.sleep(Millis::from_hours(9)).await;
+    world.sleep(Millis::from_hours(9)).await;
     assert_eq!(world.poll(0).await, Verdict::Done);
     let sent = &world.calls(CallKind::Feed)[1].validators;
     assert_eq!((sent.etag.as_deref(), sent.last_modified.as_deref()), (Some("W/\"1\""), Some("whenever")));
     let kept = world.feed().await.validators;
     assert_eq!((kept.etag.as_deref(), kept.last_modified.as_deref()), (Some("W/\"2\""), Some("whenever")));
     assert_eq!(world.queued(QueueName::Fetch).await.len(), 1, "a 304 brings nothing new");
-    world.politeness.clock.sleep(Millis::from_mins(10)).await;
+    world.sleep(Millis::from_mins(10)).await;
     assert!(matches!(world.poll(0).await, Verdict::Drop(_)), "H07: no second poll within the hour");
 }
 
 /// Validators are sent to the address that gave them, and to no other to which a redirect leads.
 #[tokio::test(start_paused = true)]
 async fn validators_of_a_feed_are_sent_to_the_address_that_gave_them() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
+    let world = TestWorld::of_feed().await;
     let home = "https://other.example/feed?sign=";
     world.web.answer(FEED, Ok(tagged(ITEM, "\"1\"")));
     for n in 0..2 {
@@ -67,13 +56,9 @@ async fn validators_of_a_feed_are_sent_to_the_address_that_gave_them() {
 
 #[tokio::test(start_paused = true)]
 async fn h03_validators_that_a_new_answer_does_not_have_are_forgotten() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
-    world.web.answer(FEED, Ok(tagged(ITEM, "\"1\"")));
-    world.web.answer(FEED, Ok(Reply { body: rss(OTHER).into(), ..status(200) }));
+    let world = TestWorld::answering([tagged(ITEM, "\"1\""), text(rss(OTHER))]).await;
     world.poll(0).await;
-    world.next_slot().await;
-    world.poll(0).await;
+    world.next_poll().await;
     let feed = world.feed().await;
     assert!(feed.validators.is_empty());
     assert_eq!((feed.interval, feed.polling.why), (world.politeness.rules.poll_interval_blind, Why::Blind));
@@ -81,9 +66,7 @@ async fn h03_validators_that_a_new_answer_does_not_have_are_forgotten() {
 
 #[tokio::test(start_paused = true)]
 async fn h04_a_304_that_nobody_asked_for_is_a_fault_and_asked_for_once_more() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
-    world.web.answer(FEED, Ok(status(304)));
+    let world = TestWorld::answering([status(304)]).await;
     world.poll(0).await;
     let feed = world.feed().await;
     assert_eq!((feed.failures, feed.format.as_str()), (1, ""));
@@ -111,9 +94,7 @@ async fn h05_one_unconditional_request_as_long_as_checks_are_off_and_few_with_th
 #[tokio::test(start_paused = true)]
 async fn h04_a_server_that_says_304_for_ever_is_found_out_and_asked_unconditionally_from_then_on() {
     for etag in ["\"1\"", "\"2\""] {
-        let world = TestWorld::new();
-        world.with_feed(|_| {}).await;
-        world.web.answer(FEED, Ok(tagged(ITEM, "\"1\"")));
+        let world = TestWorld::answering([tagged(ITEM, "\"1\"")]).await;
         world.poll(0).await;
         // From now on the server has other content, under the same validators or others.
         world.web.hide(FEED, tagged(OTHER, etag));
@@ -134,8 +115,7 @@ async fn h04_a_server_that_says_304_for_ever_is_found_out_and_asked_unconditiona
 
 #[tokio::test(start_paused = true)]
 async fn h04_a_check_that_finds_what_has_just_been_published_costs_a_whole_answer_and_no_trust() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
+    let world = TestWorld::of_feed().await;
     world.web.keep(FEED, tagged(ITEM, "\"1\""));
     world.poll(0).await;
     world.next_slot().await;
@@ -149,8 +129,7 @@ async fn h04_a_check_that_finds_what_has_just_been_published_costs_a_whole_answe
     assert_eq!((feed.validators.etag.as_deref(), feed.polling.trust.doubts), (Some("\"1\""), 1));
     assert_eq!((unconditional(&world), world.queued(QueueName::Fetch).await.len()), (2, 2));
     // The next poll sends the outdated validators once more, and an honest server answers with the new document.
-    world.next_slot().await;
-    world.poll(0).await;
+    world.next_poll().await;
     let feed = world.feed().await;
     assert_eq!((feed.validators.etag.as_deref(), feed.polling.trust.doubts), (Some("\"2\""), 0));
     assert_eq!((feed.interval, feed.polling.why), (Millis::from_days(1), Why::History), "news after eight days");
@@ -160,9 +139,7 @@ async fn h04_a_check_that_finds_what_has_just_been_published_costs_a_whole_answe
 
 #[tokio::test(start_paused = true)]
 async fn h06_what_is_asked_with_is_kept_with_the_row() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
-    world.web.answer(FEED, Ok(tagged(ITEM, "W/\"a \\\" b\"")));
+    let world = TestWorld::answering([tagged(ITEM, "W/\"a \\\" b\"")]).await;
     world.poll(0).await;
     let row = Source::Feed(world.feed().await);
     let again: Source = serde_json::from_str(&serde_json::to_string(&row).unwrap()).unwrap();
@@ -170,7 +147,7 @@ async fn h06_what_is_asked_with_is_kept_with_the_row() {
     // Another process, over the same rows.
     let mut other = TestWorld::new();
     (other.sources, other.ports.sources) = (world.sources.clone(), world.sources.clone());
-    other.politeness.clock.sleep(Millis::from_hours(9)).await;
+    other.sleep(Millis::from_hours(9)).await;
     other.web.answer(FEED, Ok(status(304)));
     other.poll(0).await;
     assert_eq!(other.calls(CallKind::Feed)[0].validators.etag.as_deref(), Some("W/\"a \\\" b\""));
@@ -183,8 +160,7 @@ async fn h01_a_server_that_knows_its_tag_in_another_form_is_asked_in_that_and_on
     for (given, known) in
         [("W/\"x\"", Some("\"x\"")), ("\"x-gzip\"", Some("\"x-gzip\", \"x\"")), ("\"x\"", None), ("W/\"y\"", None)]
     {
-        let world = TestWorld::new();
-        world.with_feed(|_| {}).await;
+        let world = TestWorld::of_feed().await;
         let known_by = Validators { etag: Some(known.unwrap_or("never").into()), last_modified: None };
         world.web.keep_as(FEED, tagged(ITEM, given), known_by);
         world.poll(0).await;

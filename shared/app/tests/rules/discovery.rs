@@ -1,17 +1,7 @@
 //! Discovery of a site's feeds: the order of the tries, the number of calls, and nothing twice.
 
-use crate::test_world::{TestWorld, host, html, key, moved, page_jobs, rss, status};
-use curlew_crawl::feeds::discover::Discover;
+use crate::test_world::*;
 use curlew_crawl::feeds::first_pages::FIRST_PAGES;
-use curlew_crawl::worker::{Mailbox, Stages, Worker};
-use curlew_model::{DiscoverJob, Envelope, Job, Millis, PollJob, QueueName, SiteState, Source, Validators, Work};
-use curlew_ports::Ports;
-use curlew_ports::stage::{StageError, Verdict};
-use curlew_ports::{CallKind, FetchError, HostLedger, Receipt, Reply, ReplyHeaders, Sources};
-use curlew_testkit::faults::{Faults, Faulty, Rates, is_crash};
-use std::sync::Arc;
-
-const HOME: &str = "https://example.org/";
 
 fn page(links: &[&str]) -> String {
     let links: String =
@@ -33,7 +23,29 @@ fn addresses(world: &TestWorld) -> Vec<String> {
     world.web.calls().into_iter().map(|call| call.url).collect()
 }
 
-async fn working(world: &TestWorld) -> Vec<curlew_model::SourceKey> {
+fn urls<const N: usize>(paths: [&str; N]) -> [String; N] {
+    paths.map(|path| format!("{HOME}{path}"))
+}
+
+fn keys<const N: usize>(paths: [&str; N]) -> [SourceKey; N] {
+    urls(paths).map(|url| key(&url))
+}
+
+/// A world with a site that nobody has looked at.
+async fn waiting() -> TestWorld {
+    let world = TestWorld::new();
+    world.with_site(HOME, SiteState::Waiting).await;
+    world
+}
+
+/// A world with such a site, whose home page names these feeds.
+async fn site(links: &[&str]) -> TestWorld {
+    let world = waiting().await;
+    world.web.serve(HOME, "text/html", page(links));
+    world
+}
+
+async fn working(world: &TestWorld) -> Vec<SourceKey> {
     match world.site(HOME).await.state {
         SiteState::Working { feeds } => feeds,
         other => panic!("{other:?}"),
@@ -42,24 +54,20 @@ async fn working(world: &TestWorld) -> Vec<curlew_model::SourceKey> {
 
 #[tokio::test(start_paused = true)]
 async fn discovery_asks_robots_first_then_home_once_and_takes_three_feeds_at_most_comments_last() {
-    let world = TestWorld::new();
-    world.with_site(HOME, SiteState::Waiting).await;
+    let world = waiting().await;
     let links = ["/comments/feed", "/a", "/b", "/c", "/d"];
     world.web.serve(HOME, "text/html", page(&links));
     for link in links {
         world.web.serve(&format!("https://example.org{link}"), "application/rss+xml", item(link));
     }
     assert_eq!(world.discover(HOME).await, 1);
-    let expected = ["robots.txt", "", "a", "b", "c"].map(|path| format!("{HOME}{path}"));
-    assert_eq!(addresses(&world), expected);
-    assert_eq!(working(&world).await, ["a", "b", "c"].map(|path| key(&format!("{HOME}{path}"))));
+    assert_eq!(addresses(&world), urls(["robots.txt", "", "a", "b", "c"]));
+    assert_eq!(working(&world).await, keys(["a", "b", "c"]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_first_pages_of_a_sites_feeds_are_fetched_once_each_under_the_lease_of_its_discovery() {
-    let world = TestWorld::new();
-    world.with_site(HOME, SiteState::Waiting).await;
-    world.web.serve(HOME, "text/html", page(&["/a", "/b", "/c"]));
+    let world = site(&["/a", "/b", "/c"]).await;
     let address = |n: usize| format!("{HOME}{n}");
     let feed = |numbers: [usize; 7]| {
         let item = |n| format!("<item><link>{}</link></item>", address(n));
@@ -69,17 +77,15 @@ async fn the_first_pages_of_a_sites_feeds_are_fetched_once_each_under_the_lease_
     world.web.serve(&format!("{HOME}a"), "application/rss+xml", feed([0, 1, 2, 3, 4, 5, 6]));
     world.web.serve(&format!("{HOME}b"), "application/rss+xml", feed([5, 6, 7, 8, 9, 10, 11]));
     world.web.serve(&format!("{HOME}c"), "application/rss+xml", feed([1, 3, 5, 7, 8, 9, 12]));
-    (0..13).for_each(|n| world.web.serve(&address(n), "text/html", html("")));
+    (0..13).for_each(|n| world.serve_page(&address(n), ""));
     let job = Job::new(DiscoverJob::new(key(HOME), HOME.into()));
     assert_eq!(world.program().run(&job).await.unwrap(), Verdict::Done);
-    let called: Vec<String> = world.calls(CallKind::Page).into_iter().map(|call| call.url).collect();
+    let called = world.urls(CallKind::Page);
     assert_eq!(called, (0..FIRST_PAGES).map(address).collect::<Vec<_>>());
     assert_eq!(world.queued(QueueName::Extract).await.len(), FIRST_PAGES);
-    let left = world.queued(QueueName::Fetch).await;
-    let left =
-        left.into_iter().flat_map(|(job, _)| if let Work::Fetch(visit) = job.work { visit.items } else { panic!() });
+    let left = world.visits().await.into_iter().flat_map(|(visit, _)| visit.items);
     assert_eq!(left.map(|item| item.url).collect::<Vec<_>>(), (FIRST_PAGES..13).map(address).collect::<Vec<_>>());
-    let (state, _) = world.hosts.load(&host("example.org")).await.unwrap();
+    let state = world.host_state("example.org").await;
     assert!(state.lease.is_none(), "it was given back");
     for feed in working(&world).await {
         let Some((Source::Feed(feed), _)) = world.sources.get(&feed).await.unwrap() else { panic!("no row") };
@@ -89,40 +95,32 @@ async fn the_first_pages_of_a_sites_feeds_are_fetched_once_each_under_the_lease_
 
 #[tokio::test(start_paused = true)]
 async fn a_discovery_or_a_poll_that_did_not_end_leaves_pages_to_visits_of_their_own() {
-    let world = TestWorld::new();
-    world.with_site(HOME, SiteState::Waiting).await;
-    world.web.serve(HOME, "text/html", page(&["/a"]));
+    let world = site(&["/a"]).await;
     let feed = format!("{HOME}a");
     for items in ["one", "two"] {
         world.web.serve(&feed, "application/rss+xml", item(items));
     }
     let program = world.program();
-    let worker = Worker {
-        stages: &program,
-        queue: &Mailbox { inbox: world.jobs.clone(), queue: world.jobs.clone(), clock: world.politeness.clock.clone() },
-        clock: world.politeness.clock.as_ref(),
-    };
+    let worker = Worker { stages: &program, queue: &world.mailbox(), clock: world.politeness.clock.as_ref() };
     let discover = Job::new(DiscoverJob::new(key(HOME), HOME.into()));
     let poll = Job::new(PollJob { on_request: true, ..PollJob::new(key(&feed), feed.clone()) });
     for (n, job) in [discover, poll].iter().enumerate() {
         worker.run(&Receipt("any".into()), 2, job).await.unwrap();
         assert_eq!(world.calls(CallKind::Page).len(), 0, "{job:?}");
         assert_eq!(world.queued(QueueName::Fetch).await.len(), n + 1, "{job:?}");
-        world.politeness.clock.sleep(Millis::from_hours(2)).await;
+        world.sleep(Millis::from_hours(2)).await;
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_discovery_whose_visit_fails_has_written_no_feed_whose_pages_nobody_fetches() {
-    let world = TestWorld::new();
-    world.with_site(HOME, SiteState::Waiting).await;
-    world.web.serve(HOME, "text/html", page(&["/a", "/b"]));
+    let world = site(&["/a", "/b"]).await;
     world.web.serve(&format!("{HOME}a"), "application/rss+xml", item("one"));
     world.web.answer(&format!("{HOME}b"), Err(FetchError::Local("no memory".into())));
-    world.web.serve(&format!("{HOME}one"), "text/html", html(""));
+    world.serve_page(&format!("{HOME}one"), "");
     world.discover(HOME).await;
     let rows = working(&world).await;
-    assert_eq!(rows, ["a", "b"].map(|path| key(&format!("{HOME}{path}"))), "the other one is left to be polled");
+    assert_eq!(rows, keys(["a", "b"]), "the other one is left to be polled");
     let sent = world.queued(QueueName::Fetch).await;
     assert_eq!(sent.len(), 1, "the page of the first: {sent:?}");
 }
@@ -130,9 +128,7 @@ async fn a_discovery_whose_visit_fails_has_written_no_feed_whose_pages_nobody_fe
 #[tokio::test(start_paused = true)]
 async fn discovery_of_a_usual_site_costs_two_to_four_calls() {
     for (links, calls) in [(vec!["/feed"], 3), (vec!["/feed", "/atom"], 4), (vec![], 3)] {
-        let world = TestWorld::new();
-        world.with_site(HOME, SiteState::Waiting).await;
-        world.web.serve(HOME, "text/html", page(&links));
+        let world = site(&links).await;
         world.web.serve("https://example.org/feed", "application/rss+xml", item("one"));
         world.web.serve("https://example.org/atom", "application/rss+xml", item("two"));
         world.discover(HOME).await;
@@ -143,17 +139,14 @@ async fn discovery_of_a_usual_site_costs_two_to_four_calls() {
 
 #[tokio::test(start_paused = true)]
 async fn discovery_guesses_in_order_only_without_a_link_that_works_and_ends_with_the_first() {
-    let world = TestWorld::new();
-    world.with_site(HOME, SiteState::Waiting).await;
-    world.web.serve(HOME, "text/html", page(&["/no-feed"]));
+    let world = site(&["/no-feed"]).await;
     world.web.serve("https://example.org/no-feed", "text/html", page(&[]));
     world.web.serve("https://example.org/rss", "text/html", page(&[]));
     world.web.serve("https://example.org/?feed=rss", "text/xml", item("a"));
     world.web.serve("https://example.org/rss.xml", "text/xml", item("a"));
     world.discover(HOME).await;
-    let expected = ["robots.txt", "", "no-feed", "feed", "feed/atom", "rss", "?feed=rss"];
-    assert_eq!(addresses(&world), expected.map(|path| format!("{HOME}{path}")));
-    assert_eq!(working(&world).await, [key("https://example.org/?feed=rss")]);
+    assert_eq!(addresses(&world), urls(["robots.txt", "", "no-feed", "feed", "feed/atom", "rss", "?feed=rss"]));
+    assert_eq!(working(&world).await, keys(["?feed=rss"]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -161,9 +154,7 @@ async fn a_site_without_a_feed_says_whether_its_home_page_names_one() {
     for (links, why) in
         [(vec!["/gone"], "none of the feeds that the home page names works"), (vec![], "no feed is named")]
     {
-        let world = TestWorld::new();
-        world.with_site(HOME, SiteState::Waiting).await;
-        world.web.serve(HOME, "text/html", page(&links));
+        let world = site(&links).await;
         world.web.answer("https://example.org/gone", Ok(status(410)));
         world.discover(HOME).await;
         let state = world.site(HOME).await.state;
@@ -176,9 +167,7 @@ async fn a_site_whose_feed_is_there_and_cannot_be_read_says_why() {
     let too_large = FetchError::Limit("the body has more bytes than it may".into());
     let unreadable = FetchError::Protocol("the body is not what its coding says".into());
     for (error, says) in [(too_large, "a limit was broken"), (unreadable, "not what its coding says")] {
-        let world = TestWorld::new();
-        world.with_site(HOME, SiteState::Waiting).await;
-        world.web.serve(HOME, "text/html", page(&["/large", "/deep"]));
+        let world = site(&["/large", "/deep"]).await;
         world.web.answer("https://example.org/large", Err(error));
         world.web.serve("https://example.org/deep", "text/xml", format!("<rss><channel>{}", "<a>".repeat(300)));
         world.discover(HOME).await;
@@ -191,9 +180,7 @@ async fn a_site_whose_feed_is_there_and_cannot_be_read_says_why() {
 
 #[tokio::test(start_paused = true)]
 async fn discovery_goes_on_where_it_was_and_calls_the_home_page_once() {
-    let world = TestWorld::new();
-    world.with_site(HOME, SiteState::Waiting).await;
-    world.web.serve(HOME, "text/html", page(&[]));
+    let world = site(&[]).await;
     world.web.answer("https://example.org/feed/atom", Ok(status(503)));
     world.web.serve("https://example.org/feed/atom", "application/rss+xml", rss(""));
     let discover = world.discover_stage();
@@ -204,12 +191,12 @@ async fn discovery_goes_on_where_it_was_and_calls_the_home_page_once() {
     let Work::Discover(site) = &next.work else { panic!("{next:?}") };
     let next = next.with(site.clone());
     assert_eq!((next.work.next_guess, next.deferrals), (Some(1), 1));
-    world.politeness.clock.sleep(due.since(world.now())).await;
+    world.sleep_until(due).await;
     discover.run(&next).await.unwrap();
     assert_eq!(world.calls(CallKind::Home).len(), 1, "the home page is called once");
-    assert_eq!(working(&world).await, [key("https://example.org/feed/atom")]);
+    assert_eq!(working(&world).await, keys(["feed/atom"]));
     assert!(matches!(discover.run(&next).await.unwrap(), Verdict::Drop(_)), "a site with a feed is not scanned again");
-    world.politeness.clock.sleep(Millis::from_days(365)).await;
+    world.sleep(Millis::from_days(365)).await;
     let before = world.web.calls().len();
     world.dispatch_stage().tick().await.unwrap();
     assert!(matches!(discover.run(&job).await.unwrap(), Verdict::Drop(_)), "not even a year later");
@@ -219,19 +206,17 @@ async fn discovery_goes_on_where_it_was_and_calls_the_home_page_once() {
 #[tokio::test(start_paused = true)]
 async fn discovery_takes_one_feed_under_two_addresses_for_one() {
     for same_by in ["redirect", "content", "dialect"] {
-        let world = TestWorld::new();
-        world.with_site(HOME, SiteState::Waiting).await;
-        world.web.serve(HOME, "text/html", page(&["/a", "/b", "/c"]));
-        world.web.serve("https://example.org/a", "text/xml", item("one"));
+        let world = site(&["/a", "/b", "/c"]).await;
+        world.web.serve(A, "text/xml", item("one"));
         match same_by {
-            "redirect" => world.web.answer("https://example.org/b", moved(302, "https://example.org/a")),
-            "dialect" => world.web.serve("https://example.org/b", "application/atom+xml", atom("one")),
-            _ => world.web.serve("https://example.org/b", "text/xml", item("one")),
+            "redirect" => world.web.answer(B, moved(302, A)),
+            "dialect" => world.web.serve(B, "application/atom+xml", atom("one")),
+            _ => world.web.serve(B, "text/xml", item("one")),
         }
-        world.web.serve("https://example.org/c", "text/xml", item("two"));
+        world.web.serve(C, "text/xml", item("two"));
         world.discover(HOME).await;
-        assert_eq!(working(&world).await, ["a", "c"].map(|path| key(&format!("{HOME}{path}"))), "{same_by}");
-        assert_eq!(world.feed_at("https://example.org/b").await, None);
+        assert_eq!(working(&world).await, keys(["a", "c"]), "{same_by}");
+        assert_eq!(world.feed_at(B).await, None);
         assert_eq!(world.queued(QueueName::Fetch).await.len(), 2);
     }
 }
@@ -239,9 +224,7 @@ async fn discovery_takes_one_feed_under_two_addresses_for_one() {
 #[tokio::test(start_paused = true)]
 async fn an_empty_feed_is_kept_once_whichever_of_its_addresses_leads_to_the_other() {
     for (from, to) in [("b", "a"), ("a", "b")] {
-        let world = TestWorld::new();
-        world.with_site(HOME, SiteState::Waiting).await;
-        world.web.serve(HOME, "text/html", page(&["/a", "/b"]));
+        let world = site(&["/a", "/b"]).await;
         world.web.serve(&format!("{HOME}{to}"), "text/xml", rss(""));
         world.web.answer(&format!("{HOME}{from}"), moved(302, &format!("{HOME}{to}")));
         world.discover(HOME).await;
@@ -252,26 +235,22 @@ async fn an_empty_feed_is_kept_once_whichever_of_its_addresses_leads_to_the_othe
 
 #[tokio::test(start_paused = true)]
 async fn discovery_keeps_what_moved_for_good_under_its_new_address() {
-    let world = TestWorld::new();
-    world.with_site(HOME, SiteState::Waiting).await;
-    world.web.serve(HOME, "text/html", page(&["http://example.org/feed"]));
+    let world = site(&["http://example.org/feed"]).await;
     world.web.answer("http://example.org/feed", moved(301, "https://example.org/feed"));
     world.web.serve("https://example.org/feed", "text/xml", item("a"));
     world.discover(HOME).await;
-    assert_eq!(working(&world).await, [key("https://example.org/feed")]);
+    assert_eq!(working(&world).await, keys(["feed"]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn discovery_follows_two_redirects_and_ends_in_a_circle_at_once() {
-    let world = TestWorld::new();
-    world.with_site(HOME, SiteState::Waiting).await;
-    world.web.serve(HOME, "text/html", page(&["/1", "/round"]));
+    let world = site(&["/1", "/round"]).await;
     for (from, to) in [("1", "2"), ("2", "3"), ("3", "4"), ("round", "about"), ("about", "round")] {
         world.web.answer(&format!("{HOME}{from}"), moved(302, &format!("{HOME}{to}")));
     }
     world.web.serve("https://example.org/4", "text/xml", item("a"));
     world.discover(HOME).await;
-    let expected = ["robots.txt", "", "1", "2", "3", "round", "about"].map(|path| format!("{HOME}{path}"));
+    let expected = urls(["robots.txt", "", "1", "2", "3", "round", "about"]);
     assert_eq!(addresses(&world)[..7], expected);
     assert!(matches!(world.site(HOME).await.state, SiteState::Feedless { .. }));
 }
@@ -283,21 +262,19 @@ fn leads_to(target: &str) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn a_home_page_or_a_feed_that_only_leads_on_is_followed_as_a_redirect_is() {
-    let header = Reply { body: "<html></html>".into(), ..status(200) };
+    let header = text("<html></html>");
     let by_header =
         Reply { headers: ReplyHeaders { refresh: Some("3; url=/blog/".into()), ..header.headers }, ..header };
-    let by_document = Reply { body: leads_to("/blog/").into(), ..status(200) };
+    let by_document = text(leads_to("/blog/"));
     for home in [by_header, by_document] {
-        let world = TestWorld::new();
-        world.with_site(HOME, SiteState::Waiting).await;
+        let world = waiting().await;
         world.web.answer(HOME, Ok(home));
         world.web.serve("https://example.org/blog/", "text/html", page(&["/feed.html"]));
         world.web.serve("https://example.org/feed.html", "text/html", leads_to("/rss"));
         world.web.serve("https://example.org/rss", "text/xml", item("a"));
         world.discover(HOME).await;
-        let expected = ["robots.txt", "", "blog/", "feed.html", "rss"].map(|path| format!("{HOME}{path}"));
-        assert_eq!(addresses(&world), expected);
-        assert_eq!(working(&world).await, [key("https://example.org/feed.html")]);
+        assert_eq!(addresses(&world), urls(["robots.txt", "", "blog/", "feed.html", "rss"]));
+        assert_eq!(working(&world).await, keys(["feed.html"]));
     }
 }
 
@@ -307,8 +284,7 @@ async fn refreshes_count_among_the_two_redirects_and_a_circle_or_a_walls_is_not_
     for (home, calls) in
         [(leads_to("/1"), 4), (leads_to("/"), 2), (leads_to("ftp://example.org/"), 2), (wall.into(), 2)]
     {
-        let world = TestWorld::new();
-        world.with_site(HOME, SiteState::Waiting).await;
+        let world = waiting().await;
         world.web.serve(HOME, "text/html", home.clone());
         world.web.answer("https://example.org/1", moved(301, "/2"));
         world.web.serve("https://example.org/2", "text/html", leads_to("/3"));
@@ -323,13 +299,12 @@ async fn a_feed_is_found_by_a_link_header_or_by_the_title_of_a_link_to_xml() {
     let by_title = "<html><head><link rel=alternate type=text/xml title=RSS href=/notes/all.xml></head></html>";
     let link = "</notes/all.xml>; rel=alternate; type=\"application/rss+xml\"";
     for (body, links) in [(by_title, vec![]), ("<html></html>", vec![link.to_owned()])] {
-        let world = TestWorld::new();
-        world.with_site(HOME, SiteState::Waiting).await;
+        let world = waiting().await;
         let headers = ReplyHeaders { links, ..ReplyHeaders::default() };
         world.web.answer(HOME, Ok(Reply { body: body.into(), headers, ..status(200) }));
         world.web.serve("https://example.org/notes/all.xml", "text/xml", item("a"));
         world.discover(HOME).await;
-        assert_eq!(working(&world).await, [key("https://example.org/notes/all.xml")]);
+        assert_eq!(working(&world).await, keys(["notes/all.xml"]));
         assert_eq!(world.web.calls().len(), 3, "{body}");
     }
 }
@@ -350,9 +325,7 @@ async fn as_many_usual_addresses_are_tried_as_the_settings_say() {
 
 #[tokio::test(start_paused = true)]
 async fn what_fails_a_discovery_is_told_and_not_that_its_finds_could_not_be_sent() {
-    let world = TestWorld::new();
-    world.with_site(HOME, SiteState::Waiting).await;
-    world.web.serve(HOME, "text/html", page(&["/a", "/b"]));
+    let world = site(&["/a", "/b"]).await;
     world.web.serve(&format!("{HOME}a"), "application/rss+xml", item("one"));
     let clock = &world.politeness.clock;
     let refused = Faults::seeded(1, Rates { refuse: 1_000, ..Rates::default() }, clock.clone());
@@ -371,8 +344,7 @@ async fn what_fails_a_discovery_is_told_and_not_that_its_finds_could_not_be_sent
 
 #[tokio::test(start_paused = true)]
 async fn a_site_that_has_moved_its_home_is_looked_at_under_the_other_hosts_lease() {
-    let world = TestWorld::new();
-    world.with_site(HOME, SiteState::Waiting).await;
+    let world = waiting().await;
     let new = "https://new.example/";
     world.web.answer(HOME, moved(301, new));
     // Slow enough that no visit waits for its pauses within another visit's lease.
@@ -388,38 +360,33 @@ async fn a_site_that_has_moved_its_home_is_looked_at_under_the_other_hosts_lease
 
 #[tokio::test(start_paused = true)]
 async fn r25_a_candidate_that_robots_forbids_is_not_called() {
-    let world = TestWorld::new();
-    world.with_site(HOME, SiteState::Waiting).await;
-    world.web.serve("https://example.org/robots.txt", "text/plain", "User-agent: *\nDisallow: /feed\n");
+    let world = waiting().await;
+    world.web.serve(ROBOTS, "text/plain", "User-agent: *\nDisallow: /feed\n");
     world.web.serve(HOME, "text/html", page(&["/feed", "/b"]));
-    world.web.serve("https://example.org/b", "text/xml", item("a"));
+    world.web.serve(B, "text/xml", item("a"));
     world.discover(HOME).await;
     assert!(addresses(&world).iter().all(|url| url != "https://example.org/feed"));
-    assert_eq!(working(&world).await, [key("https://example.org/b")]);
+    assert_eq!(working(&world).await, keys(["b"]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_feed_that_waits_elsewhere_does_not_keep_the_others_waiting() {
-    let world = TestWorld::new();
-    world.with_site(HOME, SiteState::Waiting).await;
-    world.web.serve(HOME, "text/html", page(&["https://feeds.example/a", "/b"]));
+    let world = site(&["https://feeds.example/a", "/b"]).await;
     world.web.answer("https://feeds.example/a", Ok(status(503)));
-    world.web.serve("https://example.org/b", "text/xml", item("a"));
+    world.web.serve(B, "text/xml", item("a"));
     assert_eq!(world.discover(HOME).await, 1);
-    assert_eq!(working(&world).await, [key("https://example.org/b"), key("https://feeds.example/a")]);
+    assert_eq!(working(&world).await, [key(B), key("https://feeds.example/a")]);
     assert_eq!(world.queued(QueueName::Poll).await.len(), 1, "the other one is left to be polled");
 }
 
 #[tokio::test(start_paused = true)]
 async fn h05_the_first_poll_after_discovery_is_conditional() {
-    let world = TestWorld::new();
-    world.with_site(HOME, SiteState::Waiting).await;
-    world.web.serve(HOME, "text/html", page(&["/feed"]));
-    let mut reply = Reply { body: item("a").into(), ..status(200) };
+    let world = site(&["/feed"]).await;
+    let mut reply = text(item("a"));
     reply.headers.validators = Validators { etag: Some("\"1\"".into()), last_modified: None };
     world.web.keep("https://example.org/feed", reply);
     world.discover(HOME).await;
-    world.politeness.clock.sleep(Millis::from_hours(9)).await;
+    world.sleep(Millis::from_hours(9)).await;
     world.poll(0).await;
     let conditional: Vec<bool> = world.calls(CallKind::Feed).iter().map(|c| !c.validators.is_empty()).collect();
     assert_eq!(conditional, [false, true]);
@@ -428,8 +395,7 @@ async fn h05_the_first_poll_after_discovery_is_conditional() {
 #[tokio::test(start_paused = true)]
 async fn f04_discovery_revives_a_retired_feed_only_if_it_works_again() {
     for (answer, works) in [(410, false), (200, true)] {
-        let world = TestWorld::new();
-        world.with_site(HOME, SiteState::Waiting).await;
+        let world = waiting().await;
         world.with_feed(|feed| (feed.gone, feed.polling.reopened) = (true, true)).await;
         world.web.serve(HOME, "text/html", page(&["/feed"]));
         world.web.answer("https://example.org/feed", Ok(Reply { body: item("a").into(), ..status(answer) }));
@@ -449,12 +415,12 @@ async fn f04_a_feed_that_was_retired_a_moment_ago_is_not_called_by_the_discovery
     world.web.answer("https://example.org/feed", Ok(status(410)));
     world.poll(0).await;
     assert!(world.feed().await.gone);
-    world.politeness.clock.sleep(Millis::from_mins(20)).await;
+    world.sleep(Millis::from_mins(20)).await;
     world.discover(HOME).await;
     let feeds = || world.calls(CallKind::Feed).into_iter().filter(|call| call.url.ends_with("org/feed")).count();
     assert!(matches!(world.site(HOME).await.state, SiteState::Feedless { .. }));
     assert_eq!(feeds(), 1, "neither as what the home page names nor as a usual address");
-    world.politeness.clock.sleep(Millis::from_days(8)).await;
+    world.sleep(Millis::from_days(8)).await;
     world.discover(HOME).await;
     assert_eq!(feeds(), 2, "it may be there again");
 }
@@ -462,40 +428,34 @@ async fn f04_a_feed_that_was_retired_a_moment_ago_is_not_called_by_the_discovery
 #[tokio::test(start_paused = true)]
 async fn a_home_page_in_trouble_is_left_alone_for_days_and_then_called_again() {
     for (answer, days) in [(403, 3), (500, 2), (503, 2)] {
-        let world = TestWorld::new();
-        world.with_site(HOME, SiteState::Waiting).await;
+        let world = waiting().await;
         world.web.answer(HOME, Ok(status(answer)));
         world.web.serve(HOME, "text/html", page(&["/a"]));
-        world.web.serve("https://example.org/a", "text/xml", item("a"));
+        world.web.serve(A, "text/xml", item("a"));
         let began = world.now();
         world.discover(HOME).await;
         assert!(world.now() >= began + Millis::from_days(days), "{answer}");
         assert_eq!(world.calls(CallKind::Home).len(), 2, "{answer}");
-        assert_eq!(working(&world).await, [key("https://example.org/a")], "{answer}");
+        assert_eq!(working(&world).await, [key(A)], "{answer}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn p15_files_that_no_standard_knows_are_not_asked_for() {
-    let world = TestWorld::new();
-    world.with_site(HOME, SiteState::Waiting).await;
-    world.web.serve(HOME, "text/html", page(&["/feed"]));
+    let world = site(&["/feed"]).await;
     world.web.serve("https://example.org/feed", "text/xml", item("a"));
-    world.web.serve("https://example.org/a", "text/html", page(&[]));
+    world.web.serve(A, "text/html", page(&[]));
     world.discover(HOME).await;
-    for (job, _) in world.queued(QueueName::Fetch).await {
-        let Job { work: Work::Fetch(visit), .. } = job else { panic!("{job:?}") };
+    for (visit, _) in world.visits().await {
         world.fetch(&visit).await;
     }
-    assert_eq!(addresses(&world), ["robots.txt", "", "feed", "a"].map(|path| format!("{HOME}{path}")));
+    assert_eq!(addresses(&world), urls(["robots.txt", "", "feed", "a"]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_feed_of_comments_is_taken_only_where_there_is_no_other_one() {
     for (links, expected) in [(vec!["/comments/feed", "/a"], "/a"), (vec!["/comments/feed"], "/comments/feed")] {
-        let world = TestWorld::new();
-        world.with_site(HOME, SiteState::Waiting).await;
-        world.web.serve(HOME, "text/html", page(&links));
+        let world = site(&links).await;
         for link in &links {
             world.web.serve(&format!("https://example.org{link}"), "application/rss+xml", item(link));
         }
@@ -516,25 +476,17 @@ async fn a_page_is_never_named_after_a_feed_of_comments() {
         let feeds = vec![key(url), key(main)];
         world.with_site(HOME, SiteState::Working { feeds }).await;
         for (url, title) in [(url, title), (main, "Waders")] {
-            let slot = curlew_model::Slot::from_hash(0);
-            let feed = curlew_model::FeedSource {
-                title: Some(title.into()),
-                site: Some(key(HOME)),
-                ..curlew_model::FeedSource::new(key(url), slot, url)
-            };
+            let slot = Slot::from_hash(0);
+            let feed =
+                FeedSource { title: Some(title.into()), site: Some(key(HOME)), ..FeedSource::new(key(url), slot, url) };
             assert!(world.sources.insert(&Source::Feed(feed)).await.unwrap());
         }
-        let a = "https://example.org/a";
-        world.web.serve(a, "text/html", crate::test_world::html(""));
-        let visit = crate::test_world::visit("example.org", &[a], &crate::test_world::new());
+        let a = A;
+        world.serve_page(a, "");
+        let visit = visit("example.org", &[a], &new());
         let site_image = Some("https://example.org/logo.png".to_owned());
-        world.fetch(&curlew_model::VisitJob { feed: Some(key(url)), site_image, ..visit }).await;
-        let queued = world.queued(QueueName::Extract).await;
-        let [(Job { work: Work::Extract(job), .. }, _)] = queued.as_slice() else { panic!("{queued:?}") };
-        world.extract().run(&page_jobs(&[(**job).clone()])[0]).await.unwrap();
-        let Some(curlew_model::PageState::Accepted { location, .. }) = world.state(a).await else { panic!("{url}") };
-        let record =
-            curlew_catalog::segment::RecordReader(world.blobs.as_ref()).read(&location).await.unwrap().unwrap();
-        assert_eq!(record.site_name.as_deref(), Some("Waders"), "{url}");
+        world.fetch(&VisitJob { feed: Some(key(url)), site_image, ..visit }).await;
+        world.extract_all().await;
+        assert_eq!(world.record(A).await.site_name.as_deref(), Some("Waders"), "{url}");
     }
 }

@@ -1,16 +1,9 @@
 //! Dispatch after a stop: it catches up, however long the stop was and wherever its ticks end.
 
-use crate::test_world::{TestWorld, key};
-use async_trait::async_trait;
-use curlew_crawl::feeds::dispatch::{Dispatch, TickLimits};
-use curlew_model::{ExtraSlot, FeedSource, Job, Millis, PollJob, QueueName, Slot, Source, SourceKey, Timestamp, Work};
-use curlew_policy::address;
+use crate::test_world::*;
+use curlew_crawl::feeds::dispatch::TickLimits;
 use curlew_policy::polling::schedule::slots_due;
-use curlew_ports::{Clock, Inbox, Marks, PortError, Queue, Sources, Version};
-use curlew_testkit::faults::{Faults, Faulty};
-use curlew_testkit::memory::MemoryMarks;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 /// Feeds of a stack, with the marks of its dispatch.
 struct Stack {
@@ -60,7 +53,7 @@ impl Stack {
     }
 
     async fn wait(&self, time: Millis) {
-        self.world.politeness.clock.sleep(time).await;
+        self.world.sleep(time).await;
     }
 }
 
@@ -319,7 +312,7 @@ async fn after_a_day_without_ticks_a_million_feeds_are_sent_within_an_hour() {
     clock.sleep(stop).await;
     let began = world.now();
     let (mut ticks, mut released) = (0, 0);
-    // As the function of a stack is called: every three minutes, each time for no more rows than a tick may read, and
+    // As the function of a stack is called: every few minutes, each time for no more rows than a tick may read, and
     // for no longer than it may run.
     loop {
         ticks += 1;

@@ -1,15 +1,9 @@
 //! Export: every current record once, whatever is published, revised or removed meanwhile.
 
 use crate::index::{accept, removal};
-use crate::revision::{A, document, publish, published, recheck, wait, work};
-use crate::test_world::{TestWorld, page, visit};
+use crate::revision::{document, publish, published, recheck, wait};
+use crate::test_world::*;
 use curlew_catalog::export::{Export, RecordFilter};
-use curlew_catalog::index::Index;
-use curlew_model::{Gone, IndexChange, Location, Page, PageState, Purpose, Record, RemovalJob, SegmentKey, Timestamp};
-use curlew_ports::stage::{StageError, Verdict};
-use curlew_ports::{Blobs, Pages, PortError};
-use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const TEXT: &str = "The curlew walks along the edge of the water and probes the mud for worms and small crabs.";
@@ -60,7 +54,7 @@ async fn a_revised_page_comes_once_with_its_new_text_before_and_after_it_is_publ
     world.pages.swap(seen, &row).await.unwrap();
     assert_eq!(record.replaces.as_ref().map(|old| old.segment == location.segment), Some(false));
 
-    world.index().publish(2026).await.unwrap();
+    world.publish().await;
     assert_eq!(word_of(&exported(&world).await), "dunlin");
     world.index().refresh(2026).await.unwrap();
     assert_eq!(word_of(&exported(&world).await), "dunlin");
@@ -72,10 +66,10 @@ async fn a_page_that_is_removed_expired_or_of_a_blocked_host_does_not_come() {
     for name in ["a", "b", "c"] {
         accept(&world, name, TEXT).await;
     }
-    let all = ["https://example.org/a", "https://example.org/b", "https://example.org/c"];
+    let all = [A, B, C];
     for publishes in [false, true] {
         if publishes {
-            world.index().publish(2026).await.unwrap();
+            world.publish().await;
         }
         assert_eq!(urls(&world, RecordFilter::default()).await, all[usize::from(publishes)..], "{publishes}");
         let gone = all[usize::from(publishes)];
@@ -106,7 +100,7 @@ async fn a_batch_that_ran_twice_comes_once() {
     world.blobs.put(other.as_str(), [&frame[..], &frame[..]].concat().into()).await.unwrap();
     assert_eq!(exported(&world).await.len(), 1, "the row knows which counts");
     wait(&world, 49).await;
-    world.index().publish(2026).await.unwrap();
+    world.publish().await;
     assert_eq!(exported(&world).await.len(), 1, "publishing has erased the others");
 }
 
@@ -118,13 +112,13 @@ async fn days_before_since_are_not_read_and_others_are_left_out_by_record() {
     for day in 0..12 {
         if day == 6 {
             let to: Timestamp = "2027-01-01T00:00:00Z".parse().unwrap();
-            world.politeness.clock.sleep(to.since(world.now())).await;
+            world.sleep_until(to).await;
         }
         accept(&world, &format!("{day:02}"), TEXT).await;
         names.push((world.now(), format!("https://example.org/{day:02}")));
         wait(&world, 24).await;
     }
-    world.index().publish(2026).await.unwrap();
+    world.publish().await;
     for (n, (at, _)) in names.iter().enumerate() {
         let reads = Arc::new(AtomicUsize::new(0));
         let counter = reads.clone();
@@ -151,43 +145,26 @@ async fn days_before_since_are_not_read_and_others_are_left_out_by_record() {
     assert_eq!(urls(&world, none(None, Some("it"))).await.len(), 0);
 }
 
-/// Pages that ask no row.
-struct NoRows;
-
-#[async_trait::async_trait]
-impl Pages for NoRows {
-    async fn get(&self, id: &curlew_model::PageId) -> Result<Option<(Page, curlew_ports::Version)>, PortError> {
-        panic!("the row of {id} is asked for")
-    }
-    async fn insert(&self, _: &Page) -> Result<bool, PortError> {
-        panic!("a row is written")
-    }
-    async fn swap(&self, _: curlew_ports::Version, _: &Page) -> Result<curlew_ports::Version, PortError> {
-        panic!("a row is written")
-    }
-    async fn list(&self, _: Option<&curlew_model::PageId>, _: usize) -> Result<Vec<Page>, PortError> {
-        panic!("rows are listed")
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn no_row_is_asked_for_what_is_indexed_and_no_text_comes_where_no_copy_is_allowed() {
     let world = TestWorld::new();
     for name in ["a", "b"] {
         accept(&world, name, TEXT).await;
     }
-    world.index().publish(2026).await.unwrap();
-    let index = Index { pages: Arc::new(NoRows), ..world.index() };
+    world.publish().await;
+    let faults = Faults::none(world.politeness.clock.clone());
+    let index = Index { pages: Arc::new(Faulty::new(world.pages.clone(), faults.clone())), ..world.index() };
     assert_eq!(export(&index, RecordFilter::default()).await.len(), 2);
+    assert_eq!(faults.calls(), 0);
 
-    let (row, _) = world.pages.get(&page("https://example.org/a")).await.unwrap().unwrap();
+    let (row, _) = world.pages.get(&page(A)).await.unwrap().unwrap();
     let PageState::Accepted { location, .. } = row.state else { panic!() };
     let Location { segment, .. } = location;
     let record = Record {
         host: "example.org".into(),
         text: TEXT.into(),
         no_archive: true,
-        ..Record::new(page("https://example.org/a"), "https://example.org/a".into(), world.now())
+        ..Record::new(page(A), A.into(), world.now())
     };
     let frame = zstd::bulk::compress(&serde_json::to_vec(&record).unwrap(), 3).unwrap();
     world.blobs.put(segment.as_str(), frame.into()).await.unwrap();
@@ -196,31 +173,22 @@ async fn no_row_is_asked_for_what_is_indexed_and_no_text_comes_where_no_copy_is_
     assert!(of_a.no_archive && of_a.text.is_empty());
 }
 
-/// Does something to the store once, before the segment of this number is read.
-struct Meanwhile<'a> {
-    world: &'a TestWorld,
-    at: usize,
-}
-
-impl Meanwhile<'_> {
-    /// Exports with a revision of a page that is rechecked and published by another process after the first portion.
-    async fn export(&self) -> Vec<Record> {
-        let (mut all, mut n) = (vec![], 0);
-        let write = async |part: Vec<Record>| -> Result<(), StageError> {
-            all.extend(part);
-            n += 1;
-            if n == self.at {
-                self.world.web.keep(A, document("godwit"));
-                self.world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
-                work(self.world).await;
-                self.world.index().publish(2026).await.unwrap();
-                self.world.index().publish(2027).await.unwrap();
-            }
-            Ok(())
-        };
-        Export(&self.world.index()).run(RecordFilter::default(), |records| records, write).await.unwrap();
-        all
-    }
+/// Exports, while another process re-checks and publishes a page after the portion of this number.
+async fn export_meanwhile(world: &TestWorld, at: usize) -> Vec<Record> {
+    let (mut all, mut n) = (vec![], 0);
+    let write = async |part: Vec<Record>| -> Result<(), StageError> {
+        all.extend(part);
+        n += 1;
+        if n == at {
+            world.web.keep(A, document("godwit"));
+            recheck(world).await;
+            world.publish().await;
+            world.index().publish(2027).await.unwrap();
+        }
+        Ok(())
+    };
+    Export(&world.index()).run(RecordFilter::default(), |records| records, write).await.unwrap();
+    all
 }
 
 #[tokio::test(start_paused = true)]
@@ -236,14 +204,14 @@ async fn a_page_that_is_revised_and_published_while_the_export_runs_comes_once()
         }
         publish(&world, "whimbrel").await;
         for at in [1, 40, 80] {
-            let all = Meanwhile { world: &world, at }.export().await;
+            let all = export_meanwhile(&world, at).await;
             let urls: Vec<&str> = all.iter().map(|record| record.url.as_str()).collect();
             let count = urls.iter().filter(|url| **url == A).count();
             assert_eq!((count, urls.len()), (1, 81), "{is_late} {at}");
             world.web.keep(A, document("whimbrel"));
             wait(&world, 49).await;
             recheck(&world).await;
-            world.index().publish(2026).await.unwrap();
+            world.publish().await;
             wait(&world, 49).await;
         }
     }

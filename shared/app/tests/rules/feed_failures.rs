@@ -1,19 +1,8 @@
 //! Failures of feeds: they move, are gone, lost, refused, suspect, and come back.
 
-use crate::test_world::{FEED, TestWorld, key, moved, rss, status};
-use curlew_model::{FailureKind, Millis, QueueName, SiteState, Source, Validators, Why};
-use curlew_ports::stage::Verdict;
-use curlew_ports::{CallKind, Reply, Sources};
-
-const HOME: &str = "https://example.org/";
+use crate::test_world::*;
 const NEW: &str = "https://new.example/feed";
 const ITEM: &str = "<item><title>One</title><link>https://example.org/a</link></item>";
-
-fn document(etag: &str) -> Reply {
-    let mut reply = Reply { body: rss(ITEM).into(), ..status(200) };
-    reply.headers.validators = Validators { etag: Some(etag.into()), last_modified: None };
-    reply
-}
 
 #[tokio::test(start_paused = true)]
 async fn f01_f03_a_move_seen_on_three_days_gives_the_feed_a_new_row() {
@@ -21,7 +10,7 @@ async fn f01_f03_a_move_seen_on_three_days_gives_the_feed_a_new_row() {
     world.with_site(HOME, SiteState::Working { feeds: vec![key(FEED)] }).await;
     world.with_feed(|feed| feed.site = Some(key(HOME))).await;
     world.web.answer(FEED, moved(301, NEW));
-    world.web.keep(NEW, document("\"1\""));
+    world.web.keep(NEW, tagged(ITEM, "\"1\""));
     let began = world.now();
     world.poll(0).await;
     world.days(9).await;
@@ -39,8 +28,7 @@ async fn f01_f03_a_move_seen_on_three_days_gives_the_feed_a_new_row() {
 #[tokio::test(start_paused = true)]
 async fn f01_a_target_that_is_no_feed_is_blocked_or_forbidden_is_never_believed() {
     for trouble in ["no feed", "refused", "robots"] {
-        let world = TestWorld::new();
-        world.with_feed(|_| {}).await;
+        let world = TestWorld::of_feed().await;
         world.web.answer(FEED, moved(308, NEW));
         match trouble {
             "no feed" => world.web.serve(NEW, "text/html", "<html><title>Sold</title></html>"),
@@ -57,11 +45,10 @@ async fn f01_a_target_that_is_no_feed_is_blocked_or_forbidden_is_never_believed(
 
 #[tokio::test(start_paused = true)]
 async fn f02_f03_a_chain_with_a_temporary_hop_is_followed_and_not_believed() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
-    world.web.answer(FEED, moved(301, "https://example.org/b"));
-    world.web.answer("https://example.org/b", moved(302, NEW));
-    world.web.keep(NEW, document("\"1\""));
+    let world = TestWorld::of_feed().await;
+    world.web.answer(FEED, moved(301, B));
+    world.web.answer(B, moved(302, NEW));
+    world.web.keep(NEW, tagged(ITEM, "\"1\""));
     world.poll(0).await;
     world.days(9).await;
     let feed = world.feed().await;
@@ -73,7 +60,7 @@ async fn f02_http_to_https_of_the_same_host_is_believed_at_once() {
     let world = TestWorld::new();
     world.with_feed(|feed| feed.url = "http://example.org/feed".into()).await;
     world.web.answer("http://example.org/feed", moved(301, "https://example.org/rss"));
-    world.web.keep("https://example.org/rss", document("\"1\""));
+    world.web.keep("https://example.org/rss", tagged(ITEM, "\"1\""));
     world.poll(0).await;
     assert!(world.feed().await.gone);
     assert!(world.feed_at("https://example.org/rss").await.is_some_and(|feed| !feed.gone));
@@ -81,27 +68,24 @@ async fn f02_http_to_https_of_the_same_host_is_believed_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn f04_410_retires_at_once_until_somebody_names_the_feed_anew() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
-    world.web.answer(FEED, Ok(status(410)));
+    let world = TestWorld::answering([status(410)]).await;
     world.poll(0).await;
     assert!(world.feed().await.gone);
-    world.politeness.clock.sleep(Millis::from_days(30)).await;
+    world.sleep(Millis::from_days(30)).await;
     assert!(matches!(world.poll(0).await, Verdict::Drop(_)));
     assert_eq!(world.calls(CallKind::Feed).len(), 1);
     world.suggest().feed(FEED, true).await.unwrap();
     assert_eq!((world.feed().await.gone, world.queued(QueueName::Poll).await.len()), (false, 1));
-    world.web.answer(FEED, Ok(document("\"1\"")));
-    world.web.answer(FEED, Ok(document("\"1\"")));
+    world.web.answer(FEED, Ok(tagged(ITEM, "\"1\"")));
+    world.web.answer(FEED, Ok(tagged(ITEM, "\"1\"")));
     world.poll(0).await;
-    world.politeness.clock.sleep(Millis::from_days(1)).await;
+    world.sleep(Millis::from_days(1)).await;
     assert!(world.calls(CallKind::Feed).len() == 2, "it is polled again");
 }
 
 #[tokio::test(start_paused = true)]
 async fn f04_a_410_behind_a_temporary_redirect_is_only_a_failure() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
+    let world = TestWorld::of_feed().await;
     world.web.answer(FEED, moved(302, "https://example.org/old"));
     world.web.answer("https://example.org/old", Ok(status(410)));
     world.poll(0).await;
@@ -110,9 +94,7 @@ async fn f04_a_410_behind_a_temporary_redirect_is_only_a_failure() {
 
 #[tokio::test(start_paused = true)]
 async fn f04_404_slows_doubles_and_retires_after_sixty_days() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
-    world.web.answer(FEED, Ok(status(404)));
+    let world = TestWorld::answering([status(404)]).await;
     let began = world.now();
     world.poll(0).await;
     let feed = world.feed().await;
@@ -128,15 +110,14 @@ async fn f04_404_slows_doubles_and_retires_after_sixty_days() {
 
 #[tokio::test(start_paused = true)]
 async fn f04_a_feed_that_is_found_again_is_well() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
-    for answer in [document("\"1\""), status(404)] {
+    let world = TestWorld::of_feed().await;
+    for answer in [tagged(ITEM, "\"1\""), status(404)] {
         world.web.answer(FEED, Ok(answer));
     }
     world.poll(0).await;
     world.days(3).await;
     assert!(world.feed().await.failures > 1);
-    world.web.keep(FEED, document("\"1\""));
+    world.web.keep(FEED, tagged(ITEM, "\"1\""));
     world.days(6).await;
     let feed = world.feed().await;
     assert_eq!((feed.failures, feed.polling.streak, feed.polling.why, feed.trouble), (0, None, Why::Usual, None));
@@ -148,33 +129,26 @@ async fn f04_a_retired_feed_opens_its_site_once_and_only_if_it_was_the_last() {
     let other = "https://example.org/other";
     world.with_site(HOME, SiteState::Working { feeds: vec![key(FEED), key(other)] }).await;
     world.with_feed(|feed| feed.site = Some(key(HOME))).await;
-    let sister = curlew_model::FeedSource::new(key(other), curlew_model::Slot::from_hash(0), other);
+    let sister = FeedSource::new(key(other), Slot::from_hash(0), other);
     world.sources.insert(&Source::Feed(sister)).await.unwrap();
     world.web.answer(FEED, Ok(status(410)));
     world.poll(0).await;
     assert!(matches!(world.site(HOME).await.state, SiteState::Working { .. }), "the other one works");
     // The other one is retired as well, and this one is named and is gone again.
-    let Some((Source::Feed(mut sister), seen)) = world.sources.get(&key(other)).await.unwrap() else { panic!() };
-    sister.gone = true;
-    world.sources.swap(seen, &Source::Feed(sister)).await.unwrap();
+    world.change_feed(other, |sister| sister.gone = true).await;
     for expected in [SiteState::Waiting, SiteState::Working { feeds: vec![key(FEED)] }] {
         world.suggest().feed(FEED, true).await.unwrap();
         world.poll(0).await;
         assert!(world.feed().await.gone);
         assert_eq!(world.site(HOME).await.state, expected);
-        let (row, seen) = world.sources.get(&key(HOME)).await.unwrap().unwrap();
-        let Source::Site(mut site) = row else { panic!() };
-        site.state = SiteState::Working { feeds: vec![key(FEED)] };
-        world.sources.swap(seen, &Source::Site(site)).await.unwrap();
+        world.change_site(HOME, |site| site.state = SiteState::Working { feeds: vec![key(FEED)] }).await;
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn h19_a_refused_feed_backs_off_long_and_is_retired_in_the_end() {
     for refusal in [401, 403] {
-        let world = TestWorld::new();
-        world.with_feed(|_| {}).await;
-        world.web.answer(FEED, Ok(status(refusal)));
+        let world = TestWorld::answering([status(refusal)]).await;
         let began = world.now();
         world.poll(0).await;
         let feed = world.feed().await;
@@ -189,9 +163,7 @@ async fn h19_a_refused_feed_backs_off_long_and_is_retired_in_the_end() {
 
 #[tokio::test(start_paused = true)]
 async fn h18_a_feed_that_goes_on_failing_is_dormant_and_tried_once_a_week() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
-    world.web.answer(FEED, Ok(status(418)));
+    let world = TestWorld::answering([status(418)]).await;
     world.poll(0).await;
     world.days(60).await;
     let before = world.calls(CallKind::Feed).len();
@@ -204,10 +176,7 @@ async fn h18_a_feed_that_goes_on_failing_is_dormant_and_tried_once_a_week() {
 #[tokio::test(start_paused = true)]
 async fn x18_a_feed_that_turns_into_something_else_keeps_its_state_and_becomes_suspect() {
     for body in ["", "<!DOCTYPE html><html><title>This domain is parked</title></html>", &rss("")] {
-        let world = TestWorld::new();
-        world.with_feed(|_| {}).await;
-        world.web.answer(FEED, Ok(document("\"1\"")));
-        world.web.answer(FEED, Ok(Reply { body: body.to_owned().into(), ..status(200) }));
+        let world = TestWorld::answering([tagged(ITEM, "\"1\""), text(body.to_owned())]).await;
         world.poll(0).await;
         let before = world.feed().await;
         world.days(40).await;
@@ -218,7 +187,7 @@ async fn x18_a_feed_that_turns_into_something_else_keeps_its_state_and_becomes_s
         let calls = world.calls(CallKind::Feed).len();
         assert!(calls <= 12, "{body:?}: {calls} calls in forty days");
         // The feed answers as before again.
-        world.web.keep(FEED, document("\"1\""));
+        world.web.keep(FEED, tagged(ITEM, "\"1\""));
         world.days(20).await;
         assert_eq!(world.feed().await.polling.streak, None);
         assert_eq!(world.queued(QueueName::Fetch).await.len(), 1);
@@ -230,15 +199,15 @@ async fn a_feed_that_has_moved_is_known_under_its_old_address() {
     let world = TestWorld::new();
     world.with_feed(|feed| feed.url = "http://example.org/feed".into()).await;
     world.web.answer("http://example.org/feed", moved(301, "https://example.org/rss"));
-    world.web.keep("https://example.org/rss", document("\"1\""));
+    world.web.keep("https://example.org/rss", tagged(ITEM, "\"1\""));
     world.poll(0).await;
     // The row of the old address has the key of FEED here.
     let named = world.suggest().feed(FEED, true).await.unwrap();
     assert_eq!(named.outcome, curlew_people::suggest::SuggestOutcome::Known);
     assert!(world.feed().await.gone, "it lives on at its new address");
     let poll = world.poll_stage();
-    let job = curlew_model::Envelope::new(curlew_model::PollJob::new(key("https://example.org/rss"), String::new()));
-    world.politeness.clock.sleep(Millis::from_hours(9)).await;
+    let job = Envelope::new(PollJob::new(key("https://example.org/rss"), String::new()));
+    world.sleep(Millis::from_hours(9)).await;
     assert_eq!(poll.run(&job).await.unwrap(), Verdict::Done);
     assert_eq!(world.calls(CallKind::Feed).last().unwrap().validators.etag.as_deref(), Some("\"1\""));
 }

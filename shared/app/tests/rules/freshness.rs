@@ -4,13 +4,8 @@
 #![allow(clippy::print_stdout, reason = "the figures of BENCHMARKS.md")]
 
 use crate::push::Listening;
-use crate::test_world::{TestWorld, key, status};
-use curlew_app::program::Program;
-use curlew_catalog::results::Start;
-use curlew_crawl::worker::{Mailbox, Worker};
-use curlew_model::{FeedSource, Millis, QueueName, Source, Timestamp, Validators};
+use crate::test_world::*;
 use curlew_policy::chance::mix;
-use curlew_ports::{CallKind, Inbox, Reply, Sources};
 use std::fmt::Write as _;
 
 /// Minimum time between two publishings.
@@ -71,17 +66,17 @@ impl Blog {
         let now = world.now();
         let shown = self.posts.iter().filter(|at| **at <= now).count();
         for post in self.shown..shown {
-            let (word, mut text) = (self.word(post), String::new());
+            let (word, mut prose) = (self.word(post), String::new());
             for n in 0..160 {
                 let luck = mix(self.number << 40 ^ (post as u64) << 16 ^ n);
                 let end = if n % 8 == 7 { "." } else { "" };
-                let _ = write!(text, "{}{end} ", made_up_word(luck));
+                let _ = write!(prose, "{}{end} ", made_up_word(luck));
             }
             let body = format!(
                 "<html lang=\"en\"><head><title>Note {word}</title></head><body><article><h1>Note {word}</h1>\
-                 <p>{text}.</p></article></body></html>"
+                 <p>{prose}.</p></article></body></html>"
             );
-            let mut reply = Reply { body: body.into(), ..status(200) };
+            let mut reply = text(body);
             reply.headers.content_type = Some("text/html; charset=utf-8".into());
             world.web.keep(&self.url(&format!("p{post}")), reply);
         }
@@ -103,7 +98,7 @@ impl Blog {
              <updated>{}</updated>{entries}</feed>",
             self.posts[shown - 1]
         );
-        let mut reply = Reply { body: body.into(), ..status(200) };
+        let mut reply = text(body);
         reply.headers.content_type = Some("application/atom+xml".into());
         reply.headers.validators = Validators { etag: Some(format!("\"{shown}\"")), last_modified: None };
         world.web.keep(&self.url("feed"), reply);
@@ -136,7 +131,7 @@ impl Run<'_> {
     async fn turn(&mut self) -> bool {
         let (world, program) = (self.world, self.program);
         program.crawler.dispatch.tick().await.unwrap();
-        let mailbox = Mailbox { inbox: world.jobs.clone(), queue: world.jobs.clone(), clock: program.clock.clone() };
+        let mailbox = world.mailbox();
         let worker = Worker { stages: program, queue: &mailbox, clock: program.clock.as_ref() };
         loop {
             let mut started = 0;
@@ -207,7 +202,7 @@ async fn simulate(a_day: &[u64], blogs: u64, days: u64) -> (Vec<(u64, u64, f64)>
             }
             waiting = still;
         }
-        world.politeness.clock.sleep(LOOK).await;
+        world.sleep(LOOK).await;
     }
     let state = match waiting.first() {
         Some((n, post)) => world.state(&all[*n].url(&format!("p{post}"))).await,
@@ -250,14 +245,14 @@ async fn a_post_that_a_hub_tells_of_is_found_within_ten_minutes() {
         let until = world.now() + Millis::from_hours(7) + Millis::from_mins(mix(post) % 120);
         while world.now() < until {
             run.turn().await;
-            world.politeness.clock.sleep(LOOK).await;
+            world.sleep(LOOK).await;
         }
         let word = listening.publish(post);
         let appeared = world.now();
         listening.told(b"news", &secret).await;
         while !(run.turn().await && run.is_found(&word).await) {
             assert!(world.now() < appeared + Millis::from_hours(2), "post {post} is not found");
-            world.politeness.clock.sleep(LOOK).await;
+            world.sleep(LOOK).await;
         }
         waits.push(world.now().since(appeared).0 / MINUTE);
     }
@@ -275,7 +270,7 @@ async fn days_of_publishing_every_ten_minutes_leave_few_splits() {
         for (_, done) in world.program().publish().await.unwrap() {
             (most, rewritten, added) = (done.splits.max(most), rewritten + done.rewritten, added + done.added);
         }
-        world.politeness.clock.sleep(PUBLISH_EVERY).await;
+        world.sleep(PUBLISH_EVERY).await;
     }
     println!("{added} publishings of a page: {most} splits at most, {rewritten} pages rewritten");
     assert_eq!(added, 2 * 144);

@@ -1,16 +1,13 @@
 //! Fsck: what it finds in passes of a few rows, and repairs that the end-to-end tests do not reach.
 
 use crate::index::{accept, ask};
-use crate::test_world::{TestWorld, html, new, page, visit};
+use crate::test_world::*;
 use curlew_catalog::thumbnails::thumbnail_key;
-use curlew_model::{ExtractJob, ImageId, Job, Millis, Page, PageBody, PageState, QueueName, Rejection, Work};
 use curlew_people::fsck::{Damage, Fsck};
-use curlew_ports::{Blobs, Inbox, Pages, Queue};
 use curlew_search::Manifest;
 
 async fn set_state(world: &TestWorld, url: &str, state: PageState) {
-    let (row, seen) = world.pages.get(&page(url)).await.unwrap().unwrap();
-    world.pages.swap(seen, &Page { state, ..row }).await.unwrap();
+    world.change_page(&page(url), |row| row.state = state).await;
 }
 
 fn url(n: usize) -> String {
@@ -27,7 +24,7 @@ async fn published() -> TestWorld {
     for n in 0..12 {
         accept(&world, &n.to_string(), "A curlew probes the mud.").await;
     }
-    world.index().publish(2026).await.unwrap();
+    world.publish().await;
     world
 }
 
@@ -66,8 +63,8 @@ async fn passes_of_few_rows_find_what_a_single_one_finds() {
 async fn a_page_whose_document_is_lost_is_fetched_again() {
     let world = TestWorld::new();
     let (id, key) = (page(&url(0)), "bodies/2026-11-21/0.zst".to_owned());
-    world.web.serve(&url(0), "text/html", html(""));
-    world.fetch(&visit("example.org", &[&url(0)], &new())).await;
+    world.serve_page(&url(0), "");
+    world.visit(&[&url(0)]).await;
     for delivery in world.jobs.receive(QueueName::Extract, 1, Millis(1), world.now()).await.unwrap() {
         world.jobs.ack(&delivery.receipt).await.unwrap();
         let Ok(Job { work: Work::Extract(job), .. }) = delivery.job else { panic!("{delivery:?}") };
@@ -79,8 +76,7 @@ async fn a_page_whose_document_is_lost_is_fetched_again() {
     let report = fsck.look().await.unwrap();
     assert_eq!(report.damage, [Damage::LostBody { page: id, key }]);
     assert_eq!(fsck.repair(&report).await.unwrap(), []);
-    let visits = world.queued(QueueName::Fetch).await;
-    let [(Job { work: Work::Fetch(visit), .. }, _)] = &visits[..] else { panic!("{visits:?}") };
+    let (visit, _) = world.only_visit().await;
     assert_eq!(visit.items[0].url, url(0));
     assert!(world.state(&url(0)).await.unwrap().may_be_taken_up());
     assert_eq!(fsck.look().await.unwrap().damage, []);

@@ -1,16 +1,11 @@
 //! Back catalogues that are made to cost: each takes a bounded number of calls and rows, and its end has a reason.
 
 use crate::backfill::{addresses, begin, day, index, keep, link, post, posts, reason, row, rss, run, sitemap};
-use crate::test_world::{FEED, TestWorld, key, status};
+use crate::test_world::*;
 use curlew_crawl::feeds::backfill::{BackfillRequest, key_of};
-use curlew_model::{Backfill, BackfillJob, BackfillState, Job, Purpose, QueueName, SiteState, Source, Work};
 use curlew_policy::rules::{BACKFILL_DEPTH, BACKFILL_DOCUMENTS};
-use curlew_ports::{Blobs, CallKind, FetchError, Reply, Sources};
 use flate2::{Compression, write::GzEncoder};
-use std::collections::BTreeMap;
 use std::io::Write;
-
-const HOME: &str = "https://example.org/";
 const MAP: &str = "https://example.org/sitemap.xml";
 /// More than the row of a backfill with the most lists and hashes needs, in bytes.
 const ROW_BYTES: usize = 16 * 1024;
@@ -25,9 +20,21 @@ async fn site(world: &TestWorld, request: BackfillRequest) {
 
 /// Serves bytes as a sitemap.
 fn serve(world: &TestWorld, body: Vec<u8>) {
-    let mut reply = Reply { body: body.into(), ..status(200) };
+    let mut reply = text(body);
     reply.headers.content_type = Some("text/xml".to_owned());
     world.web.keep(MAP, reply);
+}
+
+/// Makes a backfill one that has read as many documents as it may.
+async fn exhaust(world: &TestWorld, of: &str) {
+    let key = key_of(&key(of)).unwrap();
+    world
+        .change(&key, |row| {
+            if let Source::Backfill(row) = row {
+                row.documents = BACKFILL_DOCUMENTS
+            }
+        })
+        .await;
 }
 
 fn size(row: &Backfill) -> usize {
@@ -51,7 +58,7 @@ async fn m49_a_sitemap_of_a_million_addresses_costs_one_call_and_the_budget_of_t
     let left: u64 =
         row.lists.iter().filter(|list| list.object.contains("pages")).map(|l| u64::from(l.count - l.done)).sum();
     assert_eq!(left + row.sent, 50_000);
-    let objects = world.blobs.list("backfill/", None, 99).await.unwrap();
+    let objects = world.keys("backfill/").await;
     assert!(objects.len() <= 11 && size(&row) < ROW_BYTES, "{objects:?}, {}", size(&row));
 }
 
@@ -83,8 +90,8 @@ async fn m49_a_sitemap_that_is_too_large_or_a_gzip_bomb_gives_what_comes_first_a
     let garbage = |times| gzip("", times);
     for (answer, why) in [
         (Err(FetchError::Limit("more than 52428800 bytes".into())), "more than 52428800 bytes"),
-        (Ok(Reply { body: garbage(300).into(), ..status(200) }), "not a sitemap"),
-        (Ok(Reply { body: vec![0x1f, 0x8b, 7, 7].into(), ..status(200) }), "broken gzip file"),
+        (Ok(text(garbage(300))), "not a sitemap"),
+        (Ok(text(vec![0x1f, 0x8b, 7, 7])), "broken gzip file"),
     ] {
         let world = TestWorld::new();
         world.web.answer(MAP, answer);
@@ -122,9 +129,7 @@ async fn m49_indexes_of_sitemaps_in_circles_and_below_each_other_without_end_are
     assert_eq!(in_tree, (0..BACKFILL_DEPTH).map(|depth| 1 << depth).sum::<usize>());
     assert_eq!(calls.len(), in_tree + 4, "{calls:?}");
     let row = row(&world, HOME).await;
-    assert!(
-        !reason(&row).is_empty() && row.sent == 0 && world.blobs.list("backfill/", None, 9).await.unwrap().is_empty()
-    );
+    assert!(!reason(&row).is_empty() && row.sent == 0 && world.keys("backfill/").await.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -137,14 +142,11 @@ async fn m49_an_index_of_sitemaps_that_do_not_exist_costs_the_budget_of_the_day_
     let known = row(&world, HOME).await;
     assert_eq!(known.state, BackfillState::Running);
     assert!((80..=100).contains(&world.calls(CallKind::Sitemap).len()) && size(&known) < ROW_BYTES);
-    let Some((row_of, seen)) = world.sources.get(&key_of(&key(HOME)).unwrap()).await.unwrap() else { panic!() };
-    let Source::Backfill(known) = row_of else { panic!() };
-    let known = Backfill { documents: BACKFILL_DOCUMENTS, ..known };
-    world.sources.swap(seen, &Source::Backfill(known)).await.unwrap();
+    exhaust(&world, HOME).await;
     run(&world, 1, false).await;
     let ended = row(&world, HOME).await;
     assert_eq!(reason(&ended), "it has more than 10000 feed documents and sitemaps");
-    assert!(world.blobs.list("backfill/", None, 99).await.unwrap().is_empty());
+    assert!(world.keys("backfill/").await.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -160,16 +162,15 @@ async fn m49_dates_in_the_future_and_before_the_web_date_no_page_and_leave_none_
         if row.state != BackfillState::Running {
             break;
         }
-        world.politeness.clock.sleep(row.due.since(world.now())).await;
+        world.sleep_until(row.due).await;
         let job = BackfillJob { backfill: row.key, url: row.url, step: row.step };
         world.program().crawler.backfills.run(&job).await.unwrap();
     }
     let mut stated = BTreeMap::new();
-    for (job, _) in world.queued(QueueName::Fetch).await {
-        let Job { work: Work::Fetch(visit), .. } = job else { panic!("{job:?}") };
+    for (visit, _) in world.visits().await {
         for item in visit.items {
             let Purpose::New { hints } = item.purpose else { panic!("{}", item.url) };
-            stated.insert(item.url, hints.published.map(curlew_model::Timestamp::day));
+            stated.insert(item.url, hints.published.map(Timestamp::day));
         }
     }
     let wanted = [(0, None), (1, None), (2, Some("2026-05-01".to_owned())), (4, None)];
@@ -194,13 +195,10 @@ async fn m49_documents_without_end_that_say_they_are_ever_older_cost_the_budget_
     begin(&world, FEED, BackfillRequest::default()).await;
     let (sent, _) = run(&world, 1, true).await;
     assert_eq!(addresses(&sent).len(), 1);
-    let Some((Source::Backfill(known), seen)) = world.sources.get(&key_of(&key(FEED)).unwrap()).await.unwrap() else {
-        panic!()
-    };
+    let known = row(&world, FEED).await;
     assert_eq!(known.state, BackfillState::Running);
     assert!((400..=500).contains(&known.documents) && size(&known) < ROW_BYTES, "{known:?}");
-    let known = Backfill { documents: BACKFILL_DOCUMENTS, ..known };
-    world.sources.swap(seen, &Source::Backfill(known)).await.unwrap();
+    exhaust(&world, FEED).await;
     run(&world, 1, true).await;
     assert_eq!(reason(&row(&world, FEED).await), "it has more than 10000 feed documents and sitemaps");
 }

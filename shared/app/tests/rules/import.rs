@@ -1,14 +1,9 @@
 //! Pages of others go the same way as ours, without a call.
 
 use crate::revision::document;
-use crate::test_world::{TestWorld, html, key, rss};
-use curlew_crawl::feeds::discover::Discover;
+use crate::test_world::*;
 use curlew_crawl::pages::import::{ForeignPage, ForeignPages, ImportOutcome};
-use curlew_model::{DiscoverJob, Envelope, Gone, PageState, Rejection, SiteState, Timestamp};
-use curlew_policy::politeness::scope::Scope;
 use curlew_policy::site::exclusions::{Exclusions, Lists};
-use curlew_ports::{Blobs, CallKind};
-use std::sync::Arc;
 
 const IMAGE: &str = "<meta property=\"og:image\" content=\"https://example.org/a.jpg\">";
 
@@ -34,8 +29,8 @@ async fn foreign_pages_are_accepted_once() {
     let world = TestWorld::new();
     let canonical = format!("{IMAGE}<link rel=canonical href=\"https://example.org/c\">");
     let pages = vec![
-        foreign("https://example.org/a", IMAGE),
-        foreign("https://example.org/a", IMAGE),
+        foreign(A, IMAGE),
+        foreign(A, IMAGE),
         foreign("https://example.org/b?utm=1", &canonical),
         foreign("https://example.org/d", ""),
         foreign("https://example.org/e", &format!("{IMAGE}<meta name=robots content=noindex>")),
@@ -52,15 +47,15 @@ async fn foreign_pages_are_accepted_once() {
             rejected(Rejection::Noindex)
         ]
     );
-    assert!(matches!(world.state("https://example.org/c").await, Some(PageState::Accepted { .. })));
-    let objects = || async { world.blobs.list("", None, 99).await.unwrap() };
+    assert!(world.is_accepted(C).await);
+    let objects = || async { world.keys("").await };
     let before = objects().await;
     assert!(before.iter().any(|key| key.starts_with("raw/")));
     assert_eq!(take(&world, pages.clone()).await, vec![ImportOutcome::Known; 5], "a second import changes nothing");
     assert_eq!(objects().await, before);
     // What was removed does not come back.
     let program = world.program();
-    program.library.removal.remove(&crate::test_world::page("https://example.org/a"), Gone::NotFound).await.unwrap();
+    program.library.removal.remove(&page(A), Gone::NotFound).await.unwrap();
     assert_eq!(take(&world, vec![pages[0].clone()]).await, [ImportOutcome::Known]);
 }
 
@@ -99,19 +94,19 @@ async fn what_the_operator_or_an_owner_keeps_out_stays_out() {
 #[tokio::test(start_paused = true)]
 async fn pages_that_were_imported_before_their_host_was_called_are_not_fetched_when_its_feeds_are_found() {
     let world = TestWorld::new();
-    let (home, imported, new) = ("https://example.org/", "https://example.org/a", "https://example.org/b");
+    let (home, imported, new) = (HOME, A, B);
     take(&world, vec![foreign(imported, IMAGE)]).await;
     world.with_site(home, SiteState::Waiting).await;
     let link = "<html><head><link rel=alternate type=application/rss+xml href=/feed></head></html>";
     world.web.serve(home, "text/html", link);
     let items = [imported, new].map(|url| format!("<item><link>{url}</link></item>")).concat();
     world.web.serve("https://example.org/feed", "application/rss+xml", rss(&items));
-    world.web.serve(new, "text/html", html(""));
+    world.serve_page(new, "");
     let program = world.program();
     // As where a read of a row costs more than a call.
     let fetch = program.crawler.fetch.clone().remember_sent_in_host_state(6);
     let discover = Discover { fetch: Some(Arc::new(fetch)), ..program.crawler.discover };
     discover.run(&Envelope::new(DiscoverJob::new(key(home), home.into()))).await.unwrap();
-    let called: Vec<String> = world.calls(CallKind::Page).into_iter().map(|call| call.url).collect();
+    let called = world.urls(CallKind::Page);
     assert_eq!(called, [new]);
 }

@@ -1,20 +1,11 @@
 //! The index over days and years: publishing, merging, purging, sweeping, and searching.
 
-use crate::test_world::{TestWorld, host, page};
+use crate::test_world::*;
 use crate::watches;
-use curlew_catalog::find::Finder;
-use curlew_catalog::index::PublishReport;
 use curlew_catalog::indexed_years::indexed_years;
-use curlew_catalog::removal::Removal;
-use curlew_catalog::results::{FindError, SearchResults, Start};
-use curlew_model::{
-    Gone, Job, Location, Millis, Page, PageId, PageState, QueryError, QueueName, Record, SegmentKey, Timestamp, Work,
-    Year,
-};
+use curlew_catalog::results::{FindError, SearchResults};
 use curlew_people::fsck::Damage;
-use curlew_ports::{Blobs, Pages};
 use curlew_search::Manifest;
-use std::sync::Arc;
 
 /// A page that has passed extraction: its record in a segment of its own, and its row.
 pub(crate) async fn accept(world: &TestWorld, name: &str, text: &str) -> PageId {
@@ -58,13 +49,13 @@ async fn manifest(world: &TestWorld, year: Year) -> Manifest {
 }
 
 pub(crate) async fn ask(world: &TestWorld, query: &str) -> SearchResults {
-    let finder = Finder::new(world.blobs.clone(), world.politeness.clock.clone());
+    let finder = world.finder();
     finder.find(query, Start::Offset(0), 10).await.unwrap()
 }
 
 async fn go_to(world: &TestWorld, day: &str) {
     let to = Timestamp::parse_day_or_instant(day).unwrap();
-    world.politeness.clock.sleep(to.since(world.now())).await;
+    world.sleep_until(to).await;
 }
 
 /// Returns the objects that contain one of some words, in full or as a stem; also within the zstd frames of records and
@@ -104,7 +95,7 @@ async fn in_a_simulated_year_a_page_is_rewritten_about_five_times() {
         all.rewritten += done.rewritten;
         all.purged += done.purged;
         most = most.max(done.splits);
-        world.politeness.clock.sleep(Millis::from_hours(8)).await;
+        world.sleep(Millis::from_hours(8)).await;
     }
     assert_eq!(world.now().year(), 2028);
     // New Year: current pages are found as before, and the next year's first publishing includes the last hours.
@@ -125,11 +116,11 @@ async fn in_a_simulated_year_a_page_is_rewritten_about_five_times() {
     assert!((3.5..5.0).contains(&rewrites), "{rewrites}");
     assert!(most <= 26, "{most}");
     // A day later only listed objects are left.
-    world.politeness.clock.sleep(Millis::from_days(2)).await;
+    world.sleep(Millis::from_days(2)).await;
     for year in [2027, 2028] {
         world.index().publish(year).await.unwrap();
     }
-    assert_eq!(world.blobs.list("splits/", None, 99).await.unwrap().len(), 2);
+    assert_eq!(world.keys("splits/").await.len(), 2);
     let again = world.index().refresh(2027).await.unwrap();
     assert_eq!((again.rewritten, again.purged), (0, 0), "there is nothing left to do");
 }
@@ -149,7 +140,7 @@ async fn two_indexers_at_once_publish_each_page_once() {
     let (one, two) = futures::join!(one.publish(2026), later);
     assert_eq!(one.unwrap().added + two.unwrap().added, 7);
     assert_eq!(ask(&world, "curlew").await.total, 7);
-    world.politeness.clock.sleep(Millis::from_days(1)).await;
+    world.sleep(Millis::from_days(1)).await;
     let (one, two) = (world.index(), world.index());
     let (one, two) = futures::join!(one.refresh(2026), two.refresh(2026));
     assert!(one.is_ok() && two.is_ok(), "{one:?} {two:?}");
@@ -162,15 +153,15 @@ async fn what_a_crash_leaves_behind_is_swept_and_what_is_read_is_not() {
     world.blobs.put("splits/2026/left.split", "half done".into()).await.unwrap();
     for n in 0..3 {
         accept(&world, &format!("a{n}"), "A curlew.").await;
-        world.index().publish(2026).await.unwrap();
+        world.publish().await;
     }
-    let three = world.blobs.list("splits/2026/", None, 9).await.unwrap();
+    let three = world.keys("splits/2026/").await;
     assert_eq!(three.len(), 4);
     world.index().refresh(2026).await.unwrap();
-    assert_eq!(world.blobs.list("splits/2026/", None, 9).await.unwrap().len(), 5, "whoever reads may go on");
-    world.politeness.clock.sleep(Millis::from_hours(25)).await;
-    world.index().publish(2026).await.unwrap();
-    let left = world.blobs.list("splits/2026/", None, 9).await.unwrap();
+    assert_eq!(world.keys("splits/2026/").await.len(), 5, "whoever reads may go on");
+    world.sleep(Millis::from_hours(25)).await;
+    world.publish().await;
+    let left = world.keys("splits/2026/").await;
     assert_eq!((left.len(), ask(&world, "curlew").await.total), (1, 3));
     assert!(manifest(&world, 2026).await.retired.is_empty());
 }
@@ -187,9 +178,9 @@ async fn a_year_without_a_page_is_neither_written_nor_counted() {
         world.index().refresh(year).await.unwrap();
         world.index().publish(year).await.unwrap();
     }
-    assert_eq!(world.blobs.list("manifests/", None, 9).await.unwrap(), ["manifests/2026.json"]);
+    assert_eq!(world.keys("manifests/").await, ["manifests/2026.json"]);
     // A program of before has written one all the same, and there may be pages to hide in a year that has no others.
-    let hidden = Manifest::new(2020).with_tombstones([page("https://example.org/b")]);
+    let hidden = Manifest::new(2020).with_tombstones([page(B)]);
     for empty in [Manifest::new(2019), hidden] {
         world.blobs.put(&format!("manifests/{}.json", empty.year), empty.to_json().into()).await.unwrap();
     }
@@ -198,7 +189,7 @@ async fn a_year_without_a_page_is_neither_written_nor_counted() {
     world.index().refresh(2026).await.unwrap();
     assert_eq!((years().await, ask(&world, "curlew").await.total), (vec![], 0));
     accept(&world, "c", "A curlew.").await;
-    world.index().publish(2026).await.unwrap();
+    world.publish().await;
     assert_eq!((years().await, ask(&world, "curlew").await.total), (vec![(2026, 1)], 1));
 }
 
@@ -207,7 +198,7 @@ async fn a_pasted_address_finds_its_page() {
     let world = TestWorld::new();
     accept(&world, "2026/tide", "A curlew probes the mud.").await;
     accept(&world, "2026", "It links to example.org and to 2026/tide.").await;
-    world.index().publish(2026).await.unwrap();
+    world.publish().await;
     for typed in [
         "https://example.org/2026/tide",
         " http://example.org/2026/tide/?utm_source=x#mud ",
@@ -228,7 +219,7 @@ async fn p04_after_compaction_the_text_of_a_removed_page_is_in_no_object() {
     for n in 0..5 {
         accept(&world, &format!("a{n}"), "A curlew probes the mud.").await;
     }
-    world.index().publish(2026).await.unwrap();
+    world.publish().await;
     assert_eq!(ask(&world, "xylomarimbula").await.total, 1);
     removal(&world).remove(&gone, Gone::Gone).await.unwrap();
     assert_eq!(ask(&world, "xylomarimbula").await.total, 0, "by the very next query");
@@ -238,8 +229,8 @@ async fn p04_after_compaction_the_text_of_a_removed_page_is_in_no_object() {
     assert_eq!(traces(&world, &words).await.len(), 1, "the split, until it is written anew");
     // Refreshed by hand at once, by schedule after a while; the old split is deleted a day later.
     world.index().refresh(2026).await.unwrap();
-    world.politeness.clock.sleep(Millis::from_hours(25)).await;
-    world.index().publish(2026).await.unwrap();
+    world.sleep(Millis::from_hours(25)).await;
+    world.publish().await;
     assert_eq!(traces(&world, &words).await, Vec::<String>::new());
     assert_eq!(ask(&world, "curlew").await.total, 5);
 }
@@ -251,7 +242,7 @@ async fn what_is_gone_leaves_the_current_year_too_after_three_months() {
     for n in 0..60 {
         first.get_or_insert(accept(&world, &format!("a{n}"), "A curlew.").await);
         world.index().publish(world.now().year()).await.unwrap();
-        world.politeness.clock.sleep(Millis::from_days(1)).await;
+        world.sleep(Millis::from_days(1)).await;
     }
     go_to(&world, "2027-03-05").await;
     let (year, first) = (2026, first.unwrap());
@@ -270,8 +261,8 @@ async fn o12_odd_queries_are_answered_with_what_was_understood() {
     for n in 0..25 {
         accept(&world, &format!("a{n}"), "A curlew probes the mud of the estuary.").await;
     }
-    world.index().publish(2026).await.unwrap();
-    let finder = Finder::new(world.blobs.clone(), world.politeness.clock.clone());
+    world.publish().await;
+    let finder = world.finder();
     let find = async |query: &str, start: Start<'_>| finder.find(query, start, 10).await;
     finder.sign_cursors([7; 32]);
 
@@ -293,7 +284,7 @@ async fn o12_odd_queries_are_answered_with_what_was_understood() {
         let refused = find(query, Start::After(cursor)).await;
         assert!(matches!(refused, Err(FindError::BadQuery(QueryError::Cursor))), "{cursor}: {refused:?}");
     }
-    let other = || Finder::new(world.blobs.clone(), world.politeness.clock.clone());
+    let other = || world.finder();
     for (key, why) in [(None, "where nobody signs"), (Some([8; 32]), "where another signs")] {
         let finder = other();
         key.into_iter().for_each(|key| finder.sign_cursors(key));
@@ -316,10 +307,10 @@ async fn a_damaged_segment_stops_no_other_one_and_is_read_once() {
         replaces: replaces.cloned(),
         ..Record::new(page(url), url.to_owned(), world.now())
     };
-    let (_, lost) = accept_record(&world, record("https://example.org/b", None)).await;
+    let (_, lost) = accept_record(&world, record(B, None)).await;
     accept(&world, "a", text).await;
     // A record that replaces the damaged one is published all the same.
-    accept_record(&world, record("https://example.org/c", Some(&lost))).await;
+    accept_record(&world, record(C, Some(&lost))).await;
     world.blobs.put(lost.segment.as_str(), vec![7; 100].into()).await.unwrap();
     let counts =
         |done: &[(Year, PublishReport)]| done.iter().map(|(_, done)| (done.added, done.damaged)).collect::<Vec<_>>();
@@ -337,8 +328,7 @@ async fn a_damaged_segment_stops_no_other_one_and_is_read_once() {
             .any(|damage| matches!(damage, Damage::Unreadable { key, .. } if *key == lost.segment.to_string()))
     );
     assert_eq!(fsck.repair(&report).await.unwrap(), []);
-    let visits = world.queued(QueueName::Fetch).await;
-    let [(Job { work: Work::Fetch(visit), .. }, _)] = &visits[..] else { panic!("{visits:?}") };
-    assert_eq!(visit.items[0].url, "https://example.org/b");
+    let (visit, _) = world.only_visit().await;
+    assert_eq!(visit.items[0].url, B);
     assert_eq!(fsck.look().await.unwrap().damage, []);
 }

@@ -2,14 +2,10 @@
 //! is gone is not found.
 
 use crate::index::{accept, removal};
-use crate::test_world::TestWorld;
-use curlew_catalog::find::Finder;
+use crate::test_world::*;
 use curlew_catalog::indexed_years::indexed_years;
-use curlew_catalog::results::{FindError, SearchResults, Start};
-use curlew_model::{Gone, Millis};
-use curlew_ports::{Blobs, PortError};
+use curlew_catalog::results::{FindError, SearchResults};
 use curlew_search::FORM;
-use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,8 +20,8 @@ async fn searched() -> (TestWorld, Finder) {
     for day in 0..DAYS {
         accept(&world, &format!("a{day}"), "A curlew probes the mud.").await;
         accept(&world, &format!("b{day}"), "A curlew and a whimbrel.").await;
-        world.index().publish(2026).await.unwrap();
-        world.politeness.clock.sleep(Millis::from_days(1)).await;
+        world.publish().await;
+        world.sleep(Millis::from_days(1)).await;
     }
     let finder = new_finder(&world);
     let found = find(&finder, "curlew").await;
@@ -34,7 +30,7 @@ async fn searched() -> (TestWorld, Finder) {
 }
 
 fn new_finder(world: &TestWorld) -> Finder {
-    Finder::new(world.blobs.clone(), world.politeness.clock.clone())
+    world.finder()
 }
 
 async fn find(finder: &Finder, query: &str) -> SearchResults {
@@ -103,7 +99,7 @@ async fn nothing_gone_is_found_by_a_finder_that_has_known_it() {
     let (world, finder) = searched().await;
     let total = async || find(&finder, "curlew").await.total;
     let late = accept(&world, "late", "A curlew that is late.").await;
-    world.index().publish(2026).await.unwrap();
+    world.publish().await;
     assert_eq!(total().await, 13, "a split that it has not known");
     removal(&world).remove(&late, Gone::Gone).await.unwrap();
     let found = find(&finder, "curlew").await;
@@ -111,8 +107,8 @@ async fn nothing_gone_is_found_by_a_finder_that_has_known_it() {
     assert_eq!(find(&finder, "late").await.suggestion, None);
     // Splits are merged, and those that it has open are deleted.
     world.index().refresh(2026).await.unwrap();
-    world.politeness.clock.sleep(Millis::from_days(3)).await;
-    world.index().publish(2026).await.unwrap();
+    world.sleep(Millis::from_days(3)).await;
+    world.publish().await;
     assert_eq!(total().await, 12);
     let block = async |text: &str| world.blobs.put("hidden-hosts.json", text.to_owned().into()).await.unwrap();
     block(r#"{"hosts": ["example.org"]}"#).await;

@@ -1,11 +1,16 @@
 //! Interstitials: a wall in place of all pages removes none of them and rejects none for good.
 
 use crate::index::{accept, ask};
-use crate::test_world::{TestWorld, host, html, new, page, status, visit, visited};
-use curlew_model::{Gone, HoldReason, Job, Millis, PageState, Purpose, QueueName, Rejection, Timestamp};
-use curlew_ports::{HostLedger, Inbox, Pages, Reply};
+use crate::test_world::*;
 
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
+const URLS: [&str; 5] = [
+    "https://example.org/a",
+    "https://example.org/b",
+    "https://example.org/c",
+    "https://example.org/d",
+    "https://example.org/e",
+];
 pub(crate) const TEXT: &str =
     "The curlew walks along the edge of the water and probes the mud for worms and small crabs of the bay.";
 
@@ -16,9 +21,7 @@ pub(crate) fn own(name: &str) -> String {
 
 pub(crate) fn document(title: &str, head: &str, text: &str) -> Reply {
     let body = format!("<html><head><title>{title}</title>{head}</head><body><p>{text}</p></body></html>");
-    let mut reply = Reply { body: body.into(), ..status(200) };
-    reply.headers.content_type = Some("text/html".into());
-    reply
+    html_reply(body)
 }
 
 /// Returns a challenge as walls show it: status 200, one text, a new number each time, and a `noindex` directive.
@@ -36,8 +39,8 @@ async fn indexed() -> TestWorld {
     for name in NAMES {
         accept(&world, name, &own(name)).await;
     }
-    world.index().publish(2026).await.unwrap();
-    world.politeness.clock.sleep(Millis::from_days(2)).await;
+    world.publish().await;
+    world.sleep(Millis::from_days(2)).await;
     world
 }
 
@@ -53,40 +56,26 @@ async fn days(world: &TestWorld, days: u64) {
     while world.now() < end {
         let waiting = world.queued(QueueName::Fetch).await;
         let Some((_, due)) = waiting.first() else { break };
-        world.politeness.clock.sleep((*due).min(end).since(world.now())).await;
-        for delivery in world.jobs.receive(QueueName::Fetch, 9, Millis::from_hours(1), world.now()).await.unwrap() {
-            if let Ok(job) = &delivery.job
-                && let curlew_ports::stage::Verdict::Defer(at) = world.fetch(job).await
-            {
-                world.jobs.put_back(&delivery.receipt, at).await.unwrap();
-                continue;
-            }
-            world.jobs.ack(&delivery.receipt).await.unwrap();
-        }
+        world.sleep((*due).min(end).since(world.now())).await;
+        world.run_due_visits().await;
     }
 }
 
 async fn held(world: &TestWorld) -> Option<(HoldReason, Millis)> {
-    let hold = world.hosts.load(&host("example.org")).await.unwrap().0.hold;
+    let hold = world.host_state("example.org").await.hold;
     hold.map(|hold| (hold.reason, hold.until.since(hold.since)))
 }
 
 async fn left(world: &TestWorld) -> usize {
     let mut left = 0;
     for name in NAMES {
-        left += usize::from(matches!(world.state(&url(name)).await, Some(PageState::Accepted { .. })));
+        left += usize::from(world.is_accepted(&url(name)).await);
     }
     left
 }
 
-fn all() -> Vec<String> {
-    NAMES.iter().map(|name| url(name)).collect()
-}
-
 async fn recheck_all(world: &TestWorld) {
-    let urls = all();
-    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    world.fetch(&visit("example.org", &urls, &Purpose::Recheck)).await;
+    world.fetch(&visit("example.org", &URLS, &Purpose::Recheck)).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -105,11 +94,11 @@ async fn a_wall_in_place_of_all_pages_erases_none_and_holds_the_host() {
 
         // The wall is taken down: the next look finds each page again, and nothing is held any more.
         show(&world, |_, name| document(&format!("Page {name}"), "", &own(name)));
-        world.politeness.clock.sleep(Millis::from_days(20)).await;
+        world.sleep(Millis::from_days(20)).await;
         recheck_all(&world).await;
         assert_eq!((left(&world).await, held(&world).await), (5, None));
         for name in NAMES {
-            let row = world.pages.get(&page(&url(name))).await.unwrap().unwrap().0;
+            let row = world.row(&url(name)).await;
             assert_eq!((row.doubted_at, row.checked_at.is_some()), (None, true), "{name}");
         }
     }
@@ -119,9 +108,9 @@ async fn a_wall_in_place_of_all_pages_erases_none_and_holds_the_host() {
 async fn a_wall_that_is_met_one_page_at_a_time_erases_none_if_it_stands_before_the_home_page_too() {
     let world = indexed().await;
     show(&world, |n, _| wall(n));
-    world.web.keep("https://example.org/", wall(9));
+    world.web.keep(HOME, wall(9));
     for name in NAMES {
-        world.fetch(&visit("example.org", &[&url(name)], &Purpose::Recheck)).await;
+        world.recheck(&url(name)).await;
         days(&world, 4).await;
     }
     assert_eq!(left(&world).await, 5);
@@ -137,7 +126,7 @@ async fn a_noindex_for_the_whole_site_is_obeyed_at_once_when_three_pages_say_so(
     assert_eq!(left(&world).await, 2, "the first two tell of themselves alone, and wait for a second look");
     days(&world, 3).await;
     assert_eq!((left(&world).await, held(&world).await), (0, None));
-    assert_eq!(world.state(&url("a")).await, Some(PageState::Gone { reason: Gone::Noindex }));
+    assert_eq!(world.gone(&url("a")).await, Some(Gone::Noindex));
 }
 
 #[tokio::test(start_paused = true)]
@@ -149,7 +138,7 @@ async fn a_noindex_among_pages_that_do_not_say_so_is_confirmed_by_a_second_look(
     assert_eq!(left(&world).await, 5, "a first look decides nothing");
     days(&world, 3).await;
     assert_eq!(left(&world).await, 4);
-    assert_eq!(world.state(&url("b")).await, Some(PageState::Gone { reason: Gone::Noindex }));
+    assert_eq!(world.gone(&url("b")).await, Some(Gone::Noindex));
 }
 
 #[tokio::test(start_paused = true)]
@@ -169,7 +158,7 @@ async fn soft_404s_among_pages_that_are_there_are_removed_one_by_one() {
     recheck_all(&world).await;
     days(&world, 9).await;
     assert_eq!((left(&world).await, held(&world).await), (2, None));
-    assert_eq!(world.state(&url("c")).await, Some(PageState::Gone { reason: Gone::Replaced }));
+    assert_eq!(world.gone(&url("c")).await, Some(Gone::Replaced));
 }
 
 #[tokio::test(start_paused = true)]
@@ -179,7 +168,7 @@ async fn not_found_and_gone_remove_at_once_though_all_say_the_same() {
         show(&world, |_, _| status(code));
         recheck_all(&world).await;
         assert_eq!(left(&world).await, 0);
-        assert_eq!(world.state(&url("e")).await, Some(PageState::Gone { reason }));
+        assert_eq!(world.gone(&url("e")).await, Some(reason));
     }
 }
 
@@ -191,12 +180,7 @@ async fn a_refusal_of_any_kind_erases_nothing() {
         recheck_all(&world).await;
         days(&world, 90).await;
         assert_eq!((left(&world).await, ask(&world, "curlew").await.total), (5, 5), "{code}");
-        let calls = world
-            .web
-            .calls()
-            .iter()
-            .filter(|call| call.url.starts_with("https://example.org/") && call.url != "https://example.org/robots.txt")
-            .count();
+        let calls = world.web.calls().iter().filter(|call| call.url.starts_with(HOME) && call.url != ROBOTS).count();
         assert!(calls <= 20, "{code}: {calls} calls in 90 days");
     }
 }
@@ -206,9 +190,7 @@ async fn new_pages_behind_a_wall_wait_and_are_taken_in_when_it_is_gone() {
     for with_noindex in [true, false] {
         let world = TestWorld::new();
         show(&world, |n, _| if with_noindex { wall(n) } else { document("One moment", "", "Checking your browser.") });
-        let urls = all();
-        let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-        world.fetch(&visit("example.org", &urls, &new())).await;
+        world.visit(&URLS).await;
         assert_eq!(held(&world).await.map(|(why, _)| why), Some(HoldReason::Interstitial));
         let waiting = world.queued(QueueName::Fetch).await;
         let items = |job: &Job| job.deferrals == 0 && visited(job).len() > 1;
@@ -232,11 +214,9 @@ async fn short_pages_that_each_say_something_else_are_rejected_and_hold_nothing(
     show(&world, |n, name| {
         document(&format!("Photo {name}"), if n == 4 { "<meta name=robots content=noindex>" } else { "" }, "Light.")
     });
-    let urls = all();
-    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    world.fetch(&visit("example.org", &urls, &new())).await;
+    world.visit(&URLS).await;
     assert_eq!(held(&world).await, None);
-    assert!(matches!(world.state(&url("e")).await, Some(PageState::Rejected { reason: Rejection::Noindex })));
+    assert!(matches!(world.rejection(&url("e")).await, Some(Rejection::Noindex)));
     assert!(world.queued(QueueName::Fetch).await.is_empty());
     assert!(world.now() > Timestamp::EPOCH);
 }

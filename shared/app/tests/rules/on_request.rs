@@ -1,21 +1,8 @@
 //! Requests by a person: a poll before its time, and the reason why a site yielded nothing.
 
-use crate::test_world::{FEED, TestWorld, host, key, rss, status};
-use curlew_model::{
-    DiscoverJob, Envelope, Failure, FailureCause, Hold, HoldReason, HostState, Millis, PollJob, QueueName, SiteSource,
-    SiteState, Source, Timestamp, Validators,
-};
-use curlew_ports::stage::Verdict;
-use curlew_ports::{CallKind, FetchError, HostLedger, Reply, Sources, Version};
+use crate::test_world::*;
 
-const HOME: &str = "https://example.org/";
-const ROBOTS: &str = "https://example.org/robots.txt";
-
-fn document() -> Reply {
-    let mut reply = Reply { body: rss("<item><link>https://example.org/a</link></item>").into(), ..status(200) };
-    reply.headers.validators = Validators { etag: Some("\"1\"".into()), last_modified: None };
-    reply
-}
+const ITEM: &str = "<item><link>https://example.org/a</link></item>";
 
 async fn ask(world: &TestWorld) -> Verdict {
     let job = Envelope::new(PollJob { on_request: true, ..PollJob::new(key(FEED), FEED.into()) });
@@ -24,7 +11,7 @@ async fn ask(world: &TestWorld) -> Verdict {
 
 /// Returns the number of calls of the feed when it is asked for this many minutes after the last step.
 async fn called_after(world: &TestWorld, minutes: u64) -> usize {
-    world.politeness.clock.sleep(Millis::from_mins(minutes)).await;
+    world.sleep(Millis::from_mins(minutes)).await;
     let before = world.calls(CallKind::Feed).len();
     ask(world).await;
     world.calls(CallKind::Feed).len() - before
@@ -32,9 +19,8 @@ async fn called_after(world: &TestWorld, minutes: u64) -> usize {
 
 #[tokio::test(start_paused = true)]
 async fn a_person_may_have_a_feed_polled_before_its_time_but_not_again_within_five_minutes() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
-    world.web.keep(FEED, document());
+    let world = TestWorld::of_feed().await;
+    world.web.keep(FEED, tagged(ITEM, "\"1\""));
     world.poll(0).await;
     assert!(matches!(world.poll(0).await, Verdict::Drop(_)), "the schedule has its floor");
     let mut called = vec![];
@@ -48,13 +34,12 @@ async fn a_person_may_have_a_feed_polled_before_its_time_but_not_again_within_fi
 
 #[tokio::test(start_paused = true)]
 async fn our_own_back_off_is_overridden_and_retry_after_is_not() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
+    let world = TestWorld::of_feed().await;
     let mut busy = status(404);
     world.web.answer(FEED, Ok(busy.clone()));
     busy.headers.retry_after = Some("7200".into());
     world.web.answer(FEED, Ok(busy));
-    world.web.answer(FEED, Ok(document()));
+    world.web.answer(FEED, Ok(tagged(ITEM, "\"1\"")));
     world.poll(0).await;
     assert!(world.feed().await.not_before > world.now() + Millis::from_hours(20), "a lost feed waits for a day");
     let mut called = vec![];
@@ -71,11 +56,10 @@ async fn a_held_host_a_block_and_robots_txt_stand_against_any_request() {
     let held = HostState { hold: Some(hold), ..HostState::default() };
     let blocked = HostState { blocked: ["example.org".to_owned()].into(), ..HostState::default() };
     for (state, robots) in [(held, ""), (blocked, ""), (HostState::default(), "User-agent: *\nDisallow: /")] {
-        let world = TestWorld::new();
-        world.with_feed(|_| {}).await;
+        let world = TestWorld::of_feed().await;
         world.web.serve(ROBOTS, "text/plain", robots);
-        world.web.keep(FEED, document());
-        world.hosts.swap(&host("example.org"), Version::ABSENT, state.clone()).await.unwrap();
+        world.web.keep(FEED, tagged(ITEM, "\"1\""));
+        world.with_host("example.org", state.clone()).await;
         for _ in 0..3 {
             assert_eq!(called_after(&world, 10).await, 0, "{state:?} {robots}");
         }
@@ -85,16 +69,15 @@ async fn a_held_host_a_block_and_robots_txt_stand_against_any_request() {
 
 #[tokio::test(start_paused = true)]
 async fn a_host_that_was_not_reached_is_polled_when_its_pause_is_over() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
+    let world = TestWorld::of_feed().await;
     let not_before = world.now() + Millis::from_mins(15);
     let missed = HostState { failures: 1, not_before, ..HostState::default() };
-    world.hosts.swap(&host("example.org"), Version::ABSENT, missed).await.unwrap();
+    world.with_host("example.org", missed).await;
     let actions = world.program().desk.actions;
     let answer = actions.poll("ana", &[FEED.into()]).await.unwrap().remove(0);
     assert_eq!((answer.outcome, answer.again_at), ("too soon", Some(not_before)), "{answer:?}");
     assert_eq!(world.queued(QueueName::Poll).await, []);
-    world.politeness.clock.sleep(Millis::from_mins(15)).await;
+    world.sleep(Millis::from_mins(15)).await;
     assert!(actions.poll("ana", &[FEED.into()]).await.unwrap().remove(0).is_sent());
 }
 
@@ -130,7 +113,7 @@ async fn what_a_site_came_to_is_forgotten_when_it_works() {
     let world = TestWorld::new();
     world.with_site(HOME, SiteState::Waiting).await;
     world.web.answer(HOME, Err(FetchError::Network(Failure::new(FailureCause::Dns, "no such name"))));
-    world.web.answer(HOME, Ok(document()));
+    world.web.answer(HOME, Ok(tagged(ITEM, "\"1\"")));
     world.discover(HOME).await;
     let site = world.site(HOME).await;
     assert!(matches!(site.state, SiteState::Working { .. }) && site.failure.is_none(), "{site:?}");
@@ -149,7 +132,7 @@ async fn a_site_that_was_never_reached_gives_way_to_its_other_address() {
         let suggest = world.suggest();
         let replaced = SiteState::Replaced { by: right.into() };
         world.web.answer(&format!("{wrong}robots.txt"), unreached());
-        world.web.keep(right, document());
+        world.web.keep(right, tagged(ITEM, "\"1\""));
         suggest.site(wrong, true).await.unwrap();
         let job = Envelope::new(DiscoverJob::new(key(wrong), wrong.into()));
         assert_eq!(world.discover_stage().run(&job).await.unwrap(), Verdict::Done);
@@ -165,7 +148,7 @@ async fn a_site_that_was_never_reached_gives_way_to_its_other_address() {
         let first = Envelope::new(DiscoverJob::new(key(right), right.into()));
         world.discover_stage().run(&first).await.unwrap();
         assert_eq!(world.web.calls().len(), calls, "the host is left alone for as long as before");
-        world.politeness.clock.sleep(paused_until.since(world.now())).await;
+        world.sleep_until(paused_until).await;
         assert!(matches!(world.discover_stage().run(&job).await.unwrap(), Verdict::Drop(why) if why.contains(right)));
         world.discover(right).await;
         assert!(matches!(world.site(right).await.state, SiteState::Working { .. }));
@@ -188,9 +171,7 @@ async fn an_address_gives_way_to_its_other_one_before_it_was_tried() {
     suggest.feed(FEED, true).await.unwrap();
     assert!(world.feed_at(&http).await.is_some_and(|feed| feed.gone) && !world.feed().await.gone);
     // A site that worked once, and is looked at anew, was reached.
-    let Some((Source::Site(site), seen)) = world.sources.get(&key(HOME)).await.unwrap() else { panic!("no site") };
-    let reopened = SiteSource { not_before: world.now(), ..site };
-    world.sources.swap(seen, &Source::Site(reopened)).await.unwrap();
+    world.change_site(HOME, |site| site.not_before = world.now()).await;
     suggest.site(HTTP_HOME, true).await.unwrap();
     assert_eq!(world.site(HOME).await.state, SiteState::Waiting);
 }
@@ -202,13 +183,8 @@ async fn an_address_that_was_given_up_is_tried_again_when_somebody_names_it_anew
     let missed = Some(Failure::new(FailureCause::Timeout, "no answer"));
     for (first, second) in [(HOME, HTTP_HOME), (HTTP_HOME, HOME)] {
         suggest.site(first, true).await.unwrap();
-        let (Some((Source::Site(site), seen)), missed) =
-            (world.sources.get(&key(first)).await.unwrap(), missed.clone())
-        else {
-            panic!("no site")
-        };
-        assert_eq!(site.state, SiteState::Waiting);
-        world.sources.swap(seen, &Source::Site(SiteSource { failure: missed, ..site })).await.unwrap();
+        assert_eq!(world.site(first).await.state, SiteState::Waiting);
+        world.change_site(first, |site| site.failure.clone_from(&missed)).await;
         suggest.site(second, true).await.unwrap();
         assert_eq!(world.site(first).await.state, SiteState::Replaced { by: second.into() });
         assert_eq!(world.site(second).await.state, SiteState::Waiting);
@@ -232,8 +208,7 @@ async fn a_feed_that_was_never_read_gives_way_to_its_other_address() {
 
 #[tokio::test(start_paused = true)]
 async fn a_feed_that_could_not_be_reached_says_why() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
+    let world = TestWorld::of_feed().await;
     world.web.answer(FEED, Err(FetchError::Network(Failure::new(FailureCause::Dns, "no such name"))));
     world.poll(0).await;
     assert!(world.feed().await.trouble.is_some_and(|why| why.contains("no such name")));

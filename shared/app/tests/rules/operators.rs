@@ -1,23 +1,12 @@
 //! Acts of operators, and the lists that they see: each act leaves an entry in the audit log, lists come in parts,
 //! sessions end.
 
-use crate::test_world::{TestWorld, accepted, host, key, page};
-use curlew_app::program::Program;
-use curlew_crawl::politeness::access::Politeness;
-use curlew_model::{
-    FeedSource, Hold, HoldReason, HostState, Millis, Page, PageState, Rejection, Screened, SiteState, Slot, Source,
-    Timestamp,
-};
+use crate::test_world::*;
 use curlew_people::actions::HoldLift;
 use curlew_people::sessions::{IDLE_FOR, SESSION_VALID_FOR, Sessions, TOKEN_VALID_FOR};
 use curlew_people::site_table::SiteOrder;
 use curlew_people::watches::WatchError;
 use curlew_policy::politeness::admission;
-use curlew_ports::Ports;
-use curlew_ports::stage::StageError;
-use curlew_ports::{Blobs, Hosts, Pages, PortError, Sources, update_host};
-use curlew_testkit::faults::{BlobCall, BlobFate, Faults, Faulty, JudgedBlobs, OverrunPool, Rates};
-use std::sync::Arc;
 
 /// Returns the audit log, oldest entry first: what, about, the reason and the note.
 async fn log(program: &Program) -> Vec<(String, String, String, Option<String>)> {
@@ -31,7 +20,7 @@ async fn an_act_is_logged_a_refusal_and_a_no_op_are_not() {
     let world = TestWorld::new();
     let program = world.program();
     let actions = &program.desk.actions;
-    let pause = || world.politeness.clock.sleep(Millis(1));
+    let pause = || world.sleep(Millis(1));
 
     assert_eq!(actions.lift_hold("ana", "example.org").await.unwrap(), HoldLift::WasNone);
     assert!(!actions.unblock("ana", "example.org").await.unwrap());
@@ -108,11 +97,11 @@ async fn an_act_that_is_cut_off_leaves_its_entry() {
     let (actions, why) = (&program.desk.actions, Some("a court says so".to_owned()));
     tokio::select! {
         done = actions.block("ana", "example.org") => panic!("{done:?}"),
-        () = world.politeness.clock.sleep(Millis(1)) => {}
+        () = world.sleep(Millis(1)) => {}
     }
     tokio::select! {
         done = actions.deny("ana", "example.org", why.clone()) => panic!("{done:?}"),
-        () = world.politeness.clock.sleep(Millis(1)) => {}
+        () = world.sleep(Millis(1)) => {}
     }
     let line = |what: &str, reason: &str, note| (what.to_owned(), "example.org".to_owned(), reason.to_owned(), note);
     let begun = "its end is not recorded";
@@ -206,7 +195,7 @@ async fn the_table_has_each_site_once_with_its_feeds_and_their_pages() {
 #[tokio::test(start_paused = true)]
 async fn a_report_of_a_site_plans_what_will_happen_and_counts_pages_alone() {
     let world = TestWorld::new();
-    let home = "https://example.org/";
+    let home = HOME;
     world.with_site(home, SiteState::Waiting).await;
     world.discover(home).await;
     let again = world.site(home).await.not_before;
@@ -243,9 +232,7 @@ async fn held_hosts_and_screened_pages_are_found_among_the_others() {
     assert_eq!(names, ["blocked0.example", "blocked1.example", "blocked2.example", "blocked3.example"]);
     assert!(first.next.is_some() && second.next.is_none());
 
-    for (url, lifted) in
-        [("https://example.org/a", false), ("https://example.org/b", true), ("https://other.org/c", false)]
-    {
+    for (url, lifted) in [(A, false), (B, true), ("https://other.org/c", false)] {
         let why = Screened { lifted, ..Screened::new(vec!["gambling".into()], None) };
         let state = PageState::Rejected { reason: Rejection::Screened(why) };
         let row = Page::new(page(url), url.into(), host("example.org"), state, world.now());
@@ -256,7 +243,7 @@ async fn held_hosts_and_screened_pages_are_found_among_the_others() {
         let rows = lookup.screened(host, None, 9).await.unwrap().rows;
         rows.into_iter().map(|row| row.url).collect::<Vec<_>>()
     };
-    assert_eq!(urls(Some("example.org")).await, ["https://example.org/a"], "what an operator allowed is not listed");
+    assert_eq!(urls(Some("example.org")).await, [A], "what an operator allowed is not listed");
     assert_eq!(urls(None).await.len(), 2);
 }
 

@@ -1,23 +1,12 @@
 //! Documents that exceed their processor time: each is given up with a reason, and nothing else is.
 
-use crate::test_world::{FEED, TestWorld, html, new, page_jobs, rss, visit};
-use curlew_crawl::politeness::access::Politeness;
-use curlew_model::{ExtractJob, Job, PageState, Purpose, QueueName, Rejection, Work};
-use curlew_ports::stage::Verdict;
-use curlew_ports::{CallKind, Pages};
-use curlew_testkit::faults::OverrunPool;
-use std::io::Cursor;
-use std::sync::Arc;
-
-const A: &str = "https://example.org/a";
+use crate::test_world::*;
 
 /// A site of one page, read by a process in which all documents after the first few overrun.
 fn world(spared: usize) -> TestWorld {
     let mut world = TestWorld::new();
-    world.web.serve(A, "text/html", html("<meta property=\"og:image\" content=\"https://example.org/a.png\">"));
-    let mut png = Cursor::new(Vec::new());
-    image::DynamicImage::new_rgb8(64, 64).write_to(&mut png, image::ImageFormat::Png).unwrap();
-    world.web.serve("https://example.org/a.png", "image/png", png.into_inner());
+    world.serve_page(A, "<meta property=\"og:image\" content=\"https://example.org/a.png\">");
+    world.web.serve("https://example.org/a.png", "image/png", png(64));
     overrun_after(&mut world, spared);
     world
 }
@@ -27,29 +16,14 @@ fn overrun_after(world: &mut TestWorld, spared: usize) {
     world.politeness = Arc::new(Politeness { pool, ..Politeness::clone(&world.politeness) });
 }
 
-async fn extract_job(world: &TestWorld) -> ExtractJob {
-    let mut queued = world.queued(QueueName::Extract).await;
-    match queued.pop() {
-        Some((Job { work: Work::Extract(job), .. }, _)) => *job,
-        other => panic!("{other:?}"),
-    }
-}
-
-async fn rejected(world: &TestWorld) -> Rejection {
-    match world.state(A).await {
-        Some(PageState::Rejected { reason }) => reason,
-        other => panic!("{other:?}"),
-    }
-}
-
-fn is_limit(reason: &Rejection) -> bool {
-    matches!(reason, Rejection::Limit(why) if why == "it takes more than 10 s of processor time")
+fn is_limit(reason: &Option<Rejection>) -> bool {
+    matches!(reason, Some(Rejection::Limit(why)) if why == "it takes more than 10 s of processor time")
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_robots_txt_that_overruns_is_as_good_as_out_of_reach() {
     let world = world(0);
-    assert_eq!(world.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
+    assert_eq!(world.visit(&[A]).await, Verdict::Done);
     assert!(world.calls(CallKind::Page).is_empty(), "nothing is called");
     let waiting = world.queued(QueueName::Fetch).await;
     assert!(waiting.iter().any(|(_, due)| *due > world.now()), "the page waits: {waiting:?}");
@@ -58,16 +32,16 @@ async fn a_robots_txt_that_overruns_is_as_good_as_out_of_reach() {
 #[tokio::test(start_paused = true)]
 async fn a_page_that_overruns_is_rejected() {
     let world = world(1);
-    assert_eq!(world.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
-    let reason = rejected(&world).await;
+    assert_eq!(world.visit(&[A]).await, Verdict::Done);
+    let reason = world.rejection(A).await;
     assert!(is_limit(&reason), "{reason:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_image_that_overruns_gives_no_thumbnail() {
     let world = world(2);
-    assert_eq!(world.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
-    let image = extract_job(&world).await.image.unwrap();
+    assert_eq!(world.visit(&[A]).await, Verdict::Done);
+    let image = world.extract_jobs().await.remove(0).image.unwrap();
     assert_eq!(image.thumbnail, None);
 }
 
@@ -75,20 +49,19 @@ async fn an_image_that_overruns_gives_no_thumbnail() {
 async fn what_overruns_in_extraction_or_screening_is_rejected() {
     for spared in [0, 1] {
         let mut world = world(usize::MAX);
-        assert_eq!(world.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
-        let job = extract_job(&world).await;
+        assert_eq!(world.visit(&[A]).await, Verdict::Done);
+        let job = world.extract_jobs().await.remove(0);
         overrun_after(&mut world, spared);
         let verdicts = world.extract().run_batch(&page_jobs(std::slice::from_ref(&job))).await;
         assert!(matches!(verdicts[..], [Ok(Verdict::Done)]), "{verdicts:?}");
-        let reason = rejected(&world).await;
+        let reason = world.rejection(A).await;
         assert!(is_limit(&reason), "{reason:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_feed_that_overruns_says_so_and_is_polled_again() {
-    let mut world = TestWorld::new();
-    world.with_feed(|_| {}).await;
+    let mut world = TestWorld::of_feed().await;
     world.web.serve(FEED, "application/rss+xml", rss(""));
     overrun_after(&mut world, 1);
     assert_eq!(world.poll(0).await, Verdict::Done);
@@ -102,15 +75,15 @@ async fn a_feed_that_overruns_says_so_and_is_polled_again() {
 #[tokio::test(start_paused = true)]
 async fn a_page_that_overruns_when_it_is_checked_again_stays() {
     let mut world = world(usize::MAX);
-    assert_eq!(world.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
-    let job = extract_job(&world).await;
+    assert_eq!(world.visit(&[A]).await, Verdict::Done);
+    let job = world.extract_jobs().await.remove(0);
     assert!(world.extract().run_batch(&page_jobs(std::slice::from_ref(&job))).await.iter().all(Result::is_ok));
     let before = world.pages.get(&job.page).await.unwrap().unwrap().0.state;
     assert!(matches!(before, PageState::Accepted { .. }), "{before:?}");
     // Neither while its head is scanned, nor when its text is compared.
     for spared in [0, 1] {
         overrun_after(&mut world, spared);
-        assert_eq!(world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await, Verdict::Done);
+        assert_eq!(world.recheck(A).await, Verdict::Done);
         assert_eq!(world.state(A).await, Some(before.clone()));
     }
 }

@@ -1,34 +1,21 @@
-//! Owners: proofs and requests of site owners, and messages to the operator. It is
-//! long since a proof takes many forms, all of which use one set of helpers.
+//! Owners: proofs and requests of site owners, and messages to the operator.
 
 mod steps;
 
 use crate::index::{accept, ask, traces};
-use crate::test_world::{FEED, TestWorld, host, html, key, new, page, status, visit};
-use async_trait::async_trait;
-use bytes::Bytes;
+use crate::test_world::*;
 use curlew_crawl::feeds::backfill::{BackfillRequest, key_of};
-use curlew_crawl::worker::Stages;
-use curlew_crawl::worker::{Mailbox, Worker};
-use curlew_model::{
-    BackfillJob, BackfillState, Challenge, Envelope, Gone, Job, Millis, Miss, OwnJob, OwnerRequest, PageState,
-    QueueName, Rejection, ReportedState, Source, Timestamp, VisitJob, Way, Work,
-};
 use curlew_people::block::{BlockedBy, Blocks};
 use curlew_people::erasure::StepLimits;
 use curlew_people::messages::{About, MESSAGES_A_DAY, MESSAGES_KEPT, Message, MessageOutcome, OpenMessages};
 use curlew_people::owner_jobs::Own;
-use curlew_people::ownership::{Owners, RequestOutcome, expire_claims};
+use curlew_people::ownership::{HostView, Owners, RequestOutcome, expire_claims};
 use curlew_people::suggest::SuggestError;
 use curlew_policy::site::ownership::{CLAIM_LIFE, LOOKS_A_DAY, PROOF_LIFE};
-use curlew_ports::stage::Verdict;
-use curlew_ports::{Blobs, CallKind, HostLedger, Inbox, Names, Pages, PortError, Queue, Sources};
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 const HOST: &str = "example.org";
 const FILE: &str = "https://example.org/.well-known/curlew-challenge.txt";
-const HOME: &str = "https://example.org/";
 const TEXT: &str = "The curlew walks along the edge of the water and probes the mud for worms.";
 
 /// An in-memory DNS zone.
@@ -57,7 +44,7 @@ impl Town {
         let world = TestWorld::new();
         accept(&world, "a", TEXT).await;
         accept(&world, "b", "A curlew is a curlew.").await;
-        world.index().publish(2026).await.unwrap();
+        world.publish().await;
         Town { world, zone: Arc::default(), limits: StepLimits::default() }
     }
 
@@ -78,14 +65,12 @@ impl Town {
         let (world, own) = (&self.world, self.own());
         for queue in [QueueName::Discover, QueueName::Remove] {
             while let Some((job, due)) = world.queued(queue).await.into_iter().next() {
-                world.politeness.clock.sleep(due.since(world.now())).await;
-                for delivery in world.jobs.receive(queue, 1, Millis(1), world.now()).await.unwrap() {
-                    world.jobs.ack(&delivery.receipt).await.unwrap();
-                }
+                world.sleep_until(due).await;
+                world.settle(queue, 1, world.now()).await;
                 let Work::Own(request) = &job.work else { break };
                 let job = job.with(request.clone());
                 while let Verdict::Defer(at) = own.run(&job).await.unwrap() {
-                    world.politeness.clock.sleep(at.since(world.now())).await;
+                    world.sleep_until(at).await;
                 }
             }
         }
@@ -97,9 +82,35 @@ impl Town {
         answer
     }
 
+    /// Makes a request that is granted, and runs none of its jobs.
+    async fn begin(&self, request: OwnerRequest) {
+        let outcome = self.owners().request(HOST, &challenge(1), request, true).await.unwrap();
+        assert_eq!(outcome, RequestOutcome::Granted, "{request:?}");
+    }
+
+    async fn granted(&self, request: OwnerRequest) {
+        self.begin(request).await;
+        self.work().await;
+    }
+
+    async fn pass(&self, time: Millis) {
+        self.world.sleep(time).await;
+    }
+
+    /// Returns what is told to a proven owner.
+    async fn held(&self) -> HostView {
+        self.owners().claimed(HOST, &challenge(1)).await.unwrap().held.unwrap()
+    }
+
+    /// Looks for a proof that is found neither in the file nor in the home page, for these reasons.
+    async fn fails(&self, file: Miss, meta: Miss) {
+        let (found, misses) = self.look(1).await;
+        assert_eq!((found, &misses[1..]), (None, &[(Way::File, file), (Way::Meta, meta)][..]));
+    }
+
     /// Looks for a proof; returns the way by which it was found, and the reasons why the others failed.
     async fn look(&self, n: u64) -> (Option<Way>, Vec<(Way, Miss)>) {
-        self.world.politeness.clock.sleep(Millis::from_mins(1)).await;
+        self.pass(Millis::from_mins(1)).await;
         assert_eq!(self.request(n, OwnerRequest::Look).await, RequestOutcome::Granted);
         let claim = self.owners().claimed(HOST, &challenge(n)).await.unwrap().claim.unwrap();
         (claim.proof.map(|(way, _)| way), claim.misses)
@@ -166,52 +177,42 @@ async fn i05_w06_whoever_uses_up_the_calls_keeps_no_owner_from_a_proof_in_the_dn
 
 #[tokio::test(start_paused = true)]
 async fn w07_what_others_can_write_or_lead_to_is_no_proof() {
-    let redirect = |to: &str| {
-        let mut reply = status(302);
-        reply.headers.location = Some(to.to_owned());
-        reply
-    };
     let town = Town::new().await;
     let text = challenge(1).to_string();
     town.world.web.serve("https://elsewhere.example/file", "text/plain", text.clone());
     let tag = format!("<meta name=\"curlew-challenge\" content=\"{text}\">");
     town.world.web.serve("https://elsewhere.example/", "text/html", format!("<head>{tag}</head>"));
-    town.world.web.answer(FILE, Ok(redirect("https://elsewhere.example/file")));
-    town.world.web.answer(HOME, Ok(redirect("https://elsewhere.example/")));
-    let (found, misses) = town.look(1).await;
-    assert_eq!((found, &misses[1..]), (None, &[(Way::File, Miss::Redirect), (Way::Meta, Miss::Redirect)][..]));
+    town.world.web.answer(FILE, moved(302, "https://elsewhere.example/file"));
+    town.world.web.answer(HOME, moved(302, "https://elsewhere.example/"));
+    town.fails(Miss::Redirect, Miss::Redirect).await;
     assert!(town.world.web.calls().iter().all(|call| call.url.starts_with(HOME)), "nobody else was called");
 
     // A server that echoes what it is asked for, and one that answers 200 to everything.
     let town = Town::new().await;
     town.world.web.serve(FILE, "text/html", format!("<html>no {text} here</html>"));
     town.world.web.serve(HOME, "text/html", format!("<html><body><p>{tag}</p><!-- {tag} --></body></html>"));
-    let (found, misses) = town.look(1).await;
-    assert_eq!((found, &misses[1..]), (None, &[(Way::File, Miss::Other), (Way::Meta, Miss::Absent)][..]));
+    town.fails(Miss::Other, Miss::Absent).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_proof_is_looked_for_with_all_manners() {
     let town = Town::new().await;
-    town.world.web.serve("https://example.org/robots.txt", "text/plain", "User-agent: *\nDisallow: /");
+    town.world.web.serve(ROBOTS, "text/plain", "User-agent: *\nDisallow: /");
     town.world.web.serve(FILE, "text/plain", challenge(1).to_string());
-    let (found, misses) = town.look(1).await;
-    assert_eq!((found, &misses[1..]), (None, &[(Way::File, Miss::Robots), (Way::Meta, Miss::Robots)][..]));
+    town.fails(Miss::Robots, Miss::Robots).await;
     town.in_dns(1);
     assert_eq!(town.look(1).await.0, Some(Way::Dns), "a name server is no site");
 
     let town = Town::new().await;
     town.world.web.answer(FILE, Ok(status(429)));
-    let (found, misses) = town.look(1).await;
-    assert_eq!((found, &misses[1..]), (None, &[(Way::File, Miss::Held), (Way::Meta, Miss::Held)][..]));
+    town.fails(Miss::Held, Miss::Held).await;
     let calls = town.world.web.calls().len();
     town.look(2).await;
     assert_eq!(town.world.web.calls().len(), calls, "a held host is left alone");
 
     let town = Town::new().await;
     town.blocks().block(HOST).await.unwrap();
-    let (_, misses) = town.look(1).await;
-    assert_eq!(misses[1..], [(Way::File, Miss::Blocked), (Way::Meta, Miss::Blocked)]);
+    town.fails(Miss::Blocked, Miss::Blocked).await;
     assert!(town.world.web.calls().is_empty());
 }
 
@@ -219,14 +220,8 @@ async fn a_proof_is_looked_for_with_all_manners() {
 async fn i06_w06_without_a_proof_nothing_is_hidden_or_told() {
     let town = Town::new().await;
     town.look(1).await;
-    for request in [
-        OwnerRequest::Block,
-        OwnerRequest::Forget,
-        OwnerRequest::Report,
-        OwnerRequest::Visit,
-        OwnerRequest::Unblock,
-        OwnerRequest::HistoryOff,
-    ] {
+    use OwnerRequest::{Block, Forget, HistoryOff, Report, Unblock, Visit};
+    for request in [Block, Forget, Report, Visit, Unblock, HistoryOff] {
         assert_eq!(town.request(1, request).await, RequestOutcome::Unproven);
         assert_eq!(town.request(99, request).await, RequestOutcome::Unproven);
     }
@@ -245,8 +240,8 @@ async fn i06_w06_without_a_proof_nothing_is_hidden_or_told() {
 async fn an_owner_is_told_what_is_kept() {
     let town = Town::proven().await;
     town.world.with_feed(|_| {}).await;
-    town.world.politeness.clock.sleep(Millis::from_mins(10)).await;
-    assert_eq!(town.request(1, OwnerRequest::Report).await, RequestOutcome::Granted);
+    town.pass(Millis::from_mins(10)).await;
+    town.granted(OwnerRequest::Report).await;
     let seen = town.owners().claimed(HOST, &challenge(1)).await.unwrap();
     assert!(seen.proven_until.is_some_and(|until| until > town.world.now()));
     let kept = seen.held.unwrap();
@@ -264,22 +259,19 @@ async fn an_owner_is_told_what_is_kept() {
 async fn i05_a_block_counts_from_the_next_query_and_call_and_is_taken_back() {
     let town = Town::proven().await;
     assert_eq!(town.found().await, 2);
-    assert_eq!(
-        town.owners().request(HOST, &challenge(1), OwnerRequest::Block, true).await.unwrap(),
-        RequestOutcome::Granted
-    );
+    town.begin(OwnerRequest::Block).await;
     assert_eq!(town.found().await, 0, "before any job has run");
-    let kept = town.owners().claimed(HOST, &challenge(1)).await.unwrap().held.unwrap();
+    let kept = town.held().await;
     assert_eq!(kept.block, BlockedBy::Owner);
     assert!(matches!(town.world.suggest().offered(HOME).await, Err(SuggestError::Refused(_))));
-    town.world.politeness.clock.sleep(Millis::from_secs(1)).await;
-    assert_eq!(town.request(1, OwnerRequest::Unblock).await, RequestOutcome::Granted);
+    town.pass(Millis::from_secs(1)).await;
+    town.granted(OwnerRequest::Unblock).await;
     assert_eq!(town.found().await, 2);
 
     // An owner cannot lift the operator's block.
-    assert_eq!(town.request(1, OwnerRequest::Block).await, RequestOutcome::Granted);
+    town.granted(OwnerRequest::Block).await;
     town.blocks().block(HOST).await.unwrap();
-    town.world.politeness.clock.sleep(Millis::from_mins(10)).await;
+    town.pass(Millis::from_mins(10)).await;
     assert_eq!(town.request(1, OwnerRequest::Unblock).await, RequestOutcome::Refused);
     assert_eq!(town.found().await, 0);
     town.blocks().unblock(HOST).await.unwrap();
@@ -292,40 +284,30 @@ async fn i05_a_job_that_comes_late_does_not_undo_what_was_asked_for_after_it() {
     let blocked = || async { town.blocks().blocked_by(HOST).await.unwrap() };
     let late =
         async |request| town.own().run(&Envelope::new(OwnJob::new(HOST.into(), challenge(1), request))).await.unwrap();
-    assert_eq!(town.request(1, OwnerRequest::Block).await, RequestOutcome::Granted);
-    town.world.politeness.clock.sleep(Millis::from_mins(1)).await;
-    assert_eq!(town.request(1, OwnerRequest::Unblock).await, RequestOutcome::Granted);
-    town.world.politeness.clock.sleep(Millis::from_mins(1)).await;
-    assert_eq!(town.request(1, OwnerRequest::Forget).await, RequestOutcome::Granted);
+    town.granted(OwnerRequest::Block).await;
+    town.pass(Millis::from_mins(1)).await;
+    town.granted(OwnerRequest::Unblock).await;
+    town.pass(Millis::from_mins(1)).await;
+    town.granted(OwnerRequest::Forget).await;
     // A queue may hand a job out twice.
     assert_eq!(late(OwnerRequest::Unblock).await, Verdict::Done);
     assert_eq!(blocked().await, BlockedBy::Owner);
-    assert!(town.world.hosts.load(&host(HOST)).await.unwrap().0.is_blocked(HOST));
-    town.world.politeness.clock.sleep(Millis::from_mins(10)).await;
-    assert_eq!(town.request(1, OwnerRequest::Unblock).await, RequestOutcome::Granted);
-    town.world.politeness.clock.sleep(Millis::from_mins(1)).await;
+    assert!(town.world.host_state(HOST).await.is_blocked(HOST));
+    town.pass(Millis::from_mins(10)).await;
+    town.granted(OwnerRequest::Unblock).await;
+    town.pass(Millis::from_mins(1)).await;
     accept(&town.world, "new", TEXT).await;
     assert_eq!(late(OwnerRequest::Forget).await, Verdict::Done);
     assert_eq!(blocked().await, BlockedBy::Nobody);
-    let new = town.world.state("https://example.org/new").await;
-    assert!(matches!(new, Some(PageState::Accepted { .. })), "what came since was not meant: {new:?}");
-}
-
-/// A queue that cannot be reached.
-struct Unreachable;
-
-#[async_trait]
-impl Queue for Unreachable {
-    async fn send(&self, _: &[(Job, Timestamp)]) -> Result<(), PortError> {
-        Err(PortError::NotFound("the queue".into()))
-    }
+    assert!(town.world.is_accepted("https://example.org/new").await, "what came since was not meant");
 }
 
 #[tokio::test(start_paused = true)]
 async fn i05_a_request_that_failed_may_be_made_again_at_once() {
     for request in [OwnerRequest::Forget, OwnerRequest::Report, OwnerRequest::Visit, OwnerRequest::Unblock] {
         let town = Town::proven().await;
-        let broken = Owners { queue: Arc::new(Unreachable), ..town.owners() };
+        let faults = Faults::crash_at(0, town.world.politeness.clock.clone());
+        let broken = Owners { queue: Arc::new(Faulty::new(town.world.jobs.clone(), faults)), ..town.owners() };
         broken.request(HOST, &challenge(1), request, true).await.unwrap_err();
         assert_eq!(town.request(1, request).await, RequestOutcome::Granted, "{request:?}");
         assert!(matches!(town.request(1, request).await, RequestOutcome::TooSoon(_)), "{request:?}");
@@ -337,25 +319,24 @@ async fn i05_a_request_that_failed_may_be_made_again_at_once() {
 async fn i05_what_its_owner_has_forgotten_is_gone() {
     let town = Town::proven().await;
     town.world.with_feed(|feed| feed.title = Some("Of waders".into())).await;
-    assert_eq!(town.request(1, OwnerRequest::Forget).await, RequestOutcome::Granted);
+    town.granted(OwnerRequest::Forget).await;
     assert_eq!(town.found().await, 0);
-    for url in ["https://example.org/a", "https://example.org/b"] {
-        assert_eq!(town.world.state(url).await, Some(PageState::Gone { reason: Gone::Blocked }), "{url}");
+    for url in [A, B] {
+        assert_eq!(town.world.gone(url).await, Some(Gone::Blocked), "{url}");
         assert!(town.world.pages.get(&page(url)).await.unwrap().is_some());
     }
     let feed = town.world.feed().await;
     assert!(feed.gone && feed.title.is_none() && feed.seen.is_empty());
     town.world.index().refresh(2026).await.unwrap();
-    town.world.politeness.clock.sleep(Millis::from_days(2)).await;
-    town.world.index().publish(2026).await.unwrap();
+    town.pass(Millis::from_days(2)).await;
+    town.world.publish().await;
     assert_eq!(traces(&town.world, &["probe", "worms"]).await, Vec::<String>::new());
     // A visit that the owner asks for takes the feed up again, once the block is lifted.
-    assert_eq!(town.request(1, OwnerRequest::Unblock).await, RequestOutcome::Granted);
-    assert_eq!(town.request(1, OwnerRequest::Visit).await, RequestOutcome::Granted);
+    town.granted(OwnerRequest::Unblock).await;
+    town.granted(OwnerRequest::Visit).await;
     assert!(!town.world.feed().await.gone);
-    assert!(
-        matches!(&town.world.queued(QueueName::Poll).await[..], [(Job { work: Work::Poll(poll), .. }, _)] if poll.url == FEED)
-    );
+    let polls = town.world.queued(QueueName::Poll).await;
+    assert!(matches!(&polls[..], [(Job { work: Work::Poll(poll), .. }, _)] if poll.url == FEED), "{polls:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -368,8 +349,8 @@ async fn i05_what_its_owner_has_forgotten_is_not_kept_raw() {
     assert_eq!(world.fetch(&job).await, Verdict::Done);
     crate::revision::work(world).await;
     assert_eq!(crate::raw::places(world, "whimbrel").await.len(), 2);
-    world.politeness.clock.sleep(Millis::from_mins(1)).await;
-    assert_eq!(town.request(1, OwnerRequest::Forget).await, RequestOutcome::Granted);
+    world.sleep(Millis::from_mins(1)).await;
+    town.granted(OwnerRequest::Forget).await;
     assert_eq!(crate::raw::places(world, "whimbrel").await, Vec::<String>::new());
 }
 
@@ -377,15 +358,15 @@ async fn i05_what_its_owner_has_forgotten_is_not_kept_raw() {
 async fn i05_a_page_that_is_on_its_way_when_its_owner_has_all_forgotten_is_not_stored() {
     let town = Town::proven().await;
     let (world, url) = (&town.world, "https://example.org/late");
-    world.web.serve(url, "text/html", html(""));
+    world.serve_page(url, "");
     assert_eq!(world.fetch(&visit(HOST, &[url], &new())).await, Verdict::Done);
     let jobs = world.queued(QueueName::Extract).await;
     let [(job, _)] = &jobs[..] else { panic!("{jobs:?}") };
-    let segments = || async { world.blobs.list("segments/", None, 10).await.unwrap().len() };
+    let segments = || async { world.keys("segments/").await.len() };
     let before = segments().await;
-    assert_eq!(town.request(1, OwnerRequest::Forget).await, RequestOutcome::Granted);
+    town.granted(OwnerRequest::Forget).await;
     assert_eq!(world.program().run(job).await.unwrap(), Verdict::Done);
-    assert_eq!(world.state(url).await, Some(PageState::Rejected { reason: Rejection::Blocked }));
+    assert_eq!(world.rejection(url).await, Some(Rejection::Blocked));
     assert!(segments().await <= before, "nothing of it is stored");
 }
 
@@ -394,11 +375,10 @@ async fn a_visit_that_is_asked_for_keeps_the_manners_of_every_other() {
     let town = Town::proven().await;
     let now = town.world.now();
     town.world.with_feed(|feed| feed.polled_at = now).await;
-    assert_eq!(town.request(1, OwnerRequest::Visit).await, RequestOutcome::Granted);
+    town.granted(OwnerRequest::Visit).await;
     let poll = town.world.queued(QueueName::Poll).await;
     assert!(poll.len() == 1 && poll[0].1 >= now + town.world.politeness.rules.poll_floor, "{poll:?}");
-    let visits = town.world.queued(QueueName::Fetch).await;
-    assert!(matches!(&visits[..], [(Job { work: Work::Fetch(visit), .. }, _)] if visit.items.len() == 2), "{visits:?}");
+    assert_eq!(town.world.only_visit().await.0.items.len(), 2);
     assert!(matches!(town.request(1, OwnerRequest::Visit).await, RequestOutcome::TooSoon(_)));
 }
 
@@ -408,7 +388,7 @@ async fn claims_are_forgotten_when_their_time_is_over() {
     let blobs = town.world.blobs.as_ref();
     let there = || async { blobs.list("owners/", None, 10).await.unwrap().len() };
     assert_eq!((expire_claims(blobs, town.world.now()).await.unwrap(), there().await), (0, 1));
-    town.world.politeness.clock.sleep(PROOF_LIFE + CLAIM_LIFE).await;
+    town.pass(PROOF_LIFE + CLAIM_LIFE).await;
     assert_eq!(town.request(1, OwnerRequest::Block).await, RequestOutcome::Unproven);
     assert_eq!((expire_claims(blobs, town.world.now()).await.unwrap(), there().await), (1, 0));
 }
@@ -428,7 +408,7 @@ async fn i10_messages_are_kept_once_in_bounded_number_and_not_for_long() {
     assert_eq!(messages.open().await.unwrap(), OpenMessages { count: 1, oldest });
     let kept = messages.list().await.unwrap();
     assert_eq!((kept.len(), &kept[0].1.message, kept[0].1.at), (1, &message(0), world.now()));
-    let key = &world.blobs.list("messages/", None, 9).await.unwrap()[0];
+    let key = &world.keys("messages/").await[0];
     let stored = world.blobs.get(key).await.unwrap().unwrap().bytes;
     let fields: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&stored).unwrap();
     assert_eq!(fields.keys().collect::<Vec<_>>(), ["about", "address", "at", "reply_to", "text"], "and nothing else");
@@ -438,9 +418,9 @@ async fn i10_messages_are_kept_once_in_bounded_number_and_not_for_long() {
     assert_eq!(messages.take(&message(9_999)).await.unwrap(), MessageOutcome::Full);
     assert_eq!(messages.take(&message(1)).await.unwrap(), MessageOutcome::Taken, "that one is there");
     assert!(messages.close(&kept[0].0).await.unwrap() && !messages.close(&kept[0].0).await.unwrap());
-    world.politeness.clock.sleep(MESSAGES_KEPT).await;
+    world.sleep(MESSAGES_KEPT).await;
     assert_eq!(messages.expire().await.unwrap(), 0);
-    world.politeness.clock.sleep(Millis::from_days(1)).await;
+    world.sleep(Millis::from_days(1)).await;
     assert_eq!(messages.take(&message(1)).await.unwrap(), MessageOutcome::Taken, "a new day");
     let open = messages.open().await.unwrap();
     assert!(open.count == MESSAGES_A_DAY && open.oldest.is_some_and(|at| at < world.now()), "{open:?}");
@@ -463,7 +443,7 @@ async fn w03_w04_suggestions_are_written_down_once_and_in_bounded_number() {
     assert!(suggest.offered("https://other.example/").await.is_ok());
     assert!(world.web.calls().is_empty(), "nothing was fetched");
     assert!(world.queued(QueueName::Discover).await.is_empty(), "nor is it at once");
-    world.politeness.clock.sleep(Millis::from_days(1)).await;
+    world.sleep(Millis::from_days(1)).await;
     assert!(suggest.offered("https://example.org/tomorrow").await.is_ok());
 }
 
@@ -473,8 +453,8 @@ async fn an_owner_turns_the_back_catalogue_off_and_on_and_has_what_is_listed_of_
     let world = &town.world;
     world.with_feed(|_| {}).await;
     let posts = (0..40).map(|n| format!("<item><link>https://example.org/post-{n}</link></item>")).collect::<String>();
-    world.web.serve(crate::test_world::FEED, "application/rss+xml", crate::test_world::rss(&posts));
-    let (backfills, of) = (world.program().crawler.backfills, crate::test_world::key(crate::test_world::FEED));
+    world.web.serve(FEED, "application/rss+xml", rss(&posts));
+    let (backfills, of) = (world.program().crawler.backfills, key(FEED));
     assert!(backfills.begin(&of, BackfillRequest::default()).await.unwrap());
     let key = key_of(&of).unwrap();
     let row = async || match world.sources.get(&key).await.unwrap() {
@@ -483,47 +463,44 @@ async fn an_owner_turns_the_back_catalogue_off_and_on_and_has_what_is_listed_of_
     };
     let step = async || {
         let before = row().await;
-        world.politeness.clock.sleep(before.due.since(world.now())).await;
+        world.sleep_until(before.due).await;
         let job = BackfillJob { backfill: key.clone(), url: before.url, step: before.step };
         assert_eq!(backfills.run(&job).await.unwrap(), Verdict::Done);
         row().await
     };
-    assert_eq!(town.request(1, OwnerRequest::HistoryOff).await, RequestOutcome::Granted);
+    town.granted(OwnerRequest::HistoryOff).await;
     let calls = world.web.calls().len();
     let off = step().await;
     assert_eq!((off.sent, world.web.calls().len(), off.due), (0, calls, world.now() + Millis::from_days(1)));
     assert!(off.note.is_some_and(|note| note.contains("turned it off")));
-    assert!(town.owners().claimed(HOST, &challenge(1)).await.unwrap().held.unwrap().is_without_history);
+    assert!(town.held().await.is_without_history);
     assert_eq!(town.found().await, 2, "nothing is hidden for it");
-    world.politeness.clock.sleep(Millis(1)).await;
-    assert_eq!(town.request(1, OwnerRequest::HistoryOn).await, RequestOutcome::Granted);
+    world.sleep(Millis(1)).await;
+    town.granted(OwnerRequest::HistoryOn).await;
     assert_eq!(step().await.sent, 20);
-    assert_eq!(world.blobs.list("backfill/", None, 9).await.unwrap().len(), 1);
+    assert_eq!(world.keys("backfill/").await.len(), 1);
     town.request(1, OwnerRequest::Report).await;
-    let report = town.owners().claimed(HOST, &challenge(1)).await.unwrap().held.unwrap().report.unwrap();
+    let report = town.held().await.report.unwrap();
     assert_eq!((report.history[0].sent, report.history[0].days), (20, Some(1)));
     town.request(1, OwnerRequest::Forget).await;
-    assert!(world.blobs.list("backfill/", None, 9).await.unwrap().is_empty());
+    assert!(world.keys("backfill/").await.is_empty());
     let ended = row().await;
     assert!(matches!(ended.state, BackfillState::GivenUp { .. }));
     // A step that was under way meanwhile has written its list; its job comes once more.
     world.blobs.put(&format!("backfill/{key}/1-pages-0-late.json.zst"), Bytes::from_static(b"late")).await.unwrap();
     let job = BackfillJob { backfill: key.clone(), url: ended.url, step: ended.step - 1 };
     assert!(matches!(backfills.run(&job).await.unwrap(), Verdict::Drop(_)));
-    assert!(world.blobs.list("backfill/", None, 9).await.unwrap().is_empty());
+    assert!(world.keys("backfill/").await.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_look_at_a_host_that_is_always_in_use_ends_after_twenty_waits() {
     let town = Town::new().await;
     let world = &town.world;
-    assert_eq!(
-        town.owners().request(HOST, &challenge(1), OwnerRequest::Look, true).await.unwrap(),
-        RequestOutcome::Granted
-    );
+    town.begin(OwnerRequest::Look).await;
     let program = world.program().with_desk(|desk| desk.looking_up(town.zone.clone()));
     let clock = world.politeness.clock.clone();
-    let mailbox = Mailbox { inbox: world.jobs.clone(), queue: world.jobs.clone(), clock: clock.clone() };
+    let mailbox = world.mailbox();
     let worker = Worker { stages: &program, queue: &mailbox, clock: clock.as_ref() };
     let mut runs = 0;
     while let Some((_, due)) = world.queued(QueueName::Discover).await.into_iter().next() {

@@ -1,45 +1,16 @@
 //! Politeness: the scope of holds, circuits, our own outages, and blocks that reach below a public suffix.
 
-use crate::test_world::{AsVisit, FEED, TestWorld, host, html, moved, new, page, rss, status, visit, visited};
-use async_trait::async_trait;
-use curlew_app::program::Program;
-use curlew_crawl::politeness::access::Politeness;
-use curlew_crawl::worker::Stages;
-use curlew_model::{
-    Circuit, HoldReason, HostState, Job, Millis, Page, PageState, Purpose, QueueName, Rejection, TakeUpJob, Timestamp,
-    Work,
-};
+use crate::test_world::*;
 use curlew_people::block::Blocks;
 use curlew_people::erasure::StepLimits;
 use curlew_policy::politeness::admission;
 use curlew_policy::rules::{CIRCUIT_FAILURES, VISIT_REST};
-use curlew_ports::stage::Verdict;
-use curlew_ports::{
-    Blobs, Call, Clock, Fetch, FetchError, HostLedger, Inbox, Pages, PortError, Queue, Reply, update_host,
-};
-use curlew_testkit::memory::MemoryFetch;
-use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-
-const A: &str = "https://example.org/a";
-const B: &str = "https://example.org/b";
-const C: &str = "https://example.org/c";
-
-async fn state(world: &TestWorld, name: &str) -> HostState {
-    world.hosts.load(&host(name)).await.unwrap().0
-}
-
-fn called(world: &TestWorld, url: &str) -> usize {
-    world.web.calls().iter().filter(|call| call.url == url).count()
-}
 
 /// Empties the queue of visits; returns its jobs with their URLs and the time until each is due.
 async fn left(world: &TestWorld) -> Vec<(Job, Millis)> {
     let queued = world.queued(QueueName::Fetch).await;
-    for delivery in world.jobs.receive(QueueName::Fetch, 100, Millis(1), Timestamp::MAX).await.unwrap() {
-        world.jobs.ack(&delivery.receipt).await.unwrap();
-    }
+    world.settle(QueueName::Fetch, 100, Timestamp::MAX).await;
     queued.into_iter().map(|(job, due)| (job, due.since(world.now()))).collect()
 }
 
@@ -51,10 +22,8 @@ async fn take_up(world: &TestWorld, program: &Program) -> usize {
         else {
             return runs;
         };
-        world.politeness.clock.sleep(due.since(world.now())).await;
-        for delivery in world.jobs.receive(QueueName::Remove, 1, Millis(1), world.now()).await.unwrap() {
-            world.jobs.ack(&delivery.receipt).await.unwrap();
-        }
+        world.sleep_until(due).await;
+        world.settle(QueueName::Remove, 1, world.now()).await;
         assert_eq!(program.run(&job).await.unwrap(), Verdict::Done);
     }
     unreachable!()
@@ -75,13 +44,13 @@ async fn t19_a_call_whose_connection_was_closed_as_idle_is_made_once_more_after_
         for _ in 0..closed {
             world.web.answer(A, Err(FetchError::ClosedIdle));
         }
-        world.web.serve(A, "text/html", html(""));
+        world.serve_page(A, "");
         let began = world.now();
-        world.fetch(&visit("example.org", &[A], &new())).await;
-        assert_eq!(called(&world, A), 2, "{closed}");
+        world.visit(&[A]).await;
+        assert_eq!(world.called(A), 2, "{closed}");
         // One pause after robots.txt, another one between the two.
         assert!(world.now().since(began) >= world.politeness.rules.min_pause.saturating_mul(2), "{closed}");
-        assert_eq!(state(&world, "example.org").await.hold, None);
+        assert_eq!(world.host_state("example.org").await.hold, None);
         assert_eq!(!world.queued(QueueName::Extract).await.is_empty(), taken, "{closed}");
     }
 }
@@ -90,11 +59,11 @@ async fn t19_a_call_whose_connection_was_closed_as_idle_is_made_once_more_after_
 async fn one_403_ends_the_visit_and_holds_its_url_and_a_second_holds_the_host() {
     let world = TestWorld::new();
     world.web.answer(A, Ok(status(403)));
-    world.web.serve(B, "text/html", html(""));
+    world.serve_page(B, "");
     world.web.answer(C, Ok(status(403)));
-    world.fetch(&visit("example.org", &[A, B, C], &new())).await;
-    assert_eq!((called(&world, A), called(&world, B), called(&world, C)), (1, 0, 0), "the visit ends at once");
-    let rest = state(&world, "example.org").await;
+    world.visit(&[A, B, C]).await;
+    assert_eq!((world.called(A), world.called(B), world.called(C)), (1, 0, 0), "the visit ends at once");
+    let rest = world.host_state("example.org").await;
     assert_eq!(rest.hold.map(|hold| hold.reason), Some(HoldReason::Rest), "one URL does not speak for its host");
     assert_eq!((rest.circuit, rest.holds_in_a_row), (Circuit::Closed, 0));
     let waiting = left(&world).await;
@@ -105,12 +74,12 @@ async fn one_403_ends_the_visit_and_holds_its_url_and_a_second_holds_the_host() 
     assert!(*late >= Millis::from_hours(72) && *late <= Millis::from_hours(80));
 
     // A visit before that time does not call the URL, and the other URLs have their turn.
-    world.politeness.clock.sleep(*soon).await;
+    world.sleep(*soon).await;
     let (mut both, rest) = (rest.as_visit(), refused.as_visit());
     both.work.items.splice(0..0, rest.work.items);
     world.fetch(&both).await;
-    assert_eq!((called(&world, A), called(&world, B), called(&world, C)), (1, 1, 1));
-    let hold = state(&world, "example.org").await.hold.unwrap();
+    assert_eq!((world.called(A), world.called(B), world.called(C)), (1, 1, 1));
+    let hold = world.host_state("example.org").await.hold.unwrap();
     assert_eq!(hold.reason, HoldReason::Forbidden);
     assert!(hold.until.since(world.now()) >= Millis::from_hours(71));
 }
@@ -126,21 +95,20 @@ async fn after_one_refusal_or_server_error_nobody_calls_the_host_for_an_hour_and
     let image = || visit("example.org", &[IMAGE], &Purpose::Image { image: id.clone(), trace: None });
     let guest = || visit("example.net", &[FROM], &new());
     for (code, refused) in [(403, A), (500, A), (451, A), (403, IMAGE), (502, IMAGE), (500, FEED), (403, B)] {
-        let world = TestWorld::new();
-        world.with_feed(|_| {}).await;
+        let world = TestWorld::of_feed().await;
         world.web.keep(FROM, moved(302, B).unwrap());
         for url in [A, B, C, OTHER] {
-            world.web.keep(url, Reply { body: html("").into(), ..status(200) });
+            world.web.keep(url, text(html("")));
         }
-        world.web.keep(FEED, Reply { body: rss("").into(), ..status(200) });
+        world.web.keep(FEED, text(rss("")));
         world.web.keep(refused, status(code));
         match refused {
             FEED => drop(world.poll(0).await),
             IMAGE => drop(world.fetch(&image()).await),
             B => drop(world.fetch(&guest()).await),
-            url => drop(world.fetch(&visit("example.org", &[url], &new())).await),
+            url => drop(world.visit(&[url]).await),
         }
-        assert_eq!(called(&world, refused), 1, "{code} {refused}");
+        assert_eq!(world.called(refused), 1, "{code} {refused}");
         left(&world).await;
         let made = to_host(&world);
         // The clock counts in steps.
@@ -162,11 +130,11 @@ async fn after_one_refusal_or_server_error_nobody_calls_the_host_for_an_hour_and
             assert_eq!(job.deferrals, many, "{code} {refused}: a rest counts against nobody");
             assert!(*wait <= most && *wait + Millis::from_mins(5) > most, "{wait:?}");
         }
-        world.politeness.clock.sleep(most).await;
+        world.sleep(most).await;
         let pages = put_off.iter().find(|(job, _)| visited(job).len() == 2).unwrap();
         world.fetch(&pages.0).await;
-        assert_eq!((called(&world, C), called(&world, OTHER)), (1, 1), "{code} {refused}");
-        assert_eq!(state(&world, "example.org").await.hold, None);
+        assert_eq!((world.called(C), world.called(OTHER)), (1, 1), "{code} {refused}");
+        assert_eq!(world.host_state("example.org").await.hold, None);
     }
 }
 
@@ -179,9 +147,9 @@ fn to_host(world: &TestWorld) -> usize {
 async fn h09_a_429_of_one_feed_slows_all_of_its_host_down() {
     let world = TestWorld::new();
     world.web.answer(A, Ok(status(429)));
-    world.fetch(&visit("example.org", &[A, B], &new())).await;
-    world.fetch(&visit("example.org", &[C], &new())).await;
-    assert_eq!((called(&world, A), called(&world, B), called(&world, C)), (1, 0, 0));
+    world.visit(&[A, B]).await;
+    world.visit(&[C]).await;
+    assert_eq!((world.called(A), world.called(B), world.called(C)), (1, 0, 0));
     let waiting = left(&world).await;
     assert_eq!(waiting.len(), 2);
     assert!(waiting.iter().all(|(_, wait)| *wait >= Millis::from_hours(72)), "{waiting:?}");
@@ -191,23 +159,23 @@ async fn h09_a_429_of_one_feed_slows_all_of_its_host_down() {
 async fn h18_a_page_that_is_always_cut_short_waits_alone_and_is_given_up_in_the_end() {
     let world = TestWorld::new();
     world.web.answer(A, cut());
-    world.web.serve(B, "text/html", html(""));
+    world.serve_page(B, "");
     let mut job = Job::new(visit("example.org", &[A, B], &new()));
     for n in 0..=world.politeness.rules.max_deferrals {
         world.fetch(&job).await;
-        assert_eq!(state(&world, "example.org").await.hold, None, "{n}");
+        assert_eq!(world.host_state("example.org").await.hold, None, "{n}");
         let mut waiting = left(&world).await;
         if n == 0 {
             // The rest of the visit waits an hour and is fetched then.
             let (rest, wait) = waiting.remove(0);
-            world.politeness.clock.sleep(wait).await;
+            world.sleep(wait).await;
             world.fetch(&rest).await;
             assert_eq!(world.state(B).await, Some(PageState::Pending));
         }
         let Some((next, wait)) = waiting.pop() else { break };
         assert_eq!((visited(&next), next.deferrals), (vec![A], n + 1));
         assert!(wait >= Millis::from_hours(24), "{wait:?}");
-        world.politeness.clock.sleep(wait).await;
+        world.sleep(wait).await;
         job = next;
     }
     let given_up = world.state(A).await;
@@ -219,40 +187,40 @@ async fn after_a_hold_a_page_that_is_broken_for_good_is_not_what_is_tried_first(
     let world = TestWorld::new();
     for url in [A, B, C] {
         world.web.answer(url, cut());
-        world.fetch(&visit("example.org", &[url], &new())).await;
-        world.politeness.clock.sleep(Millis::from_mins(5)).await;
+        world.visit(&[url]).await;
+        world.sleep(Millis::from_mins(5)).await;
     }
-    let held = state(&world, "example.org").await;
+    let held = world.host_state("example.org").await;
     let hold = held.hold.unwrap_or_else(|| panic!("three pages are not the host's trouble"));
     left(&world).await;
-    world.politeness.clock.sleep(hold.until.since(world.now())).await;
-    world.fetch(&visit("example.org", &[A, C], &new())).await;
-    assert_eq!((called(&world, A), called(&world, C)), (1, 1), "nothing is asked for that brought the hold");
+    world.sleep_until(hold.until).await;
+    world.visit(&[A, C]).await;
+    assert_eq!((world.called(A), world.called(C)), (1, 1), "nothing is asked for that brought the hold");
     let waiting = left(&world).await;
     assert!(waiting.iter().all(|(_, wait)| *wait >= Millis::from_mins(59) && *wait < Millis::from_hours(2)));
     // Any other URL decides; from then on each answer counts for its own URL again.
     let other = "https://example.org/d";
-    world.web.serve(other, "text/html", html(""));
-    world.fetch(&visit("example.org", &[other], &new())).await;
-    world.fetch(&visit("example.org", &[A], &new())).await;
-    let now = state(&world, "example.org").await;
+    world.serve_page(other, "");
+    world.visit(&[other]).await;
+    world.visit(&[A]).await;
+    let now = world.host_state("example.org").await;
     assert_eq!((now.hold, now.circuit, now.holds_in_a_row), (None, Circuit::Closed, 0));
-    assert_eq!((called(&world, A), called(&world, C)), (2, 1));
+    assert_eq!((world.called(A), world.called(C)), (2, 1));
 }
 
 #[tokio::test(start_paused = true)]
 async fn r05_robots_txt_that_is_refused_forbids_everything_but_loses_nothing_at_once() {
     for code in [401, 403] {
         let world = TestWorld::new();
-        world.web.answer("https://example.org/robots.txt", Ok(status(code)));
-        world.web.serve("https://example.org/robots.txt", "text/plain", "User-agent: *\nDisallow:\n");
-        world.web.serve(A, "text/html", html(""));
-        world.fetch(&visit("example.org", &[A], &new())).await;
-        assert_eq!((called(&world, A), world.state(A).await), (0, None), "{code}");
+        world.web.answer(ROBOTS, Ok(status(code)));
+        world.web.serve(ROBOTS, "text/plain", "User-agent: *\nDisallow:\n");
+        world.serve_page(A, "");
+        world.visit(&[A]).await;
+        assert_eq!((world.called(A), world.state(A).await), (0, None), "{code}");
         let mut waiting = left(&world).await;
         let (job, wait) = waiting.pop().unwrap();
         assert!(wait >= Millis::from_hours(23), "{wait:?}");
-        world.politeness.clock.sleep(wait).await;
+        world.sleep(wait).await;
         world.fetch(&job).await;
         assert_eq!(world.state(A).await, Some(PageState::Pending));
     }
@@ -261,36 +229,36 @@ async fn r05_robots_txt_that_is_refused_forbids_everything_but_loses_nothing_at_
 #[tokio::test(start_paused = true)]
 async fn the_circuit_opens_after_three_failures_and_one_probe_closes_it() {
     let world = TestWorld::new();
-    let robots = "https://example.org/robots.txt";
+    let robots = ROBOTS;
     for _ in 0..4 {
         world.web.answer(robots, unreached());
     }
     world.web.answer(robots, Ok(status(404)));
-    world.web.serve(A, "text/html", html(""));
+    world.serve_page(A, "");
     let mut job = Job::new(visit("example.org", &[A], &new()));
     // Two short waits, the second longer than the first.
     for (least, most) in [(15, 17), (60, 67)] {
         world.fetch(&job).await;
         let (next, wait) = left(&world).await.pop().unwrap();
         assert!(wait >= Millis::from_mins(least) && wait <= Millis::from_mins(most), "{wait:?}");
-        assert_eq!(state(&world, "example.org").await.hold, None);
-        world.politeness.clock.sleep(wait).await;
+        assert_eq!(world.host_state("example.org").await.hold, None);
+        world.sleep(wait).await;
         job = next;
     }
     // The third opens the circuit for a day; the probe fails and opens it for two.
     for hours in [24, 48] {
         world.fetch(&job).await;
-        let now = state(&world, "example.org").await;
+        let now = world.host_state("example.org").await;
         assert_eq!((now.hold.map(|hold| hold.reason), now.circuit), (Some(HoldReason::Network), Circuit::Probe));
         let (next, wait) = left(&world).await.pop().unwrap();
         assert!(wait >= Millis::from_hours(hours) && wait <= Millis::from_hours(hours * 11 / 10 + 1), "{wait:?}");
-        world.politeness.clock.sleep(wait).await;
+        world.sleep(wait).await;
         job = next;
     }
     assert_eq!(world.web.calls().len(), 4, "each of them one call");
     world.fetch(&job).await;
     assert_eq!(world.state(A).await, Some(PageState::Pending));
-    let now = state(&world, "example.org").await;
+    let now = world.host_state("example.org").await;
     assert_eq!((now.failures, now.circuit, now.holds_in_a_row), (0, Circuit::Closed, 0));
 }
 
@@ -320,7 +288,7 @@ async fn when_our_own_network_is_down_no_host_is_blamed_and_it_mends_by_itself()
     world.politeness = Arc::new(Politeness { fetch: down.clone(), ..Politeness::clone(&world.politeness) });
     let name = |n: usize| format!("h{n}.example");
     let url = |n: usize| format!("https://{}/a", name(n));
-    (0..40).for_each(|n| world.web.serve(&url(n), "text/html", html("")));
+    (0..40).for_each(|n| world.serve_page(&url(n), ""));
     let mut jobs: Vec<Job> = (0..40).map(|n| Job::new(visit(&name(n), &[url(n).as_str()], &new()))).collect();
     for round in 0.. {
         assert!(round < 60, "it does not end: {}", jobs.len());
@@ -332,7 +300,7 @@ async fn when_our_own_network_is_down_no_host_is_blamed_and_it_mends_by_itself()
             }
         }
         for n in 0..40 {
-            let state = state(&world, &name(n)).await;
+            let state = world.host_state(&name(n)).await;
             assert_eq!((state.hold, state.circuit), (None, Circuit::Closed), "host {n}, round {round}");
         }
         assert!(again.iter().all(|job| job.deferrals < CIRCUIT_FAILURES));
@@ -340,7 +308,7 @@ async fn when_our_own_network_is_down_no_host_is_blamed_and_it_mends_by_itself()
             break;
         }
         jobs = again;
-        world.politeness.clock.sleep(Millis::from_mins(10)).await;
+        world.sleep(Millis::from_mins(10)).await;
     }
     for n in 0..40 {
         assert_eq!(world.state(&url(n)).await, Some(PageState::Pending), "{n}");
@@ -353,9 +321,7 @@ async fn when_our_own_network_is_down_no_host_is_blamed_and_it_mends_by_itself()
 async fn a_block_of_a_public_suffix_reaches_the_host_keys_below_it() {
     let world = TestWorld::new();
     let urls = ["https://anna.github.io/a", "https://ben.github.io/a", "https://github.com/a"];
-    for url in urls {
-        world.web.serve(url, "text/html", html(""));
-    }
+    urls.iter().for_each(|url| world.serve_page(url, ""));
     // Anna's is known before the block, Ben's is not, and Carl's has a row that its hold has made.
     world.fetch(&visit("anna.github.io", &["https://anna.github.io/b"], &new())).await;
     let held = |state| (admission::leave_alone(state, world.now()), ());
@@ -364,11 +330,11 @@ async fn a_block_of_a_public_suffix_reaches_the_host_keys_below_it() {
     let carl = "carl.github.io";
     update_host(world.politeness.ledger.as_ref(), &host(carl), held).await.unwrap();
     world.fetch(&visit(carl, &["https://carl.github.io/a"], &new())).await;
-    assert!(state(&world, carl).await.is_blocked(carl));
+    assert!(world.host_state(carl).await.is_blocked(carl));
     for (name, url) in ["anna.github.io", "ben.github.io"].into_iter().zip(urls) {
         world.fetch(&visit(name, &[url], &new())).await;
-        assert_eq!(world.state(url).await, Some(PageState::Rejected { reason: Rejection::Blocked }));
-        let state = state(&world, name).await;
+        assert_eq!(world.rejection(url).await, Some(Rejection::Blocked));
+        let state = world.host_state(name).await;
         assert!(state.is_blocked(name) && state.lease.is_none(), "in its own state: {state:?}");
     }
     assert_eq!(world.web.calls().len(), calls, "nothing is called");
@@ -399,18 +365,18 @@ async fn a_block_of_a_public_suffix_reaches_the_host_keys_below_it() {
 async fn a_block_of_one_blog_spares_the_others_of_its_platform() {
     let world = TestWorld::new();
     let (anna, ben) = ("https://anna.tumblr.com/a", "https://ben.tumblr.com/a");
-    world.web.serve(anna, "text/html", html(""));
-    world.web.serve(ben, "text/html", html(""));
+    world.serve_page(anna, "");
+    world.serve_page(ben, "");
     assert_eq!(world.program().desk.blocks.block("anna.tumblr.com").await.unwrap(), host("tumblr.com"));
     world.fetch(&visit("tumblr.com", &[anna, ben], &new())).await;
-    assert_eq!(world.state(anna).await, Some(PageState::Rejected { reason: Rejection::Blocked }));
+    assert_eq!(world.rejection(anna).await, Some(Rejection::Blocked));
     assert_eq!(world.state(ben).await, Some(PageState::Pending));
 }
 
 #[tokio::test(start_paused = true)]
 async fn unblock_takes_up_what_was_out_of_reach_too_and_leaves_what_is_decided() {
     let world = TestWorld::new();
-    world.web.serve(A, "text/html", html(""));
+    world.serve_page(A, "");
     let row = |url: &str, reason| {
         Page::new(page(url), url.into(), host("example.org"), PageState::Rejected { reason }, world.now())
     };
@@ -481,6 +447,6 @@ async fn a_block_outlasts_an_unblock_that_was_under_way() {
         blocks.block(name).await.unwrap();
         let queue = Arc::new(BlocksMeanwhile(blocks.clone(), name));
         Blocks { queue, ..blocks }.unblock(name).await.unwrap();
-        assert!(state(&world, key).await.is_blocked(key), "{key}");
+        assert!(world.host_state(key).await.is_blocked(key), "{key}");
     }
 }

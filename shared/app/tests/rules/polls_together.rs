@@ -1,11 +1,6 @@
 //! Polls that fall due together: one message, and a lease of its own for each host key.
 
-use crate::test_world::{HOUR, TestWorld, host, key, new, status, visit};
-use curlew_crawl::worker::Stages;
-use curlew_model::{FeedSource, Job, Millis, PollJob, PollsJob, QueueName, Slot, Source, Timestamp, Work};
-use curlew_policy::address;
-use curlew_ports::stage::Verdict;
-use curlew_ports::{CallKind, HostLedger, Sources, Version};
+use crate::test_world::*;
 
 /// A world whose store is billed, with these feeds, and their polls.
 async fn world_of(urls: impl Iterator<Item = String>) -> (TestWorld, PollsJob) {
@@ -46,7 +41,7 @@ async fn run_again(world: &TestWorld, job: &PollsJob) -> Verdict {
 
 /// The polls of a later cycle.
 async fn later(world: &TestWorld, job: &PollsJob, hours: u64) -> PollsJob {
-    world.politeness.clock.sleep(Millis::from_hours(hours)).await;
+    world.sleep(Millis::from_hours(hours)).await;
     PollsJob { made_at: world.now(), ..job.clone() }
 }
 
@@ -73,7 +68,7 @@ async fn a_second_delivery_of_polls_that_were_done_does_nothing_at_any_time() {
     let (world, job) = hosts(3).await;
     run(&world, &job).await;
     for hours in [0, 1, 3] {
-        world.politeness.clock.sleep(Millis::from_hours(hours)).await;
+        world.sleep(Millis::from_hours(hours)).await;
         assert!(matches!(run_again(&world, &job).await, Verdict::Drop(_)));
         assert!(matches!(run(&world, &job).await, Verdict::Drop(_)), "whatever the queue says of it");
     }
@@ -92,7 +87,7 @@ async fn polls_whose_process_died_are_run_each_on_its_own() {
     tokio::select! {
         biased;
         _ = program.run(&polls) => panic!("it was to die"),
-        () = world.politeness.clock.sleep(Millis(1)) => {}
+        () = world.sleep(Millis(1)) => {}
     }
     assert_eq!(run_again(&world, &job).await, Verdict::Done);
     let left: Vec<Job> = world.queued(QueueName::Poll).await.into_iter().map(|(job, _)| job).collect();
@@ -142,7 +137,7 @@ async fn polls_of_a_platform_that_is_in_use_wait_together() {
     assert_eq!(again.polls, job.polls);
     assert!(*due > world.now());
     // The message that they came with is done; they are not.
-    world.politeness.clock.sleep(Millis::from_hours(1)).await;
+    world.sleep(Millis::from_hours(1)).await;
     run(&world, again).await;
     assert_eq!(world.calls(CallKind::Feed).len(), 5);
     run_again(&world, again).await;
@@ -160,7 +155,7 @@ async fn dispatch_sends_what_is_due_as_one_job() {
     }
     let dispatch = world.dispatch_stage();
     dispatch.tick().await.unwrap();
-    world.politeness.clock.sleep(Millis::from_secs(8 * HOUR)).await;
+    world.sleep(Millis::from_secs(8 * HOUR)).await;
     dispatch.tick().await.unwrap();
     let (mut sent, mut made): (Vec<String>, Vec<Timestamp>) = Default::default();
     for (job, _) in world.queued(QueueName::Poll).await {

@@ -1,23 +1,22 @@
 //! WebSub: subscriptions, verification, and the one thing that a hub is believed in.
 
-use crate::test_world::{FEED, HOUR, TestWorld, html, key, moved, rss, status};
+use crate::test_world::*;
 use curlew_crawl::crawler::Crawler;
-use curlew_crawl::feeds::poll::Poll;
 use curlew_crawl::feeds::subscribe::Subscribe;
 use curlew_crawl::feeds::websub::WEB_SECRET;
 use curlew_crawl::feeds::websub_delivery::{HubAnswer, HubAsks, HubDelivery, Pushes};
-use curlew_model::{
-    Envelope, FeedSource, Job, Millis, QueueName, Source, SubscribeJob, Subscription, Timestamp, Why, Work, hex,
-};
-use curlew_ports::stage::Verdict;
-use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Reply, Sources};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
-use std::collections::BTreeMap;
-use std::sync::Arc;
 use url::form_urlencoded;
 
 const HUB: &str = "https://hub.example/";
+
+/// Returns the feed with these items, which names its hub.
+fn announced(items: &str, etag: &str) -> Reply {
+    let mut reply = tagged(items, etag);
+    reply.headers.links = vec![format!("<{HUB}>; rel=hub, <{FEED}>; rel=self")];
+    reply
+}
 
 /// A world that listens for hubs.
 pub(crate) struct Listening {
@@ -33,10 +32,7 @@ impl Listening {
         let crawler = world.program().crawler.reached_at(Some("https://search.example".into()));
         let Crawler { subscribe, pushes, .. } = crawler;
         world.with_feed(|_| {}).await;
-        let mut document = Reply { body: rss("").into(), ..status(200) };
-        document.headers.links = vec![format!("<{HUB}>; rel=hub, <{FEED}>; rel=self")];
-        document.headers.validators.etag = Some("\"1\"".into());
-        world.web.keep(FEED, document);
+        world.web.keep(FEED, announced("", "\"1\""));
         Listening { world, subscribe, pushes }
     }
 
@@ -51,8 +47,8 @@ impl Listening {
         Poll { intake: Arc::new(poll.intake.listening()), ..poll }
     }
 
-    fn poll_job(&self) -> Envelope<curlew_model::PollJob> {
-        Envelope::new(curlew_model::PollJob::new(key(FEED), FEED.into()))
+    fn poll_job(&self) -> Envelope<PollJob> {
+        Envelope::new(PollJob::new(key(FEED), FEED.into()))
     }
 
     /// Takes the waiting jobs for hubs out of the queue.
@@ -60,9 +56,8 @@ impl Listening {
         let mut jobs = vec![];
         for delivery in self.world.jobs.receive(QueueName::Poll, 9, Millis(1), self.world.now()).await.unwrap() {
             self.world.jobs.ack(&delivery.receipt).await.unwrap();
-            if let Ok(job @ Job { work: Work::Subscribe(_), .. }) = &delivery.job
-                && let Work::Subscribe(hub) = &job.work
-            {
+            let job = delivery.job.unwrap();
+            if let Work::Subscribe(hub) = &job.work {
                 jobs.push(job.with(hub.clone()));
             }
         }
@@ -123,23 +118,16 @@ impl Listening {
     pub(crate) fn publish(&self, post: u64) -> String {
         let (url, word) = (format!("https://example.org/p{post}"), format!("posting{post}"));
         let page = html("").replace("On curlews", &format!("On {word}"));
-        let mut page = Reply { body: page.into(), ..status(200) };
-        page.headers.content_type = Some("text/html".into());
-        self.world.web.keep(&url, page);
-        let mut document = Reply { body: rss(&format!("<item><link>{url}</link></item>")).into(), ..status(200) };
-        document.headers.links = vec![format!("<{HUB}>; rel=hub, <{FEED}>; rel=self")];
-        document.headers.validators.etag = Some(format!("\"of {post}\""));
-        self.world.web.keep(FEED, document);
+        self.world.web.keep(&url, html_reply(page));
+        let item = format!("<item><link>{url}</link></item>");
+        self.world.web.keep(FEED, announced(&item, &format!("\"of {post}\"")));
         word
     }
 
     async fn polls(&self) -> Vec<Timestamp> {
         let queued = self.world.queued(QueueName::Poll).await;
-        queued
-            .into_iter()
-            .filter(|(job, _)| matches!(job, Job { work: Work::Poll(_), .. }))
-            .map(|(_, due)| due)
-            .collect()
+        let polls = queued.into_iter().filter(|(job, _)| matches!(job.work, Work::Poll(_)));
+        polls.map(|(_, due)| due).collect()
     }
 }
 
@@ -156,7 +144,7 @@ async fn f13_u35_a_hub_is_asked_by_one_post_with_all_manners() {
     let form = this.form();
     assert_eq!((form["hub.mode"].as_str(), form["hub.topic"].as_str()), ("subscribe", FEED));
     assert_eq!((form["hub.lease_seconds"].as_str(), form["hub.secret"].len()), ("864000", 64));
-    let (state, _) = this.world.hosts.load(&crate::test_world::host("hub.example")).await.unwrap();
+    let state = this.world.host_state("hub.example").await;
     assert!(state.lease.is_none() && state.not_before.since(this.world.now()) >= Millis::from_secs(1));
     assert!(this.subscription().await.unwrap().pending.is_some());
     this.poll().await;
@@ -237,8 +225,7 @@ async fn f13_a_hub_is_told_when_its_feed_is_retired() {
 async fn f13_a_hub_is_told_when_its_feed_is_blocked_by_its_host_key_or_by_its_name() {
     for (url, name) in [(FEED, "example.org"), ("https://blog.example.org/feed", "blog.example.org")] {
         let this = Listening::subscribed().await;
-        let Some((Source::Feed(feed), seen)) = this.world.sources.get(&key(FEED)).await.unwrap() else { panic!() };
-        this.world.sources.swap(seen, &Source::Feed(FeedSource { url: url.into(), ..feed })).await.unwrap();
+        this.world.change_feed(FEED, |feed| feed.url = url.into()).await;
         this.world.program().desk.blocks.block(name).await.unwrap();
         assert!(matches!(this.poll().await, Verdict::Drop(_)), "{url}");
         assert_eq!(this.world.feed().await.failures, 0, "{url}");
@@ -252,7 +239,7 @@ async fn f13_a_hub_is_told_when_its_feed_is_blocked_by_its_host_key_or_by_its_na
 async fn f12_f14_only_the_right_signature_sends_one_poll_and_nothing_is_fetched_for_it() {
     let this = Listening::subscribed().await;
     let secret = this.form()["hub.secret"].clone();
-    this.world.politeness.clock.sleep(Millis::from_hours(2)).await;
+    this.world.sleep(Millis::from_hours(2)).await;
     let calls = this.world.web.calls().len();
     assert_eq!(this.told(b"news", "another secret").await, HubAnswer::Yes, "its sender is not told");
     for unsigned in [None, Some("sha256=00"), Some("sha1=effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"), Some("")] {

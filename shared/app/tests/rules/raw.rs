@@ -1,13 +1,9 @@
 //! Pages that are kept as they were fetched: what is kept, for how long, and that it goes with its page.
 
 use crate::index::{removal, traces};
-use crate::revision::{A, document, published_as, recheck, record, wait, work};
-use crate::test_world::{FEED, TestWorld, key, new, page, page_job, status, visit};
-use curlew_crawl::pages::extract::Extract;
-use curlew_model::{Exchange, Gone, PageState, QueueName, Timestamp, Validators, VisitJob};
+use crate::revision::{document, published_as, recheck, wait, work};
+use crate::test_world::*;
 use curlew_people::fsck::{Damage, FsckReport};
-use curlew_ports::{Blobs, PortError, Reply};
-use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
 
 /// The document with a word of its own, as a fetcher that keeps heads answers it.
 pub(crate) fn kept(word: &str) -> Reply {
@@ -25,10 +21,6 @@ pub(crate) async fn places(world: &TestWorld, word: &str) -> Vec<String> {
     places
 }
 
-async fn raw_keys(world: &TestWorld) -> Vec<String> {
-    world.blobs.list("raw/", None, 99).await.unwrap()
-}
-
 async fn fsck(world: &TestWorld) -> FsckReport {
     world.program().fsck(true).look().await.unwrap()
 }
@@ -40,7 +32,7 @@ async fn an_accepted_page_is_kept_as_it_came() {
     reply.body = latin.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect::<Vec<u8>>().into();
     reply.headers.content_type = Some("text/html; charset=iso-8859-1".into());
     let world = published_as(reply.clone()).await;
-    assert_eq!(record(&world).await.title, "On w\u{e4}ders");
+    assert_eq!(world.record(A).await.title, "On w\u{e4}ders");
     let raw = world.program().library.raw;
     let objects = raw.objects(Timestamp::MIN).await.unwrap();
     let [(key, segment)] = &objects[..] else { panic!("{objects:?}") };
@@ -61,14 +53,14 @@ async fn an_accepted_page_is_kept_as_it_came() {
 #[tokio::test(start_paused = true)]
 async fn nothing_is_kept_unless_it_is_asked_for_and_the_page_lets_it() {
     let world = published_as(document("whimbrel")).await;
-    assert_eq!(raw_keys(&world).await, Vec::<String>::new());
-    assert_eq!(record(&world).await.raw, None);
+    assert_eq!(world.keys("raw/").await, Vec::<String>::new());
+    assert_eq!(world.record(A).await.raw, None);
     let mut reply = kept("whimbrel");
     let body = String::from_utf8_lossy(&reply.body).replace("<head>", "<head><meta name=robots content=noarchive>");
     reply.body = body.into();
     let world = published_as(reply).await;
-    assert!(record(&world).await.no_archive);
-    assert_eq!(raw_keys(&world).await, Vec::<String>::new());
+    assert!(world.record(A).await.no_archive);
+    assert_eq!(world.keys("raw/").await, Vec::<String>::new());
 }
 
 #[tokio::test(start_paused = true)]
@@ -105,7 +97,7 @@ async fn a_revision_is_kept_raw_and_what_it_replaces_is_not() {
     world.web.keep(A, kept("godwit"));
     recheck(&world).await;
     assert_eq!((places(&world, "whimbrel").await.len(), places(&world, "godwit").await.len()), (2, 2));
-    world.index().publish(2026).await.unwrap();
+    world.publish().await;
     assert_eq!((places(&world, "whimbrel").await.len(), places(&world, "godwit").await.len()), (0, 2));
     assert_eq!(fsck(&world).await.damage, []);
     // A page that goes before its revision is published goes with both.
@@ -122,10 +114,10 @@ async fn raw_pages_end_with_their_time_and_their_absence_is_no_fault() {
     let program = world.program();
     wait(&world, 24 * 27).await;
     program.recheck(Some(0)).await.unwrap();
-    assert_eq!(raw_keys(&world).await.len(), 1, "{}", world.now());
+    assert_eq!(world.keys("raw/").await.len(), 1, "{}", world.now());
     wait(&world, 24 * 3).await;
     program.recheck(Some(0)).await.unwrap();
-    assert_eq!(raw_keys(&world).await, Vec::<String>::new());
+    assert_eq!(world.keys("raw/").await, Vec::<String>::new());
     assert_eq!(fsck(&world).await.damage, []);
     removal(&world).remove(&page(A), Gone::NotFound).await.unwrap();
     assert_eq!(places(&world, "whimbrel").await, Vec::<String>::new());
@@ -134,7 +126,7 @@ async fn raw_pages_end_with_their_time_and_their_absence_is_no_fault() {
 #[tokio::test(start_paused = true)]
 async fn raw_pages_of_a_batch_that_died_are_swept() {
     let world = published_as(kept("whimbrel")).await;
-    let object = raw_keys(&world).await[0].clone();
+    let object = world.keys("raw/").await[0].clone();
     let bytes = world.blobs.get(&object).await.unwrap().unwrap().bytes;
     let left = "raw/2026/11/22/0123456789abcdef.warc.zst";
     world.blobs.put(left, bytes).await.unwrap();
@@ -143,13 +135,13 @@ async fn raw_pages_of_a_batch_that_died_are_swept() {
     assert_eq!(world.program().library.raw.expire().await.unwrap(), 0, "its segment may still be written");
     wait(&world, 48).await;
     assert_eq!(world.program().library.raw.expire().await.unwrap(), 1);
-    assert_eq!(raw_keys(&world).await, [object]);
+    assert_eq!(world.keys("raw/").await, [object]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn fsck_erases_raw_pages_that_belong_to_no_record() {
     let world = published_as(kept("whimbrel")).await;
-    let object = raw_keys(&world).await[0].clone();
+    let object = world.keys("raw/").await[0].clone();
     let bytes = world.blobs.get(&object).await.unwrap().unwrap().bytes;
     world.blobs.put(&object, [bytes.clone(), bytes.clone()].concat().into()).await.unwrap();
     let report = fsck(&world).await;
@@ -180,8 +172,8 @@ async fn a_disk_that_is_full_for_raw_pages_loses_no_page() {
     let full = Extract { blobs: full, ..world.extract() };
     full.run(&page_job(job)).await.unwrap_err();
     assert_eq!(world.state(A).await.filter(|state| *state != PageState::Pending), None, "it waits");
-    assert_eq!(world.blobs.list("segments/", None, 9).await.unwrap(), Vec::<String>::new());
+    assert_eq!(world.keys("segments/").await, Vec::<String>::new());
     work(&world).await;
-    assert!(matches!(world.state(A).await, Some(PageState::Accepted { .. })));
+    assert!(world.is_accepted(A).await);
     assert_eq!(places(&world, "whimbrel").await.len(), 2);
 }

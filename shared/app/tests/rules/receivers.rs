@@ -1,13 +1,7 @@
 //! Receivers that fail: one job waits for each, and none is lost.
 
-use crate::test_world::{TestWorld, status};
+use crate::test_world::*;
 use crate::watches::{HOOK, add, minutes, posts, publish, titles, work};
-use curlew_crawl::worker::{Mailbox, Worker};
-use curlew_model::{DeliverJob, Job, Millis, QueueName, Work};
-use curlew_ports::stage::Verdict;
-use curlew_ports::{Blobs, Inbox, Queue};
-use curlew_testkit::faults::{Faults, Faulty};
-use std::sync::Arc;
 
 #[tokio::test(start_paused = true)]
 async fn a_try_that_fails_and_dies_anywhere_is_made_again_without_news() {
@@ -22,11 +16,7 @@ async fn a_try_that_fails_and_dies_anywhere_is_made_again_without_news() {
         publish(&world, &sound, &["one"]).await;
         let faults = Faults::crash_at(crash, world.politeness.clock.clone());
         let jobs = Arc::new(Faulty::new(world.jobs.clone(), faults.clone()));
-        let mut ports = world.ports.clone();
-        ports.queue = jobs.clone();
-        ports.blobs = Arc::new(Faulty::new(world.blobs.clone(), faults.clone()));
-        ports.pages = Arc::new(Faulty::new(world.pages.clone(), faults.clone()));
-        let faulty = world.program_over(ports);
+        let faulty = world.faulty_program(&faults);
         // The process that settles the job is the one that dies.
         let mailbox = Mailbox { inbox: jobs.clone(), queue: jobs, clock: world.politeness.clock.clone() };
         let worker = Worker { stages: &faulty, queue: &mailbox, clock: world.politeness.clock.as_ref() };
@@ -35,12 +25,12 @@ async fn a_try_that_fails_and_dies_anywhere_is_made_again_without_news() {
         world.web.keep(HOOK, status(200));
         for _ in 0..50 {
             work(&world, &sound).await;
-            world.politeness.clock.sleep(Millis::from_hours(1)).await;
+            world.sleep(Millis::from_hours(1)).await;
         }
         let posts = posts(&world);
         assert_eq!(titles(&posts).last().map(String::as_str), Some("Page one"), "{crash}");
         assert!(posts.len() <= 3, "{crash}: {} tries", posts.len());
-        assert!(world.blobs.list("outbox/", None, 9).await.unwrap().is_empty(), "{crash}");
+        assert!(world.keys("outbox/").await.is_empty(), "{crash}");
         assert!(world.jobs.left().is_empty(), "{crash}: {:?}", world.jobs.left());
         assert_eq!(world.program().desk.watches.list().await.unwrap()[0].receiver.failures, 0, "{crash}");
         if !faults.has_crashed() {

@@ -2,29 +2,26 @@
 
 use crate::index::ask;
 use crate::raw::{kept, places};
-use crate::revision::{A, published_as, published_in, record, wait};
-use crate::test_world::{TestWorld, page};
+use crate::revision::{published_as, published_in, wait};
+use crate::test_world::*;
 use curlew_crawl::pages::reextract::{Reextract, ReextractReport, ReextractRequest};
-use curlew_model::{Gone, Location, Page, PageState, Record, Timestamp};
-use curlew_policy::politeness::scope::{OwnHosts, Scope};
-use curlew_ports::{Blobs, Pages};
-use std::sync::Arc;
+use curlew_policy::politeness::scope::OwnHosts;
 
 /// Gives a page the record that an older extractor would have made, published.
 async fn as_extracted_before(world: &TestWorld, change: impl FnOnce(&mut Record)) {
     let (row, seen) = world.pages.get(&page(A)).await.unwrap().unwrap();
     let PageState::Accepted { year, location, content_hash } = row.state.clone() else { panic!("{row:?}") };
-    let mut record = record(world).await;
+    let mut record = world.record(A).await;
     change(&mut record);
     let frame = zstd::bulk::compress(&serde_json::to_vec(&record).unwrap(), 3).unwrap();
     let location = Location { offset: 0, length: frame.len() as u64, ..location };
     world.blobs.put(location.segment.as_str(), frame.into()).await.unwrap();
     let state = PageState::Accepted { year, location, content_hash };
     world.pages.swap(seen, &Page { state, ..row }).await.unwrap();
-    for key in world.blobs.list("manifests/", None, 9).await.unwrap() {
+    for key in world.keys("manifests/").await {
         world.blobs.delete(&key).await.unwrap();
     }
-    world.index().publish(2026).await.unwrap();
+    world.publish().await;
 }
 
 async fn reextract(world: &TestWorld, dry_run: bool, remove: bool) -> ReextractReport {
@@ -48,20 +45,20 @@ async fn what_an_older_extractor_read_is_read_anew() {
     assert_eq!(reextract(&world, false, false).await, ReextractReport { same: 1, ..Default::default() });
     as_extracted_before(&world, |record| record.text = "Menu Home Contact gannet ".repeat(20)).await;
     assert_eq!((ask(&world, "gannet").await.total, ask(&world, "whimbrel").await.total), (1, 0));
-    let before = (record(&world).await, world.pages.get(&page(A)).await.unwrap().unwrap().0);
+    let before = (world.record(A).await, world.row(A).await);
     let revised = ReextractReport { revised: 1, ..Default::default() };
     assert_eq!(reextract(&world, true, false).await, revised);
-    assert_eq!(record(&world).await, before.0, "a dry run writes nothing");
+    assert_eq!(world.record(A).await, before.0, "a dry run writes nothing");
     wait(&world, 30).await;
     assert_eq!(reextract(&world, false, false).await, revised);
-    let after = (record(&world).await, world.pages.get(&page(A)).await.unwrap().unwrap().0);
+    let after = (world.record(A).await, world.row(A).await);
     assert!(after.0.text.contains("whimbrel"));
     assert_eq!(
         (after.1.at, after.1.checked_at, &after.1.validators),
         (before.1.at, before.1.checked_at, &before.1.validators)
     );
     assert_eq!(after.0.raw.unwrap().day, before.0.raw.unwrap().day, "it is not kept for longer");
-    world.index().publish(2026).await.unwrap();
+    world.publish().await;
     assert_eq!((ask(&world, "gannet").await.total, ask(&world, "whimbrel").await.total), (0, 1));
     assert_eq!(reextract(&world, false, false).await, ReextractReport { same: 1, ..Default::default() });
     assert_eq!(places(&world, "gannet").await, Vec::<String>::new());
@@ -83,9 +80,9 @@ async fn what_would_be_rejected_today_is_told_and_removed_only_if_asked_for() {
     let told = reextract(&world, false, false).await;
     assert_eq!((told.rejected.get("noindex"), told.removed, told.without_raw), (Some(&1), 0, 0));
     assert_eq!(told.examples[0].0, A);
-    assert!(matches!(world.state(A).await, Some(PageState::Accepted { .. })));
+    assert!(world.is_accepted(A).await);
     assert_eq!(reextract(&world, false, true).await.removed, 1);
-    assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Noindex }));
+    assert_eq!(world.gone(A).await, Some(Gone::Noindex));
     assert_eq!(places(&world, "whimbrel").await, Vec::<String>::new());
 }
 
@@ -101,7 +98,7 @@ async fn only_the_pages_asked_for_are_read() {
         let request = ReextractRequest { since, site: site.map(str::to_owned), dry_run: false, remove: false };
         assert_eq!(run(&world, &request).await, ReextractReport { same, ..Default::default() }, "{site:?}");
     }
-    for key in world.blobs.list("raw/", None, 9).await.unwrap() {
+    for key in world.keys("raw/").await {
         world.blobs.delete(&key).await.unwrap();
     }
     assert_eq!(reextract(&world, false, false).await, ReextractReport { without_raw: 1, ..Default::default() });

@@ -1,18 +1,9 @@
 //! Removal of pages that are gone from the web, or were replaced or moved there.
 
 use crate::index::{accept, ask, removal, traces};
-use crate::test_world::{TestWorld, host, moved, page, status, visit};
-use curlew_crawl::pages::sample::{HowMany, Sample};
-use curlew_model::{
-    Gone, HostKey, Job, Millis, Page, PageId, PageState, Purpose, QueueName, Timestamp, TraceId, Validators, Work,
-};
+use crate::test_world::*;
+use curlew_crawl::pages::sample::HowMany;
 use curlew_people::audit::{Audit, Subject};
-use curlew_policy::trace;
-use curlew_ports::stage::StageError;
-use curlew_ports::{Blobs, FetchError, Pages, PortError, Reply};
-use std::collections::BTreeMap;
-
-const A: &str = "https://example.org/a";
 const TEXT: &str = "The curlew walks along the edge of the water and probes the mud for worms and small crabs. In spring \
     it sings over the moor, and in autumn it comes down to the coast again with its young of the year.";
 
@@ -21,9 +12,7 @@ fn document(title: &str, text: &str) -> Reply {
     let body = format!(
         "<html><head><title>{title}</title></head><body><article><h1>{title}</h1><p>{text}</p></article></body></html>"
     );
-    let mut reply = Reply { body: body.into(), ..status(200) };
-    reply.headers.content_type = Some("text/html".into());
-    reply
+    html_reply(body)
 }
 
 /// A page that is indexed.
@@ -31,12 +20,12 @@ async fn indexed() -> TestWorld {
     let world = TestWorld::new();
     accept(&world, "a", TEXT).await;
     accept(&world, "b", "A curlew is a curlew.").await;
-    world.index().publish(2026).await.unwrap();
+    world.publish().await;
     world
 }
 
 async fn recheck(world: &TestWorld, reply: Result<Reply, FetchError>) -> Option<PageState> {
-    world.politeness.clock.sleep(Millis::from_days(2)).await;
+    world.sleep(Millis::from_days(2)).await;
     match reply {
         Ok(reply) => world.web.keep(A, reply),
         error => world.web.answer(A, error),
@@ -52,7 +41,7 @@ fn chain() -> TraceId {
 }
 
 async fn row_of(world: &TestWorld) -> Page {
-    world.pages.get(&page(A)).await.unwrap().unwrap().0
+    world.row(A).await
 }
 
 fn is_there(state: Option<PageState>) -> bool {
@@ -69,18 +58,15 @@ async fn what_stands_in_place_of_a_page_needs_a_second_look_to_remove_it() {
         let world = indexed().await;
         assert!(is_there(recheck(&world, Ok(document(title, text))).await), "{title}: once is not enough");
         assert_eq!(ask(&world, "curlew").await.total, 2);
-        let second = world.queued(QueueName::Fetch).await;
-        let [(Job { work: Work::Fetch(job), .. }, due)] = second.as_slice() else {
-            panic!("{title}: a second look: {second:?}")
-        };
+        let (job, due) = world.only_visit().await;
         assert!(due.since(world.now()) > Millis::from_hours(20) && job.items[0].purpose == Purpose::Recheck);
         assert!(is_there(recheck(&world, Ok(document(title, text))).await), "a wall may stand before all pages");
-        let b = "https://example.org/b";
+        let b = B;
         world.web.keep(b, document("Page b", "A curlew is a curlew."));
-        world.fetch(&visit("example.org", &[b], &Purpose::Recheck)).await;
+        world.recheck(b).await;
         assert_eq!(recheck(&world, Ok(document(title, text))).await, Some(PageState::Gone { reason: Gone::Replaced }));
         assert_eq!(ask(&world, "curlew").await.total, 1, "{title}");
-        assert_eq!(world.blobs.list("audit/", None, 9).await.unwrap().len(), 1);
+        assert_eq!(world.keys("audit/").await.len(), 1);
     }
 }
 
@@ -90,7 +76,7 @@ async fn a_doubt_that_was_wrong_is_forgotten() {
     recheck(&world, Ok(document("Closed for maintenance", "We are back tomorrow."))).await;
     assert!(row_of(&world).await.doubted_at.is_some());
     // The visit runs twice, and that counts as one look.
-    world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
+    world.recheck(A).await;
     assert!(is_there(world.state(A).await));
     assert!(is_there(recheck(&world, Ok(document("Page a", TEXT))).await));
     let known = row_of(&world).await;
@@ -115,16 +101,11 @@ async fn a_page_that_has_moved_for_good_goes_and_is_taken_in_where_it_is_now() {
     );
     let next = world.queued(QueueName::Fetch).await;
     let [(Job { work: Work::Fetch(job), trace, .. }, _)] = next.as_slice() else { panic!("{next:?}") };
-    assert_eq!(
-        (job.items[0].url.as_str(), &job.items[0].purpose),
-        ("https://example.org/new", &crate::test_world::new())
-    );
+    assert_eq!((job.items[0].url.as_str(), &job.items[0].purpose), ("https://example.org/new", &new()));
     assert_eq!(*trace, Some(chain()), "it follows from the re-check");
 
     // A temporary redirect, or one to the home page: a second look decides.
-    for (code, to, reason) in
-        [(302, "https://example.org/new", Gone::Moved), (301, "https://example.org/", Gone::Replaced)]
-    {
+    for (code, to, reason) in [(302, "https://example.org/new", Gone::Moved), (301, HOME, Gone::Replaced)] {
         let world = indexed().await;
         world.web.serve(to, "text/html", document("Page a", TEXT).body);
         assert!(is_there(recheck(&world, moved(code, to)).await), "{code}");
@@ -135,14 +116,14 @@ async fn a_page_that_has_moved_for_good_goes_and_is_taken_in_where_it_is_now() {
     let login = "https://example.org/login?next=/a";
     for (reply, reason) in [(status(404), Gone::NotFound), (status(410), Gone::Gone)] {
         let world = indexed().await;
-        world.web.keep("https://example.org/b", document("Page b", "A curlew is a curlew."));
+        world.web.keep(B, document("Page b", "A curlew is a curlew."));
         world.web.keep(login, reply);
         assert!(is_there(recheck(&world, moved(302, login)).await), "{reason:?}");
-        world.fetch(&visit("example.org", &["https://example.org/b"], &Purpose::Recheck)).await;
+        world.recheck(B).await;
         assert_eq!(recheck(&world, moved(302, login)).await, Some(PageState::Gone { reason }));
     }
     let world = indexed().await;
-    world.web.serve("https://example.org/robots.txt", "text/plain", "User-agent: *\nDisallow: /login");
+    world.web.serve(ROBOTS, "text/plain", "User-agent: *\nDisallow: /login");
     assert!(is_there(recheck(&world, moved(302, login)).await), "robots.txt forbids the login, and not the page");
 
     // A redirect to a page that names this one as the right address changes nothing.
@@ -165,13 +146,12 @@ async fn validators_are_those_of_one_address() {
     };
     world.web.keep(A, with(document("Page a", TEXT)));
     accept(&world, "a", TEXT).await;
-    let (row, seen) = world.pages.get(&page(A)).await.unwrap().unwrap();
-    world.pages.swap(seen, &Page { validators: known.clone(), ..row }).await.unwrap();
-    world.web.keep("https://example.org/", with(document("Waders of the north", "Welcome to our newest articles.")));
-    assert!(is_there(recheck(&world, moved(301, "https://example.org/")).await));
+    world.change_page(&page(A), |row| row.validators = known.clone()).await;
+    world.web.keep(HOME, with(document("Waders of the north", "Welcome to our newest articles.")));
+    assert!(is_there(recheck(&world, moved(301, HOME)).await));
     let sent: Vec<_> =
         world.web.calls().into_iter().rev().take(2).map(|call| (call.url, call.validators.is_empty())).collect();
-    assert_eq!(sent, [("https://example.org/".to_owned(), true), (A.to_owned(), false)]);
+    assert_eq!(sent, [(HOME.to_owned(), true), (A.to_owned(), false)]);
     assert!(row_of(&world).await.doubted_at.is_some());
 }
 
@@ -191,7 +171,7 @@ async fn trouble_of_a_server_or_of_the_network_removes_nothing() {
 async fn a_page_answering_410_is_not_found_by_the_next_query_and_its_record_is_erased_at_once() {
     let world = TestWorld::new();
     accept(&world, "a", "The xylomarimbula of Quillfeather.").await;
-    world.index().publish(2026).await.unwrap();
+    world.publish().await;
     let words = ["xylomarimbul", "quillfeath"];
     assert_eq!(traces(&world, &words).await.len(), 2, "segment and split");
     recheck(&world, Ok(status(410))).await;
@@ -210,8 +190,8 @@ async fn a_page_answering_410_is_not_found_by_the_next_query_and_its_record_is_e
         assert!(report.removed[0]["accepted"].is_string());
     }
     world.index().refresh(2026).await.unwrap();
-    world.politeness.clock.sleep(Millis::from_hours(25)).await;
-    world.index().publish(2026).await.unwrap();
+    world.sleep(Millis::from_hours(25)).await;
+    world.publish().await;
     let report = audit.report(&Subject::read(A).unwrap()).await.unwrap();
     assert!(report.left.is_empty() && report.indexed == 0 && report.is_clean());
     assert!(audit.report(&Subject::read("https://example.org/never").unwrap()).await.unwrap().is_empty());
@@ -234,7 +214,7 @@ async fn a_page_whose_record_is_damaged_is_hidden_all_the_same() {
 #[tokio::test(start_paused = true)]
 async fn in_a_simulated_year_of_samples_every_page_has_its_turn_twice() {
     let world = TestWorld::new();
-    let template = crate::test_world::accepted(A);
+    let template = accepted(A);
     let mut ids = vec![];
     for n in 0..1_500 {
         let url = format!("https://h{}.example/{n}", n % 40);
@@ -247,7 +227,7 @@ async fn in_a_simulated_year_of_samples_every_page_has_its_turn_twice() {
         }
         world.pages.insert(&row).await.unwrap();
     }
-    let sample = Sample { politeness: world.politeness.clone(), pages: world.pages.clone(), queue: world.jobs.clone() };
+    let sample = world.sample();
     let a_day = curlew_policy::page::sampling::a_day(ids.len() as u64, 0);
     assert_eq!(a_day, 7);
     let mut last: BTreeMap<PageId, (Millis, u32)> = ids.iter().map(|id| (id.clone(), (Millis::ZERO, 0))).collect();
@@ -255,9 +235,7 @@ async fn in_a_simulated_year_of_samples_every_page_has_its_turn_twice() {
     for _ in 0..365 {
         all += sample.run(HowMany::Daily(a_day)).await.unwrap().indexed;
         let now = world.now().since(begin);
-        for delivery in curlew_ports::Inbox::receive(world.jobs.as_ref(), QueueName::Fetch, 99, Millis(1), world.now())
-            .await
-            .unwrap()
+        for delivery in Inbox::receive(world.jobs.as_ref(), QueueName::Fetch, 99, Millis(1), world.now()).await.unwrap()
         {
             let Ok(Job { work: Work::Fetch(job), trace, .. }) = &delivery.job else { panic!("a visit") };
             assert_eq!(*trace, Some(trace::of_recheck(&job.host, world.now())), "a chain a sample and host key");
@@ -265,12 +243,11 @@ async fn in_a_simulated_year_of_samples_every_page_has_its_turn_twice() {
                 let (seen, times) = last.get_mut(&item.page).unwrap();
                 longest = longest.max(Millis(now.0 - seen.0));
                 (*seen, *times) = (now, *times + 1);
-                let (row, version) = world.pages.get(&item.page).await.unwrap().unwrap();
-                world.pages.swap(version, &Page { checked_at: Some(world.now()), ..row }).await.unwrap();
+                world.change_page(&item.page, |row| row.checked_at = Some(world.now())).await;
             }
-            curlew_ports::Inbox::ack(world.jobs.as_ref(), &delivery.receipt).await.unwrap();
+            Inbox::ack(world.jobs.as_ref(), &delivery.receipt).await.unwrap();
         }
-        world.politeness.clock.sleep(Millis::from_days(1)).await;
+        world.sleep(Millis::from_days(1)).await;
     }
     let least = last.values().map(|(_, times)| *times).min().unwrap();
     assert!(least >= 2, "{least}");

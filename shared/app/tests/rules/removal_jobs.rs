@@ -2,29 +2,16 @@
 //! often it runs, and not to a page that has been seen since.
 
 use crate::index::{accept, ask, removal};
-use crate::test_world::{AsVisit, TestWorld, host, html, page, status, visit};
-use async_trait::async_trait;
-use curlew_catalog::removal::Removal;
-use curlew_model::{
-    Gone, IndexChange, Job, Millis, Page, PageId, PageState, Purpose, QueueName, RemovalJob, Timestamp, TraceId, Work,
-};
-use curlew_policy::trace;
-use curlew_ports::stage::Verdict;
-use curlew_ports::{Blobs, Inbox, Pages, PortError, Reply, Version};
-use curlew_testkit::faults::{Faults, Faulty};
-use curlew_testkit::memory::MemoryPages;
-use std::sync::Arc;
+use crate::test_world::*;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-const A: &str = "https://example.org/a";
 const TEXT: &str = "The curlew walks along the edge of the water and probes the mud for worms and small crabs.";
 
 /// A page that is indexed, with its record.
 async fn indexed() -> TestWorld {
     let world = TestWorld::new();
     accept(&world, "a", TEXT).await;
-    world.index().publish(2026).await.unwrap();
-    world.politeness.clock.sleep(Millis::from_days(2)).await;
+    world.publish().await;
+    world.sleep(Millis::from_days(2)).await;
     world
 }
 
@@ -64,15 +51,13 @@ fn own_text(head: &str) -> Reply {
     let body = format!(
         "<html><head><title>Page a</title>{head}</head><body><article><h1>Page a</h1><p>{TEXT}</p></article></body></html>"
     );
-    let mut reply = Reply { body: body.into(), ..status(200) };
-    reply.headers.content_type = Some("text/html".into());
-    reply
+    html_reply(body)
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_recheck_that_finds_a_page_gone_sends_a_job_and_writes_nothing() {
     let world = indexed().await;
-    let (before, objects) = (row(&world).await, world.blobs.list("", None, 99).await.unwrap());
+    let (before, objects) = (row(&world).await, world.keys("").await);
     let manifest = world.blobs.get("manifests/2026.json").await.unwrap().unwrap().bytes;
     recheck(&world, status(404)).await;
     let sent = waiting(&world).await;
@@ -81,13 +66,13 @@ async fn a_recheck_that_finds_a_page_gone_sends_a_job_and_writes_nothing() {
     let traces: Vec<_> = world.queued(QueueName::Remove).await.into_iter().map(|(job, _)| job.trace).collect();
     assert_eq!(traces, [Some(chain())]);
     assert_eq!(row(&world).await, before, "it is not said to be checked");
-    assert_eq!(world.blobs.list("", None, 99).await.unwrap(), objects);
+    assert_eq!(world.keys("").await, objects);
     assert_eq!(world.blobs.get("manifests/2026.json").await.unwrap().unwrap().bytes, manifest);
 
     for _ in 0..2 {
         assert_eq!(world.program().library.removal.run(&expected).await.unwrap(), Verdict::Done);
-        assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::NotFound }));
-        assert_eq!((found(&world).await, world.blobs.list("audit/", None, 9).await.unwrap().len()), (0, 1));
+        assert_eq!(world.gone(A).await, Some(Gone::NotFound));
+        assert_eq!((found(&world).await, world.keys("audit/").await.len()), (0, 1));
     }
 }
 
@@ -95,14 +80,12 @@ async fn a_recheck_that_finds_a_page_gone_sends_a_job_and_writes_nothing() {
 async fn a_job_that_is_lost_is_sent_anew_by_the_next_recheck() {
     let world = indexed().await;
     recheck(&world, status(404)).await;
-    for delivery in world.jobs.receive(QueueName::Remove, 9, Millis(1), world.now()).await.unwrap() {
-        world.jobs.ack(&delivery.receipt).await.unwrap();
-    }
+    world.settle(QueueName::Remove, 9, world.now()).await;
     assert_eq!(waiting(&world).await, []);
-    world.politeness.clock.sleep(Millis::from_days(1)).await;
+    world.sleep(Millis::from_days(1)).await;
     recheck(&world, status(404)).await;
     world.remove_what_was_sent().await;
-    assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::NotFound }));
+    assert_eq!(world.gone(A).await, Some(Gone::NotFound));
 }
 
 #[tokio::test(start_paused = true)]
@@ -112,7 +95,7 @@ async fn a_late_job_leaves_a_page_alone_that_was_found_present_or_accepted_since
     for change in changes {
         let world = indexed().await;
         let job = judged(world.now());
-        world.politeness.clock.sleep(Millis::from_mins(5)).await;
+        world.sleep(Millis::from_mins(5)).await;
         let (mut page, seen) = row(&world).await;
         change(&mut page, world.now());
         world.pages.swap(seen, &page).await.unwrap();
@@ -130,18 +113,15 @@ async fn a_removal_that_has_begun_is_ended_although_the_page_was_seen_since() {
         let world = indexed().await;
         let job = judged(world.now());
         let faults = Faults::crash_at(cut, world.politeness.clock.clone());
-        let pages: Arc<dyn Pages> = Arc::new(Faulty::new(world.pages.clone(), faults.clone()));
-        let blobs: Arc<dyn Blobs> = Arc::new(Faulty::new(world.blobs.clone(), faults.clone()));
-        let cut_off = Removal::new(pages, blobs, world.politeness.clock.clone(), Arc::new(()));
-        let ended = cut_off.run(&job).await;
+        let ended = world.faulty_program(&faults).library.removal.run(&job).await;
         assert_eq!(ended.is_err(), faults.has_crashed(), "{cut}");
         if !faults.has_crashed() {
             assert!(cut > 6, "a removal has more steps than {cut}");
             return;
         }
-        world.politeness.clock.sleep(Millis::from_days(1)).await;
+        world.sleep(Millis::from_days(1)).await;
         recheck(&world, own_text("")).await;
-        world.politeness.clock.sleep(Millis::from_mins(5)).await;
+        world.sleep(Millis::from_mins(5)).await;
         let done = world.program().library.removal.run(&job).await.unwrap();
         match world.state(A).await {
             Some(PageState::Accepted { .. }) => assert!(matches!(done, Verdict::Drop(_)) && found(&world).await == 1),
@@ -188,7 +168,7 @@ async fn a_row_that_somebody_writes_meanwhile_does_not_stay_accepted() {
     let clock = world.politeness.clock.clone();
     let removal = Removal::new(beaten, world.blobs.clone(), clock, Arc::new(()));
     assert_eq!(removal.run(&judged(world.now())).await.unwrap(), Verdict::Done);
-    assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::NotFound }));
+    assert_eq!(world.gone(A).await, Some(Gone::NotFound));
 }
 
 #[tokio::test(start_paused = true)]
@@ -203,7 +183,7 @@ async fn a_date_that_a_recheck_finds_goes_to_the_manifest_by_a_job() {
     assert!(matches!(&job.change, IndexChange::Expire { at, validators: Some(_) } if *at == Some(date)), "{job:?}");
     assert_eq!(row(&world).await, before, "it is not said to be checked");
     let judged_at = world.now();
-    world.politeness.clock.sleep(Millis::from_mins(5)).await;
+    world.sleep(Millis::from_mins(5)).await;
     for _ in 0..2 {
         assert_eq!(world.program().library.removal.run(job).await.unwrap(), Verdict::Done);
         let row = row(&world).await.0;
@@ -213,7 +193,7 @@ async fn a_date_that_a_recheck_finds_goes_to_the_manifest_by_a_job() {
 
     // Another one finds the same, and then none any more; the first job comes once more.
     world.remove_what_was_sent().await;
-    world.politeness.clock.sleep(Millis::from_days(1)).await;
+    world.sleep(Millis::from_days(1)).await;
     recheck(&world, own_text(head)).await;
     assert_eq!(waiting(&world).await, [], "nothing has changed");
     assert_eq!(row(&world).await.0.checked_at, Some(world.now()));
@@ -223,7 +203,7 @@ async fn a_date_that_a_recheck_finds_goes_to_the_manifest_by_a_job() {
     assert_eq!(row(&world).await.0.expires, None);
     recheck(&world, own_text(head)).await;
     world.remove_what_was_sent().await;
-    world.politeness.clock.sleep(date.since(world.now()) + Millis(1)).await;
+    world.sleep(date.since(world.now()) + Millis(1)).await;
     assert_eq!(found(&world).await, 0, "its time is over");
 
     // The daily sample sends its removal.
@@ -231,14 +211,14 @@ async fn a_date_that_a_recheck_finds_goes_to_the_manifest_by_a_job() {
     let sent = waiting(&world).await;
     assert!(matches!(sent.as_slice(), [(job, _)] if job.change == IndexChange::Remove { reason: Gone::Expired }));
     world.remove_what_was_sent().await;
-    assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Expired }));
+    assert_eq!(world.gone(A).await, Some(Gone::Expired));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_page_that_has_not_changed_costs_no_job() {
     let world = indexed().await;
     for reply in [own_text(""), status(304), Reply { body: html("").into(), ..status(503) }] {
-        world.politeness.clock.sleep(Millis::from_days(8)).await;
+        world.sleep(Millis::from_days(8)).await;
         recheck(&world, reply).await;
         assert_eq!(waiting(&world).await, []);
     }

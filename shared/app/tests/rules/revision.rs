@@ -1,26 +1,19 @@
 //! Pages that change: after a re-check the index has the new content.
 
 use crate::index::{ask, removal, traces};
-use crate::test_world::{FEED, HOUR, TestWorld, key, page, rss, status, visit};
-use curlew_catalog::removal::Removal;
-use curlew_catalog::segment::RecordReader;
-use curlew_model::{Gone, Job, Millis, PageState, Purpose, QueueName, Record, Timestamp, Validators, Work};
-use curlew_ports::{Blobs, CallKind, Inbox, Pages, Reply};
-use curlew_testkit::faults::{Faults, Faulty};
-use std::sync::Arc;
-
-pub(crate) const A: &str = "https://example.org/a";
+use crate::test_world::*;
 const ITEM: &str = "<item><title>T</title><link>https://example.org/a</link></item>";
 
 /// A page with a word of its own, and the rest as before.
 pub(crate) fn document(word: &str) -> Reply {
-    let text = "The curlew walks along the edge of the water and probes the mud for worms and small crabs of the bay. ";
+    let prose =
+        "The curlew walks along the edge of the water and probes the mud for worms and small crabs of the bay. ";
     let body = format!(
         "<html><head><title>On waders</title></head><body><article><h1>On waders</h1><p>{}</p><p>Correction of today: it was \
          the {word}.</p></article></body></html>",
-        text.repeat(6)
+        prose.repeat(6)
     );
-    let mut reply = Reply { body: body.into(), ..status(200) };
+    let mut reply = text(body);
     reply.headers.content_type = Some("text/html; charset=utf-8".into());
     reply.headers.validators = Validators { etag: Some(format!("\"{word}\"")), last_modified: None };
     reply
@@ -52,7 +45,7 @@ pub(crate) async fn work(world: &TestWorld) {
 }
 
 pub(crate) async fn wait(world: &TestWorld, hours: u64) {
-    world.politeness.clock.sleep(Millis::from_hours(hours)).await;
+    world.sleep(Millis::from_hours(hours)).await;
 }
 
 /// Publishes a page that came by a feed.
@@ -63,7 +56,7 @@ pub(crate) async fn publish(world: &TestWorld, word: &str) {
 /// The same of a page that is answered so.
 pub(crate) async fn publish_as(world: &TestWorld, reply: Reply) {
     world.with_feed(|_| {}).await;
-    world.web.keep(FEED, Reply { body: rss(ITEM).into(), ..status(200) });
+    world.web.keep(FEED, text(rss(ITEM)));
     world.web.keep(A, reply);
     world.poll(0).await;
     work(world).await;
@@ -90,14 +83,8 @@ pub(crate) async fn published_in(world: TestWorld, reply: Reply) -> TestWorld {
 }
 
 pub(crate) async fn recheck(world: &TestWorld) {
-    world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
+    world.recheck(A).await;
     work(world).await;
-}
-
-pub(crate) async fn record(world: &TestWorld) -> Record {
-    let row = world.pages.get(&page(A)).await.unwrap().unwrap().0;
-    let PageState::Accepted { location, .. } = row.state else { panic!("{row:?}") };
-    RecordReader(world.blobs.as_ref()).read(&location).await.unwrap().unwrap()
 }
 
 async fn finds(world: &TestWorld, word: &str) -> u64 {
@@ -113,11 +100,11 @@ async fn an_edited_page_is_found_by_its_new_words_and_by_no_old_one() {
         assert_eq!(finds(&world, old).await, 1, "{old}");
         world.web.keep(A, document(new));
         recheck(&world).await;
-        assert!(record(&world).await.text.contains(new), "the record is new at once");
+        assert!(world.record(A).await.text.contains(new), "the record is new at once");
         assert_eq!(finds(&world, old).await, 1, "and the index as it was until it is published");
         match n {
             // A merged index has one copy; an unmerged one has two, of which the older one is hidden.
-            0 => drop(world.index().publish(2026).await.unwrap()),
+            0 => drop(world.publish().await),
             _ => drop(world.index().refresh(2026).await.unwrap()),
         }
         for gone in &words[..=n] {
@@ -131,14 +118,14 @@ async fn an_edited_page_is_found_by_its_new_words_and_by_no_old_one() {
     // Nothing of the old texts is left anywhere, once unlisted objects are swept.
     world.index().refresh(2026).await.unwrap();
     wait(&world, 25).await;
-    world.index().publish(2026).await.unwrap();
+    world.publish().await;
     wait(&world, 25).await;
-    world.index().publish(2026).await.unwrap();
+    world.publish().await;
     for old in ["whimbrel", "godwit", "dunlin"] {
         assert_eq!(traces(&world, &[old]).await, Vec::<String>::new(), "{old}");
     }
     assert_eq!(finds(&world, "sanderling").await, 1);
-    let row = world.pages.get(&page(A)).await.unwrap().unwrap().0;
+    let row = world.row(A).await;
     assert!(row.checked_at > Some(row.at), "when it was accepted stays");
 }
 
@@ -150,7 +137,7 @@ async fn a_page_that_goes_after_an_edit_goes_with_all_its_copies() {
             world.web.keep(A, document(word));
             recheck(&world).await;
             if n < publishes {
-                world.index().publish(2026).await.unwrap();
+                world.publish().await;
             }
             wait(&world, 25).await;
         }
@@ -178,11 +165,8 @@ async fn a_removal_that_was_cut_off_anywhere_leaves_no_text_once_it_is_repeated(
             recheck(&world).await;
             wait(&world, 25).await;
         }
-        let clock = world.politeness.clock.clone();
-        let faults = Faults::crash_at(cut, clock.clone());
-        let pages: Arc<dyn Pages> = Arc::new(Faulty::new(world.pages.clone(), faults.clone()));
-        let blobs: Arc<dyn Blobs> = Arc::new(Faulty::new(world.blobs.clone(), faults.clone()));
-        let ended = Removal::new(pages, blobs, clock, Arc::new(())).remove(&page(A), Gone::NotFound).await;
+        let faults = Faults::crash_at(cut, world.politeness.clock.clone());
+        let ended = world.faulty_program(&faults).library.removal.remove(&page(A), Gone::NotFound).await;
         assert_eq!(ended.is_err(), faults.has_crashed(), "{cut}");
         removal(&world).remove(&page(A), Gone::NotFound).await.unwrap();
         assert_eq!(finds(&world, "curlew").await, 0, "{cut}");
@@ -200,11 +184,11 @@ async fn a_removal_that_was_cut_off_anywhere_leaves_no_text_once_it_is_repeated(
 async fn at_new_year_an_edited_page_changes_over_and_is_found_once() {
     let world = published("whimbrel").await;
     let to: Timestamp = "2027-01-02T00:00:00Z".parse().unwrap();
-    world.politeness.clock.sleep(to.since(world.now())).await;
+    world.sleep_until(to).await;
     world.web.keep(A, document("godwit"));
     recheck(&world).await;
     world.index().publish(2027).await.unwrap();
-    world.index().publish(2026).await.unwrap();
+    world.publish().await;
     assert_eq!((finds(&world, "whimbrel").await, finds(&world, "godwit").await), (0, 1));
     world.index().refresh(2026).await.unwrap();
     world.index().refresh(2027).await.unwrap();
@@ -221,7 +205,7 @@ async fn a_page_that_says_too_little_now_stays_as_it_was_and_one_that_is_screene
     let short = "<html><head><title>On waders</title></head><body><p>Subscribe to read on.</p></body></html>";
     world.web.keep(A, Reply { body: short.into(), ..document("x") });
     recheck(&world).await;
-    assert!(record(&world).await.text.contains("whimbrel"));
+    assert!(world.record(A).await.text.contains("whimbrel"));
     wait(&world, 25).await;
     let listed = curlew_screen::Screener::standard();
     let adult =
@@ -231,18 +215,18 @@ async fn a_page_that_says_too_little_now_stays_as_it_was_and_one_that_is_screene
     let body = adult.replace("</article>", "").replace("</body></html>", "") + "</article></body></html>";
     world.web.keep(A, Reply { body: body.into(), ..document("y") });
     recheck(&world).await;
-    assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Screened }));
+    assert_eq!(world.gone(A).await, Some(Gone::Screened));
     assert_eq!(finds(&world, "curlew").await, 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_recheck_is_conditional_and_a_304_is_one_that_was_passed() {
     let world = published("whimbrel").await;
-    let before = world.pages.get(&page(A)).await.unwrap().unwrap().0;
+    let before = world.row(A).await;
     recheck(&world).await;
     let asked = world.calls(CallKind::Page);
     assert_eq!(asked.last().unwrap().validators.etag.as_deref(), Some("\"whimbrel\""));
-    let after = world.pages.get(&page(A)).await.unwrap().unwrap().0;
+    let after = world.row(A).await;
     assert_eq!((after.checked_at, &after.state), (Some(world.now()), &before.state));
     // A changed page is requested with its own validators from then on.
     wait(&world, 25).await;
@@ -264,26 +248,20 @@ fn atom(updated: &[&str]) -> Reply {
             format!("<entry><title>T{n}</title><id>{link}</id><link href=\"{link}\"/><updated>{at}</updated></entry>")
         })
         .collect();
-    let text = format!("<feed xmlns=\"http://www.w3.org/2005/Atom\"><title>W</title><id>x</id>{entries}</feed>");
-    Reply { body: text.into(), ..status(200) }
+    let feed = format!("<feed xmlns=\"http://www.w3.org/2005/Atom\"><title>W</title><id>x</id>{entries}</feed>");
+    text(feed)
 }
 
 /// The pages that the polls so far have re-checked.
 async fn rechecks(world: &TestWorld) -> Vec<String> {
-    let mut found = vec![];
-    for (job, _) in world.queued(QueueName::Fetch).await {
-        let Job { work: Work::Fetch(job), .. } = job else { continue };
-        found.extend(job.items.into_iter().filter(|item| item.purpose == Purpose::Recheck).map(|item| item.url));
-    }
-    for delivery in world.jobs.receive(QueueName::Fetch, 99, Millis(1), Timestamp::MAX).await.unwrap() {
-        world.jobs.ack(&delivery.receipt).await.unwrap();
-    }
+    let items = world.visits().await.into_iter().flat_map(|(visit, _)| visit.items);
+    let found = items.filter(|item| item.purpose == Purpose::Recheck).map(|item| item.url).collect();
+    world.settle(QueueName::Fetch, 99, Timestamp::MAX).await;
     found
 }
 
 async fn six_pages() -> TestWorld {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
+    let world = TestWorld::of_feed().await;
     world.web.keep(FEED, atom(&["2026-11-20T00:00:00Z"; 6]));
     for n in ["a", "b", "c", "d", "e", "f"] {
         world.web.keep(&format!("https://example.org/{n}"), document(n));
@@ -299,15 +277,12 @@ async fn an_entry_that_its_feed_calls_updated_has_its_page_rechecked() {
     let world = six_pages().await;
     let (old, new) = ("2026-11-20T00:00:00Z", "2026-11-21T08:00:00Z");
     world.web.keep(FEED, atom(&[old, new, old, old, old, old]));
-    world.next_slot().await;
-    world.poll(0).await;
+    world.next_poll().await;
     assert_eq!(rechecks(&world).await, Vec::<String>::new(), "not within a day of the last look");
-    world.politeness.clock.sleep(Millis::from_secs(18 * HOUR)).await;
-    world.next_slot().await;
-    world.poll(0).await;
-    assert_eq!(rechecks(&world).await, ["https://example.org/b"], "but then, though nothing has changed since");
-    world.next_slot().await;
-    world.poll(0).await;
+    world.sleep(Millis::from_secs(18 * HOUR)).await;
+    world.next_poll().await;
+    assert_eq!(rechecks(&world).await, [B], "but then, though nothing has changed since");
+    world.next_poll().await;
     assert_eq!(rechecks(&world).await, Vec::<String>::new(), "and once");
     assert_eq!(world.feed().await.stamps.len(), 6);
     assert_eq!(world.feed().await.key, key(FEED));
@@ -319,9 +294,8 @@ async fn a_feed_that_renews_all_its_dates_each_time_has_nothing_rechecked() {
     for day in 22..30 {
         let at = format!("2026-11-{day}T03:00:00Z");
         world.web.keep(FEED, atom(&[at.as_str(); 6]));
-        world.politeness.clock.sleep(Millis::from_days(1)).await;
-        world.next_slot().await;
-        world.poll(0).await;
+        world.sleep(Millis::from_days(1)).await;
+        world.next_poll().await;
         assert_eq!(rechecks(&world).await, Vec::<String>::new(), "{day}");
     }
 }

@@ -2,20 +2,10 @@
 //! upgrade of the format that nobody who searches notices.
 
 use crate::index::{accept, ask, removal};
-use crate::test_world::TestWorld;
-use async_trait::async_trait;
-use bytes::Bytes;
-use curlew_catalog::find::Finder;
-use curlew_catalog::index::Index;
-use curlew_catalog::results::Start;
-use curlew_model::{Gone, Millis};
-use curlew_ports::{Blob, Blobs, PortError, Seen, Tag};
+use crate::test_world::*;
 use curlew_search::{FORM, Manifest, OLDEST_FORM};
-use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
-use curlew_testkit::memory::MemoryBlobs;
-use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 const MANIFEST: &str = "manifests/2026.json";
 
@@ -91,6 +81,18 @@ impl Blobs for WatchedBlobs {
     }
 }
 
+/// Returns objects of which the split after so many cannot be written.
+fn failing_after(splits: usize, world: &TestWorld) -> Arc<dyn Blobs> {
+    let written = AtomicUsize::new(0);
+    JudgedBlobs::new(world.blobs.clone(), move |call, key| {
+        let is_split = call == BlobCall::PutIfAbsent && key.starts_with("splits/");
+        match is_split && written.fetch_add(1, Ordering::Relaxed) == splits {
+            true => BlobFate::Fail(PortError::Unavailable { what: "it died".into(), source: None }),
+            false => BlobFate::Pass,
+        }
+    })
+}
+
 async fn manifest(world: &TestWorld) -> Manifest {
     Manifest::from_json(&world.blobs.get(MANIFEST).await.unwrap().unwrap().bytes).unwrap()
 }
@@ -100,8 +102,8 @@ async fn publish_days(world: &TestWorld, days: usize) -> usize {
     for day in 0..days {
         accept(world, &format!("a{day}"), "A curlew probes the mud.").await;
         accept(world, &format!("b{day}"), "A curlew and a whimbrel.").await;
-        world.index().publish(2026).await.unwrap();
-        world.politeness.clock.sleep(Millis::from_days(1)).await;
+        world.publish().await;
+        world.sleep(Millis::from_days(1)).await;
     }
     manifest(world).await.splits.len()
 }
@@ -129,7 +131,7 @@ async fn a_query_reads_only_splits_that_may_answer_and_manifests_that_have_chang
     assert_eq!(total("curlew").await, 6);
     assert_eq!(blobs.taken(""), BTreeSet::new(), "nothing has changed, so nothing is read");
     let gone = accept(&world, "late", "A curlew that is late.").await;
-    world.index().publish(2026).await.unwrap();
+    world.publish().await;
     assert_eq!(total("curlew").await, 7);
     assert_eq!(blobs.taken("manifests/").len(), 1);
     removal(&world).remove(&gone, Gone::Gone).await.unwrap();
@@ -191,9 +193,9 @@ async fn an_upgrade_of_the_format_is_never_seen_by_who_searches() {
     assert_eq!(ask(&world, "whimbrel").await.total, 4);
     // Once is enough, and the old objects go.
     assert!(!index.publish(2026).await.unwrap().has_changed());
-    world.politeness.clock.sleep(Millis::from_days(2)).await;
-    world.index().publish(2026).await.unwrap();
-    assert_eq!(world.blobs.list("splits/", None, 99).await.unwrap().len(), manifest(&world).await.splits.len());
+    world.sleep(Millis::from_days(2)).await;
+    world.publish().await;
+    assert_eq!(world.keys("splits/").await.len(), manifest(&world).await.splits.len());
 }
 
 #[tokio::test(start_paused = true)]
@@ -201,19 +203,11 @@ async fn an_upgrade_that_dies_goes_on_where_it_was() {
     let world = TestWorld::new();
     assert_eq!(publish_days(&world, 4).await, 4);
     as_written_by(&world, OLDEST_FORM).await;
-    let written = AtomicUsize::new(0);
-    let failing = JudgedBlobs::new(world.blobs.clone(), move |call, key| {
-        let fails = call == BlobCall::PutIfAbsent && key.starts_with("splits/");
-        match fails && written.fetch_add(1, Ordering::Relaxed) == 2 {
-            true => BlobFate::Fail(PortError::Unavailable { what: "it died".into(), source: None }),
-            false => BlobFate::Pass,
-        }
-    });
-    Index { blobs: failing, ..world.index() }.publish(2026).await.unwrap_err();
+    Index { blobs: failing_after(2, &world), ..world.index() }.publish(2026).await.unwrap_err();
     assert_eq!(ask(&world, "curlew").await.total, 8);
     let old = async || manifest(&world).await.splits.iter().filter(|split| split.form == OLDEST_FORM).count();
     assert_eq!(old().await, 2, "two were rewritten before");
-    assert_eq!(world.index().publish(2026).await.unwrap().rewritten, 4);
+    assert_eq!(world.publish().await.rewritten, 4);
     assert_eq!((old().await, ask(&world, "curlew").await.total), (0, 8));
 }
 
@@ -228,7 +222,7 @@ async fn what_a_later_version_has_written_is_left_alone_and_what_is_too_old_is_b
     assert!(refused.to_string().contains("index"), "{refused}");
     assert_eq!(world.blobs.get(MANIFEST).await.unwrap().unwrap(), before);
     as_written_by_again(&world, OLDEST_FORM - 1).await;
-    assert_eq!(world.index().publish(2026).await.unwrap().added, 5);
+    assert_eq!(world.publish().await.added, 5);
     assert_eq!(ask(&world, "curlew").await.total, 5);
 }
 
@@ -246,16 +240,8 @@ async fn portions_are_built_side_by_side_and_one_that_fails_is_taken_up_again() 
     for n in 0..11 {
         accept(&world, &format!("a{n:02}"), "A curlew probes the mud.").await;
     }
-    let written = AtomicUsize::new(0);
-    let failing = JudgedBlobs::new(world.blobs.clone(), move |call, key| {
-        let is_split = call == BlobCall::PutIfAbsent && key.starts_with("splits/");
-        match is_split && written.fetch_add(1, Ordering::Relaxed) == 1 {
-            true => BlobFate::Fail(PortError::Unavailable { what: "it died".into(), source: None }),
-            false => BlobFate::Pass,
-        }
-    });
     let portions = |blobs: Arc<dyn Blobs>| Index { blobs, pages_per_split: 2, portions_at_once: 4, ..world.index() };
-    portions(failing).publish(2026).await.unwrap_err();
+    portions(failing_after(1, &world)).publish(2026).await.unwrap_err();
     let half = manifest(&world).await;
     assert_eq!((half.splits.len(), half.segments.len()), (5, 9), "one portion of six failed");
     assert_eq!(ask(&world, "curlew").await.total, 9);

@@ -1,19 +1,8 @@
 //! Schedule of polls: the wishes of feeds and servers, kept over 304s, and the feeds' own history.
 
-use crate::test_world::{FEED, TestWorld, accepted, key, rss, status};
-use curlew_model::{
-    Hold, HoldReason, HostKey, HostState, Job, Millis, QueueName, Source, Timestamp, Validators, Why, Work,
-};
-use curlew_ports::stage::Verdict;
-use curlew_ports::{CallKind, HostLedger, Inbox, Pages, Reply, Sources, Version};
+use crate::test_world::*;
 
-fn document(channel: &str) -> Reply {
-    let mut reply = Reply { body: rss(channel).into(), ..status(200) };
-    reply.headers.validators = Validators { etag: Some("\"1\"".into()), last_modified: None };
-    reply
-}
-
-async fn version(world: &TestWorld) -> curlew_ports::Version {
+async fn version(world: &TestWorld) -> Version {
     world.sources.get(&key(FEED)).await.unwrap().unwrap().1
 }
 
@@ -28,7 +17,7 @@ async fn run(world: &TestWorld, length: Millis) -> Vec<Timestamp> {
             let Ok(job @ Job { work: Work::Poll(feed), .. }) = &delivery.job else { panic!("no poll") };
             let calls = world.calls(CallKind::Feed).len();
             if let Verdict::Defer(at) = poll.run(&job.with(feed.clone())).await.unwrap() {
-                curlew_ports::Queue::send(world.jobs.as_ref(), &[(job.clone(), at)]).await.unwrap();
+                Queue::send(world.jobs.as_ref(), &[(job.clone(), at)]).await.unwrap();
             }
             if world.calls(CallKind::Feed).len() > calls {
                 made.push(world.now());
@@ -36,16 +25,15 @@ async fn run(world: &TestWorld, length: Millis) -> Vec<Timestamp> {
             world.jobs.ack(&delivery.receipt).await.unwrap();
         }
         let into_minute = world.now().as_millis().rem_euclid(60_000).unsigned_abs();
-        world.politeness.clock.sleep(Millis(60_000 - into_minute)).await;
+        world.sleep(Millis(60_000 - into_minute)).await;
     }
     made
 }
 
 #[tokio::test(start_paused = true)]
 async fn f05_f08_what_a_feed_asks_for_is_kept_over_304s_that_do_not_repeat_it() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
-    world.web.keep(FEED, document("<ttl>2880</ttl>"));
+    let world = TestWorld::of_feed().await;
+    world.web.keep(FEED, tagged("<ttl>2880</ttl>", "\"1\""));
     world.poll(0).await;
     let row = world.feed().await;
     assert_eq!((row.interval, row.polling.why), (Millis::from_days(2), Why::Ttl));
@@ -63,14 +51,14 @@ async fn what_a_clock_that_was_years_ahead_has_written_keeps_no_feed_waiting() {
     let then = world.now() + Millis::from_days(7_300);
     let hold = Hold { until: then + Millis::from_hours(72), reason: HoldReason::Forbidden, since: then };
     let state = HostState { not_before: then, hold: Some(hold), ..HostState::default() };
-    world.hosts.swap(&HostKey::new("example.org").unwrap(), Version::ABSENT, state).await.unwrap();
+    world.with_host("example.org", state).await;
     world
         .with_feed(|feed| {
             (feed.polled_at, feed.not_before) = (then, then + Millis::from_days(7));
             feed.polling.retry_at = Some(then);
         })
         .await;
-    world.web.keep(FEED, document(""));
+    world.web.keep(FEED, tagged("", "\"1\""));
     assert_eq!(world.program().desk.stats.ahead(&world.politeness.rules).await.unwrap(), 2);
     let began = world.now();
     let made = run(&world, Millis::from_days(5)).await;
@@ -84,22 +72,18 @@ async fn what_a_clock_that_was_years_ahead_has_written_keeps_no_feed_waiting() {
 
 #[tokio::test(start_paused = true)]
 async fn h10_a_304_with_a_longer_max_age_lengthens_the_interval_and_one_without_keeps_it() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
-    world.web.answer(FEED, Ok(document("")));
+    let world = TestWorld::answering([tagged("", "\"1\"")]).await;
     let mut longer = status(304);
     longer.headers.cache_control = Some("max-age=259200".into());
     world.web.answer(FEED, Ok(longer));
     world.web.answer(FEED, Ok(status(304)));
     world.poll(0).await;
-    world.next_slot().await;
-    world.poll(0).await;
+    world.next_poll().await;
     let feed = world.feed().await;
     assert_eq!((feed.interval, feed.polling.why), (Millis::from_days(3), Why::Fresh));
     assert!(feed.not_before >= world.now() + Millis::from_days(3) - Millis::from_secs(5));
     let (before, polled) = (version(&world).await, world.now());
-    world.next_slot().await;
-    world.poll(0).await;
+    world.next_poll().await;
     assert!(world.now().since(polled) >= Millis::from_days(3).saturating_sub(Millis::from_mins(1)));
     assert_eq!(version(&world).await, before, "a quiet 304 is not written");
     assert_eq!(world.feed().await.interval, Millis::from_days(3));
@@ -107,9 +91,8 @@ async fn h10_a_304_with_a_longer_max_age_lengthens_the_interval_and_one_without_
 
 #[tokio::test(start_paused = true)]
 async fn h10_a_max_age_of_a_day_does_not_cost_a_second_day() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
-    let mut reply = document("");
+    let world = TestWorld::of_feed().await;
+    let mut reply = tagged("", "\"1\"");
     reply.headers.cache_control = Some("max-age=86400".into());
     world.web.answer(FEED, Ok(reply));
     world.poll(0).await;
@@ -121,17 +104,12 @@ async fn h10_a_max_age_of_a_day_does_not_cost_a_second_day() {
 #[tokio::test(start_paused = true)]
 async fn r26_beyond_the_cap_a_feed_is_polled_no_more_often_than_the_crawl_delay_says() {
     for (delay, interval, why) in [("172800", 48, Why::CrawlDelay), ("600", 8, Why::Usual), ("7200", 8, Why::Usual)] {
-        let world = TestWorld::new();
-        world.with_feed(|_| {}).await;
-        world.web.serve(
-            "https://example.org/robots.txt",
-            "text/plain",
-            format!("User-agent: *\nCrawl-delay: {delay}\n"),
-        );
-        world.web.answer(FEED, Ok(document("")));
+        let world = TestWorld::of_feed().await;
+        world.web.serve(ROBOTS, "text/plain", format!("User-agent: *\nCrawl-delay: {delay}\n"));
+        world.web.answer(FEED, Ok(tagged("", "\"1\"")));
         // robots.txt, and after the pause the feed.
         world.poll(0).await;
-        world.politeness.clock.sleep(Millis::from_mins(11)).await;
+        world.sleep(Millis::from_mins(11)).await;
         world.poll(0).await;
         let feed = world.feed().await;
         assert_eq!((feed.interval, feed.polling.why), (Millis::from_hours(interval), why), "{delay}");
@@ -140,15 +118,12 @@ async fn r26_beyond_the_cap_a_feed_is_polled_no_more_often_than_the_crawl_delay_
 
 #[tokio::test(start_paused = true)]
 async fn h08_retry_after_on_a_good_answer_is_waited_for() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
-    world.web.answer(FEED, Ok(document("")));
+    let world = TestWorld::answering([tagged("", "\"1\"")]).await;
     let mut later = status(304);
     later.headers.retry_after = Some("172800".into());
     world.web.answer(FEED, Ok(later));
     world.poll(0).await;
-    world.next_slot().await;
-    world.poll(0).await;
+    world.next_poll().await;
     let feed = world.feed().await;
     assert_eq!(feed.polling.why, Why::RetryAfter);
     assert!(feed.not_before >= world.now() + Millis::from_days(2) - Millis::from_secs(5));
@@ -156,10 +131,9 @@ async fn h08_retry_after_on_a_good_answer_is_waited_for() {
 
 #[tokio::test(start_paused = true)]
 async fn f06_no_poll_falls_into_a_skipped_hour() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
+    let world = TestWorld::of_feed().await;
     let hours: String = (0..24).filter(|h| *h != 5).map(|h| format!("<hour>{h}</hour>")).collect();
-    world.web.answer(FEED, Ok(document(&format!("<skipHours>{hours}</skipHours>"))));
+    world.web.answer(FEED, Ok(tagged(&format!("<skipHours>{hours}</skipHours>"), "\"1\"")));
     world.web.answer(FEED, Ok(status(304)));
     world.poll(0).await;
     let made = run(&world, Millis::from_days(5)).await;
@@ -178,7 +152,7 @@ async fn adaptive_polls_follow_the_history_to_once_an_hour_and_back_and_keep_the
             format!("<item><link>https://example.org/{n}</link><pubDate>{at}</pubDate></item>")
         })
         .collect();
-    world.web.answer(FEED, Ok(document(&items)));
+    world.web.answer(FEED, Ok(tagged(&items, "\"1\"")));
     world.web.answer(FEED, Ok(status(304)));
     world.poll(0).await;
     let feed = world.feed().await;
@@ -203,16 +177,13 @@ fn made_up(poll: u64, links_too: bool) -> Reply {
     let items: String = (0..3)
         .map(|n| format!("<item><guid>{poll}-{n}</guid><link>https://example.org/{}</link></item>", link(n)))
         .collect();
-    let mut reply = document(&items);
-    reply.headers.validators.etag = Some(format!("\"{poll}\""));
-    reply
+    tagged(&items, &format!("\"{poll}\""))
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_feed_that_makes_up_ids_at_each_poll_is_not_polled_more_often() {
     for links_too in [false, true] {
-        let world = TestWorld::new();
-        world.with_feed(|_| {}).await;
+        let world = TestWorld::of_feed().await;
         for n in 0..3 {
             assert!(world.pages.insert(&accepted(&format!("https://example.org/{n}"))).await.unwrap());
         }
@@ -231,20 +202,16 @@ async fn a_feed_that_makes_up_ids_at_each_poll_is_not_polled_more_often() {
 
 #[tokio::test(start_paused = true)]
 async fn h07_a_poll_that_is_delivered_twice_calls_once() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
-    let mut first = document("<item><link>https://example.org/a</link></item>");
-    first.headers.validators.etag = Some("\"1\"".into());
-    world.web.answer(FEED, Ok(first));
+    let world = TestWorld::answering([tagged("<item><link>https://example.org/a</link></item>", "\"1\"")]).await;
     world.poll(0).await;
     world.web.keep(FEED, status(304));
     world.next_slot().await;
     assert_eq!(world.poll(0).await, Verdict::Done);
     let Verdict::Defer(until) = world.poll(0).await else { panic!("the lease is in force") };
-    world.politeness.clock.sleep(until.since(world.now())).await;
+    world.sleep_until(until).await;
     // It may take a few turns until the lease has run out.
     while let Verdict::Defer(until) = world.poll(0).await {
-        world.politeness.clock.sleep(until.since(world.now())).await;
+        world.sleep_until(until).await;
     }
     assert_eq!(world.calls(CallKind::Feed).len(), 2);
     world.next_slot().await;
@@ -255,30 +222,20 @@ async fn h07_a_poll_that_is_delivered_twice_calls_once() {
 #[tokio::test(start_paused = true)]
 async fn h07_a_parked_poll_that_meets_the_one_of_its_slot_does_not_call_again() {
     for parked_first in [true, false] {
-        let world = TestWorld::new();
-        world.with_feed(|_| {}).await;
-        let mut first = document("<item><link>https://example.org/a</link></item>");
-        first.headers.validators.etag = Some("\"1\"".into());
-        world.web.answer(FEED, Ok(first));
+        let world = TestWorld::answering([tagged("<item><link>https://example.org/a</link></item>", "\"1\"")]).await;
         world.poll(0).await;
         world.web.keep(FEED, status(304));
         world.next_slot().await;
         // The host was unreachable before: the success must be recorded, so the lease is given back.
-        let host = HostKey::new("example.org").unwrap();
-        let (state, version) = world.hosts.load(&host).await.unwrap();
-        let unreached = HostState { failures: 1, lease: None, ..state };
-        world.hosts.swap(&host, version, unreached).await.unwrap();
-        let Some((Source::Feed(mut feed), seen)) = world.sources.get(&world.feed().await.key).await.unwrap() else {
-            panic!("no feed")
-        };
+        let unreached = |state| (HostState { failures: 1, lease: None, ..state }, ());
+        update_host(world.hosts.as_ref(), &host("example.org"), unreached).await.unwrap();
         // A held host leaves this: the row says that a job is parked, until this very minute.
-        (feed.not_before, feed.polling.why) = (world.now(), Why::Held);
-        world.sources.swap(seen, &Source::Feed(feed)).await.unwrap();
+        world.change_feed(FEED, |feed| (feed.not_before, feed.polling.why) = (world.now(), Why::Held)).await;
         let calls = || world.calls(CallKind::Feed).len();
         assert_eq!(calls(), 1);
         for deferrals in if parked_first { [1, 0] } else { [0, 1] } {
             world.poll(deferrals).await;
-            world.politeness.clock.sleep(Millis::from_secs(3)).await;
+            world.sleep(Millis::from_secs(3)).await;
         }
         assert_eq!(calls(), 2, "parked first: {parked_first}");
     }
@@ -286,20 +243,17 @@ async fn h07_a_parked_poll_that_meets_the_one_of_its_slot_does_not_call_again() 
 
 #[tokio::test(start_paused = true)]
 async fn f10_the_hub_of_a_feed_is_kept_with_it_and_forgotten_when_it_is_named_no_more() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
-    let mut first = document("");
+    let world = TestWorld::of_feed().await;
+    let mut first = tagged("", "\"1\"");
     first.headers.links = vec!["<https://hub.example/>; rel=hub".into(), format!("<{FEED}>; rel=self")];
     world.web.answer(FEED, Ok(first));
     world.web.answer(FEED, Ok(status(304)));
     world.poll(0).await;
-    let hub = curlew_model::Hub { url: "https://hub.example/".into(), topic: FEED.into() };
-    world.next_slot().await;
-    world.poll(0).await;
+    let hub = Hub { url: "https://hub.example/".into(), topic: FEED.into() };
+    world.next_poll().await;
     assert_eq!(world.feed().await.polling.hub, Some(hub), "a 304 need not repeat it");
-    world.web.keep(FEED, Reply { body: rss("<item><link>https://example.org/a</link></item>").into(), ..status(200) });
-    world.next_slot().await;
-    world.poll(0).await;
+    world.web.keep(FEED, text(rss("<item><link>https://example.org/a</link></item>")));
+    world.next_poll().await;
     assert_eq!(world.feed().await.polling.hub, None);
     assert!(world.web.calls().iter().all(|call| call.url != "https://hub.example/"), "nothing is called there");
 }

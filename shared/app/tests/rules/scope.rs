@@ -2,12 +2,9 @@
 
 /// Excluded addresses are not called, whoever names them.
 mod exclusions {
-    use crate::robots::{A, ROBOTS, called, fetch, rejected, suggest};
-    use crate::test_world::{FEED, TestWorld, accepted, html, key, moved, rss, visit};
-    use curlew_model::{Gone, Job, PageState, Purpose, QueueName, Rejection, Source, Work};
-    use curlew_policy::politeness::scope::Scope;
+    use crate::robots::suggest;
+    use crate::test_world::*;
     use curlew_policy::site::exclusions::{Exclusions, Lists};
-    use curlew_ports::{Blobs, CallKind, Pages, Sources};
 
     fn world() -> TestWorld {
         let lists = Lists {
@@ -32,9 +29,8 @@ mod exclusions {
             "<item><link>https://example.org/text/1</link></item><item><link>https://example.org/b</link></item>";
         world.web.serve(FEED, "application/rss+xml", rss(items));
         world.poll(0).await;
-        says(rejected(&world, "https://example.org/text/1").await, "the substring '/text/'");
-        let queued = world.queued(QueueName::Fetch).await;
-        let [(Job { work: Work::Fetch(job), .. }, _)] = &queued[..] else { panic!("{queued:?}") };
+        says(world.rejection("https://example.org/text/1").await, "the substring '/text/'");
+        let (job, _) = world.only_visit().await;
         assert_eq!(job.items.len(), 1);
     }
 
@@ -42,12 +38,12 @@ mod exclusions {
     async fn a_page_is_not_called_nor_is_what_it_redirects_to_nor_its_image() {
         let world = world();
         world.web.answer(A, moved(302, "https://example.org/b?print=1"));
-        let head = "<meta property=\"og:image\" content=\"https://example.org/i.png\">";
-        world.web.serve("https://example.org/c", "text/html", html(head));
-        fetch(&world, &["https://example.org/text/1", A, "https://example.org/c"]).await;
-        says(rejected(&world, "https://example.org/text/1").await, "'/text/'");
-        says(rejected(&world, A).await, "the pattern");
-        assert_eq!(world.state("https://example.org/c").await, Some(PageState::Pending));
+        let head = IMAGE;
+        world.serve_page(C, head);
+        world.visit(&["https://example.org/text/1", A, C]).await;
+        says(world.rejection("https://example.org/text/1").await, "'/text/'");
+        says(world.rejection(A).await, "the pattern");
+        assert_eq!(world.state(C).await, Some(PageState::Pending));
         let kinds: Vec<CallKind> = world.web.calls().iter().map(|call| call.kind).collect();
         // robots.txt itself is called, since its rules are needed for the URLs that are not excluded.
         assert_eq!(kinds, [CallKind::Robots, CallKind::Page, CallKind::Page]);
@@ -56,10 +52,10 @@ mod exclusions {
     #[tokio::test(start_paused = true)]
     async fn r04_a_robots_txt_that_leads_to_what_is_excluded_is_out_of_reach() {
         let world = world();
-        world.web.serve(A, "text/html", html(""));
+        world.serve_page(A, "");
         world.web.answer(ROBOTS, moved(301, "https://closed.example/r"));
-        fetch(&world, &[A]).await;
-        assert!(!called(&world, A) && !called(&world, "https://closed.example/r"));
+        world.visit(&[A]).await;
+        assert!(world.called(A) == 0 && world.called("https://closed.example/r") == 0);
     }
 
     #[tokio::test(start_paused = true)]
@@ -69,15 +65,10 @@ mod exclusions {
         assert!(error.contains("the prefix 'https://closed.example/'"), "{error}");
         assert!(suggest(&world).feed("https://example.org/text/feed", true).await.is_err());
         let url = "https://example.org/text/1";
-        let mut row = accepted(url);
-        if let PageState::Accepted { location, .. } = &mut row.state {
-            location.length = crate::zstd_record().len() as u64;
-        }
-        world.pages.insert(&row).await.unwrap();
-        world.blobs.put("segments/2026/11/20/ab.jsonl.zst", crate::zstd_record().into()).await.unwrap();
-        world.fetch(&visit("example.org", &[url], &Purpose::Recheck)).await;
+        world.with_page(url, "example.org").await;
+        world.recheck(url).await;
         assert!(world.web.calls().is_empty());
-        assert_eq!(world.state(url).await, Some(PageState::Gone { reason: Gone::Excluded }));
+        assert_eq!(world.gone(url).await, Some(Gone::Excluded));
     }
 
     #[tokio::test(start_paused = true)]
@@ -93,45 +84,32 @@ mod exclusions {
 
 /// Content signals and licences.
 mod preferences {
-    use crate::robots::{A, ROBOTS, called, days, extract_all, fetch, recheck, rejected, text};
-    use crate::test_world::{TestWorld, host, html, status};
-    use curlew_model::{Gone, Millis, PageState, QueueName, Record, Rejection, Timestamp};
-    use curlew_ports::stage::Verdict;
-    use curlew_ports::{FetchError, HostLedger, Inbox, Reply};
+    use crate::robots::{days, recheck};
+    use crate::test_world::*;
 
     fn says(reason: &Option<Rejection>, what: &str) {
         assert!(matches!(reason, Some(Rejection::Preference(why)) if why.contains(what)), "{reason:?}");
     }
 
     fn page_with(head: &str) -> Result<Reply, FetchError> {
-        Ok(text(&html(head)))
-    }
-
-    async fn record(world: &TestWorld) -> Record {
-        let Some(PageState::Accepted { location, .. }) = world.state(A).await else { panic!("not accepted") };
-        curlew_catalog::segment::RecordReader(world.blobs.as_ref()).read(&location).await.unwrap().unwrap()
+        Ok(text(html(head)))
     }
 
     const RSL: &str = "https://example.org/license.xml";
-    const IMAGE: &str = "<meta property=\"og:image\" content=\"https://example.org/i.png\">";
 
     fn licence(usage: &str) -> String {
         let license = format!("<license><prohibits type=\"usage\">{usage}</prohibits></license>");
         format!("<rsl xmlns=\"https://rslstandard.org/rsl\"><content url=\"/\">{license}</content></rsl>")
     }
 
-    fn calls_of(world: &TestWorld, url: &str) -> usize {
-        world.web.calls().iter().filter(|call| call.url == url).count()
-    }
-
     #[tokio::test(start_paused = true)]
     async fn p16_robots_tag_is_heeded_beside_x_robots_tag() {
         let world = TestWorld::new();
-        let mut reply = text(&html(""));
+        let mut reply = text(html(""));
         reply.headers.structured_robots_tags = vec!["*;nosnippet, CurlewBot;noindex".into()];
         world.web.answer(A, Ok(reply));
-        fetch(&world, &[A]).await;
-        assert_eq!(rejected(&world, A).await, Some(Rejection::Noindex));
+        world.visit(&[A]).await;
+        assert_eq!(world.rejection(A).await, Some(Rejection::Noindex));
     }
 
     #[tokio::test(start_paused = true)]
@@ -148,63 +126,62 @@ mod preferences {
         world.web.serve(ROBOTS, "text/plain", file("yes"));
         world.web.answer(A, page_with(IMAGE));
         world.web.answer(closed, page_with(""));
-        fetch(&world, &[A, closed]).await;
-        says(&rejected(&world, closed).await, "Content-Signal: search=no");
-        extract_all(&world).await;
-        let kept = record(&world).await.preferences;
+        world.visit(&[A, closed]).await;
+        says(&world.rejection(closed).await, "Content-Signal: search=no");
+        world.extract_all().await;
+        let kept = world.record(A).await.preferences;
         assert_eq!(kept.content_signal.as_deref(), Some("ai-train=no, search=yes, use=reference"));
         // A site that refuses search from now on loses its pages with their next re-check.
         world.web.serve(ROBOTS, "text/plain", file("no"));
         recheck(&world).await;
         recheck(&world).await;
-        assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Preference }));
+        assert_eq!(world.gone(A).await, Some(Gone::Preference));
     }
 
     #[tokio::test(start_paused = true)]
     async fn p18_the_licence_that_robots_txt_names_is_asked_before_the_pages_once_a_day() {
-        let world = TestWorld::new();
-        world.with_feed(|_| {}).await;
+        let world = TestWorld::of_feed().await;
         world.web.serve(ROBOTS, "text/plain", format!("License: {RSL}\nUser-agent: *\nAllow: /\n"));
         world.web.serve(RSL, "application/rsl+xml", licence("ai-train"));
         world.web.answer(A, page_with(IMAGE));
-        world.web.answer("https://example.org/b", page_with(""));
-        fetch(&world, &[A, "https://example.org/b"]).await;
+        world.web.answer(B, page_with(""));
+        world.visit(&[A, B]).await;
         let order: Vec<String> = world.web.calls().into_iter().map(|call| call.url).take(3).collect();
         assert_eq!(order, [ROBOTS, RSL, A]);
-        assert_eq!(calls_of(&world, RSL), 1);
-        extract_all(&world).await;
-        assert_eq!(record(&world).await.preferences.license.as_deref(), Some(RSL));
+        assert_eq!(world.called(RSL), 1);
+        world.extract_all().await;
+        assert_eq!(world.record(A).await.preferences.license.as_deref(), Some(RSL));
         world.web.serve(RSL, "application/rsl+xml", licence("search"));
         recheck(&world).await;
         recheck(&world).await;
-        assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Preference }));
-        fetch(&world, &["https://example.org/c"]).await;
-        assert!(calls_of(&world, RSL) <= 3);
+        assert_eq!(world.gone(A).await, Some(Gone::Preference));
+        world.visit(&[C]).await;
+        assert!(world.called(RSL) <= 3);
     }
 
     #[tokio::test(start_paused = true)]
     async fn p18_a_licence_that_a_page_names_or_holds_is_heeded_and_one_document_a_site_is_asked_for() {
         let link = |url: &str| format!("<link rel=license type=application/rsl+xml href={url}>");
-        let (b, c) = ("https://example.org/b", "https://example.org/c");
+        let (b, c) = (B, C);
         let world = TestWorld::new();
         world.web.serve(RSL, "application/rsl+xml", licence("all"));
         world.web.answer(A, page_with(&link("/license.xml")));
-        let mut by_header = text(&html(""));
+        let mut by_header = text(html(""));
         by_header.headers.links = vec![format!("<{RSL}>; rel=\"license\"; type=\"application/rsl+xml\"")];
         world.web.answer(b, Ok(by_header));
         // Another one is not asked for, and what is not known refuses nothing.
         let script = format!("<script type=\"application/rsl+xml\">{}</script>", licence("search"));
         world.web.answer(c, page_with(&script));
-        fetch(&world, &[A, b, c]).await;
-        says(&rejected(&world, A).await, "prohibits search");
-        says(&rejected(&world, b).await, "prohibits search");
-        says(&rejected(&world, c).await, "in the page prohibits search");
-        assert_eq!(calls_of(&world, RSL), 1);
+        world.visit(&[A, b, c]).await;
+        says(&world.rejection(A).await, "prohibits search");
+        says(&world.rejection(b).await, "prohibits search");
+        says(&world.rejection(c).await, "in the page prohibits search");
+        assert_eq!(world.called(RSL), 1);
         // A licence of another kind is no RSL.
         let free = "<link rel=license href=https://creativecommons.org/licenses/by/4.0/>";
         let plain = TestWorld::new();
         plain.web.answer(A, page_with(free));
-        fetch(&plain, &[A]).await;
+        plain.visit(&[A]).await;
         assert_eq!(plain.state(A).await, Some(PageState::Pending));
         assert_eq!(plain.web.calls().len(), 2);
     }
@@ -218,11 +195,11 @@ mod preferences {
             world.web.answer(url, page_with(&head));
         }
         world.web.answer("https://terms.example/0", Ok(status(503)));
-        fetch(&world, &urls.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        world.visit(&urls.iter().map(String::as_str).collect::<Vec<_>>()).await;
         let licences = world.web.calls().iter().filter(|call| call.url.starts_with("https://terms.example/")).count();
         assert_eq!(licences, 2, "robots.txt of the other host, and one document");
         assert_eq!(world.state(&urls[4]).await, Some(PageState::Pending));
-        assert_eq!(world.hosts.load(&host("example.org")).await.unwrap().0.hold, None);
+        assert_eq!(world.host_state("example.org").await.hold, None);
     }
 
     #[tokio::test(start_paused = true)]
@@ -230,36 +207,36 @@ mod preferences {
         let world = TestWorld::new();
         world.web.serve(ROBOTS, "text/plain", "User-agent: *\nCrawl-delay: 600\n");
         world.web.serve(RSL, "application/rsl+xml", licence("search"));
-        world.web.serve(A, "text/html", html("<link rel=license type=application/rsl+xml href=/license.xml>"));
+        world.serve_page(A, "<link rel=license type=application/rsl+xml href=/license.xml>");
         for _ in 0..4 {
-            fetch(&world, &[A]).await;
-            world.politeness.clock.sleep(Millis::from_secs(605)).await;
+            world.visit(&[A]).await;
+            world.sleep(Millis::from_secs(605)).await;
         }
         let order: Vec<String> = world.web.calls().into_iter().map(|call| call.url).collect();
         assert_eq!(order, [ROBOTS, A, RSL, A]);
-        says(&rejected(&world, A).await, "prohibits search");
+        says(&world.rejection(A).await, "prohibits search");
     }
 
     #[tokio::test(start_paused = true)]
     async fn p18_a_wall_in_place_of_the_licence_neither_permits_nor_prohibits_and_the_pages_wait() {
         let file = format!("License: {RSL}\nUser-agent: *\nAllow: /\n");
         let anubis = "<html><script id=\"anubis_challenge\" type=\"application/json\">{}</script><p>Wait.</p></html>";
-        let wall = Reply { body: anubis.into(), ..status(200) };
+        let wall = text(anubis);
         for answer in [wall, status(202), status(402), status(403), status(429), status(451)] {
             let code = answer.status;
             let world = TestWorld::new();
             world.web.serve(ROBOTS, "text/plain", file.clone());
             world.web.keep(RSL, answer);
             world.web.answer(A, page_with(IMAGE));
-            fetch(&world, &[A]).await;
-            assert_eq!((world.state(A).await, called(&world, A)), (None, false), "{code}: the page waits");
+            world.visit(&[A]).await;
+            assert_eq!((world.state(A).await, world.called(A)), (None, 0), "{code}: the page waits");
             for _ in 0..20 {
                 let Some((job, due)) = world.queued(QueueName::Fetch).await.pop() else { panic!("{code}") };
                 assert!(due.since(world.now()) >= Millis::from_hours(23), "{code}: asked once a day at most");
                 run_at(&world, due).await;
-                assert_eq!((job.deferrals, called(&world, A)), (0, false), "{code}");
+                assert_eq!((job.deferrals, world.called(A)), (0, 0), "{code}");
             }
-            world.web.keep(RSL, text(&licence("ai-train")));
+            world.web.keep(RSL, text(licence("ai-train")));
             for _ in 0..2 {
                 let Some((_, due)) = world.queued(QueueName::Fetch).await.pop() else { break };
                 run_at(&world, due).await;
@@ -270,16 +247,8 @@ mod preferences {
 
     /// Runs the visits that are due then.
     async fn run_at(world: &TestWorld, at: Timestamp) {
-        world.politeness.clock.sleep(at.since(world.now())).await;
-        for delivery in world.jobs.receive(QueueName::Fetch, 9, Millis::from_hours(1), world.now()).await.unwrap() {
-            if let Ok(job) = &delivery.job
-                && let Verdict::Defer(at) = world.fetch(job).await
-            {
-                world.jobs.put_back(&delivery.receipt, at).await.unwrap();
-                continue;
-            }
-            world.jobs.ack(&delivery.receipt).await.unwrap();
-        }
+        world.sleep_until(at).await;
+        world.run_due_visits().await;
     }
 
     #[tokio::test(start_paused = true)]
@@ -289,14 +258,14 @@ mod preferences {
             world.web.serve(ROBOTS, "text/plain", format!("License: {RSL}\nUser-agent: *\nAllow: /\n"));
             world.web.serve(RSL, "application/rsl+xml", licence(usage));
             world.web.answer(A, page_with(IMAGE));
-            fetch(&world, &[A]).await;
+            world.visit(&[A]).await;
             world.web.keep(RSL, status(402));
             days(&world, 2).await;
-            let b = "https://example.org/b";
+            let b = B;
             world.web.answer(b, page_with(IMAGE));
-            fetch(&world, &[b]).await;
+            world.visit(&[b]).await;
             assert_eq!(world.state(b).await == Some(PageState::Pending), left, "{usage}: {:?}", world.state(b).await);
-            assert!(calls_of(&world, RSL) >= 2);
+            assert!(world.called(RSL) >= 2);
         }
     }
 }

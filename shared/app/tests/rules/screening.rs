@@ -1,30 +1,26 @@
 //! Screening in the stages: images, the order of judgements, and the operator's overrides.
 
-use crate::test_world::{TestWorld, html, new, page, page_job, visit};
-use curlew_crawl::pages::judge::Judge;
-use curlew_crawl::worker::PageJob;
-use curlew_model::{Gone, Job, Millis, PageState, Purpose, QueueName, Rejection, Work};
-use curlew_policy::trace;
-use curlew_ports::stage::{StageError, Verdict};
-use curlew_ports::{Blobs, CallKind};
+use crate::test_world::*;
+use curlew_catalog::thumbnails::thumbnail_key;
+use curlew_policy::address::image_id;
 use curlew_screen::image::SkinRegions;
 use curlew_screen::{Screener, Settings, Topic, TopicRule, Verdict as Judged};
 use std::io::Cursor;
-use std::sync::Arc;
-
-const A: &str = "https://example.org/a";
-const B: &str = "https://example.org/b";
 const PICTURE: &str = "https://example.org/a.png";
 const ELSEWHERE: &str = "https://cdn.example.com/a.png";
 
 /// Returns a world whose judge lets the embedded classifier decide alone.
 fn strict(allow: &str) -> TestWorld {
+    TestWorld { judge: Arc::new(judge(allow)), ..TestWorld::new() }
+}
+
+fn judge(allow: &str) -> Judge {
     let rule = TopicRule { on: true, threshold: 0.4 };
     let allow = Some(allow).filter(|a| !a.is_empty()).map(|a| a.parse().unwrap());
     let settings =
         Settings { topics: [(Topic::Adult, rule)].into(), allow: allow.into_iter().collect(), ..Settings::default() };
     let screener = Arc::new(Screener::new(settings, &[]).unwrap());
-    TestWorld { judge: Arc::new(Judge::new(Some(screener), Some(Arc::new(SkinRegions)))), ..TestWorld::new() }
+    Judge::new(Some(screener), Some(Arc::new(SkinRegions)))
 }
 
 /// Returns a shaded body before a wall, or with `clothed` the same in blue.
@@ -51,17 +47,10 @@ fn serve(world: &TestWorld, url: &str, picture: &str, bytes: Vec<u8>) {
     world.web.serve(picture, "image/png", bytes);
 }
 
-async fn extract_all(world: &TestWorld) {
-    let queued = world.queued(QueueName::Extract).await.into_iter();
-    let jobs: Vec<_> = queued.map(|(job, _)| page_job(&job)).collect();
-    assert!(world.extract().run_batch(&jobs).await.iter().all(|verdict| matches!(verdict, Ok(Verdict::Done))));
-}
-
 /// Runs the visits to images that extraction has asked for.
 async fn fetch_images(world: &TestWorld) -> usize {
-    let visits = world.queued(QueueName::Fetch).await;
-    for (job, _) in &visits {
-        let Job { work: Work::Fetch(images), .. } = job else { panic!("{job:?}") };
+    let visits = world.visits().await;
+    for (images, _) in &visits {
         assert_eq!(world.fetch(images).await, Verdict::Done);
     }
     visits.len()
@@ -71,8 +60,7 @@ async fn fetch_images(world: &TestWorld) -> usize {
 async fn a_page_whose_image_is_rejected_says_so_in_its_row() {
     let world = strict("");
     serve(&world, A, PICTURE, body(false));
-    world.fetch(&visit("example.org", &[A], &new())).await;
-    extract_all(&world).await;
+    world.crawl(&[A]).await;
     let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = world.state(A).await else {
         panic!("it was taken")
     };
@@ -80,7 +68,7 @@ async fn a_page_whose_image_is_rejected_says_so_in_its_row() {
     let because = why.because.unwrap();
     assert!(because.contains("adult: 0.4") && because.contains("because of its image: one region"), "{because}");
     assert!(because.contains("% across"), "{because}");
-    assert!(world.blobs.list("segments/", None, 9).await.unwrap().is_empty(), "nothing of it is kept");
+    assert!(world.keys("segments/").await.is_empty(), "nothing of it is kept");
     assert!(why.picture.is_some_and(|picture| picture.starts_with("Qk")), "but a few blurred pixels of the picture");
 }
 
@@ -90,9 +78,8 @@ async fn other_images_and_sites_that_are_let_through_pass() {
         [(strict(""), body(true)), (strict("example.org: adult"), body(false)), (TestWorld::new(), body(false))]
     {
         serve(&world, A, PICTURE, bytes);
-        world.fetch(&visit("example.org", &[A], &new())).await;
-        extract_all(&world).await;
-        assert!(matches!(world.state(A).await, Some(PageState::Accepted { .. })));
+        world.crawl(&[A]).await;
+        assert!(world.is_accepted(A).await);
     }
 }
 
@@ -101,55 +88,42 @@ async fn an_image_of_another_host_is_judged_when_it_comes() {
     let world = strict("");
     serve(&world, A, ELSEWHERE, body(false));
     serve(&world, B, ELSEWHERE, body(false));
-    world.fetch(&visit("example.org", &[A, B], &new())).await;
-    extract_all(&world).await;
-    assert!(matches!(world.state(A).await, Some(PageState::Accepted { .. })), "its words pass");
+    world.crawl(&[A, B]).await;
+    assert!(world.is_accepted(A).await, "its words pass");
     assert_eq!(fetch_images(&world).await, 1);
     for url in [A, B] {
-        assert_eq!(world.state(url).await, Some(PageState::Gone { reason: Gone::Screened }), "{url}");
+        assert_eq!(world.gone(url).await, Some(Gone::Screened), "{url}");
     }
-    assert_eq!(world.blobs.list("audit/", None, 9).await.unwrap().len(), 2);
+    assert_eq!(world.keys("audit/").await.len(), 2);
     assert!(world.calls(CallKind::Image).len() <= 2);
     // Once the image is known, no later page with it gets so far.
-    world
-        .blobs
-        .put(
-            &curlew_catalog::thumbnails::thumbnail_key(&curlew_policy::address::image_id(&ELSEWHERE.parse().unwrap())),
-            jpeg(),
-        )
-        .await
-        .unwrap();
+    world.blobs.put(&thumbnail_key(&image_id(&ELSEWHERE.parse().unwrap())), jpeg()).await.unwrap();
     let later = "https://example.org/later";
     serve(&world, later, ELSEWHERE, body(false));
-    world.fetch(&visit("example.org", &[later], &new())).await;
-    extract_all(&world).await;
-    assert!(matches!(world.state(later).await, Some(PageState::Rejected { .. })));
+    world.crawl(&[later]).await;
+    assert!(world.rejection(later).await.is_some());
 }
 
 /// On a stack, whoever fetches images has no model.
 #[tokio::test(start_paused = true)]
 async fn a_page_waits_for_an_image_that_nobody_would_judge_later() {
-    let rule = TopicRule { on: true, threshold: 0.4 };
-    let settings = Settings { topics: [(Topic::Adult, rule)].into(), ..Settings::default() };
-    let screener = Arc::new(Screener::new(settings, &[]).unwrap());
-    let judge = Judge::new(Some(screener), Some(Arc::new(SkinRegions))).awaiting_images();
-    let world = TestWorld { judge: Arc::new(judge), ..TestWorld::new() };
+    let judge = Arc::new(judge("").awaiting_images());
+    let world = TestWorld { judge, ..TestWorld::new() };
     serve(&world, A, ELSEWHERE, body(false));
-    world.fetch(&visit("example.org", &[A], &new())).await;
+    world.visit(&[A]).await;
     let jobs: Vec<_> = world.queued(QueueName::Extract).await.iter().map(|(job, _)| page_job(job)).collect();
     let verdicts = world.extract().run_batch(&jobs).await;
     assert!(matches!(verdicts[..], [Ok(Verdict::Defer(_))]), "{verdicts:?}");
-    assert!(!matches!(world.state(A).await, Some(PageState::Accepted { .. })), "nobody finds it yet");
+    assert!(!world.is_accepted(A).await, "nobody finds it yet");
     let patient: Vec<_> = jobs.iter().cloned().map(|job| PageJob { deferrals: 3, ..job }).collect();
-    let image = curlew_policy::address::image_id(&ELSEWHERE.parse().unwrap());
-    world.blobs.put(&curlew_catalog::thumbnails::thumbnail_key(&image), jpeg()).await.unwrap();
+    world.blobs.put(&thumbnail_key(&image_id(&ELSEWHERE.parse().unwrap())), jpeg()).await.unwrap();
     assert!(matches!(world.extract().run_batch(&jobs).await[..], [Ok(Verdict::Done)]));
-    assert!(matches!(world.state(A).await, Some(PageState::Rejected { .. })), "it has come");
+    assert!(world.rejection(A).await.is_some(), "it has come");
 
     let world = TestWorld { judge: world.judge.clone(), ..TestWorld::new() };
     serve(&world, A, ELSEWHERE, body(false));
     assert!(matches!(world.extract().run_batch(&patient).await[..], [Ok(Verdict::Done)]));
-    assert!(matches!(world.state(A).await, Some(PageState::Accepted { .. })), "it does not wait for ever");
+    assert!(world.is_accepted(A).await, "it does not wait for ever");
 }
 
 fn jpeg() -> bytes::Bytes {
@@ -160,17 +134,17 @@ fn jpeg() -> bytes::Bytes {
 async fn an_image_that_comes_before_its_pages_row_waits_for_it() {
     let world = strict("");
     serve(&world, A, ELSEWHERE, body(false));
-    world.fetch(&visit("example.org", &[A], &new())).await;
+    world.visit(&[A]).await;
     let pending = world.state(A).await;
-    let image = curlew_policy::address::image_id(&ELSEWHERE.parse().unwrap());
-    let purpose = curlew_model::Purpose::Image { image, trace: None };
+    let image = image_id(&ELSEWHERE.parse().unwrap());
+    let purpose = Purpose::Image { image, trace: None };
     let mut job = visit("cdn.example.com", &[ELSEWHERE], &purpose);
-    job.items[0].page = crate::test_world::page(A);
+    job.items[0].page = page(A);
     world.fetch(&job).await;
     assert_eq!(world.state(A).await, pending);
-    extract_all(&world).await;
+    world.extract_all().await;
     // The thumbnail was there already, so the page was judged by it.
-    assert!(matches!(world.state(A).await, Some(PageState::Rejected { .. })));
+    assert!(world.rejection(A).await.is_some());
     assert_eq!(fetch_images(&world).await, 1, "the image's visit was put off");
 }
 
@@ -184,7 +158,7 @@ async fn a_visit_to_images_asks_for_each_in_the_name_of_its_pages_chain() {
         world.fetch(&Job::new(visit("example.org", &[url], &new())).traced(Some(chain.clone()))).await;
         chains.push((page(url), Some(chain)));
     }
-    extract_all(&world).await;
+    world.extract_all().await;
     let queued = world.queued(QueueName::Fetch).await;
     let [(Job { work: Work::Fetch(images), trace, .. }, _)] = &queued[..] else {
         panic!("one visit for both: {queued:?}")
@@ -199,10 +173,8 @@ async fn without_a_judge_of_images_pages_share_one_visit_to_theirs() {
     let world = TestWorld::new();
     serve(&world, A, ELSEWHERE, body(false));
     serve(&world, B, ELSEWHERE, body(false));
-    world.fetch(&visit("example.org", &[A, B], &new())).await;
-    extract_all(&world).await;
-    let queued = world.queued(QueueName::Fetch).await;
-    let [(Job { work: Work::Fetch(images), .. }, _)] = &queued[..] else { panic!("{queued:?}") };
+    world.crawl(&[A, B]).await;
+    let (images, _) = world.only_visit().await;
     assert_eq!(images.items.len(), 1);
 }
 
@@ -213,26 +185,17 @@ const OFFER: &str = "<html><head><title>Online casino: free spins and a welcome 
     bet on roulette and blackjack, and win real money at the best casino online. Free spins for every new player, every \
     day.</p></article></body></html>";
 
-async fn crawl(world: &TestWorld, url: &str) {
-    world.fetch(&visit("example.org", &[url], &new())).await;
-    extract_all(world).await;
-}
-
 /// Runs the queued jobs: visits, and the jobs that they send on.
 async fn run_queues(world: &TestWorld) {
     for (job, _) in world.queued(QueueName::Fetch).await {
         world.fetch(&job).await;
     }
-    extract_all(world).await;
-}
-
-fn is_accepted(state: Option<&PageState>) -> bool {
-    matches!(state, Some(PageState::Accepted { .. }))
+    world.extract_all().await;
 }
 
 async fn audited(world: &TestWorld) -> Vec<String> {
     let mut lines = Vec::new();
-    for key in world.blobs.list("audit/", None, 99).await.unwrap() {
+    for key in world.keys("audit/").await {
         let blob = world.blobs.get(&key).await.unwrap().unwrap();
         let line: serde_json::Value = serde_json::from_slice(&blob.bytes).unwrap();
         lines.push(format!("{} {}", line["what"].as_str().unwrap(), line["reason"].as_str().unwrap()));
@@ -245,7 +208,7 @@ async fn audited(world: &TestWorld) -> Vec<String> {
 async fn a_page_that_is_let_through_is_fetched_once_more_and_stays_through_re_checks() {
     let world = TestWorld::new();
     world.web.serve(A, "text/html", OFFER);
-    crawl(&world, A).await;
+    world.crawl(&[A]).await;
     let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = world.state(A).await else { panic!("taken") };
     assert_eq!(why.topics, ["gambling"]);
     assert!(why.because.unwrap().contains("free spins"));
@@ -254,18 +217,18 @@ async fn a_page_that_is_let_through_is_fetched_once_more_and_stays_through_re_ch
     let scope = overrides.scope(A).await.unwrap();
     let followed = overrides.give("ana", &scope, Judged::Pass, vec![], Some("a satire".into())).await.unwrap();
     assert_eq!((followed.removed, followed.taken_up), (0, 1));
-    world.politeness.clock.sleep(Millis::from_mins(1)).await;
+    world.sleep(Millis::from_mins(1)).await;
     run_queues(&world).await;
-    assert!(is_accepted(world.state(A).await.as_ref()));
+    assert!(world.is_accepted(A).await);
     for _ in 0..3 {
-        world.politeness.clock.sleep(Millis::from_days(8)).await;
-        world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
-        assert!(is_accepted(world.state(A).await.as_ref()), "a re-check asks the same override");
+        world.sleep(Millis::from_days(8)).await;
+        world.recheck(A).await;
+        assert!(world.is_accepted(A).await, "a re-check asks the same override");
     }
     // Another process, with an empty memory, knows it too.
     let other = TestWorld::sharing(&world);
     other.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
-    assert!(is_accepted(world.state(A).await.as_ref()));
+    assert!(world.is_accepted(A).await);
     assert_eq!(audited(&world).await, ["override allow"]);
     let listed = overrides.list().await.unwrap();
     assert_eq!((listed.len(), listed[0].rule.note.as_deref()), (1, Some("a satire")));
@@ -277,25 +240,25 @@ async fn a_site_that_is_kept_out_loses_its_pages_and_gets_no_new_ones_until_it_i
     for url in [A, B] {
         serve(&world, url, PICTURE, body(true));
     }
-    crawl(&world, A).await;
-    assert!(is_accepted(world.state(A).await.as_ref()));
+    world.crawl(&[A]).await;
+    assert!(world.is_accepted(A).await);
     let overrides = world.overrides();
     let site = overrides.scope("example.org").await.unwrap();
     let followed = overrides.give("ana", &site, Judged::Reject, vec![], None).await.unwrap();
     assert_eq!((followed.removed, followed.taken_up), (1, 0));
-    assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Screened }));
+    assert_eq!(world.gone(A).await, Some(Gone::Screened));
     // The rules are cached for a minute.
-    world.politeness.clock.sleep(Millis::from_mins(1)).await;
-    crawl(&world, B).await;
+    world.sleep(Millis::from_mins(1)).await;
+    world.crawl(&[B]).await;
     let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = world.state(B).await else { panic!("taken") };
     assert!(why.is_operators() && why.because.unwrap().contains("The operator keeps example.org out"));
 
     let followed = overrides.take_back("ana", &site).await.unwrap().unwrap();
     assert_eq!((followed.removed, followed.taken_up), (0, 1));
-    world.politeness.clock.sleep(Millis::from_mins(1)).await;
+    world.sleep(Millis::from_mins(1)).await;
     run_queues(&world).await;
-    assert!(is_accepted(world.state(B).await.as_ref()));
-    assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Screened }), "what is gone stays gone");
+    assert!(world.is_accepted(B).await);
+    assert_eq!(world.gone(A).await, Some(Gone::Screened), "what is gone stays gone");
     assert_eq!(overrides.take_back("ana", &site).await.unwrap(), None);
     assert_eq!(audited(&world).await, ["override deny", "override taken_back", "removed screened"]);
 }
@@ -309,33 +272,33 @@ async fn a_page_weighs_more_than_its_site_and_topics_than_none() {
     let (site, page) = (overrides.scope("example.org").await.unwrap(), overrides.scope(B).await.unwrap());
     overrides.give("ana", &site, Judged::Pass, vec![Topic::Violence], None).await.unwrap();
     overrides.give("ana", &page, Judged::Reject, vec![], None).await.unwrap();
-    crawl(&world, A).await;
-    assert!(matches!(world.state(A).await, Some(PageState::Rejected { .. })), "gambling is not what was let through");
-    crawl(&world, B).await;
-    assert!(matches!(world.state(B).await, Some(PageState::Rejected { .. })));
+    world.crawl(&[A]).await;
+    assert!(world.rejection(A).await.is_some(), "gambling is not what was let through");
+    world.crawl(&[B]).await;
+    assert!(world.rejection(B).await.is_some());
     // A new override replaces the old one with the same scope.
     overrides.give("ana", &site, Judged::Pass, vec![Topic::Gambling], None).await.unwrap();
     assert_eq!(overrides.list().await.unwrap().len(), 2);
-    world.politeness.clock.sleep(Millis::from_mins(1)).await;
+    world.sleep(Millis::from_mins(1)).await;
     run_queues(&world).await;
-    assert!(is_accepted(world.state(A).await.as_ref()));
-    assert!(matches!(world.state(B).await, Some(PageState::Rejected { .. })));
+    assert!(world.is_accepted(A).await);
+    assert!(world.rejection(B).await.is_some());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_re_check_removes_what_is_kept_out_without_a_call() {
     let world = TestWorld::new();
     serve(&world, A, PICTURE, body(true));
-    crawl(&world, A).await;
+    world.crawl(&[A]).await;
     // As if the process that gave the override had died before it applied it.
     let rule = serde_json::json!({ "overrides": [
         { "scope": { "page": A }, "verdict": "reject", "at": "2026-11-21T00:00:00Z" }
     ]});
     world.blobs.put("overrides.json", rule.to_string().into()).await.unwrap();
-    world.politeness.clock.sleep(Millis::from_mins(1)).await;
+    world.sleep(Millis::from_mins(1)).await;
     let before = world.web.calls().len();
-    world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
-    assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Screened }));
+    world.recheck(A).await;
+    assert_eq!(world.gone(A).await, Some(Gone::Screened));
     assert_eq!(world.web.calls().len(), before);
 }
 
@@ -343,9 +306,10 @@ async fn a_re_check_removes_what_is_kept_out_without_a_call() {
 async fn what_is_no_host_and_no_page_is_said() {
     let overrides = TestWorld::new().overrides();
     for wrong in ["", "a b", "example.org/page", "ftp://example.org/", "https://"] {
+        let refused = overrides.scope(wrong).await;
         assert!(
-            matches!(overrides.scope(wrong).await, Err(StageError::Job(why)) if why.contains("neither a host")),
-            "{wrong}"
+            matches!(&refused, Err(StageError::Job(why)) if why.contains("neither a host")),
+            "{wrong}: {refused:?}"
         );
     }
     let scope = overrides.scope("Example.ORG").await.unwrap();

@@ -2,20 +2,11 @@
 //! image that cannot be had has successors.
 
 use crate::revision::{wait, work};
-use crate::test_world::{FEED, TestWorld, html, new, page, rss, status, visit};
-use curlew_catalog::segment::RecordReader;
-use curlew_crawl::pages::sample::{HowMany, Sample, Sampled};
-use curlew_model::{EntryHints, PageState, Purpose, Record, Rejection, Screened, ThumbnailId};
-use curlew_ports::{CallKind, FetchError, Pages, Reply};
-use std::io::Cursor;
-
-const A: &str = "https://example.org/a";
-const IMAGE: &str = "<meta property=\"og:image\" content=\"https://example.org/i.png\">";
+use crate::test_world::*;
+use curlew_crawl::pages::sample::{HowMany, Sampled};
 
 fn document(body: String) -> Reply {
-    let mut reply = Reply { body: body.into(), ..status(200) };
-    reply.headers.content_type = Some("text/html".into());
-    reply
+    html_reply(body)
 }
 
 /// A page about a bird, with a text that no other bird's page has.
@@ -31,7 +22,7 @@ fn item(title: &str) -> String {
 }
 
 async fn polled(world: &TestWorld, title: &str) {
-    world.web.keep(FEED, Reply { body: item(title).into(), ..status(200) });
+    world.web.keep(FEED, text(item(title)));
     let polls = world.calls(CallKind::Feed).len();
     if polls > 0 {
         world.next_slot().await;
@@ -44,7 +35,7 @@ async fn polled(world: &TestWorld, title: &str) {
 }
 
 async fn sampled(world: &TestWorld) -> Sampled {
-    let sample = Sample { politeness: world.politeness.clone(), pages: world.pages.clone(), queue: world.jobs.clone() };
+    let sample = world.sample();
     let sampled = sample.run(HowMany::Daily(50)).await.unwrap();
     work(world).await;
     sampled
@@ -52,13 +43,6 @@ async fn sampled(world: &TestWorld) -> Sampled {
 
 fn rejected(reason: Rejection) -> Option<PageState> {
     Some(PageState::Rejected { reason })
-}
-
-async fn record(world: &TestWorld, url: &str) -> Record {
-    let Some(PageState::Accepted { location, .. }) = world.state(url).await else {
-        panic!("{url}: {:?}", world.state(url).await)
-    };
-    RecordReader(world.blobs.as_ref()).read(&location).await.unwrap().unwrap()
 }
 
 fn pages_called(world: &TestWorld, url: &str) -> usize {
@@ -84,7 +68,7 @@ async fn a_rejected_page_is_looked_at_again_when_its_entry_changes() {
         world.web.keep(A, about("godwit", ""));
         polled(&world, "The godwit, once more").await;
         assert_eq!(pages_called(&world, A), calls + 1, "{reason}");
-        assert!(matches!(world.state(A).await, Some(PageState::Accepted { .. })), "{reason}");
+        assert!(world.is_accepted(A).await, "{reason}");
     }
 }
 
@@ -94,7 +78,7 @@ async fn a_rejected_page_is_looked_at_again_after_a_week_and_after_a_month_and_n
     world.with_feed(|feed| feed.image = None).await;
     world.web.keep(A, document(html("")));
     polled(&world, "The godwit").await;
-    let first = world.pages.get(&page(A)).await.unwrap().unwrap().0;
+    let first = world.row(A).await;
     let mut looks = vec![];
     for day in 1..120 {
         wait(&world, 24).await;
@@ -105,7 +89,7 @@ async fn a_rejected_page_is_looked_at_again_after_a_week_and_after_a_month_and_n
         assert_eq!(world.state(A).await, rejected(Rejection::NoImage));
     }
     assert_eq!(looks, [7, 30]);
-    let row = world.pages.get(&page(A)).await.unwrap().unwrap().0;
+    let row = world.row(A).await;
     assert_eq!((row.rejected_at, row.feed), (Some(first.at), first.feed), "what the row knows is kept");
     assert!(row.at > first.at);
 }
@@ -120,15 +104,11 @@ async fn a_second_look_takes_the_page_that_is_better_now_and_leaves_what_was_scr
     ] {
         let world = TestWorld::new();
         let state = PageState::Rejected { reason: reason.clone() };
-        world
-            .pages
-            .insert(&curlew_model::Page { state, at: world.now(), ..crate::test_world::accepted(A) })
-            .await
-            .unwrap();
+        world.pages.insert(&Page { state, at: world.now(), ..accepted(A) }).await.unwrap();
         world.web.keep(A, about("godwit", ""));
         wait(&world, 8 * 24).await;
         assert_eq!(sampled(&world).await.second_looks, usize::from(is_taken), "{reason}");
-        assert_eq!(matches!(world.state(A).await, Some(PageState::Accepted { .. })), is_taken, "{reason}");
+        assert_eq!(world.is_accepted(A).await, is_taken, "{reason}");
     }
 }
 
@@ -136,7 +116,7 @@ async fn a_second_look_takes_the_page_that_is_better_now_and_leaves_what_was_scr
 async fn a_host_out_of_reach_leaves_the_reason_of_a_rejection() {
     let world = TestWorld::new();
     let state = PageState::Rejected { reason: Rejection::ShortText };
-    let row = curlew_model::Page { state, at: world.now(), ..crate::test_world::accepted(A) };
+    let row = Page { state, at: world.now(), ..accepted(A) };
     world.pages.insert(&row).await.unwrap();
     world.web.answer(A, Err(FetchError::Network("gone".into())));
     wait(&world, 8 * 24).await;
@@ -178,7 +158,7 @@ async fn a_message_in_place_of_an_announced_page_is_rejected_until_the_page_is_t
     world.web.keep(A, about("godwit", ""));
     wait(&world, 25 * 24).await;
     assert_eq!(sampled(&world).await.second_looks, 1);
-    assert!(matches!(world.state(A).await, Some(PageState::Accepted { .. })));
+    assert!(world.is_accepted(A).await);
 }
 
 #[tokio::test(start_paused = true)]
@@ -205,7 +185,7 @@ async fn pages_that_share_a_wrong_canonical_link_are_pages_of_their_own() {
         world.fetch(&visit("example.org", &urls.each_ref().map(String::as_str), &new())).await;
         work(&world).await;
         for bird in birds {
-            assert_eq!(record(&world, &url(bird)).await.title, format!("On the {bird}"), "{link}");
+            assert_eq!(world.record(&url(bird)).await.title, format!("On the {bird}"), "{link}");
         }
         assert!(pages_called(&world, link) <= 2, "{link}: once as a page, once as a link");
         // Nothing is removed by a re-check.
@@ -213,7 +193,7 @@ async fn pages_that_share_a_wrong_canonical_link_are_pages_of_their_own() {
         sampled(&world).await;
         world.remove_what_was_sent().await;
         for bird in birds {
-            assert!(matches!(world.state(&url(bird)).await, Some(PageState::Accepted { .. })), "{link}: {bird}");
+            assert!(world.is_accepted(&url(bird)).await, "{link}: {bird}");
         }
     }
 }
@@ -223,18 +203,18 @@ async fn a_canonical_link_that_only_drops_what_a_feed_added_costs_no_call() {
     let world = TestWorld::new();
     let link = format!("<link rel=canonical href=\"{A}\">");
     world.web.keep("https://example.org/a?source=rss", about("godwit", &link));
-    world.fetch(&visit("example.org", &["https://example.org/a?source=rss"], &new())).await;
+    world.visit(&["https://example.org/a?source=rss"]).await;
     work(&world).await;
-    assert_eq!((record(&world, A).await.url.as_str(), pages_called(&world, A)), (A, 0));
+    assert_eq!((world.record(A).await.url.as_str(), pages_called(&world, A)), (A, 0));
     // What looks like the number of an article is no addition.
     let world = TestWorld::new();
     for (n, bird) in ["godwit", "curlew"].into_iter().enumerate() {
         world.web.keep(&format!("https://example.org/a?id={n}"), about(bird, &link));
     }
-    world.fetch(&visit("example.org", &["https://example.org/a?id=0", "https://example.org/a?id=1"], &new())).await;
+    world.visit(&["https://example.org/a?id=0", "https://example.org/a?id=1"]).await;
     work(&world).await;
     for (n, bird) in ["godwit", "curlew"].into_iter().enumerate() {
-        assert_eq!(record(&world, &format!("https://example.org/a?id={n}")).await.title, format!("On the {bird}"));
+        assert_eq!(world.record(&format!("https://example.org/a?id={n}")).await.title, format!("On the {bird}"));
     }
 }
 
@@ -245,35 +225,29 @@ async fn a_canonical_link_that_the_visit_has_fetched_is_not_called_again() {
     for url in [A, print] {
         world.web.keep(url, about("godwit", &link));
     }
-    world.fetch(&visit("example.org", &[A, print], &new())).await;
+    world.visit(&[A, print]).await;
     assert_eq!(pages_called(&world, A), 1);
     assert!(matches!(world.state(print).await, Some(PageState::Alias { .. })));
     work(&world).await;
-    assert_eq!((record(&world, A).await.url.as_str(), pages_called(&world, A)), (A, 1));
+    assert_eq!((world.record(A).await.url.as_str(), pages_called(&world, A)), (A, 1));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_canonical_link_to_a_host_that_is_not_known_costs_the_visit_nothing() {
     let world = TestWorld::new();
     world.web.answer("https://staging.example.org/robots.txt", Err(FetchError::Network("no answer".into())));
-    let urls = ["https://example.org/a", "https://example.org/b", "https://example.org/c"];
+    let urls = [A, B, C];
     for (url, bird) in urls.iter().zip(["godwit", "curlew", "dunlin"]) {
         let path = url.trim_start_matches("https://example.org");
         let link = format!("<link rel=canonical href=\"https://staging.example.org{path}\">");
         world.web.keep(url, about(bird, &link));
     }
-    world.fetch(&visit("example.org", &urls, &new())).await;
+    world.visit(&urls).await;
     work(&world).await;
     for url in urls {
-        assert_eq!(record(&world, url).await.url, url);
+        assert_eq!(world.record(url).await.url, url);
     }
     assert!(world.web.calls().iter().all(|call| !call.url.contains("staging")), "{:?}", world.web.calls());
-}
-
-fn png() -> Vec<u8> {
-    let mut out = Cursor::new(Vec::new());
-    image::DynamicImage::new_rgb8(120, 120).write_to(&mut out, image::ImageFormat::Png).unwrap();
-    out.into_inner()
 }
 
 fn with_images(head: &str) -> String {
@@ -287,13 +261,13 @@ fn images_called(world: &TestWorld) -> Vec<String> {
 #[tokio::test(start_paused = true)]
 async fn the_second_choice_of_an_image_is_called_at_once_if_the_first_may_not_be() {
     let world = TestWorld::new();
-    world.web.serve("https://example.org/robots.txt", "text/plain", "User-agent: *\nDisallow: /private/\n");
+    world.web.serve(ROBOTS, "text/plain", "User-agent: *\nDisallow: /private/\n");
     let head = "<meta property=og:image content=/private/a.png><meta name=twitter:image content=/card.png>";
     world.web.keep(A, document(with_images(head)));
-    world.web.serve("https://example.org/card.png", "image/png", png());
-    world.fetch(&visit("example.org", &[A], &new())).await;
+    world.web.serve("https://example.org/card.png", "image/png", png(120));
+    world.visit(&[A]).await;
     work(&world).await;
-    let record = record(&world, A).await;
+    let record = world.record(A).await;
     assert_eq!(record.image.as_deref(), Some("https://example.org/card.png"));
     assert!(record.thumbnail.is_some());
     assert_eq!(images_called(&world), ["https://example.org/card.png"]);
@@ -303,12 +277,12 @@ async fn the_second_choice_of_an_image_is_called_at_once_if_the_first_may_not_be
 async fn the_second_choice_of_an_image_that_failed_is_called_a_day_later() {
     let world = TestWorld::new();
     world.web.keep(A, document(with_images("<meta property=og:image content=/missing.png>")));
-    world.web.serve("https://example.org/body.png", "image/png", png());
+    world.web.serve("https://example.org/body.png", "image/png", png(120));
     let hints = EntryHints::default();
     world.fetch(&visit("example.org", &[A], &Purpose::New { hints })).await;
     work(&world).await;
     assert_eq!(images_called(&world), ["https://example.org/missing.png"], "two calls a page and look");
-    let record = record(&world, A).await;
+    let record = world.record(A).await;
     assert_eq!(record.image.as_deref(), Some("https://example.org/body.png"));
     let Some(ThumbnailId::Object(image)) = record.thumbnail else { panic!("it has a second choice") };
     wait(&world, 25).await;
@@ -329,11 +303,11 @@ async fn an_image_elsewhere_that_gave_none_gives_way_on_later_pages() {
         let page = String::from_utf8(about(bird, "").body.to_vec()).unwrap();
         let page = page.replace("https://example.org/i.png", elsewhere);
         world.web.keep(&url, document(page.replace("<article>", &format!("<article><img src=/{bird}.png>"))));
-        world.fetch(&visit("example.org", &[&url], &new())).await;
+        world.visit(&[&url]).await;
         work(&world).await;
         wait(&world, 1).await;
         work(&world).await;
-        images.push(record(&world, &url).await.image.unwrap());
+        images.push(world.record(&url).await.image.unwrap());
     }
     assert_eq!(images, [elsewhere, "https://example.org/curlew.png"]);
     assert_eq!(images_called(&world), images, "each is called once");

@@ -1,17 +1,9 @@
 //! Signed requests: where a host asked, everywhere, or nowhere, and what a refusal means then.
 
-use crate::test_world::{TestWorld, host, html, moved, new, status, visit, visited};
-use async_trait::async_trait;
-use curlew_crawl::politeness::access::Politeness;
+use crate::test_world::*;
 use curlew_crawl::politeness::signing::{DIRECTORY, KeySource, SignatureMode, Signer, directory};
-use curlew_model::{HoldReason, HostState, Millis, PageState, QueueName, Timestamp};
-use curlew_ports::{Blobs, Call, CallKind, HostLedger, PortError, Reply};
 use curlew_signature::keys::KeyRing;
-use std::sync::{Arc, Mutex};
-use url::Url;
-
-const A: &str = "https://example.org/a";
-const B: &str = "https://example.org/b";
+use std::sync::Mutex;
 const ASKED: &str = r#"sig1=("@authority" "signature-agent");tag="web-bot-auth""#;
 
 /// Keys as a test has them.
@@ -48,13 +40,7 @@ fn asking(code: u16) -> Reply {
 }
 
 fn page() -> Reply {
-    let mut reply = Reply { body: html("").into(), ..status(200) };
-    reply.headers.content_type = Some("text/html".to_owned());
-    reply
-}
-
-async fn state(world: &TestWorld) -> HostState {
-    world.hosts.load(&host("example.org")).await.unwrap().0
+    html_reply(html(""))
 }
 
 /// The pages that were called, and which of the calls were signed.
@@ -74,16 +60,16 @@ async fn i01_a_host_that_asks_is_called_again_signed_after_the_pause_and_always_
         world.web.answer(A, Ok(page()));
         world.web.answer(B, Ok(page()));
         let began = world.now();
-        world.fetch(&visit("example.org", &[A, B], &new())).await;
+        world.visit(&[A, B]).await;
         assert_eq!(called(&world), pages(&[(A, false), (A, true), (B, true)]), "{code}");
         assert!(world.now().since(began) >= Millis::from_secs(2), "each after its pause");
-        let known = state(&world).await;
+        let known = world.host_state("example.org").await;
         assert!(known.signs && known.hold.is_none() && known.url_holds.is_empty(), "{known:?}");
         // Another process knows it from the ledger.
         let other = TestWorld::sharing(&world);
-        other.web.answer("https://example.org/c", Ok(page()));
-        other.fetch(&visit("example.org", &["https://example.org/c"], &new())).await;
-        assert_eq!(called(&other).last(), Some(&("https://example.org/c".to_owned(), true)));
+        other.web.answer(C, Ok(page()));
+        other.fetch(&visit("example.org", &[C], &new())).await;
+        assert_eq!(called(&other).last(), Some(&(C.to_owned(), true)));
     }
 }
 
@@ -91,15 +77,15 @@ async fn i01_a_host_that_asks_is_called_again_signed_after_the_pause_and_always_
 async fn i01_a_signed_call_that_is_refused_is_a_refusal_and_never_signed_twice() {
     let world = signing(SignatureMode::Asked);
     world.web.answer(A, Ok(asking(403)));
-    world.fetch(&visit("example.org", &[A, B], &new())).await;
+    world.visit(&[A, B]).await;
     assert_eq!(called(&world), pages(&[(A, false), (A, true)]), "the visit ends");
-    let known = state(&world).await;
+    let known = world.host_state("example.org").await;
     assert_eq!(known.url_holds.iter().map(|held| held.what).collect::<Vec<_>>(), [HoldReason::Forbidden]);
-    world.politeness.clock.sleep(Millis::from_hours(2)).await;
+    world.sleep(Millis::from_hours(2)).await;
     world.web.answer(B, Ok(asking(403)));
-    world.fetch(&visit("example.org", &[B], &new())).await;
+    world.visit(&[B]).await;
     assert_eq!(called(&world)[2..], pages(&[(B, true)])[..], "one call, which is signed");
-    assert_eq!(state(&world).await.hold.map(|hold| hold.reason), Some(HoldReason::Forbidden));
+    assert_eq!(world.host_state("example.org").await.hold.map(|hold| hold.reason), Some(HoldReason::Forbidden));
 }
 
 #[tokio::test(start_paused = true)]
@@ -112,21 +98,21 @@ async fn i01_a_signed_call_that_is_answered_by_a_wall_holds_the_host_and_the_pag
     };
     world.web.answer(A, Ok(marked()));
     world.web.answer(A, Ok(marked()));
-    world.fetch(&visit("example.org", &[A, B], &new())).await;
+    world.visit(&[A, B]).await;
     assert_eq!(called(&world), pages(&[(A, false), (A, true)]), "once more, signed, and then the host is left alone");
-    let known = state(&world).await;
+    let known = world.host_state("example.org").await;
     let hold = known.hold.clone().unwrap();
     assert_eq!((hold.reason, known.signs), (HoldReason::Interstitial, true), "{known:?}");
     let waiting = world.queued(QueueName::Fetch).await;
     let [(job, due)] = &waiting[..] else { panic!("{waiting:?}") };
     assert_eq!((visited(job).len(), job.deferrals, *due), (2, 0, hold.until));
     // The wall lets signed calls through by now.
-    world.politeness.clock.sleep(hold.until.since(world.now()) + Millis(1)).await;
+    world.sleep(hold.until.since(world.now()) + Millis(1)).await;
     world.web.keep(A, page());
     world.web.keep(B, page());
     world.fetch(job).await;
     assert_eq!(called(&world)[2..], pages(&[(A, true), (B, true)])[..]);
-    assert_eq!(state(&world).await.hold, None);
+    assert_eq!(world.host_state("example.org").await.hold, None);
     assert_eq!(world.state(B).await, Some(PageState::Pending));
 }
 
@@ -135,12 +121,12 @@ async fn i01_a_429_or_a_wait_holds_whatever_it_asks_and_the_host_is_signed_for_l
     let world = signing(SignatureMode::Asked);
     world.web.answer(A, Ok(asking(429)));
     world.web.answer(A, Ok(page()));
-    world.fetch(&visit("example.org", &[A], &new())).await;
+    world.visit(&[A]).await;
     assert_eq!(called(&world), pages(&[(A, false)]));
-    let hold = state(&world).await.hold.unwrap();
+    let hold = world.host_state("example.org").await.hold.unwrap();
     assert_eq!(hold.reason, HoldReason::TooManyRequests);
-    world.politeness.clock.sleep(hold.until.since(world.now()) + Millis(1)).await;
-    world.fetch(&visit("example.org", &[A], &new())).await;
+    world.sleep(hold.until.since(world.now()) + Millis(1)).await;
+    world.visit(&[A]).await;
     assert_eq!(called(&world), pages(&[(A, false), (A, true)]));
 }
 
@@ -165,9 +151,9 @@ async fn i01_what_cannot_be_signed_is_a_refusal_as_ever() {
         (signing(SignatureMode::Asked), hostile("((((")),
     ] {
         world.web.answer(A, Ok(answer));
-        world.fetch(&visit("example.org", &[A], &new())).await;
+        world.visit(&[A]).await;
         assert_eq!(called(&world), pages(&[(A, false)]));
-        let known = state(&world).await;
+        let known = world.host_state("example.org").await;
         assert!(!known.signs && known.url_holds.len() == 1, "{known:?}");
     }
 }
@@ -177,7 +163,7 @@ async fn i01_each_hop_is_signed_for_its_own_host_where_all_requests_are() {
     let world = signing(SignatureMode::Always);
     world.web.answer(A, moved(302, "https://other.example:8443/b"));
     world.web.answer("https://other.example:8443/b", Ok(page()));
-    world.fetch(&visit("example.org", &[A], &new())).await;
+    world.visit(&[A]).await;
     let calls = world.web.calls();
     assert!(calls.len() == 4 && calls.iter().all(|call| call.signature.is_some()), "robots.txt too: {calls:?}");
     let mut inputs: Vec<_> = calls.iter().filter_map(|call| call.signature.as_ref()).map(|s| s.input.clone()).collect();
@@ -185,7 +171,7 @@ async fn i01_each_hop_is_signed_for_its_own_host_where_all_requests_are() {
     inputs.sort();
     inputs.dedup();
     assert_eq!(inputs.len(), 4, "each has a nonce of its own");
-    assert!(!state(&world).await.signs, "nobody asked");
+    assert!(!world.host_state("example.org").await.signs, "nobody asked");
 }
 
 #[tokio::test(start_paused = true)]

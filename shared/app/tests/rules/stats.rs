@@ -1,32 +1,18 @@
 //! Stats of everything that is stored, kept where counting costs money.
 
 use crate::index::{accept, removal};
-use crate::test_world::{TestWorld, new, page, status, visit};
-use bytes::Bytes;
-use curlew_model::{Gone, HoldReason, Millis};
+use crate::test_world::*;
 use curlew_people::activity::{DAYS, DayCounts, add, last_days};
-use curlew_people::stats::{Stats, stored_stats};
-use curlew_ports::Blobs;
-
-fn stats(world: &TestWorld) -> Stats {
-    Stats {
-        pages: world.pages.clone(),
-        sources: world.sources.clone(),
-        hosts: world.hosts.clone(),
-        blobs: world.blobs.clone(),
-        clock: world.politeness.clock.clone(),
-    }
-}
+use curlew_people::stats::stored_stats;
 
 #[tokio::test(start_paused = true)]
 async fn what_there_is_is_counted_by_what_became_of_it() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
+    let world = TestWorld::of_feed().await;
     for name in ["a", "b", "c"] {
         accept(&world, name, "A curlew is a curlew.").await;
     }
-    removal(&world).remove(&page("https://example.org/a"), Gone::NotFound).await.unwrap();
-    let all = stats(&world).take().await.unwrap();
+    removal(&world).remove(&page(A), Gone::NotFound).await.unwrap();
+    let all = world.program().desk.stats.take().await.unwrap();
     assert_eq!((all.sites, all.feeds), (0, 1));
     assert_eq!((all.pages.get("accepted"), all.pages.get("gone")), (Some(&2), Some(&1)));
     assert_eq!((all.gone.get("not_found"), all.rejected.len()), (Some(&1), 0));
@@ -37,23 +23,23 @@ async fn what_there_is_is_counted_by_what_became_of_it() {
 async fn a_host_is_counted_as_held_while_it_is() {
     let world = TestWorld::new();
     world.web.answer("https://example.org/x", Ok(status(429)));
-    world.fetch(&visit("example.org", &["https://example.org/x"], &new())).await;
-    assert_eq!(stats(&world).held().await.unwrap(), [(HoldReason::TooManyRequests, 1)].into());
-    world.politeness.clock.sleep(Millis::from_days(5)).await;
-    assert!(stats(&world).held().await.unwrap().is_empty());
+    world.visit(&["https://example.org/x"]).await;
+    assert_eq!(world.program().desk.stats.held().await.unwrap(), [(HoldReason::TooManyRequests, 1)].into());
+    world.sleep(Millis::from_days(5)).await;
+    assert!(world.program().desk.stats.held().await.unwrap().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn stats_are_taken_once_a_week_by_whoever_asks_daily() {
     let world = TestWorld::new();
-    let (stats, blobs) = (stats(&world), world.blobs.as_ref());
+    let (stats, blobs) = (world.program().desk.stats, world.blobs.as_ref());
     assert_eq!(stored_stats(blobs).await.unwrap(), None);
     let mut taken = vec![];
     for day in 0..15 {
         if stats.keep().await.unwrap() {
             taken.push(day);
         }
-        world.politeness.clock.sleep(Millis::from_days(1)).await;
+        world.sleep(Millis::from_days(1)).await;
     }
     assert_eq!(taken, [0, 7, 14]);
     let at = world.now() - Millis::from_days(1);

@@ -1,33 +1,43 @@
 //! All ports in memory, the stages over them, and documents for their web.
 
-use curlew_app::program::Program;
-use curlew_catalog::index::Index;
-use curlew_crawl::feeds::discover::Discover;
-use curlew_crawl::feeds::dispatch::Dispatch;
-use curlew_crawl::feeds::poll::Poll;
-use curlew_crawl::pages::extract::Extract;
-use curlew_crawl::pages::judge::Judge;
-use curlew_crawl::politeness::access::Politeness;
-use curlew_crawl::worker::PageJob;
-use curlew_model::{
-    DiscoverJob, Envelope, ExtractJob, FeedSource, HostKey, Job, Millis, Page, PageId, PageState, PollJob, Purpose,
-    QueueName, SiteSource, SiteState, Slot, Source, SourceKey, Timestamp, VisitItem, VisitJob, Work,
-};
+pub(crate) use async_trait::async_trait;
+pub(crate) use bytes::Bytes;
+pub(crate) use curlew_app::program::Program;
+pub(crate) use curlew_catalog::find::Finder;
+pub(crate) use curlew_catalog::index::{Index, PublishReport};
+pub(crate) use curlew_catalog::removal::Removal;
+pub(crate) use curlew_catalog::results::Start;
+use curlew_catalog::segment::RecordReader;
+pub(crate) use curlew_crawl::feeds::discover::Discover;
+pub(crate) use curlew_crawl::feeds::dispatch::Dispatch;
+pub(crate) use curlew_crawl::feeds::poll::Poll;
+pub(crate) use curlew_crawl::pages::extract::Extract;
+pub(crate) use curlew_crawl::pages::judge::Judge;
+use curlew_crawl::pages::sample::Sample;
+pub(crate) use curlew_crawl::politeness::access::Politeness;
+pub(crate) use curlew_crawl::worker::{Mailbox, PageJob, Stages, Worker};
+pub(crate) use curlew_model::*;
 use curlew_people::overrides::Overrides;
-use curlew_people::suggest::Suggest;
-use curlew_policy::address;
-use curlew_policy::politeness::scope::Scope;
-use curlew_policy::rules::Rules;
-use curlew_ports::Ports;
-use curlew_ports::stage::Verdict;
-use curlew_ports::{CallKind, FetchError, Inbox, Pages, Reply, Sources};
-use curlew_testkit::memory::{
-    CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
-    MemorySources, TokioClock,
+pub(crate) use curlew_people::suggest::Suggest;
+pub(crate) use curlew_policy::politeness::scope::Scope;
+pub(crate) use curlew_policy::rules::Rules;
+pub(crate) use curlew_policy::{address, trace};
+pub(crate) use curlew_ports::stage::{StageError, Verdict};
+pub(crate) use curlew_ports::*;
+pub(crate) use curlew_testkit::faults::{
+    BlobCall, BlobFate, Faults, Faulty, JudgedBlobs, OverrunPool, Rates, is_crash,
 };
-use std::sync::Arc;
-use url::Url;
+pub(crate) use curlew_testkit::memory::*;
+pub(crate) use std::collections::{BTreeMap, BTreeSet};
+pub(crate) use std::sync::Arc;
+pub(crate) use url::Url;
 
+pub(crate) const A: &str = "https://example.org/a";
+pub(crate) const B: &str = "https://example.org/b";
+pub(crate) const C: &str = "https://example.org/c";
+pub(crate) const HOME: &str = "https://example.org/";
+pub(crate) const ROBOTS: &str = "https://example.org/robots.txt";
+pub(crate) const IMAGE: &str = "<meta property=\"og:image\" content=\"https://example.org/i.png\">";
 pub(crate) const FEED: &str = "https://example.org/feed";
 pub(crate) const HOUR: u64 = 3_600;
 
@@ -102,6 +112,16 @@ impl TestWorld {
         Program::over(Arc::new(politeness), ports, self.judge.clone())
     }
 
+    /// The stages over these ports, whose queue, objects and pages fail so.
+    pub(crate) fn faulty_program(&self, faults: &Arc<Faults>) -> Program {
+        self.program_over(Ports {
+            queue: Arc::new(Faulty::new(self.jobs.clone(), faults.clone())),
+            blobs: Arc::new(Faulty::new(self.blobs.clone(), faults.clone())),
+            pages: Arc::new(Faulty::new(self.pages.clone(), faults.clone())),
+            ..self.ports.clone()
+        })
+    }
+
     /// Changes the rules; must be called before anything else holds the politeness.
     pub(crate) fn with_rules(&mut self, change: impl FnOnce(&mut Rules)) {
         let politeness = Arc::get_mut(&mut self.politeness).unwrap();
@@ -112,6 +132,14 @@ impl TestWorld {
 
     pub(crate) fn now(&self) -> Timestamp {
         self.politeness.clock.now()
+    }
+
+    pub(crate) async fn sleep(&self, time: Millis) {
+        self.politeness.clock.sleep(time).await;
+    }
+
+    pub(crate) async fn sleep_until(&self, time: Timestamp) {
+        self.sleep(time.since(self.now())).await;
     }
 
     pub(crate) async fn poll(&self, deferrals: u32) -> Verdict {
@@ -144,6 +172,31 @@ impl TestWorld {
         verdict
     }
 
+    /// Visits pages of the host of examples that no feed has named before.
+    pub(crate) async fn visit(&self, urls: &[&str]) -> Verdict {
+        self.fetch(&visit("example.org", urls, &new())).await
+    }
+
+    /// Visits new pages and extracts them.
+    pub(crate) async fn crawl(&self, urls: &[&str]) {
+        self.visit(urls).await;
+        self.extract_all().await;
+    }
+
+    pub(crate) async fn recheck(&self, url: &str) -> Verdict {
+        self.fetch(&visit("example.org", &[url], &Purpose::Recheck)).await
+    }
+
+    /// Runs the visits that are due, and applies their verdicts as the program does.
+    pub(crate) async fn run_due_visits(&self) {
+        for delivery in self.jobs.receive(QueueName::Fetch, 50, Millis::from_hours(1), self.now()).await.unwrap() {
+            match self.fetch(delivery.job.as_ref().unwrap()).await {
+                Verdict::Defer(at) => self.jobs.put_back(&delivery.receipt, at).await.unwrap(),
+                _ => self.jobs.ack(&delivery.receipt).await.unwrap(),
+            }
+        }
+    }
+
     /// Runs the removals that a stage has sent.
     pub(crate) async fn remove_what_was_sent(&self) {
         for delivery in self.jobs.receive(QueueName::Remove, 99, Millis(1), self.now()).await.unwrap() {
@@ -151,6 +204,30 @@ impl TestWorld {
             self.program().library.removal.run(job).await.unwrap();
             self.jobs.ack(&delivery.receipt).await.unwrap();
         }
+    }
+
+    /// Takes at most so many jobs that are due at a time off a queue, and does none of them.
+    pub(crate) async fn settle(&self, queue: QueueName, most: usize, at: Timestamp) {
+        for delivery in self.jobs.receive(queue, most, Millis(1), at).await.unwrap() {
+            self.jobs.ack(&delivery.receipt).await.unwrap();
+        }
+    }
+
+    pub(crate) fn mailbox(&self) -> Mailbox {
+        let (inbox, queue) = (self.ports.inbox.clone(), self.ports.queue.clone());
+        Mailbox { inbox, queue, clock: self.politeness.clock.clone() }
+    }
+
+    /// Returns the extractions that wait.
+    pub(crate) async fn extract_jobs(&self) -> Vec<ExtractJob> {
+        self.queued(QueueName::Extract).await.iter().map(|(job, _)| *page_job(job).work).collect()
+    }
+
+    /// Runs all extractions that wait.
+    pub(crate) async fn extract_all(&self) {
+        let jobs: Vec<_> = self.queued(QueueName::Extract).await.iter().map(|(job, _)| page_job(job)).collect();
+        let ends = self.extract().run_batch(&jobs).await;
+        assert!(ends.iter().all(|verdict| matches!(verdict, Ok(Verdict::Done))), "{ends:?}");
     }
 
     pub(crate) fn extract(&self) -> Extract {
@@ -163,6 +240,95 @@ impl TestWorld {
 
     pub(crate) fn index(&self) -> Index {
         self.program().library.index
+    }
+
+    /// Publishes the year in which all tests begin.
+    pub(crate) async fn publish(&self) -> PublishReport {
+        self.index().publish(2026).await.unwrap()
+    }
+
+    pub(crate) async fn host_state(&self, name: &str) -> HostState {
+        self.hosts.load(&host(name)).await.unwrap().0
+    }
+
+    pub(crate) fn finder(&self) -> Finder {
+        Finder::new(self.blobs.clone(), self.politeness.clock.clone())
+    }
+
+    pub(crate) fn sample(&self) -> Sample {
+        let (politeness, pages, queue) = (self.politeness.clone(), self.pages.clone(), self.jobs.clone());
+        Sample { politeness, pages, queue }
+    }
+
+    /// Returns the keys of objects that begin with this.
+    pub(crate) async fn keys(&self, prefix: &str) -> Vec<String> {
+        self.blobs.list(prefix, None, 100_000).await.unwrap()
+    }
+
+    pub(crate) async fn row(&self, url: &str) -> Page {
+        self.pages.get(&page(url)).await.unwrap().unwrap().0
+    }
+
+    pub(crate) async fn is_accepted(&self, url: &str) -> bool {
+        matches!(self.state(url).await, Some(PageState::Accepted { .. }))
+    }
+
+    /// Returns the reason why a page was rejected, or nothing where it has another state.
+    pub(crate) async fn rejection(&self, url: &str) -> Option<Rejection> {
+        if let Some(PageState::Rejected { reason }) = self.state(url).await { Some(reason) } else { None }
+    }
+
+    /// Returns the reason why a page is gone, or nothing where it has another state.
+    pub(crate) async fn gone(&self, url: &str) -> Option<Gone> {
+        if let Some(PageState::Gone { reason }) = self.state(url).await { Some(reason) } else { None }
+    }
+
+    /// Returns the record of a page that is accepted.
+    pub(crate) async fn record(&self, url: &str) -> Record {
+        let state = self.state(url).await;
+        let Some(PageState::Accepted { location, .. }) = state else { panic!("{url}: {state:?}") };
+        RecordReader(self.blobs.as_ref()).read(&location).await.unwrap().unwrap()
+    }
+
+    /// Returns the URLs of the calls of a kind, in order.
+    pub(crate) fn urls(&self, kind: CallKind) -> Vec<String> {
+        self.calls(kind).into_iter().map(|call| call.url).collect()
+    }
+
+    /// Returns the visits that wait, and when each is due.
+    pub(crate) async fn visits(&self) -> Vec<(VisitJob, Timestamp)> {
+        let queued = self.queued(QueueName::Fetch).await.into_iter();
+        queued.map(|(job, due)| (job.as_visit().work, due)).collect()
+    }
+
+    /// Returns the only visit that waits, and when it is due.
+    pub(crate) async fn only_visit(&self) -> (VisitJob, Timestamp) {
+        let mut visits = self.visits().await;
+        assert_eq!(visits.len(), 1, "{visits:?}");
+        visits.remove(0)
+    }
+
+    /// Returns how often a URL was called.
+    pub(crate) fn called(&self, url: &str) -> usize {
+        self.web.calls().iter().filter(|call| call.url == url).count()
+    }
+
+    /// Serves an article with this in its head.
+    pub(crate) fn serve_page(&self, url: &str, head: &str) {
+        self.web.serve(url, "text/html", html(head));
+    }
+
+    pub(crate) async fn of_feed() -> TestWorld {
+        let world = TestWorld::new();
+        world.with_feed(|_| {}).await;
+        world
+    }
+
+    /// A world with a feed whose server answers so, one after the other.
+    pub(crate) async fn answering<const N: usize>(replies: [Reply; N]) -> TestWorld {
+        let world = TestWorld::of_feed().await;
+        replies.into_iter().for_each(|reply| world.web.answer(FEED, Ok(reply)));
+        world
     }
 
     pub(crate) async fn with_feed(&self, change: impl FnOnce(&mut FeedSource)) {
@@ -193,15 +359,19 @@ impl TestWorld {
     pub(crate) async fn next_slot(&self) {
         let (feed, from) = (self.feed().await, self.now() + Millis::from_mins(1));
         let at = curlew_policy::polling::schedule::next_poll(&feed, &self.politeness.rules, from).unwrap();
-        self.politeness.clock.sleep(at.since(self.now())).await;
+        self.sleep_until(at).await;
+    }
+
+    pub(crate) async fn next_poll(&self) -> Verdict {
+        self.next_slot().await;
+        self.poll(0).await
     }
 
     /// Polls the feed in its slots for this number of days, or until polling ends.
     pub(crate) async fn days(&self, days: u64) {
         let end = self.now() + Millis::from_days(days);
         while self.now() < end && !self.feed().await.gone {
-            self.next_slot().await;
-            self.poll(0).await;
+            self.next_poll().await;
         }
     }
 
@@ -223,6 +393,44 @@ impl TestWorld {
         assert!(self.sources.insert(&Source::Site(site)).await.unwrap());
     }
 
+    /// Accepts a page whose record reads as erased, so that its removal has only the place of the record to keep.
+    pub(crate) async fn with_page(&self, url: &str, of: &str) -> Page {
+        let frame = [&0x184D_2A50_u32.to_le_bytes()[..], &8_u32.to_le_bytes(), &[0; 8]].concat();
+        let mut row = Page { host: host(of), ..accepted(url) };
+        let PageState::Accepted { location, .. } = &mut row.state else { unreachable!() };
+        location.length = frame.len() as u64;
+        self.blobs.put(location.segment.as_str(), frame.into()).await.unwrap();
+        assert!(self.pages.insert(&row).await.unwrap());
+        row
+    }
+
+    /// Changes the stored row of a page.
+    pub(crate) async fn change_page(&self, id: &PageId, change: impl FnOnce(&mut Page)) {
+        let (mut row, seen) = self.pages.get(id).await.unwrap().unwrap();
+        change(&mut row);
+        self.pages.swap(seen, &row).await.unwrap();
+    }
+
+    /// Changes the stored row of a source.
+    pub(crate) async fn change(&self, key: &SourceKey, change: impl FnOnce(&mut Source)) {
+        let (mut row, seen) = self.sources.get(key).await.unwrap().unwrap();
+        change(&mut row);
+        self.sources.swap(seen, &row).await.unwrap();
+    }
+
+    pub(crate) async fn change_feed(&self, url: &str, change: impl FnOnce(&mut FeedSource)) {
+        self.change(&key(url), |row| if let Source::Feed(feed) = row { change(feed) } else { panic!("{row:?}") }).await;
+    }
+
+    pub(crate) async fn change_site(&self, url: &str, change: impl FnOnce(&mut SiteSource)) {
+        self.change(&key(url), |row| if let Source::Site(site) = row { change(site) } else { panic!("{row:?}") }).await;
+    }
+
+    /// Gives a host its first state.
+    pub(crate) async fn with_host(&self, name: &str, state: HostState) {
+        self.hosts.swap(&host(name), Version::ABSENT, state).await.unwrap();
+    }
+
     pub(crate) async fn site(&self, url: &str) -> SiteSource {
         match self.sources.get(&key(url)).await.unwrap() {
             Some((Source::Site(site), _)) => site,
@@ -236,7 +444,7 @@ impl TestWorld {
         let mut job = Envelope::new(DiscoverJob::new(key(url), url.into()));
         for n in 1..20 {
             while let Verdict::Defer(at) = discover.run(&job).await.unwrap() {
-                self.politeness.clock.sleep(at.since(self.now())).await;
+                self.sleep_until(at).await;
             }
             let queued = self.queued(QueueName::Discover).await;
             let Some((next, due)) = queued.into_iter().next_back() else { return n };
@@ -245,10 +453,8 @@ impl TestWorld {
             if next.clone().traced(None) == job.clone().traced(None) {
                 return n;
             }
-            self.politeness.clock.sleep(due.since(self.now())).await;
-            for delivery in self.jobs.receive(QueueName::Discover, 9, Millis(1), self.now()).await.unwrap() {
-                self.jobs.ack(&delivery.receipt).await.unwrap();
-            }
+            self.sleep_until(due).await;
+            self.settle(QueueName::Discover, 9, self.now()).await;
             job = next;
         }
         panic!("discovery does not end");
@@ -265,7 +471,7 @@ impl TestWorld {
         queued.into_iter().map(|w| (w.job.unwrap(), w.due)).collect()
     }
 
-    pub(crate) fn calls(&self, kind: CallKind) -> Vec<curlew_ports::Call> {
+    pub(crate) fn calls(&self, kind: CallKind) -> Vec<Call> {
         self.web.calls().into_iter().filter(|call| call.kind == kind).collect()
     }
 }
@@ -286,6 +492,17 @@ pub(crate) fn status(status: u16) -> Reply {
     Reply { status, ..Reply::default() }
 }
 
+/// Returns an answer of 200 with this body.
+pub(crate) fn text(body: impl Into<Bytes>) -> Reply {
+    Reply { body: body.into(), ..status(200) }
+}
+
+pub(crate) fn html_reply(body: impl Into<Bytes>) -> Reply {
+    let mut reply = text(body);
+    reply.headers.content_type = Some("text/html".into());
+    reply
+}
+
 pub(crate) fn moved(code: u16, to: &str) -> Result<Reply, FetchError> {
     let mut reply = status(code);
     reply.headers.location = Some(to.into());
@@ -296,6 +513,20 @@ pub(crate) fn rss(items: &str) -> String {
     format!(
         "<rss version=\"2.0\"><channel><title>Waders</title><link>https://example.org/</link>{items}</channel></rss>"
     )
+}
+
+/// Returns a feed with these items and an entity tag.
+pub(crate) fn tagged(items: &str, etag: &str) -> Reply {
+    let mut reply = text(rss(items));
+    reply.headers.validators = Validators { etag: Some(etag.into()), last_modified: None };
+    reply
+}
+
+/// Returns a black picture of so many pixels a side.
+pub(crate) fn png(side: u32) -> Vec<u8> {
+    let mut out = std::io::Cursor::new(Vec::new());
+    image::DynamicImage::new_rgb8(side, side).write_to(&mut out, image::ImageFormat::Png).unwrap();
+    out.into_inner()
 }
 
 pub(crate) fn html(head: &str) -> String {
@@ -352,18 +583,18 @@ pub(crate) fn visit(name: &str, urls: &[&str], purpose: &Purpose) -> VisitJob {
 }
 
 pub(crate) fn new() -> Purpose {
-    Purpose::New { hints: curlew_model::EntryHints::default() }
+    Purpose::New { hints: EntryHints::default() }
 }
 
 pub(crate) fn accepted(url: &str) -> Page {
-    let segment = curlew_model::SegmentKey::new("segments/2026/11/20/ab.jsonl.zst").unwrap();
+    let segment = SegmentKey::new("segments/2026/11/20/ab.jsonl.zst").unwrap();
     Page::new(
         page(url),
         url.into(),
         host("example.org"),
         PageState::Accepted {
             year: 2026,
-            location: curlew_model::Location { segment, offset: 0, length: 0 },
+            location: Location { segment, offset: 0, length: 0 },
             content_hash: String::new(),
         },
         Timestamp::EPOCH,

@@ -1,31 +1,10 @@
 //! Thumbnails: their way with their pages, and their removal with them.
 
-use crate::test_world::{FEED, TestWorld, host, html, key, new, page, page_jobs, status, visit};
-use async_trait::async_trait;
-use bytes::Bytes;
-use curlew_catalog::find::Finder;
-use curlew_catalog::results::Start;
-use curlew_catalog::segment::{Draft, RecordReader, write};
+use crate::test_world::*;
+use curlew_catalog::segment::{Draft, write};
 use curlew_catalog::thumbnails::{thumbnail, thumbnail_key};
 use curlew_crawl::pages::body::INLINE_LIMIT;
-use curlew_model::{
-    ExtractJob, ImageId, Job, Location, Page, PageState, Purpose, QueueName, Record, ThumbnailId, Work,
-};
-use curlew_ports::stage::Verdict;
-use curlew_ports::{Blob, Blobs, CallKind, HostLedger, Pages, PortError, Tag};
-use curlew_testkit::memory::MemoryBlobs;
-use std::io::Cursor;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-const A: &str = "https://example.org/a";
-const B: &str = "https://example.org/b";
-
-fn png(side: u32) -> Vec<u8> {
-    let mut out = Cursor::new(Vec::new());
-    image::DynamicImage::new_rgb8(side, side).write_to(&mut out, image::ImageFormat::Png).unwrap();
-    out.into_inner()
-}
 
 fn with_image(url: &str) -> String {
     html(&format!("<meta property=\"og:image\" content=\"{url}\">"))
@@ -38,16 +17,9 @@ async fn fetched() -> (TestWorld, Vec<ExtractJob>) {
         world.web.serve(url, "text/html", with_image(image));
         world.web.serve(image, "image/png", png(if url == A { 64 } else { 96 }));
     }
-    assert_eq!(world.fetch(&visit("example.org", &[A, B], &new())).await, Verdict::Done);
-    let jobs = extract_jobs(&world).await;
+    assert_eq!(world.visit(&[A, B]).await, Verdict::Done);
+    let jobs = world.extract_jobs().await;
     (world, jobs)
-}
-
-async fn extract_jobs(world: &TestWorld) -> Vec<ExtractJob> {
-    let queued = world.queued(QueueName::Extract).await.into_iter();
-    queued
-        .map(|(job, _)| if let Job { work: Work::Extract(job), .. } = job { *job } else { panic!("{job:?}") })
-        .collect()
 }
 
 async fn extracted(world: &TestWorld, jobs: &[ExtractJob]) {
@@ -63,12 +35,8 @@ async fn location(world: &TestWorld, url: &str) -> Location {
     }
 }
 
-async fn record(world: &TestWorld, url: &str) -> Record {
-    RecordReader(world.blobs.as_ref()).read(&location(world, url).await).await.unwrap().unwrap()
-}
-
 async fn segment(world: &TestWorld) -> Vec<u8> {
-    let keys = world.blobs.list("segments/", None, 9).await.unwrap();
+    let keys = world.keys("segments/").await;
     let [key] = &keys[..] else { panic!("{keys:?}") };
     world.blobs.get(key).await.unwrap().unwrap().bytes.to_vec()
 }
@@ -88,12 +56,12 @@ async fn a_main_image_follows_its_page_and_lies_beside_its_record() {
     assert!(jobs.iter().all(|job| job.image.as_ref().is_some_and(|image| image.thumbnail.is_some())));
     extracted(&world, &jobs).await;
     for url in [A, B] {
-        let Some(id @ ThumbnailId::Frame(_)) = record(&world, url).await.thumbnail else { panic!("no frame") };
+        let Some(id @ ThumbnailId::Frame(_)) = world.record(url).await.thumbnail else { panic!("no frame") };
         let read_back = ThumbnailId::new(&id.to_string()).unwrap();
         let jpeg = thumbnail(world.blobs.as_ref(), &read_back).await.unwrap().unwrap();
         assert!(jpeg.starts_with(&[0xff, 0xd8, 0xff]));
     }
-    assert!(world.blobs.list("thumbnails/", None, 9).await.unwrap().is_empty(), "no object for a page's own image");
+    assert!(world.keys("thumbnails/").await.is_empty(), "no object for a page's own image");
     assert!(world.queued(QueueName::Fetch).await.is_empty(), "and no visit");
     let tool = read_by_any_tool(&segment(&world).await);
     assert_eq!(tool.iter().map(|record| record.url.as_str()).collect::<Vec<_>>(), [A, B]);
@@ -103,11 +71,8 @@ async fn a_main_image_follows_its_page_and_lies_beside_its_record() {
 async fn what_is_found_shows_its_thumbnail_without_a_look_whether_it_is_there() {
     let (world, jobs) = fetched().await;
     extracted(&world, &jobs).await;
-    world.index().publish(2026).await.unwrap();
-    let found = Finder::new(world.blobs.clone(), world.politeness.clock.clone())
-        .find("curlew site:example.org", Start::Offset(0), 9)
-        .await
-        .unwrap();
+    world.publish().await;
+    let found = world.finder().find("curlew site:example.org", Start::Offset(0), 9).await.unwrap();
     assert_eq!(found.hits.len(), 2);
     for hit in found.hits {
         assert!(thumbnail(world.blobs.as_ref(), &hit.thumbnail.unwrap()).await.unwrap().is_some());
@@ -119,11 +84,9 @@ async fn a_removed_page_takes_its_thumbnail_along_and_no_other() {
     let (world, jobs) = fetched().await;
     extracted(&world, &jobs).await;
     let before = segment(&world).await;
-    let thumbnails = [record(&world, A).await.thumbnail.unwrap(), record(&world, B).await.thumbnail.unwrap()];
-    world.web.answer(A, Ok(status(410)));
-    world.web.answer(A, Ok(status(410)));
-    world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
-    world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
+    let thumbnails = [world.record(A).await.thumbnail.unwrap(), world.record(B).await.thumbnail.unwrap()];
+    world.web.keep(A, status(410));
+    world.recheck(A).await;
     assert!(matches!(world.state(A).await, Some(PageState::Gone { .. })));
     let after = segment(&world).await;
     assert_eq!(after.len(), before.len(), "offsets stay");
@@ -131,7 +94,7 @@ async fn a_removed_page_takes_its_thumbnail_along_and_no_other() {
     assert!(thumbnail(world.blobs.as_ref(), &thumbnails[1]).await.unwrap().is_some());
     assert_eq!(after.windows(3).filter(|bytes| bytes == b"\xff\xd8\xff").count(), 1, "one picture is left");
     assert_eq!(read_by_any_tool(&after).iter().map(|record| record.url.as_str()).collect::<Vec<_>>(), [B]);
-    assert_eq!(record(&world, B).await.url, B);
+    assert_eq!(world.record(B).await.url, B);
 }
 
 #[tokio::test(start_paused = true)]
@@ -139,7 +102,7 @@ async fn a_record_that_counts_for_nothing_is_erased_with_its_thumbnail() {
     let (world, jobs) = fetched().await;
     extracted(&world, &[jobs[0].clone(), jobs[0].clone(), jobs[1].clone()]).await;
     assert_eq!(read_by_any_tool(&segment(&world).await).len(), 3);
-    assert_eq!(world.index().publish(2026).await.unwrap().added, 2);
+    assert_eq!(world.publish().await.added, 2);
     let left = segment(&world).await;
     assert_eq!(read_by_any_tool(&left).len(), 2);
     assert_eq!(left.windows(3).filter(|bytes| bytes == b"\xff\xd8\xff").count(), 2);
@@ -152,14 +115,14 @@ async fn whatever_becomes_of_the_image_the_page_is_sent_on() {
         let world = TestWorld::new();
         world.web.serve(A, "text/html", with_image(picture));
         world.web.answer(picture, Ok(answer));
-        world.fetch(&visit("example.org", &[A], &new())).await;
+        world.visit(&[A]).await;
         assert_eq!(world.state(A).await, Some(PageState::Pending));
-        let jobs = extract_jobs(&world).await;
+        let jobs = world.extract_jobs().await;
         assert_eq!(jobs.len(), 1);
         assert_eq!(jobs[0].image.as_ref().map(|image| image.thumbnail.is_some()), tried.then_some(false));
         extracted(&world, &jobs).await;
         assert_eq!(world.queued(QueueName::Fetch).await.len(), visits, "what was not asked for gets a visit");
-        assert_eq!(record(&world, A).await.thumbnail.is_some(), visits == 1);
+        assert_eq!(world.record(A).await.thumbnail.is_some(), visits == 1);
     }
 }
 
@@ -171,49 +134,39 @@ async fn an_image_that_pages_share_is_asked_for_once() {
         world.web.serve(url, "text/html", with_image(picture));
     }
     world.web.serve(picture, "image/png", png(64));
-    world.fetch(&visit("example.org", &[A, B], &new())).await;
+    world.visit(&[A, B]).await;
     assert_eq!(world.calls(CallKind::Image).len(), 1);
-    extracted(&world, &extract_jobs(&world).await).await;
+    world.extract_all().await;
     for url in [A, B] {
-        assert!(matches!(record(&world, url).await.thumbnail, Some(ThumbnailId::Frame(_))), "{url}");
+        assert!(matches!(world.record(url).await.thumbnail, Some(ThumbnailId::Frame(_))), "{url}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_sites_own_image_is_an_object_that_outlives_its_pages() {
-    let world = TestWorld::new();
-    world.with_feed(|_| {}).await;
+    let world = TestWorld::of_feed().await;
     let logo = "https://example.org/logo.png";
     world.web.serve(logo, "image/png", png(64));
     world.web.serve(A, "text/html", with_image(logo));
-    world.web.serve(B, "text/html", html(""));
+    world.serve_page(B, "");
     let mut job = visit("example.org", &[A, B], &new());
     (job.feed, job.site_image) = (Some(key(FEED)), Some(logo.into()));
     world.fetch(&job).await;
     assert!(world.calls(CallKind::Image).is_empty());
-    extracted(&world, &extract_jobs(&world).await).await;
-    let queued = world.queued(QueueName::Fetch).await;
-    let [(Job { work: Work::Fetch(images), .. }, _)] = &queued[..] else { panic!("{queued:?}") };
+    world.extract_all().await;
+    let (images, _) = world.only_visit().await;
     assert_eq!((images.host.clone(), images.items.len()), (host("example.org"), 1));
-    world.index().publish(2026).await.unwrap();
-    let finder = Finder::new(world.blobs.clone(), world.politeness.clock.clone());
+    world.publish().await;
+    let finder = world.finder();
     let shown = async || {
-        finder
-            .find("curlew site:example.org", Start::Offset(0), 9)
-            .await
-            .unwrap()
-            .hits
-            .into_iter()
-            .filter_map(|h| h.thumbnail)
-            .count()
+        let found = finder.find("curlew site:example.org", Start::Offset(0), 9).await.unwrap();
+        found.hits.iter().filter(|hit| hit.thumbnail.is_some()).count()
     };
     assert_eq!(shown().await, 0, "it is not promised before it is there");
-    world.fetch(images).await;
+    world.fetch(&images).await;
     assert_eq!(shown().await, 2);
-    world.web.answer(A, Ok(status(404)));
-    world.web.answer(A, Ok(status(404)));
-    world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
-    world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
+    world.web.keep(A, status(404));
+    world.recheck(A).await;
     assert_eq!(world.state(A).await.map(|state| matches!(state, PageState::Gone { .. })), Some(true));
     assert_eq!(shown().await, 1, "the other page still shows it");
 }
@@ -230,7 +183,7 @@ async fn a_document_that_leaves_no_room_for_the_thumbnail_travels_beside_its_mes
     let fits = noise(INLINE_LIMIT - thumbnail - 64);
     for (besides, beside) in [(0, false), (thumbnail, false), (thumbnail + 128, true)] {
         let body = curlew_crawl::pages::body::pack(world.blobs.as_ref(), &id, &fits, besides, now).await.unwrap();
-        assert_eq!(matches!(body, curlew_model::PageBody::Stored(_)), beside, "{besides}");
+        assert_eq!(matches!(body, PageBody::Stored(_)), beside, "{besides}");
     }
 }
 
@@ -238,7 +191,7 @@ async fn a_document_that_leaves_no_room_for_the_thumbnail_travels_beside_its_mes
 async fn ids_that_somebody_made_up_show_nothing() {
     let (world, jobs) = fetched().await;
     extracted(&world, &jobs).await;
-    let Some(ThumbnailId::Frame(at)) = record(&world, A).await.thumbnail else { panic!("no frame") };
+    let Some(ThumbnailId::Frame(at)) = world.record(A).await.thumbnail else { panic!("no frame") };
     let of_record = location(&world, A).await;
     let (segment, offset, length) = (at.segment.clone(), at.offset, at.length);
     for wrong in [
@@ -248,13 +201,10 @@ async fn ids_that_somebody_made_up_show_nothing() {
         Location { offset: 1 << 40, ..at.clone() },
         Location { segment, offset, length: 3 },
     ] {
-        assert_eq!(
-            thumbnail(world.blobs.as_ref(), &ThumbnailId::Frame(wrong.clone())).await.unwrap(),
-            None,
-            "{wrong:?}"
-        );
+        let id = ThumbnailId::Frame(wrong);
+        assert_eq!(thumbnail(world.blobs.as_ref(), &id).await.unwrap(), None, "{id:?}");
     }
-    let (state, _) = world.hosts.load(&host("example.org")).await.unwrap();
+    let state = world.host_state("example.org").await;
     assert_eq!(state.lease, None);
     assert!(world.pages.get(&page(A)).await.unwrap().is_some());
 }
@@ -267,9 +217,9 @@ async fn a_record_keeps_a_fingerprint_of_its_text() {
         world.web.serve(url, "text/html", page);
     }
     world.web.serve("https://example.org/a.png", "image/png", png(64));
-    assert_eq!(world.fetch(&visit("example.org", &[A, B], &new())).await, Verdict::Done);
-    extracted(&world, &extract_jobs(&world).await).await;
-    let (a, b) = (record(&world, A).await, record(&world, B).await);
+    assert_eq!(world.visit(&[A, B]).await, Verdict::Done);
+    world.extract_all().await;
+    let (a, b) = (world.record(A).await, world.record(B).await);
     assert!(a.simhash.unwrap().distance(b.simhash.unwrap()) <= curlew_search::COPY_BITS);
 }
 
@@ -338,20 +288,15 @@ async fn a_page_of_results_reads_no_image_and_waits_for_all_of_them_at_once() {
     let places = write(world.blobs.as_ref(), &drafts, world.now()).await.unwrap();
     for (Draft { record, .. }, location) in drafts.into_iter().zip(places) {
         let state = PageState::Accepted { year: 2026, location, content_hash: String::new() };
-        assert!(
-            world
-                .pages
-                .insert(&Page::new(record.id, record.url, host("example.org"), state, world.now()))
-                .await
-                .unwrap()
-        );
+        let row = Page::new(record.id, record.url, host("example.org"), state, world.now());
+        assert!(world.pages.insert(&row).await.unwrap());
     }
     // Of two the image was never fetched, and one yields no thumbnail.
     for n in 2..10 {
         let bytes = if n == 2 { Bytes::new() } else { Bytes::from(vec![0xff; 5_000]) };
         world.blobs.put(&thumbnail_key(&image(n)), bytes).await.unwrap();
     }
-    world.index().publish(2026).await.unwrap();
+    world.publish().await;
     let far = Arc::new(FarAway(world.blobs.clone(), AtomicUsize::new(0)));
     let finder = Finder::new(far.clone(), world.politeness.clock.clone());
     // What is open already is not read again.

@@ -3,20 +3,12 @@
 
 use crate::index::accept;
 use crate::interstitial::{TEXT, document, own, wall};
-use crate::test_world::{FEED, TestWorld, host, key, moved, page, rss, status};
-use curlew_model::{
-    EntryHints, Envelope, Gone, HoldReason, Job, Millis, PageState, PollJob, Purpose, QueueName, VisitItem, VisitJob,
-};
-use curlew_ports::stage::Verdict;
-use curlew_ports::{CallKind, HostLedger, Inbox, Reply};
-use std::collections::BTreeSet;
+use crate::test_world::*;
 
 /// Pages that are indexed when a wall goes up.
 const INDEXED: [&str; 5] = ["avocet", "bittern", "curlew", "dunlin", "egret"];
 /// Pages that are announced while it stands: three on the first day, and one each day after that.
 const NEW: [&str; 6] = ["fulmar", "godwit", "heron", "ibis", "jacana", "knot"];
-const ROBOTS: &str = "https://example.org/robots.txt";
-const HOME: &str = "https://example.org/";
 const NOINDEX: &str = "<meta name=robots content=\"noindex\">";
 
 fn url(name: &str) -> String {
@@ -26,12 +18,6 @@ fn url(name: &str) -> String {
 fn with_header(code: u16, name: &str, value: &str) -> Reply {
     let mut reply = status(code);
     reply.headers.lines = vec![(name.to_owned(), value.to_owned())];
-    reply
-}
-
-fn text(body: &str, kind: &str) -> Reply {
-    let mut reply = Reply { body: body.to_owned().into(), ..status(200) };
-    reply.headers.content_type = Some(kind.to_owned());
     reply
 }
 
@@ -49,7 +35,7 @@ fn open(world: &TestWorld) {
     }
     world.web.keep(HOME, document("Waders", "", &TEXT.repeat(4)));
     world.web.keep(ROBOTS, status(404));
-    world.web.keep(FEED, text(&rss(""), "application/rss+xml"));
+    world.web.keep(FEED, text(rss("")));
 }
 
 /// Shows a wall in place of everything.
@@ -67,7 +53,7 @@ async fn site() -> TestWorld {
     }
     world.with_feed(|_| {}).await;
     open(&world);
-    world.politeness.clock.sleep(Millis::from_days(2)).await;
+    world.sleep(Millis::from_days(2)).await;
     world
 }
 
@@ -86,7 +72,7 @@ fn announced(name: &str) -> Purpose {
 
 /// Returns the reason of a hold that is more than a rest.
 async fn hold(world: &TestWorld) -> Option<HoldReason> {
-    let hold = world.hosts.load(&host("example.org")).await.unwrap().0.hold;
+    let hold = world.host_state("example.org").await.hold;
     hold.map(|hold| hold.reason).filter(|reason| *reason != HoldReason::Rest)
 }
 
@@ -101,16 +87,8 @@ async fn hour(world: &TestWorld, hour: u64) {
         let job = Envelope::new(PollJob::new(key(FEED), FEED.into()));
         world.poll_stage().run(&job).await.unwrap();
     }
-    for delivery in world.jobs.receive(QueueName::Fetch, 50, Millis::from_hours(1), world.now()).await.unwrap() {
-        if let Ok(job) = &delivery.job
-            && let Verdict::Defer(at) = world.fetch(job).await
-        {
-            world.jobs.put_back(&delivery.receipt, at).await.unwrap();
-            continue;
-        }
-        world.jobs.ack(&delivery.receipt).await.unwrap();
-    }
-    world.politeness.clock.sleep(Millis::from_hours(1)).await;
+    world.run_due_visits().await;
+    world.sleep(Millis::from_hours(1)).await;
 }
 
 /// Runs some days, with re-checks of all indexed pages in each week and new pages in the first days; the most calls of
@@ -322,11 +300,11 @@ async fn a_page_that_is_refused_among_others_that_are_not_is_given_up_with_a_rea
 #[tokio::test(start_paused = true)]
 async fn a_page_in_place_of_robots_txt_lifts_no_rule_for_thirty_days() {
     let world = site().await;
-    world.web.keep(ROBOTS, text("User-agent: *\nDisallow: /fulmar\n", "text/plain"));
+    world.web.keep(ROBOTS, text("User-agent: *\nDisallow: /fulmar\n"));
     days(&world, 1, &["godwit"]).await;
     world.web.keep(ROBOTS, document("One moment", "", "Checking your browser."));
     days(&world, 2, &["fulmar"]).await;
-    let robots = Some(PageState::Rejected { reason: curlew_model::Rejection::Robots });
+    let robots = Some(PageState::Rejected { reason: Rejection::Robots });
     assert_eq!(world.state(&url("fulmar")).await, robots, "the older copy stands in");
     days(&world, 30, &[]).await;
     days(&world, 1, &["heron"]).await;
@@ -342,7 +320,7 @@ async fn a_wall_is_remembered_by_its_vendor_and_since_when_it_stands() {
     let calls: BTreeSet<_> = world.calls(CallKind::Page).iter().map(|call| call.url.clone()).collect();
     assert_eq!(calls.len(), 0, "the mark on robots.txt is enough");
     days(&world, 20, &[]).await;
-    let known = world.hosts.load(&host("example.org")).await.unwrap().0.substitutes;
+    let known = world.host_state("example.org").await.substitutes;
     assert_eq!(known.vendor, "Anubis");
     assert!(known.since.unwrap().since(began) < Millis::from_hours(1) && known.holds > 1);
 }
@@ -479,7 +457,7 @@ async fn new_pages_that_look_like_a_wall_are_judged_by_what_they_are() {
     assert!(matches!(state("heron").await, Some(PageState::Pending)), "it mentions marks and carries none");
     assert!(matches!(state("jacana").await, Some(PageState::Rejected { .. })), "it asks not to be indexed");
     assert_eq!(hold(&world).await, None);
-    let homes = world.web.calls().iter().filter(|call| call.url == HOME).count();
+    let homes = world.called(HOME);
     assert_eq!(homes, 1, "the home page is asked for a text that nobody announced");
 }
 
@@ -497,7 +475,7 @@ async fn the_home_page_is_looked_at_once_a_day_as_the_second_call_of_a_page() {
     for name in [brief, briefer] {
         world.web.keep(&url(name), document("Nothing", &head(name), "Short."));
     }
-    let called = |url: &str| world.web.calls().iter().filter(|call| call.url == url).count();
+    let called = |url: &str| world.called(url);
     let fetch = async |name| {
         let before = calls(&world);
         world.fetch(&visit(&[name], |_| Purpose::New { hints: EntryHints::default() })).await;
@@ -511,7 +489,7 @@ async fn the_home_page_is_looked_at_once_a_day_as_the_second_call_of_a_page() {
     for name in [second, third] {
         assert_eq!((fetch(name).await, called(HOME)), (1, 1), "{name}: other visits of the day know what it showed");
     }
-    world.politeness.clock.sleep(Millis::from_hours(24)).await;
+    world.sleep(Millis::from_hours(24)).await;
     assert_eq!((fetch(brief).await, called(HOME)), (3, 2), "robots.txt, the page, and the home page, a day later");
     assert_eq!(called(&image(brief)), 0, "its two calls are used up");
     assert!(matches!(world.state(&url(brief)).await, Some(PageState::Pending)));

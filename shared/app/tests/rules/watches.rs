@@ -1,23 +1,14 @@
 //! Watches: new matches are posted to their receivers, in order, through outages, and never for pages that are gone.
 
 use crate::index::{accept, removal};
-use crate::test_world::{TestWorld, page, status};
-use bytes::Bytes;
-use curlew_app::program::Program;
-use curlew_crawl::worker::{Mailbox, Worker};
-use curlew_model::{DeliverJob, Gone, Job, Millis, PageState, QueueName};
+use crate::test_world::*;
 use curlew_people::watches::{MAX_WATCHES, Watch, WatchError};
-use curlew_ports::stage::Verdict;
-use curlew_ports::{Blobs, Call, CallKind, Inbox, Pages, Queue};
-use curlew_testkit::faults::{Faults, Faulty};
 use serde_json::Value;
-use std::sync::Arc;
 
 pub(crate) const HOOK: &str = "https://hooks.example/new";
 /// Runs what is due in the queue of polls, once.
 pub(crate) async fn work(world: &TestWorld, program: &Program) {
-    let mailbox =
-        Mailbox { inbox: world.jobs.clone(), queue: world.jobs.clone(), clock: world.politeness.clock.clone() };
+    let mailbox = world.mailbox();
     let worker = Worker { stages: program, queue: &mailbox, clock: world.politeness.clock.as_ref() };
     let due = world.jobs.receive(QueueName::Poll, 10, Millis::from_hours(1), world.now()).await.unwrap();
     worker.deliver(QueueName::Poll, due).await.unwrap();
@@ -27,7 +18,7 @@ pub(crate) async fn work(world: &TestWorld, program: &Program) {
 pub(crate) async fn minutes(world: &TestWorld, program: &Program, minutes: u64) {
     for _ in 0..minutes {
         work(world, program).await;
-        world.politeness.clock.sleep(Millis::from_mins(1)).await;
+        world.sleep(Millis::from_mins(1)).await;
     }
 }
 
@@ -52,7 +43,7 @@ pub(crate) fn titles(posts: &[Call]) -> Vec<String> {
 pub(crate) async fn publish(world: &TestWorld, program: &Program, names: &[&str]) {
     for name in names {
         accept(world, name, &format!("A curlew probes the mud near {name}.")).await;
-        world.politeness.clock.sleep(Millis::from_secs(1)).await;
+        world.sleep(Millis::from_secs(1)).await;
     }
     program.publish().await.unwrap();
 }
@@ -86,18 +77,14 @@ async fn new_matches_are_posted_once_in_the_order_of_their_acceptance_and_signed
     minutes(&world, &program, 3).await;
     assert_eq!(self::posts(&world).len(), 1);
     for day in 0..5 {
-        world.politeness.clock.sleep(Millis::from_days(1)).await;
+        world.sleep(Millis::from_days(1)).await;
         publish(&world, &program, &[&format!("day-{day}")]).await;
     }
     minutes(&world, &program, 3).await;
-    assert_eq!(
-        titles(&self::posts(&world)[1..]),
-        ["Page day-0", "Page day-1", "Page day-2", "Page day-3", "Page day-4"]
-    );
-    assert!(
-        program.desk.watches.remove(&watch.name).await.unwrap()
-            && !program.desk.watches.remove(&watch.name).await.unwrap()
-    );
+    assert_eq!(titles(&self::posts(&world)[1..]), (0..5).map(|day| format!("Page day-{day}")).collect::<Vec<_>>());
+    for is_there in [true, false] {
+        assert_eq!(program.desk.watches.remove(&watch.name).await.unwrap(), is_there);
+    }
     publish(&world, &program, &["after"]).await;
     minutes(&world, &program, 3).await;
     assert_eq!(titles(&self::posts(&world)).len(), 8);
@@ -126,7 +113,7 @@ async fn through_an_outage_of_a_day_nothing_is_lost_and_a_removed_page_does_not_
     assert_eq!(all, expected);
     let watch = program.desk.watches.list().await.unwrap().remove(0);
     assert_eq!((watch.receiver.delivered, watch.receiver.failures, watch.receiver.error), (23, 0, None));
-    assert!(world.blobs.list("outbox/", None, 9).await.unwrap().is_empty());
+    assert!(world.keys("outbox/").await.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -164,11 +151,7 @@ async fn a_step_that_dies_anywhere_loses_no_match() {
         }
         sound.library.index.publish(world.now().year()).await.unwrap();
         let faults = Faults::crash_at(crash, world.politeness.clock.clone());
-        let mut ports = world.ports.clone();
-        ports.queue = Arc::new(Faulty::new(world.jobs.clone(), faults.clone()));
-        ports.blobs = Arc::new(Faulty::new(world.blobs.clone(), faults.clone()));
-        ports.pages = Arc::new(Faulty::new(world.pages.clone(), faults.clone()));
-        let faulty = world.program_over(ports);
+        let faulty = world.faulty_program(&faults);
         let _died = faulty.desk.watches.match_new().await;
         work(&world, &faulty).await;
         sound.publish().await.unwrap();
@@ -252,9 +235,8 @@ async fn what_is_not_there_any_more_is_not_posted() {
     program.publish().await.unwrap();
     // Between the match and its delivery.
     let end = async |url| {
-        let (row, seen) = world.pages.get(&page(url)).await.unwrap().unwrap();
-        let row = curlew_model::Page { state: PageState::Gone { reason: Gone::NotFound }, ..row };
-        world.pages.swap(seen, &row).await.unwrap();
+        let state = PageState::Gone { reason: Gone::NotFound };
+        world.change_page(&page(url), |row| row.state = state).await;
     };
     end("https://example.org/gone").await;
     minutes(&world, &program, 2).await;
@@ -265,7 +247,7 @@ async fn what_is_not_there_any_more_is_not_posted() {
     end("https://example.org/late").await;
     minutes(&world, &program, 2).await;
     assert_eq!((posts(&world).len(), program.desk.watches.list().await.unwrap()), (1, told));
-    assert!(world.blobs.list("outbox/", None, 9).await.unwrap().is_empty());
+    assert!(world.keys("outbox/").await.is_empty());
     let unknown = DeliverJob { watch: "0123456789abcdef".into(), url: HOOK.into(), retry_at: None };
     let verdict = program.desk.deliver.run(&unknown).await.unwrap();
     assert!(matches!(verdict, Verdict::Drop(_)), "{verdict:?}");

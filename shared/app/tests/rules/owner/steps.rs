@@ -3,8 +3,7 @@
 
 use super::*;
 use crate::index::accept_on;
-use curlew_model::{Envelope, FeedSource, HostReport, Job, ReportedState, Slot, Timestamp, Work};
-use std::collections::BTreeSet;
+use crate::test_world::*;
 
 /// Another host, which nobody asks anything about.
 const OTHER: &str = "other.example";
@@ -28,21 +27,12 @@ async fn two_hosts(limits: StepLimits) -> Town {
     for n in 0..PAGES {
         accept_on(&town.world, OTHER, &format!("page-{n}"), &format!("A godwit is no curlew, says page {n}.")).await;
     }
-    town.world.index().publish(2026).await.unwrap();
+    town.world.publish().await;
     town.pass(Millis::from_mins(10)).await;
     town
 }
 
 impl Town {
-    async fn pass(&self, time: Millis) {
-        self.world.politeness.clock.sleep(time).await;
-    }
-
-    async fn begin(&self, request: OwnerRequest) {
-        let outcome = self.owners().request(HOST, &challenge(1), request, true).await.unwrap();
-        assert_eq!(outcome, RequestOutcome::Granted, "{request:?}");
-    }
-
     /// Takes the next job from the queue of removals.
     async fn next_job(&self) -> Option<Envelope<OwnJob>> {
         let deliveries = self.world.jobs.receive(QueueName::Remove, 1, Millis(1), self.world.now()).await.unwrap();
@@ -76,7 +66,7 @@ impl Town {
     }
 
     async fn report(&self) -> HostReport {
-        self.owners().claimed(HOST, &challenge(1)).await.unwrap().held.unwrap().report.unwrap()
+        self.held().await.report.unwrap()
     }
 
     /// Returns the numbers of accepted pages of the host and of the other one.
@@ -157,13 +147,8 @@ async fn a_visit_in_steps_has_every_page_rechecked_and_every_feed_polled_once() 
         let done = town.in_steps(OwnerRequest::Visit, None).await;
         assert_eq!((done.len(), done.iter().flatten().count()), (steps, 1), "{limits:?}");
         assert_eq!(town.world.queued(QueueName::Poll).await.len(), 1, "{limits:?}");
-        let mut urls = vec![];
-        for (job, _) in town.world.queued(QueueName::Fetch).await {
-            match job.work {
-                Work::Fetch(visit) => urls.extend(visit.items.into_iter().map(|item| item.url)),
-                other => panic!("{other:?}"),
-            }
-        }
+        let items = town.world.visits().await.into_iter().flat_map(|(visit, _)| visit.items);
+        let urls: Vec<String> = items.map(|item| item.url).collect();
         assert!(urls.iter().all(|url| url.starts_with(HOME)), "{urls:?}");
         assert_eq!((urls.len(), urls.iter().collect::<BTreeSet<_>>().len()), (PAGES, PAGES), "{limits:?}");
     }
@@ -202,8 +187,7 @@ async fn i05_what_comes_after_the_block_was_taken_back_outlives_the_steps_that_a
         assert_eq!(town.own().run(&job).await.unwrap(), Verdict::Done);
     }
     assert_eq!(town.accepted().await, (NEW, PAGES));
-    let new = town.world.state("https://example.org/new-0").await;
-    assert!(matches!(new, Some(PageState::Accepted { .. })), "{new:?}");
+    assert!(town.world.is_accepted("https://example.org/new-0").await);
     assert_eq!(town.report().await.counts, all_gone());
 }
 
