@@ -1,11 +1,9 @@
 //! Response bodies, from tame to hostile, that file their call in the log when they end or are dropped.
 
-use crate::log::Call;
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::fmt;
 use std::future::Future as _;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -15,17 +13,24 @@ use tokio::time::{Sleep, sleep};
 /// Delay before the connection breaks, so that the bytes sent so far leave the buffers.
 const BEFORE_BREAKING: Duration = Duration::from_millis(50);
 
-/// Data of a body, sent piece by piece.
 #[derive(Debug)]
 pub(crate) enum Stream {
-    /// Pieces of known length.
     Pieces(VecDeque<Bytes>),
     /// Pieces that end before the promised length.
-    Short { left: Option<Bytes>, promised: u64, timer: Pin<Box<Sleep>> },
-    /// A piece that is sent again and again.
-    Endless { piece: Bytes, times: u32 },
-    /// A byte after each pause.
-    Drip { left: Bytes, pause: Duration, timer: Pin<Box<Sleep>> },
+    Short {
+        left: Option<Bytes>,
+        promised: u64,
+        timer: Pin<Box<Sleep>>,
+    },
+    Endless {
+        piece: Bytes,
+        times: u32,
+    },
+    Drip {
+        left: Bytes,
+        pause: Duration,
+        timer: Pin<Box<Sleep>>,
+    },
 }
 
 impl Stream {
@@ -97,16 +102,9 @@ pub(crate) struct LoggedBody {
     sent: u64,
 }
 
-impl fmt::Debug for LoggedBody {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LoggedBody").field("stream", &self.stream).field("sent", &self.sent).finish_non_exhaustive()
-    }
-}
-
 impl LoggedBody {
-    /// Calls `file` once, with the call and the bytes sent, when the body ends.
-    pub(crate) fn new<S: Send + 'static>(stream: Stream, shared: S, call: Call, file: fn(&S, Call)) -> LoggedBody {
-        let ending = move |bytes| file(&shared, Call { bytes, ..call });
+    /// Calls `ending` once, with the number of bytes sent, when the body ends.
+    pub(crate) fn new(stream: Stream, ending: impl FnOnce(u64) + Send + 'static) -> LoggedBody {
         LoggedBody { stream, ending: Some(Box::new(ending)), sent: 0 }
     }
 }

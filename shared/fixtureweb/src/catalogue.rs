@@ -29,11 +29,9 @@ pub enum Catalogue {
 pub const BLOGGER: &str = "blogger-service.test";
 /// Number of entries in WordPress' documents, and in the archived feed's first one.
 const SHORT: usize = 10;
-/// Number of entries in an archive document.
 const ARCHIVE: usize = 50;
 /// Number of entries that Blogger lists unless asked for another number, and at most.
 const BLOGGER_ENTRIES: (usize, usize) = (25, 150);
-/// Number of pages in a sitemap.
 const SITEMAP: usize = 250;
 
 impl Catalogue {
@@ -55,7 +53,6 @@ impl Catalogue {
         if matches!(self, Catalogue::Sitemap) { 20_000 } else { 1_000 }
     }
 
-    /// Returns the path of its feed.
     pub(crate) const fn feed(self) -> Option<(&'static str, Format)> {
         match self {
             Catalogue::WordPress => Some(("/feed/", Format::Rss2)),

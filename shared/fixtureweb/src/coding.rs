@@ -5,7 +5,6 @@ use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use std::io::Write as _;
 
-/// A content coding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coding {
     Gzip,
@@ -30,7 +29,6 @@ impl Coding {
         })
     }
 
-    /// Returns the bytes in this coding.
     pub(crate) fn encode(self, plain: &[u8]) -> Bytes {
         match self {
             Coding::Gzip => gzip(plain),

@@ -17,7 +17,6 @@ impl Stamp {
         Stamp(Timestamp::from_second(days * 86_400 + i64::from(second % 86_400)).unwrap_or_default())
     }
 
-    /// Returns the calendar day.
     pub(crate) fn day(self) -> Date {
         TimeZone::UTC.to_datetime(self.0).date()
     }

@@ -1,11 +1,10 @@
 //! The farm: all sites that one server answers for.
 
 use crate::catalogue::{BLOGGER, Catalogue};
-use crate::site::{Expect, Outcome, RateLimit, Site};
+use crate::site::{Expect, Outcome, Site};
 use crate::sites;
 use crate::uniform::{self, Uniform, UniformSite};
 use std::collections::HashMap;
-use std::time::Duration;
 
 /// All sites that one server answers for.
 #[derive(Clone, Debug)]
@@ -65,17 +64,11 @@ fn site(uniform: UniformSite) -> Site {
         start_url: format!("http://{host}/"),
         about: "one of many alike: an RSS feed, pages of one size, every one fit to be accepted",
         expect: Expect { accepted: uniform.pages, feeds: 1, ..Expect::default() },
-        crawl_delay: None,
-        entries: Vec::new(),
         hosts: vec![host.clone()],
         host,
-        routes: HashMap::new(),
-        off_limits: Vec::new(),
-        delay: Duration::ZERO,
-        rate_limit: RateLimit::None,
         publisher: Some(uniform.publisher.clone()),
         uniform: Some(uniform),
-        catalogue: None,
+        ..Site::default()
     }
 }
 

@@ -6,7 +6,6 @@ use crate::publisher::{Post, Publisher, Style};
 use serde_json::json;
 use std::borrow::Cow;
 
-/// An entry of a feed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entry {
     pub(crate) link: String,
@@ -20,7 +19,6 @@ pub(crate) struct Entry {
     pub(crate) category: Option<String>,
 }
 
-/// A feed before it is written.
 #[derive(Clone, Debug)]
 pub(crate) struct FeedDoc {
     pub(crate) format: Format,
@@ -36,9 +34,9 @@ pub(crate) struct FeedDoc {
     pub(crate) damage: Damage,
 }
 
-/// Feed formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Format {
+    #[default]
     Rss2,
     Atom,
     JsonFeed,
@@ -59,7 +57,6 @@ impl Format {
     }
 }
 
-/// Damage of a feed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Damage {
     #[default]
@@ -95,15 +92,14 @@ impl Publisher {
 }
 
 impl FeedDoc {
-    /// Returns the document's bytes.
     pub(crate) fn write(&self) -> Vec<u8> {
         let text = match self.format {
-            Format::Rss2 => self.rss2(),
-            Format::Atom => self.atom(),
+            Format::Rss2 => self.escaped().rss2(),
+            Format::Atom => self.escaped().atom(),
             Format::JsonFeed => self.json(),
-            Format::Rdf => self.rdf(),
-            Format::Rss091 => self.rss091(),
-            Format::Atom03 => self.atom03(),
+            Format::Rdf => self.escaped().rdf(),
+            Format::Rss091 => self.escaped().rss091(),
+            Format::Atom03 => self.escaped().atom03(),
         };
         damaged(text, self.damage)
     }
@@ -112,60 +108,80 @@ impl FeedDoc {
         self.entries.iter().filter_map(|entry| entry.at).max().unwrap_or(Stamp::new(NEWEST, 0))
     }
 
-    fn rss2(&self) -> String {
-        let image = self.image.as_deref().map_or_else(String::new, |url| {
-            format!(
-                "<image><url>{}</url><title>{}</title><link>{}</link></image>\n",
-                escape(url),
-                escape(&self.title),
-                escape(&self.home)
-            )
+    /// Returns the same feed with its texts escaped for XML, but for the full texts of its entries.
+    fn escaped(&self) -> FeedDoc {
+        let optional = |text: &Option<String>| text.as_deref().map(escape);
+        let entries = self.entries.iter().map(|entry| Entry {
+            link: escape(&entry.link),
+            id: optional(&entry.id),
+            title: optional(&entry.title),
+            summary: escape(&entry.summary),
+            author: escape(&entry.author),
+            category: optional(&entry.category),
+            ..entry.clone()
         });
-        let items: String = self.entries.iter().map(rss2_item).collect();
+        FeedDoc {
+            title: escape(&self.title),
+            description: escape(&self.description),
+            home: escape(&self.home),
+            url: escape(&self.url),
+            image: optional(&self.image),
+            entries: entries.collect(),
+            ..self.clone()
+        }
+    }
+
+    fn items(&self, item: impl Fn(&Entry) -> String) -> String {
+        self.entries.iter().map(item).collect()
+    }
+
+    /// Returns the element that names the feed's image, if there is one.
+    fn image(&self, element: impl Fn(&str) -> String) -> String {
+        self.image.as_deref().map(element).unwrap_or_default()
+    }
+
+    fn rss2(&self) -> String {
+        let FeedDoc { title, description, home, url, lang, hints, .. } = self;
+        let built = self.newest().http();
+        let image =
+            self.image(|url| format!("<image><url>{url}</url><title>{title}</title><link>{home}</link></image>\n"));
+        let items = self.items(rss2_item);
         format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rss version=\"2.0\" xmlns:content=\"http://purl.org/rss/1.0/modules/content/\" xmlns:dc=\"http://purl.org/dc/elements/1.1/\" xmlns:atom=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n<channel>\n<title>{}</title>\n<link>{}</link>\n<description>{}</description>\n<language>{}</language>\n<atom:link href=\"{}\" rel=\"self\" type=\"application/rss+xml\"/>\n<lastBuildDate>{}</lastBuildDate>\n{}{image}{items}</channel>\n</rss>\n",
-            escape(&self.title),
-            escape(&self.home),
-            escape(&self.description),
-            self.lang,
-            escape(&self.url),
-            self.newest().http(),
-            self.hints,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+             <rss version=\"2.0\" xmlns:content=\"http://purl.org/rss/1.0/modules/content/\" xmlns:dc=\"http://purl.org/dc/elements/1.1/\" xmlns:atom=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n\
+             <channel>\n<title>{title}</title>\n<link>{home}</link>\n<description>{description}</description>\n\
+             <language>{lang}</language>\n<atom:link href=\"{url}\" rel=\"self\" type=\"application/rss+xml\"/>\n\
+             <lastBuildDate>{built}</lastBuildDate>\n{hints}{image}{items}</channel>\n</rss>\n"
         )
     }
 
     fn atom(&self) -> String {
-        let logo = self.image.as_deref().map_or_else(String::new, |url| format!("<logo>{}</logo>\n", escape(url)));
-        let entries: String = self.entries.iter().map(atom_entry).collect();
+        let FeedDoc { title, description, home, url, lang, hints, .. } = self;
+        let updated = self.newest().rfc3339();
+        let logo = self.image(|url| format!("<logo>{url}</logo>\n"));
+        let entries = self.items(atom_entry);
         format!(
-            "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xml:lang=\"{}\">\n<title>{}</title>\n<subtitle>{}</subtitle>\n<id>{}</id>\n<link rel=\"alternate\" type=\"text/html\" href=\"{}\"/>\n<link rel=\"self\" type=\"application/atom+xml\" href=\"{}\"/>\n<updated>{}</updated>\n{}{logo}{entries}</feed>\n",
-            self.lang,
-            escape(&self.title),
-            escape(&self.description),
-            escape(&self.home),
-            escape(&self.home),
-            escape(&self.url),
-            self.newest().rfc3339(),
-            self.hints,
+            "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
+             <feed xmlns=\"http://www.w3.org/2005/Atom\" xml:lang=\"{lang}\">\n<title>{title}</title>\n\
+             <subtitle>{description}</subtitle>\n<id>{home}</id>\n\
+             <link rel=\"alternate\" type=\"text/html\" href=\"{home}\"/>\n\
+             <link rel=\"self\" type=\"application/atom+xml\" href=\"{url}\"/>\n<updated>{updated}</updated>\n\
+             {hints}{logo}{entries}</feed>\n"
         )
     }
 
     fn json(&self) -> String {
-        let items: Vec<serde_json::Value> = self
-            .entries
-            .iter()
-            .map(|e| {
-                json!({
-                    "id": e.id.as_deref().unwrap_or(&e.link),
-                    "url": e.link,
-                    "title": e.title,
-                    "summary": e.summary,
-                    "content_html": e.html.clone().unwrap_or_else(|| format!("<p>{}</p>", escape(&e.summary))),
-                    "date_published": e.at.map(Stamp::rfc3339),
-                    "authors": [{ "name": e.author }],
-                })
+        let item = |e: &Entry| {
+            json!({
+                "id": e.id.as_deref().unwrap_or(&e.link),
+                "url": e.link,
+                "title": e.title,
+                "summary": e.summary,
+                "content_html": e.html.clone().unwrap_or_else(|| format!("<p>{}</p>", escape(&e.summary))),
+                "date_published": e.at.map(Stamp::rfc3339),
+                "authors": [{ "name": e.author }],
             })
-            .collect();
+        };
         let doc = json!({
             "version": "https://jsonfeed.org/version/1.1",
             "title": self.title,
@@ -174,131 +190,111 @@ impl FeedDoc {
             "feed_url": self.url,
             "icon": self.image,
             "language": self.lang,
-            "items": items,
+            "items": self.entries.iter().map(item).collect::<Vec<_>>(),
         });
         format!("{doc:#}\n")
     }
 
     fn rdf(&self) -> String {
-        let seq: String =
-            self.entries.iter().map(|e| format!("<rdf:li rdf:resource=\"{}\"/>\n", escape(&e.link))).collect();
-        let image = self.image.as_deref().map_or_else(String::new, |url| {
-            let url = escape(url);
-            let (title, home) = (escape(&self.title), escape(&self.home));
+        let FeedDoc { title, description, home, url, lang, .. } = self;
+        let seq = self.items(|e| format!("<rdf:li rdf:resource=\"{}\"/>\n", e.link));
+        let image = self.image(|url| {
             format!("<image rdf:about=\"{url}\"><title>{title}</title><url>{url}</url><link>{home}</link></image>\n")
         });
-        let items: String = self
-            .entries
-            .iter()
-            .map(|e| {
-                let date = e.at.map_or_else(String::new, |at| format!("<dc:date>{}</dc:date>", at.rfc3339()));
-                format!(
-                    "<item rdf:about=\"{}\">\n<title>{}</title>\n<link>{}</link>\n<description>{}</description>\n<dc:creator>{}</dc:creator>{date}\n</item>\n",
-                    escape(&e.link),
-                    escape(e.title.as_deref().unwrap_or("")),
-                    escape(&e.link),
-                    escape(&e.summary),
-                    escape(&e.author),
-                )
-            })
-            .collect();
+        let items = self.items(|e| {
+            let Entry { link, summary, author, .. } = e;
+            let date = e.at.map(|at| format!("<dc:date>{}</dc:date>", at.rfc3339())).unwrap_or_default();
+            format!(
+                "<item rdf:about=\"{link}\">\n<title>{title}</title>\n<link>{link}</link>\n\
+                 <description>{summary}</description>\n<dc:creator>{author}</dc:creator>{date}\n</item>\n",
+                title = e.title(),
+            )
+        });
         format!(
-            "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\" xmlns=\"http://purl.org/rss/1.0/\" xmlns:dc=\"http://purl.org/dc/elements/1.1/\">\n<channel rdf:about=\"{}\">\n<title>{}</title>\n<link>{}</link>\n<description>{}</description>\n<dc:language>{}</dc:language>\n<items><rdf:Seq>\n{seq}</rdf:Seq></items>\n</channel>\n{image}{items}</rdf:RDF>\n",
-            escape(&self.url),
-            escape(&self.title),
-            escape(&self.home),
-            escape(&self.description),
-            self.lang,
+            "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
+             <rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\" xmlns=\"http://purl.org/rss/1.0/\" xmlns:dc=\"http://purl.org/dc/elements/1.1/\">\n\
+             <channel rdf:about=\"{url}\">\n<title>{title}</title>\n<link>{home}</link>\n\
+             <description>{description}</description>\n<dc:language>{lang}</dc:language>\n<items><rdf:Seq>\n\
+             {seq}</rdf:Seq></items>\n</channel>\n{image}{items}</rdf:RDF>\n"
         )
     }
 
     fn rss091(&self) -> String {
-        let image = self.image.as_deref().map_or_else(String::new, |url| {
-            let (title, home) = (escape(&self.title), escape(&self.home));
-            format!("<image><title>{title}</title><url>{}</url><link>{home}</link></image>\n", escape(url))
+        let FeedDoc { title, description, home, lang, .. } = self;
+        let image =
+            self.image(|url| format!("<image><title>{title}</title><url>{url}</url><link>{home}</link></image>\n"));
+        let items = self.items(|e| {
+            let (title, Entry { link, summary, .. }) = (e.title(), e);
+            format!("<item><title>{title}</title><link>{link}</link><description>{summary}</description></item>\n")
         });
-        let items: String = self
-            .entries
-            .iter()
-            .map(|e| {
-                let title = escape(e.title.as_deref().unwrap_or(""));
-                let (link, text) = (escape(&e.link), escape(&e.summary));
-                format!("<item><title>{title}</title><link>{link}</link><description>{text}</description></item>\n")
-            })
-            .collect();
         format!(
-            "<?xml version=\"1.0\"?>\n<rss version=\"0.91\">\n<channel>\n<title>{}</title>\n<link>{}</link>\n<description>{}</description>\n<language>{}</language>\n{image}{items}</channel>\n</rss>\n",
-            escape(&self.title),
-            escape(&self.home),
-            escape(&self.description),
-            self.lang,
+            "<?xml version=\"1.0\"?>\n<rss version=\"0.91\">\n<channel>\n<title>{title}</title>\n<link>{home}</link>\n\
+             <description>{description}</description>\n<language>{lang}</language>\n{image}{items}</channel>\n</rss>\n"
         )
     }
 
     fn atom03(&self) -> String {
-        let entries: String = self
-            .entries
-            .iter()
-            .map(|e| {
-                let at = e.at.unwrap_or_else(|| self.newest()).rfc3339();
-                format!(
-                    "<entry>\n<title mode=\"escaped\">{}</title>\n<link rel=\"alternate\" type=\"text/html\" href=\"{}\"/>\n<id>{}</id>\n<issued>{at}</issued>\n<modified>{at}</modified>\n<author><name>{}</name></author>\n<summary type=\"text/plain\">{}</summary>\n</entry>\n",
-                    escape(e.title.as_deref().unwrap_or("")),
-                    escape(&e.link),
-                    escape(e.id.as_deref().unwrap_or(&e.link)),
-                    escape(&e.author),
-                    escape(&e.summary),
-                )
-            })
-            .collect();
+        let FeedDoc { title, description, home, lang, .. } = self;
+        let modified = self.newest().rfc3339();
+        let entries = self.items(|e| {
+            let (title, id, at) = (e.title(), e.id(), e.at.unwrap_or_else(|| self.newest()).rfc3339());
+            let Entry { link, author, summary, .. } = e;
+            format!(
+                "<entry>\n<title mode=\"escaped\">{title}</title>\n\
+                 <link rel=\"alternate\" type=\"text/html\" href=\"{link}\"/>\n<id>{id}</id>\n<issued>{at}</issued>\n\
+                 <modified>{at}</modified>\n<author><name>{author}</name></author>\n\
+                 <summary type=\"text/plain\">{summary}</summary>\n</entry>\n"
+            )
+        });
         format!(
-            "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed version=\"0.3\" xmlns=\"http://purl.org/atom/ns#\" xml:lang=\"{}\">\n<title>{}</title>\n<tagline>{}</tagline>\n<link rel=\"alternate\" type=\"text/html\" href=\"{}\"/>\n<modified>{}</modified>\n{entries}</feed>\n",
-            self.lang,
-            escape(&self.title),
-            escape(&self.description),
-            escape(&self.home),
-            self.newest().rfc3339(),
+            "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
+             <feed version=\"0.3\" xmlns=\"http://purl.org/atom/ns#\" xml:lang=\"{lang}\">\n<title>{title}</title>\n\
+             <tagline>{description}</tagline>\n<link rel=\"alternate\" type=\"text/html\" href=\"{home}\"/>\n\
+             <modified>{modified}</modified>\n{entries}</feed>\n"
         )
     }
 }
 
+impl Entry {
+    fn title(&self) -> &str {
+        self.title.as_deref().unwrap_or("")
+    }
+
+    fn id(&self) -> &str {
+        self.id.as_deref().unwrap_or(&self.link)
+    }
+}
+
 fn element(name: &str, value: Option<&str>) -> String {
-    value.map_or_else(String::new, |text| format!("<{name}>{}</{name}>\n", escape(text)))
+    value.map(|text| format!("<{name}>{text}</{name}>\n")).unwrap_or_default()
 }
 
 fn rss2_item(e: &Entry) -> String {
-    let guid = e.id.as_deref().map_or_else(String::new, |id| {
-        let permalink = id == e.link;
-        format!("<guid isPermaLink=\"{permalink}\">{}</guid>\n", escape(id))
-    });
-    let content = e
-        .html
-        .as_deref()
-        .map_or_else(String::new, |html| format!("<content:encoded><![CDATA[{html}]]></content:encoded>\n"));
+    let guid = |id: &String| format!("<guid isPermaLink=\"{}\">{id}</guid>\n", *id == e.link);
+    let content = |html: &String| format!("<content:encoded><![CDATA[{html}]]></content:encoded>\n");
     format!(
-        "<item>\n{}<link>{}</link>\n{guid}{}{}{}<description>{}</description>\n{content}</item>\n",
-        element("title", e.title.as_deref()),
-        escape(&e.link),
-        element("dc:creator", Some(e.author.as_str()).filter(|a| !a.is_empty())),
-        element("pubDate", e.at.map(Stamp::http).as_deref()),
-        element("category", e.category.as_deref()),
-        escape(&e.summary),
+        "<item>\n{title}<link>{link}</link>\n{guid}{author}{date}{category}<description>{summary}</description>\n\
+         {content}</item>\n",
+        title = element("title", e.title.as_deref()),
+        link = e.link,
+        guid = e.id.as_ref().map(guid).unwrap_or_default(),
+        author = element("dc:creator", Some(e.author.as_str()).filter(|a| !a.is_empty())),
+        date = element("pubDate", e.at.map(Stamp::http).as_deref()),
+        category = element("category", e.category.as_deref()),
+        summary = e.summary,
+        content = e.html.as_ref().map(content).unwrap_or_default(),
     )
 }
 
 fn atom_entry(e: &Entry) -> String {
-    let at = e.at.unwrap_or(Stamp::new(NEWEST, 0)).rfc3339();
-    let content = e
-        .html
-        .as_deref()
-        .map_or_else(String::new, |html| format!("<content type=\"html\">{}</content>\n", escape(html)));
+    let (title, id, at) = (e.title(), e.id(), e.at.unwrap_or(Stamp::new(NEWEST, 0)).rfc3339());
+    let Entry { link, author, summary, .. } = e;
+    let content = |html: &String| format!("<content type=\"html\">{}</content>\n", escape(html));
+    let content = e.html.as_ref().map(content).unwrap_or_default();
     format!(
-        "<entry>\n<title>{}</title>\n<link rel=\"alternate\" type=\"text/html\" href=\"{}\"/>\n<id>{}</id>\n<published>{at}</published>\n<updated>{at}</updated>\n<author><name>{}</name></author>\n<summary>{}</summary>\n{content}</entry>\n",
-        escape(e.title.as_deref().unwrap_or("")),
-        escape(&e.link),
-        escape(e.id.as_deref().unwrap_or(&e.link)),
-        escape(&e.author),
-        escape(&e.summary),
+        "<entry>\n<title>{title}</title>\n<link rel=\"alternate\" type=\"text/html\" href=\"{link}\"/>\n\
+         <id>{id}</id>\n<published>{at}</published>\n<updated>{at}</updated>\n<author><name>{author}</name></author>\n\
+         <summary>{summary}</summary>\n{content}</entry>\n"
     )
 }
 

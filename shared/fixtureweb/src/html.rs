@@ -14,7 +14,7 @@ nav a{margin-right:1rem}img{max-width:100%;height:auto;border-radius:4px}\
 h1{line-height:1.25}.meta{color:#667;font-size:.85em}aside{font-size:.85em;border-top:1px solid #ddd}";
 
 /// Words of a page around its article, in its language.
-struct Furniture {
+struct PageWords {
     home: &'static str,
     about: &'static str,
     archive: &'static str,
@@ -23,87 +23,104 @@ struct Furniture {
     imprint: &'static str,
 }
 
-fn furniture(lang: &str) -> Furniture {
-    match lang {
-        "it" => Furniture {
-            home: "Home",
-            about: "Chi siamo",
-            archive: "Archivio",
-            by: "di",
-            more: "Altri articoli",
-            imprint: "Un sito di prova, tutti i testi sono inventati.",
-        },
-        "de" => Furniture {
-            home: "Start",
-            about: "Über uns",
-            archive: "Archiv",
-            by: "von",
-            more: "Weitere Beiträge",
-            imprint: "Eine Probeseite, alle Texte sind erfunden.",
-        },
-        "fr" => Furniture {
-            home: "Accueil",
-            about: "À propos",
-            archive: "Archives",
-            by: "par",
-            more: "À lire aussi",
-            imprint: "Un site d’essai, tous les textes sont inventés.",
-        },
-        "es" => Furniture {
-            home: "Inicio",
-            about: "Quiénes somos",
-            archive: "Archivo",
-            by: "por",
-            more: "Más artículos",
-            imprint: "Un sitio de prueba, todos los textos son inventados.",
-        },
-        "ja" => Furniture {
-            home: "ホーム",
-            about: "このサイトについて",
-            archive: "過去の記事",
-            by: "文",
-            more: "ほかの記事",
-            imprint: "これは試験用のサイトです。",
-        },
-        _ => Furniture {
-            home: "Home",
-            about: "About",
-            archive: "Archive",
-            by: "by",
-            more: "More to read",
-            imprint: "A specimen site; every text here is made up.",
-        },
-    }
+fn words(lang: &str) -> PageWords {
+    let [home, about, archive, by, more, imprint] = match lang {
+        "it" => {
+            ["Home", "Chi siamo", "Archivio", "di", "Altri articoli", "Un sito di prova, tutti i testi sono inventati."]
+        }
+        "de" => {
+            ["Start", "Über uns", "Archiv", "von", "Weitere Beiträge", "Eine Probeseite, alle Texte sind erfunden."]
+        }
+        "fr" => [
+            "Accueil",
+            "À propos",
+            "Archives",
+            "par",
+            "À lire aussi",
+            "Un site d’essai, tous les textes sont inventés.",
+        ],
+        "es" => [
+            "Inicio",
+            "Quiénes somos",
+            "Archivo",
+            "por",
+            "Más artículos",
+            "Un sitio de prueba, todos los textos son inventados.",
+        ],
+        "ja" => ["ホーム", "このサイトについて", "過去の記事", "文", "ほかの記事", "これは試験用のサイトです。"],
+        _ => ["Home", "About", "Archive", "by", "More to read", "A specimen site; every text here is made up."],
+    };
+    PageWords { home, about, archive, by, more, imprint }
 }
 
-/// Returns an article's page.
 pub(crate) fn article(publisher: &Publisher, style: Style, post: &Post) -> String {
     let head = article_head(publisher, style, post);
-    let body = match style {
-        Style::WordPress => wordpress_body(publisher, post),
-        Style::Microdata => microdata_body(publisher, post),
-        Style::JsonLd | Style::Plain => plain_body(publisher, post),
-        Style::OpenGraph => divs_body(publisher, post),
+    let number = 100 + post.number;
+    let class = match style {
+        Style::WordPress => {
+            format!(" class=\"post-template-default single single-post postid-{number} wp-embed-responsive\"")
+        }
+        _ => String::new(),
     };
-    let class = if style == Style::WordPress {
-        format!(" class=\"post-template-default single single-post postid-{} wp-embed-responsive\"", 100 + post.number)
-    } else {
-        String::new()
+    // Attributes of the heading, the picture and the date.
+    let [of_heading, of_picture, of_date] = match style {
+        Style::WordPress => [
+            " class=\"entry-title\"",
+            " class=\"attachment-post-thumbnail wp-post-image\"",
+            " class=\"entry-date published\"",
+        ],
+        Style::Microdata => [" itemprop=\"headline\"", " itemprop=\"image\"", " itemprop=\"datePublished\""],
+        Style::JsonLd | Style::Plain | Style::OpenGraph => ["", "", ""],
     };
+    let words = words(publisher.bank.lang);
+    let (by, author, text, day) = (words.by, escape(&post.author), paragraphs(post), post.at.date());
+    let title = post.title.as_deref().map(|title| format!("<h1{of_heading}>{}</h1>\n", escape(title)));
+    let title = title.unwrap_or_default();
+    let figure = |url: &String| {
+        let url = escape(url);
+        format!("<figure><img{of_picture} src=\"{url}\" width=\"640\" height=\"360\" alt=\"\"></figure>\n")
+    };
+    let figure = post.picture.as_ref().map(figure).unwrap_or_default();
+    let time = format!("<time{of_date} datetime=\"{}\">{day}</time>", post.at.rfc3339());
+    let article = match style {
+        Style::WordPress => format!(
+            "<article id=\"post-{number}\" class=\"post-{number} post type-post status-publish \
+             format-standard hentry\">\n{title}<div class=\"entry-meta\">{time} <span class=\"byline\">{by} \
+             <span class=\"author vcard\">{author}</span></span></div>\n\
+             {figure}<div class=\"entry-content wp-block-post-content\">\n{text}</div>\n</article>\n\
+             <nav class=\"post-navigation\"><a rel=\"prev\" href=\"/\">«</a></nav>\n"
+        ),
+        Style::Microdata => format!(
+            "<article itemscope itemtype=\"https://schema.org/Article\">\n{title}<p class=\"meta\">{by} \
+             <span itemprop=\"author\" itemscope itemtype=\"https://schema.org/Person\">\
+             <span itemprop=\"name\">{author}</span></span>, {time}</p>\n\
+             {figure}<div itemprop=\"articleBody\">\n{text}</div>\n</article>\n"
+        ),
+        Style::JsonLd | Style::Plain => {
+            format!("<article>\n{title}<p class=\"meta\">{by} {author}, {time}</p>\n{figure}{text}</article>\n")
+        }
+        Style::OpenGraph => format!(
+            "<div class=\"story\">\n{title}<div class=\"meta\">{by} {author} · {day}</div>\n{figure}\
+             <div class=\"story-text\">\n{text}</div>\n</div>\n\
+             <div class=\"share\"><a href=\"#\">+</a> <a href=\"#\">@</a></div>\n"
+        ),
+    };
+    let (more, name) = (words.more, escape(publisher.name));
+    let body = format!("{article}<aside><p>{more}: <a href=\"/\">{name}</a></p></aside>\n");
     document(publisher, &head, &class, &body)
 }
 
 fn document(publisher: &Publisher, head: &str, body_attributes: &str, body: &str) -> String {
-    let f = furniture(publisher.bank.lang);
+    let lang = publisher.bank.lang;
+    let PageWords { home, about, archive, imprint, .. } = words(lang);
+    let name = escape(publisher.name);
     format!(
-        "<!doctype html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n{head}<style>{CSS}</style>\n</head>\n<body{body_attributes}>\n<header><a href=\"/\">{}</a>\n<nav><a href=\"/\">{}</a><a href=\"/about\">{}</a><a href=\"/archive\">{}</a></nav></header>\n<main>\n{body}</main>\n<footer><p>© 2026 {} · {}</p></footer>\n</body>\n</html>\n",
-        publisher.bank.lang,
-        escape(publisher.name),
-        f.home,
-        f.about,
-        f.archive,
-        escape(publisher.name),
-        f.imprint,
+        "<!doctype html>\n<html lang=\"{lang}\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         {head}<style>{CSS}</style>\n</head>\n<body{body_attributes}>\n\
+         <header><a href=\"/\">{name}</a>\n<nav><a href=\"/\">{home}</a>\
+         <a href=\"/about\">{about}</a><a href=\"/archive\">{archive}</a></nav></header>\n<main>\n{body}</main>\n\
+         <footer><p>© 2026 {name} · {imprint}</p></footer>\n</body>\n</html>\n"
     )
 }
 
@@ -175,83 +192,6 @@ pub(crate) fn paragraphs(post: &Post) -> String {
     post.paragraphs.iter().map(|p| format!("<p>{}</p>\n", escape(p))).collect()
 }
 
-fn heading(post: &Post, attributes: &str) -> String {
-    post.title.as_deref().map_or_else(String::new, |title| format!("<h1{attributes}>{}</h1>\n", escape(title)))
-}
-
-fn figure(post: &Post, attributes: &str) -> String {
-    post.picture.as_deref().map_or_else(String::new, |url| {
-        format!("<figure><img{attributes} src=\"{}\" width=\"640\" height=\"360\" alt=\"\"></figure>\n", escape(url))
-    })
-}
-
-fn time(post: &Post, attributes: &str) -> String {
-    format!("<time{attributes} datetime=\"{}\">{}</time>", post.at.rfc3339(), post.at.date())
-}
-
-fn aside(publisher: &Publisher) -> String {
-    let f = furniture(publisher.bank.lang);
-    format!("<aside><p>{}: <a href=\"/\">{}</a></p></aside>\n", f.more, escape(publisher.name))
-}
-
-fn wordpress_body(publisher: &Publisher, post: &Post) -> String {
-    let f = furniture(publisher.bank.lang);
-    format!(
-        "<article id=\"post-{n}\" class=\"post-{n} post type-post status-publish format-standard hentry\">\n{}<div class=\"entry-meta\">{} <span class=\"byline\">{} <span class=\"author vcard\">{}</span></span></div>\n{}<div class=\"entry-content wp-block-post-content\">\n{}</div>\n</article>\n<nav class=\"post-navigation\"><a rel=\"prev\" href=\"/\">«</a></nav>\n{}",
-        heading(post, " class=\"entry-title\""),
-        time(post, " class=\"entry-date published\""),
-        f.by,
-        escape(&post.author),
-        figure(post, " class=\"attachment-post-thumbnail wp-post-image\""),
-        paragraphs(post),
-        aside(publisher),
-        n = 100 + post.number,
-    )
-}
-
-fn microdata_body(publisher: &Publisher, post: &Post) -> String {
-    let f = furniture(publisher.bank.lang);
-    format!(
-        "<article itemscope itemtype=\"https://schema.org/Article\">\n{}<p class=\"meta\">{} <span itemprop=\"author\" itemscope itemtype=\"https://schema.org/Person\"><span itemprop=\"name\">{}</span></span>, {}</p>\n{}<div itemprop=\"articleBody\">\n{}</div>\n</article>\n{}",
-        heading(post, " itemprop=\"headline\""),
-        f.by,
-        escape(&post.author),
-        time(post, " itemprop=\"datePublished\""),
-        figure(post, " itemprop=\"image\""),
-        paragraphs(post),
-        aside(publisher),
-    )
-}
-
-fn plain_body(publisher: &Publisher, post: &Post) -> String {
-    let f = furniture(publisher.bank.lang);
-    format!(
-        "<article>\n{}<p class=\"meta\">{} {}, {}</p>\n{}{}</article>\n{}",
-        heading(post, ""),
-        f.by,
-        escape(&post.author),
-        time(post, ""),
-        figure(post, ""),
-        paragraphs(post),
-        aside(publisher),
-    )
-}
-
-fn divs_body(publisher: &Publisher, post: &Post) -> String {
-    let f = furniture(publisher.bank.lang);
-    format!(
-        "<div class=\"story\">\n{}<div class=\"meta\">{} {} · {}</div>\n{}<div class=\"story-text\">\n{}</div>\n</div>\n<div class=\"share\"><a href=\"#\">+</a> <a href=\"#\">@</a></div>\n{}",
-        heading(post, ""),
-        f.by,
-        escape(&post.author),
-        post.at.date(),
-        figure(post, ""),
-        paragraphs(post),
-        aside(publisher),
-    )
-}
-
-/// A link to a feed in a home page's head.
 #[derive(Clone, Debug)]
 pub(crate) struct FeedLink {
     pub(crate) title: String,
@@ -266,31 +206,25 @@ pub(crate) fn home(
     image: Option<&str>,
     posts: &[(String, String)],
 ) -> String {
-    let mut head = format!("<title>{}</title>\n", escape(publisher.name));
-    head.push_str(&format!("<meta name=\"description\" content=\"{}\">\n", escape(publisher.tagline)));
-    head.push_str(&format!("<meta property=\"og:site_name\" content=\"{}\">\n", escape(publisher.name)));
+    let (name, tagline) = (escape(publisher.name), escape(publisher.tagline));
+    let mut head = format!(
+        "<title>{name}</title>\n<meta name=\"description\" content=\"{tagline}\">\n\
+         <meta property=\"og:site_name\" content=\"{name}\">\n"
+    );
     if let Some(url) = image {
         head.push_str(&format!("<meta property=\"og:image\" content=\"{}\">\n", escape(url)));
     }
     if publisher.style == Style::WordPress {
         head.push_str("<meta name=\"generator\" content=\"WordPress 6.8.3\">\n");
     }
-    for feed in feeds {
-        head.push_str(&format!(
-            "<link rel=\"alternate\" type=\"{}\" title=\"{}\" href=\"{}\">\n",
-            feed.media_type,
-            escape(&feed.title),
-            escape(&feed.url)
-        ));
+    for FeedLink { title, url, media_type } in feeds {
+        let (title, url) = (escape(title), escape(url));
+        let link = format!("<link rel=\"alternate\" type=\"{media_type}\" title=\"{title}\" href=\"{url}\">\n");
+        head.push_str(&link);
     }
-    let list: String = posts
-        .iter()
-        .map(|(title, url)| format!("<li><a href=\"{}\">{}</a></li>\n", escape(url), escape(title)))
-        .collect();
-    let body = format!(
-        "<h1>{}</h1>\n<p>{}</p>\n<ul class=\"posts\">\n{list}</ul>\n",
-        escape(publisher.name),
-        escape(publisher.tagline)
-    );
+    let item =
+        |(title, url): &(String, String)| format!("<li><a href=\"{}\">{}</a></li>\n", escape(url), escape(title));
+    let list: String = posts.iter().map(item).collect();
+    let body = format!("<h1>{name}</h1>\n<p>{tagline}</p>\n<ul class=\"posts\">\n{list}</ul>\n");
     document(publisher, &head, "", &body)
 }

@@ -98,13 +98,18 @@ pub fn registrable(host: &str) -> String {
     labels.join(".")
 }
 
-/// Returns all gaps between neighbouring calls to one key, in the order of the later call.
-pub fn gaps(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Gap> {
+/// Returns the calls by their start.
+fn ordered(calls: &[Call]) -> Vec<&Call> {
     let mut ordered: Vec<&Call> = calls.iter().collect();
     ordered.sort_by_key(|call| call.start);
+    ordered
+}
+
+/// Returns all gaps between neighbouring calls to one key, in the order of the later call.
+fn gaps(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Gap> {
     let mut last: BTreeMap<String, &Call> = BTreeMap::new();
     let mut gaps = Vec::new();
-    for call in ordered {
+    for call in ordered(calls) {
         let key = key_of_host(&call.host);
         if let Some(earlier) = last.get(&key) {
             gaps.push(Gap {
@@ -116,8 +121,7 @@ pub fn gaps(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Gap> {
             });
         }
         // A short call within a long one must not hide the long one's end.
-        let reaches_further = last.get(&key).is_none_or(|earlier| call.end >= earlier.end);
-        if reaches_further {
+        if last.get(&key).is_none_or(|earlier| call.end >= earlier.end) {
             last.insert(key, call);
         }
     }
@@ -136,21 +140,17 @@ pub fn closer_than(calls: &[Call], key_of_host: impl Fn(&str) -> String, micros:
 
 /// Returns the calls to one key that overlapped. A polite crawler has none.
 pub fn overlaps(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Overlap> {
-    let mut ordered: Vec<&Call> = calls.iter().collect();
-    ordered.sort_by_key(|call| call.start);
     let mut open: BTreeMap<String, Vec<&Call>> = BTreeMap::new();
     let mut found = Vec::new();
-    for call in ordered {
+    for call in ordered(calls) {
         let under_way = open.entry(key_of_host(&call.host)).or_default();
         under_way.retain(|earlier| earlier.end > call.start);
-        for earlier in under_way.iter() {
-            found.push(Overlap {
-                key: key_of_host(&call.host),
-                earlier: address(earlier),
-                later: address(call),
-                micros: earlier.end.min(call.end).saturating_sub(call.start),
-            });
-        }
+        found.extend(under_way.iter().map(|earlier| Overlap {
+            key: key_of_host(&call.host),
+            earlier: address(earlier),
+            later: address(call),
+            micros: earlier.end.min(call.end).saturating_sub(call.start),
+        }));
         under_way.push(call);
     }
     found
@@ -173,11 +173,9 @@ fn quiet_after(call: &Call) -> u64 {
 /// Returns the calls to a key that had to be left alone, each with the answer before it that asked for the longest
 /// time.
 pub fn intrusions(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Intrusion> {
-    let mut ordered: Vec<&Call> = calls.iter().collect();
-    ordered.sort_by_key(|call| call.start);
     let mut quiet: BTreeMap<String, (u64, &Call)> = BTreeMap::new();
     let mut found = Vec::new();
-    for call in ordered {
+    for call in ordered(calls) {
         let key = key_of_host(&call.host);
         if let Some((_, refused)) = quiet.get(&key).filter(|(until, _)| call.start < *until) {
             let after = call.start.saturating_sub(refused.end);
@@ -194,10 +192,8 @@ pub fn intrusions(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<I
 /// Returns the keys whose home pages were called more often within a day than discovery and one look at them demand:
 /// twice.
 pub fn homes_asked_again(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> BTreeSet<String> {
-    let mut ordered: Vec<&Call> = calls.iter().filter(|call| call.kind == Kind::Home).collect();
-    ordered.sort_by_key(|call| call.start);
     let mut homes: BTreeMap<String, Vec<u64>> = BTreeMap::new();
-    for call in ordered {
+    for call in ordered(calls).into_iter().filter(|call| call.kind == Kind::Home) {
         homes.entry(key_of_host(&call.host)).or_default().push(call.start);
     }
     let is_asked_again = |starts: &[u64]| starts.windows(3).any(|three| three[2] - three[0] < 24 * HOUR);
@@ -226,11 +222,9 @@ pub fn forbidden(calls: &[Call], farm: &Farm) -> Vec<Call> {
 
 /// Returns the hosts that were called before their robots.txt was.
 pub fn unasked(calls: &[Call]) -> BTreeSet<String> {
-    let mut ordered: Vec<&Call> = calls.iter().collect();
-    ordered.sort_by_key(|call| call.start);
     let mut asked: BTreeSet<&str> = BTreeSet::new();
     let mut found = BTreeSet::new();
-    for call in ordered {
+    for call in ordered(calls) {
         if call.path == "/robots.txt" {
             asked.insert(&call.host);
         } else if !asked.contains(call.host.as_str()) {
@@ -262,22 +256,14 @@ pub fn tally(calls: &[Call]) -> Tally {
     tally
 }
 
-/// Returns the calls of pages and pictures per distinct page: see [`Tally::calls_per_page`].
-pub fn calls_per_page(calls: &[Call]) -> f64 {
-    tally(calls).calls_per_page()
-}
-
 /// Returns the addresses that were called more than once, the most frequent first.
 pub fn repeated(calls: &[Call]) -> Vec<Repeat> {
     let mut times: BTreeMap<String, (Kind, usize)> = BTreeMap::new();
     for call in calls {
         times.entry(address(call)).or_insert((call.kind, 0)).1 += 1;
     }
-    let mut found: Vec<Repeat> = times
-        .into_iter()
-        .filter(|(_, (_, times))| *times > 1)
-        .map(|(address, (kind, times))| Repeat { address, kind, times })
-        .collect();
+    let all = times.into_iter().map(|(address, (kind, times))| Repeat { address, kind, times });
+    let mut found: Vec<Repeat> = all.filter(|repeat| repeat.times > 1).collect();
     found.sort_by_key(|repeat| std::cmp::Reverse(repeat.times));
     found
 }

@@ -20,25 +20,12 @@ pub enum Mode {
     Later,
     /// Every page (not home, robots.txt, feeds, pictures) answers this status, such as 404 or 410.
     Pages(u16),
-    /// Every feed answers this status.
-    Feeds(u16),
-    /// Every address, robots.txt too, answers this status.
-    Everything(u16),
-    /// Every page carries `X-Robots-Tag: noindex`.
-    NoindexHeader,
     /// Every page in UTF-8 carries `<meta name="robots" content="noindex">`.
     NoindexMeta,
-    /// robots.txt forbids everything to everyone.
-    RobotsForbid,
-    /// robots.txt answers this status.
-    Robots(u16),
-    /// The connection is closed without an answer.
-    Hangup,
     /// A bot wall stands in front of the site.
     Wall(Wall),
 }
 
-/// The changing part of one site.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
     mode: Mode,
@@ -66,7 +53,6 @@ impl Live {
         changed(self.with_fresh_entries(reply), mode, self.calls)
     }
 
-    /// Sets the mode of the site.
     pub(crate) fn set_mode(&mut self, mode: Mode) {
         (self.mode, self.calls) = (mode, 0);
     }
@@ -149,13 +135,7 @@ fn changed(reply: Reply, mode: Mode, call: usize) -> Reply {
     let kind = reply.kind;
     match mode {
         Mode::Pages(status) if kind == Kind::Page => Reply::status(kind, status),
-        Mode::Feeds(status) if kind == Kind::Feed => Reply::status(kind, status),
-        Mode::Everything(status) => Reply::status(kind, status),
-        Mode::NoindexHeader if kind == Kind::Page => reply.with("x-robots-tag", "noindex"),
         Mode::NoindexMeta if kind == Kind::Page => with_noindex(reply),
-        Mode::RobotsForbid if kind == Kind::Robots => Reply::robots("User-agent: *\nDisallow: /\n"),
-        Mode::Robots(status) if kind == Kind::Robots => Reply::status(kind, status),
-        Mode::Hangup => reply.body(Body::Hangup),
         Mode::Wall(wall) => wall.replace(reply, call),
         _ => reply,
     }
@@ -168,15 +148,10 @@ fn with_noindex(reply: Reply) -> Reply {
         Ok(text) => Bytes::from(text.replacen("</head>", META, 1)),
         Err(_) => bytes.clone(),
     };
-    match &reply.body {
-        Body::Plain(bytes) => {
-            let body = Body::Plain(insert(bytes));
-            reply.body(body)
-        }
-        Body::Pieces(pieces) => {
-            let body = Body::Pieces(pieces.iter().map(insert).collect());
-            reply.body(body)
-        }
-        _ => reply,
-    }
+    let body = match &reply.body {
+        Body::Plain(bytes) => Body::Plain(insert(bytes)),
+        Body::Pieces(pieces) => Body::Pieces(pieces.iter().map(insert).collect()),
+        _ => return reply,
+    };
+    reply.body(body)
 }

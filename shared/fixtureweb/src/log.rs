@@ -82,7 +82,6 @@ impl Log {
         u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
-    /// Files a call that has just ended.
     pub(crate) fn end(&self, mut call: Call) {
         call.end = self.now();
         if let Some(file) = &self.file

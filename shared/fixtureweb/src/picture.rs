@@ -7,9 +7,7 @@ use std::collections::HashMap;
 use std::io::Cursor;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Width in pixels.
 pub(crate) const WIDTH: u32 = 640;
-/// Height in pixels.
 pub(crate) const HEIGHT: u32 = 360;
 
 /// Maximum number of cached pictures (about 10 to 40 KB each).
@@ -19,36 +17,12 @@ const HILLS: usize = 3;
 /// Side length in pixels of the squares in a picture: larger ones are drawn faster. Divides both sides.
 const GRAIN: usize = 2;
 
-/// File format of a picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Form {
-    Jpeg,
-    Png,
-}
-
-impl Form {
-    pub(crate) const fn media_type(self) -> &'static str {
-        match self {
-            Form::Jpeg => "image/jpeg",
-            Form::Png => "image/png",
-        }
-    }
-
-    pub(crate) const fn extension(self) -> &'static str {
-        match self {
-            Form::Jpeg => "jpg",
-            Form::Png => "png",
-        }
-    }
-}
-
-/// Cache of pictures.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Gallery(Arc<Mutex<HashMap<(u64, Form), Bytes>>>);
+pub(crate) struct Gallery(Arc<Mutex<HashMap<(u64, ImageFormat), Bytes>>>);
 
 impl Gallery {
     /// Returns the picture of this seed; drawn on first use. Takes some milliseconds, so not for an async thread.
-    pub(crate) fn picture(&self, seed: u64, form: Form) -> Bytes {
+    pub(crate) fn picture(&self, seed: u64, form: ImageFormat) -> Bytes {
         if let Some(kept) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&(seed, form)) {
             return kept.clone();
         }
@@ -61,11 +35,7 @@ impl Gallery {
     }
 }
 
-fn encode(picture: RgbImage, form: Form) -> Bytes {
-    let format = match form {
-        Form::Jpeg => ImageFormat::Jpeg,
-        Form::Png => ImageFormat::Png,
-    };
+fn encode(picture: RgbImage, format: ImageFormat) -> Bytes {
     let mut out = Cursor::new(Vec::new());
     // Writing into memory does not fail; an empty body would show it if it did.
     match DynamicImage::ImageRgb8(picture).write_to(&mut out, format) {
@@ -144,13 +114,13 @@ mod tests {
     #[test]
     fn pictures_can_be_read_and_differ() {
         let gallery = Gallery::default();
-        for (seed, form) in [(1, Form::Jpeg), (2, Form::Png)] {
+        for (seed, form) in [(1, ImageFormat::Jpeg), (2, ImageFormat::Png)] {
             let bytes = gallery.picture(seed, form);
             let read = image::load_from_memory(&bytes).map(|p| (p.width(), p.height())).ok();
             assert_eq!(read, Some((WIDTH, HEIGHT)));
             assert!(bytes.len() < 120_000, "{} bytes", bytes.len());
             assert_eq!(bytes, gallery.picture(seed, form));
         }
-        assert_ne!(gallery.picture(3, Form::Jpeg), gallery.picture(1, Form::Jpeg));
+        assert_ne!(gallery.picture(3, ImageFormat::Jpeg), gallery.picture(1, ImageFormat::Jpeg));
     }
 }

@@ -1,8 +1,8 @@
 //! Publishers of sites, and their articles.
 
 use crate::date::{NEWEST, Stamp};
-use crate::picture::Form;
 use crate::text::{self, Bank};
+use image::ImageFormat;
 
 /// Number from which articles count as published while the server runs.
 pub(crate) const FRESH: usize = 10_000;
@@ -43,7 +43,6 @@ impl Publisher {
         text::fnv(self.host.as_bytes())
     }
 
-    /// Returns the site's own image.
     pub(crate) fn image(&self) -> Option<String> {
         (self.pictures != Pictures::None).then(|| format!("{}/images/site.png", self.home()))
     }
@@ -53,7 +52,6 @@ impl Publisher {
         format!("http://{}{path}", self.page_host)
     }
 
-    /// Returns article number `number`.
     pub(crate) fn post(&self, number: usize) -> Post {
         let prose = text::article(self.bank, self.seed(), number);
         let at = self.date(number);
@@ -63,7 +61,7 @@ impl Publisher {
         };
         let slug = if number >= FRESH { format!("{slug}-{}", number - FRESH) } else { slug };
         let url = self.url(&self.path(&slug, at));
-        let form = if self.seed() & 1 == 0 { Form::Jpeg } else { Form::Png };
+        let form = if self.seed() & 1 == 0 { ImageFormat::Jpeg } else { ImageFormat::Png };
         let picture_host = match self.pictures {
             Pictures::Own => Some(self.page_host.as_str()),
             Pictures::Elsewhere(host) => Some(host),
@@ -77,7 +75,7 @@ impl Publisher {
             paragraphs: prose.paragraphs,
             at,
             url,
-            picture: picture_host.map(|host| format!("http://{host}/images/{slug}.{}", form.extension())),
+            picture: picture_host.map(|host| format!("http://{host}/images/{slug}.{}", form.extensions_str()[0])),
             head: String::new(),
             canonical: None,
         }

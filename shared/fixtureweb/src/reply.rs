@@ -3,9 +3,9 @@
 use crate::coding::Coding;
 use crate::feeds::FeedDoc;
 use crate::log::Kind;
-use crate::picture::Form;
 use crate::text;
 use bytes::Bytes;
+use image::ImageFormat;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,15 +20,13 @@ pub(crate) struct Reply {
     pub(crate) coding: Option<Coding>,
 }
 
-/// Content of a body.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
-    /// Bytes as they are.
     Plain(Bytes),
     /// Bytes in several pieces, so that large parts can be shared between pages.
     Pieces(Vec<Bytes>),
     /// A picture, drawn on the first request.
-    Picture(u64, Form),
+    Picture(u64, ImageFormat),
     /// A feed, written on request, so that new entries can be published.
     Feed(Arc<FeedDoc>),
     /// A gzip bomb of this size in MiB when decoded.
@@ -64,7 +62,6 @@ impl Reply {
         Reply { kind: Kind::Home, ..Reply::page(html) }
     }
 
-    /// Returns a robots.txt.
     pub(crate) fn robots(text: impl Into<Bytes>) -> Reply {
         Reply::new(Kind::Robots, 200, "text/plain; charset=utf-8", text)
     }
@@ -82,7 +79,6 @@ impl Reply {
         Reply::status(Kind::Page, status).with("location", to)
     }
 
-    /// Returns a feed.
     pub(crate) fn feed(feed: FeedDoc) -> Reply {
         let media_type = format!("{}; charset=utf-8", feed.format.media_type());
         let newest = feed.newest();
@@ -92,13 +88,12 @@ impl Reply {
 
     /// Returns the picture at this address.
     pub(crate) fn picture_at(url: &str) -> Reply {
-        let form = if url.ends_with(".png") { Form::Png } else { Form::Jpeg };
+        let form = if url.ends_with(".png") { ImageFormat::Png } else { ImageFormat::Jpeg };
         Reply::picture(text::fnv(url.as_bytes()), form)
     }
 
-    /// Returns a picture.
-    pub(crate) fn picture(seed: u64, form: Form) -> Reply {
-        let mut reply = Reply::new(Kind::Image, 200, form.media_type(), Bytes::new());
+    pub(crate) fn picture(seed: u64, form: ImageFormat) -> Reply {
+        let mut reply = Reply::new(Kind::Image, 200, form.to_mime_type(), Bytes::new());
         reply.body = Body::Picture(seed, form);
         reply.with("cache-control", "public, max-age=86400")
     }
@@ -116,7 +111,6 @@ impl Reply {
         self
     }
 
-    /// Replaces the media type.
     #[must_use]
     pub(crate) fn typed(mut self, media_type: &str) -> Reply {
         self.headers.retain(|(name, _)| *name != "content-type");

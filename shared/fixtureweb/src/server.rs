@@ -18,6 +18,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::collections::HashMap;
 use std::fs::File;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -194,19 +195,8 @@ async fn converse(stream: TcpStream, shared: Arc<ServerState>) {
         .await;
 }
 
-/// Error of the service that closes the connection without an answer.
-#[derive(Debug)]
-struct HangUp;
-
-impl std::fmt::Display for HangUp {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the site hangs up")
-    }
-}
-
-impl std::error::Error for HangUp {}
-
-async fn answer(shared: Arc<ServerState>, request: Request<Incoming>) -> Result<Response<LoggedBody>, HangUp> {
+/// Answers a request; an error closes the connection without an answer.
+async fn answer(shared: Arc<ServerState>, request: Request<Incoming>) -> io::Result<Response<LoggedBody>> {
     let start = shared.log.now();
     let host = host_of(&request);
     let path = request.uri().path_and_query().map_or("/", |p| p.as_str()).to_owned();
@@ -238,7 +228,7 @@ async fn answer(shared: Arc<ServerState>, request: Request<Incoming>) -> Result<
     if matches!(reply.body, Body::Hangup) {
         call.status = 0;
         shared.log.end(call);
-        return Err(HangUp);
+        return Err(io::ErrorKind::ConnectionAborted.into());
     }
     Ok(shared.respond(reply, call, &head.headers).await)
 }
@@ -280,9 +270,9 @@ impl ServerState {
             headers.retain(|(name, _)| !matches!(*name, "content-type" | "content-encoding"));
         }
         let stream = if unchanged { Stream::empty() } else { stream };
-        let mut response = Response::new(LoggedBody::new(stream, Arc::clone(self), call, |shared, call| {
-            shared.log.end(call);
-        }));
+        let shared = Arc::clone(self);
+        let ending = move |bytes| shared.log.end(Call { bytes, ..call });
+        let mut response = Response::new(LoggedBody::new(stream, ending));
         let status = if unchanged { 304 } else { reply.status };
         *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         for (name, value) in headers {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 /// A site: a home page, feeds, pages, and its behaviour.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Site {
     /// Main host name of the site.
     pub host: String,
@@ -61,11 +61,6 @@ impl Expect {
     pub fn entries(&self) -> usize {
         self.accepted + self.rejected.values().sum::<usize>() + self.parked + self.duplicates
     }
-
-    /// Returns the number of all rejections.
-    pub fn rejections(&self) -> usize {
-        self.rejected.values().sum()
-    }
 }
 
 /// Expected outcome of one entry.
@@ -93,9 +88,10 @@ pub(crate) struct Route {
 }
 
 /// Rate limit of a site.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum RateLimit {
     /// No limit.
+    #[default]
     None,
     /// After this number of pages every further call is answered 429 with this Retry-After, in seconds.
     PageLimit { pages: usize, retry_after: u32 },

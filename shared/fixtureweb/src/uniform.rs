@@ -3,11 +3,11 @@
 use crate::date::{NEWEST, Stamp};
 use crate::feeds::{Damage, Entry, FeedDoc, Format};
 use crate::html::{self, FeedLink};
-use crate::picture::Form;
 use crate::publisher::{Pictures, Post, Publisher, Style};
 use crate::reply::{Body, Reply};
 use crate::text::{self, Bank, Mixer};
 use bytes::Bytes;
+use image::ImageFormat;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -45,7 +45,6 @@ impl Default for Uniform {
     }
 }
 
-/// A site of a uniform farm.
 #[derive(Clone, Debug)]
 pub(crate) struct UniformSite {
     pub(crate) publisher: Publisher,
@@ -56,14 +55,12 @@ pub(crate) struct UniformSite {
     shared: Arc<PageParts>,
 }
 
-/// Parts that all pages share.
 #[derive(Debug)]
 struct PageParts {
     script: Bytes,
     furniture: LinkLists,
 }
 
-/// Lists of links around an article.
 #[derive(Debug)]
 enum LinkLists {
     /// Lists that are the same on each page; they compress far better than real pages.
@@ -117,11 +114,11 @@ impl UniformSite {
             "/" => Some(Reply::home(self.home(Some(("/feed.xml", Format::Rss2))))),
             "/robots.txt" => Some(Reply::robots("User-agent: *\nDisallow:\n")),
             "/feed.xml" => Some(Reply::feed(self.doc(Format::Rss2, path, 0..self.pages, String::new()))),
-            "/images/site.png" => Some(Reply::picture(0, Form::Png)),
+            "/images/site.png" => Some(Reply::picture(0, ImageFormat::Png)),
             _ => {
                 if let Some(number) = path.strip_prefix("/images/").and_then(|rest| number(rest, ".jpg")) {
                     let seed = (number % PICTURES) as u64;
-                    return (self.images && number < self.pages).then(|| Reply::picture(seed, Form::Jpeg));
+                    return (self.images && number < self.pages).then(|| Reply::picture(seed, ImageFormat::Jpeg));
                 }
                 let number = path.strip_prefix("/news/").and_then(|rest| number(rest, ".html"))?;
                 (number < self.pages).then(|| self.page(number))
@@ -170,7 +167,6 @@ impl UniformSite {
         }
     }
 
-    /// Returns the home page, whose head names this feed.
     pub(crate) fn home(&self, feed: Option<(&str, Format)>) -> String {
         let link = |(path, format): (&str, Format)| FeedLink {
             title: self.publisher.name.to_owned(),
@@ -181,7 +177,6 @@ impl UniformSite {
         html::home(&self.publisher, &links, self.publisher.image().as_deref(), &[])
     }
 
-    /// Returns the address of an article.
     pub(crate) fn address(&self, number: usize) -> String {
         self.publisher.url(&format!("/news/{number}.html"))
     }

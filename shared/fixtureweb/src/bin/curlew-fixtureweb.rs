@@ -17,7 +17,6 @@ const USAGE: &str = "usage: curlew-fixtureweb [--listen ADDR] [--log FILE] [--si
   --catalogue …   a site with more articles than its feed lists: wordpress, blogger, archived or sitemap
   --texts N       no sites: so many articles of all subjects in turn, a JSON line each";
 
-/// Command-line options.
 struct Options {
     listen: String,
     log: Option<String>,

@@ -9,82 +9,66 @@ use crate::site::{Outcome, Site};
 use crate::text::{BIRDS, BORGO, CUCINA, GIARDINO, LIBRI, ORCHARD, STRADE};
 
 pub(crate) fn sites() -> Vec<Site> {
-    vec![bare_ampersand(), cut_short(), chatty_preamble(), wrong_label(), latin_liar(), feed_gone(), odd_links()]
-}
-
-fn bare_ampersand() -> Site {
-    let mut blog =
-        Blog::new("pane-e-olio.test", "Pane & olio", "Ricette & avanzi, sale & pepe", &CUCINA, Style::OpenGraph);
-    blog.about = "a feed with bare & and &nbsp; in titles and texts: repaired, all entries kept";
-    blog.posts(5).feed(Plan { damage: Damage::BareAmpersands, ..Plan::new("/feed.xml", Format::Rss2) });
-    blog.finish()
+    vec![
+        Blog::new("pane-e-olio.test", &CUCINA, Style::OpenGraph)
+            .titled("Pane & olio", "Ricette & avanzi, sale & pepe")
+            .about("a feed with bare & and &nbsp; in titles and texts: repaired, all entries kept")
+            .posts(5)
+            .feed(Plan { damage: Damage::BareAmpersands, ..Plan::new("/feed.xml", Format::Rss2) })
+            .finish(),
+        cut_short(),
+        Blog::new("chatty-preamble.test", &ORCHARD, Style::Microdata)
+            .titled("The Chatty Preamble", "Some words before the words")
+            .about("blank lines and a comment stand before the feed's XML declaration: skipped")
+            .posts(5)
+            .feed(Plan { damage: Damage::LeadingText, ..Plan::new("/feed.xml", Format::Atom) })
+            .finish(),
+        Blog::new("etichetta-sbagliata.test", &STRADE, Style::JsonLd)
+            .titled("L’etichetta sbagliata", "Vetrine e insegne d’altri tempi")
+            .about("the feed is labelled text/html: what it is shows in its bytes")
+            .posts(5)
+            .feed(Plan { media_type: Some("text/html"), ..Plan::new("/feed.xml", Format::Rss2) })
+            .finish(),
+        Blog::new("citta-perche.test", &BORGO, Style::OpenGraph)
+            .titled("Città, perché?", "Più domande che risposte")
+            .about("the feed says UTF-8 and is ISO-8859-1: the links are ASCII, so no entry is lost")
+            .posts(5)
+            .feed(Plan {
+                damage: Damage::LatinAsUtf8,
+                media_type: Some("application/rss+xml"),
+                ..Plan::new("/feed.xml", Format::Rss2)
+            })
+            .finish(),
+        Blog::new("feed-gone.test", &LIBRI, Style::OpenGraph)
+            .titled("Closed Shelf", "This shelf is no longer filled")
+            .about("the head names a feed that answers 410, and there is no other: no feed, no hold")
+            .posts(3)
+            .rss()
+            .at("http://feed-gone.test/feed.xml", Reply::status(Kind::Feed, 410))
+            .unreachable(None)
+            .finish(),
+        odd_links(),
+    ]
 }
 
 fn cut_short() -> Site {
-    let mut blog = Blog::new("cut-short.test", "Cut Short", "A ledger with its last page torn", &BIRDS, Style::Plain);
-    blog.about =
-        "the feed ends in the title of its sixth entry, though the transfer is complete: five entries are whole";
+    let mut blog = Blog::new("cut-short.test", &BIRDS, Style::Plain);
+    blog.titled("Cut Short", "A ledger with its last page torn").about(
+        "the feed ends in the title of its sixth entry, though the transfer is complete: five entries are \
+                whole",
+    );
     blog.posts(5);
-    let torn = blog.publisher.post(5);
-    let entry = blog.publisher.entry(&torn);
-    blog.entry(entry, Outcome::Ignored);
+    blog.entry(blog.publisher.entry(&blog.publisher.post(5)), Outcome::Ignored);
     blog.feed(Plan { damage: Damage::CutShort, ..Plan::new("/feed.xml", Format::Rss2) });
     blog.finish()
 }
 
-fn chatty_preamble() -> Site {
-    let mut blog = Blog::new(
-        "chatty-preamble.test",
-        "The Chatty Preamble",
-        "Some words before the words",
-        &ORCHARD,
-        Style::Microdata,
-    );
-    blog.about = "blank lines and a comment stand before the feed's XML declaration: skipped";
-    blog.posts(5).feed(Plan { damage: Damage::LeadingText, ..Plan::new("/feed.xml", Format::Atom) });
-    blog.finish()
-}
-
-fn wrong_label() -> Site {
-    let mut blog = Blog::new(
-        "etichetta-sbagliata.test",
-        "L’etichetta sbagliata",
-        "Vetrine e insegne d’altri tempi",
-        &STRADE,
-        Style::JsonLd,
-    );
-    blog.about = "the feed is labelled text/html: what it is shows in its bytes";
-    blog.posts(5).feed(Plan { media_type: Some("text/html"), ..Plan::new("/feed.xml", Format::Rss2) });
-    blog.finish()
-}
-
-fn latin_liar() -> Site {
-    let mut blog =
-        Blog::new("citta-perche.test", "Città, perché?", "Più domande che risposte", &BORGO, Style::OpenGraph);
-    blog.about = "the feed says UTF-8 and is ISO-8859-1: the links are ASCII, so no entry is lost";
-    blog.posts(5).feed(Plan {
-        damage: Damage::LatinAsUtf8,
-        media_type: Some("application/rss+xml"),
-        ..Plan::new("/feed.xml", Format::Rss2)
-    });
-    blog.finish()
-}
-
-fn feed_gone() -> Site {
-    let mut blog =
-        Blog::new("feed-gone.test", "Closed Shelf", "This shelf is no longer filled", &LIBRI, Style::OpenGraph);
-    blog.about = "the head names a feed that answers 410, and there is no other: no feed, no hold";
-    blog.posts(3).feed(Plan::new("/feed.xml", Format::Rss2));
-    blog.at("http://feed-gone.test/feed.xml", Reply::status(Kind::Feed, 410));
-    blog.unreachable(None);
-    blog.finish()
-}
-
 fn odd_links() -> Site {
-    let mut blog =
-        Blog::new("strani-legami.test", "Strani legami", "Un orto pieno di erbacce", &GIARDINO, Style::Plain);
-    blog.about =
-        "entries that link to javascript:, data: and mailto: (no page at all) and to private addresses (refused)";
+    let mut blog = Blog::new("strani-legami.test", &GIARDINO, Style::Plain);
+    blog.titled("Strani legami", "Un orto pieno di erbacce").about(
+        "entries that link to javascript:, data: and mailto: (no page at all) and to private addresses \
+                (refused)",
+    );
     blog.posts(3);
     for link in ["javascript:alert(1)", "data:text/html,<h1>hello</h1>", "mailto:nobody@strani-legami.test"] {
         blog.entry(odd(link), Outcome::Ignored);
@@ -94,8 +78,7 @@ fn odd_links() -> Site {
     {
         blog.entry(odd(link), Outcome::Rejected("address"));
     }
-    blog.feed(Plan::new("/feed.xml", Format::Rss2));
-    blog.finish()
+    blog.rss().finish()
 }
 
 fn odd(link: &str) -> Entry {

@@ -12,7 +12,13 @@ pub(crate) fn sites() -> Vec<Site> {
     vec![
         brief_notes(),
         nameless(),
-        borrowed_picture(),
+        Blog::new("immagine-in-prestito.test", &MONTAGNA, Style::Microdata)
+            .titled("Immagine in prestito", "Una sola fotografia per tutti i sentieri")
+            .about("pages have no picture; the home page and the feed name one for the site: taken with that")
+            .set(|blog| blog.publisher.pictures = Pictures::OfTheSite)
+            .posts(5)
+            .rss()
+            .finish(),
         solo_parole(),
         lucky_nights(),
         vecchie_codifiche(),
@@ -21,67 +27,49 @@ pub(crate) fn sites() -> Vec<Site> {
 }
 
 fn brief_notes() -> Site {
-    let mut blog = Blog::new("brief-notes.test", "Brief Notes", "Sometimes a line is enough", &HARBOUR, Style::Plain);
-    blog.about = "three pages of a single line among three proper ones: less than 250 characters and 50 words";
+    let mut blog = Blog::new("brief-notes.test", &HARBOUR, Style::Plain);
+    blog.titled("Brief Notes", "Sometimes a line is enough")
+        .about("three pages of a single line among three proper ones: less than 250 characters and 50 words");
     blog.posts(3);
     let lines = ["Fog again. Stayed in.", "Two herons, one eel, no wind.", "The kettle is on."];
     for (number, line) in (3..).zip(lines) {
-        let mut post = blog.publisher.post(number);
-        post.paragraphs = vec![line.to_owned()];
-        post.summary = line.to_owned();
+        let (paragraphs, summary) = (vec![line.to_owned()], line.to_owned());
+        let post = Post { paragraphs, summary, ..blog.publisher.post(number) };
         blog.post(&post, Outcome::Rejected("short_text"));
     }
-    blog.feed(Plan::new("/feed.xml", Format::Rss2));
-    blog.finish()
+    blog.rss().finish()
 }
 
 fn nameless() -> Site {
-    let mut blog = Blog::new("senza-titolo.test", "Senza titolo", "Pagine che non si presentano", &LIBRI, Style::Plain);
-    blog.about = "two pages without any title: the one whose entry has a title is taken by it, the other is not";
+    let mut blog = Blog::new("senza-titolo.test", &LIBRI, Style::Plain);
+    blog.titled("Senza titolo", "Pagine che non si presentano")
+        .about("two pages without any title: the one whose entry has a title is taken by it, the other is not");
     blog.posts(3);
     let named = blog.publisher.post(3);
     let untitled = Post { title: None, ..named.clone() };
     let page = blog.publisher.page(&untitled);
     blog.post_as(&named, page, Outcome::Accepted);
-    let mut nameless = blog.publisher.post(4);
-    nameless.title = None;
-    nameless.url = blog.publisher.url("/p/4");
-    blog.post(&nameless, Outcome::Rejected("no_title"));
-    blog.feed(Plan::new("/feed.xml", Format::Rss2));
-    blog.finish()
-}
-
-fn borrowed_picture() -> Site {
-    let mut blog = Blog::new(
-        "immagine-in-prestito.test",
-        "Immagine in prestito",
-        "Una sola fotografia per tutti i sentieri",
-        &MONTAGNA,
-        Style::Microdata,
-    );
-    blog.about = "pages have no picture; the home page and the feed name one for the site: taken with that";
-    blog.publisher.pictures = Pictures::OfTheSite;
-    blog.posts(5).feed(Plan::new("/feed.xml", Format::Rss2));
-    blog.finish()
+    let nameless = Post { title: None, url: blog.publisher.url("/p/4"), ..blog.publisher.post(4) };
+    blog.post(&nameless, Outcome::Rejected("no_title")).rss().finish()
 }
 
 fn solo_parole() -> Site {
-    let mut blog =
-        Blog::new("solo-parole.test", "Solo parole", "Strade raccontate senza figure", &STRADE, Style::OpenGraph);
-    blog.about = "no picture anywhere, neither on pages nor for the site: every page is rejected for it";
+    let mut blog = Blog::new("solo-parole.test", &STRADE, Style::OpenGraph);
+    blog.titled("Solo parole", "Strade raccontate senza figure")
+        .about("no picture anywhere, neither on pages nor for the site: every page is rejected for it");
     blog.publisher.pictures = Pictures::None;
     for number in 0..4 {
-        let post = blog.publisher.post(number);
-        blog.post(&post, Outcome::Rejected("no_image"));
+        blog.post(&blog.publisher.post(number), Outcome::Rejected("no_image"));
     }
-    blog.feed(Plan::new("/feed.xml", Format::Rss2));
-    blog.finish()
+    blog.rss().finish()
 }
 
 fn lucky_nights() -> Site {
-    let mut blog = Blog::new("notti-fortunate.test", "Notti fortunate", "Un po’ di tutto", &BORGO, Style::OpenGraph);
-    blog.about =
-        "three spam pages (gambling, adult) among three fair ones, of which one is about a casino as a building";
+    let mut blog = Blog::new("notti-fortunate.test", &BORGO, Style::OpenGraph);
+    blog.titled("Notti fortunate", "Un po’ di tutto").about(
+        "three spam pages (gambling, adult) among three fair ones, of which one is about a casino as a \
+                building",
+    );
     blog.posts(2);
     let mut fair = blog.publisher.post(2);
     fair.title = Some("Il vecchio casinò di Serravento torna ai cittadini".to_owned());
@@ -99,11 +87,14 @@ fn lucky_nights() -> Site {
         post.summary = title.to_owned();
         blog.post(&post, Outcome::Rejected("screened"));
     }
-    blog.feed(Plan::new("/feed.xml", Format::Rss2));
-    blog.finish()
+    blog.rss().finish()
 }
 
-const CASINO_BUILDING: &str = "Il casinò di Serravento, chiuso da trent’anni, è un edificio liberty con due torrette e una grande vetrata sul mare. Il comune lo ha comprato all’asta e vuole farne una sala da concerto, con una biblioteca al piano terra. Gli architetti hanno trovato sotto l’intonaco le decorazioni del 1912, ancora leggibili.";
+const CASINO_BUILDING: &str = "Il casinò di Serravento, chiuso da trent’anni, è un edificio liberty con due \
+    torrette e una grande \
+    vetrata sul mare. Il comune lo ha comprato all’asta e vuole farne una sala da concerto, con una \
+    biblioteca al piano terra. Gli architetti hanno trovato sotto l’intonaco le decorazioni del 1912, \
+    ancora leggibili.";
 
 const GAMBLING_EN: [&str; 8] = [
     "Play the best online casino slots and win the jackpot tonight.",
@@ -150,14 +141,11 @@ fn spam(seed: usize, sentences: &[&str; 8]) -> Vec<String> {
 }
 
 fn vecchie_codifiche() -> Site {
-    let mut blog = Blog::new(
-        "vecchie-codifiche.test",
-        "Vecchie codifiche",
-        "Perché l’età si vede anche dai caratteri",
-        &GIARDINO,
-        Style::Plain,
+    let mut blog = Blog::new("vecchie-codifiche.test", &GIARDINO, Style::Plain);
+    blog.titled("Vecchie codifiche", "Perché l’età si vede anche dai caratteri").about(
+        "windows-1252 named by the header, ISO-8859-1 by a meta tag, windows-1252 by nothing, UTF-16 by \
+                its byte order mark, UTF-8 in capitals",
     );
-    blog.about = "windows-1252 named by the header, ISO-8859-1 by a meta tag, windows-1252 by nothing, UTF-16 by its byte order mark, UTF-8 in capitals";
     let pages: [(&str, &str, Encode); 6] = [
         ("text/html; charset=windows-1252", "", windows1252),
         ("text/html", "<meta charset=\"ISO-8859-1\">", latin1),
@@ -172,8 +160,7 @@ fn vecchie_codifiche() -> Site {
         let page = Reply::page(encode(&html)).typed(media_type);
         blog.post_as(&post, page, Outcome::Accepted);
     }
-    blog.feed(Plan::new("/feed.xml", Format::Rss2));
-    blog.finish()
+    blog.rss().finish()
 }
 
 /// Encodes text in one encoding.
@@ -205,9 +192,11 @@ fn utf16_big(text: &str) -> Vec<u8> {
 }
 
 fn sharp_tongues() -> Site {
-    let mut blog =
-        Blog::new("sharp-tongues.test", "Sharp Tongues", "Titles that want to be code", &BIRDS, Style::OpenGraph);
-    blog.about = "titles with markup, a formula, bidirectional marks and spaces of no width, and a page with hidden words for machines: taken, and shown as plain text";
+    let mut blog = Blog::new("sharp-tongues.test", &BIRDS, Style::OpenGraph);
+    blog.titled("Sharp Tongues", "Titles that want to be code").about(
+        "titles with markup, a formula, bidirectional marks and spaces of no width, and a page with hidden \
+                words for machines: taken, and shown as plain text",
+    );
     blog.posts(2);
     let titles = [
         "<script>alert('heron')</script> A heron at the weir",
@@ -215,9 +204,8 @@ fn sharp_tongues() -> Site {
         "Terns \u{202e}sdrawkcab\u{202c} over the \u{200b}\u{200b}pier \"><img src=x onerror=alert(1)>",
     ];
     for (number, title) in (2..).zip(titles) {
-        let mut post = blog.publisher.post(number);
-        post.title = Some(title.to_owned());
-        blog.post(&post, Outcome::Accepted);
+        let title = Some(title.to_owned());
+        blog.post(&Post { title, ..blog.publisher.post(number) }, Outcome::Accepted);
     }
     let hidden = blog.publisher.post(5);
     let page = blog.publisher.page(&hidden);
@@ -225,8 +213,7 @@ fn sharp_tongues() -> Site {
         let html = String::from_utf8_lossy(bytes).replacen("</main>", &format!("{HIDDEN}</main>"), 1);
         blog.post_as(&hidden, Reply::page(html), Outcome::Accepted);
     }
-    blog.feed(Plan::new("/feed.xml", Format::Atom));
-    blog.finish()
+    blog.feed(Plan::new("/feed.xml", Format::Atom)).finish()
 }
 
 /// Hidden text that addresses a machine: it must be stored as text or left out, never obeyed.

@@ -1,8 +1,7 @@
 //! Sites that break limits: bombs, endless bodies, false lengths, trees too deep. Each has proper pages too, and its
 //! bad page comes last in the feed.
 
-use crate::blog::{Blog, Plan};
-use crate::feeds::Format;
+use crate::blog::Blog;
 use crate::publisher::Style;
 use crate::reply::{Body, Reply};
 use crate::site::{Outcome, Site};
@@ -29,76 +28,70 @@ pub(crate) fn sites() -> Vec<Site> {
     vec![bomb_shelter(), endless_river(), slow_drip(), false_length(), deep_well(), many_strokes()]
 }
 
-fn with_bad_page(mut blog: Blog, fair: usize, bad: Reply, outcome: Outcome) -> Site {
-    blog.posts(fair);
-    let mut post = blog.publisher.post(fair);
-    post.url = blog.publisher.url("/special");
-    blog.post_as(&post, bad, outcome);
-    blog.feed(Plan::new("/feed.xml", Format::Rss2));
-    blog.finish()
+/// Finishes a site of three fair pages and a bad one.
+fn with_bad_page(mut blog: Blog, bad: Body, outcome: Outcome) -> Site {
+    blog.posts(3).post_at(3, "/special", Reply::page("").body(bad), outcome).rss().finish()
 }
 
 fn bomb_shelter() -> Site {
-    let mut blog =
-        Blog::new("bomb-shelter.test", "Bomb Shelter", "Small parcels, large contents", &WORKSHOP, Style::OpenGraph);
-    blog.about = "one page is a gzip bomb: 64 KB on the wire, 64 MiB decoded";
-    with_bad_page(blog, 3, Reply::page("").body(Body::Bomb(BOMB)), Outcome::Rejected("limit"))
+    let mut blog = Blog::new("bomb-shelter.test", &WORKSHOP, Style::OpenGraph);
+    blog.titled("Bomb Shelter", "Small parcels, large contents")
+        .about("one page is a gzip bomb: 64 KB on the wire, 64 MiB decoded");
+    with_bad_page(blog, Body::Bomb(BOMB), Outcome::Rejected("limit"))
 }
 
 fn endless_river() -> Site {
-    let mut blog = Blog::new("fiume-senza-fine.test", "Fiume senza fine", "Scorre, scorre", &BORGO, Style::OpenGraph);
-    blog.about = "one page has no end: chunked, 256 MiB as fast as it is read";
+    let mut blog = Blog::new("fiume-senza-fine.test", &BORGO, Style::OpenGraph);
+    blog.titled("Fiume senza fine", "Scorre, scorre")
+        .about("one page has no end: chunked, 256 MiB as fast as it is read");
     let line = "<p>E il fiume scorre ancora, sotto il ponte e oltre la curva, senza fermarsi mai.</p>\n";
     let piece = Bytes::from(line.repeat(65_536 / line.len()));
-    with_bad_page(blog, 3, Reply::page("").body(Body::Endless(piece, ENDLESS_PIECES)), Outcome::Rejected("limit"))
+    with_bad_page(blog, Body::Endless(piece, ENDLESS_PIECES), Outcome::Rejected("limit"))
 }
 
 fn slow_drip() -> Site {
-    let mut blog = Blog::new("slow-drip.test", "The Slow Drip", "A tap that nobody mends", &ORCHARD, Style::OpenGraph);
-    blog.about = "one page comes a byte every 150 ms for 90 s: no pause breaks a read timeout, the total time does";
+    let mut blog = Blog::new("slow-drip.test", &ORCHARD, Style::OpenGraph);
+    blog.titled("The Slow Drip", "A tap that nobody mends")
+        .about("one page comes a byte every 150 ms for 90 s: no pause breaks a read timeout, the total time does");
     let text = "<!doctype html>\n<html><head><title>Drip</title></head><body><p>".to_owned() + &"drip ".repeat(DRIPS);
     let body = Bytes::from(text.into_bytes()).slice(..DRIPS);
-    with_bad_page(blog, 3, Reply::page("").body(Body::Drip(body, DRIP)), Outcome::Rejected("limit"))
+    with_bad_page(blog, Body::Drip(body, DRIP), Outcome::Rejected("limit"))
 }
 
 fn false_length() -> Site {
-    let mut blog = Blog::new("false-length.test", "False Length", "Promises, promises", &CYCLING, Style::Plain);
-    blog.about =
-        "one page promises 5,000 bytes more than it sends, then closes: not stored in part; the page waits alone";
-    let post = blog.publisher.post(50);
-    let sent = match blog.publisher.page(&post).body {
-        Body::Plain(bytes) => bytes,
-        _ => Bytes::new(),
-    };
+    let mut blog = Blog::new("false-length.test", &CYCLING, Style::Plain);
+    blog.titled("False Length", "Promises, promises").about(
+        "one page promises 5,000 bytes more than it sends, then closes: not stored in part; the page waits \
+                alone",
+    );
+    let Body::Plain(sent) = blog.publisher.page(&blog.publisher.post(50)).body else { return blog.finish() };
     let promised = sent.len() as u64 + 5_000;
-    with_bad_page(blog, 3, Reply::page("").body(Body::Short { sent, promised }), Outcome::Parked)
+    with_bad_page(blog, Body::Short { sent, promised }, Outcome::Parked)
 }
 
 fn deep_well() -> Site {
-    let mut blog = Blog::new("pozzo-profondo.test", "Pozzo profondo", "Pagine senza fondo", &LIBRI, Style::Plain);
-    blog.about = "one page has 20,000 elements within each other, one a tag with 50,000 attributes: neither is parsed";
-    blog.posts(3);
-    let mut deep = blog.publisher.post(3);
-    deep.url = blog.publisher.url("/profondo");
+    let mut blog = Blog::new("pozzo-profondo.test", &LIBRI, Style::Plain);
+    blog.titled("Pozzo profondo", "Pagine senza fondo").about(
+        "one page has 20,000 elements within each other, one a tag with 50,000 attributes: neither is \
+                parsed",
+    );
     let tree = format!("{}<p>fondo</p>{}", "<div>".repeat(DEPTH), "</div>".repeat(DEPTH));
-    blog.post_as(&deep, Reply::page(wrapped("Profondo", &tree)), Outcome::Rejected("unreadable"));
-    let mut wide = blog.publisher.post(4);
-    wide.url = blog.publisher.url("/largo");
+    blog.posts(3).post_at(3, "/profondo", wrapped("Profondo", &tree), Outcome::Rejected("unreadable"));
     let attributes: String = (0..ATTRIBUTES).map(|i| format!(" data-a{i}=1")).collect();
     let tag = format!("<p{attributes}>largo</p>");
-    blog.post_as(&wide, Reply::page(wrapped("Largo", &tag)), Outcome::Rejected("unreadable"));
-    blog.feed(Plan::new("/feed.xml", Format::Rss2));
-    blog.finish()
+    blog.post_at(4, "/largo", wrapped("Largo", &tag), Outcome::Rejected("unreadable")).rss().finish()
 }
 
-fn wrapped(title: &str, body: &str) -> String {
-    format!("<!doctype html>\n<html lang=\"it\"><head><title>{title}</title></head><body>{body}</body></html>\n")
+fn wrapped(title: &str, body: &str) -> Reply {
+    Reply::page(format!(
+        "<!doctype html>\n<html lang=\"it\"><head><title>{title}</title></head><body>{body}</body></html>\n"
+    ))
 }
 
 fn many_strokes() -> Site {
-    let mut blog =
-        Blog::new("many-strokes.test", "Many Strokes", "Drawings of boats, line by line", &HARBOUR, Style::Plain);
-    blog.about = "one page holds a drawing of 3,000 elements beside each other: large, but fair, and taken";
+    let mut blog = Blog::new("many-strokes.test", &HARBOUR, Style::Plain);
+    blog.titled("Many Strokes", "Drawings of boats, line by line")
+        .about("one page holds a drawing of 3,000 elements beside each other: large, but fair, and taken");
     blog.posts(2);
     let post = blog.publisher.post(2);
     if let Body::Plain(bytes) = blog.publisher.page(&post).body {
@@ -107,6 +100,5 @@ fn many_strokes() -> Site {
         let html = String::from_utf8_lossy(&bytes).replacen("</article>", &drawing, 1);
         blog.post_as(&post, Reply::page(html), Outcome::Accepted);
     }
-    blog.feed(Plan::new("/feed.xml", Format::Rss2));
-    blog.finish()
+    blog.rss().finish()
 }

@@ -1,11 +1,10 @@
-//! Tests that the expectations match the served content.
+//! Tests that the expectations add up; that crawling the sites meets them is tested by the real program (`demo.rs`).
 
-use super::{demo, follow, get, running};
+use super::{get, running};
 use crate::feeds::{Damage, FeedDoc, Format};
 use crate::log::Kind;
 use crate::reply::Body;
-use crate::site::RateLimit;
-use crate::{Farm, Outcome, Site, Uniform, judge};
+use crate::{Farm, Site, Uniform, judge};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -90,7 +89,7 @@ fn no_site_takes_too_long_to_crawl() {
     const TOTAL: f64 = 30.0;
     for site in Farm::demo().sites() {
         let expect = &site.expect;
-        let fetched = expect.rejections() - expect.rejected.get("robots").unwrap_or(&0);
+        let fetched = expect.rejected.values().sum::<usize>() - expect.rejected.get("robots").unwrap_or(&0);
         let calls = site.hosts().len() + 1 + site.feed_urls().len() + 2 * expect.accepted + fetched + expect.duplicates;
         let pause = site.crawl_delay.map_or(PAUSE, |delay| delay.as_secs_f64()) + 2.0 * site.delay.as_secs_f64();
         let drip = if site.host == "slow-drip.test" { TOTAL } else { 0.0 };
@@ -101,32 +100,15 @@ fn no_site_takes_too_long_to_crawl() {
 
 #[test]
 fn every_code_is_one_that_the_model_knows() {
-    const CODES: [&str; 17] = [
-        "robots",
-        "address",
-        "blocked",
-        "noindex",
-        "not_found",
-        "gone",
-        "status",
-        "redirect",
-        "limit",
-        "transport",
-        "media_type",
-        "unreadable",
-        "no_title",
-        "short_text",
-        "no_image",
-        "screened",
-        "host_unavailable",
-    ];
-    const HOLDS: [&str; 8] =
-        ["forbidden", "too_many_requests", "server_error", "network", "not_found", "hostile", "window_spent", "rest"];
+    const CODES: &str = "robots address blocked noindex not_found gone status redirect limit transport media_type \
+        unreadable no_title short_text no_image screened host_unavailable";
+    const HOLDS: &str = "forbidden too_many_requests server_error network not_found hostile window_spent rest";
+    let is_in = |known: &str, code: &str| known.split(' ').any(|one| one == code);
     let farm = Farm::demo();
     let seen: BTreeSet<&str> = farm.sites().iter().flat_map(|site| site.expect.rejected.keys().copied()).collect();
-    assert!(seen.iter().all(|code| CODES.contains(code)), "{seen:?}");
+    assert!(seen.iter().all(|code| is_in(CODES, code)), "{seen:?}");
     assert!(seen.len() >= 13, "only {seen:?} occur");
-    assert!(farm.sites().iter().filter_map(|site| site.expect.held).all(|reason| HOLDS.contains(&reason)));
+    assert!(farm.sites().iter().filter_map(|site| site.expect.held).all(|reason| is_in(HOLDS, reason)));
 }
 
 #[test]
@@ -161,87 +143,6 @@ fn broken_feeds_are_broken() {
         seen += 1;
     }
     assert_eq!(seen, 4);
-}
-
-#[tokio::test]
-async fn start_addresses_answer_as_they_should() {
-    let running = demo().await;
-    for site in running.farm().sites() {
-        let answer = follow(&running, &site.start_url).await;
-        match site.expect.held {
-            Some("network") if site.expect.feeds == 0 => assert!(answer.is_err(), "{}", site.host),
-            _ if site.host == "hang-up.test" => assert!(answer.is_err()),
-            _ if site.host == "members-only.test" => assert_eq!(answer.unwrap().1.status(), 403),
-            Some("not_found") => assert_eq!(answer.unwrap().1.status(), 404),
-            _ => {
-                let response = answer.unwrap().1;
-                assert_eq!(response.status(), 200, "{}", site.host);
-                let html = response.text().await.unwrap();
-                assert!(html.contains("</html>"), "{}", site.host);
-            }
-        }
-    }
-}
-
-#[tokio::test]
-async fn entries_end_as_expected() {
-    let running = demo().await;
-    let plain =
-        |site: &&Site| site.expect.feeds > 0 && site.expect.held.is_none() && site.rate_limit == RateLimit::None;
-    for site in running.farm().sites().iter().filter(plain) {
-        for (link, outcome) in site.entries() {
-            match outcome {
-                Outcome::Accepted | Outcome::Duplicate => taken(&running, site, link).await,
-                Outcome::Rejected("robots") => {
-                    let (host, path) = link.strip_prefix("http://").unwrap().split_once('/').unwrap();
-                    assert!(site.forbids(host, &format!("/{path}")), "{link}");
-                }
-                Outcome::Rejected("not_found") => assert_eq!(get(&running, link).await.unwrap().status(), 404),
-                Outcome::Rejected("gone") => assert_eq!(get(&running, link).await.unwrap().status(), 410),
-                Outcome::Rejected("redirect") => {
-                    let (_, response) = follow(&running, link).await.unwrap();
-                    assert!(response.status().is_redirection(), "{link}");
-                }
-                Outcome::Rejected("media_type") => {
-                    let response = get(&running, link).await.unwrap();
-                    assert_ne!(response.headers()["content-type"], "text/html; charset=utf-8", "{link}");
-                }
-                Outcome::Rejected(_) | Outcome::Parked | Outcome::Repeat | Outcome::Ignored => {}
-            }
-        }
-    }
-    running.stop().await;
-}
-
-#[tokio::test]
-async fn a_page_that_promises_more_than_it_sends_is_cut_short() {
-    let running = demo().await;
-    let site = running.farm().site("false-length.test").unwrap();
-    let (link, outcome) = site.entries().last().unwrap();
-    assert_eq!(*outcome, Outcome::Parked);
-    assert!(get(&running, link).await.unwrap().bytes().await.is_err());
-    running.stop().await;
-}
-
-/// Checks that the page exists, nothing forbids it, it is HTML and long enough, and its picture is served.
-async fn taken(running: &crate::Running, site: &Site, link: &str) {
-    let (url, response) = follow(running, link).await.unwrap();
-    assert_eq!(response.status(), 200, "{link}");
-    let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
-    assert!(!site.forbids(host, &format!("/{path}")), "{link}");
-    assert!(response.headers()["content-type"].to_str().unwrap().starts_with("text/html"), "{link}");
-    let bytes = response.bytes().await.unwrap();
-    assert!(bytes.len() > 1_500, "{link} has {} bytes", bytes.len());
-    let html = String::from_utf8_lossy(&bytes);
-    // Drawing takes time in a debug build: only every fourth picture is checked.
-    if bytes.len() % 4 == 0
-        && let Some((_, rest)) = html.split_once("<figure><img")
-    {
-        let src = rest.split_once("src=\"").unwrap().1.split_once('"').unwrap().0;
-        let picture = get(running, src).await.unwrap();
-        assert_eq!(picture.status(), 200, "{src} of {link}");
-        assert!(picture.headers()["content-type"].to_str().unwrap().starts_with("image/"));
-    }
 }
 
 #[tokio::test]

@@ -41,7 +41,7 @@ fn a_polite_visit_is_found_to_be_one() {
     assert!(judge::unasked(&calls).is_empty());
     assert!(judge::repeated(&calls).is_empty());
     assert!(judge::indiscreet(&calls).is_empty());
-    assert!((judge::calls_per_page(&calls) - 2.0).abs() < f64::EPSILON);
+    assert!((judge::tally(&calls).calls_per_page() - 2.0).abs() < f64::EPSILON);
     let tally = judge::tally(&calls);
     assert_eq!(
         (tally.robots, tally.home, tally.feeds, tally.pages, tally.images, tally.distinct_pages),
@@ -118,7 +118,7 @@ fn missing_manners_are_found() {
     calls.push(call("a.test", "/b", 20_000_000, 20_010_000));
     let again = judge::repeated(&calls);
     assert_eq!((again.len(), again[0].address.as_str(), again[0].times, again[0].kind), (1, "a.test/b", 2, Kind::Page));
-    assert!(judge::calls_per_page(&calls) > 2.0);
+    assert!(judge::tally(&calls).calls_per_page() > 2.0);
 
     calls[0].headers.push(("referer".to_owned(), "http://a.test/".to_owned()));
     calls[1].user_agent.clear();

@@ -1,7 +1,6 @@
 //! Tests that the served content meets the expectations.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so at once")]
 
-mod catalogues;
 mod expectations;
 mod judging;
 mod serving;
@@ -42,23 +41,4 @@ async fn get_with(running: &Running, url: &str, headers: HeaderMap) -> reqwest::
 
 async fn get(running: &Running, url: &str) -> reqwest::Result<reqwest::Response> {
     get_with(running, url, HeaderMap::new()).await
-}
-
-/// Gets a URL and follows at most two redirects within the bundled web; see [`get`].
-async fn follow(running: &Running, url: &str) -> reqwest::Result<(String, reqwest::Response)> {
-    let mut url = url.to_owned();
-    for _ in 0..2 {
-        let response = get(running, &url).await?;
-        let target = response.headers().get("location").and_then(|to| to.to_str().ok()).map(str::to_owned);
-        match target {
-            Some(to) if to.starts_with('/') => {
-                let host_end = url[7..].find('/').unwrap() + 7;
-                url = format!("{}{to}", &url[..host_end]);
-            }
-            Some(to) => url = to,
-            None => return Ok((url, response)),
-        }
-    }
-    let response = get(running, &url).await?;
-    Ok((url, response))
 }

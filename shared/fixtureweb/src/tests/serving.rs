@@ -1,7 +1,7 @@
 //! Tests the server: conditional calls, codings, hostile bodies, odd requests, modes, the log.
 
-use super::{client, demo, get, get_with};
-use crate::{Kind, Mode};
+use super::{client, demo, get, get_with, running};
+use crate::{Catalogue, Farm, Kind, Mode};
 use reqwest::header::{HeaderMap, HeaderValue};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -139,27 +139,16 @@ async fn modes_change_what_is_answered() {
     assert!(third.contains("noindex"));
     assert_eq!(get(&running, &pages[3].0).await.unwrap().headers()["x-robots-tag"], "noindex");
 
-    let (page, robots, feed) =
-        (pages[5].0.as_str(), format!("http://{host}/robots.txt"), format!("http://{host}/feed.xml"));
+    let (page, feed) = (pages[5].0.as_str(), format!("http://{host}/feed.xml"));
     running.set_mode(&host, Mode::Pages(410));
     assert_eq!(get(&running, page).await.unwrap().status(), 410);
     assert_eq!(get(&running, &feed).await.unwrap().status(), 200);
-    running.set_mode(&host, Mode::Feeds(410));
-    assert_eq!(get(&running, &feed).await.unwrap().status(), 410);
-    running.set_mode(&host, Mode::RobotsForbid);
-    assert!(get(&running, &robots).await.unwrap().text().await.unwrap().contains("Disallow: /\n"));
-    running.set_mode(&host, Mode::Robots(503));
-    assert_eq!(get(&running, &robots).await.unwrap().status(), 503);
     running.set_mode(&host, Mode::NoindexMeta);
     assert!(get(&running, page).await.unwrap().text().await.unwrap().contains("content=\"noindex\""));
-    running.set_mode(&host, Mode::Everything(503));
-    assert_eq!(get(&running, &robots).await.unwrap().status(), 503);
     running.set_page_mode(&host, path(page), Mode::Pages(404));
     assert_eq!(get(&running, page).await.unwrap().status(), 404);
     running.set_mode(&host, Mode::Normal);
     assert_eq!(get(&running, &pages[0].0).await.unwrap().status(), 200);
-    running.set_mode(&host, Mode::Hangup);
-    assert!(get(&running, &robots).await.is_err());
     assert!(!running.set_mode("nobody-here.test", Mode::Normal));
 }
 
@@ -201,4 +190,17 @@ async fn calls_are_logged_in_full_and_to_the_file() {
     running.stop().await;
     assert!(client().get(format!("http://{addr}/")).send().await.is_err());
     std::fs::remove_file(&path).unwrap();
+}
+
+#[tokio::test]
+async fn new_articles_appear_in_the_first_document_only() {
+    let running = running(Farm::catalogues(&[(Catalogue::WordPress, 30)])).await;
+    let new = running.publish("catalogue-wordpress.test", 1);
+    for (path, entries) in [("/feed/", 11), ("/feed/?paged=2", 10)] {
+        let text =
+            get(&running, &format!("http://catalogue-wordpress.test{path}")).await.unwrap().text().await.unwrap();
+        assert_eq!((text.matches("<item>").count(), text.contains(&new[0])), (entries, entries == 11));
+    }
+    assert_eq!(get(&running, &new[0]).await.unwrap().status(), 200);
+    running.stop().await;
 }
