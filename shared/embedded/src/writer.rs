@@ -163,8 +163,9 @@ fn attempt(connection: &Connection, group: &mut [Box<dyn Task>]) -> rusqlite::Re
 mod tests {
     use super::*;
     use crate::{Access, Store};
-    use curlew_model::{Job, PollJob, QueueName, SourceKey, Timestamp, Work};
+    use curlew_model::{Job, PollJob, QueueName, SourceKey, Timestamp};
     use curlew_ports::{Inbox, Queue, Version};
+    use curlew_testkit::sample::poll_number;
     use rusqlite::params;
 
     fn job(n: u64, length: usize) -> Job {
@@ -235,16 +236,9 @@ mod tests {
         limit(100_000).await.expect("is set");
         taken.extend(send_many(&store, 400..410).await);
 
-        let inbox = store.jobs();
         let hour = curlew_model::Millis::from_hours(1);
-        let received = inbox.receive(QueueName::Poll, 1_000, hour, Timestamp::EPOCH).await.expect("receives");
-        let mut kept: Vec<u64> = received
-            .into_iter()
-            .map(|delivery| match delivery.job {
-                Ok(Job { work: Work::Poll(job), .. }) => u64::from_str_radix(job.feed.as_str(), 16).expect("a number"),
-                other => panic!("{other:?}"),
-            })
-            .collect();
+        let received = store.jobs().receive(QueueName::Poll, 1_000, hour, Timestamp::EPOCH).await.expect("receives");
+        let mut kept: Vec<u64> = received.iter().map(|delivery| poll_number(&delivery.job)).collect();
         kept.sort_unstable();
         assert_eq!(kept, taken);
     }

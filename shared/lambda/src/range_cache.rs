@@ -189,13 +189,13 @@ mod tests {
     use curlew_testkit::conformance;
     use curlew_testkit::conformance::Fresh;
 
-    async fn fresh_range_cache() -> Fresh<Arc<dyn RangeCache>> {
+    fn fresh() -> Fresh<Arc<dyn RangeCache>> {
         let dir = tempfile::tempdir().unwrap();
         let cache = FolderRangeCache::new(dir.path().join("ranges"), RANGE_CACHE_BYTES);
         Fresh::with(Arc::new(cache) as Arc<dyn RangeCache>, dir)
     }
 
-    conformance!(range_cache, fresh_range_cache);
+    conformance!(range_cache, fresh());
 
     const KEY: &str = "splits/2026/one.split";
 

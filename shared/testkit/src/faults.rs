@@ -11,6 +11,7 @@ pub use blobs::{BlobCall, BlobFate, JudgedBlobs};
 pub use pool::OverrunPool;
 
 use curlew_model::Millis;
+use curlew_policy::chance::mix;
 use curlew_ports::{Clock, PortError};
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -37,34 +38,19 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// A bad day: everything happens, nothing often.
-    pub const BAD_DAY: Rates = Rates {
-        refuse: 10,
-        throttle: 5,
-        lose_answer: 10,
-        delay: 50,
-        crash: 1,
-        duplicate: 10,
-        longest_delay: Millis::from_secs(20),
-    };
+    /// No faults.
+    pub const NONE: Rates =
+        Rates { refuse: 0, throttle: 0, lose_answer: 0, delay: 0, crash: 0, duplicate: 0, longest_delay: Millis::ZERO };
 }
 
-/// Fault of one call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fault {
-    /// Nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
     Pass,
-    /// Fails without effect.
     Refuse,
-    /// Asks to slow down.
     Throttle(Millis),
-    /// Takes effect and fails.
     LoseAnswer,
-    /// Waits, then goes on.
     Delay(Millis),
-    /// The process ends before the call takes effect.
     CrashBefore,
-    /// The process ends after the call took effect.
     CrashAfter,
 }
 
@@ -90,9 +76,10 @@ pub struct Faults {
 struct FaultsState {
     random: u64,
     calls: u64,
+    /// Calls that were not asked about yet, by the first word of what they do.
+    taken: BTreeMap<&'static str, u32>,
     crash_at: Option<u64>,
     crashed: bool,
-    struck: BTreeMap<&'static str, u64>,
 }
 
 impl Faults {
@@ -149,13 +136,8 @@ impl Faults {
         self.state().calls
     }
 
-    /// Returns how often each fault has struck, by name: to see that a run was as bad as it was meant to be.
-    pub fn struck(&self) -> BTreeMap<&'static str, u64> {
-        self.state().struck.clone()
-    }
-
     fn with(random: u64, crash_at: Option<u64>, rates: Rates, clock: Arc<dyn Clock>) -> Arc<Faults> {
-        let state = FaultsState { random, calls: 0, crash_at, crashed: false, struck: BTreeMap::new() };
+        let state = FaultsState { random, calls: 0, taken: BTreeMap::new(), crash_at, crashed: false };
         Arc::new(Faults { clock, rates, state: Mutex::new(state), ended: Notify::new() })
     }
 
@@ -176,28 +158,20 @@ impl Faults {
             state.crashed = true;
             self.ended.notify_waiters();
         }
-        if let Some(name) = fault.name() {
-            *state.struck.entry(name).or_default() += 1;
-        }
         fault
     }
 
-    /// Returns true if a delivery is to come a second time.
     fn next_is_duplicate(&self) -> bool {
-        let mut state = self.state();
-        let duplicate = self.rates.duplicate > 0 && state.roll() % 1_000 < u64::from(self.rates.duplicate);
-        if duplicate {
-            *state.struck.entry("duplicate").or_default() += 1;
-        }
-        duplicate
+        self.rates.duplicate > 0 && self.state().roll() % 1_000 < u64::from(self.rates.duplicate)
     }
 
-    /// Makes a call as its fault has it.
     async fn call<T>(
         &self,
         what: &'static str,
         call: impl Future<Output = Result<T, PortError>> + Send,
     ) -> Result<T, PortError> {
+        let word = what.split(' ').next().unwrap_or(what);
+        *self.state().taken.entry(word).or_default() += 1;
         let fault = self.next_fault();
         match fault {
             Fault::Pass | Fault::LoseAnswer | Fault::CrashAfter => {}
@@ -248,19 +222,6 @@ impl Rates {
     }
 }
 
-impl Fault {
-    fn name(self) -> Option<&'static str> {
-        match self {
-            Fault::Pass => None,
-            Fault::Refuse => Some("refuse"),
-            Fault::Throttle(_) => Some("throttle"),
-            Fault::LoseAnswer => Some("lose_answer"),
-            Fault::Delay(_) => Some("delay"),
-            Fault::CrashBefore | Fault::CrashAfter => Some("crash"),
-        }
-    }
-}
-
 impl FaultsState {
     fn roll(&mut self) -> u64 {
         self.random = self.random.wrapping_add(1);
@@ -272,19 +233,10 @@ fn crashed(what: &str) -> PortError {
     PortError::unavailable(format!("cannot {what}: the process has crashed"), Crashed)
 }
 
-/// The finalizer of SplitMix64: a permutation in which neighbours have nothing to do with each other.
-pub fn mix(n: u64) -> u64 {
-    let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    n ^ (n >> 31)
-}
-
 /// A port that fails by plan. `P` is the port's trait object or an adapter.
 pub struct Faulty<P: ?Sized> {
     port: Arc<P>,
     faults: Arc<Faults>,
-    /// Deliveries that are to come once more.
     again: Mutex<Vec<(curlew_model::QueueName, curlew_ports::Delivery)>>,
 }
 
@@ -292,5 +244,10 @@ impl<P: ?Sized> Faulty<P> {
     /// Puts a port at the mercy of a process's luck.
     pub fn new(port: Arc<P>, faults: Arc<Faults>) -> Faulty<P> {
         Faulty { port, faults, again: Mutex::default() }
+    }
+
+    /// Returns how often `get`, `swap` and so on were called since the last time, at all ports of the process.
+    pub fn taken(&self) -> Vec<(&'static str, u32)> {
+        std::mem::take(&mut self.faults.state().taken).into_iter().collect()
     }
 }

@@ -3,3 +3,7 @@
 pub mod conformance;
 pub mod faults;
 pub mod memory;
+pub mod sample;
+
+#[doc(hidden)]
+pub use curlew_ports as ports;

@@ -9,43 +9,14 @@ use curlew_testkit::conformance::hosts::HostPorts;
 use curlew_testkit::conformance::queue::QueuePorts;
 use std::sync::Arc;
 
-/// Returns a part of an empty stack.
 async fn part<T>(take: impl Fn(&Store) -> T) -> Fresh<T> {
     Fresh::new(take(&Stack::new().await.store))
 }
 
-async fn fresh_hosts() -> Fresh<HostPorts> {
-    part(|store| HostPorts::new(store.hosts.clone())).await
-}
-
-async fn fresh_queue() -> Fresh<QueuePorts> {
-    part(|store| QueuePorts::in_time(store.jobs(), Arc::new(RealTime))).await
-}
-
-async fn fresh_robots() -> Fresh<Arc<dyn RobotsStore>> {
-    part(|store| store.robots.clone() as Arc<dyn RobotsStore>).await
-}
-
-async fn fresh_marks() -> Fresh<Arc<dyn Marks>> {
-    part(|store| store.marks.clone() as Arc<dyn Marks>).await
-}
-
-async fn fresh_pages() -> Fresh<Arc<dyn Pages>> {
-    part(|store| store.pages.clone() as Arc<dyn Pages>).await
-}
-
-async fn fresh_sources() -> Fresh<Arc<dyn Sources>> {
-    part(|store| store.sources.clone() as Arc<dyn Sources>).await
-}
-
-async fn fresh_blobs() -> Fresh<Arc<dyn Blobs>> {
-    part(|store| store.objects() as Arc<dyn Blobs>).await
-}
-
-conformance!(hosts, fresh_hosts);
-conformance!(robots, fresh_robots);
-conformance!(marks, fresh_marks);
-conformance!(pages, fresh_pages);
-conformance!(sources, fresh_sources);
-conformance!(queue, fresh_queue);
-conformance!(blobs, fresh_blobs);
+conformance!(hosts, part(|store| HostPorts::new(store.hosts.clone())).await);
+conformance!(robots, part(|store| store.robots.clone() as Arc<dyn RobotsStore>).await);
+conformance!(marks, part(|store| store.marks.clone() as Arc<dyn Marks>).await);
+conformance!(pages, part(|store| store.pages.clone() as Arc<dyn Pages>).await);
+conformance!(sources, part(|store| store.sources.clone() as Arc<dyn Sources>).await);
+conformance!(queue, part(|store| QueuePorts::in_time(store.jobs(), Arc::new(RealTime))).await);
+conformance!(blobs, part(|store| store.objects() as Arc<dyn Blobs>).await);

@@ -9,11 +9,15 @@ mod server;
 use crate::chance::long_name;
 use crate::{Connection, Jobs, Names, Store, provision};
 use async_trait::async_trait;
-use curlew_model::{Job, Millis, PollJob, QueueName, SourceKey, Timestamp};
+use curlew_model::{Millis, QueueName, Timestamp};
 use curlew_ports::PortError;
 use curlew_testkit::conformance::queue::{Pass, SendRaw};
 
-/// An empty stack of a test's own.
+/// Names of a stack whose requests go to a server of the tests.
+fn names() -> Names {
+    Names { stack: "s".into(), bucket: "s-data-1-x".into() }
+}
+
 struct Stack {
     connection: Connection,
     names: Names,
@@ -43,7 +47,6 @@ impl SendRaw for Jobs {
     }
 }
 
-/// The time of AWS.
 struct RealTime;
 
 #[async_trait]
@@ -63,10 +66,4 @@ impl Pass for RealTime {
     }
 
     async fn until_before(&self, _due: Timestamp) {}
-}
-
-/// Returns a job for the poll queue, identified by its number.
-fn poll(n: u64) -> Job {
-    let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
-    Job::new(PollJob::new(feed, format!("https://example.org/feed/{n}")))
 }

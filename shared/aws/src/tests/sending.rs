@@ -1,14 +1,12 @@
 //! Sending messages: the number of requests, failures of some entries, and long messages.
 
-use super::server::{Answer, Asked, Server};
-use super::{Stack, poll};
+use super::Stack;
+use super::server::{Answer, Asked, Server, store};
 use crate::jobs::{Jobs, ReadError};
-use crate::{Connection, Names, Store};
 use bytes::Bytes;
-use curlew_model::{
-    EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, PageId, QueueName, StatedPreferences, Timestamp, Validators,
-};
+use curlew_model::{EntryHints, ExtractJob, Job, Millis, PageBody, QueueName, Timestamp};
 use curlew_ports::{Blobs, Inbox, PortError, Queue};
+use curlew_testkit::sample::{page, poll};
 use futures::future::join_all;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -18,32 +16,13 @@ const LONG: Millis = Millis::from_mins(5);
 
 /// Returns a job of about `bytes` bytes.
 fn extract(n: u64, bytes: usize, title: &str) -> Job {
-    Job::new(ExtractJob {
-        page: PageId::new(&format!("{n:032x}")).expect("an id"),
-        host: HostKey::new("example.org").expect("a host key"),
-        url: "https://example.org/a".into(),
-        final_url: "https://example.org/a".into(),
-        feed: None,
-        named_by: None,
-        hints: EntryHints { title: Some(title.into()), ..EntryHints::default() },
-        site_image: None,
-        content_type: None,
-        robots_tags: vec![],
-        preferences: StatedPreferences::default(),
-        body: PageBody::Inline(Bytes::from(vec![7; bytes / 4 * 3])),
-        fetched_at: Timestamp::EPOCH,
-        image: None,
-        calls_left: 1,
-        validators: Validators::default(),
-        exchange: None,
-        is_without_row: false,
-        replaces: None,
-    })
+    let body = PageBody::Inline(Bytes::from(vec![7; bytes / 4 * 3]));
+    let hints = EntryHints { title: Some(title.into()), ..EntryHints::default() };
+    Job::new(ExtractJob { hints, ..page(&format!("https://example.org/{n}"), body) })
 }
 
 async fn jobs_at(server: &Server) -> Arc<Jobs> {
-    let names = Names { stack: "s".into(), bucket: "s-data-1-x".into() };
-    Store::new(&Connection::to(&server.url).await, names).jobs()
+    store(server).await.jobs()
 }
 
 /// Returns the bodies of the entries of a batch request.
@@ -169,15 +148,13 @@ async fn a_sender_that_goes_away_takes_nobody_with_it() {
     let server = queue(|_| Ok(())).await;
     let jobs = jobs_at(&server).await;
     for _ in 0..5 {
-        let first = tokio::spawn({
+        let send = |n| {
             let jobs = Arc::clone(&jobs);
-            async move { jobs.send(&[(poll(1), Timestamp::MIN)]).await }
-        });
+            tokio::spawn(async move { jobs.send(&[(poll(n), Timestamp::MIN)]).await })
+        };
+        let first = send(1);
         tokio::task::yield_now().await;
-        let second = tokio::spawn({
-            let jobs = Arc::clone(&jobs);
-            async move { jobs.send(&[(poll(2), Timestamp::MIN)]).await }
-        });
+        let second = send(2);
         tokio::task::yield_now().await;
         first.abort();
         second.await.expect("ends").expect("sends for itself");

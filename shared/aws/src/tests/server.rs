@@ -1,12 +1,13 @@
 //! A small HTTP server with given answers, for errors that an emulator never returns.
 
+use super::names;
+use crate::{Connection, Store};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufStream};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// A request as it was received.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     /// The operation, after the last dot of `X-Amz-Target`; set for all services but S3.
@@ -14,7 +15,6 @@ pub(super) struct Asked {
     pub(super) body: String,
 }
 
-/// An answer to give.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     status: u16,
@@ -23,7 +23,6 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// Returns an answer of DynamoDB or SQS.
     pub(super) fn json(status: u16, body: impl Into<String>) -> Answer {
         Answer { status, kind: "application/x-amz-json-1.0", body: body.into() }
     }
@@ -40,7 +39,6 @@ impl Answer {
     }
 }
 
-/// Chooses the answer to a request.
 type Rule = Box<dyn Fn(&Asked) -> Answer + Send + Sync>;
 
 /// The server; it stops when this is dropped.
@@ -79,10 +77,17 @@ impl Server {
         .await
     }
 
-    /// Returns all requests so far.
+    pub(super) fn operations(&self) -> Vec<String> {
+        self.asked().into_iter().map(|asked| asked.operation).collect()
+    }
+
     pub(super) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().expect("no panic").clone()
     }
+}
+
+pub(super) async fn store(server: &Server) -> Store {
+    Store::new(&Connection::to(&server.url).await, names())
 }
 
 impl Drop for Server {
@@ -104,7 +109,6 @@ async fn serve(stream: TcpStream, rule: Arc<Rule>, log: Arc<Mutex<Vec<Asked>>>) 
     }
 }
 
-/// Reads the next request of a connection.
 async fn read(stream: &mut BufStream<TcpStream>) -> Option<Asked> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {

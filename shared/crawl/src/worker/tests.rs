@@ -1,12 +1,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use super::*;
-use curlew_model::{
-    EntryHints, Envelope, HostKey, Millis, PageBody, PageId, SourceKey, StatedPreferences, Validators, Work,
-};
+use curlew_model::{Envelope, Millis, PageBody, SourceKey, Work};
 use curlew_policy::delivery::{MAX_HANDOUTS, MAX_RECEIVES, RETRY};
 use curlew_ports::stage::StageError;
 use curlew_testkit::memory::{MemoryJobs, TokioClock};
+use curlew_testkit::sample;
 use std::sync::Mutex;
 
 /// Stages that answer each job with what is said of its URL, and panic if nothing is.
@@ -15,6 +14,10 @@ struct Script(fn(&str) -> Option<Result<Verdict>>, Mutex<Vec<usize>>);
 impl Script {
     fn of(answer: fn(&str) -> Option<Result<Verdict>>) -> Script {
         Script(answer, Mutex::default())
+    }
+
+    fn answer(&self, url: &str) -> Result<Verdict> {
+        self.0(url).unwrap_or_else(|| panic!("no answer to {url}"))
     }
 }
 
@@ -29,14 +32,12 @@ fn url_of(job: &Job) -> &str {
 #[async_trait]
 impl Stages for Script {
     async fn run(&self, job: &Job) -> Result<Verdict> {
-        self.0(url_of(job)).unwrap_or_else(|| panic!("no answer to {}", url_of(job)))
+        self.answer(url_of(job))
     }
 
     async fn run_batch(&self, jobs: &[PageJob]) -> Vec<Result<Verdict>> {
         self.1.lock().unwrap().push(jobs.len());
-        jobs.iter()
-            .map(|job| self.0(&job.work.url).unwrap_or_else(|| panic!("no answer to {}", job.work.url)))
-            .collect()
+        jobs.iter().map(|job| self.answer(&job.work.url)).collect()
     }
 }
 
@@ -80,6 +81,10 @@ async fn sent(url: &str) -> Post {
 
 const DAY: Millis = Millis::from_days(1);
 
+fn throttled() -> Option<Result<Verdict>> {
+    Some(Err(PortError::Throttled { retry_after: Millis::from_mins(1) }.into()))
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_is_done_or_pointless_is_not_handed_out_again() {
     for answer in [|_: &str| Some(Ok(Verdict::Done)), |_: &str| Some(Ok(Verdict::Drop("old".into())))] {
@@ -93,8 +98,7 @@ async fn what_is_done_or_pointless_is_not_handed_out_again() {
 async fn to_wait_is_no_failure() {
     // Far more often than a job may fail.
     let deferred = Script::of(|_| Some(Ok(Verdict::Defer(Timestamp::EPOCH))));
-    let throttled =
-        Script::of(|_| Some(Err(StageError::Port(PortError::Throttled { retry_after: Millis::from_mins(1) }))));
+    let throttled = Script::of(|_| throttled());
     for stages in [deferred, throttled] {
         let post = sent("a").await;
         for _ in 0..3 * MAX_HANDOUTS {
@@ -118,8 +122,7 @@ async fn a_job_that_waits_says_how_often() {
 #[tokio::test(start_paused = true)]
 async fn a_throttled_job_comes_when_the_store_said() {
     let post = sent("a").await;
-    let stages =
-        Script::of(|_| Some(Err(StageError::Port(PortError::Throttled { retry_after: Millis::from_mins(1) }))));
+    let stages = Script::of(|_| throttled());
     assert_eq!(post.work(&stages, Millis::ZERO).await, 1);
     assert_eq!(post.work(&stages, Millis::from_secs(59)).await, 0);
     assert_eq!(post.work(&stages, Millis::from_secs(60)).await, 1);
@@ -171,27 +174,10 @@ async fn what_kills_its_process_is_given_up_without_another_run() {
 
 #[tokio::test(start_paused = true)]
 async fn of_pages_that_are_extracted_together_only_the_one_that_panics_fails() {
-    let page = |url: &str| {
-        Envelope::new(ExtractJob {
-            page: PageId::new(&"ab".repeat(16)).unwrap(),
-            host: HostKey::new("example.org").unwrap(),
-            url: url.to_owned(),
-            final_url: url.to_owned(),
-            feed: None,
-            named_by: None,
-            hints: EntryHints::default(),
-            site_image: None,
-            content_type: None,
-            robots_tags: vec![],
-            preferences: StatedPreferences::default(),
-            body: PageBody::Stored("body".to_owned()),
-            fetched_at: Timestamp::EPOCH,
-            image: None,
-            calls_left: 0,
-            validators: Validators::default(),
-            exchange: None,
-            is_without_row: false,
-            replaces: None,
+    let pages = || {
+        ["a", "b", "c"].iter().enumerate().map(|(n, name)| {
+            let url = format!("https://example.org/{name}");
+            (n, 1, Envelope::new(sample::page(&url, PageBody::Stored("body".to_owned()))))
         })
     };
     #[derive(Default)]
@@ -200,30 +186,30 @@ async fn of_pages_that_are_extracted_together_only_the_one_that_panics_fails() {
     impl Settlement for Slip {
         type Handle = usize;
         async fn done(&self, n: &usize) -> Result<(), PortError> {
-            self.0.lock().unwrap().push((*n, "done"));
-            Ok(())
+            self.note(*n, "done")
         }
         async fn defer(&self, n: &usize, _: &Job, _: Timestamp) -> Result<(), PortError> {
-            self.0.lock().unwrap().push((*n, "deferred"));
-            Ok(())
+            self.note(*n, "deferred")
         }
         async fn retry(&self, n: &usize, _: Timestamp) -> Result<(), PortError> {
-            self.0.lock().unwrap().push((*n, "retried"));
-            Ok(())
+            self.note(*n, "retried")
         }
         async fn dead_letter(&self, n: &usize, _: &str) -> Result<(), PortError> {
-            self.0.lock().unwrap().push((*n, "dead"));
+            self.note(*n, "dead")
+        }
+    }
+    impl Slip {
+        fn note(&self, n: usize, end: &'static str) -> Result<(), PortError> {
+            self.0.lock().unwrap().push((n, end));
             Ok(())
         }
     }
-    let stages = Script::of(|url| if url == "b" { None } else { Some(Ok(Verdict::Done)) });
+    let stages = Script::of(|url| if url.ends_with("/b") { None } else { Some(Ok(Verdict::Done)) });
     let (slip, clock) = (Slip::default(), TokioClock::starting_at("2026-11-21T00:00:00Z".parse().unwrap()));
     let worker = Worker { stages: &stages, queue: &slip, clock: &clock };
     // In the batch "b" panics; alone, `run` is asked for each.
-    let pages = ["a", "b", "c"].iter().enumerate().map(|(n, url)| (n, 1, page(url))).collect();
-    assert_eq!(worker.run_together(pages, || true).await.unwrap(), 0);
+    assert_eq!(worker.run_together(pages().collect(), || true).await.unwrap(), 0);
     assert_eq!(*slip.0.lock().unwrap(), [(0, "done"), (1, "retried"), (2, "done")]);
-    let pages = ["a", "b", "c"].iter().enumerate().map(|(n, url)| (n, 1, page(url))).collect();
-    assert_eq!(worker.run_together(pages, || false).await.unwrap(), 3, "no time is left");
+    assert_eq!(worker.run_together(pages().collect(), || false).await.unwrap(), 3, "no time is left");
     assert_eq!(*stages.1.lock().unwrap(), [3, 3]);
 }

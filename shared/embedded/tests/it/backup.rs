@@ -1,53 +1,36 @@
 //! Backups of a store that is being written, and what becomes of those that were changed.
 
-use bytes::Bytes;
+use super::{DATABASE, HOUR, NOW, dir, get, jobs, open, put};
 use curlew_embedded::{Access, BackupError, OpenError, Store, backup, restore};
-use curlew_model::{Job, Millis, PollJob, QueueName, SourceKey, Timestamp, Work};
+use curlew_model::{QueueName, Timestamp};
 use curlew_ports::{Blobs, Inbox, Queue};
+use curlew_testkit::sample::{poll, poll_number};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
 
-/// Number of backups beside writers.
 const BACKUPS: usize = 5;
 /// Number of objects that no writer touches.
 const OTHERS: usize = 1_000;
-const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
-
-fn dir() -> TempDir {
-    tempfile::tempdir().expect("a temporary folder")
-}
-
-fn open(dir: &Path) -> Store {
-    Store::open(dir, Access::Exclusive).expect("opens")
-}
-
-fn job(n: u64) -> Job {
-    let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
-    Job::new(PollJob::new(feed, String::new()))
-}
-
-/// Returns the numbers of the jobs of a store.
-async fn jobs(store: &Store) -> Vec<u64> {
-    let hour = Millis::from_hours(1);
-    let received = store.jobs().receive(QueueName::Poll, 1_000_000, hour, NOW).await.expect("receives");
-    let number = |job| match job {
-        Ok(Job { work: Work::Poll(job), .. }) => u64::from_str_radix(job.feed.as_str(), 16).expect("a number"),
-        other => panic!("{other:?}"),
-    };
-    received.into_iter().map(|delivery| number(delivery.job)).collect()
-}
-
 async fn filled(dir: &Path) -> Store {
     let store = open(dir);
     for n in 0..20_u8 {
-        store.objects().put(&format!("o/{n}"), Bytes::from(vec![n; 4_000])).await.expect("writes");
-        store.jobs().send(&[(job(n.into()), NOW)]).await.expect("sends");
+        put(&store, &format!("o/{n}"), vec![n; 4_000]).await;
+        store.jobs().send(&[(poll(n.into()), NOW)]).await.expect("sends");
     }
     fs::write(dir.join("keys.json"), "secret").expect("writes");
     store
+}
+
+/// Returns the folders of a filled store and of its copies, and the copy among these.
+async fn saved() -> (TempDir, TempDir, PathBuf) {
+    let (dir, copies) = (dir(), dir());
+    drop(filled(dir.path()).await);
+    let copy = copies.path().join("copy");
+    backup(dir.path(), &copy, NOW).expect("is taken");
+    (dir, copies, copy)
 }
 
 /// Jobs name objects, which are replaced and deleted together with them: a backup has each object of its jobs, as it
@@ -66,16 +49,14 @@ async fn a_backup_beside_writers_has_everything_that_its_rows_name() {
             tokio::spawn(async move {
                 let mut n = writer;
                 while !is_over.load(Ordering::Relaxed) {
-                    let (key, body) = (format!("o/{n}"), Bytes::from(n.to_string()));
-                    store.objects().put(&key, body.clone()).await.expect("writes");
-                    store.jobs().send(&[(job(n), Timestamp::EPOCH)]).await.expect("sends");
-                    store.objects().put(&key, body).await.expect("writes again");
-                    let hour = Millis::from_hours(1);
-                    for done in store.jobs().receive(QueueName::Poll, 1, hour, NOW).await.expect("receives") {
-                        let Ok(Job { work: Work::Poll(job), .. }) = done.job else { panic!("no job") };
-                        let n = u64::from_str_radix(job.feed.as_str(), 16).expect("a number");
+                    let key = format!("o/{n}");
+                    put(&store, &key, n.to_string()).await;
+                    store.jobs().send(&[(poll(n), Timestamp::EPOCH)]).await.expect("sends");
+                    put(&store, &key, n.to_string()).await;
+                    for done in store.jobs().receive(QueueName::Poll, 1, HOUR, NOW).await.expect("receives") {
                         store.jobs().ack(&done.receipt).await.expect("is done");
-                        store.objects().delete(&format!("o/{n}")).await.expect("deletes");
+                        let key = format!("o/{}", poll_number(&done.job));
+                        store.objects().delete(&key).await.expect("deletes");
                     }
                     n += 8;
                 }
@@ -98,8 +79,7 @@ async fn a_backup_beside_writers_has_everything_that_its_rows_name() {
         let twin = open(&twin);
         twin.recover(NOW).await.expect("recovers");
         for n in jobs(&twin).await {
-            let blob = twin.objects().get(&format!("o/{n}")).await.expect("reads");
-            assert_eq!(blob.expect("is there").bytes, n.to_string());
+            assert_eq!(get(&twin, &format!("o/{n}")).await, n.to_string());
             named += 1;
         }
     }
@@ -114,7 +94,7 @@ async fn a_restored_store_is_the_one_that_was_saved() {
     let report = backup(dir.path(), &copy, NOW).expect("is taken while the store is open");
     assert_eq!(report.files, 22);
     // What happens afterwards changes the backup as little as it changes the past.
-    store.objects().put("o/3", Bytes::from_static(b"new")).await.expect("writes");
+    put(&store, "o/3", "new").await;
     store.objects().delete("o/4").await.expect("deletes");
     drop(store);
     for access in [Access::Exclusive, Access::Shared] {
@@ -126,11 +106,10 @@ async fn a_restored_store_is_the_one_that_was_saved() {
     let store = open(&twin);
     assert_eq!(jobs(&store).await, (0..20).collect::<Vec<_>>());
     for n in 0..20_u8 {
-        let blob = store.objects().get(&format!("o/{n}")).await.expect("reads").expect("is there");
-        assert!(blob.bytes.iter().all(|byte| *byte == n), "o/{n}");
+        assert_eq!(get(&store, &format!("o/{n}")).await, vec![n; 4_000]);
     }
     assert_eq!(fs::read_to_string(twin.join("keys.json")).expect("reads"), "secret");
-    store.objects().put("o/5", Bytes::from_static(b"new")).await.expect("writes");
+    put(&store, "o/5", "new").await;
     drop(store);
     restore(&copy, &twin, true, NOW).expect("the backup is still whole");
 }
@@ -139,10 +118,7 @@ async fn a_restored_store_is_the_one_that_was_saved() {
 #[tokio::test]
 async fn a_backup_is_its_owners_alone() {
     use std::os::unix::fs::PermissionsExt;
-    let (dir, copy) = (dir(), dir());
-    let copy = copy.path().join("backup");
-    drop(filled(dir.path()).await);
-    backup(dir.path(), &copy, NOW).expect("is taken");
+    let (_dir, _copies, copy) = saved().await;
     for path in [".", "objects", "objects/o", "objects/o/1", "curlew.sqlite3", "keys.json", "backup.json", "SHA256SUMS"]
     {
         let mode = fs::metadata(copy.join(path)).expect("is there").permissions().mode();
@@ -167,36 +143,34 @@ async fn a_running_or_filled_folder_is_not_restored_over() {
     let refused = restore(&copy, other.path(), false, NOW).expect_err("is not empty");
     assert!(matches!(refused, BackupError::Occupied { .. }), "{refused}");
 
-    open(dir.path()).objects().put("o/1", Bytes::from_static(b"later")).await.expect("writes");
+    put(&open(dir.path()), "o/1", "later").await;
     let aside = restore(&copy, dir.path(), true, NOW).expect("takes its place").aside.expect("was put aside");
     assert_eq!(fs::read(aside.join("objects/o/1")).expect("is kept"), b"later");
-    assert_eq!(open(dir.path()).objects().get("o/1").await.expect("reads").expect("is there").bytes.len(), 4_000);
+    assert_eq!(get(&open(dir.path()), "o/1").await.len(), 4_000);
 }
 
 #[tokio::test]
 async fn a_backup_that_was_changed_is_refused_and_names_the_file() {
     let (dir, copies) = (dir(), dir());
     drop(filled(dir.path()).await);
-    let cut = |path: &Path| {
-        let bytes = fs::read(path).expect("reads");
-        fs::remove_file(path).expect("removes");
-        fs::write(path, &bytes[..bytes.len() / 2]).expect("writes");
-    };
-    let flip = |path: &Path| {
-        let mut bytes = fs::read(path).expect("reads");
+    let half = |bytes: Vec<u8>| bytes[..bytes.len() / 2].to_vec();
+    let flipped = |mut bytes: Vec<u8>| {
         let at = bytes.len() / 2;
         bytes[at] ^= 1;
-        // Another file, since the store has a link to the old one.
-        fs::remove_file(path).expect("removes");
-        fs::write(path, bytes).expect("writes");
+        bytes
     };
-    let remove = |path: &Path| fs::remove_file(path).expect("removes");
-    let changes = [("cut", &cut as &dyn Fn(&Path)), ("flip", &flip), ("remove", &remove)];
+    type Change = fn(Vec<u8>) -> Vec<u8>;
+    let changes: [(&str, Option<Change>); 3] = [("cut", Some(half)), ("flip", Some(flipped)), ("remove", None)];
     for name in ["curlew.sqlite3", "keys.json", "objects/o/7", "SHA256SUMS"] {
-        for (how, change) in &changes {
+        for (how, change) in changes {
             let copy = copies.path().join(format!("{how}-{}", name.replace('/', "-")));
             backup(dir.path(), &copy, NOW).expect("is taken");
-            change(&copy.join(name));
+            let bytes = fs::read(copy.join(name)).expect("reads");
+            // Another file, since the store has a link to the old one.
+            fs::remove_file(copy.join(name)).expect("removes");
+            if let Some(change) = change {
+                fs::write(copy.join(name), change(bytes)).expect("writes");
+            }
             let twin = copy.join("twin");
             let refused = restore(&copy, &twin, false, NOW).expect_err("is damaged");
             assert!(matches!(&refused, BackupError::Altered { file, .. } if file == name), "{how}: {refused}");
@@ -208,10 +182,7 @@ async fn a_backup_that_was_changed_is_refused_and_names_the_file() {
 
 #[tokio::test]
 async fn what_is_no_whole_backup_of_this_version_is_refused() {
-    let (dir, copies) = (dir(), dir());
-    drop(filled(dir.path()).await);
-    let copy = copies.path().join("copy");
-    backup(dir.path(), &copy, NOW).expect("is taken");
+    let (_dir, copies, copy) = saved().await;
     let twin = copies.path().join("twin");
     let refusal = |seal: Option<&str>| {
         match seal {
@@ -236,21 +207,17 @@ async fn a_backup_goes_into_a_new_folder_elsewhere() {
     let (dir, copies) = (dir(), dir());
     drop(filled(dir.path()).await);
     fs::write(copies.path().join("letter.txt"), "mine").expect("writes");
-    let refused = backup(dir.path(), copies.path(), NOW).expect_err("is not empty");
-    assert!(matches!(refused, BackupError::NotEmpty { .. }), "{refused}");
-    let inside = dir.path().join("objects/backup");
-    let refused = backup(dir.path(), &inside, NOW).expect_err("is in the store");
-    assert!(matches!(refused, BackupError::Inside { .. }) && !inside.exists(), "{refused}");
-    let refused = backup(copies.path(), &copies.path().join("new"), NOW).expect_err("there is no store");
-    assert!(matches!(refused, BackupError::Store(OpenError::NotAStore { .. })), "{refused}");
-    let copy = copies.path().join("copy");
+    let (inside, copy) = (dir.path().join("objects/backup"), copies.path().join("copy"));
+    let refused = |from: &Path, to: &Path| backup(from, to, NOW).expect_err("is refused");
+    assert!(matches!(refused(dir.path(), copies.path()), BackupError::NotEmpty { .. }));
+    assert!(matches!(refused(dir.path(), &inside), BackupError::Inside { .. }) && !inside.exists());
+    let no_store = refused(copies.path(), &copies.path().join("new"));
+    assert!(matches!(no_store, BackupError::Store(OpenError::NotAStore { .. })), "{no_store}");
     backup(dir.path(), &copy, NOW).expect("is taken");
-    let refused = backup(dir.path(), &copy, NOW).expect_err("is not empty");
-    assert!(matches!(refused, BackupError::NotEmpty { .. }), "{refused}");
+    assert!(matches!(refused(dir.path(), &copy), BackupError::NotEmpty { .. }));
     let unfinished = r#"{"form":1,"store":1,"taken_at":"2026-11-23T09:00:00Z","files":0,"bytes":0}"#;
     fs::write(copy.join("backup.json"), unfinished).expect("writes");
-    let refused = backup(dir.path(), &copy, NOW).expect_err("is not finished");
-    assert!(matches!(refused, BackupError::Unfinished { .. }), "{refused}");
+    assert!(matches!(refused(dir.path(), &copy), BackupError::Unfinished { .. }));
 }
 
 #[tokio::test]
@@ -279,10 +246,7 @@ async fn what_a_killed_backup_left_is_swept_and_a_living_one_is_not() {
 
 #[tokio::test]
 async fn a_restore_that_was_cut_off_is_not_taken_for_a_store() {
-    let (dir, copies) = (dir(), dir());
-    drop(filled(dir.path()).await);
-    let copy = copies.path().join("copy");
-    backup(dir.path(), &copy, NOW).expect("is taken");
+    let (dir, _copies, copy) = saved().await;
     fs::write(dir.path().join("curlew.restoring"), "").expect("writes");
     for access in [Access::Exclusive, Access::Shared] {
         let refused = Store::open(dir.path(), access).expect_err("is half restored");
@@ -297,7 +261,7 @@ async fn a_database_with_rows_that_belong_to_nothing_is_told_and_mended() {
     let dir = dir();
     let store = filled(dir.path()).await;
     assert_eq!(store.check().await.expect("checks"), curlew_embedded::DatabaseReport::default());
-    let database = rusqlite::Connection::open(dir.path().join("curlew.sqlite3")).expect("opens");
+    let database = rusqlite::Connection::open(dir.path().join(DATABASE)).expect("opens");
     database.execute("DELETE FROM messages WHERE id IN (3, 4)", []).expect("deletes");
     database.execute("INSERT INTO messages (id, message) VALUES (999, 'stray')", []).expect("writes");
     let report = store.check().await.expect("checks");

@@ -2,10 +2,11 @@
 //!
 //! The test binary calls itself: with a folder in its environment, the test named `child` plays the other process.
 
-use bytes::Bytes;
+use super::{dir, get, jobs, open, put};
 use curlew_embedded::{Access, Store};
-use curlew_model::{Job, Millis, PollJob, QueueName, SourceKey, Timestamp, Work};
+use curlew_model::Timestamp;
 use curlew_ports::{Blobs, Inbox, Queue};
+use curlew_testkit::sample::poll;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -40,11 +41,6 @@ fn say(what: &str) {
     out.flush().expect("the parent listens");
 }
 
-fn job(n: u64) -> Job {
-    let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
-    Job::new(PollJob::new(feed, String::new()))
-}
-
 /// The other process; as a test of its own it does nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn child() {
@@ -59,8 +55,12 @@ async fn child() {
             Ok(store) => say(&format!("{:?}", store.jobs().next_due().await)),
             Err(error) => say(&error.to_string()),
         },
-        _ => write_without_end(Store::open(dir, Access::Exclusive).expect("opens")).await,
+        _ => write_without_end(open(dir)).await,
     }
+}
+
+fn body_of(n: u64) -> Vec<u8> {
+    vec![u8::try_from(n % 251).unwrap_or(0); 3_000]
 }
 
 /// Runs several concurrent writers, each of which prints every number that the store has taken.
@@ -70,9 +70,8 @@ async fn write_without_end(store: Store) {
             let store = store.clone();
             tokio::spawn(async move {
                 for n in (0..1_000_000).map(|n| n * 4 + writer) {
-                    let body = Bytes::from(vec![u8::try_from(n % 251).unwrap_or(0); 3_000]);
-                    store.objects().put(&format!("o/{n}"), body).await.expect("writes");
-                    store.jobs().send(&[(job(n), Timestamp::EPOCH)]).await.expect("sends");
+                    put(&store, &format!("o/{n}"), body_of(n)).await;
+                    store.jobs().send(&[(poll(n), Timestamp::EPOCH)]).await.expect("sends");
                     say(&n.to_string());
                 }
             })
@@ -85,27 +84,24 @@ async fn write_without_end(store: Store) {
 
 #[test]
 fn a_second_process_is_refused_and_told_who_is_first() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let store = Store::open(dir.path(), Access::Exclusive).expect("opens");
-    let mut child = start(dir.path(), "open");
-    let said_first = said(&mut child, 1);
-    child.wait().expect("ends");
-    let number = std::process::id();
-    assert!(said_first[0].contains(&format!("in use by another curlew (process {number})")), "{said_first:?}");
-
-    let mut child = start(dir.path(), "look");
-    assert_eq!(said(&mut child, 1), ["Ok(None)"]);
-    child.wait().expect("ends");
-
+    let dir = dir();
+    let store = open(dir.path());
+    let says = |role: &str| {
+        let mut child = start(dir.path(), role);
+        let said = said(&mut child, 1);
+        child.wait().expect("ends");
+        said
+    };
+    let (number, refused) = (std::process::id(), says("open"));
+    assert!(refused[0].contains(&format!("in use by another curlew (process {number})")), "{refused:?}");
+    assert_eq!(says("look"), ["Ok(None)"]);
     drop(store);
-    let mut child = start(dir.path(), "open");
-    assert_eq!(said(&mut child, 1), ["opened"]);
-    child.wait().expect("ends");
+    assert_eq!(says("open"), ["opened"]);
 }
 
 #[tokio::test]
 async fn what_a_killed_process_was_told_is_there() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+    let dir = dir();
     let mut seen = BTreeSet::new();
     for _ in 0..3 {
         let mut child = start(dir.path(), "write");
@@ -115,23 +111,14 @@ async fn what_a_killed_process_was_told_is_there() {
         assert_eq!(told.len(), LINES);
         seen.extend(told.iter().map(|n| n.parse::<u64>().expect("a number")));
     }
-    let store = Store::open(dir.path(), Access::Exclusive).expect("opens after it was killed");
-    let hour = Millis::from_hours(1);
-    let received = store.jobs().receive(QueueName::Poll, 100_000, hour, Timestamp::EPOCH).await.expect("receives");
-    let jobs: BTreeSet<u64> = received
-        .into_iter()
-        .map(|delivery| match delivery.job {
-            Ok(Job { work: Work::Poll(job), .. }) => u64::from_str_radix(job.feed.as_str(), 16).expect("a number"),
-            other => panic!("{other:?}"),
-        })
-        .collect();
+    let store = open(dir.path());
+    let jobs: BTreeSet<u64> = jobs(&store).await.into_iter().collect();
     assert!(jobs.is_superset(&seen), "jobs were lost: {:?}", seen.difference(&jobs));
     for n in &jobs {
-        let blob = store.objects().get(&format!("o/{n}")).await.expect("reads").expect("comes before its job");
-        assert!(blob.bytes.len() == 3_000 && blob.bytes.iter().all(|b| u64::from(*b) == n % 251), "object {n}");
+        assert_eq!(get(&store, &format!("o/{n}")).await, body_of(*n), "the object comes before its job");
     }
     let objects = store.objects().list("o/", None, 1_000_000).await.expect("lists");
     for key in objects {
-        assert_eq!(store.objects().get(&key).await.expect("reads").expect("is there").bytes.len(), 3_000, "{key}");
+        assert_eq!(get(&store, &key).await.len(), 3_000, "{key}");
     }
 }

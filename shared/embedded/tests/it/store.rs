@@ -1,24 +1,14 @@
 //! Opening, refusing, sharing and reopening stores.
 
+use super::{DATABASE, HOUR, NOW, dir, get, open, put};
 use bytes::Bytes;
 use curlew_embedded::{Access, OpenError, Store};
-use curlew_model::{HostKey, HostState, Job, Millis, PollJob, QueueName, SourceKey, Timestamp};
+use curlew_model::{HostKey, HostState, Millis, QueueName, Timestamp};
 use curlew_ports::{Blobs, HostLedger, Inbox, PortError, Queue, Version};
+use curlew_testkit::sample::poll;
 use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
-use tempfile::TempDir;
-
-const DATABASE: &str = "curlew.sqlite3";
-
-fn dir() -> TempDir {
-    tempfile::tempdir().expect("a temporary folder")
-}
-
-fn open(dir: &Path) -> Store {
-    Store::open(dir, Access::Exclusive).expect("opens")
-}
 
 /// Returns the error, which has to be one line.
 fn refusal(dir: &Path, access: Access) -> OpenError {
@@ -31,21 +21,16 @@ fn host(name: &str) -> HostKey {
     HostKey::new(name).expect("a host key")
 }
 
-fn job(n: u64) -> Job {
-    let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
-    Job::new(PollJob::new(feed, String::new()))
-}
-
 #[tokio::test]
 async fn a_store_is_read_back_after_it_was_closed() {
     let dir = dir();
     let store = open(dir.path());
     let version = store.marks().swap("m", Version::ABSENT, Timestamp::MAX).await.expect("swaps");
-    store.objects().put("a/b", Bytes::from_static(b"x")).await.expect("writes");
+    put(&store, "a/b", "x").await;
     drop(store);
     let store = open(dir.path());
     assert_eq!(store.marks().load("m").await.expect("loads"), (Some(Timestamp::MAX), version));
-    assert_eq!(store.objects().get("a/b").await.expect("reads").expect("is there").bytes, "x");
+    assert_eq!(get(&store, "a/b").await, "x");
 }
 
 /// Returns all files and folders below one, itself included.
@@ -67,7 +52,7 @@ async fn a_store_is_its_owners_alone_and_one_of_an_earlier_version_becomes_so() 
     let folder = dir.path().join("new/store");
     let fill = async |store: &Store| {
         store.marks().swap("m", Version::ABSENT, Timestamp::MAX).await.expect("swaps");
-        store.objects().put("web-secret", Bytes::from_static(b"x")).await.expect("writes");
+        put(store, "web-secret", "x").await;
         store.objects().put_if_absent("a/b/c", Bytes::from_static(b"x")).await.expect("writes");
     };
     let store = open(&folder);
@@ -110,12 +95,12 @@ async fn people_can_look_and_block_while_another_is_at_work() {
     let dir = dir();
     let working = open(dir.path());
     let seen = working.hosts().swap(&host("a.example"), Version::ABSENT, HostState::default()).await.expect("swaps");
-    working.objects().put("a", Bytes::from_static(b"x")).await.expect("writes");
+    put(&working, "a", "x").await;
 
     let looking = Store::open(dir.path(), Access::Shared).expect("opens");
     let (state, version) = looking.hosts().load(&host("a.example")).await.expect("loads");
     assert_eq!((&state, version), (&HostState::default(), seen));
-    assert_eq!(looking.objects().get("a").await.expect("reads").expect("is there").bytes, "x");
+    assert_eq!(get(&looking, "a").await, "x");
     let blocked = HostState { blocked: ["a.example".to_owned()].into(), ..state };
     looking.hosts().swap(&host("a.example"), version, blocked.clone()).await.expect("swaps");
 
@@ -129,10 +114,9 @@ async fn people_can_look_and_block_while_another_is_at_work() {
 #[tokio::test]
 async fn jobs_of_a_process_that_is_no_more_are_ready_again() {
     let dir = dir();
-    let now = Timestamp::from_millis(1_790_000_000_000);
+    let (now, hour) = (NOW, HOUR);
     let store = open(dir.path());
-    let hour = Millis::from_hours(1);
-    store.jobs().send(&[(job(1), now), (job(2), now), (job(3), now + hour)]).await.expect("sends");
+    store.jobs().send(&[(poll(1), now), (poll(2), now), (poll(3), now + hour)]).await.expect("sends");
     let before = store.jobs().receive(QueueName::Poll, 1, hour, now).await.expect("receives");
     drop(store);
 
@@ -142,11 +126,11 @@ async fn jobs_of_a_process_that_is_no_more_are_ready_again() {
     store.jobs().ack(&before[0].receipt).await.expect("is harmless");
     let received = store.jobs().receive(QueueName::Poll, 10, hour, now).await.expect("receives");
     let jobs: Vec<_> = received.iter().map(|d| (d.job.clone().expect("a job"), d.receives)).collect();
-    assert_eq!(jobs, [(job(1), 2), (job(2), 1)], "the job that was handed out comes first");
+    assert_eq!(jobs, [(poll(1), 2), (poll(2), 1)], "the job that was handed out comes first");
     drop(store);
 
     let store = open(dir.path());
-    store.jobs().send(&[(job(4), Timestamp::EPOCH)]).await.expect("sends");
+    store.jobs().send(&[(poll(4), Timestamp::EPOCH)]).await.expect("sends");
     assert_eq!(store.recover(now).await.expect("recovers"), 2);
     let received = store.jobs().receive(QueueName::Poll, 2, hour, now).await.expect("receives");
     let receives: Vec<_> = received.iter().map(|d| d.receives).collect();
@@ -156,71 +140,51 @@ async fn jobs_of_a_process_that_is_no_more_are_ready_again() {
 #[tokio::test]
 async fn jobs_that_a_wrong_clock_put_off_for_years_are_due_when_the_store_is_opened_again() {
     let dir = dir();
-    let (now, days) = (Timestamp::from_millis(1_790_000_000_000), Millis::from_days);
+    let (now, days) = (NOW, Millis::from_days);
     let store = open(dir.path());
-    store.jobs().send(&[(job(1), now + days(7_300)), (job(2), now + days(28))]).await.expect("sends");
+    store.jobs().send(&[(poll(1), now + days(7_300)), (poll(2), now + days(28))]).await.expect("sends");
     assert_eq!(store.recover(now).await.expect("recovers"), 0);
     let received = store.jobs().receive(QueueName::Poll, 10, days(1), now).await.expect("receives");
-    assert_eq!(received.into_iter().map(|d| d.job.expect("a job")).collect::<Vec<_>>(), [job(1)]);
+    assert_eq!(received.into_iter().map(|d| d.job.expect("a job")).collect::<Vec<_>>(), [poll(1)]);
 }
 
 #[test]
-fn a_store_of_a_later_version_is_left_alone() {
-    let dir = dir();
-    drop(open(dir.path()));
-    let database = Connection::open(dir.path().join(DATABASE)).expect("opens");
-    database.pragma_update(None, "user_version", 99).expect("writes");
-    drop(database);
-    for access in [Access::Exclusive, Access::Shared] {
-        let error = refusal(dir.path(), access);
-        assert!(matches!(error, OpenError::NewerVersion { found: 99, known: 1, .. }), "{error:?}");
-        assert!(error.to_string().contains("use a newer curlew"), "{error}");
-    }
-    let database = Connection::open(dir.path().join(DATABASE)).expect("opens");
-    let version: i64 = database.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("reads");
-    assert_eq!(version, 99);
-}
-
-#[test]
-fn another_programs_database_is_left_alone() {
-    let dir = dir();
-    let database = Connection::open(dir.path().join(DATABASE)).expect("opens");
-    database.execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (7);").expect("writes");
-    drop(database);
-    for access in [Access::Exclusive, Access::Shared] {
-        let error = refusal(dir.path(), access);
-        assert!(matches!(&error, OpenError::NotAStore { why, .. } if why.contains("another program")), "{error:?}");
-    }
-    let database = Connection::open(dir.path().join(DATABASE)).expect("opens");
-    let x: i64 = database.query_row("SELECT x FROM t", [], |row| row.get(0)).expect("reads");
-    assert_eq!(x, 7);
-}
-
-#[test]
-fn a_file_that_is_no_database_is_left_alone() {
-    let dir = dir();
-    let text = "These are my notes, and they are not a database at all. ".repeat(100);
-    fs::write(dir.path().join(DATABASE), &text).expect("writes");
-    for access in [Access::Exclusive, Access::Shared] {
-        let error = refusal(dir.path(), access);
-        assert!(matches!(&error, OpenError::NotAStore { why, .. } if why.contains("not a database")), "{error:?}");
-    }
-    assert_eq!(fs::read_to_string(dir.path().join(DATABASE)).expect("reads"), text);
-}
-
-#[test]
-fn a_damaged_database_is_told() {
-    let dir = dir();
-    drop(open(dir.path()));
-    let path = dir.path().join(DATABASE);
-    let mut bytes = fs::read(&path).expect("reads");
-    // The header stays; the page that lists the tables is destroyed.
-    bytes[100..4_096].fill(0xaa);
-    fs::write(&path, bytes).expect("writes");
-    for access in [Access::Exclusive, Access::Shared] {
-        let error = refusal(dir.path(), access);
-        assert!(matches!(error, OpenError::Damaged { .. }), "{error:?}");
-        assert!(error.to_string().contains("put back a copy"), "{error}");
+fn what_is_no_store_of_ours_or_damaged_is_left_alone() {
+    let notes = "These are my notes, and they are not a database at all. ".repeat(100);
+    let later = |path: &Path| {
+        drop(open(path.parent().expect("a folder")));
+        let database = Connection::open(path).expect("opens");
+        database.pragma_update(None, "user_version", 99).expect("writes");
+    };
+    let foreign = |path: &Path| {
+        let database = Connection::open(path).expect("opens");
+        database.execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (7);").expect("writes");
+    };
+    let no_database = |path: &Path| fs::write(path, &notes).expect("writes");
+    let damaged = |path: &Path| {
+        drop(open(path.parent().expect("a folder")));
+        let mut bytes = fs::read(path).expect("reads");
+        // The header stays; the page that lists the tables is destroyed.
+        bytes[100..4_096].fill(0xaa);
+        fs::write(path, bytes).expect("writes");
+    };
+    type Case<'a> = (&'a dyn Fn(&Path), &'a str, &'a str);
+    let cases: [Case<'_>; 4] = [
+        (&later, "NewerVersion", "has version 99, but this program knows only versions up to 1: use a newer curlew"),
+        (&foreign, "NotAStore", "another program"),
+        (&no_database, "NotAStore", "not a database"),
+        (&damaged, "Damaged", "put back a copy"),
+    ];
+    for (spoil, kind, says) in cases {
+        let dir = dir();
+        let path = dir.path().join(DATABASE);
+        spoil(&path);
+        let before = fs::read(&path).expect("reads");
+        for access in [Access::Exclusive, Access::Shared] {
+            let error = refusal(dir.path(), access);
+            assert!(format!("{error:?}").starts_with(kind) && error.to_string().contains(says), "{error:?}: {error}");
+        }
+        assert_eq!(fs::read(&path).expect("reads"), before, "{says}");
     }
 }
 
@@ -291,7 +255,7 @@ fn a_folder_that_cannot_be_written_is_told() {
 async fn what_was_never_finished_is_swept() {
     let dir = dir();
     let store = open(dir.path());
-    store.objects().put("a/b", Bytes::from_static(b"x")).await.expect("writes");
+    put(&store, "a/b", "x").await;
     drop(store);
     let left = dir.path().join("incoming").join("123-0");
     fs::write(&left, "half an obj").expect("writes");
@@ -301,7 +265,7 @@ async fn what_was_never_finished_is_swept() {
     let store = open(dir.path());
     assert!(!left.exists());
     assert_eq!(store.objects().list("", None, 10).await.expect("lists"), ["a/b"]);
-    store.objects().put("c", Bytes::from_static(b"y")).await.expect("writes");
+    put(&store, "c", "y").await;
     assert!(!store.objects().put_if_absent("c", Bytes::from_static(b"z")).await.expect("tries"));
     assert_eq!(fs::read_dir(dir.path().join("incoming")).expect("reads").count(), 0);
 }
@@ -310,13 +274,13 @@ async fn what_was_never_finished_is_swept() {
 async fn objects_that_cannot_be_written_leave_the_old_ones() {
     let dir = dir();
     let store = open(dir.path());
-    store.objects().put("a/b", Bytes::from_static(b"old")).await.expect("writes");
+    put(&store, "a/b", "old").await;
     // Not even the superuser can write a file into a folder that is none.
     fs::remove_dir(dir.path().join("incoming")).expect("removes");
     fs::write(dir.path().join("incoming"), "").expect("writes");
     let error = store.objects().put("a/b", Bytes::from_static(b"new")).await;
     assert!(error.is_err());
-    assert_eq!(store.objects().get("a/b").await.expect("reads").expect("is there").bytes, "old");
+    assert_eq!(get(&store, "a/b").await, "old");
 }
 
 #[tokio::test]
@@ -349,28 +313,6 @@ async fn files_that_are_no_objects_are_not_listed() {
     assert_eq!(objects.list("", None, 10).await.expect("lists"), ["a"]);
 }
 
-#[tokio::test]
-async fn many_use_one_store_at_once() {
-    let dir = dir();
-    let store = Arc::new(open(dir.path()));
-    let tasks: Vec<_> = (0..200)
-        .map(|n| {
-            let store = Arc::clone(&store);
-            tokio::spawn(async move {
-                store.jobs().send(&[(job(n), Timestamp::EPOCH)]).await.expect("sends");
-                store.marks().swap(&n.to_string(), Version::ABSENT, Timestamp::EPOCH).await.expect("swaps");
-                store.objects().put(&format!("o/{n}"), Bytes::new()).await.expect("writes");
-                assert!(store.marks().load(&n.to_string()).await.expect("loads").0.is_some(), "reads its own write");
-            })
-        })
-        .collect();
-    for task in tasks {
-        task.await.expect("ends");
-    }
-    assert_eq!(store.jobs().counts(Timestamp::EPOCH).await.expect("counts")[&QueueName::Poll].ready, 200);
-    assert_eq!(store.objects().list("o/", None, 1_000).await.expect("lists").len(), 200);
-}
-
 /// Adds one to a number in an object, this many times, each by a swap that is tried until it succeeds.
 async fn count_up(store: Store, times: u64) {
     let objects = store.objects();
@@ -398,12 +340,11 @@ async fn no_swap_beside_that_of_another_process_is_lost() {
     const TIMES: u64 = 100;
     let dir = dir();
     let first = open(dir.path());
-    first.objects().put("count", Bytes::from_static(b"0")).await.expect("writes");
+    put(&first, "count", "0").await;
     let beside = || Store::open(dir.path(), Access::Shared).expect("opens");
     let writers = [first.clone(), beside(), beside(), beside()].map(|store| tokio::spawn(count_up(store, TIMES)));
     for writer in writers {
         writer.await.expect("counts");
     }
-    let blob = first.objects().get("count").await.expect("reads").expect("is there");
-    assert_eq!(blob.bytes, (4 * TIMES).to_string());
+    assert_eq!(get(&first, "count").await, (4 * TIMES).to_string());
 }

@@ -4,18 +4,15 @@ mod faults;
 mod simulation;
 
 use super::*;
-use crate::tests::world::{TestWorld, page, stored, visit};
-use curlew_model::{
-    Challenge, DiscoverJob, Gone, OwnJob, OwnerRequest, RemovalJob, SiteSource, SiteState, Slot, Source, SourceKey,
-    Work,
-};
+use crate::tests::world::{TestWorld, page, stored, visit, visit_message};
+use curlew_model::{Challenge, DiscoverJob, Gone, OwnJob, OwnerRequest, RemovalJob, Slot, Source, SourceKey, Work};
 use curlew_policy::delivery::{MAX_HANDOUTS, MAX_RECEIVES, RETRY};
 use curlew_ports::{Delivery, Inbox, Queue};
 
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_read_is_given_up_with_the_reason_and_the_rest_is_done() {
     let world = TestWorld::new(QueueName::Fetch);
-    let good = visit("example.org", &["https://example.org/a"]).to_message().unwrap();
+    let good = visit_message("example.org", &["a"]);
     let old = good.replacen("\"v\":1", "\"v\":7", 1);
     let other = page("https://example.org/b").to_message().unwrap();
     let summary = world.run(&[(&good, 1), ("{", 1), (&old, 1), (&other, 1)]).await;
@@ -31,8 +28,8 @@ async fn what_cannot_be_read_is_given_up_with_the_reason_and_the_rest_is_done() 
 #[tokio::test(start_paused = true)]
 async fn what_killed_its_function_time_and_again_is_given_up_without_another_run() {
     let world = TestWorld::new(QueueName::Fetch);
-    let poison = visit("poison.example", &["https://poison.example/a"]).to_message().unwrap();
-    let good = visit("example.org", &["https://example.org/a"]).to_message().unwrap();
+    let poison = visit_message("poison.example", &["a"]);
+    let good = visit_message("example.org", &["a"]);
     let summary = world.run(&[(&poison, MAX_HANDOUTS), (&good, MAX_HANDOUTS - 1)]).await;
     assert_eq!((summary.done, summary.given_up), (1, 1));
     assert!(world.reasons().await[0].contains("without finishing"));
@@ -42,10 +39,8 @@ async fn what_killed_its_function_time_and_again_is_given_up_without_another_run
 #[tokio::test(start_paused = true)]
 async fn a_panic_in_one_visit_fails_that_visit_alone() {
     let world = TestWorld::new(QueueName::Fetch);
-    let jobs = ["a.example", "panic.example", "b.example"]
-        .map(|host| visit(host, &[&format!("https://{host}/page")]).to_message().unwrap());
-    let deliveries: Vec<(&str, u32)> = jobs.iter().map(|job| (job.as_str(), 1)).collect();
-    let summary = world.run(&deliveries).await;
+    let jobs = ["a.example", "panic.example", "b.example"].map(|host| visit_message(host, &["page"]));
+    let summary = world.run_first(&jobs).await;
     assert_eq!((summary.done, summary.failures.as_slice()), (2, ["message-1".to_owned()].as_slice()));
     // The lease expires by itself.
     world.clock.sleep(world.bounds.rules.lease_length()).await;
@@ -59,8 +54,7 @@ async fn a_panic_in_one_page_fails_that_page_alone() {
     let world = TestWorld::new(QueueName::Extract);
     let pages = [page("https://a.example/"), stored("bodies/panic"), page("https://b.example/")];
     let messages = pages.map(|job| job.to_message().unwrap());
-    let deliveries: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
-    let summary = world.run(&deliveries).await;
+    let summary = world.run_first(&messages).await;
     assert_eq!((summary.done, summary.failures.as_slice()), (2, ["message-1".to_owned()].as_slice()));
 }
 
@@ -69,9 +63,8 @@ async fn a_body_that_is_gone_is_given_up_and_one_that_is_out_of_reach_is_tried_a
     let world = TestWorld::new(QueueName::Extract);
     let messages = [stored("bodies/gone"), stored("bodies/later"), page("https://a.example/")];
     let messages = messages.map(|job| job.to_message().unwrap());
-    let deliveries: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
     let before = world.clock.now();
-    let summary = world.run(&deliveries).await;
+    let summary = world.run_first(&messages).await;
     assert_eq!((summary.done, summary.given_up), (1, 1));
     assert_eq!(summary.failures, ["message-1"]);
     assert!(world.reasons().await[0].contains("bodies/gone does not exist"));
@@ -117,8 +110,7 @@ async fn removals_run_a_few_at_a_time_and_a_look_for_a_proof_is_none() {
         |request| Job::new(OwnJob::new("example.org".to_owned(), challenge.clone(), request)).to_message().unwrap();
     let mut messages: Vec<String> = (0..20).map(job).collect();
     messages.extend([own(OwnerRequest::Report), own(OwnerRequest::Look)]);
-    let deliveries: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
-    let summary = world.run(&deliveries).await;
+    let summary = world.run_first(&messages).await;
     assert_eq!((summary.done, summary.given_up, summary.slots), (21, 1, REMOVALS_AT_ONCE));
     assert!(world.reasons().await[0].contains("it is one for discover"));
     assert!(world.bounds.least_time(QueueName::Remove) < Millis::from_mins(1), "the shortest timeout has room for one");
@@ -129,18 +121,10 @@ async fn what_cannot_be_begun_any_more_is_sent_again_in_order() {
     let mut world = TestWorld::new(QueueName::Fetch);
     world.bounds.slots = 1;
     world.bounds.deadline = world.bounds.least_time(QueueName::Fetch) + Millis(1_500);
-    let names: Vec<String> = (0..5).map(|n| format!("host{n}.example")).collect();
-    let messages: Vec<String> = names
-        .iter()
-        .enumerate()
-        .map(|(n, host)| {
-            // The third is the longest and goes first.
-            let urls: Vec<String> = (0..if n == 2 { 4 } else { 1 }).map(|n| format!("https://{host}/{n}")).collect();
-            visit(host, &urls.iter().map(String::as_str).collect::<Vec<_>>()).to_message().unwrap()
-        })
-        .collect();
-    let deliveries: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
-    let summary = world.run(&deliveries).await;
+    // The third is the longest and goes first.
+    let paths = |n: usize| &["0", "1", "2", "3"][..if n == 2 { 4 } else { 1 }];
+    let messages: Vec<String> = (0..5).map(|n| visit_message(&format!("host{n}.example"), paths(n))).collect();
+    let summary = world.run_first(&messages).await;
     assert_eq!((summary.done, summary.deferred, summary.failures.len()), (1, 4, 0));
     let expected: Vec<String> = [0, 1, 3, 4].map(|n: usize| messages[n].clone()).into();
     assert_eq!(world.sent_again().await, expected);
@@ -150,8 +134,8 @@ async fn what_cannot_be_begun_any_more_is_sent_again_in_order() {
 async fn a_visit_that_hangs_is_cut_off_before_the_deadline_and_comes_again_when_its_lease_has_run_out() {
     let mut world = TestWorld::new(QueueName::Fetch);
     world.bounds.deadline = world.bounds.least_time(QueueName::Fetch) + Millis(1);
-    let good = visit("a.example", &["https://a.example/a"]).to_message().unwrap();
-    let hangs = visit("hang.example", &["https://hang.example/a"]).to_message().unwrap();
+    let good = visit_message("a.example", &["a"]);
+    let hangs = visit_message("hang.example", &["a"]);
     let summary = world.run(&[(&hangs, 1), (&good, 1)]).await;
     assert_eq!((summary.done, summary.failures.as_slice()), (1, ["message-0".to_owned()].as_slice()));
     assert!(world.clock.monotonic() < world.bounds.deadline);
@@ -168,9 +152,9 @@ async fn what_was_not_begun_when_time_ran_out_is_sent_again_and_no_failure() {
     let mut world = TestWorld::new(QueueName::Fetch);
     world.bounds.slots = 1;
     world.bounds.deadline = world.bounds.least_time(QueueName::Fetch) + Millis(1);
-    let hangs = visit("hang.example", &["https://hang.example/a", "https://hang.example/b"]).to_message().unwrap();
-    let behind = visit("hang.example", &["https://hang.example/c"]).to_message().unwrap();
-    let other = visit("a.example", &["https://a.example/a"]).to_message().unwrap();
+    let hangs = visit_message("hang.example", &["a", "b"]);
+    let behind = visit_message("hang.example", &["c"]);
+    let other = visit_message("a.example", &["a"]);
     let summary = world.run(&[(&hangs, 1), (&behind, 1), (&other, 1)]).await;
     assert_eq!((summary.deferred, summary.failures.as_slice()), (2, ["message-0".to_owned()].as_slice()));
     let now = world.jobs.receive(QueueName::Fetch, 10, Millis(1), world.clock.now()).await.unwrap();
@@ -183,7 +167,7 @@ async fn a_queue_that_hangs_does_not_keep_an_invocation_beyond_its_deadline() {
     let mut world = TestWorld::new(QueueName::Fetch);
     world.bounds.deadline = world.bounds.least_time(QueueName::Fetch) + Millis(1);
     world.put_backs_hang = true;
-    let hangs = visit("hang.example", &["https://hang.example/a"]).to_message().unwrap();
+    let hangs = visit_message("hang.example", &["a"]);
     let summary = world.run(&[(&hangs, 1)]).await;
     assert_eq!(summary.failures, ["message-0"]);
     assert!(world.clock.monotonic() < world.bounds.deadline);
@@ -193,7 +177,7 @@ async fn a_queue_that_hangs_does_not_keep_an_invocation_beyond_its_deadline() {
 async fn a_message_whose_job_cannot_be_sent_again_is_handed_out_when_the_job_is_due() {
     let mut world = TestWorld::new(QueueName::Fetch);
     world.sends_fail = true;
-    let job = visit("a.example", &["https://a.example/1"]).to_message().unwrap();
+    let job = visit_message("a.example", &["1"]);
     let until = world.clock.now() + Millis::from_mins(5);
     let summary = world.open(&[(&job, 1)]).await.put_off(until).await;
     assert_eq!((summary.deferred, summary.failures.as_slice()), (0, ["message-0".to_owned()].as_slice()));
@@ -203,10 +187,8 @@ async fn a_message_whose_job_cannot_be_sent_again_is_handed_out_when_the_job_is_
 #[tokio::test(start_paused = true)]
 async fn visits_of_one_host_follow_each_other_and_none_is_told_that_it_is_busy() {
     let world = TestWorld::new(QueueName::Fetch);
-    let jobs: Vec<String> =
-        (0..4).map(|n| visit("a.example", &[&format!("https://a.example/{n}")]).to_message().unwrap()).collect();
-    let deliveries: Vec<(&str, u32)> = jobs.iter().map(|job| (job.as_str(), 1)).collect();
-    let summary = world.run(&deliveries).await;
+    let jobs = ["0", "1", "2", "3"].map(|path| visit_message("a.example", &[path]));
+    let summary = world.run_first(&jobs).await;
     assert_eq!((summary.done, summary.deferred, summary.slots), (4, 0, 1));
 }
 
@@ -220,7 +202,7 @@ async fn a_busy_host_puts_its_job_off_and_that_is_no_failure() {
     else {
         panic!()
     };
-    let job = visit("a.example", &["https://a.example/1"]).to_message().unwrap();
+    let job = visit_message("a.example", &["1"]);
     let summary = world.run(&[(&job, 4)]).await;
     assert_eq!((summary.deferred, summary.failures.len(), summary.given_up), (1, 0, 0));
     let [again] = world.sent_again().await.try_into().unwrap();
@@ -238,18 +220,9 @@ async fn what_is_sent_again_knows_that_an_earlier_delivery_did_not_end() {
         let _other = politeness.open(&host, "somebody else").await.unwrap();
         let mut messages = Vec::new();
         for n in [1, 2] {
-            let (key, url) = (SourceKey::new(&format!("{n:032x}")).unwrap(), "https://a.example/".to_owned());
-            messages.push(Job::new(DiscoverJob::new(key.clone(), url.clone())).to_message().unwrap());
-            let site = SiteSource {
-                key,
-                slot: Slot::from_hash(0),
-                url,
-                state: SiteState::Waiting,
-                image: None,
-                not_before: Timestamp::MIN,
-                failures: 0,
-                failure: None,
-            };
+            let (key, url) = (SourceKey::new(&format!("{n:032x}")).unwrap(), "https://a.example/");
+            messages.push(Job::new(DiscoverJob::new(key.clone(), url.to_owned())).to_message().unwrap());
+            let site = curlew_testkit::sample::site(key, Slot::from_hash(0), url);
             assert!(world.ports.sources.insert(&Source::Site(site)).await.unwrap());
         }
         let messages = [(messages[0].as_str(), 2), (messages[1].as_str(), 1)];
@@ -275,7 +248,7 @@ async fn what_is_sent_again_knows_that_an_earlier_delivery_did_not_end() {
 #[tokio::test(start_paused = true)]
 async fn while_paused_nothing_is_called_and_nothing_is_lost() {
     let world = TestWorld::new(QueueName::Fetch);
-    let job = visit("a.example", &["https://a.example/1"]).to_message().unwrap();
+    let job = visit_message("a.example", &["1"]);
     let batch = world.open(&[(&job, 1), ("nonsense", 1)]).await;
     let until = world.clock.now() + Millis::from_mins(15);
     let summary = batch.put_off(until).await;
@@ -295,15 +268,12 @@ async fn an_empty_batch_is_no_trouble() {
 async fn a_job_that_ends_the_process_costs_itself_alone_once_it_is_handed_out_again() {
     for stage in [QueueName::Fetch, QueueName::Extract] {
         let mut world = TestWorld::new(stage);
-        let message = |name: &str| {
-            let url = format!("https://{name}.example/a");
-            let job = if stage == QueueName::Fetch { visit(&format!("{name}.example"), &[&url]) } else { page(&url) };
-            job.to_message().unwrap()
+        let message = |name: &str| match stage {
+            QueueName::Fetch => visit_message(&format!("{name}.example"), &["a"]),
+            _ if name == "hang" => stored("bodies/hang").to_message().unwrap(),
+            _ => page(&format!("https://{name}.example/a")).to_message().unwrap(),
         };
-        let poison = match stage {
-            QueueName::Extract => stored("bodies/hang").to_message().unwrap(),
-            _ => message("hang"),
-        };
+        let poison = message("hang");
         let [new, first, last] = ["new", "first", "last"].map(message);
         let batch = world.open(&[(&new, 1), (&first, 2), (&poison, 2), (&last, 3)]).await;
         let plan = batch.plan();
@@ -406,7 +376,7 @@ async fn a_visit_that_ends_the_process_is_split_and_only_its_page_is_given_up() 
 #[tokio::test(start_paused = true)]
 async fn a_job_that_fails_by_itself_ends_no_process() {
     let mut world = TestWorld::new(QueueName::Fetch);
-    let job = visit("panic.example", &["https://panic.example/page"]).to_message().unwrap();
+    let job = visit_message("panic.example", &["page"]);
     for receives in 2..MAX_RECEIVES {
         assert_eq!(world.run(&[(&job, receives)]).await.failures.len(), 1);
         world.clock.sleep(world.bounds.rules.lease_length()).await;
@@ -421,10 +391,8 @@ async fn a_job_that_fails_by_itself_ends_no_process() {
 async fn jobs_that_are_run_alone_leave_half_of_the_time_to_the_others() {
     let mut world = TestWorld::new(QueueName::Fetch);
     world.bounds.deadline = world.bounds.least_time(QueueName::Fetch) + Millis::from_mins(5);
-    let host = |n: usize| format!("h{n}.example");
-    let again: Vec<String> =
-        (0..200).map(|n| visit(&host(n), &[&format!("https://{}/", host(n))]).to_message().unwrap()).collect();
-    let new = visit("new.example", &["https://new.example/"]).to_message().unwrap();
+    let again: Vec<String> = (0..200).map(|n| visit_message(&format!("h{n}.example"), &[""])).collect();
+    let new = visit_message("new.example", &[""]);
     let deliveries: Vec<(&str, u32)> = again.iter().map(|job| (job.as_str(), 2)).chain([(new.as_str(), 1)]).collect();
     let summary = world.run(&deliveries).await;
     assert_eq!((summary.done + summary.deferred, summary.failures.len()), (201, 0));

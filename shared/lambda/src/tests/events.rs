@@ -13,7 +13,6 @@ use std::path::Path;
 /// Words in the name of a case that has something wrong on purpose.
 const WRONG: [&str; 2] = ["unreadable", "wrong-queue"];
 
-/// The events of a function, by the names of their cases.
 fn cases(function: &str) -> Vec<(String, Value)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../events").join(function);
     let mut cases: Vec<(String, Value)> = std::fs::read_dir(folder)
@@ -30,7 +29,6 @@ fn cases(function: &str) -> Vec<(String, Value)> {
     cases
 }
 
-/// The event of a request to the function URL.
 pub(crate) fn event(case: &str) -> Value {
     cases("web").into_iter().find(|(name, _)| name == case).unwrap().1
 }

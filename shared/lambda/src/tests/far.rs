@@ -120,7 +120,6 @@ fn finder(bucket: &Counted) -> Finder {
     Finder::new(bucket.bucket.clone(), Arc::new(SystemClock::new()))
 }
 
-/// The addresses that a query finds.
 async fn ask(finder: &Finder, query: &str) -> Vec<String> {
     let found = finder.find(query, Start::Offset(0), 10).await.unwrap();
     assert!(!found.hits.is_empty(), "{query}");

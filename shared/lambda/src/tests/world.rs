@@ -9,8 +9,8 @@ use curlew_app::program::Program;
 use curlew_aws::ReadError;
 use curlew_crawl::politeness::access::Politeness;
 use curlew_model::{
-    EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, PageId, Purpose, QueueName, StatedPreferences, Timestamp,
-    Validators, VisitItem, VisitJob, Work,
+    EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, PageId, Purpose, QueueName, Timestamp, VisitItem, VisitJob,
+    Work,
 };
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::chance::between;
@@ -23,10 +23,10 @@ use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
     MemorySources, TokioClock,
 };
+use curlew_testkit::sample;
 use std::sync::Arc;
 use url::Url;
 
-/// A page that is kept.
 pub(crate) const ARTICLE: &str = "<html><head><title>Curlews return to the estuary</title>\
     <meta property=\"og:image\" content=\"https://pictures.example/curlew.jpg\"></head><body><article>\
     <p>The first curlews of the year have come back to the mudflats, some weeks before they were expected, and the \
@@ -34,7 +34,6 @@ pub(crate) const ARTICLE: &str = "<html><head><title>Curlews return to the estua
     <p>They feed on ragworms and small crabs, which they pull out of the mud with their long bent bills while the tide \
     is low, and they rest on the saltmarsh while it is high.</p></article></body></html>";
 
-/// All in one place.
 pub(crate) struct TestWorld {
     pub(crate) stage: QueueName,
     pub(crate) clock: Arc<dyn Clock>,
@@ -44,7 +43,6 @@ pub(crate) struct TestWorld {
     pub(crate) bounds: Bounds,
     /// Putting a message back takes for ever.
     pub(crate) put_backs_hang: bool,
-    /// Nothing can be sent.
     pub(crate) sends_fail: bool,
     pub(crate) ports: Ports,
 }
@@ -109,7 +107,6 @@ impl TestWorld {
         Batch::open(self.stage, messages, self.queue(), self.clock.clone(), self.bounds.clone()).await
     }
 
-    /// Returns the queue as a batch sees it.
     pub(crate) fn queue(&self) -> Arc<MemoryMessages> {
         Arc::new(MemoryMessages {
             jobs: self.jobs.clone(),
@@ -119,6 +116,11 @@ impl TestWorld {
             put_backs_hang: self.put_backs_hang,
             sends_fail: self.sends_fail,
         })
+    }
+
+    /// Runs a batch of messages that are all received for the first time.
+    pub(crate) async fn run_first(&self, messages: &[String]) -> Summary {
+        self.run(&messages.iter().map(|message| (message.as_str(), 1)).collect::<Vec<_>>()).await
     }
 
     pub(crate) async fn run(&self, messages: &[(&str, u32)]) -> Summary {
@@ -151,54 +153,36 @@ impl TestWorld {
     }
 }
 
-/// A visit of these pages.
+fn item(url: &str) -> VisitItem {
+    let page = address::page_id(&Url::parse(url).unwrap());
+    VisitItem { url: url.to_owned(), page, purpose: Purpose::Recheck }
+}
+
 pub(crate) fn visit(host: &str, urls: &[&str]) -> Job {
-    let item = |url: &&str| VisitItem {
-        url: (*url).to_owned(),
-        page: address::page_id(&Url::parse(url).unwrap()),
-        purpose: Purpose::Recheck,
-    };
-    let host = HostKey::new(host).unwrap();
-    Job::new(VisitJob::new(host, urls.iter().map(item).collect()))
+    let items = urls.iter().map(|url| item(url)).collect();
+    Job::new(VisitJob::new(HostKey::new(host).unwrap(), items))
+}
+
+/// The message of a visit of pages of a host, at these paths.
+pub(crate) fn visit_message(host: &str, paths: &[&str]) -> String {
+    let urls: Vec<String> = paths.iter().map(|path| format!("https://{host}/{path}")).collect();
+    visit(host, &urls.iter().map(String::as_str).collect::<Vec<_>>()).to_message().unwrap()
 }
 
 /// A visit of pages that a feed named, and their ids.
 pub(crate) fn new_pages(host: &str, urls: &[String]) -> (Job, Vec<PageId>) {
-    let Job { work: Work::Fetch(mut job), .. } = visit(host, &urls.iter().map(String::as_str).collect::<Vec<_>>())
-    else {
-        panic!("no visit")
-    };
-    for item in &mut job.items {
-        item.purpose = Purpose::New { hints: EntryHints::default() };
-    }
-    let ids = job.items.iter().map(|item| item.page.clone()).collect();
-    (Job::new(job), ids)
+    let items = |url: &String| VisitItem { purpose: Purpose::New { hints: EntryHints::default() }, ..item(url) };
+    let items: Vec<VisitItem> = urls.iter().map(items).collect();
+    let ids = items.iter().map(|item| item.page.clone()).collect();
+    (Job::new(VisitJob::new(HostKey::new(host).unwrap(), items)), ids)
 }
 
 /// A page that was fetched from here.
 pub(crate) fn page(url: &str) -> Job {
-    let parsed = Url::parse(url).unwrap();
-    Job::new(ExtractJob {
-        page: address::page_id(&parsed),
-        host: HostKey::new(parsed.host_str().unwrap()).unwrap(),
-        url: url.into(),
-        final_url: url.into(),
-        feed: None,
-        named_by: None,
-        hints: EntryHints::default(),
-        site_image: None,
-        content_type: Some("text/html; charset=utf-8".into()),
-        robots_tags: Vec::new(),
-        preferences: StatedPreferences::default(),
-        body: PageBody::Inline(zstd::bulk::compress(ARTICLE.as_bytes(), 1).unwrap().into()),
-        fetched_at: "2026-11-21T11:59:00Z".parse().unwrap(),
-        image: None,
-        calls_left: 0,
-        validators: Validators::default(),
-        exchange: None,
-        is_without_row: false,
-        replaces: None,
-    })
+    let body = PageBody::Inline(zstd::bulk::compress(ARTICLE.as_bytes(), 1).unwrap().into());
+    let content_type = Some("text/html; charset=utf-8".into());
+    let fetched_at = "2026-11-21T11:59:00Z".parse().unwrap();
+    Job::new(ExtractJob { content_type, fetched_at, ..sample::page(url, body) })
 }
 
 /// A page whose document lies beside its message.
@@ -220,7 +204,6 @@ fn traps() -> Arc<dyn Blobs> {
     })
 }
 
-/// The queue in memory as a batch sees it.
 pub(crate) struct MemoryMessages {
     pub(crate) jobs: Arc<MemoryJobs>,
     pub(crate) queue: Arc<dyn Queue>,

@@ -1,6 +1,6 @@
 //! [`Blobs`].
 
-use super::samples::{INCREMENTS, RACERS, race};
+use super::samples::{INCREMENTS, RACERS, assert_conflict, by_pages, one_wins, race};
 use bytes::Bytes;
 use curlew_ports::{Blobs, PortError, Seen, Tag};
 use std::sync::Arc;
@@ -75,8 +75,7 @@ pub async fn an_object_of_twenty_megabytes_is_read_back(blobs: &Arc<dyn Blobs>) 
     let seen = tag(blobs, "splits/large").await;
     blobs.swap("splits/large", Some(&seen), pattern(LARGE, 4)).await.expect("swaps");
     assert!(content(blobs, "splits/large").await == pattern(LARGE, 4));
-    let late = blobs.swap("splits/large", Some(&seen), "late".into()).await;
-    assert!(matches!(late, Err(PortError::Conflict)), "{late:?}");
+    assert_conflict(blobs.swap("splits/large", Some(&seen), "late".into()).await);
 }
 
 /// Longer by shorter and the other way round.
@@ -130,14 +129,12 @@ pub async fn put_if_absent_keeps_what_is_there(blobs: &Arc<dyn Blobs>) {
 pub async fn one_of_many_puts_if_absent_wins(blobs: &Arc<dyn Blobs>) {
     for round in 0..10 {
         let key = format!("race/{round}");
-        let puts = race((0..16).map(|n| {
-            let (blobs, key) = (Arc::clone(blobs), key.clone());
-            async move { (n, blobs.put_if_absent(&key, pattern(1_000 + n, n)).await.expect("tries")) }
-        }))
+        let (winner, ()) = one_wins(|n| {
+            let (blobs, key, bytes) = (Arc::clone(blobs), key.clone(), pattern(1_000 + n, n));
+            async move { blobs.put_if_absent(&key, bytes).await?.then_some(()).ok_or(PortError::Conflict) }
+        })
         .await;
-        let won: Vec<usize> = puts.iter().filter(|(_, won)| *won).map(|(n, _)| *n).collect();
-        assert_eq!(won.len(), 1, "{puts:?}");
-        assert!(content(blobs, &key).await == pattern(1_000 + won[0], won[0]));
+        assert!(content(blobs, &key).await == pattern(1_000 + winner, winner));
     }
 }
 
@@ -167,24 +164,20 @@ pub async fn a_swap_follows_the_tags(blobs: &Arc<dyn Blobs>) {
     assert_ne!(second, first);
     assert_eq!(tag(blobs, "manifest/2026").await, second);
     for stale in [Some(&first), None, Some(&Tag(String::new())), Some(&Tag("no tag".into()))] {
-        let refused = blobs.swap("manifest/2026", stale, "9".into()).await;
-        assert!(matches!(refused, Err(PortError::Conflict)), "{stale:?}: {refused:?}");
+        assert_conflict(blobs.swap("manifest/2026", stale, "9".into()).await);
     }
     assert_eq!(content(blobs, "manifest/2026").await, "2");
 }
 
 /// Two that both saw nothing do not both write.
 pub async fn a_swap_that_wants_nothing_there_is_made_once(blobs: &Arc<dyn Blobs>) {
-    let swaps = race((0..16).map(|n| {
+    let (winner, _) = one_wins(|n| {
         let blobs = Arc::clone(blobs);
-        async move { (n, blobs.swap("a", None, pattern(10, n)).await) }
-    }))
+        async move { blobs.swap("a", None, pattern(10, n)).await }
+    })
     .await;
-    let won: Vec<usize> = swaps.iter().filter(|(_, s)| s.is_ok()).map(|(n, _)| *n).collect();
-    assert_eq!(won.len(), 1, "{swaps:?}");
-    assert_eq!(content(blobs, "a").await, pattern(10, won[0]));
-    let missing = blobs.swap("b", Some(&tag(blobs, "a").await), "x".into()).await;
-    assert!(matches!(missing, Err(PortError::Conflict)), "{missing:?}");
+    assert_eq!(content(blobs, "a").await, pattern(10, winner));
+    assert_conflict(blobs.swap("b", Some(&tag(blobs, "a").await), "x".into()).await);
     assert_eq!(blobs.get("b").await.expect("reads"), None);
 }
 
@@ -193,13 +186,11 @@ pub async fn one_of_many_swaps_wins(blobs: &Arc<dyn Blobs>) {
     put(blobs, "a", "first").await;
     for round in 0..10 {
         let seen = tag(blobs, "a").await;
-        let swaps = race((0..16).map(|n| {
+        one_wins(|n| {
             let (blobs, seen) = (Arc::clone(blobs), seen.clone());
             async move { blobs.swap("a", Some(&seen), format!("{round} {n}").into()).await }
-        }))
+        })
         .await;
-        assert_eq!(swaps.iter().filter(|s| s.is_ok()).count(), 1, "{swaps:?}");
-        assert_eq!(swaps.iter().filter(|s| matches!(s, Err(PortError::Conflict))).count(), 15, "{swaps:?}");
     }
 }
 
@@ -229,12 +220,10 @@ pub async fn racing_swaps_lose_none(blobs: &Arc<dyn Blobs>) {
 pub async fn a_swap_sees_puts_and_deletes(blobs: &Arc<dyn Blobs>) {
     let first = blobs.swap("a", None, "1".into()).await.expect("swaps");
     put(blobs, "a", "2").await;
-    let refused = blobs.swap("a", Some(&first), "9".into()).await;
-    assert!(matches!(refused, Err(PortError::Conflict)), "{refused:?}");
+    assert_conflict(blobs.swap("a", Some(&first), "9".into()).await);
     let second = tag(blobs, "a").await;
     blobs.delete("a").await.expect("deletes");
-    let refused = blobs.swap("a", Some(&second), "9".into()).await;
-    assert!(matches!(refused, Err(PortError::Conflict)), "{refused:?}");
+    assert_conflict(blobs.swap("a", Some(&second), "9".into()).await);
     blobs.swap("a", None, "3".into()).await.expect("swaps");
     assert_eq!(content(blobs, "a").await, "3");
 }
@@ -265,16 +254,8 @@ pub async fn keys_are_listed_in_byte_order_page_by_page(blobs: &Arc<dyn Blobs>) 
     keys.sort_unstable();
     assert_eq!(list(blobs, "").await, keys);
     for limit in [1, 4, 7] {
-        let mut listed: Vec<String> = Vec::new();
-        loop {
-            let next = blobs.list("", listed.last().map(String::as_str), limit).await.expect("lists");
-            assert!(next.len() <= limit);
-            if next.is_empty() {
-                break;
-            }
-            listed.extend(next);
-        }
-        assert_eq!(listed, keys, "{limit} at a time");
+        let list = async |last: Option<&String>| blobs.list("", last.map(String::as_str), limit).await;
+        assert_eq!(by_pages(limit, list).await, keys, "{limit} at a time");
     }
     assert_eq!(blobs.list("", None, 0).await.expect("lists"), [""; 0]);
 }

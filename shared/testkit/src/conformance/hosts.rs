@@ -1,7 +1,7 @@
 //! [`HostLedger`] and [`Hosts`].
 
-use super::samples::{INCREMENTS, RACERS, at, full_state, host, race};
-use curlew_model::{HostState, Millis};
+use super::samples::{INCREMENTS, RACERS, assert_conflict, at, by_pages, full_state, host, one_wins, race};
+use curlew_model::{HostKey, HostState, Millis};
 use curlew_ports::{HostLedger, Hosts, PortError, Version};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -48,26 +48,11 @@ pub async fn a_stale_swap_conflicts_and_writes_nothing(ports: &HostPorts) {
     let first = ports.ledger.swap(&key, Version::ABSENT, failures(1)).await.expect("swaps");
     let second = ports.ledger.swap(&key, first, failures(2)).await.expect("swaps");
     for stale in [Version::ABSENT, first, Version(second.0 + 1), Version(u64::MAX)] {
-        let refused = ports.ledger.swap(&key, stale, failures(9)).await;
-        assert!(matches!(refused, Err(PortError::Conflict)), "{stale:?}: {refused:?}");
+        assert_conflict(ports.ledger.swap(&key, stale, failures(9)).await);
     }
     assert_eq!(ports.ledger.load(&key).await.expect("loads"), (failures(2), second));
-    let missing = ports.ledger.swap(&host("example.net"), first, failures(9)).await;
-    assert!(matches!(missing, Err(PortError::Conflict)), "{missing:?}");
+    assert_conflict(ports.ledger.swap(&host("example.net"), first, failures(9)).await);
     assert_eq!(ports.ledger.load(&host("example.net")).await.expect("loads").1, Version::ABSENT);
-}
-
-/// Two that both saw nothing do not both write.
-pub async fn a_new_host_is_made_once(ports: &HostPorts) {
-    let won = race((0..32).map(|n| {
-        let ledger = Arc::clone(&ports.ledger);
-        async move { (n, ledger.swap(&host("example.org"), Version::ABSENT, failures(n)).await) }
-    }))
-    .await;
-    let winners: Vec<_> = won.iter().filter_map(|(n, won)| won.as_ref().ok().map(|v| (*n, *v))).collect();
-    assert_eq!(winners.len(), 1, "{won:?}");
-    let (state, version) = ports.ledger.load(&host("example.org")).await.expect("loads");
-    assert_eq!(winners, [(state.failures, version)]);
 }
 
 /// A version that came back would let a late writer through.
@@ -82,22 +67,19 @@ pub async fn no_version_comes_twice(ports: &HostPorts) {
     }
 }
 
-/// Many see the same version; one of them may replace it.
+/// Many see the same version, at first that there is none; one of them may replace it.
 pub async fn each_version_is_won_once(ports: &HostPorts) {
     let key = host("example.org");
     for round in 0..20 {
         let (before, seen) = ports.ledger.load(&key).await.expect("loads");
         assert_eq!(before.last_token, round);
-        let swaps = race((0..32).map(|n| {
+        let (winner, _) = one_wins(|n| {
             let (ledger, key) = (Arc::clone(&ports.ledger), key.clone());
-            let next = HostState { last_token: round + 1, failures: n, ..HostState::default() };
-            async move { (n, ledger.swap(&key, seen, next).await) }
-        }))
+            let next = HostState { last_token: round + 1, ..failures(n as u32) };
+            async move { ledger.swap(&key, seen, next).await }
+        })
         .await;
-        let won: Vec<u32> = swaps.iter().filter(|(_, s)| s.is_ok()).map(|(n, _)| *n).collect();
-        let lost = swaps.iter().filter(|(_, s)| matches!(s, Err(PortError::Conflict))).count();
-        assert_eq!((won.len(), lost), (1, 31), "{swaps:?}");
-        assert_eq!(ports.ledger.load(&key).await.expect("loads").0.failures, won[0]);
+        assert_eq!(ports.ledger.load(&key).await.expect("loads").0.failures, winner as u32);
     }
 }
 
@@ -146,20 +128,14 @@ pub async fn hosts_are_listed_page_by_page(ports: &HostPorts) {
     }
     let mut expected: Vec<_> = names.iter().map(|name| host(name)).collect();
     expected.sort();
-    let mut listed = Vec::new();
-    loop {
-        let page = ports.hosts.list(listed.last(), 3).await.expect("lists");
-        assert!(page.len() <= 3);
-        if page.is_empty() {
-            break;
-        }
-        for (key, state) in page {
-            assert_eq!(ports.ledger.load(&key).await.expect("loads").0, state);
-            listed.push(key);
-        }
+    let listed =
+        by_pages(3, async |last: Option<&(HostKey, HostState)>| ports.hosts.list(last.map(|(key, _)| key), 3).await)
+            .await;
+    assert_eq!(ports.hosts.list(None, 100).await.expect("lists"), listed);
+    for (key, state) in &listed {
+        assert_eq!(ports.ledger.load(key).await.expect("loads").0, *state);
     }
-    let all = ports.hosts.list(None, 100).await.expect("lists");
-    assert_eq!(all.into_iter().map(|(key, _)| key).collect::<Vec<_>>(), listed);
+    let mut listed: Vec<HostKey> = listed.into_iter().map(|(key, _)| key).collect();
     listed.sort();
     assert_eq!(listed, expected);
 }

@@ -1,8 +1,8 @@
 //! [`Marks`].
 
-use super::samples::{AWKWARD, at, race};
+use super::samples::{AWKWARD, assert_conflict, at, one_wins};
 use curlew_model::Timestamp;
-use curlew_ports::{Marks, PortError, Version};
+use curlew_ports::{Marks, Version};
 use std::sync::Arc;
 
 /// A mark that was never set is absent.
@@ -26,26 +26,23 @@ pub async fn a_stale_swap_conflicts_and_writes_nothing(marks: &Arc<dyn Marks>) {
     let first = marks.swap("dispatch", Version::ABSENT, at(1)).await.expect("swaps");
     let second = marks.swap("dispatch", first, at(2)).await.expect("swaps");
     for stale in [Version::ABSENT, first, Version(second.0 + 1)] {
-        let refused = marks.swap("dispatch", stale, at(9)).await;
-        assert!(matches!(refused, Err(PortError::Conflict)), "{stale:?}: {refused:?}");
+        assert_conflict(marks.swap("dispatch", stale, at(9)).await);
     }
     assert_eq!(marks.load("dispatch").await.expect("loads"), (Some(at(2)), second));
-    let missing = marks.swap("index", second, at(9)).await;
-    assert!(matches!(missing, Err(PortError::Conflict)), "{missing:?}");
+    assert_conflict(marks.swap("index", second, at(9)).await);
 }
 
 /// Many ticks at once move the mark once.
 pub async fn one_of_many_swaps_wins(marks: &Arc<dyn Marks>) {
     let mut seen = Version::ABSENT;
     for _ in 0..10 {
-        let swaps = race((0..16).map(|n| {
+        let (winner, version) = one_wins(|n| {
             let marks = Arc::clone(marks);
-            async move { (n, marks.swap("dispatch", seen, at(n)).await) }
-        }))
+            async move { marks.swap("dispatch", seen, at(n as i64)).await }
+        })
         .await;
-        let won: Vec<_> = swaps.iter().filter_map(|(n, s)| s.as_ref().ok().map(|v| (Some(at(*n)), *v))).collect();
-        assert_eq!(won, [marks.load("dispatch").await.expect("loads")]);
-        seen = won[0].1;
+        assert_eq!(marks.load("dispatch").await.expect("loads"), (Some(at(winner as i64)), version));
+        seen = version;
     }
 }
 

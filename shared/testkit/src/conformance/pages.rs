@@ -1,6 +1,6 @@
 //! [`Pages`].
 
-use super::samples::{page, page_id, page_states, race};
+use super::samples::{assert_conflict, by_pages, one_wins, page, page_id, page_states};
 use curlew_model::{Gone, Page, PageState, Rejection, Screened};
 use curlew_ports::{Pages, PortError, Version};
 use std::sync::Arc;
@@ -40,12 +40,11 @@ pub async fn a_page_is_inserted_once(pages: &Arc<dyn Pages>) {
 /// Two feeds that name the same page at once take it up once.
 pub async fn one_of_many_inserts_wins(pages: &Arc<dyn Pages>) {
     for n in 0..10 {
-        let inserts = race((0..16).map(|_| {
+        one_wins(|_| {
             let pages = Arc::clone(pages);
-            async move { pages.insert(&page(n, PageState::Pending)).await.expect("inserts") }
-        }))
+            async move { pages.insert(&page(n, PageState::Pending)).await?.then_some(()).ok_or(PortError::Conflict) }
+        })
         .await;
-        assert_eq!(inserts.iter().filter(|won| **won).count(), 1);
     }
 }
 
@@ -94,8 +93,7 @@ pub async fn a_stale_swap_conflicts_and_writes_nothing(pages: &Arc<dyn Pages>) {
     let (_, first) = row(pages, 1).await;
     let second = pages.swap(first, &gone(1)).await.expect("swaps");
     for stale in [Version::ABSENT, first, Version(second.0 + 1)] {
-        let refused = pages.swap(stale, &page(1, PageState::Pending)).await;
-        assert!(matches!(refused, Err(PortError::Conflict)), "{stale:?}: {refused:?}");
+        assert_conflict(pages.swap(stale, &page(1, PageState::Pending)).await);
     }
     assert_eq!(row(pages, 1).await, (gone(1), second));
 }
@@ -103,8 +101,7 @@ pub async fn a_stale_swap_conflicts_and_writes_nothing(pages: &Arc<dyn Pages>) {
 /// A row that is not there has no version that could be seen.
 pub async fn a_swap_of_nothing_conflicts(pages: &Arc<dyn Pages>) {
     for version in [Version::ABSENT, Version(1)] {
-        let refused = pages.swap(version, &gone(1)).await;
-        assert!(matches!(refused, Err(PortError::Conflict)), "{version:?}: {refused:?}");
+        assert_conflict(pages.swap(version, &gone(1)).await);
     }
     assert_eq!(pages.get(&page_id(1)).await.expect("reads"), None);
 }
@@ -114,13 +111,11 @@ pub async fn one_of_many_swaps_wins(pages: &Arc<dyn Pages>) {
     pages.insert(&page(1, PageState::Pending)).await.expect("inserts");
     for _ in 0..10 {
         let (_, seen) = row(pages, 1).await;
-        let swaps = race((0..16).map(|_| {
+        one_wins(|_| {
             let pages = Arc::clone(pages);
             async move { pages.swap(seen, &gone(1)).await }
-        }))
+        })
         .await;
-        assert_eq!(swaps.iter().filter(|s| s.is_ok()).count(), 1, "{swaps:?}");
-        assert_eq!(swaps.iter().filter(|s| matches!(s, Err(PortError::Conflict))).count(), 15, "{swaps:?}");
     }
 }
 
@@ -131,15 +126,7 @@ pub async fn pages_are_listed_page_by_page(pages: &Arc<dyn Pages>) {
     for n in numbers {
         pages.insert(&page(n, PageState::Pending)).await.expect("inserts");
     }
-    let mut listed: Vec<Page> = Vec::new();
-    loop {
-        let next = pages.list(listed.last().map(|p| &p.id), 2).await.expect("lists");
-        assert!(next.len() <= 2);
-        if next.is_empty() {
-            break;
-        }
-        listed.extend(next);
-    }
+    let mut listed = by_pages(2, async |last: Option<&Page>| pages.list(last.map(|p| &p.id), 2).await).await;
     assert_eq!(pages.list(None, 100).await.expect("lists"), listed);
     // A list may begin after an id that is not there itself, as a random one.
     for n in [0x0, 0x31, 0xfff] {

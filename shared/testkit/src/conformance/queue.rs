@@ -1,9 +1,10 @@
 //! [`Queue`] and [`Inbox`]: what every pair of them does. What only some do is in [`super::queue_exact`].
 
-use super::samples::{at, extract, poll, race};
+use super::samples::{at, extract, race};
+use crate::sample::{poll, poll_number};
 use async_trait::async_trait;
 use curlew_model::{Job, Millis, QueueName, Timestamp};
-use curlew_ports::{Delivery, Inbox, PortError, Queue, QueueCount, Receipt};
+use curlew_ports::{Dead, Delivery, Inbox, PortError, Queue, QueueCount, Receipt};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -130,6 +131,27 @@ impl QueuePorts {
         self.inbox.ack(receipt).await.expect("acknowledges");
     }
 
+    /// Sends the jobs with these numbers, due now.
+    async fn send_polls(&self, numbers: impl IntoIterator<Item = u64>) {
+        let now = self.now();
+        self.send(&numbers.into_iter().map(|n| (poll(n), now)).collect::<Vec<_>>()).await;
+    }
+
+    /// Gives up as many jobs; returns them in the order of their numbers.
+    async fn give_up(&self, count: u64) -> Vec<Dead> {
+        self.send_polls(1..=count).await;
+        for delivery in self.receive(QueueName::Poll, 10).await {
+            self.dead_letter(&delivery.receipt, "why", at(1)).await;
+        }
+        let mut dead = self.inbox.dead(10).await.expect("lists");
+        dead.sort_by_key(|dead| poll_number(&Job::from_message(&dead.message)));
+        dead
+    }
+
+    async fn dead_letter(&self, receipt: &Receipt, why: &str, at: Timestamp) {
+        self.inbox.dead_letter(receipt, why, at).await.expect("is dead-lettered, or harmless");
+    }
+
     pub(super) async fn count(&self, stage: QueueName) -> QueueCount {
         self.inbox.counts(self.now()).await.expect("counts")[&stage]
     }
@@ -169,14 +191,12 @@ pub async fn a_job_comes_when_it_is_due_and_not_before(ports: &QueuePorts) {
 
 /// The rest comes with the next call.
 pub async fn no_more_come_than_asked_for(ports: &QueuePorts) {
-    let now = ports.now();
-    let sent: Vec<_> = (1..=14).map(|n| (poll(n), now)).collect();
-    ports.send(&sent).await;
+    ports.send_polls(1..=14).await;
     assert_eq!(ports.receive(QueueName::Poll, 0).await, []);
     let mut received = ports.receive(QueueName::Poll, 12).await;
     assert_eq!(received.len(), 12);
     received.extend(ports.receive(QueueName::Poll, 12).await);
-    assert_eq!(jobs(received), sent.into_iter().map(|(job, _)| job).collect::<Vec<_>>());
+    assert_eq!(jobs(received), (1..=14).map(poll).collect::<Vec<_>>());
 }
 
 /// Jobs sent for one stage are never received for another.
@@ -190,7 +210,7 @@ pub async fn every_stage_has_its_own_queue(ports: &QueuePorts) {
 
 /// No other receiver gets it before, one does after; each delivery is counted.
 pub async fn a_job_comes_again_when_its_visibility_ends(ports: &QueuePorts) {
-    ports.send(&[(poll(1), ports.now())]).await;
+    ports.send_polls([1]).await;
     let mut receipts = Vec::new();
     for receives in 1..=3 {
         let ends = ports.in_steps(1);
@@ -206,7 +226,7 @@ pub async fn a_job_comes_again_when_its_visibility_ends(ports: &QueuePorts) {
 
 /// Not then, and not when its visibility would have ended.
 pub async fn an_acknowledged_job_never_comes_again(ports: &QueuePorts) {
-    ports.send(&[(poll(1), ports.now()), (poll(2), ports.now())]).await;
+    ports.send_polls([1, 2]).await;
     let received = ports.receive_for(QueueName::Poll, 10, ports.time.step()).await;
     let ends = ports.in_steps(1);
     let first = received.iter().find(|d| d.job == Ok(poll(1))).expect("was received");
@@ -218,16 +238,16 @@ pub async fn an_acknowledged_job_never_comes_again(ports: &QueuePorts) {
 
 /// Twice, made up, after the visibility: no error, and no other job is touched.
 pub async fn receipts_that_have_run_out_are_harmless(ports: &QueuePorts) {
-    ports.send(&[(poll(1), ports.now())]).await;
+    ports.send_polls([1]).await;
     let delivery = ports.receive_one(QueueName::Poll).await;
     ports.ack(&delivery.receipt).await;
-    ports.send(&[(poll(2), ports.now())]).await;
+    ports.send_polls([2]).await;
     let made_up = ["", "-", "1", "1-1", "0-0", "99999999999999999999-1", "x'; --", "dead-1", "poll/", "poll/x", "שלום"];
     for receipt in made_up.map(|text| Receipt(text.into())).iter().chain([&delivery.receipt]) {
         // Nothing is handed out: no receipt names anything.
         ports.ack(receipt).await;
-        ports.inbox.put_back(receipt, ports.in_steps(10)).await.expect("is harmless");
-        ports.inbox.dead_letter(receipt, "why", ports.now()).await.expect("is harmless");
+        ports.inbox.put_back(receipt, ports.in_steps(10)).await.expect("puts back");
+        ports.dead_letter(receipt, "why", ports.now()).await;
     }
     assert_eq!(ports.inbox.dead(10).await.expect("lists"), []);
     let second = ports.receive_one(QueueName::Poll).await;
@@ -239,12 +259,12 @@ pub async fn receipts_that_have_run_out_are_harmless(ports: &QueuePorts) {
 
 /// The job belongs to who received it last.
 pub async fn a_late_receipt_leaves_the_next_delivery_alone(ports: &QueuePorts) {
-    ports.send(&[(poll(1), ports.now())]).await;
+    ports.send_polls([1]).await;
     let late = ports.receive_one_for(QueueName::Poll, ports.time.step()).await;
     ports.time.until(ports.in_steps(1)).await;
     let present = ports.receive_one(QueueName::Poll).await;
-    ports.inbox.put_back(&late.receipt, ports.now()).await.expect("is harmless");
-    ports.inbox.dead_letter(&late.receipt, "late", ports.now()).await.expect("is harmless");
+    ports.inbox.put_back(&late.receipt, ports.now()).await.expect("puts back");
+    ports.dead_letter(&late.receipt, "late", ports.now()).await;
     assert_eq!(ports.receive(QueueName::Poll, 10).await, []);
     assert_eq!(ports.inbox.dead(10).await.expect("lists"), []);
     ports.ack(&present.receipt).await;
@@ -254,7 +274,7 @@ pub async fn a_late_receipt_leaves_the_next_delivery_alone(ports: &QueuePorts) {
 
 /// Sooner or later than its visibility would have ended; and it is still the same message.
 pub async fn a_job_put_back_comes_at_its_new_time(ports: &QueuePorts) {
-    ports.send(&[(poll(1), ports.now())]).await;
+    ports.send_polls([1]).await;
     let first = ports.receive_one(QueueName::Poll).await;
     let soon = ports.in_steps(1);
     ports.inbox.put_back(&first.receipt, soon).await.expect("puts back");
@@ -276,7 +296,7 @@ pub async fn a_job_put_back_comes_at_its_new_time(ports: &QueuePorts) {
 
 /// However long that is: it is not handed out, and it can be seen.
 pub async fn a_job_put_back_for_a_day_waits(ports: &QueuePorts) {
-    ports.send(&[(poll(1), ports.now())]).await;
+    ports.send_polls([1]).await;
     let delivery = ports.receive_one(QueueName::Poll).await;
     let due = ports.now() + HOUR.saturating_mul(24);
     ports.inbox.put_back(&delivery.receipt, due).await.expect("puts back");
@@ -287,10 +307,10 @@ pub async fn a_job_put_back_for_a_day_waits(ports: &QueuePorts) {
 
 /// A person can read what was given up, when and why.
 pub async fn a_dead_lettered_job_is_kept_with_its_reason(ports: &QueuePorts) {
-    ports.send(&[(poll(1), ports.now())]).await;
+    ports.send_polls([1]).await;
     let delivery = ports.receive_one(QueueName::Poll).await;
-    ports.inbox.dead_letter(&delivery.receipt, "it's \"broken\"\n", at(7)).await.expect("is dead-lettered");
-    ports.inbox.dead_letter(&delivery.receipt, "again", at(8)).await.expect("is harmless");
+    ports.dead_letter(&delivery.receipt, "it's \"broken\"\n", at(7)).await;
+    ports.dead_letter(&delivery.receipt, "again", at(8)).await;
     ports.ack(&delivery.receipt).await;
     assert_eq!(ports.count(QueueName::Poll).await, QueueCount { dead: 1, ..QueueCount::default() });
     let dead = ports.inbox.dead(10).await.expect("lists");
@@ -303,11 +323,11 @@ pub async fn a_dead_lettered_job_is_kept_with_its_reason(ports: &QueuePorts) {
 /// The newest is what a person looks for.
 pub async fn the_dead_are_listed_newest_first(ports: &QueuePorts) {
     for (n, at) in [(1, at(10)), (2, at(30)), (3, at(20))] {
-        ports.send(&[(poll(n), ports.now())]).await;
+        ports.send_polls([n]).await;
         let delivery = ports.receive_one(QueueName::Poll).await;
-        ports.inbox.dead_letter(&delivery.receipt, &n.to_string(), at).await.expect("is dead-lettered");
+        ports.dead_letter(&delivery.receipt, &n.to_string(), at).await;
     }
-    let errors = |dead: Vec<curlew_ports::Dead>| dead.into_iter().map(|d| d.error).collect::<Vec<_>>();
+    let errors = |dead: Vec<Dead>| dead.into_iter().map(|d| d.error).collect::<Vec<_>>();
     assert_eq!(errors(ports.inbox.dead(10).await.expect("lists")), ["2", "3", "1"]);
     assert_eq!(errors(ports.inbox.dead(2).await.expect("lists")), ["2", "3"]);
     assert_eq!(errors(ports.inbox.dead(0).await.expect("lists")), [""; 0]);
@@ -315,49 +335,37 @@ pub async fn the_dead_are_listed_newest_first(ports: &QueuePorts) {
 
 /// As if it had just been sent.
 pub async fn a_redriven_job_comes_again(ports: &QueuePorts) {
-    ports.send(&[(poll(1), ports.now()), (poll(2), ports.now())]).await;
-    for delivery in ports.receive(QueueName::Poll, 10).await {
-        ports.inbox.dead_letter(&delivery.receipt, "why", at(1)).await.expect("is dead-lettered");
-    }
-    let dead = ports.inbox.dead(10).await.expect("lists");
-    let first = dead.iter().find(|d| Job::from_message(&d.message) == Ok(poll(1))).expect("is dead");
+    let dead = ports.give_up(2).await;
     let due = ports.in_steps(1);
-    ports.inbox.redrive(&first.receipt, due).await.expect("redrives");
+    ports.inbox.redrive(&dead[0].receipt, due).await.expect("redrives");
     ports.time.until_before(due).await;
     assert_eq!(ports.receive(QueueName::Poll, 10).await, []);
     ports.time.until(due).await;
     let again = ports.receive_one(QueueName::Poll).await;
     assert_eq!((again.job, again.receives), (Ok(poll(1)), 1));
-    let left = ports.inbox.dead(10).await.expect("lists");
-    assert_eq!(left.iter().map(|d| Job::from_message(&d.message)).collect::<Vec<_>>(), [Ok(poll(2))]);
+    assert_eq!(ports.inbox.dead(10).await.expect("lists"), dead[1..]);
 }
 
 /// A receipt must never come to name another delivery.
 pub async fn a_receipt_from_before_a_redrive_is_harmless(ports: &QueuePorts) {
-    ports.send(&[(poll(1), ports.now())]).await;
+    ports.send_polls([1]).await;
     let old = ports.receive_one(QueueName::Poll).await;
-    ports.inbox.dead_letter(&old.receipt, "why", at(1)).await.expect("is dead-lettered");
-    let dead = ports.inbox.dead(1).await.expect("lists");
+    ports.dead_letter(&old.receipt, "why", at(1)).await;
+    let dead = ports.inbox.dead(10).await.expect("lists");
     ports.inbox.redrive(&dead[0].receipt, ports.now()).await.expect("redrives");
     let new = ports.receive_one(QueueName::Poll).await;
     assert_ne!(new.receipt, old.receipt);
     ports.ack(&old.receipt).await;
-    ports.inbox.put_back(&old.receipt, ports.now()).await.expect("is harmless");
+    ports.inbox.put_back(&old.receipt, ports.now()).await.expect("puts back");
     assert_eq!(ports.count(QueueName::Poll).await, QueueCount { in_flight: 1, ..QueueCount::default() });
 }
 
 /// And only that one; a second time there is nothing to discard.
 pub async fn a_discarded_job_is_gone(ports: &QueuePorts) {
-    ports.send(&[(poll(1), ports.now()), (poll(2), ports.now())]).await;
-    for delivery in ports.receive(QueueName::Poll, 10).await {
-        ports.inbox.dead_letter(&delivery.receipt, "why", at(1)).await.expect("is dead-lettered");
-    }
-    let dead = ports.inbox.dead(10).await.expect("lists");
-    let first = dead.iter().find(|d| Job::from_message(&d.message) == Ok(poll(1))).expect("is dead");
-    ports.inbox.discard(&first.receipt).await.expect("discards");
-    let left = ports.inbox.dead(10).await.expect("lists");
-    assert_eq!(left.iter().map(|d| Job::from_message(&d.message)).collect::<Vec<_>>(), [Ok(poll(2))]);
-    for receipt in [&first.receipt, &Receipt("no such job".into()), &Receipt("".into())] {
+    let dead = ports.give_up(2).await;
+    ports.inbox.discard(&dead[0].receipt).await.expect("discards");
+    assert_eq!(ports.inbox.dead(10).await.expect("lists"), dead[1..]);
+    for receipt in [&dead[0].receipt, &Receipt("no such job".into()), &Receipt("".into())] {
         let refused = ports.inbox.discard(receipt).await;
         assert!(matches!(refused, Err(PortError::NotFound(_))), "{receipt:?}: {refused:?}");
         let redriven = ports.inbox.redrive(receipt, ports.now()).await;
@@ -367,10 +375,7 @@ pub async fn a_discarded_job_is_gone(ports: &QueuePorts) {
 
 /// A typing error, or somebody else was faster.
 pub async fn redriving_nothing_is_not_found(ports: &QueuePorts) {
-    ports.send(&[(poll(1), ports.now())]).await;
-    let delivery = ports.receive_one(QueueName::Poll).await;
-    ports.inbox.dead_letter(&delivery.receipt, "why", at(1)).await.expect("is dead-lettered");
-    let dead = ports.inbox.dead(1).await.expect("lists");
+    let dead = ports.give_up(1).await;
     ports.inbox.redrive(&dead[0].receipt, ports.now()).await.expect("redrives");
     for receipt in
         [&dead[0].receipt, &Receipt("no such job".into()), &Receipt("dead/poll/x".into()), &Receipt("".into())]
@@ -404,7 +409,7 @@ pub async fn counts_tell_ready_waiting_in_flight_and_dead_apart(ports: &QueuePor
     ports.send(&due).await;
     ports.send(&[(extract(1, 1), now)]).await;
     let received = ports.receive(QueueName::Poll, 3).await;
-    ports.inbox.dead_letter(&received[0].receipt, "why", now).await.expect("is dead-lettered");
+    ports.dead_letter(&received[0].receipt, "why", now).await;
     let expected = QueueCount { ready: 3, waiting: 4, in_flight: 2, dead: 1 };
     assert_eq!(ports.count(QueueName::Poll).await, expected);
     assert_eq!(ports.count(QueueName::Extract).await, QueueCount { ready: 1, ..QueueCount::default() });
@@ -426,7 +431,7 @@ pub async fn an_unreadable_message_is_delivered_as_such(ports: &QueuePorts) {
     let says = |d: &&Delivery| d.job.as_ref().is_err_and(|why| why.contains("255"));
     let found = received.iter().find(says).expect("the reason names the version");
     let why = found.job.clone().expect_err("is no job of this version");
-    ports.inbox.dead_letter(&found.receipt, &why, now).await.expect("is dead-lettered");
+    ports.dead_letter(&found.receipt, &why, now).await;
     assert_eq!(ports.inbox.dead(1).await.expect("lists")[0].message, of_tomorrow);
 }
 
@@ -450,7 +455,6 @@ pub async fn a_batch_is_shared_out_without_loss(ports: &QueuePorts) {
     assert_eq!(ports.count(QueueName::Poll).await, QueueCount::default());
 }
 
-/// Jobs that [`share_out`] sends.
 pub(super) const SHARED: usize = 1_000;
 
 /// Sends jobs by several senders, receives them by several receivers; gives the messages of all deliveries.

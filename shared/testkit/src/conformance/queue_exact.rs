@@ -7,7 +7,8 @@
 //! - hand out each job once.
 
 use super::queue::{QueuePorts, SHARED, VISIBILITY, share_out};
-use super::samples::{extract, poll};
+use super::samples::extract;
+use crate::sample::poll;
 use curlew_model::{Job, Millis, QueueName, Timestamp};
 use curlew_ports::{Delivery, QueueCount};
 use std::collections::BTreeSet;

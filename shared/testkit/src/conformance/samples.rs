@@ -1,15 +1,18 @@
 //! Things to keep, for all suites: plain ones by number, and ones that fill every field with awkward values.
 
+use crate::sample;
 use bytes::Bytes;
 use curlew_model::{
     AddressList, Backfill, BackfillDocument, BackfillPhase, BackfillState, Circuit, DocumentKind, EntryHints,
     ExtraSlot, ExtractJob, Failure, FailureCause, FailureKind, FailureStreak, Fault, FaultCode, Faults, FeedSource,
     Gone, Habit, Hold, HoldReason, HomeLook, HostKey, HostState, Hub, Job, Lease, Listed, Location, Millis, Page,
-    PageBody, PageId, PageState, PendingRedirect, PollHints, PollJob, Polling, Rejection, RobotsNotes, Screened,
-    SegmentKey, SentPages, SiteSource, SiteState, Slot, Source, SourceKey, StatedPreferences, Subscription, Substitute,
+    PageBody, PageId, PageState, PendingRedirect, PollHints, Polling, Rejection, RobotsNotes, Screened, SegmentKey,
+    SentPages, SiteSource, SiteState, Slot, Source, SourceKey, StatedPreferences, Subscription, Substitute,
     Substitutes, Taken, Timestamp, TokenBucket, Trust, UrlHold, Validators, Why, WindowPart,
 };
+use curlew_ports::PortError;
 use futures::future::join_all;
+use std::fmt::Debug;
 use std::future::Future;
 
 /// Quotes, line ends, a NUL, text from right to left, a character outside the basic plane.
@@ -114,16 +117,8 @@ pub(super) fn page_states() -> Vec<PageState> {
 }
 
 pub(super) fn site(n: u64, slot: u64) -> Source {
-    Source::Site(SiteSource {
-        key: source_key_in(n, slot),
-        slot: Slot::from_hash(slot),
-        url: format!("https://site-{n}.example/"),
-        state: SiteState::Waiting,
-        image: None,
-        not_before: at(0),
-        failures: 0,
-        failure: None,
-    })
+    let url = format!("https://site-{n}.example/");
+    Source::Site(sample::site(source_key_in(n, slot), Slot::from_hash(slot), &url))
 }
 
 fn fault() -> Fault {
@@ -228,45 +223,27 @@ pub(super) fn backfill(n: u64, slot: u64) -> Source {
 
 pub(super) fn working_site(n: u64, slot: u64) -> Source {
     Source::Site(SiteSource {
-        key: source_key_in(n, slot),
-        slot: Slot::from_hash(slot),
-        url: "https://example.org/".into(),
         state: SiteState::Working { feeds: vec![source_key(1), source_key(2)] },
         image: Some(AWKWARD.into()),
         not_before: at(1),
         failures: 3,
         failure: Some(Failure::new(FailureCause::Dns, AWKWARD)),
+        ..sample::site(source_key_in(n, slot), Slot::from_hash(slot), "https://example.org/")
     })
 }
 
-/// A job for the poll queue, told apart by its number.
-pub(super) fn poll(n: u64) -> Job {
-    Job::new(PollJob::new(source_key(n), format!("https://example.org/feed/{n}")))
-}
-
-/// A job for the extract queue whose message is longer than `bytes`.
 pub(super) fn extract(n: u64, bytes: usize) -> Job {
     let body: Vec<u8> = (0..bytes).map(|i| u8::try_from(i % 251).unwrap_or(0)).collect();
     Job::new(ExtractJob {
         page: page_id(n),
-        host: host("example.org"),
-        url: "https://example.org/a".into(),
         final_url: "https://example.org/b".into(),
-        feed: None,
-        named_by: None,
         hints: EntryHints { title: Some(AWKWARD.into()), ..EntryHints::default() },
-        site_image: None,
         content_type: Some("text/html".into()),
         robots_tags: vec!["max-snippet:10".into()],
         preferences: StatedPreferences { content_signal: Some("search=yes".into()), ..StatedPreferences::default() },
-        body: PageBody::Inline(Bytes::from(body)),
         fetched_at: at(0),
-        image: None,
         calls_left: 1,
-        validators: Validators::default(),
-        exchange: None,
-        is_without_row: false,
-        replaces: None,
+        ..sample::page("https://example.org/a", PageBody::Inline(Bytes::from(body)))
     })
 }
 
@@ -278,4 +255,36 @@ where
 {
     let running: Vec<_> = tasks.into_iter().map(tokio::spawn).collect();
     join_all(running).await.into_iter().map(|done| done.expect("the task ends")).collect()
+}
+
+/// Has sixteen writers write at once, of whom one has to win, and the others to be told of a conflict; returns the
+/// winner's number and what it was given.
+pub(super) async fn one_wins<T, F>(write: impl Fn(usize) -> F) -> (usize, T)
+where
+    T: Debug + Send + 'static,
+    F: Future<Output = Result<T, PortError>> + Send + 'static,
+{
+    let ends = race((0..16).map(write)).await;
+    let lost = ends.iter().filter(|end| matches!(end, Err(PortError::Conflict))).count();
+    assert_eq!(lost, 15, "{ends:?}");
+    let won = ends.into_iter().enumerate().find_map(|(n, end)| Some((n, end.ok()?)));
+    won.expect("one wins")
+}
+
+/// Asserts that a write was refused since somebody else has written.
+pub(super) fn assert_conflict<T: Debug>(refused: Result<T, PortError>) {
+    assert!(matches!(refused, Err(PortError::Conflict)), "{refused:?}");
+}
+
+/// Lists everything by pages of at most `limit`.
+pub(super) async fn by_pages<T>(limit: usize, list: impl AsyncFn(Option<&T>) -> Result<Vec<T>, PortError>) -> Vec<T> {
+    let mut listed = Vec::new();
+    loop {
+        let next = list(listed.last()).await.expect("lists");
+        assert!(next.len() <= limit, "{} of {limit}", next.len());
+        if next.is_empty() {
+            return listed;
+        }
+        listed.extend(next);
+    }
 }

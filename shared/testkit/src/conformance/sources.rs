@@ -1,6 +1,8 @@
 //! [`Sources`].
 
-use super::samples::{backfill, extra_slot, full_feed, race, site, source_key_in, working_site};
+use super::samples::{
+    assert_conflict, backfill, by_pages, extra_slot, full_feed, one_wins, site, source_key_in, working_site,
+};
 use curlew_model::{Slot, Source};
 use curlew_ports::{PortError, Sources, Version};
 use std::sync::Arc;
@@ -31,12 +33,11 @@ pub async fn feeds_and_sites_are_read_back(sources: &Arc<dyn Sources>) {
 
 /// The second one is told, and changes nothing; so it is when many come at once.
 pub async fn a_source_is_inserted_once(sources: &Arc<dyn Sources>) {
-    let inserts = race((0..16).map(|_| {
+    one_wins(|_| {
         let sources = Arc::clone(sources);
-        async move { sources.insert(&site(1, SLOT)).await.expect("inserts") }
-    }))
+        async move { sources.insert(&site(1, SLOT)).await?.then_some(()).ok_or(PortError::Conflict) }
+    })
     .await;
-    assert_eq!(inserts.iter().filter(|won| **won).count(), 1);
     let before = row(sources, 1).await;
     assert!(!sources.insert(&working_site(1, SLOT)).await.expect("inserts"));
     assert_eq!(row(sources, 1).await, before);
@@ -59,8 +60,7 @@ pub async fn a_stale_swap_conflicts_and_writes_nothing(sources: &Arc<dyn Sources
     let (_, first) = row(sources, 1).await;
     let second = sources.swap(first, &working_site(1, SLOT)).await.expect("swaps");
     for stale in [Version::ABSENT, first, Version(second.0 + 1)] {
-        let refused = sources.swap(stale, &site(1, SLOT)).await;
-        assert!(matches!(refused, Err(PortError::Conflict)), "{stale:?}: {refused:?}");
+        assert_conflict(sources.swap(stale, &site(1, SLOT)).await);
     }
     assert_eq!(row(sources, 1).await, (working_site(1, SLOT), second));
 }
@@ -68,8 +68,7 @@ pub async fn a_stale_swap_conflicts_and_writes_nothing(sources: &Arc<dyn Sources
 /// A row that is not there has no version that could be seen.
 pub async fn a_swap_of_nothing_conflicts(sources: &Arc<dyn Sources>) {
     for version in [Version::ABSENT, Version(1)] {
-        let refused = sources.swap(version, &site(1, SLOT)).await;
-        assert!(matches!(refused, Err(PortError::Conflict)), "{version:?}: {refused:?}");
+        assert_conflict(sources.swap(version, &site(1, SLOT)).await);
     }
     assert_eq!(sources.get(&source_key_in(1, SLOT)).await.expect("reads"), None);
 }
@@ -79,13 +78,11 @@ pub async fn one_of_many_swaps_wins(sources: &Arc<dyn Sources>) {
     sources.insert(&site(1, SLOT)).await.expect("inserts");
     for _ in 0..10 {
         let (_, seen) = row(sources, 1).await;
-        let swaps = race((0..16).map(|_| {
+        one_wins(|_| {
             let sources = Arc::clone(sources);
             async move { sources.swap(seen, &working_site(1, SLOT)).await }
-        }))
+        })
         .await;
-        assert_eq!(swaps.iter().filter(|s| s.is_ok()).count(), 1, "{swaps:?}");
-        assert_eq!(swaps.iter().filter(|s| matches!(s, Err(PortError::Conflict))).count(), 15, "{swaps:?}");
     }
 }
 
@@ -115,17 +112,9 @@ pub async fn a_slot_gives_its_own_sources_page_by_page(sources: &Arc<dyn Sources
     }
     for slot in 0..3 {
         let expected: Vec<_> = (0..30).filter(|n| n % 3 == slot).map(|n| site(n, slot)).collect();
-        let mut listed: Vec<Source> = Vec::new();
-        loop {
-            let after = listed.last().map(|s| s.key().clone());
-            let next = sources.in_slot(Slot::from_hash(slot), after.as_ref(), 4).await.expect("lists");
-            assert!(next.len() <= 4);
-            if next.is_empty() {
-                break;
-            }
-            listed.extend(next);
-        }
-        assert_eq!(listed, expected);
+        let of_slot =
+            async |last: Option<&Source>| sources.in_slot(Slot::from_hash(slot), last.map(Source::key), 4).await;
+        assert_eq!(by_pages(4, of_slot).await, expected);
     }
     assert_eq!(sources.in_slot(Slot::from_hash(3), None, 4).await.expect("lists"), []);
 }
@@ -144,16 +133,7 @@ pub async fn sources_are_listed_page_by_page(sources: &Arc<dyn Sources>) {
         sources.insert(&site(n, 100 - n)).await.expect("inserts");
     }
     let expected: Vec<_> = (0..20).map(|n| site(n, 100 - n)).collect();
-    let mut listed: Vec<Source> = Vec::new();
-    loop {
-        let after = listed.last().map(|s| s.key().clone());
-        let next = sources.list(after.as_ref(), 7).await.expect("lists");
-        assert!(next.len() <= 7);
-        if next.is_empty() {
-            break;
-        }
-        listed.extend(next);
-    }
+    let mut listed = by_pages(7, async |last: Option<&Source>| sources.list(last.map(Source::key), 7).await).await;
     assert_eq!(sources.list(None, 100).await.expect("lists"), listed);
     listed.sort_by(|a, b| b.key().cmp(a.key()));
     assert_eq!(listed, expected);

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Mutex;
 
-/// Longest key in bytes.
 const MAX_KEY: usize = 512;
 
 /// [`Blobs`].

@@ -50,6 +50,6 @@ impl CountingSeeds {
 
 impl Seeds for CountingSeeds {
     fn next(&self) -> u64 {
-        crate::faults::mix(self.next.fetch_add(1, Ordering::Relaxed))
+        curlew_policy::chance::mix(self.next.fetch_add(1, Ordering::Relaxed))
     }
 }

@@ -21,7 +21,6 @@ struct FetchState {
     calls: Vec<Call>,
 }
 
-/// Document at a URL.
 #[derive(Debug)]
 struct Document {
     reply: Reply,

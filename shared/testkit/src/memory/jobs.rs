@@ -8,11 +8,13 @@ use curlew_ports::{Dead, Delivery, Inbox, PortError, Queue, QueueCount, Receipt,
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
+use tokio::sync::Notify;
 
 /// [`Queue`] and [`Inbox`].
 #[derive(Debug, Default)]
 pub struct MemoryJobs {
     state: Mutex<JobsState>,
+    changed: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -33,6 +35,16 @@ impl MemoryJobs {
         if let Some(id) = state.find(receipt) {
             state.shift(id, until, true);
         }
+    }
+
+    /// Returns when something was put into a queue, so that nobody has to look again and again.
+    pub async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    /// Every message that is neither acknowledged nor given up, with its queue, for looking at what is left over.
+    pub fn left(&self) -> Vec<(QueueName, String)> {
+        lock(&self.state).jobs.values().map(|kept| (kept.stage, kept.message.clone())).collect()
     }
 }
 
@@ -93,17 +105,11 @@ impl JobsState {
     }
 }
 
-impl MemoryJobs {
-    /// Every message that is neither acknowledged nor given up, with its queue, for looking at what is left over.
-    pub fn left(&self) -> Vec<(QueueName, String)> {
-        lock(&self.state).jobs.values().map(|kept| (kept.stage, kept.message.clone())).collect()
-    }
-}
-
 #[async_trait]
 impl SendRaw for MemoryJobs {
     async fn send_raw(&self, stage: QueueName, message: &str, due: Timestamp) -> Result<(), PortError> {
         lock(&self.state).put(stage, message.to_owned(), due);
+        self.changed.notify_waiters();
         Ok(())
     }
 }
@@ -116,6 +122,7 @@ impl Queue for MemoryJobs {
         for (job, due) in jobs {
             state.put(job.work.queue(), job.to_message().map_err(corrupt)?, *due);
         }
+        self.changed.notify_waiters();
         Ok(())
     }
 }
@@ -153,6 +160,7 @@ impl Inbox for MemoryJobs {
         if let Some(id) = state.find(receipt) {
             state.shift(id, due, false);
         }
+        self.changed.notify_waiters();
         Ok(())
     }
 
@@ -212,6 +220,7 @@ impl Inbox for MemoryJobs {
         let mut state = lock(&self.state);
         let dead = state.take_dead(receipt)?;
         state.put(dead.stage, dead.message, now);
+        self.changed.notify_waiters();
         Ok(())
     }
 

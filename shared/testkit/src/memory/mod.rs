@@ -6,21 +6,16 @@
 mod blobs;
 mod clock;
 mod fetch;
-mod hosts;
 mod jobs;
-mod pages;
 mod range_cache;
 mod rows;
-mod sources;
 
 pub use blobs::MemoryBlobs;
 pub use clock::{CountingSeeds, TokioClock};
 pub use fetch::MemoryFetch;
-pub use hosts::{MemoryHosts, MemoryMarks, MemoryRobots};
 pub use jobs::MemoryJobs;
-pub use pages::MemoryPages;
 pub use range_cache::MemoryRangeCache;
-pub use sources::MemorySources;
+pub use rows::{MemoryHosts, MemoryMarks, MemoryPages, MemoryRobots, MemorySources};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -11,7 +11,6 @@ use std::sync::Mutex;
 /// [`RangeCache`], with room for everything.
 #[derive(Debug, Default)]
 pub struct MemoryRangeCache {
-    /// By key and place.
     pieces: Mutex<BTreeMap<(String, u64), Bytes>>,
 }
 

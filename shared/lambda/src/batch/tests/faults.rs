@@ -12,9 +12,8 @@ use curlew_aws::ReadError;
 use curlew_crawl::politeness::access::Politeness;
 use curlew_model::{HostKey, HostState, PageId, PageState};
 use curlew_policy::chance::{between, unit};
-use curlew_ports::Ports;
 use curlew_ports::stage::Verdict;
-use curlew_ports::{Call, Fetch, FetchError, HostLedger, Inbox, Queue, Reply};
+use curlew_ports::{Call, Fetch, FetchError, HostLedger, Inbox, Ports, Queue, Reply};
 use curlew_simulator::sim::LastWriterWins;
 use curlew_testkit::faults::{Faults, Faulty, Rates};
 use curlew_testkit::memory::CountingSeeds;
@@ -22,7 +21,6 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use url::Url;
 
-/// Runs of the plain test, and most of each mutant.
 const SEEDS: u64 = 300;
 /// Visibility timeout of a message (infra/template.yaml).
 const VISIBILITY: Millis = Millis::from_mins(95);
@@ -33,10 +31,10 @@ const ROUNDS: u64 = 1_000;
 const BAD_ROUNDS: u64 = 14;
 /// Faults of one invocation, in thousandths of all calls.
 const RATES: [Rates; 4] = [
-    Rates { refuse: 0, throttle: 0, lose_answer: 0, delay: 0, crash: 0, duplicate: 0, longest_delay: Millis(300) },
-    Rates { refuse: 40, throttle: 20, lose_answer: 40, delay: 200, crash: 0, duplicate: 0, longest_delay: Millis(300) },
-    Rates { refuse: 5, throttle: 0, lose_answer: 5, delay: 0, crash: 15, duplicate: 0, longest_delay: Millis(300) },
-    Rates { refuse: 0, throttle: 100, lose_answer: 80, delay: 0, crash: 2, duplicate: 0, longest_delay: Millis(300) },
+    Rates { longest_delay: Millis(300), ..Rates::NONE },
+    Rates { refuse: 40, throttle: 20, lose_answer: 40, delay: 200, longest_delay: Millis(300), ..Rates::NONE },
+    Rates { refuse: 5, lose_answer: 5, crash: 15, longest_delay: Millis(300), ..Rates::NONE },
+    Rates { throttle: 100, lose_answer: 80, crash: 2, longest_delay: Millis(300), ..Rates::NONE },
 ];
 
 /// A fault of the batch or of what it stands on, which the judge must notice.
@@ -54,7 +52,6 @@ enum Mutant {
     FailsWhatIsSent,
 }
 
-/// State that the invocations of one run share.
 struct Run {
     world: TestWorld,
     mutant: Option<Mutant>,
@@ -96,7 +93,6 @@ struct Invocation {
     run: Arc<Run>,
     number: u64,
     faults: Arc<Faults>,
-    /// As Lambda sets it.
     deadline: Millis,
     bounds: Bounds,
     is_calm: bool,

@@ -3,17 +3,15 @@
 
 #![allow(clippy::print_stdout, reason = "the figures are what a person runs it for")]
 
-use crate::tests::world::{TestWorld, visit};
+use crate::tests::world::{TestWorld, visit_message};
 use curlew_model::{Job, QueueName, Work};
 use curlew_policy::chance::unit;
 use curlew_ports::Reply;
 
-/// Visits of one batch.
 const VISITS: u64 = 1_000;
 /// Share of the slots' time that a batch of a thousand visits must use, in percent.
 const BAR: u64 = 70;
 
-/// Distribution of the number of pages a visit has.
 #[derive(Clone, Copy, Debug)]
 enum Lengths {
     /// Most have a few, some a hundred (Pareto's distribution; 1.1 is a heavy tail).
@@ -27,14 +25,8 @@ enum Lengths {
 fn items(lengths: Lengths, seed: u64, n: u64) -> usize {
     match lengths {
         Lengths::HeavyTail => unit(seed * VISITS + n).powf(-1.0 / 1.1).min(100.0) as usize,
-        Lengths::FewGiants => {
-            if n.is_multiple_of(100) {
-                100
-            } else {
-                1
-            }
-        }
-        Lengths::AllLong => 100,
+        Lengths::FewGiants if !n.is_multiple_of(100) => 1,
+        Lengths::FewGiants | Lengths::AllLong => 100,
     }
 }
 
@@ -52,9 +44,8 @@ fn batch(lengths: Lengths, seed: u64, world: &TestWorld) -> Vec<String> {
                 let busy = Reply { status: 503, ..Reply::default() };
                 world.web.inner.answer(&format!("https://{host}/0"), Ok(busy));
             }
-            let urls: Vec<String> = (0..items(lengths, seed, n)).map(|n| format!("https://{host}/{n}")).collect();
-            let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-            visit(&host, &urls).to_message().unwrap()
+            let paths: Vec<String> = (0..items(lengths, seed, n)).map(|n| n.to_string()).collect();
+            visit_message(&host, &paths.iter().map(String::as_str).collect::<Vec<_>>())
         })
         .collect()
 }
@@ -62,8 +53,7 @@ fn batch(lengths: Lengths, seed: u64, world: &TestWorld) -> Vec<String> {
 async fn simulate(lengths: Lengths, seed: u64) {
     let world = TestWorld::seeded(QueueName::Fetch, seed);
     let messages = batch(lengths, seed, &world);
-    let deliveries: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
-    let summary = world.run(&deliveries).await;
+    let summary = world.run_first(&messages).await;
     let used = summary.utilisation().unwrap();
     let rest = world.jobs.left().iter().filter(|(_, message)| !messages.contains(message)).count();
     println!(
