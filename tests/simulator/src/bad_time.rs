@@ -1,32 +1,25 @@
-//! Bad times of the hosts of both simulators' webs, and the instants of their runs.
+//! What both simulators' webs have: the instants of a run, replies, and bad times of hosts.
 
+use bytes::Bytes;
 use curlew_ports::{FetchError, Reply};
 
 /// An instant of a run: milliseconds since its start.
 pub(crate) type Moment = u64;
 
-/// A minute of a run.
 pub(crate) const MINUTE: Moment = 60_000;
-/// An hour of a run.
 pub(crate) const HOUR: Moment = 60 * MINUTE;
 
 /// A bad time of a host: from an instant until before another one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BadTime {
-    /// Its first instant.
     pub(crate) from: Moment,
-    /// The first instant after it.
     pub(crate) to: Moment,
-    /// The way in which calls fail in it.
     pub(crate) failure: WebFailure,
 }
 
-/// The way in which every call fails in a bad time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WebFailure {
-    /// A status.
     Status(u16),
-    /// A status with Retry-After in seconds.
     RetryAfter(u16, u64),
     /// The connection is reset.
     Network,
@@ -35,12 +28,11 @@ pub(crate) enum WebFailure {
 }
 
 impl WebFailure {
-    /// The answer to a call.
     pub(crate) fn answer(self) -> Result<Reply, FetchError> {
         match self {
-            WebFailure::Status(status) => Ok(Reply { status, ..Reply::default() }),
-            WebFailure::RetryAfter(status, seconds) => {
-                let mut reply = Reply { status, ..Reply::default() };
+            WebFailure::Status(code) => Ok(status(code)),
+            WebFailure::RetryAfter(code, seconds) => {
+                let mut reply = status(code);
                 reply.headers.retry_after = Some(seconds.to_string());
                 Ok(reply)
             }
@@ -53,4 +45,16 @@ impl WebFailure {
 /// The failure of a call at an instant, if it lies in a bad time.
 pub(crate) fn failure_at(bad_times: &[BadTime], now: Moment) -> Option<WebFailure> {
     bad_times.iter().find(|bad| bad.from <= now && now < bad.to).map(|bad| bad.failure)
+}
+
+/// An answer of this status and nothing else.
+pub(crate) fn status(code: u16) -> Reply {
+    Reply { status: code, ..Reply::default() }
+}
+
+/// A document of this media type.
+pub(crate) fn document(media_type: &str, body: impl Into<Bytes>) -> Reply {
+    let mut reply = Reply { body: body.into(), ..status(200) };
+    reply.headers.content_type = Some(format!("{media_type}; charset=utf-8"));
+    reply
 }

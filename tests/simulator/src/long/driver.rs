@@ -6,7 +6,6 @@ use super::story;
 use super::web::{DAY, Web, make};
 use super::{LongRun, Report, Rule};
 use crate::bad_time::Moment;
-use crate::faults::mix;
 use crate::memory::{
     CountingSeeds, MemoryBlobs, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots, MemorySources,
     TokioClock,
@@ -21,6 +20,7 @@ use curlew_model::{
     Work,
 };
 use curlew_policy::address;
+use curlew_policy::chance::mix;
 use curlew_policy::rules::Rules;
 use curlew_ports::Ports;
 use curlew_ports::stage::StageError;
@@ -35,18 +35,14 @@ use url::Url;
 
 /// Start of every run: 2026-03-02T00:00:00Z.
 const START: i64 = 1_772_409_600_000;
-/// Visits under way at once.
 const WORKERS: usize = 100;
 /// A job that is not done within this time is handed out again.
 const VISIBILITY: Millis = Millis::from_hours(1);
-/// Time between two ticks of dispatch.
 const TICK: Millis = Millis::from_mins(1);
 /// Number of hosts of which one is blocked on the way.
 const BLOCKED: usize = 100;
-/// Rows that are read at a time.
 const ROWS: usize = 1_000;
 
-/// Runs one shard of a plan.
 pub(super) fn run(plan: LongRun, shard: usize) -> Report {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     let runtime = runtime.unwrap_or_else(|error| panic!("no runtime: {error}"));
@@ -56,7 +52,6 @@ pub(super) fn run(plan: LongRun, shard: usize) -> Report {
     })
 }
 
-/// State shared by everything in a shard.
 struct Shard {
     plan: LongRun,
     web: Web,
@@ -121,7 +116,6 @@ impl Shard {
     }
 }
 
-/// Counts holds.
 impl Events for Shard {
     fn note(&self, event: &Event<'_>) {
         let Event::Held { host, reason } = event else { return };

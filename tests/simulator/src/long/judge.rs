@@ -22,20 +22,15 @@ const FLOOR: Moment = HOUR;
 const MANY_CUT: usize = 3;
 /// Time for which a copy of robots.txt is used, and to the end of the visit that it was read for.
 const ROBOTS_AGE: Moment = DAY + 300 * SECOND;
-/// Time for which a host key rests after a refusal or an error of one URL.
 const REST: Moment = HOUR;
-/// The length of a visit window.
 const WINDOW: Moment = 8 * HOUR;
-/// The longest time that one call may take.
 const CALL: Moment = 30 * SECOND;
 /// Time after an outage of our own in which hosts that are out of reach may still be taken for a part of it.
 const OUTAGE_KNOWN: Moment = HOUR;
 /// Path of home pages. Feeds are named here, so they are asked for only to compare another page with them.
 const HOME: &str = "/";
-/// Cap on Retry-After.
 const RETRY_AFTER_CAP: Moment = 7 * DAY;
 
-/// Observations of one place.
 #[derive(Clone, Debug, Default)]
 struct PlaceHistory {
     busy: bool,
@@ -43,7 +38,6 @@ struct PlaceHistory {
     robots_at: BTreeMap<String, Moment>,
     /// Time until which it may be left alone because many of its pages were cut short.
     may_rest: Moment,
-    /// Nothing is called before this.
     quiet: Option<(Moment, &'static str)>,
     /// Visits under a lease: its token, the start of the first call and the end of the last one.
     visits: VecDeque<(u64, Moment, Moment)>,
@@ -57,7 +51,6 @@ struct PlaceHistory {
     story: Story,
 }
 
-/// Observations of one feed.
 #[derive(Clone, Copy, Debug, Default)]
 struct FeedHistory {
     /// A poll that was given out and not made yet.
@@ -70,7 +63,6 @@ struct FeedHistory {
     status: Option<u16>,
 }
 
-/// Judges calls and counts.
 pub(super) struct Judge {
     places: Vec<PlaceHistory>,
     feeds: Vec<FeedHistory>,
@@ -102,7 +94,6 @@ impl Judge {
         }
     }
 
-    /// An owner blocks a place.
     pub(super) fn block(&mut self, place: usize, now: Moment) {
         self.places[place].blocked_at = Some(now);
     }
@@ -167,7 +158,6 @@ impl Judge {
         }
     }
 
-    /// A place is held.
     pub(super) fn held(&mut self, place: usize, why: &str, now: Moment) {
         self.places[place].story.add(now, format!("held: {why}"));
     }
@@ -259,7 +249,6 @@ impl Judge {
         faults
     }
 
-    /// A call ended.
     pub(super) fn end(
         &mut self,
         web: &Web,
@@ -327,7 +316,6 @@ impl Judge {
         }
     }
 
-    /// Ends the run and returns its report.
     pub(super) fn close(mut self) -> Report {
         self.report.hosts = self.places.iter().filter(|seen| seen.last_end.is_some()).count();
         self.report.mean_lateness = self.lateness.0 / self.lateness.1.max(1);

@@ -120,9 +120,7 @@ pub struct Report {
     pub first: Vec<String>,
 }
 
-/// Number of violations that are printed.
 const TOLD: usize = 5;
-/// Number of missed polls that are printed.
 const MISSES_TOLD: usize = 10;
 
 impl Report {
@@ -137,7 +135,6 @@ impl Report {
         whole
     }
 
-    /// Adds the report of another shard.
     fn add(mut self, other: Report) -> Report {
         self.hosts += other.hosts;
         self.feeds += other.feeds;

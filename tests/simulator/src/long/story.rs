@@ -24,7 +24,6 @@ impl Story {
         }
     }
 
-    /// Something happened.
     pub(super) fn add(&mut self, at: Moment, what: String) {
         if self.0.len() >= REMEMBERED {
             self.0.pop_front();
@@ -43,7 +42,6 @@ impl Display for Story {
     }
 }
 
-/// A moment in words.
 pub(super) fn day(at: Moment) -> String {
     format!("day {}.{:03}", at / DAY, at % DAY * 1_000 / DAY)
 }

@@ -1,17 +1,15 @@
 //! A web of which nothing is kept but a few numbers a host: what a URL answers follows from them and the time.
 
-use crate::bad_time::{BadTime, HOUR, MINUTE, Moment, WebFailure, failure_at};
-use crate::faults::mix;
-use bytes::Bytes;
+use crate::bad_time::{BadTime, HOUR, MINUTE, Moment, WebFailure, document, failure_at, status};
 use curlew_model::Millis;
 use curlew_policy::address::PLATFORMS;
+use curlew_policy::chance::mix;
 use curlew_ports::{Call, CallKind, FetchError, Reply};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use url::Url;
 
 pub(super) const DAY: Moment = 24 * HOUR;
-/// Entries that a feed lists.
 const LISTED: u64 = 15;
 /// Entries that are there from the start.
 const FIRST: u64 = 3;
@@ -26,12 +24,10 @@ const NOT_INDEXED: u64 = 13;
 /// Number of pages of which one lies where robots.txt forbids it.
 const PRIVATE: u64 = 20;
 
-/// A host key, and what is special about it.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) key: String,
     pub(super) delay: Millis,
-    /// Duration of a usual answer.
     took: u64,
     pub(super) bad_times: Vec<BadTime>,
 }
@@ -42,22 +38,18 @@ pub(super) struct Web {
     /// Host names and the places that they belong to.
     pub(super) names: BTreeMap<String, usize>,
     pub(super) feeds: Vec<Feed>,
-    /// By URL.
     feed_at: BTreeMap<String, usize>,
     /// While our own network is down.
     pub(super) outage: (Moment, Moment),
 }
 
-/// A feed.
 pub(super) struct Feed {
     pub(super) url: String,
     pub(super) place: usize,
     name: String,
-    /// Time between two entries.
     every: Moment,
 }
 
-/// Makes the part of a shard.
 pub(super) fn make(seed: u64, shard: usize, hosts: usize, days: u64) -> Web {
     let middle = days * DAY / 2;
     let mut web = Web {
@@ -126,7 +118,6 @@ impl Web {
         self.outage.0 <= now && now < self.outage.1
     }
 
-    /// The number of the feed at a URL.
     pub(super) fn feed_of(&self, url: &str) -> Option<usize> {
         self.feed_at.get(url).copied()
     }
@@ -216,7 +207,6 @@ impl Feed {
     }
 }
 
-/// Returns true if robots.txt forbids a URL.
 pub(super) fn is_private(url: &Url) -> bool {
     url.path().starts_with("/private/")
 }
@@ -242,14 +232,4 @@ fn page(url: &Url, is_well: bool) -> Result<Reply, FetchError> {
         "text/html",
         format!("<html><head><title>{url}</title>{image}{asks}</head><body><p>{text}</p></body></html>"),
     ))
-}
-
-fn status(code: u16) -> Reply {
-    Reply { status: code, ..Reply::default() }
-}
-
-fn document(media_type: &str, body: impl Into<Bytes>) -> Reply {
-    let mut reply = Reply { status: 200, body: body.into(), ..Reply::default() };
-    reply.headers.content_type = Some(format!("{media_type}; charset=utf-8"));
-    reply
 }

@@ -1,10 +1,10 @@
 //! Answers of the model web to a call at a moment, and its robots.txt files.
 
 use super::world::{Page, RobotsAnswer, RobotsText, Route, World};
-use crate::bad_time::{HOUR, MINUTE, Moment, failure_at};
-use crate::faults::mix;
+use crate::bad_time::{HOUR, MINUTE, Moment, document, failure_at, status};
 use bytes::Bytes;
 use curlew_model::{Exchange, Millis, Timestamp};
+use curlew_policy::chance::mix;
 use curlew_ports::{Call, FetchError, Reply};
 use std::fmt::Write as _;
 use std::io::Cursor;
@@ -159,13 +159,11 @@ impl World {
         said
     }
 
-    /// The Crawl-delay of a copy of robots.txt.
     pub(super) fn delay_of(&self, body: &[u8]) -> Millis {
         self.texts.iter().find(|text| text.body.as_bytes() == body).map_or(Millis::ZERO, |text| text.delay)
     }
 }
 
-/// Result of asking for robots.txt.
 enum Said<'a> {
     Text(&'a RobotsText),
     Everything,
@@ -181,7 +179,6 @@ fn allows(said: &Said<'_>, url: &Url) -> bool {
     }
 }
 
-/// Scheme and host name.
 fn base(url: &Url) -> String {
     format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default())
 }
@@ -206,17 +203,12 @@ fn network(why: &str) -> Result<Reply, FetchError> {
     Err(FetchError::Network(why.into()))
 }
 
-fn status(code: u16) -> Reply {
-    Reply { status: code, ..Reply::default() }
-}
-
 fn redirect(code: u16, to: &str) -> Reply {
     let mut reply = status(code);
     reply.headers.location = Some(to.to_owned());
     reply
 }
 
-/// A small picture, drawn once.
 fn picture() -> Bytes {
     static PICTURE: OnceLock<Bytes> = OnceLock::new();
     let draw = || {
@@ -226,12 +218,6 @@ fn picture() -> Bytes {
         png.into_inner().into()
     };
     PICTURE.get_or_init(draw).clone()
-}
-
-fn document(media_type: &str, body: impl Into<Bytes>) -> Reply {
-    let mut reply = Reply { status: 200, body: body.into(), ..Reply::default() };
-    reply.headers.content_type = Some(format!("{media_type}; charset=utf-8"));
-    reply
 }
 
 fn sitemap(is_index: bool, links: &[String]) -> String {

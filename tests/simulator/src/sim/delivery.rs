@@ -22,7 +22,6 @@ use sha2::Sha256;
 use std::sync::Arc;
 use url::Url;
 
-/// Number of the machine that serves the pages.
 const PAGES: usize = 98;
 /// A message that the pages could not take is sent again after this time.
 const AGAIN: Moment = MINUTE;
@@ -183,7 +182,7 @@ async fn believe(shared: &Shared, body: &str) -> Result<(), PortError> {
         let items = vec![VisitItem { page: address::page_id(&url), url: url.into(), purpose }];
         let visit = VisitJob::new(host, items);
         let now: Timestamp = shared.clock.now();
-        shared.jobs.send(&[(Job::new(visit), now)]).await?;
+        shared.queue.send(&[(Job::new(visit), now)]).await?;
     }
     Ok(())
 }

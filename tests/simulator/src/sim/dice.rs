@@ -1,6 +1,6 @@
 //! Chance of which everything in a run is made: one seed, one sequence.
 
-use crate::faults::mix;
+use curlew_policy::chance::mix;
 
 /// A sequence of numbers that follows from its seed.
 #[derive(Clone, Debug)]
@@ -12,13 +12,11 @@ impl Dice {
         Dice(purpose.bytes().fold(mix(seed), |state, byte| mix(state ^ u64::from(byte))))
     }
 
-    /// The next number.
     pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(1);
         mix(self.0)
     }
 
-    /// The next number from `low` to `high`, both included.
     pub(super) fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.next() % (high.saturating_sub(low) + 1)
     }

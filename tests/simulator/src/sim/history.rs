@@ -10,9 +10,7 @@ use url::Url;
 
 /// Number of the first page of back catalogues and what belongs to them, above those of all other pages.
 const FIRST_PAGE: u64 = 1_000;
-/// Percentage of hosts that have a sitemap of many pages.
 const LARGE_PERCENT: u64 = 15;
-/// Percentage of named sites and feeds that are read back.
 const ASKED_PERCENT: u64 = 60;
 
 /// Adds back catalogues to a web: archives to its feeds, sitemaps to its hosts, and some posts and feeds that come

@@ -12,7 +12,6 @@ use url::form_urlencoded;
 
 /// Part of the path of pages that only false deliveries name.
 pub(super) const FALSE_PATH: &str = "/false/";
-/// Maximum number of times a message is sent.
 pub(super) const TRIES: u32 = 4;
 /// Times after the end of all faults at which every hub delivers once more, to see what is still listened to.
 const LAST_DELIVERIES: [Moment; 2] = [HOUR, 6 * HOUR];
@@ -48,7 +47,6 @@ pub(super) fn false_page(host: &str) -> String {
     format!("https://{host}{FALSE_PATH}1")
 }
 
-/// A subscription as its hub knows it.
 #[derive(Clone, Debug)]
 pub(super) struct Subscriber {
     pub(super) hub: usize,
@@ -57,14 +55,12 @@ pub(super) struct Subscriber {
     pub(super) secret: String,
 }
 
-/// Something that a hub is going to send.
 #[derive(Clone, Debug)]
 pub(super) enum Message {
     AskBack { mode: &'static str, topic: String, lease: Millis },
     Deliver { is_true: bool, signed: bool },
 }
 
-/// A message to a subscriber.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) of: Subscriber,
@@ -72,11 +68,9 @@ pub(super) struct Event {
     pub(super) tries: u32,
 }
 
-/// All hubs' memory.
 #[derive(Debug, Default)]
 pub(super) struct Hubs {
     state: Mutex<State>,
-    /// Rings when something is planned.
     pub(super) rings: Notify,
 }
 

@@ -4,12 +4,12 @@ mod gone;
 mod outside;
 mod past;
 
-pub use gone::nothing_gone_is_found;
-pub use outside::{
+use gone::nothing_gone_is_found;
+use outside::{
     allowed_again, forgotten_is_gone, left_alone_when_told, no_entry_by_delivery, no_poll_below_the_floor,
     only_owners_are_heard, subscriptions_end,
 };
-pub use past::{new_posts_come_first, the_past_has_a_budget};
+use past::{new_posts_come_first, the_past_has_a_budget};
 
 use super::trace::{CallResult, CallSnapshot, JobEnd, RawSnapshot, SettledAs, Trace};
 use curlew_model::{BackfillJob, HostKey, Job, Millis, Page, PageId, PageState, Purpose, Timestamp, Work};
@@ -39,8 +39,6 @@ impl fmt::Display for Violation {
         write!(f, "{} at {}: {}", self.invariant, self.at, self.what)
     }
 }
-
-impl std::error::Error for Violation {}
 
 fn violated(invariant: &'static str, at: Timestamp, what: String) -> Result<(), Violation> {
     Err(Violation { invariant, at, what })
@@ -77,10 +75,7 @@ pub fn all(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
 
 /// 1. Never two calls at once to one host key, never two calls closer than the pause or the Crawl-delay that is known,
 ///    across all stages and all machines; and no call outlasts the lease that it is made under.
-///
-/// # Errors
-/// The first pair of calls, or call, that breaks it.
-pub fn no_overlap_no_hurry(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
+fn no_overlap_no_hurry(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
     const NAME: &str = "1 no overlap, no hurry";
     let mut last: BTreeMap<&HostKey, &CallSnapshot> = BTreeMap::new();
     for call in &trace.calls {
@@ -111,10 +106,7 @@ pub fn no_overlap_no_hurry(trace: &Trace, rules: &Rules) -> Result<(), Violation
 
 /// 2. Never a call that robots.txt, a hold, a block or an exclusion forbids; and a visit that was refused calls no
 ///    more.
-///
-/// # Errors
-/// The first call that breaks it.
-pub fn nothing_forbidden(trace: &Trace) -> Result<(), Violation> {
+fn nothing_forbidden(trace: &Trace) -> Result<(), Violation> {
     const NAME: &str = "2 nothing forbidden";
     let mut ended: BTreeMap<(&HostKey, u64), &str> = BTreeMap::new();
     for call in &trace.calls {
@@ -145,10 +137,7 @@ pub fn nothing_forbidden(trace: &Trace) -> Result<(), Violation> {
 }
 
 /// 3. Never a connection to an address that is not public.
-///
-/// # Errors
-/// The first call that breaks it.
-pub fn nothing_private(trace: &Trace) -> Result<(), Violation> {
+fn nothing_private(trace: &Trace) -> Result<(), Violation> {
     match trace.calls.iter().find(|call| call.refused) {
         Some(call) => violated("3 nothing private", call.start, format!("{} was called", call.url)),
         None => Ok(()),
@@ -158,10 +147,7 @@ pub fn nothing_private(trace: &Trace) -> Result<(), Violation> {
 /// 4. An entry seen in a feed, or in a document that a backfill has read, ends in exactly one of: accepted (or gone
 ///    since), rejected with a reason, another page's address, parked, dead-lettered with its error. A backfill that has
 ///    not ended has a job. Nothing vanishes.
-///
-/// # Errors
-/// The first entry or backfill that did.
-pub fn nothing_vanishes(trace: &Trace) -> Result<(), Violation> {
+fn nothing_vanishes(trace: &Trace) -> Result<(), Violation> {
     const NAME: &str = "4 nothing vanishes";
     let end = &trace.end;
     let rows: BTreeMap<&PageId, &Page> = end.pages.iter().map(|page| (&page.id, page)).collect();
@@ -222,10 +208,7 @@ fn is_on(url: &str, host: &str) -> bool {
 }
 
 /// 6, of one run: no page is found twice, and every accepted page's record is there, with the thumbnail beside it.
-///
-/// # Errors
-/// The first page that is stored twice or not at all.
-pub fn everything_once(trace: &Trace) -> Result<(), Violation> {
+fn everything_once(trace: &Trace) -> Result<(), Violation> {
     const NAME: &str = "6 everything once";
     for query in &trace.queries {
         let mut seen = BTreeSet::new();
@@ -240,10 +223,7 @@ pub fn everything_once(trace: &Trace) -> Result<(), Violation> {
 }
 
 /// 7. A page's record says what its last re-check saw, unless the job that makes it was given up.
-///
-/// # Errors
-/// The first page whose record is older.
-pub fn edits_arrive(trace: &Trace) -> Result<(), Violation> {
+fn edits_arrive(trace: &Trace) -> Result<(), Violation> {
     let given_up = |page: &PageId| trace.end.dead.iter().any(|(job, _)| pages_of(job).contains(&page));
     match trace.end.unrevised.iter().find(|page| !given_up(&page.id)) {
         Some(page) => {
@@ -256,10 +236,7 @@ pub fn edits_arrive(trace: &Trace) -> Result<(), Violation> {
 
 /// 8. A worker settles a job as its run ended: what is done is acknowledged; what waits, or is asked by a port to slow
 ///    down, waits so long and counts as no failure; what failed is tried again later, four times, and given up then.
-///
-/// # Errors
-/// The first job that was settled otherwise.
-pub fn settled_as_it_ended(trace: &Trace) -> Result<(), Violation> {
+fn settled_as_it_ended(trace: &Trace) -> Result<(), Violation> {
     for run in &trace.runs {
         let is_last = run.receives >= TRIES;
         let fits = match (run.end, run.settled) {
@@ -311,10 +288,7 @@ fn outcome(state: &PageState) -> String {
 
 /// 18. Where raw pages are kept, each accepted page is kept once and no other one has a byte left, once all is
 ///     published and what crashes have left behind is swept.
-///
-/// # Errors
-/// The first page that is kept though it is not accepted, twice, or not at all.
-pub fn raw_pages_go_with_their_pages(trace: &Trace) -> Result<(), Violation> {
+fn raw_pages_go_with_their_pages(trace: &Trace) -> Result<(), Violation> {
     const NAME: &str = "18 raw pages go with their pages";
     let Some(raw) = &trace.end.raw else { return Ok(()) };
     let mut kept: BTreeMap<&PageId, &str> = BTreeMap::new();
@@ -335,10 +309,7 @@ pub fn raw_pages_go_with_their_pages(trace: &Trace) -> Result<(), Violation> {
 
 /// 19. After a refusal or a server error nobody calls the host key for an hour. robots.txt has its own rule, and a
 ///     visit that died, or whose ledger was out of reach, could tell nobody: its lease has run out then.
-///
-/// # Errors
-/// The first call that came sooner.
-pub fn hosts_rest(trace: &Trace) -> Result<(), Violation> {
+fn hosts_rest(trace: &Trace) -> Result<(), Violation> {
     const REST: Millis = Millis::from_hours(1);
     let mut refused: BTreeMap<&HostKey, &CallSnapshot> = BTreeMap::new();
     for call in &trace.calls {
@@ -360,10 +331,7 @@ pub fn hosts_rest(trace: &Trace) -> Result<(), Violation> {
 
 /// 20. To compare another page with it, one home page of a host key is asked for once a day. A visit that died could
 ///     tell nobody.
-///
-/// # Errors
-/// The first call that came sooner.
-pub fn home_pages_are_looked_at_once_a_day(trace: &Trace) -> Result<(), Violation> {
+fn home_pages_are_looked_at_once_a_day(trace: &Trace) -> Result<(), Violation> {
     let mut looked: BTreeMap<&HostKey, &CallSnapshot> = BTreeMap::new();
     let is_home = |call: &&CallSnapshot| call.kind == CallKind::Page && call.url.matches('/').count() == 3;
     for call in trace.calls.iter().filter(is_home).filter(|call| call.url.ends_with('/')) {
@@ -382,10 +350,7 @@ pub fn home_pages_are_looked_at_once_a_day(trace: &Trace) -> Result<(), Violatio
 }
 
 /// Nothing goes round in circles: work ends, is put off for longer each time, or is given up.
-///
-/// # Errors
-/// If the run had to be broken off.
-pub fn it_comes_to_rest(trace: &Trace) -> Result<(), Violation> {
+fn it_comes_to_rest(trace: &Trace) -> Result<(), Violation> {
     match trace.log.last() {
         Some((at, line)) if trace.restless => violated("it comes to rest", *at, format!("and goes on with: {line}")),
         _ => Ok(()),
@@ -393,10 +358,7 @@ pub fn it_comes_to_rest(trace: &Trace) -> Result<(), Violation> {
 }
 
 /// No task panics.
-///
-/// # Errors
-/// The first that did.
-pub fn nobody_panics(trace: &Trace) -> Result<(), Violation> {
+fn nobody_panics(trace: &Trace) -> Result<(), Violation> {
     match trace.panics.first() {
         Some(what) => violated("nobody panics", trace.end.at, what.clone()),
         None => Ok(()),

@@ -1,9 +1,9 @@
 //! A ledger whose eventually consistent reads are a little old.
 
-use crate::faults::mix;
 use crate::memory::{MemoryHosts, TokioClock};
 use async_trait::async_trait;
 use curlew_model::{HostKey, HostState, Millis, Timestamp};
+use curlew_policy::chance::mix;
 use curlew_policy::politeness::visit::LOOK_SELDOM;
 use curlew_ports::{Clock, HostLedger, PortError, Version};
 use std::collections::BTreeMap;
@@ -16,7 +16,6 @@ const LATE: Millis = Millis::from_secs(1);
 /// every so often; the invariants allow for no more.
 pub(crate) const TOO_LATE: Millis = Millis(LOOK_SELDOM.0 + LATE.0);
 
-/// A state that was replaced.
 #[derive(Debug)]
 struct Replaced {
     at: Timestamp,

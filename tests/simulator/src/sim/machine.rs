@@ -4,13 +4,11 @@
 
 use super::answer::A_MOMENT;
 use super::dice::Dice;
-use super::mutant::{
-    AcksFirst, DropsRemovals, Forgets, ForgetsLeases, LastWriterWins, MutantBlobs, restless, unblocked, without_home,
-};
+use super::mutant::{DropsRemovals, LastWriterWins, MutantBlobs, MutantLedger};
+use super::owner::Zone;
 use super::stores::Shared;
 use super::web::MachineWeb;
 use super::witness::Witness;
-use super::zone::Zone;
 use super::{MACHINE_RATES, Mutation};
 use crate::bad_time::{HOUR, MINUTE, Moment};
 use crate::faults::{Faults, Faulty, Rates};
@@ -34,13 +32,11 @@ pub(super) const PEOPLE: usize = 99;
 
 /// A job that is not done within this time is handed out again.
 const VISIBILITY: Millis = Millis::from_mins(15);
-/// Pages that are extracted in one batch and share a segment.
 const BATCH: usize = 4;
 /// Wait of a machine that could not look at its queues.
 const LOOK_AGAIN: Millis = Millis::from_secs(1);
 /// So much of each hour is bad.
 const BAD_TIME: Moment = 20 * MINUTE;
-/// Time between two ticks of dispatch.
 const TICK: Millis = Millis::from_mins(20);
 
 /// An incarnation of a machine: the stages over its own failing ports.
@@ -48,14 +44,12 @@ pub(super) struct Machine {
     shared: Arc<Shared>,
     number: usize,
     pub(super) program: Program,
-    /// Jobs under way.
     busy: AtomicUsize,
 }
 
 impl Machine {
-    /// The next incarnation of machine `number`.
     pub(super) fn new(shared: &Arc<Shared>, number: usize, faults: &Arc<Faults>, incarnation: u64) -> Machine {
-        let jobs = Arc::new(Faulty::new(shared.jobs.clone(), faults.clone()));
+        let queue = Arc::new(Faulty::new(shared.queue.clone(), faults.clone()));
         let ports = Ports {
             ledger: ledger(shared, faults),
             hosts: shared.hosts.clone(),
@@ -64,13 +58,10 @@ impl Machine {
             pages: Arc::new(Faulty::new(shared.pages.clone(), faults.clone())),
             sources: Arc::new(Faulty::new(shared.sources.clone(), faults.clone())),
             queue: match shared.plan.mutation {
-                Some(Mutation::RemovalsUnsent) => Arc::new(DropsRemovals(jobs.clone())),
-                _ => jobs.clone(),
+                Some(Mutation::RemovalsUnsent) => Arc::new(DropsRemovals(queue)),
+                _ => queue,
             },
-            inbox: match shared.plan.mutation {
-                Some(Mutation::AckFirst) => Arc::new(AcksFirst(jobs)),
-                _ => jobs,
-            },
+            inbox: Arc::new(Faulty::new(shared.jobs.clone(), faults.clone())),
             blobs: Arc::new(Faulty::new(blobs(shared), faults.clone())),
             is_billed: shared.plan.is_billed,
         };
@@ -113,10 +104,12 @@ fn ledger(shared: &Arc<Shared>, faults: &Arc<Faults>) -> Arc<dyn HostLedger> {
     let plain: Arc<dyn HostLedger> = shared.ledger.clone();
     let mutant: Arc<dyn HostLedger> = match shared.plan.mutation {
         Some(Mutation::NoCompareAndSwap) => Arc::new(LastWriterWins(plain)),
-        Some(Mutation::StopIgnored) => Arc::new(Forgets(plain, unblocked)),
-        Some(Mutation::RestForgotten) => Arc::new(Forgets(plain, restless)),
-        Some(Mutation::HomeLookForgotten) => Arc::new(Forgets(plain, without_home)),
-        Some(Mutation::NoPauseAfterLease) => Arc::new(ForgetsLeases { ledger: plain, clock: shared.clock.clone() }),
+        Some(
+            mutation @ (Mutation::StopIgnored
+            | Mutation::RestForgotten
+            | Mutation::HomeLookForgotten
+            | Mutation::NoPauseAfterLease),
+        ) => Arc::new(MutantLedger { plain, mutation, clock: shared.clock.clone() }),
         _ => plain,
     };
     Arc::new(Faulty::new(mutant, faults.clone()))
@@ -126,13 +119,8 @@ fn ledger(shared: &Arc<Shared>, faults: &Arc<Faults>) -> Arc<dyn HostLedger> {
 fn blobs(shared: &Shared) -> Arc<dyn Blobs> {
     let plain: Arc<dyn Blobs> = shared.blobs.clone();
     match shared.plan.mutation {
-        Some(
-            mutation @ (Mutation::RecordsKept
-            | Mutation::RawPagesKept
-            | Mutation::ClaimantBelieved
-            | Mutation::HistoryListsDropped),
-        ) => Arc::new(MutantBlobs { plain, mutation, clock: shared.clock.clone() }),
-        _ => plain,
+        Some(mutation) => Arc::new(MutantBlobs { plain, mutation, clock: shared.clock.clone() }),
+        None => plain,
     }
 }
 
@@ -175,7 +163,6 @@ pub(super) async fn live(shared: Arc<Shared>, number: usize, workers: usize) {
     }
 }
 
-/// Takes jobs and runs them, until the machine ends.
 async fn work(machine: Arc<Machine>, workers: usize) {
     let mut tasks: JoinSet<()> = JoinSet::new();
     if machine.number == 0 || machine.shared.plan.seed.is_multiple_of(3) {
@@ -195,7 +182,7 @@ async fn work(machine: Arc<Machine>, workers: usize) {
         tokio::select! {
             biased;
             Some(done) = tasks.join_next() => report(&machine, done),
-            () = machine.shared.jobs.rung() => {}
+            () = machine.shared.jobs.changed() => {}
             () = machine.shared.clock.sleep(wait) => {}
         }
     }
@@ -232,7 +219,6 @@ async fn tick(machine: &Machine) {
     }
 }
 
-/// Counts a job while it is under way.
 struct Slot(Arc<Machine>);
 
 impl Slot {
@@ -263,6 +249,11 @@ async fn start_what_is_due(
         let now = machine.shared.clock.now();
         let deliveries = machine.program.ports.inbox.receive(stage, room, VISIBILITY, now).await?;
         started += deliveries.len();
+        if machine.shared.plan.mutation == Some(Mutation::AckFirst) {
+            for delivery in &deliveries {
+                machine.program.ports.inbox.ack(&delivery.receipt).await?;
+            }
+        }
         let together = if stage == Of::Extract { BATCH } else { 1 };
         let mut deliveries = deliveries.into_iter().peekable();
         while deliveries.peek().is_some() {

@@ -26,14 +26,10 @@ mod trace;
 mod web;
 mod witness;
 mod world;
-mod zone;
 
 pub use invariants::Violation;
 pub use mutant::LastWriterWins;
-pub use trace::{
-    CallResult, CallSnapshot, DeliverySnapshot, End, EntrySnapshot, HistorySnapshot, JobEnd, JobRun, LedgerSnapshot,
-    QuerySnapshot, RawSnapshot, Remains, RequestSnapshot, RobotsSnapshot, SendSnapshot, SettledAs, Stop, Trace,
-};
+pub use trace::Trace;
 
 use crate::bad_time::{HOUR, MINUTE, Moment};
 use crate::faults::Rates;
@@ -53,6 +49,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stores::Shared;
 use tokio::task::JoinSet;
+use trace::{End, EntrySnapshot, HistorySnapshot};
 use url::Url;
 use world::{Page as Shown, Route};
 
@@ -68,13 +65,11 @@ static SECRET: [u8; SECRET_BYTES] = [7; SECRET_BYTES];
 const ROWS: usize = 10_000;
 /// Kinds of bad luck that a machine may have.
 const MACHINE_RATES: [Rates; 4] = [
-    Rates { crash: 1, ..NO_FAULTS },
-    Rates { refuse: 6, throttle: 3, lose_answer: 3, delay: 40, crash: 1, ..NO_FAULTS },
-    Rates { refuse: 3, lose_answer: 5, delay: 20, crash: 3, ..NO_FAULTS },
-    Rates { refuse: 2, lose_answer: 2, delay: 200, crash: 2, ..NO_FAULTS },
+    Rates { crash: 1, ..Rates::NONE },
+    Rates { refuse: 6, throttle: 3, lose_answer: 3, delay: 40, crash: 1, ..Rates::NONE },
+    Rates { refuse: 3, lose_answer: 5, delay: 20, crash: 3, ..Rates::NONE },
+    Rates { refuse: 2, lose_answer: 2, delay: 200, crash: 2, ..Rates::NONE },
 ];
-const NO_FAULTS: Rates =
-    Rates { refuse: 0, throttle: 0, lose_answer: 0, delay: 0, crash: 0, duplicate: 0, longest_delay: Millis::ZERO };
 
 /// Description of one simulated run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -342,13 +337,14 @@ async fn end(shared: &Arc<Shared>) {
     let dead: Vec<(Job, String)> = dead.collect();
     let (forgotten, not_allowed) = owner::look(shared, &dead).await;
     let (entries, backfills) = entries(shared).await;
-    shared.trace().sends = shared.jobs.take_sends();
-    shared.trace().removals = shared.jobs.take_removals();
+    let left = shared.jobs.left();
+    shared.trace().sends = shared.queue.take_sends();
+    shared.trace().removals = shared.queue.take_removals();
     let end = End {
         at: shared.clock.now(),
         entries,
         backfills,
-        waiting: shared.jobs.left(),
+        waiting: left.iter().filter_map(|(_, message)| Job::from_message(message).ok()).collect(),
         dead,
         pages,
         found,
@@ -404,7 +400,6 @@ async fn entries(shared: &Shared) -> (Vec<EntrySnapshot>, Vec<BackfillJob>) {
     (seen, backfills)
 }
 
-/// The entries that a feed's row remembers.
 fn seen_by(shared: &Shared, feed: &FeedSource) -> Vec<EntrySnapshot> {
     let (Some(text), Ok(url)) = (shared.world.feed(&feed.url, Moment::MAX), Url::parse(&feed.url)) else {
         return vec![];

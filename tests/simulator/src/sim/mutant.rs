@@ -3,11 +3,8 @@
 use super::Mutation;
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::{HoldReason, HostKey, HostState, Job, Millis, Ownership, QueueName, Timestamp, Way, Work};
-use curlew_ports::{
-    Blob, Blobs, Clock, Dead, Delivery, HostLedger, Inbox, PortError, Queue, QueueCount, Receipt, Tag, Version, Waiting,
-};
-use std::collections::BTreeMap;
+use curlew_model::{HoldReason, HostKey, HostState, Job, Ownership, Timestamp, Way, Work};
+use curlew_ports::{Blob, Blobs, Clock, HostLedger, PortError, Queue, Tag, Version};
 use std::sync::Arc;
 
 /// A ledger that writes whatever it is given, whoever was first.
@@ -25,51 +22,32 @@ impl HostLedger for LastWriterWins {
     }
 }
 
-/// A ledger that forgets leases as they end, so that nobody waits a pause after a crash.
-pub(super) struct ForgetsLeases {
-    pub(super) ledger: Arc<dyn HostLedger>,
+/// A ledger that does not give or take all that is written.
+pub(super) struct MutantLedger {
+    pub(super) plain: Arc<dyn HostLedger>,
+    pub(super) mutation: Mutation,
     pub(super) clock: Arc<dyn Clock>,
 }
 
 #[async_trait]
-impl HostLedger for ForgetsLeases {
+impl HostLedger for MutantLedger {
     async fn load(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
-        let (mut state, version) = self.ledger.load(host).await?;
-        state.lease = state.lease.filter(|lease| lease.until > self.clock.now());
+        let (mut state, version) = self.plain.load(host).await?;
+        if self.mutation == Mutation::NoPauseAfterLease {
+            // Leases are forgotten as they end, so that nobody waits a pause after a crash.
+            state.lease = state.lease.filter(|lease| lease.until > self.clock.now());
+        }
         Ok((state, version))
     }
 
-    async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError> {
-        self.ledger.swap(host, seen, next).await
-    }
-}
-
-/// A ledger that does not take all that is written.
-pub(super) struct Forgets(pub(super) Arc<dyn HostLedger>, pub(super) fn(HostState) -> HostState);
-
-/// A state without blocks.
-pub(super) fn unblocked(state: HostState) -> HostState {
-    HostState { blocked: Default::default(), ..state }
-}
-
-/// A state that does not rest.
-pub(super) fn restless(state: HostState) -> HostState {
-    HostState { hold: state.hold.filter(|hold| hold.reason != HoldReason::Rest), ..state }
-}
-
-/// A state without the last look at a home page.
-pub(super) fn without_home(state: HostState) -> HostState {
-    HostState { home_look: None, ..state }
-}
-
-#[async_trait]
-impl HostLedger for Forgets {
-    async fn load(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
-        self.0.load(host).await
-    }
-
-    async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError> {
-        self.0.swap(host, seen, self.1(next)).await
+    async fn swap(&self, host: &HostKey, seen: Version, mut next: HostState) -> Result<Version, PortError> {
+        match self.mutation {
+            Mutation::StopIgnored => next.blocked.clear(),
+            Mutation::RestForgotten => next.hold = next.hold.filter(|hold| hold.reason != HoldReason::Rest),
+            Mutation::HomeLookForgotten => next.home_look = None,
+            _ => {}
+        }
+        self.plain.swap(host, seen, next).await
     }
 }
 
@@ -137,61 +115,5 @@ impl Queue for DropsRemovals {
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
         let others: Vec<_> = jobs.iter().filter(|(job, _)| !matches!(job.work, Work::Remove(_))).cloned().collect();
         if others.is_empty() { Ok(()) } else { self.0.send(&others).await }
-    }
-}
-
-/// An inbox that forgets a job as it hands it out, so that a crash loses it.
-pub(super) struct AcksFirst(pub(super) Arc<dyn Inbox>);
-
-#[async_trait]
-impl Inbox for AcksFirst {
-    async fn receive(
-        &self,
-        stage: QueueName,
-        max: usize,
-        visibility: Millis,
-        now: Timestamp,
-    ) -> Result<Vec<Delivery>, PortError> {
-        let deliveries = self.0.receive(stage, max, visibility, now).await?;
-        for delivery in &deliveries {
-            self.0.ack(&delivery.receipt).await?;
-        }
-        Ok(deliveries)
-    }
-
-    async fn ack(&self, receipt: &Receipt) -> Result<(), PortError> {
-        self.0.ack(receipt).await
-    }
-
-    async fn put_back(&self, receipt: &Receipt, due: Timestamp) -> Result<(), PortError> {
-        self.0.put_back(receipt, due).await
-    }
-
-    async fn dead_letter(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
-        self.0.dead_letter(receipt, error, now).await
-    }
-
-    async fn next_due(&self) -> Result<Option<Timestamp>, PortError> {
-        self.0.next_due().await
-    }
-
-    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<QueueName, QueueCount>, PortError> {
-        self.0.counts(now).await
-    }
-
-    async fn waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waiting>, PortError> {
-        self.0.waiting(now, limit).await
-    }
-
-    async fn dead(&self, limit: usize) -> Result<Vec<Dead>, PortError> {
-        self.0.dead(limit).await
-    }
-
-    async fn redrive(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
-        self.0.redrive(receipt, now).await
-    }
-
-    async fn discard(&self, receipt: &Receipt) -> Result<(), PortError> {
-        self.0.discard(receipt).await
     }
 }

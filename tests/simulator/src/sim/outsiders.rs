@@ -4,7 +4,6 @@ use crate::bad_time::Moment;
 use curlew_model::{Challenge, Way};
 use std::collections::BTreeSet;
 
-/// The way in which a hub behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Conduct {
     /// Asks back, and delivers what is new.
@@ -34,7 +33,6 @@ pub(super) const CONDUCTS: [Conduct; 8] = [
     Conduct::Confused,
 ];
 
-/// A hub.
 #[derive(Clone, Debug)]
 pub(super) struct Hub {
     pub(super) url: String,

@@ -8,12 +8,14 @@ use super::trace::{Remains, RequestSnapshot, Stop};
 use super::world::World;
 use crate::bad_time::{HOUR, MINUTE, Moment};
 use crate::faults::Faults;
+use async_trait::async_trait;
+use bytes::Bytes;
 use curlew_model::{Challenge, Job, Millis, OwnerRequest, Page, PageState, Timestamp, Way, Work, is_at_or_below};
 use curlew_people::audit::{Audit, Subject};
 use curlew_people::block::BlockedBy;
 use curlew_people::ownership::RequestOutcome;
 use curlew_policy::site::ownership;
-use curlew_ports::Clock;
+use curlew_ports::{Clock, Names};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -178,5 +180,19 @@ pub(super) async fn ask_too_late(shared: &Arc<Shared>) {
         let since = shared.clock.now();
         let outcome = ask(shared, &machine, owner, OwnerRequest::Report).await.ok();
         note(shared, owner, OwnerRequest::Report, (since, 0), outcome);
+    }
+}
+
+/// The DNS, in which some owners publish their challenges.
+pub(super) struct Zone(pub(super) Arc<Shared>);
+
+#[async_trait]
+impl Names for Zone {
+    async fn texts(&self, name: &str) -> Result<Vec<Bytes>, String> {
+        let now = self.0.moment();
+        let owners = self.0.world.owners.iter();
+        let published = owners
+            .filter(|owner| ownership::txt_name(&owner.host) == name && owner.publishes(&owner.host, Way::Dns, now));
+        Ok(published.map(|owner| Bytes::from(owner.challenge.to_string())).collect())
     }
 }

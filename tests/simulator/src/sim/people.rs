@@ -30,7 +30,6 @@ const TRIES: u32 = 40;
 /// Most hits that a query asks for; more than there are pages.
 const HITS: usize = 1_000;
 
-/// Something that somebody does.
 #[derive(Clone, Debug)]
 enum Action {
     Name { url: String, is_feed: bool },

@@ -11,11 +11,11 @@ use crate::memory::{
     MemoryBlobs, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots, MemorySources, TokioClock,
 };
 use async_trait::async_trait;
-use curlew_model::{Job, Millis, Purpose, QueueName, Timestamp, Work};
+use curlew_model::{Job, Millis, Purpose, Timestamp, Work};
 use curlew_policy::address::HostGroups;
 use curlew_policy::rules::Rules;
-use curlew_ports::{Clock, Dead, Delivery, Inbox, PortError, Queue, QueueCount, Receipt, Waiting};
-use std::collections::{BTreeMap, BTreeSet};
+use curlew_ports::{Clock, PortError, Queue};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
@@ -23,7 +23,6 @@ use tokio::sync::Notify;
 /// A run whose log has so many lines goes round in circles.
 const TOO_MUCH: usize = 10_000;
 
-/// The part that all machines share.
 pub(super) struct Shared {
     pub(super) plan: Scenario,
     pub(super) world: World,
@@ -39,7 +38,9 @@ pub(super) struct Shared {
     pub(super) pages: Arc<MemoryPages>,
     pub(super) sources: Arc<MemorySources>,
     pub(super) blobs: Arc<MemoryBlobs>,
-    pub(super) jobs: Arc<Bell>,
+    pub(super) jobs: Arc<MemoryJobs>,
+    /// Sends to `jobs`.
+    pub(super) queue: Arc<NotedQueue>,
     pub(super) hubs: Hubs,
     /// Counts calls, for their luck.
     pub(super) calls: AtomicU64,
@@ -56,7 +57,7 @@ impl Shared {
     /// Empty stores around a web. To be called inside a runtime.
     pub(super) fn new(plan: Scenario, world: World, rules: Rules, start: Timestamp) -> Shared {
         let clock = Arc::new(TokioClock::starting_at(start));
-        let hosts: Arc<MemoryHosts> = Arc::default();
+        let (hosts, jobs): (Arc<MemoryHosts>, Arc<MemoryJobs>) = Default::default();
         Shared {
             plan,
             world,
@@ -71,7 +72,8 @@ impl Shared {
             pages: Arc::default(),
             sources: Arc::default(),
             blobs: Arc::default(),
-            jobs: Arc::default(),
+            queue: Arc::new(NotedQueue { jobs: jobs.clone(), sends: Mutex::default() }),
+            jobs,
             hubs: Hubs::default(),
             calls: AtomicU64::new(0),
             calm: AtomicBool::new(false),
@@ -81,12 +83,10 @@ impl Shared {
         }
     }
 
-    /// The record of what happened.
     pub(super) fn trace(&self) -> MutexGuard<'_, Trace> {
         self.trace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a line for people.
     pub(super) fn note(&self, line: impl Into<String>) {
         let at = self.clock.now();
         let mut trace = self.trace();
@@ -97,12 +97,10 @@ impl Shared {
         }
     }
 
-    /// The moment that it is.
     pub(super) fn moment(&self) -> Moment {
         moment(self.start, self.clock.now())
     }
 
-    /// The instant of a moment.
     pub(super) fn instant(&self, moment: Moment) -> Timestamp {
         self.start + Millis(moment)
     }
@@ -112,11 +110,10 @@ impl Shared {
     }
 }
 
-/// The queues, with a bell that rings when there may be something to do, so that nobody has to look again and again.
+/// The queues, which note what is sent.
 #[derive(Debug, Default)]
-pub(super) struct Bell {
-    jobs: MemoryJobs,
-    rings: Notify,
+pub(super) struct NotedQueue {
+    jobs: Arc<MemoryJobs>,
     sends: Mutex<Sends>,
 }
 
@@ -128,23 +125,11 @@ struct Sends {
     removals: Vec<RemovalSnapshot>,
 }
 
-impl Bell {
-    /// Returns when something was put into a queue.
-    pub(super) async fn rung(&self) {
-        self.rings.notified().await;
-    }
-
-    /// Wakes everybody who waits.
-    pub(super) fn ring(&self) {
-        self.rings.notify_waiters();
-    }
-
-    /// Takes the record of what was sent to be fetched.
+impl NotedQueue {
     pub(super) fn take_sends(&self) -> Vec<SendSnapshot> {
         std::mem::take(&mut self.sends.lock().unwrap_or_else(PoisonError::into_inner).all)
     }
 
-    /// Takes the record of the removals that were sent.
     pub(super) fn take_removals(&self) -> Vec<RemovalSnapshot> {
         std::mem::take(&mut self.sends.lock().unwrap_or_else(PoisonError::into_inner).removals)
     }
@@ -165,72 +150,13 @@ impl Bell {
             }
         }
     }
-
-    /// Every job that is neither done nor given up.
-    pub(super) fn left(&self) -> Vec<Job> {
-        self.jobs.left().iter().filter_map(|(_, message)| Job::from_message(message).ok()).collect()
-    }
 }
 
 #[async_trait]
-impl Queue for Bell {
+impl Queue for NotedQueue {
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
         self.jobs.send(jobs).await?;
         self.note_sends(jobs);
-        self.ring();
         Ok(())
-    }
-}
-
-#[async_trait]
-impl Inbox for Bell {
-    async fn receive(
-        &self,
-        stage: QueueName,
-        max: usize,
-        visibility: Millis,
-        now: Timestamp,
-    ) -> Result<Vec<Delivery>, PortError> {
-        self.jobs.receive(stage, max, visibility, now).await
-    }
-
-    async fn ack(&self, receipt: &Receipt) -> Result<(), PortError> {
-        self.jobs.ack(receipt).await
-    }
-
-    async fn put_back(&self, receipt: &Receipt, due: Timestamp) -> Result<(), PortError> {
-        self.jobs.put_back(receipt, due).await?;
-        self.ring();
-        Ok(())
-    }
-
-    async fn dead_letter(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
-        self.jobs.dead_letter(receipt, error, now).await
-    }
-
-    async fn next_due(&self) -> Result<Option<Timestamp>, PortError> {
-        self.jobs.next_due().await
-    }
-
-    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<QueueName, QueueCount>, PortError> {
-        self.jobs.counts(now).await
-    }
-
-    async fn waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waiting>, PortError> {
-        self.jobs.waiting(now, limit).await
-    }
-
-    async fn dead(&self, limit: usize) -> Result<Vec<Dead>, PortError> {
-        self.jobs.dead(limit).await
-    }
-
-    async fn redrive(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
-        self.jobs.redrive(receipt, now).await?;
-        self.ring();
-        Ok(())
-    }
-
-    async fn discard(&self, receipt: &Receipt) -> Result<(), PortError> {
-        self.jobs.discard(receipt).await
     }
 }

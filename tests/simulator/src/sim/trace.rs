@@ -8,93 +8,75 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// A call that reached the model web.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CallSnapshot {
-    /// The host key that it counts under.
-    pub host: HostKey,
-    /// URL of the call.
-    pub url: String,
-    /// Purpose of the call.
-    pub kind: CallKind,
-    /// The machine that made it.
-    pub machine: usize,
-    /// Time of its begin.
-    pub start: Timestamp,
+pub(super) struct CallSnapshot {
+    pub(super) host: HostKey,
+    pub(super) url: String,
+    pub(super) kind: CallKind,
+    pub(super) machine: usize,
+    pub(super) start: Timestamp,
     /// Time of its end: with an answer, or because its machine did.
-    pub end: Timestamp,
-    /// Result of the call.
-    pub came_to: CallResult,
+    pub(super) end: Timestamp,
+    pub(super) came_to: CallResult,
     /// The ledger's answer about the host key as it began.
-    pub ledger: LedgerSnapshot,
-    /// The rules of robots.txt as it began.
-    pub robots: RobotsSnapshot,
+    pub(super) ledger: LedgerSnapshot,
+    pub(super) robots: RobotsSnapshot,
     /// The address guard refuses this URL.
-    pub refused: bool,
+    pub(super) refused: bool,
     /// When the feed that is called was polled last, by its row; only in a run with hubs.
-    pub polled_at: Option<Timestamp>,
+    pub(super) polled_at: Option<Timestamp>,
 }
 
-/// Result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CallResult {
-    /// An answer with this status.
+pub(super) enum CallResult {
     Status(u16),
     /// The network failed, or time ran out.
     Network,
     /// The machine that made it ended before the answer.
     Cut,
-    /// The call is still under way.
     Open,
 }
 
 impl CallResult {
     /// Returns true if a visit that is told this has to end.
-    pub fn ends_the_visit(self) -> bool {
+    pub(super) fn ends_the_visit(self) -> bool {
         matches!(self, CallResult::Network | CallResult::Status(403 | 429 | 500..))
     }
 }
 
 /// The ledger's answer about a host key at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct LedgerSnapshot {
-    /// The token and the end of the lease.
-    pub lease: Option<(u64, Timestamp)>,
-    /// The end of a hold.
-    pub hold: Option<Timestamp>,
+pub(super) struct LedgerSnapshot {
+    pub(super) lease: Option<(u64, Timestamp)>,
+    pub(super) hold: Option<Timestamp>,
     /// The host of the URL is blocked, and was so a second before.
-    pub blocked: bool,
+    pub(super) blocked: bool,
 }
 
 /// Answer of robots.txt about a URL at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct RobotsSnapshot {
+pub(super) struct RobotsSnapshot {
     /// A copy of it was in the store.
-    pub asked: bool,
+    pub(super) asked: bool,
     /// Some answer that may still be gone by allows the URL.
-    pub allowed: bool,
+    pub(super) allowed: bool,
     /// The Crawl-delay of the copy in the store.
-    pub delay: Millis,
+    pub(super) delay: Millis,
 }
 
-/// A run of a job, and how the worker settled its delivery.
 #[derive(Clone, Debug, PartialEq)]
-pub struct JobRun {
-    /// When it was settled.
-    pub at: Timestamp,
-    /// The job, for people.
-    pub job: String,
+pub(super) struct JobRun {
+    pub(super) at: Timestamp,
+    pub(super) job: String,
     /// Number of times that it was handed out, this time included.
-    pub receives: u32,
+    pub(super) receives: u32,
     /// End of the run; `None` if the job was settled without one.
-    pub end: Option<JobEnd>,
-    /// Decision of the worker.
-    pub settled: SettledAs,
+    pub(super) end: Option<JobEnd>,
+    pub(super) settled: SettledAs,
 }
 
-/// End of a job's run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JobEnd {
+pub(super) enum JobEnd {
     /// Done, or pointless.
     Done,
     /// The job waits until this instant.
@@ -107,219 +89,181 @@ pub enum JobEnd {
     Hopeless,
 }
 
-/// Settlement of a delivery by a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SettledAs {
-    /// Acknowledged.
+pub(super) enum SettledAs {
     Done,
     /// Sent as a new message for this instant, and acknowledged.
     Deferred(Timestamp),
     /// Put back until this instant, as one that has failed.
     Retried(Timestamp),
-    /// Given up.
     DeadLetter,
 }
 
-/// A query and its results.
 #[derive(Clone, Debug, PartialEq)]
-pub struct QuerySnapshot {
-    /// When.
-    pub at: Timestamp,
-    /// URLs of the hits, in their order.
-    pub hits: Vec<String>,
+pub(super) struct QuerySnapshot {
+    pub(super) at: Timestamp,
+    pub(super) hits: Vec<String>,
     /// Rows of the pages with these URLs, as they were at that moment.
-    pub rows: Vec<Page>,
+    pub(super) rows: Vec<Page>,
     /// Hosts that were blocked by then.
-    pub blocked: Vec<String>,
+    pub(super) blocked: Vec<String>,
 }
 
 /// A delivery of a hub, and what the pages said to it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DeliverySnapshot {
-    /// When it was answered.
-    pub at: Timestamp,
-    /// The feed's URL.
-    pub feed: String,
-    /// Our name for the subscription.
-    pub callback: String,
+pub(super) struct DeliverySnapshot {
+    pub(super) at: Timestamp,
+    pub(super) feed: String,
+    pub(super) callback: String,
     /// True if the delivery was signed by the secret of the subscription.
-    pub signed: bool,
+    pub(super) signed: bool,
     /// The answer: it is taken, it is not believed, or the subscription is unknown.
-    pub answer: HubAnswer,
+    pub(super) answer: HubAnswer,
     /// The feed was retired before it came.
-    pub is_gone: bool,
+    pub(super) is_gone: bool,
     /// The host of the feed was blocked before it came.
-    pub is_blocked: bool,
+    pub(super) is_blocked: bool,
     /// Nothing goes wrong any more, and the feed may be polled.
-    pub is_calm: bool,
+    pub(super) is_calm: bool,
 }
 
 /// A request of an owner that came to a decision.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RequestSnapshot {
-    /// When it was decided.
-    pub at: Timestamp,
+pub(super) struct RequestSnapshot {
+    pub(super) at: Timestamp,
     /// When it was first made; tries that failed come between.
-    pub since: Timestamp,
-    /// The host.
-    pub host: String,
-    /// The number of the owner.
-    pub owner: usize,
-    /// The request.
-    pub request: OwnerRequest,
+    pub(super) since: Timestamp,
+    pub(super) host: String,
+    pub(super) owner: usize,
+    pub(super) request: OwnerRequest,
     /// The decision; `None` if every try failed or came too soon.
-    pub outcome: Option<RequestOutcome>,
+    pub(super) outcome: Option<RequestOutcome>,
     /// When the last challenge of this owner could be found, if ever.
-    pub published: Option<Timestamp>,
+    pub(super) published: Option<Timestamp>,
 }
 
 impl RequestSnapshot {
     /// True if it was granted, wholly or in part.
-    pub fn is_granted(&self) -> bool {
+    pub(super) fn is_granted(&self) -> bool {
         matches!(self.outcome, Some(RequestOutcome::Granted | RequestOutcome::ByDnsOnly))
     }
 }
 
 /// A time in which a host must not be called or found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stop {
-    /// The host.
-    pub host: String,
+pub(super) struct Stop {
+    pub(super) host: String,
     /// True if the host's owner has asked for it, not the operator.
-    pub by_owner: bool,
+    pub(super) by_owner: bool,
     /// When it was first asked for.
-    pub asked: Timestamp,
+    pub(super) asked: Timestamp,
     /// When it was granted, if it was.
-    pub from: Option<Timestamp>,
+    pub(super) from: Option<Timestamp>,
     /// When the owner first asked to lift it, if they did.
-    pub until: Option<Timestamp>,
+    pub(super) until: Option<Timestamp>,
 }
 
 /// Remains of a host whose owner had it forgotten.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Remains {
-    /// The host.
-    pub host: String,
+pub(super) struct Remains {
+    pub(super) host: String,
     /// Records, rows, pages in the index and thumbnails that still name its pages.
-    pub left: Vec<String>,
+    pub(super) left: Vec<String>,
 }
 
 /// A page that is kept as it was fetched.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RawSnapshot {
-    /// The object.
-    pub key: String,
-    /// The page.
-    pub page: PageId,
-    /// State of the page, if it has a row.
-    pub state: Option<PageState>,
+pub(super) struct RawSnapshot {
+    pub(super) key: String,
+    pub(super) page: PageId,
+    pub(super) state: Option<PageState>,
 }
 
 /// The first time that a page was sent to be fetched.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SendSnapshot {
-    /// When.
-    pub at: Timestamp,
+pub(super) struct SendSnapshot {
+    pub(super) at: Timestamp,
     /// The host key that its visit counts under.
-    pub host: HostKey,
-    /// URL of the page.
-    pub url: String,
+    pub(super) host: HostKey,
+    pub(super) url: String,
 }
 
-/// A removal that some stage has sent.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RemovalSnapshot {
-    /// When it is due.
-    pub due: Timestamp,
-    /// The job.
-    pub job: RemovalJob,
+pub(super) struct RemovalSnapshot {
+    pub(super) due: Timestamp,
+    pub(super) job: RemovalJob,
 }
 
-/// The past of the model web.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct HistorySnapshot {
+pub(super) struct HistorySnapshot {
     /// Addresses of archives and sitemaps.
-    pub documents: BTreeSet<String>,
+    pub(super) documents: BTreeSet<String>,
     /// Addresses of pages that only these name.
-    pub pages: BTreeSet<String>,
+    pub(super) pages: BTreeSet<String>,
 }
 
 /// An entry that a feed's row remembers as seen, or that is in a document that a backfill has read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct EntrySnapshot {
+pub(super) struct EntrySnapshot {
     /// The URL of the feed, or of the document.
-    pub feed: String,
-    /// The entry's link.
-    pub link: String,
-    /// The page that it names.
-    pub page: PageId,
+    pub(super) feed: String,
+    pub(super) link: String,
+    pub(super) page: PageId,
 }
 
 /// State of everything once nothing moved any more.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct End {
-    /// When.
-    pub at: Timestamp,
-    /// All rows of pages.
-    pub pages: Vec<Page>,
+pub(super) struct End {
+    pub(super) at: Timestamp,
+    pub(super) pages: Vec<Page>,
     /// Entries that the feeds' rows remember as seen, and those of back catalogues.
-    pub entries: Vec<EntrySnapshot>,
+    pub(super) entries: Vec<EntrySnapshot>,
     /// The next steps of backfills that have not ended, as their rows say.
-    pub backfills: Vec<BackfillJob>,
-    /// Jobs that wait.
-    pub waiting: Vec<Job>,
+    pub(super) backfills: Vec<BackfillJob>,
+    pub(super) waiting: Vec<Job>,
     /// Jobs that were given up, with their errors.
-    pub dead: Vec<(Job, String)>,
+    pub(super) dead: Vec<(Job, String)>,
     /// URLs of all that is found after everything was published; `None` if the run had no index.
-    pub found: Option<Vec<String>>,
+    pub(super) found: Option<Vec<String>>,
     /// Accepted pages whose records cannot be read, or the thumbnails beside them.
-    pub unreadable: Vec<String>,
+    pub(super) unreadable: Vec<String>,
     /// Pages whose records do not say what their last re-check saw.
-    pub unrevised: Vec<Page>,
-    /// Hosts that were forgotten.
-    pub forgotten: Vec<Remains>,
+    pub(super) unrevised: Vec<Page>,
+    pub(super) forgotten: Vec<Remains>,
     /// Hosts that their owners allow again, and that are blocked.
-    pub not_allowed: Vec<String>,
+    pub(super) not_allowed: Vec<String>,
     /// All raw pages after everything was published and swept; `None` if the run kept none.
-    pub raw: Option<Vec<RawSnapshot>>,
+    pub(super) raw: Option<Vec<RawSnapshot>>,
 }
 
 /// Everything that happened.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
-    /// Calls in the order in which they began.
-    pub calls: Vec<CallSnapshot>,
+    pub(super) calls: Vec<CallSnapshot>,
     /// Runs of jobs in the order in which they were settled.
-    pub runs: Vec<JobRun>,
+    pub(super) runs: Vec<JobRun>,
     /// Pages that were sent to be fetched, in the order of their first time.
-    pub sends: Vec<SendSnapshot>,
-    /// Removals that were sent.
-    pub removals: Vec<RemovalSnapshot>,
+    pub(super) sends: Vec<SendSnapshot>,
+    pub(super) removals: Vec<RemovalSnapshot>,
     /// Removals whose runs were done, and when.
-    pub removed: Vec<(Timestamp, RemovalJob)>,
+    pub(super) removed: Vec<(Timestamp, RemovalJob)>,
     /// Archives, sitemaps, and their pages.
-    pub history: HistorySnapshot,
-    /// Queries in their order.
-    pub queries: Vec<QuerySnapshot>,
-    /// Deliveries of hubs in their order.
-    pub deliveries: Vec<DeliverySnapshot>,
-    /// Requests of owners in their order.
-    pub requests: Vec<RequestSnapshot>,
+    pub(super) history: HistorySnapshot,
+    pub(super) queries: Vec<QuerySnapshot>,
+    pub(super) deliveries: Vec<DeliverySnapshot>,
+    pub(super) requests: Vec<RequestSnapshot>,
     /// Times in which hosts are left alone.
-    pub stops: Vec<Stop>,
-    /// State at the end.
-    pub end: End,
+    pub(super) stops: Vec<Stop>,
+    pub(super) end: End,
     /// Everything in one line each, for people.
-    pub log: Vec<(Timestamp, String)>,
-    /// Tasks that panicked.
-    pub panics: Vec<String>,
+    pub(super) log: Vec<(Timestamp, String)>,
+    pub(super) panics: Vec<String>,
     /// The run was broken off, since it did not come to rest.
-    pub restless: bool,
+    pub(super) restless: bool,
 }
 
 impl Trace {
-    /// Adds a line for people.
-    pub fn note(&mut self, at: Timestamp, line: String) {
+    pub(super) fn note(&mut self, at: Timestamp, line: String) {
         self.log.push((at, line));
     }
 

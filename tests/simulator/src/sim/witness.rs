@@ -26,13 +26,11 @@ const POISON_PERCENT: u64 = 15;
 /// The stages and the queue as a worker sees them while it runs one handful of deliveries.
 pub(super) struct Witness<'a> {
     shared: &'a Shared,
-    /// The machine that the worker is on.
     machine: usize,
     program: &'a Program,
     mailbox: Mailbox,
     /// The jobs that were handed out, each with the id of its chain, and how often each was.
     deliveries: Vec<(Receipt, u32, Job)>,
-    /// Ends of runs that are not settled yet.
     ends: Mutex<Vec<(Job, JobEnd)>>,
 }
 
@@ -126,7 +124,7 @@ impl<'a> Witness<'a> {
         let job = BackfillJob { backfill: row.key.clone(), url: row.url.clone(), step: row.step };
         let row = Source::Backfill(Backfill { due, ..row });
         if self.shared.sources.swap(seen, &row).await.is_ok() {
-            let sent = self.shared.jobs.send(&[(Job::new(job), due)]).await;
+            let sent = self.shared.queue.send(&[(Job::new(job), due)]).await;
             self.log(&format!("the next step follows at once: {sent:?}"));
         }
     }

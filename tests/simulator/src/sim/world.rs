@@ -8,7 +8,6 @@ use curlew_policy::site::ownership;
 use std::collections::BTreeMap;
 use url::Url;
 
-/// The whole web.
 #[derive(Clone, Debug)]
 pub(super) struct World {
     pub(super) hosts: Vec<Host>,
@@ -36,12 +35,10 @@ pub(super) struct Named {
     pub(super) at: Moment,
 }
 
-/// A host key.
 #[derive(Clone, Debug)]
 pub(super) struct Host {
     /// Host names below it, the key itself first.
     pub(super) names: Vec<String>,
-    /// Bad times.
     pub(super) bad_times: Vec<BadTime>,
     /// Percentage of answers that take as long as a call may.
     pub(super) slow: u64,
@@ -50,7 +47,6 @@ pub(super) struct Host {
 /// Answer of robots.txt in some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RobotsAnswer {
-    /// The number of a text.
     Text(usize),
     Status(u16),
     Redirect(String),
@@ -90,14 +86,12 @@ pub(super) enum Route {
     Image,
 }
 
-/// An entry of a feed.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) link: String,
     pub(super) from: Moment,
 }
 
-/// A page.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Page {
     /// Decides its title and text.
@@ -134,16 +128,13 @@ pub(super) fn make(seed: u64, steady: bool) -> World {
     maker.world
 }
 
-/// The URL of a robots.txt that is not at its usual place.
 fn moved_robots(name: &str) -> String {
     format!("https://{name}/the-robots.txt")
 }
 
-/// A web in the making.
 pub(super) struct Maker {
     pub(super) dice: Dice,
     pub(super) steady: bool,
-    /// Number of the last page.
     pub(super) pages: u64,
     pub(super) world: World,
 }
@@ -377,7 +368,6 @@ impl Maker {
 }
 
 impl World {
-    /// A web without anything.
     pub(super) fn empty() -> World {
         World {
             hosts: vec![],

@@ -12,10 +12,7 @@ const REMOVED_WITHIN: Millis = Millis::from_hours(4);
 
 /// 5. What is gone, blocked or noindexed is not found from the moment that it is removed, which follows soon upon the
 ///    judgement; and what is accepted is found once everything is published.
-///
-/// # Errors
-/// The first hit that should not be one, removal that was lost, or page that should be found.
-pub fn nothing_gone_is_found(trace: &Trace) -> Result<(), Violation> {
+pub(super) fn nothing_gone_is_found(trace: &Trace) -> Result<(), Violation> {
     for query in &trace.queries {
         let rows: BTreeMap<&str, &Page> = query.rows.iter().map(|page| (page.url.as_str(), page)).collect();
         for hit in &query.hits {

@@ -14,10 +14,7 @@ use std::collections::BTreeMap;
 const POLLED_WITHIN: Millis = Millis::from_hours(4);
 
 /// 9. From an owner's stop on, no call to the host, to its robots.txt or its proofs either, until the owner allows it.
-///
-/// # Errors
-/// The first call that breaks it.
-pub fn left_alone_when_told(trace: &Trace) -> Result<(), Violation> {
+pub(super) fn left_alone_when_told(trace: &Trace) -> Result<(), Violation> {
     for stop in trace.stops.iter().filter(|stop| stop.by_owner) {
         let Some(from) = stop.from else { continue };
         let in_time = |at| at > from + TOO_LATE && stop.until.is_none_or(|until| at < until);
@@ -30,10 +27,7 @@ pub fn left_alone_when_told(trace: &Trace) -> Result<(), Violation> {
 }
 
 /// 10. Once a host is forgotten, nothing that is stored names its pages but the rows that say that they are gone.
-///
-/// # Errors
-/// The first host of which something is left.
-pub fn forgotten_is_gone(trace: &Trace) -> Result<(), Violation> {
+pub(super) fn forgotten_is_gone(trace: &Trace) -> Result<(), Violation> {
     match trace.end.forgotten.iter().find(|forgotten| !forgotten.left.is_empty()) {
         Some(forgotten) => {
             let what = format!("of {} there is left: {}", forgotten.host, forgotten.left.join(", "));
@@ -44,10 +38,7 @@ pub fn forgotten_is_gone(trace: &Trace) -> Result<(), Violation> {
 }
 
 /// 11. Only who has published a challenge, not too long ago, is granted anything but a look for it.
-///
-/// # Errors
-/// The first request that was granted all the same.
-pub fn only_owners_are_heard(trace: &Trace) -> Result<(), Violation> {
+pub(super) fn only_owners_are_heard(trace: &Trace) -> Result<(), Violation> {
     for request in trace.requests.iter().filter(|request| request.request != OwnerRequest::Look) {
         let may_be_proven = request.published.is_some_and(|at| at + PROOF_LIFE > request.at);
         if request.is_granted() && !may_be_proven {
@@ -59,10 +50,7 @@ pub fn only_owners_are_heard(trace: &Trace) -> Result<(), Violation> {
 }
 
 /// 12. A host that its owner allows again is not blocked any more.
-///
-/// # Errors
-/// The first that is.
-pub fn allowed_again(trace: &Trace) -> Result<(), Violation> {
+pub(super) fn allowed_again(trace: &Trace) -> Result<(), Violation> {
     match trace.end.not_allowed.first() {
         Some(host) => violated("12 allowed again", trace.end.at, format!("{host} is still blocked")),
         None => Ok(()),
@@ -70,10 +58,7 @@ pub fn allowed_again(trace: &Trace) -> Result<(), Violation> {
 }
 
 /// 13. A hub's delivery brings no entry that the feed itself does not list: no call, and no row.
-///
-/// # Errors
-/// The first page that only a delivery names.
-pub fn no_entry_by_delivery(trace: &Trace) -> Result<(), Violation> {
+pub(super) fn no_entry_by_delivery(trace: &Trace) -> Result<(), Violation> {
     const NAME: &str = "13 no entry by delivery";
     if let Some(call) = trace.calls.iter().find(|call| call.url.contains(FALSE_PATH)) {
         return violated(NAME, call.start, format!("{} was called", call.url));
@@ -85,10 +70,7 @@ pub fn no_entry_by_delivery(trace: &Trace) -> Result<(), Violation> {
 }
 
 /// 14. However often hubs tell of news, a feed is not polled sooner after its last poll than the floor allows.
-///
-/// # Errors
-/// The first poll that came too soon.
-pub fn no_poll_below_the_floor(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
+pub(super) fn no_poll_below_the_floor(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
     let too_soon = trace.calls.iter().find(|call| call.polled_at.is_some_and(|at| at + rules.poll_floor > call.start));
     match too_soon {
         Some(call) => {
@@ -101,10 +83,7 @@ pub fn no_poll_below_the_floor(trace: &Trace, rules: &Rules) -> Result<(), Viola
 
 /// 15. A subscription ends with its feed: a delivery for one that is retired is told so, and so is one for a blocked
 ///     feed once the feed was found blocked.
-///
-/// # Errors
-/// The first delivery that was taken all the same.
-pub fn subscriptions_end(trace: &Trace) -> Result<(), Violation> {
+pub(super) fn subscriptions_end(trace: &Trace) -> Result<(), Violation> {
     const NAME: &str = "15 subscriptions end";
     let mut before: BTreeMap<&str, &DeliverySnapshot> = BTreeMap::new();
     for delivery in trace.deliveries.iter().filter(|delivery| delivery.signed && delivery.answer == HubAnswer::Yes) {

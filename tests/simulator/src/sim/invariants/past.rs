@@ -11,10 +11,7 @@ use std::collections::BTreeMap;
 const PORTIONS: usize = 2;
 
 /// 16. Of its back catalogue a host key gives no more pages and documents a day than the budget.
-///
-/// # Errors
-/// The first page or document that is more.
-pub fn the_past_has_a_budget(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
+pub(super) fn the_past_has_a_budget(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
     let pages = trace.sends.iter().filter(|send| trace.history.pages.contains(&send.url));
     let pages = pages.map(|send| (send.at, &send.host, &send.url));
     // A call that began shortly after midnight may have been granted before.
@@ -36,10 +33,7 @@ pub fn the_past_has_a_budget(trace: &Trace, rules: &Rules) -> Result<(), Violati
 
 /// 17. A new post waits behind no more than [`PORTIONS`] portions of older pages of its host key: when it is sent, no
 ///     more are sent and still to be called.
-///
-/// # Errors
-/// The first post that found more.
-pub fn new_posts_come_first(trace: &Trace) -> Result<(), Violation> {
+pub(super) fn new_posts_come_first(trace: &Trace) -> Result<(), Violation> {
     let mut first_called: BTreeMap<&str, Timestamp> = BTreeMap::new();
     for call in trace.calls.iter().filter(|call| call.kind == CallKind::Page) {
         first_called.entry(&call.url).or_insert(call.start);
