@@ -1,6 +1,6 @@
 //! Functions: their execution environments, the time of their invocations, and the bill for it.
 
-use super::access::lock;
+use super::access::{list, lock};
 use super::clock::{START, now};
 use super::cloud::{Cloud, Entrance};
 use super::processor::Processor;
@@ -14,6 +14,7 @@ use curlew_lambda::rehearsal::{Environment, Outside};
 use curlew_model::Millis;
 use curlew_testkit::memory::{CountingSeeds, TokioClock};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -27,6 +28,8 @@ const IDLE: Duration = Duration::from_secs(600);
 /// Lines and bytes that functions have logged since they were last taken. Global, as the log itself.
 static LINES: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
+/// Names of the metrics that functions have written since they were last taken.
+static METRICS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// Counts log lines.
 pub(super) fn logged(bytes: &[u8]) {
@@ -38,6 +41,20 @@ pub(super) fn logged(bytes: &[u8]) {
 /// Returns the lines and bytes logged since the last call.
 pub(super) fn take_logged() -> (u64, u64) {
     (LINES.swap(0, Ordering::Relaxed), BYTES.swap(0, Ordering::Relaxed))
+}
+
+/// Returns the number of metrics that functions have written since the last call; each is billed for the hour.
+pub(super) fn take_metrics() -> usize {
+    std::mem::take(&mut *lock(&METRICS)).len()
+}
+
+/// Notes the metrics of log lines in CloudWatch's embedded metric format.
+fn note_metrics(lines: &[u8]) {
+    for line in lines.split(|byte| *byte == b'\n') {
+        let line: Value = serde_json::from_slice(line).unwrap_or_default();
+        let metrics = list(&line["_aws"]["CloudWatchMetrics"]).flat_map(|directive| list(&directive["Metrics"]));
+        lock(&METRICS).extend(metrics.filter_map(|metric| metric["Name"].as_str().map(str::to_owned)));
+    }
 }
 
 /// A deployed function.
@@ -80,6 +97,7 @@ impl DeployedFunction {
         let mut metrics = Vec::new();
         let answer = process.environment.invoke(event, deadline, &mut metrics).await;
         logged(&metrics);
+        note_metrics(&metrics);
         let milliseconds = (began.elapsed().as_secs_f64() * 1e3).ceil();
         let memory = f64::from(self.size.memory_mb) / 1024.0;
         self.bill(Unit::LambdaRequest, 1.0);

@@ -3,8 +3,8 @@
 
 use super::clock::START;
 use crate::aws::random::Random;
-use curlew_model::{Millis, Timestamp};
-use curlew_policy::polling::schedule::{estimate, start};
+use curlew_model::{Habit, Millis, Timestamp};
+use curlew_policy::polling::schedule::{estimate, start, times_a_cycle};
 use curlew_policy::rules::Rules;
 
 /// Time between two polls of a feed without a history.
@@ -55,6 +55,17 @@ impl History {
         (0..).zip(rates).map(|(number, rate)| History::with_rate(number, wanted * rate / mean, &mut dice)).collect()
     }
 
+    /// Scales the rates of the feeds that are polled in the first minutes of a cycle, so that all feeds, for which these
+    /// stand, have the pages that are meant: by chance too few or too many of the busiest are among them.
+    pub(super) fn weigh(sample: &mut [History], load: &Load, rules: &Rules, minutes: u64) {
+        let stands_for = |history: &History| {
+            let polled = u64::from(times_a_cycle(history.interval(rules), rules)) * minutes;
+            (CYCLE.0 as f64 / Millis::from_mins(polled).0 as f64).max(1.0)
+        };
+        let told: f64 = sample.iter().map(|history| history.rate * CYCLES_A_MONTH * stands_for(history)).sum();
+        sample.iter_mut().for_each(|history| history.rate *= load.pages / told);
+    }
+
     fn with_rate(number: u64, rate: f64, dice: &mut Random) -> History {
         let mut at = START;
         let mut published: Vec<Timestamp> = std::iter::repeat_with(|| {
@@ -67,9 +78,9 @@ impl History {
         History { number, rate, published }
     }
 
-    /// Returns the interval at which the program polls it, if nothing but its past has a say.
+    /// Returns the shortest interval at which the program polls it: a silence makes it longer.
     pub(super) fn interval(&self, rules: &Rules) -> Millis {
-        let habit = start(self.published.iter().copied(), START);
+        let habit = Habit { news_at: None, ..start(self.published.iter().copied(), START) };
         rules.adaptive.then(|| estimate(&habit, rules, START)).flatten().unwrap_or(rules.poll_interval)
     }
 }

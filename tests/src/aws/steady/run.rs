@@ -4,7 +4,7 @@
 use super::access::lock;
 use super::clock::{START, began, now, start};
 use super::cloud::{Cloud, Entrance};
-use super::functions::{DeployedFunction, logged, take_logged};
+use super::functions::{DeployedFunction, logged, take_logged, take_metrics};
 use super::history::{CYCLE, History, Load, gap};
 use super::pollers::Mapping;
 use super::processor::Processor;
@@ -14,7 +14,7 @@ use crate::aws::meter::Metered;
 use crate::aws::random::Random;
 use curlew_aws::{Connection, Names, Store};
 use curlew_lambda::rehearsal::log_to;
-use curlew_model::{FeedSource, Habit, Job, Millis, PollJob, Source, SourceKey};
+use curlew_model::{ExtraSlot, FeedSource, Habit, Job, Millis, PollJob, Source, SourceKey};
 use curlew_policy::address;
 use curlew_policy::polling::schedule::{estimate, extra_slots, next_poll, times_a_cycle};
 use curlew_policy::rules::Rules;
@@ -37,16 +37,16 @@ const QUEUES: [&str; 5] = ["discover", "poll", "fetch", "extract", "remove"];
 /// old at once; and those that are measured: a day.
 const WARM: u64 = 3;
 const MEASURED: u64 = 3;
-/// Cycles between both, in which feeds are listed under all slots that they are polled at from time to time.
+/// Cycles between both, in which copies of robots.txt and rows of hosts become as old as they usually are.
 const SETTLING: u64 = 1;
 /// Time before a cycle at which its feeds are prepared for it, which takes some minutes.
 const PREPARED_BEFORE: Duration = Duration::from_secs(1_800);
 /// Minutes before a measured window in which everything gets under way.
-const LEAD: u64 = 9;
+const LEAD: u64 = 10;
 /// Time after a window in which what is under way ends.
 const DRAIN: Duration = Duration::from_secs(1_200);
 /// Minutes after which an unused stack is idle: every mapping rests. And minutes of it that are measured.
-const UNUSED_MINUTES: u64 = 25;
+const UNUSED_MINUTES: u64 = 35;
 const IDLE_MINUTES: u64 = 30;
 /// Mark up to which dispatch has sent what is due.
 const DISPATCHED: &str = "dispatch";
@@ -75,6 +75,8 @@ pub struct Measured {
     pub everyday: (u64, Metered),
     /// Polls of whole cycles, windows and what comes before and after them, and how many were due.
     pub polls: (u64, u64),
+    /// Metrics that functions wrote in a window, on average: each is billed by the hour.
+    pub metrics: f64,
     /// Calls to sites in the windows.
     pub traffic: Traffic,
     /// Feeds that were simulated.
@@ -178,8 +180,9 @@ impl SimulatedStack {
         self.wake(&["poll"]);
 
         let window = LEAD + load.minutes;
-        let histories: Vec<History> =
+        let mut histories: Vec<History> =
             History::draw(&load).into_iter().filter(|history| self.is_polled_in(window, history)).collect();
+        History::weigh(&mut histories, &load, &self.rules, window);
         let mut feeds: Vec<WatchedFeed> = histories
             .iter()
             .map(|history| WatchedFeed { number: history.number, rate: history.rate, row: feed(history.number) })
@@ -206,7 +209,7 @@ impl SimulatedStack {
         self.cloud.queues.named(&format!("{STACK}-fetch")).clear();
         lock(&self.cloud.tables).clear(&format!("{STACK}-parked"));
         self.wake(&["fetch", "extract"]);
-        let (mut everyday, mut traffic, mut polls) = (Metered::default(), Traffic::default(), (0, 0));
+        let (mut everyday, mut traffic, mut polls, mut metrics) = (Metered::default(), Traffic::default(), (0, 0), 0.0);
         let mut dice = Random::new(load.seed);
         for cycle in WARM + 1..=WARM + SETTLING + MEASURED {
             let is_measured = cycle > WARM + SETTLING;
@@ -221,11 +224,14 @@ impl SimulatedStack {
             self.ticks(LEAD).await;
             self.take();
             let of_lead = self.sites.take_traffic();
+            take_metrics();
             self.ticks(load.minutes).await;
             let (cost, of_window) = (self.take(), self.sites.take_traffic());
+            let metrics_of_window = take_metrics();
             sleep(DRAIN).await;
             if is_measured {
                 everyday.merge(&cost);
+                metrics += metrics_of_window as f64 / MEASURED as f64;
                 traffic = traffic.and(&of_window);
                 let made = of_lead.and(&of_window).and(&self.sites.take_traffic());
                 polls = (polls.0 + made.polls, polls.1 + due);
@@ -259,6 +265,7 @@ impl SimulatedStack {
             idle,
             everyday: (load.minutes * MEASURED, everyday),
             polls,
+            metrics,
             traffic,
             feeds: feeds.len(),
             indexed,
@@ -279,8 +286,8 @@ impl SimulatedStack {
     }
 
     /// Makes up for the time between two windows, in which nothing is polled: what is known of each feed is what it
-    /// would be had it been polled all the time until a cycle begins. Returns the number of polls that are due in the
-    /// first minutes of the cycle.
+    /// would be had it been polled all the time until a cycle begins, and the slots under which it is listed are, too.
+    /// Returns the number of polls that the ticks in the first minutes of the cycle find due.
     async fn polled_meanwhile(
         &self,
         rows: &dyn Sources,
@@ -289,7 +296,9 @@ impl SimulatedStack {
         dice: &mut Random,
     ) -> u64 {
         let began = START + Millis(CYCLE.0 * cycle);
-        let ends = began + Millis::from_mins(minutes);
+        // The first tick is that of the cycle's first minute, which is looked at already.
+        let last_tick = (minutes - 1) / self.template.dispatch_every() * self.template.dispatch_every();
+        let (begins, ends) = (began + Millis::from_mins(1), began + Millis::from_mins(last_tick + 1));
         let mut due = 0;
         for feed in feeds {
             let (mut row, seen) = stored(rows, &feed.row.key).await;
@@ -297,10 +306,17 @@ impl SimulatedStack {
                 let Habit { gap: learned, news_at } = feed.row.polling.habit;
                 row.polling.habit = Habit { gap: learned, news_at: news_at.map(|_| began - gap(feed.rate, dice)) };
                 row.interval = estimate(&row.polling.habit, &self.rules, began).unwrap_or(self.rules.poll_interval);
+                let times = times_a_cycle(row.interval, &self.rules);
+                for (key, slot) in extra_slots(&row, times) {
+                    let extra = ExtraSlot { key, slot, feed: row.key.clone(), url: row.url.clone() };
+                    rows.insert(&Source::Extra(extra)).await.expect("a row is written");
+                }
+                let listed = u8::try_from(times - 1).expect("there are at most eight slots");
+                row.polling.extra_slots = row.polling.extra_slots.max(listed);
                 rows.swap(seen, &Source::Feed(row.clone())).await.expect("a row is written");
             }
             self.sites.polled_before(feed.number, began, row.interval);
-            let mut from = began;
+            let mut from = begins;
             while let Some(at) = next_poll(&row, &self.rules, from).filter(|at| *at < ends) {
                 due += 1;
                 from = at + Millis::from_mins(1);

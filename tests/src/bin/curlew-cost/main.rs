@@ -31,7 +31,7 @@ cargo xtask cost --steady [OPTION…]: a month of everyday use, in simulated tim
   --pages N          new pages a month of all of them (default 1000000)
   --stored N         pages that are stored already (default 1000000)
   --searches N       searches a month (default 10000)
-  --minutes N        minutes of each of the three windows that are simulated (default 12)
+  --minutes N        minutes of each of the three windows that are simulated (default 15)
   --seed N           seed of everything that is drawn (default 7)
   --bars             fails if a figure is over its bar";
 
@@ -45,23 +45,19 @@ const POLLS_BAR: f64 = 8.0;
 const EMPTY_SWEEPS: u32 = 5;
 
 fn main() -> ExitCode {
-    if std::env::args().any(|argument| argument == "--steady") {
-        return match steady::run(std::env::args().skip(1)) {
-            Ok(()) => ExitCode::SUCCESS,
+    let arguments = || std::env::args().skip(1);
+    let ran = if arguments().any(|argument| argument == "--steady") {
+        steady::run(arguments())
+    } else {
+        match size(arguments()) {
+            Ok(size) => measure(size),
             Err(error) => {
-                eprintln!("curlew-cost: {error:#}");
-                ExitCode::FAILURE
+                eprintln!("curlew-cost: {error:#}\n{USAGE}");
+                return ExitCode::from(2);
             }
-        };
-    }
-    let size = match size(std::env::args().skip(1)) {
-        Ok(size) => size,
-        Err(error) => {
-            eprintln!("curlew-cost: {error:#}\n{USAGE}");
-            return ExitCode::from(2);
         }
     };
-    match measure(size) {
+    match ran {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("curlew-cost: {error:#}");

@@ -90,20 +90,14 @@ impl Report {
 
     /// Returns the bill of an idle stack: schedules, and the long polls of mappings that do not rest.
     fn standing(&self) -> Bill {
-        let line = |service, target: &str, operation: &str, unit| Line {
-            service,
-            target: target.to_owned(),
-            operation: operation.to_owned(),
-            caller: String::new(),
-            unit,
-            source: Source::Modelled,
-        };
         let mut metered = Metered::default();
-        let mut add = |line: Line, units: f64| metered.add(line, units as u64, units);
+        let mut add = |service, target: &str, operation: &str, unit, units: f64| {
+            metered.add(Line::new(service, target, operation, unit, Source::Modelled), units as u64, units);
+        };
         let schedules = ticks() + INDEX_RUNS + OTHER_RUNS;
-        add(line(Service::Scheduler, "all schedules", "invoke", Unit::Schedule), schedules);
+        add(Service::Scheduler, "all schedules", "invoke", Unit::Schedule, schedules);
         let polls = mapping::idle_receives(DAYS) * BUSY_QUEUES;
-        add(line(Service::Sqs, "poll", "empty receives of the poll mapping", Unit::SqsRequest), polls);
+        add(Service::Sqs, "poll", "empty receives of the poll mapping", Unit::SqsRequest, polls);
         Bill::of(&metered)
     }
 
@@ -196,16 +190,21 @@ impl Report {
             ("a million new pages", self.million_pages().total(), bars.pages),
             ("a month of polls", self.month_of_polls().total(), bars.polls),
         ];
-        let missed = figures.iter().filter(|(_, dollars, bar)| dollars.is_nan() || dollars > bar);
-        let missed: Vec<String> =
-            missed.map(|(name, dollars, bar)| format!("{name}: ${dollars:.2}, and at most ${bar:.2}")).collect();
-        if missed.is_empty() { Ok(()) } else { bail!("over the bar: {}", missed.join("; ")) }
+        hold(&figures)
     }
 }
 
 /// Returns the number of ticks of dispatch in a month.
 fn ticks() -> f64 {
     MINUTES / dispatch_every() as f64
+}
+
+/// Fails if a figure, given with its name and its bar, is over the bar or is none.
+pub(crate) fn hold(figures: &[(&str, f64, f64)]) -> Result<()> {
+    let missed = figures.iter().filter(|(_, dollars, bar)| dollars.is_nan() || dollars > bar);
+    let missed: Vec<String> =
+        missed.map(|(name, dollars, bar)| format!("{name}: ${dollars:.2}, and at most ${bar:.2}")).collect();
+    if missed.is_empty() { Ok(()) } else { bail!("over the bar: {}", missed.join("; ")) }
 }
 
 pub(crate) fn print_services(bill: &Bill) {

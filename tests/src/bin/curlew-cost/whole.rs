@@ -11,8 +11,6 @@ use std::fmt::Write as _;
 
 /// Metrics that the alarms of `infra/watch.yaml` look at.
 const ALARMS: f64 = 5.0;
-/// Metrics of the stack's own, `Trouble` and `BatchesFailed`, if they are written in every hour of the month.
-const METRICS: f64 = 2.0;
 /// Bytes of a gigabyte, as AWS bills them here.
 const GB: f64 = 1e9;
 
@@ -35,8 +33,8 @@ pub(crate) struct Beside {
     pub(crate) object_bytes: f64,
     /// Bytes sent to sites.
     pub(crate) traffic: f64,
-    /// True if figures of the stack's own are written.
-    pub(crate) is_busy: bool,
+    /// Metrics of the stack's own that are written, in an average hour.
+    pub(crate) metrics: f64,
 }
 
 /// A sum at list price, and what is left of it after the free tiers.
@@ -65,14 +63,13 @@ fn lines(bill: &Bill, beside: &Beside) -> Vec<(&'static str, Due)> {
     let metered = METERED.iter().map(|(name, units)| (*name, units.iter().map(of_unit).fold(Due::default(), Due::and)));
     let rows = Due::new(dollars(Unit::TableByteMonth, 1.0), beside.table_bytes, lasting_free(Unit::TableByteMonth));
     let copies = Due::new(TABLE_COPY_GB / GB, beside.table_bytes, 0.0);
-    let metrics = if beside.is_busy { METRICS } else { 0.0 };
     metered
         .chain([
             ("tables, stored, with their recovery", rows.and(copies)),
             ("bucket, stored", Due::new(dollars(Unit::S3ByteMonth, 1.0), beside.object_bytes, 0.0)),
             ("traffic to sites", Due::new(TRAFFIC_A_GB / GB, beside.traffic, FREE_TRAFFIC)),
             ("alarms", Due::new(ALARM_METRIC, ALARMS, FREE_ALARM_METRICS)),
-            ("metrics of its own", Due::new(CUSTOM_METRIC, metrics, FREE_CUSTOM_METRICS)),
+            ("metrics of its own", Due::new(CUSTOM_METRIC, beside.metrics, FREE_CUSTOM_METRICS)),
         ])
         .collect()
 }
@@ -111,18 +108,10 @@ mod tests {
     fn every_metered_unit_and_all_that_stands_beside_is_in_the_sum() {
         let mut metered = Metered::default();
         for unit in Unit::ALL {
-            let line = Line {
-                service: Service::Sqs,
-                target: String::new(),
-                operation: String::new(),
-                caller: String::new(),
-                unit,
-                source: Source::Modelled,
-            };
-            metered.add(line, 1, 30e6);
+            metered.add(Line::new(Service::Sqs, "", "", unit, Source::Modelled), 1, 30e6);
         }
         let bill = Bill::of(&metered);
-        let stored = Beside { table_bytes: 30e9, object_bytes: 10e9, traffic: 101e9, is_busy: true };
+        let stored = Beside { table_bytes: 30e9, object_bytes: 10e9, traffic: 101e9, metrics: 2.0 };
         let sum = lines(&bill, &stored).into_iter().fold(Due::default(), |sum, (_, due)| sum.and(due));
         let in_storage = dollars(Unit::S3ByteMonth, 30e6) + dollars(Unit::TableByteMonth, 30e6);
         let beside = 30.0 * 0.45 + 10.0 * 0.023 + 101.0 * 0.09 + 5.0 * 0.1 + 2.0 * 0.3;
