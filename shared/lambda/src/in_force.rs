@@ -25,7 +25,7 @@ const BODIES_PERCENT: usize = 20;
 /// The part of it that one sitemap may take, in percent: its text and what is read from it come besides.
 const SITEMAP_PERCENT: usize = 10;
 /// The part of it that decoding an image may take, in percent. The image itself is one of the bodies.
-const DECODED_PERCENT: usize = 50;
+const DECODED_PERCENT: usize = 44;
 
 /// The settings of one invocation.
 pub(crate) struct InForce {

@@ -19,7 +19,7 @@ const WITHIN: &str = "dispatch-within";
 const LIST: usize = 500;
 /// Number of rows after which the mark moves; a tick that is cut off sends no more of them again.
 const MARK_EVERY: usize = 2_000;
-/// Number of rows after which a tick ends: three minutes of fifteen million feeds, more than a function has time for.
+/// Number of rows after which a tick ends: five minutes of nine million feeds, more than a function has time for.
 const MOST_ROWS: usize = 100_000;
 /// Maximum number of polls of one job: about 200 KB of a message.
 const MOST_POLLS: usize = 1_000;

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 /// Number of polls of one message that run at once.
-pub const POLLS_AT_ONCE: usize = 64;
+pub const POLLS_AT_ONCE: usize = 48;
 /// Beginning of the names of marks, by a message's first feed, that tell which message was done last.
 const MARK: &str = "polls-";
 
@@ -207,7 +207,7 @@ impl Poll {
             }
             return Ok(());
         };
-        let visit = match self.intake.politeness.open_for_poll(host, &format!("poll {}", first.feed)).await {
+        let visit = match self.intake.politeness.open_for_poll(host, &format!("poll {}", first.feed), None).await {
             Ok(LeaseOutcome::Granted(visit)) => visit,
             Ok(LeaseOutcome::NotNow(NotNow { until, why: None })) => {
                 left.push_together(&polls, until);
