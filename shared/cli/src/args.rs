@@ -236,15 +236,9 @@ pub(crate) enum Command {
         listen: SocketAddr,
     },
     /// Check the store and its processes, and say what to do; fails if something does not work
-    Doctor {
-        #[command(flatten)]
-        output: Output,
-    },
+    Doctor(Output),
     /// Show counts, held hosts, parked jobs, and the reasons why pages were rejected
-    Status {
-        #[command(flatten)]
-        output: Output,
-    },
+    Status(Output),
     /// List the sites
     Sites(ListArgs),
     /// List the feeds that are polled
@@ -300,15 +294,11 @@ pub(crate) enum Command {
     /// List the claims to sites, with their proofs and requests
     Owners(ListArgs),
     /// Create or revoke sign-in tokens for the pages under /admin
-    Admin {
-        #[command(subcommand)]
-        what: AdminWhat,
-    },
+    #[command(subcommand)]
+    Admin(AdminWhat),
     /// Check or show settings, or change those of a stack
-    Config {
-        #[command(subcommand)]
-        what: ConfigWhat,
-    },
+    #[command(subcommand)]
+    Config(ConfigWhat),
     /// Write a file with the settings that most installations need, to fill in; keeps an existing file
     Init(InitArgs),
     /// Manage the keys that sign requests, so that sites can verify this crawler
@@ -351,17 +341,13 @@ pub(crate) enum Command {
     /// Run the extractor over the kept raw pages, without a call; records that change are updated
     Reextract(ReextractArgs),
     /// Export records, feeds or raw pages for other programs
-    Export {
-        #[command(subcommand)]
-        what: Export,
-    },
+    #[command(subcommand)]
+    Export(Export),
     /// Import feeds or pages from other programs
     Import(With<Import>),
     /// Try one component offline (robots, feed, page, …): JSON Lines in, JSON Lines out, or one plain document
-    Check {
-        #[command(subcommand)]
-        what: Check,
-    },
+    #[command(subcommand)]
+    Check(Check),
     /// Print the completions of this program for a shell
     Completions {
         /// The shell

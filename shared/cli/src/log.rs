@@ -56,40 +56,20 @@ impl<W: Write> Write for Escaping<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io;
-    use std::sync::{Arc, Mutex, PoisonError};
-    use tracing_subscriber::fmt::MakeWriter;
-
-    #[derive(Clone, Default)]
-    struct Kept(Arc<Mutex<Vec<u8>>>);
-
-    impl io::Write for Kept {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(bytes);
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    impl<'a> MakeWriter<'a> for Kept {
-        type Writer = Kept;
-        fn make_writer(&'a self) -> Kept {
-            self.clone()
-        }
-    }
+    use std::io::{self, Read, Seek};
 
     #[test]
-    fn o09_no_field_of_a_log_line_steers_a_terminal() {
-        let kept = Kept::default();
-        let log =
-            tracing_subscriber::fmt().with_ansi(false).with_target(false).fmt_fields(debug_fn(field).delimited(" "));
+    fn o09_no_field_of_a_log_line_steers_a_terminal() -> io::Result<()> {
+        let mut kept = tempfile::tempfile()?;
+        let log = tracing_subscriber::fmt().with_ansi(false).with_target(false).with_writer(kept.try_clone()?);
+        let log = log.fmt_fields(debug_fn(field).delimited(" ")).finish();
         let trap = "<rss\u{1b}]0;PWNED\u{7}\r\n2026-01-01 ERROR forged\u{9b}31m \u{202e}gpj.exe\u{2066}\u{2028}";
-        tracing::subscriber::with_default(log.with_writer(kept.clone()).finish(), || {
+        tracing::subscriber::with_default(log, || {
             tracing::warn!(shown = %trap, quoted = trap, debug = ?trap, number = 7, "a message {trap}");
         });
-        let said = String::from_utf8(kept.0.lock().unwrap_or_else(PoisonError::into_inner).clone()).unwrap_or_default();
+        let mut said = String::new();
+        kept.rewind()?;
+        kept.read_to_string(&mut said)?;
         let line = said.strip_suffix('\n').unwrap_or_default();
         assert!(!line.is_empty() && !line.contains(steers), "{line:?}");
         for part in
@@ -97,5 +77,6 @@ mod tests {
         {
             assert!(line.contains(&format!(" {part}")), "{part} is no field of {line}");
         }
+        Ok(())
     }
 }

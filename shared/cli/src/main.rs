@@ -73,14 +73,14 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 fn run(Cli { shared, command }: Cli) -> Result<()> {
     match command {
-        Command::Check { what } => check::run(what, &shared),
-        Command::Config { what } if !shared.aws => commands::config::run(&what, &shared),
+        Command::Check(what) => check::run(what, &shared),
+        Command::Config(what) if !shared.aws => commands::config::run(&what, &shared),
         Command::Init(args) => commands::config::init(&args),
         Command::Completions { shell } => commands::manual::completions(shell),
         Command::Man { folder } => commands::manual::pages(&folder),
         Command::Health { listen } => commands::health::run(listen),
         // Doctor goes on with wrong settings, and says what is wrong.
-        Command::Doctor { output } => {
+        Command::Doctor(output) => {
             let loaded = load(&shared);
             let log = loaded.as_ref().map_or(LogForm::Text, |settings| settings.log);
             let work = doctor::run(loaded, shared.data.clone(), Place::new(&shared), output.json);

@@ -24,15 +24,9 @@ pub(crate) enum Check {
         agent: Option<String>,
     },
     /// Show the entries of a feed
-    Feed {
-        #[command(flatten)]
-        document: Document,
-    },
+    Feed(Document),
     /// List the feeds that a page names
-    Discover {
-        #[command(flatten)]
-        document: Document,
-    },
+    Discover(Document),
     /// Show the record that would be stored for a page, and whether it would be accepted
     Page {
         #[command(flatten)]
@@ -60,8 +54,5 @@ pub(crate) enum Check {
         image: Option<PathBuf>,
     },
     /// Tell whether an address may be called
-    Address {
-        #[command(flatten)]
-        document: Document,
-    },
+    Address(Document),
 }

@@ -75,8 +75,8 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
             let agent = agent_of(agent)?;
             each(&document, |q| robots::answer(q, &agent), &[], "robots")
         }
-        Check::Feed { document } => each(&document, feed::answer, &[], "body"),
-        Check::Discover { document } => each(&document, feed::discovered, &[], "html"),
+        Check::Feed(document) => each(&document, feed::answer, &[], "body"),
+        Check::Discover(document) => each(&document, feed::discovered, &[], "html"),
         Check::Page { document, label: Some(label), .. } => {
             let right = String::from_utf8(read(&label)?).context("the right text is not UTF-8")?;
             each(&document, page::labelled, &[("text", &right)], "html")
@@ -98,7 +98,7 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
             let url = document.url.as_deref().unwrap_or_default();
             output::json(&reply(&json!({ "url": url, "title": title, "image_b64": image }), answer))
         }
-        Check::Address { document } => {
+        Check::Address(document) => {
             let config = settings()?;
             if let (None, Some(url)) = (&document.file, &document.url) {
                 return output::json(&reply(&json!({ "url": url }), |q| address::answer(q, &config)));

@@ -89,7 +89,7 @@ impl Place {
 
 pub(crate) async fn run(command: Command, config: Config, place: Place) -> Result<()> {
     match command {
-        Command::Config { what } => match &place {
+        Command::Config(what) => match &place {
             Place::Here => Ok(()),
             Place::Stack(name) => Box::pin(config::on_stack(&what, &config, name)).await,
         },
@@ -115,7 +115,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
             publish::sample(place.alone(config).await?, &place, count, all, output.json).await
         }
         Command::Index { year, output } => publish::index(&*place.alone(config).await?, year, output.json).await,
-        Command::Status { output } => crate::status::run(&place.beside(config).await?, output.json).await,
+        Command::Status(output) => crate::status::run(&place.beside(config).await?, output.json).await,
         Command::Sites(args) => list::sites(&place.beside(config).await?, &args).await,
         Command::Feeds(args) => list::feeds(&place.beside(config).await?, &args).await,
         Command::Pages(args) => list::pages(&place.beside(config).await?, &args).await,
@@ -133,7 +133,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         Command::Model(args) => Box::pin(model::run(args, config, &place)).await,
         Command::Messages(args) => messages::run(&place.beside(config).await?, args).await,
         Command::Owners(args) => owners::run(&place.beside(config).await?, &args).await,
-        Command::Admin { what } => {
+        Command::Admin(what) => {
             place.here("admin")?;
             admin::run(&place.beside(config).await?, what).await
         }
@@ -161,7 +161,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         }
         Command::Fsck { repair, output } => fsck::run(&place, config, repair, output.json).await,
         Command::Reextract(args) => reextract::run(&*place.alone(config).await?, args).await,
-        Command::Export { what } => transfer::export(&place.beside(config).await?, what).await,
+        Command::Export(what) => transfer::export(&place.beside(config).await?, what).await,
         Command::Import(With { what, json }) => {
             let world = place.alone(config).await?;
             match what {

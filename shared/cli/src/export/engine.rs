@@ -177,15 +177,15 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
     use async_trait::async_trait;
-    use curlew_model::Timestamp;
+    use curlew_app::SystemClock;
     use curlew_ports::Reply;
     use std::sync::Mutex;
+    use tokio::time::Instant;
 
     /// An engine that gives these answers in turn, and keeps what was posted.
     struct Scripted {
         answers: Mutex<Vec<(u16, String)>>,
         posted: Mutex<Vec<String>>,
-        slept: Mutex<Vec<Millis>>,
     }
 
     #[async_trait]
@@ -202,21 +202,6 @@ mod tests {
         }
     }
 
-    #[async_trait]
-    impl Clock for Scripted {
-        fn now(&self) -> Timestamp {
-            Timestamp::EPOCH
-        }
-
-        fn monotonic(&self) -> Millis {
-            Millis(0)
-        }
-
-        async fn sleep(&self, time: Millis) {
-            self.slept.lock().unwrap().push(time);
-        }
-    }
-
     const DONE: &str = r#"{"took":1,"errors":false}"#;
 
     /// An answer that has this outcome of the first action, while the others are done.
@@ -225,27 +210,30 @@ mod tests {
         format!(r#"{{"errors":true,"items":[{first},{others}]}}"#)
     }
 
-    async fn take(answers: &[(u16, &str)]) -> (Result<Vec<String>>, Arc<Scripted>) {
+    /// Returns what became of three actions, what was posted, and the seconds that it took.
+    async fn take(answers: &[(u16, &str)]) -> (Result<Vec<String>>, Vec<String>, u64) {
         let answers = Mutex::new(answers.iter().map(|(status, body)| (*status, (*body).to_owned())).collect());
-        let script = Arc::new(Scripted { answers, posted: Mutex::default(), slept: Mutex::default() });
-        let engine =
-            Engine { url: "http://e/_bulk".into(), headers: vec![], fetch: script.clone(), clock: script.clone() };
-        (engine.take(&["a\n", "b\n", "c\n"].map(|text| text.as_bytes().to_vec())).await, script)
+        let script = Arc::new(Scripted { answers, posted: Mutex::default() });
+        let (fetch, clock) = (script.clone(), Arc::new(SystemClock::new()));
+        let engine = Engine { url: "http://e/_bulk".into(), headers: vec![], fetch, clock };
+        let began = Instant::now();
+        let taken = engine.take(&["a\n", "b\n", "c\n"].map(|text| text.as_bytes().to_vec())).await;
+        (taken, script.posted.lock().unwrap().clone(), began.elapsed().as_secs())
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_busy_engine_gets_the_rest_again_in_order() {
         const BUSY: &str = r#"{"errors":true,"items":[{"index":{"_id":"a","status":201}},
             {"index":{"_id":"b","status":429,"error":{"type":"es_rejected","reason":"full"}}},
             {"delete":{"_id":"c","status":200}}]}"#;
-        let (taken, script) = take(&[(503, ""), (200, BUSY), (200, DONE)]).await;
+        let (taken, posted, seconds) = take(&[(503, ""), (200, BUSY), (200, DONE)]).await;
         assert_eq!(taken.unwrap(), Vec::<String>::new());
-        assert_eq!(*script.posted.lock().unwrap(), ["a\nb\nc\n", "a\nb\nc\n", "b\nc\n"]);
-        assert_eq!(*script.slept.lock().unwrap(), [Millis::from_secs(1), Millis::from_secs(2)]);
+        assert_eq!(posted, ["a\nb\nc\n", "a\nb\nc\n", "b\nc\n"]);
+        assert_eq!(seconds, 1 + 2);
 
-        let (taken, script) = take(&[(429, ""); 9]).await;
+        let (taken, posted, seconds) = take(&[(429, ""); 9]).await;
         assert!(taken.unwrap_err().to_string().contains("was busy 6 times: it answered 429"));
-        assert_eq!(script.posted.lock().unwrap().len(), 6);
+        assert_eq!((posted.len(), seconds), (6, 1 + 2 + 4 + 8 + 16));
     }
 
     #[tokio::test]
@@ -254,7 +242,7 @@ mod tests {
             let error = serde_json::json!({"type": kind, "reason": reason});
             answer(&serde_json::json!({"index": {"_id": "a", "status": status, "error": error}}).to_string())
         };
-        let (taken, _) = take(&[(200, &failed(400, "mapper_parsing_exception", "no date"))]).await;
+        let (taken, ..) = take(&[(200, &failed(400, "mapper_parsing_exception", "no date"))]).await;
         assert_eq!(taken.unwrap(), ["a: mapper_parsing_exception: no date"]);
         let none = ["a", "b", "c"].map(|id| format!(r#"{{"index":{{"_id":"{id}","status":400}}}}"#)).join(",");
         for (status, body, why) in [
