@@ -10,7 +10,7 @@ use curlew_policy::address;
 use curlew_policy::politeness::deferral::ItemWait;
 use curlew_policy::politeness::visit::Permission;
 use curlew_policy::robots::license::{self, LicenseTerms};
-use curlew_policy::robots::{LicenseAnswer, MAX_AGE, Robots, WhileUnreachable, classify_license, while_unreachable};
+use curlew_policy::robots::{LicenseAnswer, MAX_AGE, Robots, classify_license, stands_in};
 use curlew_ports::stage::Result;
 use curlew_ports::{CallKind, Reply, RobotsCopy};
 use std::sync::Arc;
@@ -147,8 +147,7 @@ impl Visit {
         let now = self.politeness.clock.now();
         let is_elsewhere = self.politeness.key_of(&got.url).ok().as_ref() != Some(&self.state.host);
         let nothing = (Bytes::new(), now);
-        let known = old.map(|old| (old.body, old.body_at)).filter(|(_, at)| *at > Timestamp::MIN);
-        let known = known.filter(|(_, at)| while_unreachable(*at, now, true) == WhileUnreachable::OlderCopy);
+        let known = old.map(|old| (old.body, old.body_at)).filter(|(_, at)| stands_in(*at, now));
         let unknown = if is_elsewhere { nothing.clone() } else { (Bytes::new(), Timestamp::MIN) };
         let (body, from, end) = match got.end {
             CallEnd::Reply(reply) => match classify_license(reply.status) {
@@ -183,10 +182,7 @@ impl Visit {
 
 /// Returns a copy that says something, or that nothing is stated; or why it cannot be known now.
 fn readable(copy: RobotsCopy, now: Timestamp) -> LicenseCopy {
-    match while_unreachable(copy.body_at, now, copy.body_at > Timestamp::MIN) {
-        WhileUnreachable::OlderCopy => Ok(copy),
-        WhileUnreachable::DisallowAll => Err(CallEnd::Refused(copy.fresh_until)),
-    }
+    if stands_in(copy.body_at, now) { Ok(copy) } else { Err(CallEnd::Refused(copy.fresh_until)) }
 }
 
 fn license_key(url: &Url) -> Option<Origin> {

@@ -272,7 +272,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
             let offset = self.notes.offset_of(rest) + at;
             if !after[end..].starts_with(';') || name.is_empty() {
                 self.notes.add(offset, FaultCode::BareAmpersand, "", "");
-            } else if !is_known(name) && !self.tokens.doctype {
+            } else if !is_character(name) && !self.tokens.doctype {
                 self.notes.add(offset, FaultCode::UnknownEntity, "", &rest[at..at + end + 2]);
             }
             rest = &after[end..];
@@ -352,15 +352,12 @@ impl<'a> XsdChecker<'a, '_, '_> {
 
 const MAX_REFERENCE: usize = 40;
 
-/// True for references that XML defines without a declaration (§4.1, §4.6).
-fn is_known(name: &str) -> bool {
-    let Some(number) = name.strip_prefix('#') else {
-        return matches!(name, "amp" | "lt" | "gt" | "quot" | "apos");
-    };
-    let code = match number.strip_prefix('x') {
+/// True for the number of a character that XML allows (§2.2).
+fn is_character(name: &str) -> bool {
+    let code = name.strip_prefix('#').and_then(|number| match number.strip_prefix('x') {
         Some(hex) => u32::from_str_radix(hex, 16).ok(),
         None => number.parse().ok(),
-    };
+    });
     let allowed = |c: char| matches!(c, '\t' | '\n' | '\r') || c >= ' ' && !matches!(c, '\u{FFFE}' | '\u{FFFF}');
     code.and_then(char::from_u32).is_some_and(allowed)
 }

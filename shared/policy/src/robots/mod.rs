@@ -14,8 +14,8 @@ mod tree;
 
 pub use sitemaps::sitemaps;
 pub use standing::{
-    Fetched, LicenseAnswer, MAX_AGE, MIN_AGE, Standing, TOO_LONG_UNREACHABLE, UNREACHABLE_RETRY, WhileUnreachable,
-    classify, classify_license, fresh_until, while_unreachable,
+    Fetched, LicenseAnswer, MAX_AGE, MIN_AGE, Standing, TOO_LONG_UNREACHABLE, UNREACHABLE_RETRY, classify,
+    classify_license, fresh_until, stands_in,
 };
 
 use crate::page::signals::ContentSignals;
@@ -40,12 +40,13 @@ const ROBOTS_PATH: &str = "/robots.txt";
 #[derive(Clone, Debug, Default)]
 pub struct Robots {
     /// Most specific first; of two equally specific rules the allowing one.
-    rules: Box<[Rule]>,
+    rules: Vec<Rule>,
     /// Patterns and texts of all rules, concatenated.
-    bytes: Box<[u8]>,
+    bytes: Vec<u8>,
     crawl_delay: Option<Millis>,
     tree: Tree,
-    signals: Box<[PathSignals]>,
+    /// Longest path first.
+    signals: Vec<PathSignals>,
     license: Option<Box<str>>,
     second: Option<Arc<SecondOpinion>>,
 }
@@ -176,7 +177,20 @@ impl Robots {
 
     /// Returns the content signals for a URL: the rule with the longest path applies, among equals "no" wins.
     pub fn signals(&self, url: &Url) -> ContentSignals {
-        signals_for(&self.signals, url).fold(ContentSignals::default(), |all, said| all.and(said))
+        let path = path_and_query(url);
+        let path = pattern::canonical_path(path.as_bytes());
+        let mut steps = Steps::new(MAX_STEPS);
+        let (mut longest, mut signals) = (0, ContentSignals::default());
+        for rule in &self.signals {
+            match rule.pattern.matches(&path, &mut steps) {
+                _ if rule.pattern.octets < longest => break,
+                Ok(true) => (longest, signals) = (rule.pattern.octets, signals.and(&rule.signals)),
+                Ok(false) => {}
+                // A file made to be slow says no more.
+                Err(TooManySteps) => break,
+            }
+        }
+        signals
     }
 
     /// Returns the address of the licence (RSL 1.0): that of the crawler's own group, otherwise the first of the file.
@@ -226,27 +240,6 @@ impl Robots {
     }
 }
 
-/// Returns the signals of the rules with the longest path that matches a URL; in a file made to be slow, none.
-fn signals_for<'r>(rules: &'r [PathSignals], url: &Url) -> impl Iterator<Item = &'r ContentSignals> {
-    let path =
-        if rules.is_empty() { Vec::new() } else { pattern::canonical_path(path_and_query(url).as_bytes()).into() };
-    let mut steps = Steps::new(MAX_STEPS);
-    let mut longest = None;
-    rules
-        .iter()
-        .map_while(move |rule| {
-            if longest.is_some_and(|octets| rule.pattern.octets < octets) {
-                return None;
-            }
-            let matched = rule.pattern.matches(&path, &mut steps).ok()?;
-            if matched {
-                longest = Some(rule.pattern.octets);
-            }
-            Some(matched.then_some(&rule.signals))
-        })
-        .flatten()
-}
-
 /// Returns the path and query of a URL.
 pub(crate) fn path_and_query(url: &Url) -> Cow<'_, str> {
     match url.query() {
@@ -258,11 +251,10 @@ pub(crate) fn path_and_query(url: &Url) -> Cow<'_, str> {
 /// Returns the address of the robots.txt for a URL (RFC 9309 §2.3); `None` unless it is http or https.
 pub fn robots_url(url: &Url) -> Option<Url> {
     let is_http = matches!(url.scheme(), "http" | "https");
-    is_http.then(|| url.join(ROBOTS_PATH).ok()).flatten().and_then(|mut robots| {
-        robots.set_username("").ok()?;
-        robots.set_password(None).ok()?;
-        Some(robots)
-    })
+    let mut robots = url.join(ROBOTS_PATH).ok().filter(|_| is_http)?;
+    robots.set_username("").ok()?;
+    robots.set_password(None).ok()?;
+    Some(robots)
 }
 
 /// Returns the product token of a User-Agent value, `CurlewBot` for `CurlewBot/1.0 (+https://example.org/bot)`: a slice

@@ -4,7 +4,7 @@ use super::tree::Tree;
 use super::{MAX_BYTES, MAX_LINE_BYTES, PathSignals, Robots, Rule, Span, pattern, product_token};
 use crate::{address, page::signals::ContentSignals};
 use curlew_model::Millis;
-use std::borrow::Cow;
+use std::{borrow::Cow, cmp::Reverse};
 
 const MAX_SIGNALS: usize = 1_000;
 
@@ -66,8 +66,8 @@ struct GroupParser<'a> {
     group: GroupAgents,
     /// Closed by a Crawl-delay too, so that a delay for everyone is not taken for that of the agent below it.
     delay_group: GroupAgents,
-    own: RuleSet,
-    general: RuleSet,
+    own: Robots,
+    general: Robots,
     /// The first licence of the file, whatever group it stands in.
     license: Option<Box<str>>,
 }
@@ -79,7 +79,7 @@ impl GroupParser<'_> {
                 let named = agent_match(value, self.token);
                 if named == AgentMatch::Us && !self.named {
                     self.named = true;
-                    self.general = RuleSet::default();
+                    self.general = Robots::default();
                 }
                 self.group.add(named);
                 self.delay_group.add(named);
@@ -125,7 +125,7 @@ impl GroupParser<'_> {
         }
     }
 
-    fn each(&mut self, members: GroupAgents, apply: impl Fn(&mut RuleSet)) {
+    fn each(&mut self, members: GroupAgents, apply: impl Fn(&mut Robots)) {
         if members.us {
             apply(&mut self.own);
         }
@@ -135,19 +135,25 @@ impl GroupParser<'_> {
     }
 
     fn finish(self) -> Robots {
-        let mut rules = if self.named { self.own } else { self.general };
-        rules.license = rules.license.or(self.license);
-        rules.into_robots()
+        let mut robots = if self.named { self.own } else { self.general };
+        robots.license = robots.license.or(self.license);
+        robots.rules.sort_by_key(|rule| (Reverse(rule.octets), !rule.allow));
+        robots.signals.sort_by_key(|rule| Reverse(rule.pattern.octets));
+        robots.rules.shrink_to_fit();
+        robots.bytes.shrink_to_fit();
+        robots.signals.shrink_to_fit();
+        robots.tree = Tree::from_prefixes(robots.rules.iter().map(|rule| robots.prefix(rule)));
+        robots
     }
 }
 
 /// Compares the token as RFC 9309 §2.2.1 does (`Foo/1.2` names `Foo`), or up to a blank, for names with digits.
 pub(super) fn agent_match(value: &[u8], token: &[u8]) -> AgentMatch {
     let until = |stop: fn(&u8) -> bool| value.split(stop).next().unwrap_or_default();
-    match value {
-        [b'*'] => return AgentMatch::Everyone,
-        [b'*', next, ..] if next.is_ascii_whitespace() => return AgentMatch::Everyone,
-        _ => {}
+    if let [b'*', rest @ ..] = value
+        && rest.first().is_none_or(u8::is_ascii_whitespace)
+    {
+        return AgentMatch::Everyone;
     }
     let strict = until(|b| !(b.is_ascii_alphabetic() || *b == b'-' || *b == b'_'));
     let word = until(|b| b.is_ascii_whitespace() || b"/;,(".contains(b));
@@ -155,16 +161,7 @@ pub(super) fn agent_match(value: &[u8], token: &[u8]) -> AgentMatch {
     if is_us(strict) || is_us(word) { AgentMatch::Us } else { AgentMatch::Other }
 }
 
-#[derive(Default)]
-struct RuleSet {
-    rules: Vec<Rule>,
-    bytes: Vec<u8>,
-    crawl_delay: Option<Millis>,
-    signals: Vec<PathSignals>,
-    license: Option<Box<str>>,
-}
-
-impl RuleSet {
+impl Robots {
     fn push(&mut self, allow: bool, value: &[u8]) {
         // An absolute URL, unknown to RFC 9309, forbids that path of its host, which fetches less; it allows nothing.
         let path = pattern::split_absolute(value).filter(|_| !allow).map_or(value, |(_, path)| path);
@@ -189,22 +186,6 @@ impl RuleSet {
         let start = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
         self.bytes.extend_from_slice(bytes);
         Span { start, length: u16::try_from(bytes.len()).unwrap_or(u16::MAX) }
-    }
-
-    fn into_robots(mut self) -> Robots {
-        self.rules.sort_by_key(|rule| (std::cmp::Reverse(rule.octets), !rule.allow));
-        self.signals.sort_by_key(|rule| std::cmp::Reverse(rule.pattern.octets));
-        let mut robots = Robots {
-            rules: self.rules.into_boxed_slice(),
-            bytes: self.bytes.into_boxed_slice(),
-            crawl_delay: self.crawl_delay,
-            tree: Tree::default(),
-            signals: self.signals.into_boxed_slice(),
-            license: self.license,
-            second: None,
-        };
-        robots.tree = Tree::from_prefixes(robots.rules.iter().map(|rule| robots.prefix(rule)));
-        robots
     }
 }
 

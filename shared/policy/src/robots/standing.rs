@@ -42,17 +42,8 @@ pub enum Standing {
     AllowAll,
     /// Access is refused (401, 403): nothing is allowed.
     DisallowAll,
-    /// The server fails (5xx, 429): nothing is allowed but by an older copy, see [`while_unreachable`].
+    /// The server fails (5xx, 429): nothing is allowed but by an older copy, see [`stands_in`].
     Unreachable,
-}
-
-/// Rules that apply while the file cannot be reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhileUnreachable {
-    /// The older copy, although it has expired.
-    OlderCopy,
-    /// Nothing is allowed.
-    DisallowAll,
 }
 
 /// Returns the standing that follows from a fetch, by RFC 9309 §2.3.1 with choices that fetch less: 401 and 403
@@ -104,14 +95,11 @@ pub fn fresh_until(
     fetched_at + life.clamp(MIN_AGE, MAX_AGE)
 }
 
-/// Returns the rules that apply at `now` to a file that is unreachable since `since`: the older copy (RFC 9309 §2.4)
-/// for [`TOO_LONG_UNREACHABLE`], then nothing is allowed, though §2.3.1.4 permits to act as if there were no file.
-pub fn while_unreachable(since: Timestamp, now: Timestamp, has_copy: bool) -> WhileUnreachable {
-    if has_copy && now.since(since) <= TOO_LONG_UNREACHABLE {
-        WhileUnreachable::OlderCopy
-    } else {
-        WhileUnreachable::DisallowAll
-    }
+/// True if a copy that was read at `body_at` ([`Timestamp::MIN`] if there is none) is obeyed at `now` while its file is
+/// unreachable: for [`TOO_LONG_UNREACHABLE`] (RFC 9309 §2.4). After that nothing is allowed, though §2.3.1.4 permits to
+/// act as if there were no file.
+pub fn stands_in(body_at: Timestamp, now: Timestamp) -> bool {
+    body_at > Timestamp::MIN && now.since(body_at) <= TOO_LONG_UNREACHABLE
 }
 
 /// Returns the lifetime of a response in a private cache (RFC 9111 §5.2.2).

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use curlew_model::{FailureCause, RobotsNotes};
 use curlew_policy::address;
 use curlew_policy::politeness::robots_notes;
-use curlew_policy::robots::{self, Fetched, MAX_AGE, Standing, WhileUnreachable};
+use curlew_policy::robots::{self, Fetched, MAX_AGE, Standing};
 use curlew_policy::rules::ROBOTS_REDIRECTS;
 use curlew_ports::RobotsCopy;
 
@@ -218,8 +218,7 @@ impl Visit {
 }
 
 fn stands_in(old: &RobotsCopy, now: Timestamp) -> bool {
-    let has_rules = old.body_at > Timestamp::MIN && !old.body.is_empty() && !is_html(&old.body);
-    has_rules && robots::while_unreachable(old.body_at, now, true) == WhileUnreachable::OlderCopy
+    !old.body.is_empty() && !is_html(&old.body) && robots::stands_in(old.body_at, now)
 }
 
 /// The copy to keep: a body outlives later failures, since it may stand in for them.
@@ -277,13 +276,7 @@ fn rules_of(copy: &RobotsCopy, token: &str, now: Timestamp) -> Option<Robots> {
         Standing::Rules => Some(Robots::parse(&copy.body, token)),
         Standing::AllowAll => Some(Robots::allow_all()),
         Standing::DisallowAll => Some(Robots::disallow_all()),
-        Standing::Unreachable => {
-            let has_copy = copy.body_at > Timestamp::MIN;
-            match robots::while_unreachable(copy.body_at, now, has_copy) {
-                WhileUnreachable::OlderCopy => Some(Robots::parse(&copy.body, token)),
-                WhileUnreachable::DisallowAll => None,
-            }
-        }
+        Standing::Unreachable => robots::stands_in(copy.body_at, now).then(|| Robots::parse(&copy.body, token)),
     }
 }
 
