@@ -5,6 +5,7 @@ use crate::test_world::*;
 use curlew_crawl::feeds::backfill::{BackfillRequest, Backfills, key_of};
 use curlew_crawl::feeds::intake::Intake;
 use curlew_policy::politeness::admission;
+
 const ASKED: BackfillRequest = BackfillRequest { since: None, limit: None, asked: true, again: false };
 
 pub(crate) fn keep(world: &TestWorld, url: &str, kind: &str, body: String) {

@@ -201,13 +201,12 @@ async fn queries_list_nothing_but_now_and_then_and_what_is_removed_or_published_
         finder.find("curlew", Start::Offset(0), 9).await.unwrap();
     }
     assert_eq!(blobs.taken(), [("get", 200), ("list", 1)], "the manifest of the year and the hidden hosts");
-    let url = A;
-    world.serve_page(url, IMAGE);
-    world.crawl(&[url]).await;
+    world.serve_page(A, IMAGE);
+    world.crawl(&[A]).await;
     world.publish().await;
     assert_eq!(finder.find("curlew", Start::Offset(0), 9).await.unwrap().total, 1);
-    world.web.keep(url, status(410));
-    world.recheck(url).await;
+    world.web.keep(A, status(410));
+    world.recheck(A).await;
     assert_eq!(finder.find("curlew", Start::Offset(0), 9).await.unwrap().total, 0);
     let lists = |counts: Vec<(&str, u32)>| counts.iter().find(|(name, _)| *name == "list").map_or(0, |(_, n)| *n);
     world.sleep(Millis::from_mins(11)).await;

@@ -481,9 +481,8 @@ async fn a_page_is_never_named_after_a_feed_of_comments() {
                 FeedSource { title: Some(title.into()), site: Some(key(HOME)), ..FeedSource::new(key(url), slot, url) };
             assert!(world.sources.insert(&Source::Feed(feed)).await.unwrap());
         }
-        let a = A;
-        world.serve_page(a, "");
-        let visit = visit("example.org", &[a], &new());
+        world.serve_page(A, "");
+        let visit = visit("example.org", &[A], &new());
         let site_image = Some("https://example.org/logo.png".to_owned());
         world.fetch(&VisitJob { feed: Some(key(url)), site_image, ..visit }).await;
         world.extract_all().await;

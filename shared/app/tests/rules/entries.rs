@@ -107,11 +107,10 @@ async fn of_more_entries_than_are_looked_at_the_newest_are() {
 #[tokio::test(start_paused = true)]
 async fn an_article_under_36_queries_is_one_page_and_a_copy_on_another_host_is_its_own() {
     let world = TestWorld::new();
-    let image = IMAGE;
     let mut urls: Vec<String> = (0..36).map(|n| format!("https://example.org/a?from=feed-{n}")).collect();
     urls.push("https://copy.example/a?from=feed-0".into());
     for url in &urls {
-        world.serve_page(url, image);
+        world.serve_page(url, IMAGE);
         let host = if url.contains("copy") { "copy.example" } else { "example.org" };
         while world.fetch(&visit(host, &[url], &new())).await != Verdict::Done {
             world.sleep(Millis::from_secs(5)).await;
@@ -197,18 +196,17 @@ async fn a_date_of_an_entry_that_lies_days_ahead_is_no_date() {
 #[tokio::test(start_paused = true)]
 async fn an_entry_that_its_feed_has_taken_back_is_removed_once() {
     let world = TestWorld::of_feed().await;
-    let url = A;
-    world.with_page(url, "example.org").await;
+    world.with_page(A, "example.org").await;
     let entry = "<entry><id>urn:b</id><title>B</title><link href='https://example.org/b'/></entry>";
     let deleted = "<at:deleted-entry ref='https://example.org/a' when='2026-11-20T00:00:00Z'/>";
     world.web.answer(FEED, Ok(atom(&format!("{entry}{deleted}"))));
     world.poll(0).await;
-    assert_eq!(world.gone(url).await, Some(Gone::Deleted));
+    assert_eq!(world.gone(A).await, Some(Gone::Deleted));
     assert_eq!(world.keys("audit/").await.len(), 1);
     let seen = world.feed().await.seen;
     world.next_poll().await;
     assert_eq!(world.feed().await.seen, seen, "it is remembered that it was done");
-    assert!(visits(&world).await.iter().all(|visit| visit.items.iter().all(|item| item.page != page(url))));
+    assert!(visits(&world).await.iter().all(|visit| visit.items.iter().all(|item| item.page != page(A))));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,6 +1,7 @@
 //! Failures of feeds: they move, are gone, lost, refused, suspect, and come back.
 
 use crate::test_world::*;
+
 const NEW: &str = "https://new.example/feed";
 const ITEM: &str = "<item><title>One</title><link>https://example.org/a</link></item>";
 
@@ -137,6 +138,7 @@ async fn f04_a_retired_feed_opens_its_site_once_and_only_if_it_was_the_last() {
     // The other one is retired as well, and this one is named and is gone again.
     world.change_feed(other, |sister| sister.gone = true).await;
     for expected in [SiteState::Waiting, SiteState::Working { feeds: vec![key(FEED)] }] {
+        world.sleep(Millis::from_hours(2)).await;
         world.suggest().feed(FEED, true).await.unwrap();
         world.poll(0).await;
         assert!(world.feed().await.gone);

@@ -6,6 +6,7 @@ use curlew_crawl::feeds::backfill::{BackfillRequest, key_of};
 use curlew_policy::rules::{BACKFILL_DEPTH, BACKFILL_DOCUMENTS};
 use flate2::{Compression, write::GzEncoder};
 use std::io::Write;
+
 const MAP: &str = "https://example.org/sitemap.xml";
 /// More than the row of a backfill with the most lists and hashes needs, in bytes.
 const ROW_BYTES: usize = 16 * 1024;

@@ -68,9 +68,8 @@ async fn a_held_feed_is_parked_once_and_its_schedule_waits() {
 #[tokio::test(start_paused = true)]
 async fn h08_a_held_host_is_not_called_and_its_visit_is_given_up_in_the_end() {
     let world = TestWorld::new();
-    let url = A;
-    world.web.answer(url, Ok(status(503)));
-    let mut job = Job::new(visit("example.org", &[url, B], &new()));
+    world.web.answer(A, Ok(status(503)));
+    let mut job = Job::new(visit("example.org", &[A, B], &new()));
     for n in 0..=world.politeness.rules.max_deferrals {
         assert_eq!(job.deferrals, n);
         world.fetch(&job).await;
@@ -80,12 +79,10 @@ async fn h08_a_held_host_is_not_called_and_its_visit_is_given_up_in_the_end() {
         world.fetch(&job).await;
         assert_eq!(world.web.calls().len(), before, "a held host is left alone");
         world.sleep_until(due).await;
-        while let [delivery] = &world.jobs.receive(QueueName::Fetch, 1, Millis(1), due).await.unwrap()[..] {
-            world.jobs.ack(&delivery.receipt).await.unwrap();
-        }
+        world.settle(QueueName::Fetch, 99, due).await;
         job = next;
     }
-    for url in [url, B] {
+    for url in [A, B] {
         let state = world.state(url).await;
         assert!(
             matches!(state, Some(PageState::Rejected { reason: Rejection::HostUnavailable(_) })),
@@ -156,32 +153,31 @@ async fn r25_each_hop_asks_the_robots_txt_of_its_own_host() {
 
 #[tokio::test(start_paused = true)]
 async fn a_page_that_leads_on_without_delay_is_the_page_that_it_leads_to_within_its_two_calls() {
-    let (a, b) = (A, B);
     let refresh = |seconds: u32| format!("<meta http-equiv=refresh content='{seconds}; url=/b'>");
     let short =
         |seconds: u32| format!("<html><head><title>A</title>{}</head><body>Moved</body></html>", refresh(seconds));
     let mut by_header = text(html(""));
     by_header.headers.refresh = Some("0; url=/b".into());
     for (first, called) in [
-        (Ok(text(short(0))), vec![a, b]),
-        (Ok(text(refresh(0))), vec![a, b]),
-        (Ok(by_header), vec![a, b]),
+        (Ok(text(short(0))), vec![A, B]),
+        (Ok(text(refresh(0))), vec![A, B]),
+        (Ok(by_header), vec![A, B]),
         // What can be read until then may be meant to be.
-        (Ok(text(html(&refresh(3)))), vec![a]),
-        (moved(302, "/c"), vec![a, C]),
+        (Ok(text(html(&refresh(3)))), vec![A]),
+        (moved(302, "/c"), vec![A, C]),
     ] {
         let world = TestWorld::new();
-        world.web.answer(a, first);
+        world.web.answer(A, first);
         world.web.serve(C, "text/html", short(0));
-        world.serve_page(b, "");
-        world.visit(&[a]).await;
+        world.serve_page(B, "");
+        world.visit(&[A]).await;
         // The home page is asked whether a wall stands in place of so short a page.
         let calls = world.calls(CallKind::Page).into_iter().map(|call| call.url);
         let urls: Vec<String> = calls.filter(|url| url != HOME).collect();
         assert_eq!(urls, called);
-        if called == [a, b] {
-            assert_eq!(world.state(a).await, Some(PageState::Alias { of: page(b) }));
-            assert_eq!(world.state(b).await, Some(PageState::Pending));
+        if called == [A, B] {
+            assert_eq!(world.state(A).await, Some(PageState::Alias { of: page(B) }));
+            assert_eq!(world.state(B).await, Some(PageState::Pending));
         }
     }
 }
@@ -301,20 +297,19 @@ async fn a_page_without_an_image_is_taken_where_images_are_optional_and_else_rej
 #[tokio::test(start_paused = true)]
 async fn a_batch_that_runs_twice_leaves_one_record_and_no_document_behind() {
     let world = TestWorld::of_feed().await;
-    let url = A;
     // Noise does not compress, so that the document is too large for a message.
     let noise: String =
         (0..500_000_u64).map(|n| char::from(b'a' + (curlew_policy::chance::mix(n) % 26) as u8)).collect();
     let head = format!("<meta property=\"og:image\" content=\"https://example.org/i.png\"><!-- {noise} -->");
-    world.serve_page(url, &head);
-    world.visit(&[url]).await;
+    world.serve_page(A, &head);
+    world.visit(&[A]).await;
     let job = world.extract_jobs().await.remove(0);
     assert_eq!(world.keys("bodies/").await.len(), 1);
     let jobs = [job.clone(), job];
     for _ in 0..2 {
         assert!(world.extract().run_batch(&page_jobs(&jobs)).await.iter().all(|v| matches!(v, Ok(Verdict::Done))));
     }
-    assert!(world.is_accepted(url).await);
+    assert!(world.is_accepted(A).await);
     assert_eq!(world.keys("segments/").await.len(), 1);
     assert!(world.keys("bodies/").await.is_empty());
     assert_eq!(world.publish().await.added, 1, "both frames are there, one counts");
@@ -323,11 +318,9 @@ async fn a_batch_that_runs_twice_leaves_one_record_and_no_document_behind() {
 #[tokio::test(start_paused = true)]
 async fn a_segment_whose_rows_are_still_to_be_written_is_indexed_later() {
     let world = TestWorld::new();
-    let url = A;
-    let head = IMAGE;
-    world.serve_page(url, head);
-    world.crawl(&[url]).await;
-    let (written, seen) = world.pages.get(&page(url)).await.unwrap().unwrap();
+    world.serve_page(A, IMAGE);
+    world.crawl(&[A]).await;
+    let (written, seen) = world.pages.get(&page(A)).await.unwrap().unwrap();
     // As it was between writing the segment and writing the row.
     let seen = world.pages.swap(seen, &Page { state: PageState::Pending, ..written.clone() }).await.unwrap();
     world.blobs.put("segments/.DS_Store", "x".into()).await.unwrap();

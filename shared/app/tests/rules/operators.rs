@@ -195,12 +195,11 @@ async fn the_table_has_each_site_once_with_its_feeds_and_their_pages() {
 #[tokio::test(start_paused = true)]
 async fn a_report_of_a_site_plans_what_will_happen_and_counts_pages_alone() {
     let world = TestWorld::new();
-    let home = HOME;
-    world.with_site(home, SiteState::Waiting).await;
-    world.discover(home).await;
-    let again = world.site(home).await.not_before;
+    world.with_site(HOME, SiteState::Waiting).await;
+    world.discover(HOME).await;
+    let again = world.site(HOME).await.not_before;
     let url = "https://example.org/p#content-99765b227c92ef01";
-    let guide = Page::new(page(url), url.into(), host("example.org"), PageState::Alias { of: page(home) }, world.now());
+    let guide = Page::new(page(url), url.into(), host("example.org"), PageState::Alias { of: page(HOME) }, world.now());
     assert!(world.pages.insert(&guide).await.unwrap());
     let report = world.program().desk.lookup.site("example.org").await.unwrap().unwrap();
     let next: Vec<_> = report.next.iter().map(|next| (next.at, next.what)).collect();

@@ -229,11 +229,10 @@ async fn r05_robots_txt_that_is_refused_forbids_everything_but_loses_nothing_at_
 #[tokio::test(start_paused = true)]
 async fn the_circuit_opens_after_three_failures_and_one_probe_closes_it() {
     let world = TestWorld::new();
-    let robots = ROBOTS;
     for _ in 0..4 {
-        world.web.answer(robots, unreached());
+        world.web.answer(ROBOTS, unreached());
     }
-    world.web.answer(robots, Ok(status(404)));
+    world.web.answer(ROBOTS, Ok(status(404)));
     world.serve_page(A, "");
     let mut job = Job::new(visit("example.org", &[A], &new()));
     // Two short waits, the second longer than the first.

@@ -164,13 +164,12 @@ async fn the_first_new_pages_are_fetched_under_the_lease_of_the_poll() {
 #[tokio::test(start_paused = true)]
 async fn pages_that_a_poll_could_not_fetch_are_visited_later() {
     let world = TestWorld::of_feed().await;
-    let page = A;
-    world.web.serve(FEED, "application/rss+xml", rss(&format!("<item><link>{page}</link></item>")));
-    world.web.answer(page, Ok(status(503)));
+    world.web.serve(FEED, "application/rss+xml", rss(&format!("<item><link>{A}</link></item>")));
+    world.web.answer(A, Ok(status(503)));
     let job = Job::new(PollJob::new(key(FEED), FEED.into()));
     assert_eq!(world.program().run(&job).await.unwrap(), Verdict::Done);
     assert_eq!(world.calls(CallKind::Page).len(), 1);
     let (visit, due) = world.only_visit().await;
-    assert_eq!(visit.items[0].url, page);
+    assert_eq!(visit.items[0].url, A);
     assert!(due > world.now());
 }

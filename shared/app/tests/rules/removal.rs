@@ -4,6 +4,7 @@ use crate::index::{accept, ask, removal, traces};
 use crate::test_world::*;
 use curlew_crawl::pages::sample::HowMany;
 use curlew_people::audit::{Audit, Subject};
+
 const TEXT: &str = "The curlew walks along the edge of the water and probes the mud for worms and small crabs. In spring \
     it sings over the moor, and in autumn it comes down to the coast again with its young of the year.";
 
@@ -36,7 +37,7 @@ async fn recheck(world: &TestWorld, reply: Result<Reply, FetchError>) -> Option<
 }
 
 /// Returns the chain of jobs that the re-checks belong to.
-fn chain() -> TraceId {
+pub(crate) fn chain() -> TraceId {
     trace::of_recheck(&host("example.org"), Timestamp::from_millis(1_795_000_000_000))
 }
 
@@ -61,9 +62,8 @@ async fn what_stands_in_place_of_a_page_needs_a_second_look_to_remove_it() {
         let (job, due) = world.only_visit().await;
         assert!(due.since(world.now()) > Millis::from_hours(20) && job.items[0].purpose == Purpose::Recheck);
         assert!(is_there(recheck(&world, Ok(document(title, text))).await), "a wall may stand before all pages");
-        let b = B;
-        world.web.keep(b, document("Page b", "A curlew is a curlew."));
-        world.recheck(b).await;
+        world.web.keep(B, document("Page b", "A curlew is a curlew."));
+        world.recheck(B).await;
         assert_eq!(recheck(&world, Ok(document(title, text))).await, Some(PageState::Gone { reason: Gone::Replaced }));
         assert_eq!(ask(&world, "curlew").await.total, 1, "{title}");
         assert_eq!(world.keys("audit/").await.len(), 1);

@@ -2,8 +2,10 @@
 //! often it runs, and not to a page that has been seen since.
 
 use crate::index::{accept, ask, removal};
+use crate::removal::chain;
 use crate::test_world::*;
 use std::sync::atomic::{AtomicBool, Ordering};
+
 const TEXT: &str = "The curlew walks along the edge of the water and probes the mud for worms and small crabs.";
 
 /// A page that is indexed, with its record.
@@ -20,11 +22,6 @@ async fn recheck(world: &TestWorld, reply: Reply) {
     world.web.keep(A, reply);
     let job = Job::new(visit("example.org", &[A], &Purpose::Recheck)).traced(Some(chain()));
     assert_eq!(world.program().crawler.fetch.run(&job.as_visit()).await.unwrap(), Verdict::Done);
-}
-
-/// Returns the chain of jobs that the re-checks belong to.
-fn chain() -> TraceId {
-    trace::of_recheck(&host("example.org"), Timestamp::from_millis(1_795_000_000_000))
 }
 
 /// Returns the removals that wait.

@@ -2,6 +2,7 @@
 
 use crate::index::{ask, removal, traces};
 use crate::test_world::*;
+
 const ITEM: &str = "<item><title>T</title><link>https://example.org/a</link></item>";
 
 /// A page with a word of its own, and the rest as before.

@@ -9,10 +9,6 @@ fn world() -> TestWorld {
     world
 }
 
-pub(crate) async fn days(world: &TestWorld, days: u64) {
-    world.sleep(Millis::from_days(days)).await;
-}
-
 #[tokio::test(start_paused = true)]
 async fn r01_each_scheme_host_and_port_is_asked_for_its_own_file() {
     let world = TestWorld::new();
@@ -133,7 +129,7 @@ async fn r08_r09_an_older_copy_stands_in_on_day_29_and_on_day_31_nothing_is_call
         world.web.answer(ROBOTS, Ok(text("User-agent: *\nDisallow: /private\n")));
         world.web.answer(ROBOTS, Err(FetchError::Limit("too large".into())));
         world.visit(&["https://example.org/other"]).await;
-        days(&world, waited).await;
+        world.sleep(Millis::from_days(waited)).await;
         world.visit(&["https://example.org/private", A]).await;
         assert_eq!(world.called(A) > 0, expected, "day {waited}");
         assert_eq!(world.called("https://example.org/private"), 0, "day {waited}");
@@ -253,9 +249,9 @@ async fn r26_a_host_with_a_long_crawl_delay_gets_one_call_a_visit_and_its_redire
         world.web.answer(ROBOTS, moved(301, www));
         world.web.serve(www, "text/plain", "User-agent: *\nDisallow: /b\n");
         // The fake gives the answer before once more.
-        days(&world, 2).await;
+        world.sleep(Millis::from_days(2)).await;
         world.visit(&[C]).await;
-        days(&world, 2).await;
+        world.sleep(Millis::from_days(2)).await;
         for _ in 0..3 {
             world.visit(&[C]).await;
             world.sleep(Millis::from_secs(pause + 5)).await;
@@ -267,8 +263,7 @@ async fn r26_a_host_with_a_long_crawl_delay_gets_one_call_a_visit_and_its_redire
 /// A page that was fetched, accepted and indexed.
 async fn indexed(head: &str) -> TestWorld {
     let world = TestWorld::of_feed().await;
-    let head = format!("{head}<meta property=\"og:image\" content=\"https://example.org/i.png\">");
-    world.serve_page(A, &head);
+    world.serve_page(A, &format!("{head}{IMAGE}"));
     world.crawl(&[A]).await;
     assert_eq!(world.publish().await.added, 1);
     world
@@ -280,7 +275,7 @@ async fn found(world: &TestWorld) -> Vec<String> {
 }
 
 pub(crate) async fn recheck(world: &TestWorld) {
-    days(world, 2).await;
+    world.sleep(Millis::from_days(2)).await;
     world.recheck(A).await;
 }
 
@@ -319,7 +314,7 @@ async fn p07_a_page_vanishes_at_its_time_by_itself_also_if_a_recheck_learned_of_
     let directive = |date: &str| format!("<meta name=robots content=\"unavailable_after: {date}\">");
     let world = indexed(&directive("2026-11-25T00:00:00Z")).await;
     assert_eq!(found(&world).await.len(), 1);
-    days(&world, 5).await;
+    world.sleep(Millis::from_days(5)).await;
     assert_eq!(found(&world).await.len(), 0, "no call was needed");
     assert_eq!(world.index().expired(2026).await.unwrap(), [page(A)]);
 
@@ -330,7 +325,7 @@ async fn p07_a_page_vanishes_at_its_time_by_itself_also_if_a_recheck_learned_of_
     assert!(world.is_accepted(A).await);
     assert_eq!(found(&world).await.len(), 1);
     let calls = world.web.calls().len();
-    days(&world, 20).await;
+    world.sleep(Millis::from_days(20)).await;
     assert_eq!(found(&world).await.len(), 0);
     assert_eq!(world.index().expired(2026).await.unwrap(), [page(A)]);
     assert_eq!(world.web.calls().len(), calls);
@@ -342,7 +337,7 @@ async fn p07_a_page_vanishes_at_its_time_by_itself_also_if_a_recheck_learned_of_
     for _ in 0..3 {
         recheck(&world).await;
     }
-    days(&world, 30).await;
+    world.sleep(Millis::from_days(30)).await;
     assert_eq!(found(&world).await.len(), 1);
 }
 

@@ -38,8 +38,7 @@ mod exclusions {
     async fn a_page_is_not_called_nor_is_what_it_redirects_to_nor_its_image() {
         let world = world();
         world.web.answer(A, moved(302, "https://example.org/b?print=1"));
-        let head = IMAGE;
-        world.serve_page(C, head);
+        world.serve_page(C, IMAGE);
         world.visit(&["https://example.org/text/1", A, C]).await;
         says(world.rejection("https://example.org/text/1").await, "'/text/'");
         says(world.rejection(A).await, "the pattern");
@@ -84,7 +83,7 @@ mod exclusions {
 
 /// Content signals and licences.
 mod preferences {
-    use crate::robots::{days, recheck};
+    use crate::robots::recheck;
     use crate::test_world::*;
 
     fn says(reason: &Option<Rejection>, what: &str) {
@@ -162,20 +161,19 @@ mod preferences {
     #[tokio::test(start_paused = true)]
     async fn p18_a_licence_that_a_page_names_or_holds_is_heeded_and_one_document_a_site_is_asked_for() {
         let link = |url: &str| format!("<link rel=license type=application/rsl+xml href={url}>");
-        let (b, c) = (B, C);
         let world = TestWorld::new();
         world.web.serve(RSL, "application/rsl+xml", licence("all"));
         world.web.answer(A, page_with(&link("/license.xml")));
         let mut by_header = text(html(""));
         by_header.headers.links = vec![format!("<{RSL}>; rel=\"license\"; type=\"application/rsl+xml\"")];
-        world.web.answer(b, Ok(by_header));
+        world.web.answer(B, Ok(by_header));
         // Another one is not asked for, and what is not known refuses nothing.
         let script = format!("<script type=\"application/rsl+xml\">{}</script>", licence("search"));
-        world.web.answer(c, page_with(&script));
-        world.visit(&[A, b, c]).await;
+        world.web.answer(C, page_with(&script));
+        world.visit(&[A, B, C]).await;
         says(&world.rejection(A).await, "prohibits search");
-        says(&world.rejection(b).await, "prohibits search");
-        says(&world.rejection(c).await, "in the page prohibits search");
+        says(&world.rejection(B).await, "prohibits search");
+        says(&world.rejection(C).await, "in the page prohibits search");
         assert_eq!(world.called(RSL), 1);
         // A licence of another kind is no RSL.
         let free = "<link rel=license href=https://creativecommons.org/licenses/by/4.0/>";
@@ -260,11 +258,10 @@ mod preferences {
             world.web.answer(A, page_with(IMAGE));
             world.visit(&[A]).await;
             world.web.keep(RSL, status(402));
-            days(&world, 2).await;
-            let b = B;
-            world.web.answer(b, page_with(IMAGE));
-            world.visit(&[b]).await;
-            assert_eq!(world.state(b).await == Some(PageState::Pending), left, "{usage}: {:?}", world.state(b).await);
+            world.sleep(Millis::from_days(2)).await;
+            world.web.answer(B, page_with(IMAGE));
+            world.visit(&[B]).await;
+            assert_eq!(world.state(B).await == Some(PageState::Pending), left, "{usage}: {:?}", world.state(B).await);
             assert!(world.called(RSL) >= 2);
         }
     }

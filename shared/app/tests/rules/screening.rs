@@ -6,6 +6,7 @@ use curlew_policy::address::image_id;
 use curlew_screen::image::SkinRegions;
 use curlew_screen::{Screener, Settings, Topic, TopicRule, Verdict as Judged};
 use std::io::Cursor;
+
 const PICTURE: &str = "https://example.org/a.png";
 const ELSEWHERE: &str = "https://cdn.example.com/a.png";
 

@@ -5,14 +5,10 @@ use crate::revision::{wait, work};
 use crate::test_world::*;
 use curlew_crawl::pages::sample::{HowMany, Sampled};
 
-fn document(body: String) -> Reply {
-    html_reply(body)
-}
-
 /// A page about a bird, with a text that no other bird's page has.
 fn about(bird: &str, head: &str) -> Reply {
     let text: String = (0..40).map(|n| format!("The {bird} number {n} of {bird} bay calls {bird}{n}. ")).collect();
-    document(format!(
+    html_reply(format!(
         "<html><head><title>On the {bird}</title>{IMAGE}{head}</head><body><article><h1>On the {bird}</h1><p>{text}</p></article></body></html>"
     ))
 }
@@ -54,7 +50,7 @@ async fn a_rejected_page_is_looked_at_again_when_its_entry_changes() {
     for (reply, reason) in [
         (about("godwit", "<meta name=robots content=noindex>"), Rejection::Noindex),
         (status(404), Rejection::Status(404)),
-        (document(html("")), Rejection::NoImage),
+        (html_reply(html("")), Rejection::NoImage),
     ] {
         let world = TestWorld::new();
         world.with_feed(|feed| feed.image = None).await;
@@ -76,7 +72,7 @@ async fn a_rejected_page_is_looked_at_again_when_its_entry_changes() {
 async fn a_rejected_page_is_looked_at_again_after_a_week_and_after_a_month_and_no_more() {
     let world = TestWorld::new();
     world.with_feed(|feed| feed.image = None).await;
-    world.web.keep(A, document(html("")));
+    world.web.keep(A, html_reply(html("")));
     polled(&world, "The godwit").await;
     let first = world.row(A).await;
     let mut looks = vec![];
@@ -137,7 +133,7 @@ async fn a_message_in_place_of_an_announced_page_is_rejected_until_the_page_is_t
     world.with_feed(|feed| feed.image = None).await;
     let text = "We are sorry: there is nothing at this address. Please try the search or go to the start. ".repeat(5);
     let message = |title: &str| {
-        document(format!(
+        html_reply(format!(
             "<html><head><title>{title}</title>{IMAGE}</head><body><article><h1>{title}</h1><p>{text}</p></article></body></html>"
         ))
     };
@@ -177,7 +173,7 @@ async fn pages_that_share_a_wrong_canonical_link_are_pages_of_their_own() {
         let world = TestWorld::new();
         let list =
             birds.map(|bird| format!("<p>The newest of the {bird}, and what else there is of it in the bay.</p>"));
-        world.web.keep("https://example.org/blog/", document(html(&format!("{IMAGE}{}", list.concat()))));
+        world.web.keep("https://example.org/blog/", html_reply(html(&format!("{IMAGE}{}", list.concat()))));
         for bird in birds {
             world.web.keep(&url(bird), about(bird, &format!("<link rel=canonical href=\"{link}\">")));
         }
@@ -263,7 +259,7 @@ async fn the_second_choice_of_an_image_is_called_at_once_if_the_first_may_not_be
     let world = TestWorld::new();
     world.web.serve(ROBOTS, "text/plain", "User-agent: *\nDisallow: /private/\n");
     let head = "<meta property=og:image content=/private/a.png><meta name=twitter:image content=/card.png>";
-    world.web.keep(A, document(with_images(head)));
+    world.web.keep(A, html_reply(with_images(head)));
     world.web.serve("https://example.org/card.png", "image/png", png(120));
     world.visit(&[A]).await;
     work(&world).await;
@@ -276,7 +272,7 @@ async fn the_second_choice_of_an_image_is_called_at_once_if_the_first_may_not_be
 #[tokio::test(start_paused = true)]
 async fn the_second_choice_of_an_image_that_failed_is_called_a_day_later() {
     let world = TestWorld::new();
-    world.web.keep(A, document(with_images("<meta property=og:image content=/missing.png>")));
+    world.web.keep(A, html_reply(with_images("<meta property=og:image content=/missing.png>")));
     world.web.serve("https://example.org/body.png", "image/png", png(120));
     let hints = EntryHints::default();
     world.fetch(&visit("example.org", &[A], &Purpose::New { hints })).await;
@@ -302,7 +298,7 @@ async fn an_image_elsewhere_that_gave_none_gives_way_on_later_pages() {
         let url = format!("https://example.org/{bird}");
         let page = String::from_utf8(about(bird, "").body.to_vec()).unwrap();
         let page = page.replace("https://example.org/i.png", elsewhere);
-        world.web.keep(&url, document(page.replace("<article>", &format!("<article><img src=/{bird}.png>"))));
+        world.web.keep(&url, html_reply(page.replace("<article>", &format!("<article><img src=/{bird}.png>"))));
         world.visit(&[&url]).await;
         work(&world).await;
         wait(&world, 1).await;

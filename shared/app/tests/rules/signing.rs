@@ -4,6 +4,7 @@ use crate::test_world::*;
 use curlew_crawl::politeness::signing::{DIRECTORY, KeySource, SignatureMode, Signer, directory};
 use curlew_signature::keys::KeyRing;
 use std::sync::Mutex;
+
 const ASKED: &str = r#"sig1=("@authority" "signature-agent");tag="web-bot-auth""#;
 
 /// Keys as a test has them.

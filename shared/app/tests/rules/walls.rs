@@ -2,7 +2,7 @@
 //! gone, and a host that shows one is hardly called; what is honest is taken as it is meant.
 
 use crate::index::accept;
-use crate::interstitial::{TEXT, document, own, wall};
+use crate::interstitial::{TEXT, document, own, url, wall};
 use crate::test_world::*;
 
 /// Pages that are indexed when a wall goes up.
@@ -10,10 +10,6 @@ const INDEXED: [&str; 5] = ["avocet", "bittern", "curlew", "dunlin", "egret"];
 /// Pages that are announced while it stands: three on the first day, and one each day after that.
 const NEW: [&str; 6] = ["fulmar", "godwit", "heron", "ibis", "jacana", "knot"];
 const NOINDEX: &str = "<meta name=robots content=\"noindex\">";
-
-fn url(name: &str) -> String {
-    format!("https://example.org/{name}")
-}
 
 fn with_header(code: u16, name: &str, value: &str) -> Reply {
     let mut reply = status(code);
