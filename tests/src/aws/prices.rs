@@ -104,9 +104,6 @@ pub fn provisioned_read(units: f64, seconds: f64) -> f64 {
 }
 
 /// Returns the price of a number of units, in dollars.
-///
-/// # Panics
-/// If [`LIST`] has no price for the unit; a test checks that it has one.
 pub fn dollars(unit: Unit, units: f64) -> f64 {
     let price = LIST.iter().find(|price| price.unit == unit).unwrap_or_else(|| panic!("{unit:?} has no price"));
     units * price.dollars_per_million / 1e6

@@ -9,18 +9,12 @@ pub(super) const START: Timestamp = Timestamp::from_millis(1_795_392_000_000);
 
 static BEGAN: OnceLock<Instant> = OnceLock::new();
 
-/// Starts the clock.
-///
-/// # Panics
-/// If it was started before: it is the process's own.
+/// Starts the clock, which is the process's own.
 pub(super) fn start() {
     BEGAN.set(Instant::now()).expect("one simulation in a process");
 }
 
 /// Returns the instant at which it was started.
-///
-/// # Panics
-/// If it was not.
 pub(super) fn began() -> Instant {
     *BEGAN.get().expect("the simulation has begun")
 }

@@ -75,9 +75,6 @@ pub(super) struct Process {
 
 impl DeployedFunction {
     /// Runs an invocation and bills it.
-    ///
-    /// # Panics
-    /// If it fails as a whole.
     pub(super) async fn invoke(&self, event: Value, messages: usize) -> Value {
         let idle = {
             let mut idle = lock(&self.idle);

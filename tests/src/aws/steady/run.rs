@@ -105,9 +105,6 @@ pub struct Stored {
 }
 
 /// Simulates a load. Once in a process: its clock is the process's own.
-///
-/// # Panics
-/// If a function fails, or a job is given up.
 pub fn measure(load: Load, tell: fn(&str)) -> Measured {
     simulate(&load, async move |stack| stack.measure(load, tell).await)
 }
