@@ -12,14 +12,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-/// Act of a server upon a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Act {
     /// Answers with these headers, and goes on.
     Answer(&'static str),
-    /// Closes the connection.
     Close,
-    /// Resets the connection.
     Reset,
     /// Sends half a head, and closes the connection.
     Half,

@@ -1,6 +1,6 @@
 //! Content codings, bombs and broken streams.
 
-use super::server::{Server, call, ok};
+use super::server::{PAGE, Server, assert_case_fails, assert_fails, call, ok, page_under};
 use crate::HttpFetcher;
 use crate::config::Config;
 use crate::decode::{Coding, DecodeError, Decoder};
@@ -52,15 +52,17 @@ fn timed(decode_time: Millis) -> Config {
 
 type Encode = fn(&[u8]) -> Vec<u8>;
 
-/// Every coding that is offered, with its encoder.
 fn codings() -> [(&'static str, Encode); 3] {
     [("gzip", gzip), ("br", |data| brotli(data, false)), ("zstd", |data| zstd(data, 21))]
 }
 
+async fn coded(media: &str, coding: &str, body: &[u8]) -> Server {
+    Server::saying(ok(&format!("Content-Type: {media}\r\nContent-Encoding: {coding}\r\n"), body)).await
+}
+
 async fn fetch_coded(kind: CallKind, coding: &str, body: &[u8]) -> Result<Reply, FetchError> {
     let media = if kind == CallKind::Page { "text/html" } else { "text/xml" };
-    let server = Server::saying(ok(&format!("Content-Type: {media}\r\nContent-Encoding: {coding}\r\n"), body)).await;
-    call(&server.fetcher(), kind, "http://site.test/").await
+    call(&coded(media, coding, body).await.fetcher(), kind, PAGE).await
 }
 
 async fn page_coded(coding: &str, body: &[u8]) -> Result<Reply, FetchError> {
@@ -99,8 +101,7 @@ async fn c01_c02_bombs_end_by_their_ratio() {
     for (name, encode) in codings() {
         let bomb = encode(&zeros);
         assert!(bomb.len() < 100_000, "{name}: {} bytes", bomb.len());
-        let result = fetch_coded(CallKind::Feed, name, &bomb).await;
-        assert!(matches!(&result, Err(FetchError::Limit(why)) if why.contains("beyond reason")), "{name}: {result:?}");
+        assert_case_fails(name, &fetch_coded(CallKind::Feed, name, &bomb).await, "Limit", "beyond reason");
     }
 }
 
@@ -108,14 +109,9 @@ async fn c01_c02_bombs_end_by_their_ratio() {
 async fn c01_c02_bombs_end_by_their_bytes_where_the_ratio_would_let_them() {
     let zeros = vec![0; 64 << 20];
     for (name, encode) in codings() {
-        let server =
-            Server::saying(ok(&format!("Content-Type: text/html\r\nContent-Encoding: {name}\r\n"), &encode(&zeros)))
-                .await;
-        let mut config = server.config();
-        config.max_ratio = u64::MAX;
-        let fetcher = HttpFetcher::new(config).unwrap();
-        let result = call(&fetcher, CallKind::Page, "http://site.test/").await;
-        assert!(matches!(&result, Err(FetchError::Limit(why)) if why.contains("3145728")), "{name}: {result:?}");
+        let server = coded("text/html", name, &encode(&zeros)).await;
+        let fetcher = HttpFetcher::new(Config { max_ratio: u64::MAX, ..server.config() }).unwrap();
+        assert_case_fails(name, &call(&fetcher, CallKind::Page, PAGE).await, "Limit", "3145728");
         // r04: the same as robots.txt is read up to its limit.
         let reply = call(&fetcher, CallKind::Robots, "http://site.test/robots.txt").await.unwrap();
         assert_eq!(reply.body.len(), 512 << 10, "{name}");
@@ -125,13 +121,7 @@ async fn c01_c02_bombs_end_by_their_bytes_where_the_ratio_would_let_them() {
 #[tokio::test]
 async fn a_ratio_that_documents_have_passes() {
     // 2 MiB of noisy hexadecimal digits compress about twofold, 1 MiB of zeros a thousandfold but stay below the floor.
-    let mut seed = 1_u32;
-    let noise: Vec<u8> = std::iter::repeat_with(|| {
-        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        b"0123456789abcdef"[(seed >> 28) as usize]
-    })
-    .take(2 << 20)
-    .collect();
+    let noise = noise(2 << 20);
     for (name, encode) in codings() {
         assert!(page_coded(name, &encode(&noise)).await.unwrap().body == noise, "{name}");
         assert_eq!(page_coded(name, &encode(&vec![0; 1 << 20])).await.unwrap().body.len(), 1 << 20, "{name}");
@@ -153,11 +143,10 @@ async fn c03_stacked_and_unknown_codings_are_refused() {
         "aws-chunked, gzip",
         "utf-8, dcz",
     ] {
-        let result = page_coded(coding, &twice).await;
-        assert!(matches!(&result, Err(FetchError::Protocol(why)) if why.contains("coding")), "{coding}: {result:?}");
+        assert_case_fails(coding, &page_coded(coding, &twice).await, "Protocol", "coding");
     }
     let two_lines = ok("Content-Type: text/html\r\nContent-Encoding: gzip\r\nContent-Encoding: gzip\r\n", &twice);
-    assert!(matches!(Server::saying(two_lines).await.page().await, Err(FetchError::Protocol(_))));
+    assert_fails(&Server::saying(two_lines).await.page().await, "Protocol", "");
 }
 
 #[tokio::test]
@@ -196,9 +185,8 @@ async fn c05_a_gzip_file_without_a_coding_is_undone_once_under_the_same_limits()
     assert!(fetch(CallKind::Feed, gzip(&inner)).await.unwrap().body == inner);
     assert!(fetch(CallKind::Image, inner.clone()).await.unwrap().body == inner);
     let bomb = fetch(CallKind::Feed, gzip(&vec![0; 64 << 20])).await;
-    assert!(matches!(bomb, Err(FetchError::Limit(_))), "{bomb:?}");
-    let cut = fetch(CallKind::Feed, inner[..inner.len() - 9].to_vec()).await;
-    assert!(matches!(cut, Err(FetchError::Protocol(_))), "{cut:?}");
+    assert_fails(&bomb, "Limit", "");
+    assert_fails(&fetch(CallKind::Feed, inner[..inner.len() - 9].to_vec()).await, "Protocol", "");
     assert!(page_coded("gzip", &gzip(&inner)).await.unwrap().body == inner);
 }
 
@@ -225,8 +213,7 @@ async fn c06_truncated_garbled_and_overlong_streams_are_errors() {
             broken.push(("no trailer", whole[..whole.len() - 8].to_vec()));
         }
         for (fault, body) in broken {
-            let result = page_coded(name, &body).await;
-            assert!(matches!(&result, Err(FetchError::Protocol(_))), "{name}, {fault}: {result:?}");
+            assert_case_fails(fault, &page_coded(name, &body).await, "Protocol", "");
         }
     }
 }
@@ -235,17 +222,14 @@ async fn c06_truncated_garbled_and_overlong_streams_are_errors() {
 async fn c07_windows_over_8_mib_are_refused() {
     // Streamed, so that the frame states its window and not its size.
     assert!(page_coded("zstd", &zstd(&text(), 23)).await.unwrap().body == text());
-    let result = page_coded("zstd", &zstd(&text(), 27)).await;
-    assert!(matches!(&result, Err(FetchError::Protocol(_))), "{result:?}");
-    let result = page_coded("br", &brotli(&text(), true)).await;
-    assert!(matches!(&result, Err(FetchError::Protocol(_))), "{result:?}");
+    assert_fails(&page_coded("zstd", &zstd(&text(), 27)).await, "Protocol", "");
+    assert_fails(&page_coded("br", &brotli(&text(), true)).await, "Protocol", "");
 }
 
 #[test]
 fn t13_empty_pieces_change_nothing() {
     for (coding, (name, encode)) in [Coding::Gzip, Coding::Brotli, Coding::Zstd].into_iter().zip(codings()) {
-        let mut decoder =
-            Decoder::new(coding, 1 << 20, &timed(Millis::from_secs(2)), Room::with_limits(0, 1 << 20).share()).unwrap();
+        let mut decoder = decoder(coding, Millis::from_secs(2), 1 << 20);
         for byte in encode(&text()) {
             decoder.push(&[byte]).unwrap();
             (0..20).for_each(|_| decoder.push(&[]).unwrap());
@@ -264,12 +248,24 @@ async fn c06_bytes_after_a_whole_gzip_member_are_not_the_documents() {
         let body = [&gzip(&document)[..], after].concat();
         assert!(page_coded("gzip", &body).await.unwrap().body == document, "{after:?}");
         // Wherever the pieces end.
-        let mut decoder =
-            Decoder::new(Coding::Gzip, 1 << 20, &timed(Millis::from_secs(2)), Room::with_limits(0, 1 << 20).share())
-                .unwrap();
+        let mut decoder = decoder(Coding::Gzip, Millis::from_secs(2), 1 << 20);
         body.iter().for_each(|byte| decoder.push(&[*byte]).unwrap());
         assert!(decoder.finish().unwrap().0 == document, "{after:?}");
     }
+}
+
+fn decoder(coding: Coding, decode_time: Millis, max: usize) -> Decoder {
+    Decoder::new(coding, max, &timed(decode_time), Room::with_limits(0, 2 * max).share()).unwrap()
+}
+
+/// Noisy hexadecimal digits, which compress about twofold.
+fn noise(length: usize) -> Vec<u8> {
+    let mut seed = 1_u32;
+    let digits = std::iter::repeat_with(|| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        b"0123456789abcdef"[(seed >> 28) as usize]
+    });
+    digits.take(length).collect()
 }
 
 /// Writes bits, the lowest first.
@@ -316,7 +312,6 @@ fn brotli_tables(coded: usize) -> Vec<u8> {
     bits.bytes
 }
 
-/// Counts the tasks that it runs where they are called.
 #[derive(Default)]
 struct Counted(AtomicUsize);
 
@@ -348,31 +343,23 @@ async fn coded_bytes_that_bring_hardly_anything_end_after_a_megabyte_in_every_co
         ("gzip", Coding::Gzip, [&gzip_head[..], &stored.repeat(LONG / 5)].concat()),
     ];
     for (name, coding, body) in cases {
-        let config = timed(Millis::from_secs(60));
-        let mut decoder = Decoder::new(coding, 10 << 20, &config, Room::with_limits(0, 20 << 20).share()).unwrap();
+        let mut decoder = decoder(coding, Millis::from_secs(60), 10 << 20);
         let taken = body.chunks(1 << 10).take_while(|piece| decoder.push(piece).is_ok()).count();
         assert_eq!(taken, 1 << 10, "{name}: KiB");
-        let result = fetch_coded(CallKind::Feed, name, &body).await;
-        assert!(matches!(&result, Err(FetchError::Protocol(why)) if why.contains("hardly")), "{name}: {result:?}");
+        assert_case_fails(name, &fetch_coded(CallKind::Feed, name, &body).await, "Protocol", "hardly");
     }
 }
 
 #[tokio::test]
 async fn large_bodies_are_decoded_in_the_pool_and_small_ones_where_they_are_read() {
-    let mut seed = 1_u32;
-    let noise: Vec<u8> = std::iter::repeat_with(|| {
-        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        b"0123456789abcdef"[(seed >> 28) as usize]
-    })
-    .take(1 << 20)
-    .collect();
+    let noise = noise(1 << 20);
     for (name, encode) in codings() {
         for (body, is_large) in [(encode(&noise), true), (encode(&noise[..20 << 10]), false), (noise.clone(), false)] {
             let head = if body == noise { String::new() } else { format!("Content-Encoding: {name}\r\n") };
             let server = Server::saying(ok(&format!("Content-Type: text/html\r\n{head}"), &body)).await;
             let pool = Arc::new(Counted::default());
             let fetcher = server.fetcher().decoding_in(pool.clone());
-            call(&fetcher, CallKind::Page, "http://site.test/").await.unwrap();
+            call(&fetcher, CallKind::Page, PAGE).await.unwrap();
             let (tasks, pieces) = (pool.0.load(Ordering::Relaxed), body.len().div_ceil(64 << 10));
             assert!(if is_large { (1..=pieces).contains(&tasks) } else { tasks == 0 }, "{name}: {tasks} of {pieces}");
         }
@@ -380,25 +367,21 @@ async fn large_bodies_are_decoded_in_the_pool_and_small_ones_where_they_are_read
     // A gzip file that came uncoded, too.
     let pool = Arc::new(Counted::default());
     let server = Server::saying(ok("Content-Type: application/gzip\r\n", &gzip(&noise))).await;
-    call(&server.fetcher().decoding_in(pool.clone()), CallKind::Feed, "http://site.test/").await.unwrap();
+    call(&server.fetcher().decoding_in(pool.clone()), CallKind::Feed, PAGE).await.unwrap();
     assert_eq!(pool.0.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]
 async fn the_processor_time_of_a_whole_body_is_limited() {
     for (coding, (name, encode)) in [Coding::Gzip, Coding::Brotli, Coding::Zstd].into_iter().zip(codings()) {
-        let mut decoder =
-            Decoder::new(coding, 1 << 20, &timed(Millis::ZERO), Room::with_limits(0, 1 << 20).share()).unwrap();
+        let mut decoder = decoder(coding, Millis::ZERO, 1 << 20);
         let end = decoder.push(&encode(&text()));
         assert!(matches!(end, Err(DecodeError::Time)), "{name}: {end:?}");
     }
     // Time adds up over the pieces: no one of these takes as long.
     let body = brotli_tables(512 << 10);
-    let brief = timed(Millis(10));
-    let mut decoder = Decoder::new(Coding::Brotli, 1 << 20, &brief, Room::with_limits(0, 1 << 20).share()).unwrap();
+    let mut decoder = decoder(Coding::Brotli, Millis(10), 1 << 20);
     assert!(body.chunks(1 << 10).any(|piece| matches!(decoder.push(piece), Err(DecodeError::Time))));
-    let server = Server::saying(ok("Content-Type: text/html\r\nContent-Encoding: br\r\n", &body)).await;
-    let fetcher = HttpFetcher::new(Config { decode_time: Millis(10), ..server.config() }).unwrap();
-    let result = call(&fetcher, CallKind::Page, "http://site.test/").await;
-    assert!(matches!(&result, Err(FetchError::Limit(why)) if why.contains("too long")), "{result:?}");
+    let server = coded("text/html", "br", &body).await;
+    assert_fails(&page_under(Config { decode_time: Millis(10), ..server.config() }).await, "Limit", "too long");
 }

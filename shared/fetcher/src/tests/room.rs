@@ -1,17 +1,16 @@
 //! Large bodies share a bounded memory, and small ones never wait for them.
 
 use super::coding::gzip;
-use super::server::{Server, get, make, ok};
+use super::server::{Server, assert_fails, get, make, ok};
 use crate::room::{Room, Share};
 use crate::{ByteLimits, HttpFetcher};
 use curlew_model::Millis;
-use curlew_ports::{Call, CallKind, Fetch, FetchError};
+use curlew_ports::{Call, CallKind, Fetch};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::task::JoinSet;
 
-/// The largest body of these tests.
 const LARGE: usize = 1 << 20;
 
 /// Serves `/large`, `/bomb` (the same, compressed) and `/small`; its fetcher has room for so many large bodies.
@@ -55,8 +54,7 @@ async fn a_large_body_has_its_room_until_nobody_has_it_any_more() {
     let part = first.body.slice(..9);
     drop(first);
     for name in ["large", "bomb"] {
-        let refused = make(&fetcher, &page(name)).await;
-        assert!(matches!(&refused, Err(FetchError::Local(why)) if why.contains("no room")), "{refused:?}");
+        assert_fails(&make(&fetcher, &page(name)).await, "Local", "no room");
     }
     assert_eq!(make(&fetcher, &page("small")).await.unwrap().body.len(), LARGE / 5, "small bodies never wait");
     // A body that waits goes on as soon as there is room.

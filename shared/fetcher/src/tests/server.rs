@@ -11,13 +11,16 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
+/// Head of an HTML answer, up to its other header lines.
+pub(crate) const HTML: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n";
+pub(crate) const PAGE: &str = "http://site.test/";
 /// A string in the URLs of the tests that no error message may repeat.
 const SECRET: &str = "secret-token";
 
-/// A server on loopback.
 pub(crate) struct Server {
     pub(crate) addr: SocketAddr,
     heads: Arc<Mutex<Vec<String>>>,
@@ -27,11 +30,23 @@ pub(crate) struct Server {
 impl Server {
     /// Answers each request of each connection by these bytes, then closes the connection.
     pub(crate) async fn saying(answer: impl Into<Vec<u8>>) -> Server {
-        let answer = answer.into();
+        Server::answering(answer.into(), Duration::ZERO).await
+    }
+
+    /// Answers each request by these bytes, and never ends.
+    pub(crate) async fn stalling(answer: impl Into<Vec<u8>>) -> Server {
+        Server::answering(answer.into(), Duration::from_secs(60)).await
+    }
+
+    async fn answering(answer: Vec<u8>, rest: Duration) -> Server {
         Server::with("127.0.0.1:0", move |mut stream, _| {
             let answer = answer.clone();
             async move {
                 stream.write_all(&answer).await.ok();
+                if !rest.is_zero() {
+                    // A sleep of no time takes a millisecond too.
+                    tokio::time::sleep(rest).await;
+                }
                 stream
             }
         })
@@ -65,12 +80,10 @@ impl Server {
         Server { addr, heads, connections }
     }
 
-    /// The request heads so far.
     pub(crate) fn heads(&self) -> Vec<String> {
         self.heads.lock().unwrap().clone()
     }
 
-    /// The connections so far.
     pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
@@ -82,15 +95,29 @@ impl Server {
         config
     }
 
-    /// A fetcher under [`Server::config`].
     pub(crate) fn fetcher(&self) -> HttpFetcher {
         HttpFetcher::new(self.config()).unwrap()
     }
 
-    /// A page from this server, under the default configuration.
     pub(crate) async fn page(&self) -> Result<Reply, FetchError> {
-        call(&self.fetcher(), CallKind::Page, "http://site.test/").await
+        page_under(self.config()).await
     }
+}
+
+pub(crate) async fn page_under(config: Config) -> Result<Reply, FetchError> {
+    call(&HttpFetcher::new(config).unwrap(), CallKind::Page, PAGE).await
+}
+
+/// Asserts that a call failed, by an error of this kind that says so.
+pub(crate) fn assert_fails(result: &Result<Reply, FetchError>, kind: &str, says: &str) {
+    assert_case_fails("", result, kind, says);
+}
+
+/// Asserts that a call failed in one of several cases; see [`assert_fails`].
+pub(crate) fn assert_case_fails(case: &str, result: &Result<Reply, FetchError>, kind: &str, says: &str) {
+    let error = format!("{:?}", result.as_ref().err());
+    let is_it = error.starts_with(&format!("Some({kind}(")) && error.contains(says);
+    assert!(is_it, "{case:?} should be {kind} {says}: {result:?}");
 }
 
 async fn read_head(stream: &mut TcpStream) -> Option<String> {
@@ -124,13 +151,11 @@ pub(crate) async fn make(fetcher: &HttpFetcher, call: &Call) -> Result<Reply, Fe
     result
 }
 
-/// An answer with this body and its length.
 pub(crate) fn ok(headers: &str, body: &[u8]) -> Vec<u8> {
     let head = format!("HTTP/1.1 200 OK\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
     [head.as_bytes(), body].concat()
 }
 
-/// An HTML answer.
 pub(crate) fn html(body: &str) -> Vec<u8> {
     ok("Content-Type: text/html\r\n", body.as_bytes())
 }

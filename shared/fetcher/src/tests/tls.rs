@@ -1,9 +1,8 @@
 //! TLS: certificates are judged, HTTP/2 is agreed on by ALPN.
 
-use super::server::call;
+use super::server::{assert_fails, call};
 use crate::{Config, HttpFetcher};
 use bytes::Bytes;
-use curlew_model::FailureCause;
 use curlew_ports::{CallKind, FetchError};
 use http_body_util::Full;
 use hyper::service::service_fn;
@@ -198,10 +197,8 @@ async fn t16_h20_certificates_are_never_overridden() {
     for (case, issued, roots, url) in cases {
         let (addr, seen) = serve(issued, &["h2", "http/1.1"], 0).await;
         let result = call(&fetcher(addr, &roots), CallKind::Page, url).await;
-        assert!(
-            matches!(&result, Err(FetchError::Network(why)) if why.cause == FailureCause::Tls && why.detail.contains("certificate")),
-            "{case}: {result:?}"
-        );
+        assert_fails(&result, "Network", "cause: Tls");
+        assert_fails(&result, "Network", "certificate");
         assert!(seen.lock().unwrap().is_empty(), "{case}");
     }
 }
@@ -217,6 +214,5 @@ async fn t16_a_server_without_tls_is_the_networks_trouble() {
             tokio::spawn(async move { tokio::io::copy(&mut stream, &mut tokio::io::sink()).await });
         }
     });
-    let result = call(&fetcher(addr, &[]), CallKind::Page, "https://site.test/").await;
-    assert!(matches!(&result, Err(FetchError::Network(why)) if why.cause == FailureCause::Tls), "{result:?}");
+    assert_fails(&call(&fetcher(addr, &[]), CallKind::Page, "https://site.test/").await, "Network", "cause: Tls");
 }
