@@ -63,6 +63,9 @@ pub struct HostState {
     /// Files robots.txt that were asked for and had not changed.
     #[serde(skip_serializing_if = "is_default")]
     pub robots: RobotsNotes,
+    /// Feeds that were polled within the floor, where their own rows do not say so.
+    #[serde(skip_serializing_if = "is_default")]
+    pub polled: PollNotes,
 }
 
 impl HostState {
@@ -116,6 +119,11 @@ impl SentPages {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RobotsNotes(pub BTreeMap<u64, i64>);
+
+/// Instants until which the last calls of feeds had ended, by a hash of the feed's key.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PollNotes(pub BTreeMap<u64, Timestamp>);
 
 /// Texts that pages of a host key showed in place of their own content, since a page last showed its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

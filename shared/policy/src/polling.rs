@@ -4,6 +4,7 @@ pub mod backfill;
 pub mod conditional;
 pub mod decision;
 pub mod failure;
+pub mod poll_notes;
 pub mod schedule;
 pub mod subscription;
 pub mod websub;

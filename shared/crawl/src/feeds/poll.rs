@@ -6,11 +6,12 @@ use crate::feeds::first_pages::FirstPages;
 use crate::feeds::intake::Intake;
 use crate::feeds::relocation;
 use crate::pages::fetch::Fetch;
-use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
+use crate::politeness::access::Politeness;
+use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, NotedFeed, Visit};
 use curlew_feed::{Feed, FeedError};
 use curlew_model::{
-    Envelope, ExtraSlot, Failure, FeedSource, HostKey, Millis, PollJob, Rejection, Source, SourceKey, Timestamp,
-    TraceId, VisitJob,
+    Envelope, ExtraSlot, Failure, FeedSource, HostKey, HostState, Millis, PollJob, Rejection, Source, SourceKey,
+    Timestamp, TraceId, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::admission::NotNow;
@@ -19,8 +20,8 @@ use curlew_policy::polling::decision::{
     self, AfterVisit, Document, FeedAnswer, PollAdmission, PutOff, Reading, RowWrite,
 };
 use curlew_policy::polling::failure::{self, Wrong};
-use curlew_policy::polling::{conditional, schedule};
-use curlew_policy::rules::BUSY_RETRY;
+use curlew_policy::polling::{conditional, poll_notes, schedule};
+use curlew_policy::rules::{BUSY_RETRY, MAX_FIRST_WAIT};
 use curlew_ports::stage::{Result, StageError, Verdict};
 use curlew_ports::{CallKind, Event, Marks, Reply, Version};
 use std::collections::HashMap;
@@ -78,6 +79,8 @@ struct Polled {
     next: NextRow,
     pages: FirstPages,
     is_quiet: bool,
+    /// True if the row of the host key tells the time of the poll.
+    is_noted: bool,
 }
 
 enum NextRow {
@@ -109,10 +112,8 @@ impl Poll {
         let Some((Source::Feed(feed), seen, read_at)) = found else {
             return Ok(Err(Verdict::Drop("the feed is not known".into())));
         };
-        match decision::admit(&feed, job, &politeness.rules, politeness.clock.now()) {
-            PollAdmission::Now => {}
-            PollAdmission::At(at) => return Ok(Err(Verdict::Defer(at))),
-            PollAdmission::Never(why) => return Ok(Err(Verdict::Drop(why.into()))),
+        if let Some(verdict) = put_off(decision::admit(&feed, job, &politeness.rules, politeness.clock.now())) {
+            return Ok(Err(verdict));
         }
         let Ok(url) = address::parse(&feed.url, None) else {
             return Ok(Err(Verdict::Drop("the feed's address is no longer valid".into())));
@@ -131,8 +132,27 @@ impl Poll {
             // The feed has moved since the poll was sent.
             return Ok(Verdict::Defer(self.intake.politeness.clock.now()));
         }
+        if let Some(verdict) = self.noted_verdict(&due, &visit.state.learned).await {
+            return Ok(verdict);
+        }
         let polled = self.poll(visit, &due).await?;
         self.settle(due, polled).await
+    }
+
+    /// Returns the verdict on a poll that comes too soon after one that its host's row tells of, unless a short wait is
+    /// enough.
+    async fn noted_verdict(&self, due: &DueFeed<'_>, state: &HostState) -> Option<Verdict> {
+        let Politeness { rules, clock, .. } = self.intake.politeness.as_ref();
+        let now = clock.now();
+        let noted = poll_notes::noted(&state.polled, &due.row.0.key, rules, now)?;
+        let feed = FeedSource { polled_at: due.row.0.polled_at.max(noted), ..due.row.0.clone() };
+        match decision::admit(&feed, due.job, rules, now) {
+            PollAdmission::At(at) if at.since(now) <= MAX_FIRST_WAIT => {
+                clock.sleep(at.since(now)).await;
+                None
+            }
+            admission => put_off(admission),
+        }
     }
 
     async fn poll(&self, visit: &mut Visit, due: &DueFeed<'_>) -> Result<Polled> {
@@ -154,6 +174,7 @@ impl Poll {
         let validated = of.as_ref().unwrap_or(&due.url);
         let got = visit.get_listing(&due.url, CallKind::Feed, &validators, validated).await?;
         let (calls, failure) = (visit.state.calls - calls_before, visit.failure.take());
+        let is_noted = visit.state.grant.poll.is_some_and(|poll| poll.covers(politeness.clock.now()));
         let crawl_delay = match visit.robots_at_hand(&due.url).await {
             Ok(robots) => robots.crawl_delay(),
             // The Crawl-delay of the last poll still holds.
@@ -175,7 +196,7 @@ impl Poll {
         let (next, visits) = self.taken(due, &outcome).await?;
         let fetch = self.fetch.as_deref().filter(|_| !due.job.is_again);
         let pages = FirstPages::fetched(fetch, visit, visits).await;
-        Ok(Polled { next, pages, is_quiet })
+        Ok(Polled { next, pages, is_quiet, is_noted })
     }
 
     async fn settle(&self, due: DueFeed<'_>, polled: Polled) -> Result<Verdict> {
@@ -185,7 +206,7 @@ impl Poll {
             NextRow::Blocked => self.blocked(due).await,
             NextRow::Keep(next) => {
                 polled.pages.send(self.fetch.as_deref(), &self.intake).await?;
-                self.keep(due, *next).await
+                self.keep(due, *next, polled.is_noted).await
             }
         }
     }
@@ -198,7 +219,17 @@ impl Poll {
             Err(verdict) => return Ok(verdict),
         };
         let feed = &due.row.0;
-        let mut visit = match politeness.open_for_poll(&due.host, &format!("poll {}", feed.key)).await? {
+        let mut noted = None;
+        if !job.work.on_request && schedule::is_near_floor(feed, &politeness.rules) {
+            // A stale answer is harmless: a visit that has noted a poll since then has called since the feed's row was
+            // read, too.
+            let ledger_row = politeness.ledger.load_eventual(&due.host).await?;
+            if let Some(verdict) = self.noted_verdict(&due, &ledger_row.0).await {
+                return Ok(verdict);
+            }
+            noted = Some(NotedFeed { feed: &feed.key, ledger_row });
+        }
+        let mut visit = match politeness.open_for_poll(&due.host, &format!("poll {}", feed.key), noted).await? {
             LeaseOutcome::Granted(visit) => visit,
             LeaseOutcome::NotNow(NotNow { until, why: None }) => {
                 let again = deferral::of_busy_host(job.waits, until, politeness.clock.now());
@@ -216,17 +247,22 @@ impl Poll {
         }
         if visit.state.was_called_since(due.read_at) {
             // Perhaps by another delivery of this job: the row tells, once it is written.
+            visit.state.undo_note_of_poll();
             visit.close().await?;
             return Ok(Verdict::Defer(politeness.clock.now() + BUSY_RETRY));
         }
         let polled = match self.poll(&mut visit, &due).await {
             Ok(polled) => polled,
             Err(error) => {
+                visit.state.undo_note_of_poll();
                 // If the ledger cannot be reached, the lease expires by itself.
                 let _ = visit.close().await;
                 return Err(error);
             }
         };
+        if !matches!(polled.next, NextRow::Keep(_)) {
+            visit.state.undo_note_of_poll();
+        }
         // The lease is given back first: the visits that are sent need it. After a quiet poll it runs out by itself,
         // since giving it back is most of what such a poll costs.
         if !(polled.is_quiet && visit.state.may_run_out(&politeness.rules)) {
@@ -277,7 +313,7 @@ impl Poll {
     }
 
     /// Writes the feed's row, if anything in it has changed that matters.
-    async fn keep(&self, due: DueFeed<'_>, mut next: FeedSource) -> Result<Verdict> {
+    async fn keep(&self, due: DueFeed<'_>, mut next: FeedSource, is_noted: bool) -> Result<Verdict> {
         let DueFeed { job, row: (before, seen), .. } = due;
         let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
         if let Some(subscription) = &mut next.polling.subscription {
@@ -285,7 +321,7 @@ impl Poll {
             subscription.early = None;
         }
         let for_the_hub = self.intake.for_the_hub(&mut next, false);
-        match decision::row_write(&before, &next, job, rules, now) {
+        match decision::row_write(&before, &next, job, is_noted, rules, now) {
             RowWrite::None => return Ok(Verdict::Done),
             RowWrite::Row => {}
             RowWrite::WithTime => next.polled_at = now,
@@ -379,6 +415,15 @@ impl Poll {
             relocation::reopen_site(self.intake.sources.as_ref(), &mut feed, now).await?;
         }
         Ok(feed)
+    }
+}
+
+/// Returns the verdict on a job whose poll does not take place now.
+fn put_off(admission: PollAdmission) -> Option<Verdict> {
+    match admission {
+        PollAdmission::Now => None,
+        PollAdmission::At(at) => Some(Verdict::Defer(at)),
+        PollAdmission::Never(why) => Some(Verdict::Drop(why.into())),
     }
 }
 

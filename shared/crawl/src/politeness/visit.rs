@@ -13,7 +13,8 @@ use crate::politeness::visit::interstitial::is_html;
 use curlew_article::{Limits, decode};
 use curlew_catalog::hidden::covering;
 use curlew_model::{
-    Failure, HoldReason, HostKey, HostState, Millis, Origin, Rejection, SignatureHeaders, Timestamp, Validators,
+    Failure, HoldReason, HostKey, HostState, Millis, Origin, Rejection, SignatureHeaders, SourceKey, Timestamp,
+    Validators,
 };
 use curlew_policy::politeness::admission::{self, Admission, NotNow, admit};
 use curlew_policy::politeness::outage::Fault;
@@ -21,6 +22,7 @@ use curlew_policy::politeness::outcome::{CallTarget, Outcome, Role, url_held_unt
 use curlew_policy::politeness::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::politeness::visit::{self, Answer, Attempt, Grant, Permission, Step, VisitState};
 use curlew_policy::politeness::{http, marks};
+use curlew_policy::polling::poll_notes::NotedPoll;
 use curlew_policy::robots::Robots;
 use curlew_policy::robots::license::LicenseTerms;
 use curlew_ports::stage::Result;
@@ -44,6 +46,12 @@ pub(crate) struct SiteLicense {
 
 /// Outcome of one call, or of a chain of redirects.
 pub type CallEnd = visit::CallEnd<Box<Reply>>;
+
+/// A feed whose poll is noted in the row of its host key, and that row as it was read just now.
+pub(crate) struct NotedFeed<'f> {
+    pub(crate) feed: &'f SourceKey,
+    pub(crate) ledger_row: (HostState, Version),
+}
 
 /// Outcome of a request for the lease of a host key.
 pub enum LeaseOutcome {
@@ -85,15 +93,26 @@ pub struct Fetched {
 impl Politeness {
     /// Asks for the lease of a host key.
     pub async fn open(self: &Arc<Self>, host: &HostKey, owner: &str) -> Result<LeaseOutcome> {
-        self.open_for(host, owner, self.rules.lease_length()).await
+        self.open_for(host, owner, self.rules.lease_length(), None).await
     }
 
-    /// Asks for a brief lease for a poll, which is made longer if it is too short.
-    pub(crate) async fn open_for_poll(self: &Arc<Self>, host: &HostKey, owner: &str) -> Result<LeaseOutcome> {
-        self.open_for(host, owner, self.rules.brief_length()).await
+    /// Asks for a brief lease for a poll, which is made longer if it is too short, and notes the poll if asked to.
+    pub(crate) async fn open_for_poll(
+        self: &Arc<Self>,
+        host: &HostKey,
+        owner: &str,
+        noted: Option<NotedFeed<'_>>,
+    ) -> Result<LeaseOutcome> {
+        self.open_for(host, owner, self.rules.brief_length(), noted).await
     }
 
-    async fn open_for(self: &Arc<Self>, host: &HostKey, owner: &str, length: Millis) -> Result<LeaseOutcome> {
+    async fn open_for(
+        self: &Arc<Self>,
+        host: &HostKey,
+        owner: &str,
+        length: Millis,
+        noted: Option<NotedFeed<'_>>,
+    ) -> Result<LeaseOutcome> {
         // Taken before the lease is, so that the visit ends before the ledger thinks so.
         let opened = self.clock.monotonic();
         let now = self.clock.now();
@@ -105,11 +124,16 @@ impl Politeness {
         }
         let (ledger, rules) = (self.ledger.as_ref(), self.rules_for(host));
         // An eventually consistent read is cheaper. A stale one is harmless: the compare-and-swap fails.
-        let first = ledger.load_eventual(host).await?;
-        let ((state, admission, before), version) = update_host_from(ledger, host, first, |state| {
+        let (feed, first) = match noted {
+            Some(NotedFeed { feed, ledger_row }) => (Some(feed), ledger_row),
+            None => (None, ledger.load_eventual(host).await?),
+        };
+        let ((state, admission, before, poll), version) = update_host_from(ledger, host, first, |state| {
             let before = state.clone();
-            let (next, admission) = admit(state, host, &rules, owner, length, now, seed);
-            (next.clone(), (next, admission, before))
+            let (mut next, admission) = admit(state, host, &rules, owner, length, now, seed);
+            let feed = feed.filter(|_| matches!(admission, Admission::Granted(_)));
+            let poll = feed.and_then(|feed| NotedPoll::note(&mut next.polled, feed, &rules, now));
+            (next.clone(), (next, admission, before, poll))
         })
         .await?;
         Ok(match admission {
@@ -117,7 +141,7 @@ impl Politeness {
                 let (used, called) = (admission::last_use(&before), admission::last_call(&before));
                 let repeats = admission::repeats(&before, owner, now);
                 let (length, look_every) = (lease.until.since(now), self.look_every);
-                let grant = Grant { lease, state, opened, at: now, length, look_every, used, called, repeats };
+                let grant = Grant { lease, state, opened, at: now, length, look_every, used, called, repeats, poll };
                 let visit = Box::new(Visit::new(self.clone(), host.clone(), grant, version));
                 // A block that is made from here on finds the host's row, and an earlier one is in the list.
                 let is_blocked = match admission::is_new(&before) {

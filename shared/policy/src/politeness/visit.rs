@@ -7,6 +7,7 @@ mod robots;
 use crate::chance::mix;
 use crate::politeness::outcome::{self, CallTarget, Outcome, Role, record_outcome, url_held, url_held_until};
 use crate::politeness::{admission, outage, pace, redirect::Chain, window};
+use crate::polling::poll_notes::NotedPoll;
 use crate::rules::{BUSY_RETRY, MAX_FIRST_WAIT, Rules, VISIT_REST};
 use curlew_model::{Hold, HoldReason, HostKey, HostState, Lease, Millis, Rejection, Timestamp};
 use std::collections::HashMap;
@@ -44,6 +45,8 @@ pub struct Grant {
     pub called: Timestamp,
     /// True if a visit of the same owner ended here a moment ago and told nobody.
     pub repeats: bool,
+    /// The poll that the visit is for, if the host's row notes it.
+    pub poll: Option<NotedPoll>,
 }
 
 /// A visit: the lease of one host key, and what was learned under it.
@@ -416,6 +419,13 @@ impl VisitState {
     /// True if the host key was called by another visit after `at`, so that what was read before may be out of date.
     pub fn was_called_since(&self, at: Timestamp) -> bool {
         self.grant.called > at + CLOCK_STEP
+    }
+
+    /// Takes back the note of the visit's poll, which did not take place.
+    pub fn undo_note_of_poll(&mut self) {
+        if let Some(poll) = self.grant.poll.take() {
+            poll.undo(&mut self.learned.polled);
+        }
     }
 
     /// True if nobody has visited the host key before, or imported pages of it.

@@ -185,23 +185,30 @@ pub enum RowWrite {
     WithTime,
 }
 
-/// Decides whether a poll writes the feed's row, which was `before` and is to be `next`.
+/// Decides whether a poll writes the feed's row, which was `before` and is to be `next`; `is_noted` says that its host's
+/// row tells its time.
 pub fn row_write(
     before: &FeedSource,
     next: &FeedSource,
     job: &Envelope<PollJob>,
+    is_noted: bool,
     rules: &Rules,
     now: Timestamp,
 ) -> RowWrite {
     let is_near_floor = schedule::is_near_floor(before, rules);
     let was_put_off = job.deferrals > 0 || before.polling.why == Why::Held;
-    if job.work.on_request || is_near_floor || was_put_off || !schedule::is_on_time(before, rules, now) {
+    if job.work.on_request || (is_near_floor && !is_noted) || was_put_off || !schedule::is_on_time(before, rules, now) {
         RowWrite::WithTime
     } else {
         let next_slot = schedule::next_poll(before, rules, now);
         let same = FeedSource { not_before: before.not_before, polled_at: before.polled_at, ..next.clone() };
         let says_the_same = same == *before && next_slot.is_some_and(|at| next.not_before <= at);
-        if says_the_same { RowWrite::None } else { RowWrite::Row }
+        match (says_the_same, is_near_floor) {
+            (true, _) => RowWrite::None,
+            // With another interval nobody may ask for the note.
+            (false, true) => RowWrite::WithTime,
+            (false, false) => RowWrite::Row,
+        }
     }
 }
 

@@ -6,8 +6,8 @@ use curlew_model::{
     AddressList, Backfill, BackfillDocument, BackfillPhase, BackfillState, Circuit, DocumentKind, EntryHints,
     ExtraSlot, ExtractJob, Failure, FailureCause, FailureKind, FailureStreak, Fault, FaultCode, Faults, FeedSource,
     Gone, Habit, Hold, HoldReason, HomeLook, HostKey, HostState, Hub, Job, Lease, Listed, Location, Millis, Page,
-    PageBody, PageId, PageState, PendingRedirect, PollHints, Polling, Rejection, RobotsNotes, Screened, SegmentKey,
-    SentPages, SiteSource, SiteState, Slot, Source, SourceKey, StatedPreferences, Subscription, Substitute,
+    PageBody, PageId, PageState, PendingRedirect, PollHints, PollNotes, Polling, Rejection, RobotsNotes, Screened,
+    SegmentKey, SentPages, SiteSource, SiteState, Slot, Source, SourceKey, StatedPreferences, Subscription, Substitute,
     Substitutes, Taken, Timestamp, TokenBucket, Trust, UrlHold, Validators, Why, WindowPart,
 };
 use curlew_ports::PortError;
@@ -80,6 +80,7 @@ pub(super) fn full_state() -> HostState {
             until: at(5),
         }),
         robots: RobotsNotes([(u64::MAX, i64::MAX), (0, 7)].into()),
+        polled: PollNotes([(u64::MAX, at(5)), (0, at(7))].into()),
     }
 }
 

@@ -41,12 +41,25 @@ fn visit_with(state: HostState, length: Millis) -> VisitState {
         used: Timestamp::MIN,
         called,
         repeats: false,
+        poll: None,
     };
     VisitState::new(host("example.org"), grant)
 }
 
 fn visit(state: HostState) -> VisitState {
     visit_with(state, Rules::default().lease_length())
+}
+
+fn reply(status: u16) -> Answer<()> {
+    Answer::Reply { reply: (), status, retry_after: None, asks_signature: false }
+}
+
+fn after(visit: &mut VisitState, answer: Answer<()>) -> Option<CallEnd<()>> {
+    visit.after_call(target(), answer, Millis(9), &Rules::default(), NOW, 1)
+}
+
+fn hold(reason: HoldReason) -> Option<Hold> {
+    Some(Hold { until: NOW + Millis(5), reason, since: NOW })
 }
 
 fn next(visit: &VisitState, attempt: &Attempt<'_>, lasted: Millis) -> Step<()> {
@@ -137,77 +150,76 @@ fn a_call_that_would_outlast_a_lease_which_cannot_be_lengthened_is_left_to_later
 fn a_visit_that_lost_its_lease_or_whose_host_is_held_meanwhile_makes_no_call() {
     let mut mine = visit(HostState::default());
     let latest = mine.grant.state.clone();
-    assert_eq!(mine.confirm::<()>(&latest, NOW), None);
+    let soon = NOW + Millis(5);
+    let held = HostState { hold: hold(HoldReason::Network), ..latest.clone() };
+    let rests = HostState { hold: hold(HoldReason::Rest), ..latest.clone() };
     let lost = HostState { lease: None, ..latest.clone() };
-    assert_eq!(mine.confirm::<()>(&lost, NOW), Some(CallEnd::Later(NOW + BUSY_RETRY)));
-    let hold = Hold { until: NOW + Millis(5), reason: HoldReason::Network, since: NOW };
-    let held = HostState { hold: Some(hold), ..latest.clone() };
-    assert_eq!(mine.confirm::<()>(&held, NOW), Some(CallEnd::Held(NOW + Millis(5), HoldReason::Network)));
-    assert_eq!(mine.confirm::<()>(&held, NOW + Millis(5)), None, "the hold is over");
-    let rest = Hold { until: NOW + Millis(5), reason: HoldReason::Rest, since: NOW };
-    let rests = HostState { hold: Some(rest), ..latest.clone() };
-    assert_eq!(mine.confirm::<()>(&rests, NOW), Some(CallEnd::Later(NOW + Millis(5))));
-    let blocked = HostState { blocked: ["example.org".to_owned()].into(), ..latest };
-    assert_eq!(mine.confirm::<()>(&blocked, NOW), None);
+    let blocked = HostState { blocked: ["example.org".to_owned()].into(), ..latest.clone() };
+    for (name, latest, now, end) in [
+        ("as it was", latest, NOW, None),
+        ("lost", lost, NOW, Some(CallEnd::<()>::Later(NOW + BUSY_RETRY))),
+        ("held", held.clone(), NOW, Some(CallEnd::Held(soon, HoldReason::Network))),
+        ("the hold is over", held, soon, None),
+        ("rests", rests, NOW, Some(CallEnd::Later(soon))),
+        ("blocked", blocked, NOW, None),
+    ] {
+        assert_eq!(mine.confirm(&latest, now), end, "{name}");
+    }
     assert_eq!(next(&mine, &attempt(), Millis::ZERO), Step::End(CallEnd::Rejected(Rejection::Blocked)));
 }
 
 #[test]
 fn an_answer_that_is_evidence_about_its_url_alone_ends_the_visit() {
-    let rules = Rules::default();
-    let reply = |status| Answer::Reply { reply: (), status, retry_after: None, asks_signature: false };
+    let rest = NOW + CLOCK_STEP + VISIT_REST;
     for (status, ends) in [(200, false), (404, false), (403, true), (500, true)] {
         let mut visit = visit(HostState::default());
-        assert_eq!(visit.after_call(target(), reply(status), Millis(9), &rules, NOW, 1), Some(CallEnd::Reply(())));
+        assert_eq!(after(&mut visit, reply(status)), Some(CallEnd::Reply(())));
         let rests = visit.learned.hold.as_ref().map(|hold| (hold.until, hold.reason));
-        assert_eq!(rests, ends.then_some((NOW + CLOCK_STEP + VISIT_REST, HoldReason::Rest)), "{status}");
+        assert_eq!(rests, ends.then_some((rest, HoldReason::Rest)), "{status}");
         let after = next(&visit, &Attempt { target: CallTarget { url: 9, ..target() }, ..attempt() }, Millis::ZERO);
-        assert_eq!(after == Step::End(CallEnd::Later(NOW + CLOCK_STEP + VISIT_REST)), ends, "{status}: {after:?}");
+        assert_eq!(after == Step::End(CallEnd::Later(rest)), ends, "{status}: {after:?}");
     }
     // A robots.txt ends the visit, and no other one.
     let mut by_robots = visit(HostState::default());
     let robots = CallTarget { role: Role::Robots, ..target() };
-    assert_eq!(by_robots.after_call(robots, reply(500), Millis(9), &rules, NOW, 1), Some(CallEnd::Reply(())));
+    let end = by_robots.after_call(robots, reply(500), Millis(9), &Rules::default(), NOW, 1);
+    assert_eq!(end, Some(CallEnd::Reply(())));
     assert!(by_robots.learned.hold.is_none() && by_robots.over.is_some());
     let mut visit = visit(HostState::default());
-    let end = visit.after_call(target(), reply(429), Millis(9), &rules, NOW, 1).expect("the call has ended");
+    let end = after(&mut visit, reply(429)).expect("the call has ended");
     assert!(matches!(end, CallEnd::Held(_, HoldReason::TooManyRequests)), "{end:?}");
-    assert_eq!(next(&visit, &attempt(), Millis::from_hours(0)), Step::End(end));
+    assert_eq!(next(&visit, &attempt(), Millis::ZERO), Step::End(end));
 }
 
 #[test]
 fn a_host_that_asks_for_a_signature_is_called_again_signed_once() {
-    let rules = Rules::default();
-    let refusal = |status, asks_signature| Answer::Reply { reply: (), status, retry_after: None, asks_signature };
+    let asks = |status, retry_after| Answer::Reply { reply: (), status, retry_after, asks_signature: true };
     for status in [401, 403] {
-        let probed = HostState { circuit: Circuit::Probe, holds_in_a_row: 1, ..HostState::default() };
-        let mut visit = visit(probed);
-        assert_eq!(visit.after_call(target(), refusal(status, true), Millis(9), &rules, NOW, 1), None);
+        let mut visit = visit(HostState { circuit: Circuit::Probe, holds_in_a_row: 1, ..HostState::default() });
+        assert_eq!(after(&mut visit, asks(status, None)), None);
         assert!(visit.learned.signs && visit.learned.hold.is_none() && visit.learned.url_holds.is_empty());
         assert_eq!((visit.learned.circuit, visit.calls), (Circuit::Probe, 1), "it counts, and decides nothing");
-        assert!(matches!(next(&visit, &attempt(), Millis::ZERO), Step::<()>::Wait(_)), "after the pause");
-        let end = visit.after_call(target(), refusal(status, true), Millis(9), &rules, NOW, 1);
-        assert!(end.is_some(), "never a third time, whatever it asks");
+        assert!(matches!(next(&visit, &attempt(), Millis::ZERO), Step::Wait(_)), "after the pause");
+        assert!(after(&mut visit, asks(status, None)).is_some(), "never a third time, whatever it asks");
         assert_eq!(visit.learned.hold.is_some(), status == 403, "a probe that is refused opens the circuit again");
     }
-    for (status, retry_after, signs) in
-        [(200, None, false), (404, None, false), (429, None, true), (403, Some(NOW), true)]
-    {
+    for (answer, signs) in [
+        (asks(200, None), false),
+        (asks(404, None), false),
+        (asks(429, None), true),
+        (asks(403, Some(NOW)), true),
+        (reply(403), false),
+    ] {
         let mut visit = visit(HostState::default());
-        let answer = Answer::Reply { reply: (), status, retry_after, asks_signature: true };
-        assert!(visit.after_call(target(), answer, Millis(9), &rules, NOW, 1).is_some(), "{status}");
-        assert_eq!(visit.learned.signs, signs, "{status}");
+        assert!(after(&mut visit, answer.clone()).is_some(), "{answer:?}");
+        assert_eq!(visit.learned.signs, signs, "{answer:?}");
     }
-    let mut visit = visit(HostState::default());
-    assert!(visit.after_call(target(), refusal(403, false), Millis(9), &rules, NOW, 1).is_some());
-    assert!(!visit.learned.signs && !visit.learned.url_holds.is_empty());
 }
 
 #[test]
 fn our_own_outage_is_nobodys_fault() {
-    let rules = Rules::default();
     let mut visit = visit(HostState::default());
-    let end = visit.after_call::<()>(target(), Answer::Unreached { is_local: true }, Millis(9), &rules, NOW, 1);
+    let end = after(&mut visit, Answer::Unreached { is_local: true });
     assert!(matches!(end, Some(CallEnd::Later(_))), "{end:?}");
     assert_eq!((visit.calls, visit.learned.failures), (0, 0));
 }
@@ -228,18 +240,6 @@ fn trouble_with_a_guest_host_is_no_reason_to_leave_this_one() {
 }
 
 #[test]
-fn a_crawl_delay_that_is_learned_late_counts_from_the_call_before() {
-    let rules = Rules::default();
-    let mut visit = visit(HostState::default());
-    let reply = Answer::Reply { reply: (), status: 200, retry_after: None, asks_signature: false };
-    assert_eq!(visit.after_call(target(), reply, Millis(9), &rules, NOW, 1), Some(CallEnd::Reply(())));
-    visit.learn_crawl_delay(Some(Millis::from_secs(20)), &rules);
-    assert!(visit.learned.not_before >= NOW + Millis::from_secs(20));
-    visit.learn_crawl_delay(None, &rules);
-    assert_eq!(visit.learned.crawl_delay, Millis::ZERO);
-}
-
-#[test]
 fn a_crawl_delay_that_each_visit_learns_anew_counts_from_the_last_call_and_not_from_the_visit() {
     let (rules, delay) = (Rules::default(), Millis::from_secs(45));
     let bucket = |ago| Some(TokenBucket { milli_tokens: 5_000, at: NOW - ago });
@@ -247,12 +247,17 @@ fn a_crawl_delay_that_each_visit_learns_anew_counts_from_the_last_call_and_not_f
         let mut visit = visit(HostState { bucket: bucket(ago), crawl_delay: delay, ..HostState::default() });
         // The first of the host key's two origins states no Crawl-delay.
         visit.learn_crawl_delay(None, &rules);
+        assert_eq!(visit.learned.crawl_delay, Millis::ZERO);
         visit.learn_crawl_delay(Some(delay), &rules);
         assert_eq!(visit.next_call_at(&rules, NOW) <= NOW, passes, "{ago:?}");
     }
     let mut first = visit(HostState::default());
     first.learn_crawl_delay(Some(delay), &rules);
     assert!(first.next_call_at(&rules, NOW) <= NOW, "nobody has called");
+    let mut called = visit(HostState::default());
+    assert_eq!(after(&mut called, reply(200)), Some(CallEnd::Reply(())));
+    called.learn_crawl_delay(Some(delay), &rules);
+    assert!(called.learned.not_before >= NOW + delay);
 }
 
 proptest! {

@@ -1,220 +1,161 @@
 use super::*;
-use curlew_model::{Envelope, Millis, Rejection, Slot, SourceKey};
+use curlew_model::{Millis, Rejection, Slot, SourceKey};
 
 const HOUR: Millis = Millis::from_hours(1);
-
 /// The first minute of the feed's slot.
-fn slot() -> Timestamp {
-    Timestamp::from_millis(3_000_000 * 480 * 60_000)
-}
+const SLOT: Timestamp = Timestamp::from_millis(3_000_000 * 480 * 60_000);
 
-/// A feed with its slot at [`slot`], last polled a cycle before.
+/// A feed with its slot at [`SLOT`], last polled a cycle before.
 fn feed() -> FeedSource {
     let key = SourceKey::new(&"00".repeat(16)).unwrap_or_else(|e| panic!("{e}"));
     let feed = FeedSource::new(key, Slot::from_hash(0), "https://example.org/feed");
-    FeedSource { interval: Rules::default().poll_interval, polled_at: slot() - Millis::from_hours(8), ..feed }
+    FeedSource { interval: Rules::default().poll_interval, polled_at: SLOT - Millis::from_hours(8), ..feed }
 }
 
 fn job() -> Envelope<PollJob> {
-    let feed = feed();
-    Envelope::new(PollJob::new(feed.key, feed.url))
+    Envelope::new(PollJob::new(feed().key, feed().url))
 }
 
 fn on_request() -> Envelope<PollJob> {
     Envelope::new(PollJob { on_request: true, ..job().work })
 }
 
-fn admitted(feed: &FeedSource, job: &Envelope<PollJob>, now: Timestamp) -> PollAdmission {
-    admit(feed, job, &Rules::default(), now)
-}
-
 #[test]
-fn a_poll_takes_place_in_its_slot_and_not_a_second_time_soon_after() {
-    assert_eq!(admitted(&feed(), &job(), slot()), PollAdmission::Now);
-    let polled = FeedSource { polled_at: slot() - Millis::from_mins(30), ..feed() };
-    assert!(matches!(admitted(&polled, &job(), slot()), PollAdmission::Never(_)));
-}
-
-#[test]
-fn a_poll_a_little_before_its_time_waits_for_it() {
-    let soon = slot() + Millis::from_mins(5);
-    let early = FeedSource { not_before: soon, ..feed() };
-    assert_eq!(admitted(&early, &job(), slot()), PollAdmission::At(soon));
-}
-
-#[test]
-fn a_poll_that_a_person_asks_for_ignores_the_interval_but_not_the_last_poll() {
-    let waiting = FeedSource { not_before: slot() + HOUR, ..feed() };
-    assert_eq!(admitted(&waiting, &on_request(), slot()), PollAdmission::Now);
-    let polled = FeedSource { polled_at: slot(), ..feed() };
-    let almost = slot() + Rules::default().poll_on_request - Millis(1);
-    assert!(matches!(admitted(&polled, &on_request(), almost), PollAdmission::Never(_)));
-    assert_eq!(admitted(&polled, &on_request(), almost + Millis(1)), PollAdmission::Now);
-}
-
-#[test]
-fn a_feed_that_is_gone_is_not_polled_whoever_asks() {
+fn a_poll_takes_place_in_its_slot_or_as_asked_for_unless_the_feed_was_just_polled_or_is_gone() {
+    let soon = SLOT + Millis::from_mins(5);
+    let rested = SLOT + Rules::default().poll_on_request;
+    let polled = FeedSource { polled_at: SLOT, ..feed() };
     let gone = FeedSource { gone: true, ..feed() };
-    for job in [job(), on_request()] {
-        assert!(matches!(admitted(&gone, &job, slot()), PollAdmission::Never(_)));
+    for (name, feed, job, now, admitted) in [
+        ("its slot", feed(), job(), SLOT, Some(PollAdmission::Now)),
+        ("polled", FeedSource { polled_at: SLOT - Millis::from_mins(30), ..feed() }, job(), SLOT, None),
+        ("a little early", FeedSource { not_before: soon, ..feed() }, job(), SLOT, Some(PollAdmission::At(soon))),
+        // A person's poll ignores the interval, but not the last poll.
+        ("asked", FeedSource { not_before: SLOT + HOUR, ..feed() }, on_request(), SLOT, Some(PollAdmission::Now)),
+        ("asked too soon", polled.clone(), on_request(), rested - Millis(1), None),
+        ("asked later", polled, on_request(), rested, Some(PollAdmission::Now)),
+        ("gone", gone.clone(), job(), SLOT, None),
+        ("gone, asked", gone, on_request(), SLOT, None),
+    ] {
+        let admission = admit(&feed, &job, &Rules::default(), now);
+        match admitted {
+            Some(admitted) => assert_eq!(admission, admitted, "{name}"),
+            None => assert!(matches!(admission, PollAdmission::Never(_)), "{name}: {admission:?}"),
+        }
     }
 }
 
 fn after(job: &Envelope<PollJob>, end: CallEnd<()>, calls: u32) -> AfterVisit {
-    after_visit(job, &end, calls, None, &Rules::default(), slot())
+    after_visit(job, &end, calls, None, &Rules::default(), SLOT)
 }
 
 #[test]
-fn a_visit_that_had_no_time_to_call_leaves_the_row_as_it_is() {
-    assert_eq!(after(&job(), CallEnd::Later(slot() + HOUR), 0), AfterVisit::Wait(slot() + HOUR));
-}
-
-#[test]
-fn a_visit_that_began_and_came_to_no_end_counts_and_waits_longer_each_time() {
-    let mut last = slot();
-    for deferrals in 0..Rules::default().max_deferrals {
-        match after(&Envelope { deferrals, ..job() }, CallEnd::Later(slot()), 1) {
-            AfterVisit::PutOff(PutOff { until, parks: true, .. }) => {
-                assert!(until >= last, "after {deferrals}");
-                last = until;
-            }
-            other => panic!("{other:?}"),
-        }
-    }
-    assert!(last.since(slot()) > HOUR);
-}
-
-#[test]
-fn a_held_host_parks_the_job_unless_a_person_sent_it_or_it_was_parked_too_often() {
-    let held = || CallEnd::Held(slot() + HOUR, HoldReason::TooManyRequests);
-    let too_often = Envelope { deferrals: Rules::default().max_deferrals, ..job() };
-    for (job, parked) in [(job(), true), (on_request(), false), (too_often, false)] {
-        match after(&job, held(), 1) {
-            AfterVisit::PutOff(PutOff { until, parks, .. }) => assert_eq!((until, parks), (slot() + HOUR, parked)),
-            other => panic!("{other:?}"),
-        }
-    }
-}
-
-#[test]
-fn a_poll_that_is_put_off_says_so_in_the_row() {
-    let put_off = PutOff::new(&job(), slot() + HOUR, "429", &Rules::default());
-    let mut row = feed();
-    put_off.note(&mut row);
-    assert_eq!((row.not_before, row.polling.why), (slot() + HOUR, Why::Held));
-    assert_eq!(row.trouble.as_deref(), Some("the host is left alone: 429"));
-}
-
-#[test]
-fn a_refusal_of_the_feed_itself_is_a_failure_and_parks_nothing() {
-    let refused = || CallEnd::Held(slot() + HOUR, HoldReason::Forbidden);
-    match after(&job(), refused(), 1) {
-        AfterVisit::Fail { wrong: Wrong::Refused, not_before, .. } => assert_eq!(not_before, Some(slot() + HOUR)),
-        other => panic!("{other:?}"),
-    }
-    // A hold that was found is not about this feed.
+fn what_follows_a_visit_depends_on_its_end_and_on_whether_anything_was_called() {
+    assert_eq!(after(&job(), CallEnd::Later(SLOT + HOUR), 0), AfterVisit::Wait(SLOT + HOUR));
+    assert_eq!(after(&job(), CallEnd::Reply(()), 1), AfterVisit::Read);
+    let rejected = after(&job(), CallEnd::Rejected(Rejection::Blocked), 0);
+    assert!(matches!(rejected, AfterVisit::Fail { wrong: Wrong::Failed, not_before: None, .. }), "{rejected:?}");
+    // A refusal of the feed itself is a failure and parks nothing; a hold that was found is not about this feed.
+    let refused = || CallEnd::Held(SLOT + HOUR, HoldReason::Forbidden);
+    let failed = after(&job(), refused(), 1);
+    let until = Some(SLOT + HOUR);
+    assert!(matches!(failed, AfterVisit::Fail { wrong: Wrong::Refused, not_before, .. } if not_before == until));
     assert!(matches!(after(&job(), refused(), 0), AfterVisit::PutOff(_)));
 }
 
 #[test]
-fn a_call_that_must_not_be_made_is_a_failure_and_an_answer_is_read() {
-    let rejected = after(&job(), CallEnd::Rejected(Rejection::Blocked), 0);
-    assert!(matches!(rejected, AfterVisit::Fail { wrong: Wrong::Failed, not_before: None, .. }));
-    assert_eq!(after(&job(), CallEnd::Reply(()), 1), AfterVisit::Read);
-}
-
-fn read(feed: &FeedSource, status: u16, document: Option<Document>) -> Reading {
-    read_answer(feed, &FeedAnswer { status, document, conditional: true, speaks_for_feed: true })
-}
-
-fn wrong(status: u16, document: Option<Document>) -> Option<Wrong> {
-    match read(&FeedSource { seen: vec![1], ..feed() }, status, document) {
-        Reading::Wrong(wrong, _) => Some(wrong),
-        Reading::Unchanged | Reading::Entries => None,
+fn a_visit_that_began_and_came_to_no_end_counts_and_waits_longer_each_time() {
+    let mut last = SLOT;
+    for deferrals in 0..Rules::default().max_deferrals {
+        match after(&Envelope { deferrals, ..job() }, CallEnd::Later(SLOT), 1) {
+            AfterVisit::PutOff(PutOff { until, parks: true, .. }) if until >= last => last = until,
+            other => panic!("{other:?} after {deferrals}"),
+        }
     }
+    assert!(last.since(SLOT) > HOUR);
 }
 
 #[test]
-fn a_304_is_believed_only_if_it_answers_a_conditional_request() {
-    assert_eq!(read(&feed(), 304, None), Reading::Unchanged);
-    let unasked = FeedAnswer { status: 304, document: None, conditional: false, speaks_for_feed: true };
-    assert!(matches!(read_answer(&feed(), &unasked), Reading::Wrong(Wrong::Unasked, _)));
+fn a_held_host_parks_the_job_unless_a_person_sent_it_or_it_was_parked_too_often() {
+    let too_often = Envelope { deferrals: Rules::default().max_deferrals, ..job() };
+    for (job, parked) in [(job(), true), (on_request(), false), (too_often, false)] {
+        match after(&job, CallEnd::Held(SLOT + HOUR, HoldReason::TooManyRequests), 1) {
+            AfterVisit::PutOff(PutOff { until, parks, .. }) => assert_eq!((until, parks), (SLOT + HOUR, parked)),
+            other => panic!("{other:?}"),
+        }
+    }
+    let mut row = feed();
+    PutOff::new(&job(), SLOT + HOUR, "429", &Rules::default()).note(&mut row);
+    assert_eq!((row.not_before, row.polling.why), (SLOT + HOUR, Why::Held));
+    assert_eq!(row.trouble.as_deref(), Some("the host is left alone: 429"));
 }
 
 #[test]
-fn a_feed_is_suspect_that_is_none_or_has_lost_all_its_entries() {
-    assert_eq!(wrong(200, Some(Document::Feed)), None);
-    assert_eq!(read(&feed(), 200, Some(Document::Empty)), Reading::Entries, "it never had any");
-    assert_eq!(wrong(200, Some(Document::Empty)), Some(Wrong::Suspect));
-    assert_eq!(wrong(200, Some(Document::Other("a page".into()))), Some(Wrong::Suspect));
-    assert_eq!(wrong(200, Some(Document::Unreadable("too deep".into()))), Some(Wrong::Failed));
-}
-
-#[test]
-fn each_status_says_what_is_wrong_with_the_feed() {
-    for (status, expected) in [
-        (410, Wrong::Gone),
-        (404, Wrong::Lost),
-        (401, Wrong::Refused),
-        (403, Wrong::Refused),
-        (451, Wrong::Refused),
-        (500, Wrong::ServerError),
-        (503, Wrong::ServerError),
-        (204, Wrong::Failed),
-        (418, Wrong::Failed),
+fn each_answer_says_what_is_wrong_with_the_feed() {
+    let known = FeedSource { seen: vec![1], ..feed() };
+    for (status, document, expected) in [
+        (200, Some(Document::Feed), None),
+        (200, Some(Document::Empty), Some(Wrong::Suspect)),
+        (200, Some(Document::Other("a page".into())), Some(Wrong::Suspect)),
+        (200, Some(Document::Unreadable("too deep".into())), Some(Wrong::Failed)),
+        (410, None, Some(Wrong::Gone)),
+        (404, None, Some(Wrong::Lost)),
+        (401, None, Some(Wrong::Refused)),
+        (403, None, Some(Wrong::Refused)),
+        (451, None, Some(Wrong::Refused)),
+        (500, None, Some(Wrong::ServerError)),
+        (503, None, Some(Wrong::ServerError)),
+        (204, None, Some(Wrong::Failed)),
+        (418, None, Some(Wrong::Failed)),
     ] {
-        assert_eq!(wrong(status, None), Some(expected), "{status}");
+        let answer = FeedAnswer { status, document, conditional: true, speaks_for_feed: true };
+        match (read_answer(&known, &answer), expected) {
+            (Reading::Wrong(wrong, _), Some(expected)) => assert_eq!(wrong, expected, "{answer:?}"),
+            (reading, expected) => assert_eq!((reading, expected), (Reading::Entries, None), "{answer:?}"),
+        }
     }
-}
-
-#[test]
-fn a_410_behind_a_temporary_redirect_does_not_end_the_feed() {
-    let elsewhere = FeedAnswer { status: 410, document: None, conditional: false, speaks_for_feed: false };
-    assert!(matches!(read_answer(&feed(), &elsewhere), Reading::Wrong(Wrong::Failed, _)));
-}
-
-fn written(before: &FeedSource, next: &FeedSource, job: &Envelope<PollJob>, now: Timestamp) -> RowWrite {
-    row_write(before, next, job, &Rules::default(), now)
-}
-
-#[test]
-fn a_poll_in_its_minute_that_changes_nothing_is_not_written() {
-    assert_eq!(written(&feed(), &feed(), &job(), slot()), RowWrite::None);
-    let next = FeedSource { polled_at: slot(), ..feed() };
-    assert_eq!(written(&feed(), &next, &job(), slot()), RowWrite::None, "the time of the poll is no change");
-    let renamed = FeedSource { title: Some("News".into()), ..feed() };
-    assert_eq!(written(&feed(), &renamed, &job(), slot()), RowWrite::Row);
-}
-
-#[test]
-fn a_poll_whose_feed_asks_to_be_left_alone_beyond_its_next_slot_is_written() {
-    let later = FeedSource { not_before: slot() + Millis::from_hours(30), ..feed() };
-    assert_eq!(written(&feed(), &later, &job(), slot()), RowWrite::Row);
-}
-
-#[test]
-fn a_poll_that_no_slot_has_sent_is_written_with_its_time() {
-    let held = |mut feed: FeedSource| {
-        feed.polling.why = Why::Held;
-        feed
+    // A feed that never had entries may be empty; a 304 has to be asked for, and a 410 to be the feed's own.
+    let answer = |status, document, is_ours| {
+        let answer = FeedAnswer { status, document, conditional: is_ours, speaks_for_feed: is_ours };
+        read_answer(&feed(), &answer)
     };
-    let off_its_minute = slot() + HOUR;
-    for (before, job, now) in [
-        (feed(), on_request(), slot()),
-        (feed(), Envelope { deferrals: 1, ..job() }, slot()),
-        (held(feed()), job(), slot()),
-        (feed(), job(), off_its_minute),
-    ] {
-        assert_eq!(written(&before, &before, &job, now), RowWrite::WithTime, "{job:?} at {now}");
-    }
+    assert_eq!(answer(200, Some(Document::Empty), true), Reading::Entries);
+    assert_eq!(answer(304, None, true), Reading::Unchanged);
+    assert!(matches!(answer(304, None, false), Reading::Wrong(Wrong::Unasked, _)));
+    assert!(matches!(answer(410, None, false), Reading::Wrong(Wrong::Failed, _)));
 }
 
 #[test]
-fn a_poll_of_a_further_slot_that_changes_nothing_is_written_only_if_the_next_could_come_before_the_floor() {
+fn a_row_is_written_if_it_says_something_new_or_its_poll_came_off_its_minute() {
     let every = |hours| FeedSource { interval: Millis::from_hours(hours), ..feed() };
-    let at_once = slot() + Millis::from_hours(4);
-    assert_eq!(written(&every(2), &every(2), &job(), at_once), RowWrite::None);
-    assert_eq!(written(&every(4), &every(4), &job(), at_once), RowWrite::None);
-    assert_eq!(written(&every(4), &every(4), &job(), at_once + Millis::from_mins(20)), RowWrite::WithTime);
-    assert_eq!(written(&every(1), &every(1), &job(), at_once), RowWrite::WithTime);
+    let mut held = feed();
+    held.polling.why = Why::Held;
+    let further = SLOT + Millis::from_hours(4);
+    for (name, before, next, job, now, expected) in [
+        ("nothing new", feed(), feed(), job(), SLOT, RowWrite::None),
+        ("the time of the poll", feed(), FeedSource { polled_at: SLOT, ..feed() }, job(), SLOT, RowWrite::None),
+        ("a title", feed(), FeedSource { title: Some("News".into()), ..feed() }, job(), SLOT, RowWrite::Row),
+        (
+            "a wait beyond the next slot",
+            feed(),
+            FeedSource { not_before: SLOT + Millis::from_hours(30), ..feed() },
+            job(),
+            SLOT,
+            RowWrite::Row,
+        ),
+        ("on request", feed(), feed(), on_request(), SLOT, RowWrite::WithTime),
+        ("deferred", feed(), feed(), Envelope { deferrals: 1, ..job() }, SLOT, RowWrite::WithTime),
+        ("held", held.clone(), held, job(), SLOT, RowWrite::WithTime),
+        ("off its minute", feed(), feed(), job(), SLOT + HOUR, RowWrite::WithTime),
+        // A poll of a further slot counts only if the next one could come before the floor.
+        ("every 2 h", every(2), every(2), job(), further, RowWrite::None),
+        ("every 4 h", every(4), every(4), job(), further, RowWrite::None),
+        ("every 4 h, late", every(4), every(4), job(), further + Millis::from_mins(20), RowWrite::WithTime),
+        ("every hour", every(1), every(1), job(), further, RowWrite::WithTime),
+    ] {
+        assert_eq!(row_write(&before, &next, &job, false, &Rules::default(), now), expected, "{name}");
+    }
+    let noted = |next| row_write(&every(1), &every(next), &job(), true, &Rules::default(), further);
+    assert_eq!(noted(1), RowWrite::None, "the host's row tells the time");
+    assert_eq!(noted(2), RowWrite::WithTime, "the next poll does not ask the host's row");
 }
