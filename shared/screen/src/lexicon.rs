@@ -18,7 +18,6 @@ pub(crate) struct Entry {
     pub(crate) is_stem: bool,
 }
 
-/// First bytes of a stem.
 type Beginning = [u8; 4];
 
 struct Word {

@@ -43,7 +43,6 @@ pub(crate) struct Admin {
     spent: Mutex<Spent>,
 }
 
-/// A request of somebody who is signed in.
 struct AdminRequest {
     admin: Arc<Admin>,
     operator: Operator,

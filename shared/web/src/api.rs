@@ -73,7 +73,6 @@ impl Problem {
     }
 }
 
-/// The reason why a program gets no answer.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     kind: Problem,

@@ -166,7 +166,6 @@ fn json_feed(feed: &Feed<'_>) -> Value {
     }))
 }
 
-/// Leaves out the members of an object that have no value.
 fn without_nulls(mut object: Value) -> Value {
     if let Value::Object(members) = &mut object {
         members.retain(|_, value| !value.is_null());

@@ -58,7 +58,6 @@ pub(crate) struct Filled {
     unread: Option<FormError>,
 }
 
-/// The reason why a form is not read or not taken.
 #[derive(Clone)]
 pub(crate) struct FormError {
     pub(crate) status: StatusCode,

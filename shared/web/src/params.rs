@@ -23,9 +23,7 @@ pub(crate) struct Params(Vec<(String, String)>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BadParams {
-    /// The query string is longer than [`MAX_RAW`].
     TooLong,
-    /// The query string has more than [`MAX_PAIRS`] parameters.
     TooMany,
 }
 

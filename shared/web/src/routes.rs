@@ -58,7 +58,6 @@ pub fn router(mut services: Services, settings: PageSettings) -> Router {
         .layer(map_response(headers::secure))
 }
 
-/// Returns the routes of the API below a prefix.
 fn api_below(prefix: &str) -> Router<Arc<App>> {
     Router::new()
         .route(&format!("{prefix}/search"), get(api::search).options(api::preflight))

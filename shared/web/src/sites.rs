@@ -33,12 +33,10 @@ struct SitePage<'a> {
     t: &'static Sites,
     name: String,
     host: String,
-    /// Address of the site.
     home: Option<String>,
     description: String,
     /// Number of pages and since when, as a sentence.
     counts: String,
-    /// Feeds of the site.
     feeds: Vec<String>,
     /// Name and address of each collection that the site is in.
     collections: Vec<(String, String)>,
@@ -123,7 +121,6 @@ impl<'a> SitePage<'a> {
     }
 }
 
-/// Returns the address of the page of a collection.
 fn collection_page(name: &str) -> String {
     format!("/c/{}", form_urlencoded::byte_serialize(name.as_bytes()).collect::<String>().replace('+', "%20"))
 }

@@ -10,7 +10,6 @@ pub(crate) const MAX_SITE: usize = 60;
 /// Maximum length of a displayed snippet, in characters.
 const MAX_SNIPPET: usize = 600;
 
-/// A piece of a snippet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     /// Text of the piece; the template still has to escape it.

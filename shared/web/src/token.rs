@@ -27,20 +27,16 @@ pub(crate) struct Ticket {
 }
 
 impl Ticket {
-    /// Returns the time since it was given out.
     pub(crate) fn age(self, now: Timestamp) -> Millis {
         now.since(Timestamp::from_millis(self.at))
     }
 }
 
-/// Reasons why a token is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// The token is not one of ours.
     Forged,
     /// The token was sent back too soon; the same token will do a moment later.
     TooYoung,
-    /// The token was sent back too late.
     TooOld,
 }
 

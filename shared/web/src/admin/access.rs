@@ -41,7 +41,6 @@ impl Operator {
         }
     }
 
-    /// True if this operator can sign out here.
     pub(super) fn has_session(&self) -> bool {
         self.session.is_some()
     }
@@ -54,7 +53,6 @@ struct SignInPage<'a> {
     notice: Option<Notice>,
 }
 
-/// Returns the page on which an operator signs in.
 pub(super) fn sign_in_page(admin: &Admin, status: StatusCode, notice: Option<Notice>) -> Response {
     let page = SignInPage { site: admin.app.site(ENGLISH), notice };
     let mut response = form::with_form(page::html(ENGLISH, status, "no-store", &page));
@@ -91,7 +89,6 @@ fn named_by_proxy(admin: &Admin, request: &Parts) -> Option<String> {
     operator_name(name).map(str::to_owned)
 }
 
-/// Takes a token and begins its session.
 pub(super) async fn sign_in(admin: &Admin, caller: Caller, headers: &HeaderMap, body: Body) -> Response {
     let refused = |status, text: &str| sign_in_page(admin, status, Some(Notice::bad(text)));
     if let Err(wait) = admin.app.admit(Allowance::SignIn, caller) {
@@ -120,7 +117,6 @@ pub(super) async fn sign_in(admin: &Admin, caller: Caller, headers: &HeaderMap, 
     }
 }
 
-/// Ends a session.
 pub(super) async fn sign_out(admin: &Admin, operator: &Operator) -> Result<Response, StageError> {
     if let Some(key) = &operator.session {
         admin.services.sessions.end(key).await?;

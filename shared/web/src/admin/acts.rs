@@ -19,7 +19,6 @@ const NAMED: usize = 20;
 /// Name of the use of the deployment's secret from which keys of watches are drawn.
 const WATCH_KEYS: &[u8] = b"curlew watch 1";
 
-/// The outcome of an act.
 pub(super) struct ActReport {
     pub(super) title: &'static str,
     pub(super) notice: Notice,

@@ -59,7 +59,6 @@ pub(super) async fn audit_log(request: &AdminRequest) -> FoundPage<'_> {
     Ok(Some(page))
 }
 
-/// Returns an entry of the log as an item of a list.
 fn logged(entry: &AuditEntry) -> Item {
     let AuditEntry { at, act, by } = entry;
     let title = format!("{} {}", act.what.replace('_', " "), act.about);

@@ -19,7 +19,6 @@ pub fn login_token(secret: &[u8; 32], random: &[u8; 32]) -> String {
     seal(secret, LOGIN, random)
 }
 
-/// Writes a key with its seal.
 pub(super) fn seal(secret: &[u8; 32], purpose: &[u8], key: &[u8; KEY]) -> String {
     hex(key) + &hex(&keyed(secret, purpose).chain_update(key).finalize().into_bytes()[..TAG])
 }

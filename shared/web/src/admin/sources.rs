@@ -10,7 +10,6 @@ use curlew_people::site_report::SiteReport;
 use curlew_people::site_table::{SiteLine, SiteOrder};
 use url::form_urlencoded;
 
-/// Heads of the table of sites.
 const HEADS: [&str; 7] = ["Site", "Feeds", "Accepted", "Rejected", "Last news", "Next poll (UTC)", "State"];
 /// Orders of the table: value, name and order. The first one is usual.
 const ORDERS: [(&str, &str, SiteOrder); 5] = [
@@ -98,7 +97,6 @@ fn table_row(line: &SiteLine, host: &HostState, is_counted: bool, now: Timestamp
     }
 }
 
-/// Returns end and reason of a hold.
 fn until(hold: &Hold) -> String {
     format!("until {} ({})", moment(hold.until), hold.reason.as_str().replace('_', " "))
 }

@@ -36,7 +36,6 @@ const ROOMS: [(&str, &str); 11] = [
     ("/admin/audit", "Audit log"),
 ];
 
-/// A page.
 #[derive(Template)]
 #[template(path = "admin.html")]
 pub(super) struct AdminPage<'a> {
@@ -72,7 +71,6 @@ pub(super) struct Table {
     pub(super) rows: Vec<TableRow>,
 }
 
-/// A row of a table.
 pub(super) struct TableRow {
     pub(super) title: String,
     /// Address of a page of ours about it.
@@ -86,7 +84,6 @@ pub(super) struct TableRow {
 #[derive(Default)]
 pub(super) struct Part {
     pub(super) heading: String,
-    /// Names and values.
     pub(super) facts: Vec<(String, String)>,
     pub(super) items: Vec<Item>,
     pub(super) table: Option<Table>,
@@ -94,7 +91,6 @@ pub(super) struct Part {
     pub(super) none: &'static str,
 }
 
-/// An entry of a list.
 #[derive(Default)]
 pub(super) struct Item {
     pub(super) title: String,
@@ -119,15 +115,12 @@ pub(super) struct Button {
 
 /// A field of a form, with its label if it is visible.
 pub(super) enum Field {
-    /// One line.
     Line(&'static str),
-    /// Many lines.
     Lines(&'static str),
     /// A box to tick, which has to be ticked.
     Sure(&'static str),
     /// One of these values, each with its words.
     Choice(&'static str, Vec<(&'static str, &'static str)>),
-    /// A value that is not shown.
     Hidden(String),
 }
 
@@ -150,7 +143,6 @@ impl AdminRequest {
         }
     }
 
-    /// Returns a button for an act about a subject.
     pub(super) fn button(&self, act: &'static str, about: &str, label: &'static str) -> Button {
         let (app, bound_to) = (&self.admin.app, self.operator.bound_to(act));
         let token = token::issue_for(&app.settings.secret, &bound_to, app.clock.now(), app.next_serial());
@@ -203,7 +195,6 @@ impl Button {
         Button { is_grave: true, ..self }.with("sure", Field::Sure("I am sure: this cannot be undone"))
     }
 
-    /// Adds a field.
     pub(super) fn with(mut self, name: &'static str, field: Field) -> Button {
         // The serial number of a form's token is unique.
         let serial = self.token.split('.').nth(1).unwrap_or_default();
@@ -213,12 +204,10 @@ impl Button {
 }
 
 impl Part {
-    /// Returns a part with facts only.
     pub(super) fn facts(heading: &str, facts: Vec<(String, String)>) -> Part {
         Part { heading: heading.to_owned(), facts, ..Part::default() }
     }
 
-    /// Returns a part with items only.
     pub(super) fn items(heading: &str, items: Vec<Item>, none: &'static str) -> Part {
         Part { heading: heading.to_owned(), items, none, ..Part::default() }
     }
@@ -236,7 +225,6 @@ impl Item {
         Item { link, ..self }
     }
 
-    /// Adds buttons.
     pub(super) fn with(mut self, buttons: impl IntoIterator<Item = Button>) -> Item {
         self.buttons.extend(buttons);
         self
@@ -257,7 +245,6 @@ pub(super) fn shown(text: &str) -> String {
     clipped(text, MAX_TEXT)
 }
 
-/// Returns a time in words.
 pub(super) fn moment(at: Timestamp) -> String {
     ENGLISH.moment(at)
 }
@@ -277,7 +264,6 @@ fn list_page(path: &str, filter: &str, after: &str) -> String {
     format!("{path}?{}", query.append_pair("after", after).finish())
 }
 
-/// Returns the answer with a page.
 pub(super) fn answer(status: StatusCode, page: &AdminPage<'_>) -> Response {
     let mut response = form::with_form(page::html(ENGLISH, status, "no-store", page));
     response.headers_mut().insert(CONTENT_SECURITY_POLICY, POLICY_WITH_PICTURES);

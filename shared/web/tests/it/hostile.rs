@@ -1,19 +1,15 @@
 //! Hostile inputs, each test named after its row in the list of hostile inputs.
 
 use crate::feeds::elements;
-use crate::support::{Backend, World, backend, form, page, problem, request, settings};
-use axum::body::{Body, HttpBody};
-use axum::http::{Method, Request, StatusCode};
-use bytes::Bytes;
+use crate::support::{Backend, World, backend, body_in_pieces, form, page, problem, request, settings};
+use axum::body::Body;
+use axum::http::{Method, StatusCode};
 use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, Millis};
 use curlew_web::PageSettings;
-use hyper::body::Frame;
-use std::convert::Infallible;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::task::{Context, Poll};
+use std::sync::atomic::Ordering::SeqCst;
 
+/// Length of a piece of a body, in bytes.
+const PIECE: usize = 2_048;
 const SCRIPT: &str = "<script>alert(1)</script>";
 
 #[tokio::test]
@@ -173,21 +169,22 @@ async fn o12_a_query_beyond_the_limits_gets_a_sentence_and_keeps_the_form() {
 async fn w01_a_body_of_six_megabytes_is_not_read() {
     let world = World::of(Backend::default());
     let six = 6 * 1024 * 1024;
-    let (told, told_read) = Drip::of(six);
-    let request = Request::post("/suggest").header("content-type", "application/x-www-form-urlencoded");
-    let answer = world.send(request.header("content-length", six).body(told).unwrap()).await;
-    assert_eq!((answer.status, told_read.load(SeqCst)), (StatusCode::PAYLOAD_TOO_LARGE, 0));
+    let kind = ("content-type", "application/x-www-form-urlencoded");
+    let suggest = |headers: &[(&str, &str)], bytes: usize| {
+        let (body, reads) = body_in_pieces((0..bytes / PIECE).map(|_| Some(vec![b'a'; PIECE])));
+        (request(Method::POST, "/suggest", headers).map(|_| body), reads)
+    };
+    let (told, reads) = suggest(&[kind, ("content-length", &six.to_string())], six);
+    assert_eq!((world.send(told).await.status, reads.load(SeqCst)), (StatusCode::PAYLOAD_TOO_LARGE, 0));
 
-    let (untold, untold_read) = Drip::of(six);
-    let request = Request::post("/suggest").header("content-type", "application/x-www-form-urlencoded");
-    let answer = world.send(request.body(untold).unwrap()).await;
-    assert_eq!(answer.status, StatusCode::PAYLOAD_TOO_LARGE);
-    assert!(untold_read.load(SeqCst) <= 17 * Drip::PIECE, "{} bytes were read", untold_read.load(SeqCst));
+    let (untold, reads) = suggest(&[kind], six);
+    assert_eq!(world.send(untold).await.status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert!(reads.load(SeqCst) <= 17, "{} pieces were read", reads.load(SeqCst));
 
     for media_type in ["multipart/form-data; boundary=x", "application/json", "text/plain", ""] {
-        let (body, read) = Drip::of(100);
-        let answer = world.send(Request::post("/suggest").header("content-type", media_type).body(body).unwrap()).await;
-        assert_eq!((answer.status, read.load(SeqCst)), (StatusCode::UNSUPPORTED_MEDIA_TYPE, 0), "{media_type}");
+        let (form, reads) = suggest(&[("content-type", media_type)], PIECE);
+        let answer = world.send(form).await;
+        assert_eq!((answer.status, reads.load(SeqCst)), (StatusCode::UNSUPPORTED_MEDIA_TYPE, 0), "{media_type}");
     }
     assert!(world.suggested().is_empty());
 }
@@ -305,33 +302,6 @@ async fn w11_host_tricks_and_odd_paths_lead_nowhere() {
     assert_eq!(world.get(&format!("/?q=x&{crowded}")).await.status, StatusCode::BAD_REQUEST);
     assert_eq!(world.get(&format!("/api/v1/search?q=x&{crowded}")).await.json()["type"], problem("bad_query"));
     assert_eq!(world.asked().len(), asked, "no such question was asked");
-}
-
-/// A body that counts how much of it was read.
-struct Drip {
-    left: usize,
-    read: Arc<AtomicUsize>,
-}
-
-impl Drip {
-    const PIECE: usize = 2_048;
-
-    fn of(left: usize) -> (Body, Arc<AtomicUsize>) {
-        let read = Arc::new(AtomicUsize::new(0));
-        (Body::new(Drip { left, read: Arc::clone(&read) }), read)
-    }
-}
-
-impl HttpBody for Drip {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let size = self.left.min(Drip::PIECE);
-        self.left -= size;
-        self.read.fetch_add(size, SeqCst);
-        Poll::Ready((size > 0).then(|| Ok(Frame::data(Bytes::from(vec![b'a'; size])))))
-    }
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use bytes::Bytes;
 use curlew_app::program::Program;
@@ -33,11 +33,14 @@ use curlew_web::{
 };
 use hmac::{Hmac, KeyInit, Mac};
 use http_body_util::BodyExt;
+use hyper::body::Frame;
 use quick_xml::XmlVersion;
 use quick_xml::events::Event;
 use sha2::Sha256;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use tokio::sync::Semaphore;
@@ -410,6 +413,27 @@ pub fn form(path: &str, fields: &[(&str, &str)]) -> Request<Body> {
     let body = Serializer::new(String::new()).extend_pairs(fields).finish();
     let kind = ("content-type", "application/x-www-form-urlencoded");
     request(Method::POST, path, &[kind, ("sec-fetch-site", "same-origin")]).map(|_| Body::from(body))
+}
+
+struct Pieces(VecDeque<Option<Vec<u8>>>, Arc<AtomicUsize>);
+
+impl HttpBody for Pieces {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        match self.0.pop_front() {
+            Some(None) => Poll::Pending,
+            piece => Poll::Ready(piece.flatten().map(|piece| Ok(Frame::data(piece.into())))),
+        }
+    }
+}
+
+/// Returns a body in pieces, without an end if it has `None`, and the counter of its reads.
+pub fn body_in_pieces(pieces: impl IntoIterator<Item = Option<Vec<u8>>>) -> (Body, Arc<AtomicUsize>) {
+    let reads = Arc::new(AtomicUsize::new(0));
+    (Body::new(Pieces(pieces.into_iter().collect(), reads.clone())), reads)
 }
 
 /// Returns a request as one from this address.

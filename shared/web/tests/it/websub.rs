@@ -1,15 +1,9 @@
 //! Calls of hubs: verifications and deliveries.
 
-use crate::support::{Answer, Backend, World};
+use crate::support::{Answer, Backend, World, body_in_pieces};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use bytes::Bytes;
-use hyper::body::Frame;
-use std::convert::Infallible;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
+use std::sync::atomic::Ordering::SeqCst;
 
 async fn asked(world: &World, callback: &str, query: &str) -> Answer {
     world.get(&format!("/websub/{callback}?{query}")).await
@@ -18,22 +12,6 @@ async fn asked(world: &World, callback: &str, query: &str) -> Answer {
 async fn told(world: &World, callback: &str, signature: &str, body: impl Into<Body>) -> StatusCode {
     let request = Request::post(format!("/websub/{callback}")).header("x-hub-signature", signature);
     world.send(request.body(body.into()).unwrap()).await.status
-}
-
-/// A body in pieces, without an end if it has `None`; the flag is set once any of it was read.
-struct Pieces(Vec<Option<Vec<u8>>>, Arc<AtomicBool>);
-
-impl axum::body::HttpBody for Pieces {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        self.1.store(true, Ordering::SeqCst);
-        match self.0.pop() {
-            Some(None) => Poll::Pending,
-            piece => Poll::Ready(piece.flatten().map(|piece| Ok(Frame::data(piece.into())))),
-        }
-    }
 }
 
 #[tokio::test]
@@ -91,19 +69,17 @@ async fn f12_a_body_that_nothing_would_be_believed_of_is_not_read() {
         ("other", None, StatusCode::GONE),
         (world.ours(), None, StatusCode::ACCEPTED),
     ] {
-        let is_read = Arc::new(AtomicBool::new(false));
-        let endless = Body::new(Pieces(vec![None], is_read.clone()));
+        let (endless, reads) = body_in_pieces([None]);
         let mut request = Request::post(format!("/websub/{callback}"));
         if let Some(signature) = signature {
             request = request.header("x-hub-signature", signature);
         }
         assert_eq!(world.send(request.body(endless).unwrap()).await.status, status, "{callback} {signature:?}");
-        assert!(!is_read.load(Ordering::SeqCst), "{callback} {signature:?}");
+        assert_eq!(reads.load(SeqCst), 0, "{callback} {signature:?}");
     }
-    let pieces = || Body::new(Pieces(vec![Some(b"ws".to_vec()), Some(b"ne".to_vec())], Arc::default()));
-    assert_eq!(told(&world, world.ours(), &world.signature(b"news"), pieces()).await, StatusCode::ACCEPTED);
+    let (pieces, _) = body_in_pieces([b"ne", b"ws"].map(|piece| Some(piece.to_vec())));
+    assert_eq!(told(&world, world.ours(), &world.signature(b"news"), pieces).await, StatusCode::ACCEPTED);
     assert_eq!(world.polls(), 1, "a body in pieces is one body");
-    let unannounced = (0..17).map(|_| Some(vec![b'a'; 1 << 16])).collect();
-    let unannounced = Body::new(Pieces(unannounced, Arc::default()));
+    let (unannounced, _) = body_in_pieces((0..17).map(|_| Some(vec![b'a'; 1 << 16])));
     assert_eq!(told(&world, world.ours(), &world.signature(b"long"), unannounced).await, StatusCode::PAYLOAD_TOO_LARGE);
 }
