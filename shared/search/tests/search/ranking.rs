@@ -13,13 +13,10 @@ fn marked(hit: &SearchHit) -> Vec<&str> {
 
 #[test]
 fn a_page_gains_by_having_all_words_and_the_others_say_what_they_lack() {
+    let diary = "Other words. ".repeat(60) + " In frost the olive tree is pruned.";
     let pages = [
         Page::en("some", "Olive olive olive", "Olive trees, olives, and the olive tree again: an olive."),
-        Page::en(
-            "all",
-            "A garden diary",
-            &format!("{} In frost the olive tree is pruned.", "Other words. ".repeat(60)),
-        ),
+        Page::en("all", "A garden diary", &diary),
         Page::en("one", "Frost", "It was cold."),
         Page::en("none", "Ships", "They sail."),
     ];

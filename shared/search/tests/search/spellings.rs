@@ -28,22 +28,10 @@ fn signs_belong_to_the_name_before_or_behind_them() {
     let texts = "Lessons in C for beginners.|Lessons in C++ for beginners.|Lessons in C# for beginners.|\
         Lessons in F# and C++17.|A fishing net for beginners.|The new .NET, with (.NET) tools.|We sum a+b in C.";
     let split = pages_of("en", &texts.split('|').collect::<Vec<_>>());
-    for (query, names) in [
-        ("C++", &["p1", "p3"][..]),
-        ("\"c++\"", &["p1", "p3"]),
-        ("\"lessons in C++\"", &["p1"]),
-        ("C#", &["p2"]),
-        ("C＃", &["p2"]),
-        ("F#", &["p3"]),
-        (".NET", &["p5"]),
-        ("net", &["p4", "p5"]),
-        ("C", &["p0", "p1", "p2", "p3", "p6"]),
-        ("a+b", &["p6"]),
-        ("-C++ lessons", &["p0", "p2"]),
-        ("C/C++", &["p1", "p3"]),
-    ] {
-        assert_eq!(found(&split, query), names, "{query}");
-    }
+    let expected = r#"C++ → p1 p3 | "c++" → p1 p3 | "lessons in C++" → p1 | C# → p2 | C＃ → p2 | F# → p3 | .NET → p5"#;
+    assert_found(|text| found(&split, text), expected);
+    let expected = "net → p4 p5 | C → p0 p1 p2 p3 p6 | a+b → p6 | -C++ lessons → p0 p2 | C/C++ → p1 p3";
+    assert_found(|text| found(&split, text), expected);
     let without = pages_of("en", &["The harbour plus the lighthouse."]);
     let (results, _) = suggested(&without, "Harbour+");
     assert_eq!((results.hits.len(), &results.unknown[..]), (1, &["Harbour+".to_owned()][..]), "its letters stand in");
@@ -107,33 +95,17 @@ fn letters_and_digits_of_arabic_and_persian_are_one() {
 #[test]
 fn german_umlauts_may_be_two_letters() {
     let split = pages_of("de", &["Frau Müller ging über die Straße.", "Frau Mueller blieb.", "Das neue Feuer."]);
-    for (query, names) in [
-        ("Mueller", &["p0", "p1"][..]),
-        ("Müller", &["p0", "p1"]),
-        ("\"Frau Mueller\"", &["p0", "p1"]),
-        ("ueber", &["p0"]),
-        ("strasse", &["p0"]),
-        ("Feuer", &["p2"]),
-    ] {
-        assert_eq!(found(&split, query), names, "{query}");
-    }
+    let names = r#"Mueller → p0 p1 | Müller → p0 p1 | "Frau Mueller" → p0 p1"#;
+    assert_found(|text| found(&split, text), names);
+    assert_found(|text| found(&split, text), "ueber → p0 | strasse → p0 | Feuer → p2");
 }
 
 #[test]
 fn emoji_are_words_between_which_words_are_neighbours() {
     let split = pages_of("en", &["A release 🚀 today.", "A release today.", "Go 👍🏽 🇮🇹!"]);
-    for (query, names) in [
-        ("🚀", &["p0"][..]),
-        ("release 🚀", &["p0"]),
-        ("\"release today\"", &["p0", "p1"]),
-        ("\"release 🚀\"", &["p0"]),
-        ("\"🚀 today\"", &["p0"]),
-        ("👍", &["p2"]),
-        ("🇮🇹", &["p2"]),
-        ("🇫🇷", &[]),
-    ] {
-        assert_eq!(found(&split, query), names, "{query}");
-    }
+    let phrases = r#""release today" → p0 p1 | "release 🚀" → p0 | "🚀 today" → p0"#;
+    assert_found(|text| found(&split, text), phrases);
+    assert_found(|text| found(&split, text), "🚀 → p0 | release 🚀 → p0 | 👍 → p2 | 🇮🇹 → p2 | 🇫🇷 →");
 }
 
 #[test]
@@ -145,15 +117,8 @@ fn beginnings_are_of_words_as_they_are_spelled() {
         Page::en("other", "Notes", "A uniform of covid19 days."),
     ];
     let split = split(&pages);
-    for (query, names) in [
-        ("universit*", &["de", "en", "it"][..]),
-        ("universität*", &["de"]),
-        ("university*", &["en"]),
-        ("unif*", &["other"]),
-        ("covid*", &["other"]),
-    ] {
-        assert_eq!(found(&split, query), names, "{query}");
-    }
+    let expected = "universit* → de en it | universität* → de | university* → en | unif* → other | covid* → other";
+    assert_found(|text| found(&split, text), expected);
 }
 
 #[test]
@@ -180,26 +145,14 @@ fn titles_labels_and_beginnings_are_asked_for() {
         labelled(Page::it("marea", "La marea", "Le maree e il tidone."), &[], &[]),
     ];
     let split = opened(build_split(records.into_iter(), &BuildBudget::default()).unwrap());
-    for (query, names) in [
-        ("rust", &["rust", "tide"][..]),
-        ("title:rust", &["rust"]),
-        ("title:tide", &["tide"]),
-        ("title:\"low tide\"", &["tide"]),
-        ("rust -title:rust", &["tide"]),
-        ("title:low title:rust", &[]),
-        ("tag:sea", &["tide"]),
-        ("tag:\"open  Source\"", &["rust"]),
-        ("rust -tag:programming", &["tide"]),
-        ("in:tech", &["rust"]),
-        ("in:blogs tag:programming", &["rust"]),
-        ("in:sea", &[]),
-        ("tid*", &["marea", "tide"]),
-        ("tid* lang:en", &["tide"]),
-        ("mar* -tid*", &[]),
-        ("rust -tid*", &["rust"]),
-        ("foo:bar tide -x", &[]),
+    for expected in [
+        "rust → rust tide | title:rust → rust | title:tide → tide | title:\"low tide\" → tide",
+        "rust -title:rust → tide | title:low title:rust →",
+        "tag:sea → tide | tag:\"open  Source\" → rust | rust -tag:programming → tide",
+        "in:tech → rust | in:blogs tag:programming → rust | in:sea →",
+        "tid* → marea tide | tid* lang:en → tide | mar* -tid* → | rust -tid* → rust | foo:bar tide -x →",
     ] {
-        assert_eq!(found(&split, query), names, "{query}");
+        assert_found(|text| found(&split, text), expected);
     }
     let words = |text: &str| suggested(&split, text).0.hits.len();
     assert_eq!([words("inurl:rust"), words("rust^3"), words("<b>rust</b>")], [2, 2, 2], "unknown signs are no phrase");
