@@ -79,7 +79,7 @@ fn libraries(binary: &Path) -> Result<String> {
             "libc" | "libm" | "libdl" | "libpthread" | "librt" | "libutil" | "libresolv" => {}
             name if name.starts_with("ld-linux") => {}
             "libgcc_s" => packages += ", libgcc-s1 | libgcc1",
-            _ => bail!("the program needs {library}, and no system libraries are wanted (docs/decisions/0075-packages.md)"),
+            _ => bail!("the program needs {library}, and no system libraries are wanted (docs/decisions/0075)"),
         }
     }
     Ok(packages)
