@@ -24,7 +24,7 @@ const GONE: [(&str, &str); 2] = [
 const WITHOUT_PREFERENCES: &str =
     "since AIPREF and TDMRep are not read any more: remove it; content signals and RSL licences are always obeyed";
 /// Secrets: table and key. Their values are shown to nobody.
-const SECRETS: [(&str, &str); 1] = [("metrics", "token")];
+const SECRETS: [(&str, &str); 2] = [("metrics", "token"), ("web", "front_secret")];
 const HIDDEN: &str = "(hidden)";
 
 /// Maximum number of changed letters in a name that is taken for a slip of another one.

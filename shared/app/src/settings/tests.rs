@@ -265,8 +265,16 @@ fn metrics_are_for_this_machine_unless_a_token_is_set() {
     ] {
         assert!(load(&[wrong]).is_err(), "{wrong:?}");
     }
-    let shown = load(&[("METRICS_TOKEN", "0123456789abcdef")]).unwrap().effective;
-    assert!(!format!("{shown:?}").contains("0123456789abcdef"), "a secret is not shown");
+}
+
+#[test]
+fn secrets_are_not_shown_and_may_be_digits_alone() {
+    let secret = "012345678901234567890123";
+    let set = [("METRICS_TOKEN", secret), ("WEB_FRONT_SECRET", secret)];
+    let shown = load(&set).unwrap().effective;
+    assert!(!format!("{shown:?}").contains(secret), "{shown:?}");
+    let secrets = shown.iter().filter(|one| one.key.contains("token") || one.key.contains("secret"));
+    assert_eq!(secrets.map(|one| one.value.as_str()).collect::<Vec<_>>(), ["(hidden)"; 2]);
 }
 
 #[test]
