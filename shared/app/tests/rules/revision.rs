@@ -283,6 +283,8 @@ async fn an_entry_that_its_feed_calls_updated_has_its_page_rechecked() {
     world.sleep(Millis::from_secs(18 * HOUR)).await;
     world.next_poll().await;
     assert_eq!(rechecks(&world).await, [B], "but then, though nothing has changed since");
+    let (state, _) = world.hosts.load(&host("example.org")).await.unwrap();
+    assert_eq!(state.lease, None, "the visit that the poll has sent needs it");
     world.next_poll().await;
     assert_eq!(rechecks(&world).await, Vec::<String>::new(), "and once");
     assert_eq!(world.feed().await.stamps.len(), 6);

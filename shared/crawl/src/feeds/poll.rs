@@ -190,10 +190,12 @@ impl Poll {
         };
         let status = response.as_ref().map(|response| response.reply.status);
         tracing::debug!(feed = %due.url, status, "a feed was polled");
-        let is_quiet = response.as_ref().is_some_and(|response| response.brings_nothing(feed));
+        let has_nothing_new = response.as_ref().is_some_and(|response| response.has_nothing_new(feed));
         let is_conditional = !validators.is_empty();
         let outcome = PollOutcome { is_conditional, is_check, got: &got, response, calls, failure, crawl_delay };
         let (next, visits) = self.taken(due, &outcome).await?;
+        // An entry that has changed brings a visit of its page, though it is not new.
+        let is_quiet = has_nothing_new && visits.is_empty();
         let fetch = self.fetch.as_deref().filter(|_| !due.job.is_again);
         let pages = FirstPages::fetched(fetch, visit, visits).await;
         Ok(Polled { next, pages, is_quiet, is_noted })
@@ -242,6 +244,7 @@ impl Poll {
             LeaseOutcome::Blocked => return self.blocked(due).await,
         };
         if visit.state.grant.repeats {
+            visit.state.undo_note_of_poll();
             visit.close_or_leave().await?;
             return Ok(Verdict::Drop("the feed was polled a moment ago".into()));
         }
@@ -442,8 +445,8 @@ impl FeedResponse<'_> {
         })
     }
 
-    /// Returns true if nothing follows from it: no visit is sent.
-    fn brings_nothing(&self, known: &FeedSource) -> bool {
+    /// Returns true if the feed has not changed, or has no entry but known ones.
+    fn has_nothing_new(&self, known: &FeedSource) -> bool {
         match &self.feed {
             None => self.reply.status == 304,
             Some(Ok(feed)) => feed.entries.iter().all(|entry| known.seen.contains(&entry.key())),
