@@ -331,14 +331,20 @@ impl Own {
         self.sample.send(&chosen).await
     }
 
-    async fn revive(&self, feed: FeedSource) -> Result<FeedSource> {
-        if !feed.gone || feed.moved.is_some() {
+    /// Takes a listed feed up again if it is retired, and returns its row. A list may be older than the rows.
+    async fn revive(&self, listed: FeedSource) -> Result<FeedSource> {
+        let is_retired = |feed: &FeedSource| feed.gone && feed.moved.is_none();
+        if !is_retired(&listed) {
+            return Ok(listed);
+        }
+        let Some((Source::Feed(feed), seen)) = self.sources.get(&listed.key).await? else { return Ok(listed) };
+        if !is_retired(&feed) {
             return Ok(feed);
         }
-        let Some((_, seen)) = self.sources.get(&feed.key).await? else { return Ok(feed) };
-        let feed = revived(feed);
-        swapped(self.sources.swap(seen, &Source::Feed(feed.clone())).await)?;
-        Ok(feed)
+        let next = revived(feed.clone());
+        let is_written = swapped(self.sources.swap(seen, &Source::Feed(next.clone())).await)?;
+        // Whoever has written the row meanwhile knows the feed, too: a poll of it is dropped if it is still retired.
+        Ok(if is_written { next } else { feed })
     }
 
     async fn settle(&self, host: &str) -> Result<()> {
