@@ -414,7 +414,11 @@ impl Batch {
         let jobs: Vec<(Job, Timestamp)> =
             waiting.iter_mut().filter_map(|waiting| Some((job_of(waiting)?, waiting.due))).collect();
         let waiting: Vec<(usize, Timestamp)> = waiting.into_iter().map(|waiting| (waiting.n, waiting.due)).collect();
-        if let Err(error) = self.queue.send(&jobs).await {
+        let sent = tokio::select! {
+            sent = self.queue.send(&jobs) => sent,
+            () = self.clock.sleep(self.time_to_send()) => Err(PortError::unavailable("cannot send jobs", "no time is left")),
+        };
+        if let Err(error) = sent {
             let error = with_causes(&error);
             tracing::warn!(jobs = jobs.len(), error, "jobs could not be sent again; their messages are put back");
             return self.put_back_each(&waiting).await;
@@ -422,6 +426,13 @@ impl Batch {
         for (n, _) in waiting {
             self.note(n, Outcome::Deferred);
         }
+    }
+
+    /// Returns the time that sending may take: until running jobs have to be cancelled, and after that half of what is
+    /// left, since messages that could not be sent again have to be put back.
+    fn time_to_send(&self) -> Millis {
+        let left = self.bounds.deadline.saturating_sub(self.clock.monotonic());
+        if left > LAST_THINGS { left.saturating_sub(LAST_THINGS) } else { Millis(left.0 / 2) }
     }
 
     fn note(&self, n: usize, outcome: Outcome) {

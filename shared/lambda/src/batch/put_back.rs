@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(waits.collect::<Vec<_>>(), [REFUSED_RETRY, REFUSED_RETRY.saturating_mul(3)]);
         assert_eq!(world.reasons().await, Vec::<String>::new(), "nothing is given up");
         // Also if they cannot be put back.
-        world.put_backs_hang = true;
+        world.hangs = true;
         let summary = put_back_all(&messages, world.queue().as_ref(), world.clock.as_ref()).await;
         assert_eq!(summary.failures, ids);
         assert_eq!(world.clock.now().since(now), PUT_ALL_BACK_TIME);

@@ -166,10 +166,10 @@ async fn what_was_not_begun_when_time_ran_out_is_sent_again_and_no_failure() {
 async fn a_queue_that_hangs_does_not_keep_an_invocation_beyond_its_deadline() {
     let mut world = TestWorld::new(QueueName::Fetch);
     world.bounds.deadline = world.bounds.least_time(QueueName::Fetch) + Millis(1);
-    world.put_backs_hang = true;
-    let hangs = visit_message("hang.example", &["a"]);
-    let summary = world.run(&[(&hangs, 1)]).await;
-    assert_eq!(summary.failures, ["message-0"]);
+    world.hangs = true;
+    let (hangs, behind) = (visit_message("hang.example", &["a"]), visit_message("hang.example", &["b"]));
+    let summary = world.run(&[(&hangs, 1), (&behind, 1)]).await;
+    assert_eq!(summary.failures, ["message-0", "message-1"]);
     assert!(world.clock.monotonic() < world.bounds.deadline);
 }
 

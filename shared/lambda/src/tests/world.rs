@@ -42,7 +42,7 @@ pub(crate) struct TestWorld {
     pub(crate) politeness: Arc<Politeness>,
     pub(crate) bounds: Bounds,
     /// Putting a message back takes for ever.
-    pub(crate) put_backs_hang: bool,
+    pub(crate) hangs: bool,
     pub(crate) sends_fail: bool,
     pub(crate) ports: Ports,
 }
@@ -75,7 +75,7 @@ impl TestWorld {
         let politeness =
             Arc::new(Politeness { rules: Arc::new(rules.clone()), groups: Arc::new(groups.clone()), ..politeness });
         let bounds = Bounds { slots: 100, rules, groups, deadline: Millis::from_mins(15) };
-        TestWorld { stage, clock, jobs, web, politeness, bounds, put_backs_hang: false, sends_fail: false, ports }
+        TestWorld { stage, clock, jobs, web, politeness, bounds, hangs: false, sends_fail: false, ports }
     }
 
     /// Messages with how often each was received, as SQS hands them over; the n-th is called `message-n`.
@@ -113,7 +113,7 @@ impl TestWorld {
             queue: self.jobs.clone(),
             inbox: self.jobs.clone(),
             deaths: Deaths(self.ports.blobs.clone()),
-            put_backs_hang: self.put_backs_hang,
+            hangs: self.hangs,
             sends_fail: self.sends_fail,
         })
     }
@@ -209,7 +209,7 @@ pub(crate) struct MemoryMessages {
     pub(crate) queue: Arc<dyn Queue>,
     pub(crate) inbox: Arc<dyn Inbox>,
     pub(crate) deaths: Deaths,
-    pub(crate) put_backs_hang: bool,
+    pub(crate) hangs: bool,
     pub(crate) sends_fail: bool,
 }
 
@@ -223,11 +223,14 @@ impl MessageQueue for MemoryMessages {
         if self.sends_fail {
             return Err(PortError::unavailable("sending", "the queue is out of reach"));
         }
+        if self.hangs {
+            std::future::pending::<()>().await;
+        }
         self.queue.send(jobs).await
     }
 
     async fn put_back(&self, message: &Message, due: Timestamp) -> Result<(), PortError> {
-        if self.put_backs_hang {
+        if self.hangs {
             std::future::pending::<()>().await;
         }
         self.inbox.put_back(&Receipt(message.handle.clone()), due).await

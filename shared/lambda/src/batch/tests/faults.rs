@@ -175,7 +175,7 @@ async fn invoke(run: Arc<Run>, number: u64, stage: QueueName, is_calm: bool) {
         queue: ports.queue.clone(),
         inbox: ports.inbox.clone(),
         deaths: Deaths(ports.blobs.clone()),
-        put_backs_hang: false,
+        hangs: false,
         sends_fail: false,
     };
     let queue = Arc::new(Witness { invocation: this.clone(), of: queue });
