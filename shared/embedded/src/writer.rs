@@ -60,6 +60,9 @@ trait Task: Send {
     /// Makes the write; returns false if it has to be undone.
     fn run(&mut self, connection: &Connection) -> bool;
 
+    /// Returns SQLite's code of the error that the write ended with, if it is one of SQLite's.
+    fn code(&self) -> Option<rusqlite::ffi::Error>;
+
     /// Gives the caller the write's own outcome, or the reason why its transaction was not committed.
     fn answer(self: Box<Self>, failure: Option<&rusqlite::Error>);
 }
@@ -79,6 +82,13 @@ where
     fn run(&mut self, connection: &Connection) -> bool {
         self.outcome = self.work.take().map(|work| work(connection));
         matches!(self.outcome, Some(Ok(_)))
+    }
+
+    fn code(&self) -> Option<rusqlite::ffi::Error> {
+        match &self.outcome {
+            Some(Err(DbError::Sql(error))) => error.sqlite_error().copied(),
+            _ => None,
+        }
     }
 
     fn answer(self: Box<Self>, failure: Option<&rusqlite::Error>) {
@@ -142,8 +152,8 @@ fn attempt(connection: &Connection, group: &mut [Box<dyn Task>]) -> rusqlite::Re
         }
         let keep = task.run(connection);
         if connection.is_autocommit() {
-            // SQLite has rolled back the whole transaction on the error of this write.
-            let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL);
+            // SQLite has rolled back the whole transaction on the error of this write: a full disk, say.
+            let code = task.code().unwrap_or_else(|| rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ABORT));
             let why = "the transaction was undone since one of its writes failed";
             return Err(rusqlite::Error::SqliteFailure(code, Some(why.into())));
         }
