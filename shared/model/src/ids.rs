@@ -1,4 +1,4 @@
-//! Identifiers. Each is a validated text with a type of its own, and none can carry a path separator into a store.
+//! Identifiers: validated texts, each of its own type. None can name a path outside its folder in a store.
 
 use crate::{Timestamp, hex::is_hex};
 use serde::{Deserialize, Serialize};
