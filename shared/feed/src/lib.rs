@@ -4,7 +4,7 @@
 //!
 //! 1. `decode`: bytes to text (byte order mark, HTTP charset, XML declaration, guess).
 //! 2. `mend`: a tolerant parser scans the text once, in linear time and within limits, in any dialect and however
-//! broken. JSON Feed has a separate parser. If `mend` finds no feed in an XML document, feed-rs tries it (`second`).
+//!    broken. JSON Feed has a separate parser. If `mend` finds no feed in an XML document, feed-rs tries it (`second`).
 //! 3. `finish`: stable ids, plain titles, absolute `http(s)` links, clean text, names without e-mail addresses.
 //!
 //! `schema` lists violations of the format for the feed's author, and rejects nothing. Times are not checked: a date

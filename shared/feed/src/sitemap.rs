@@ -145,7 +145,7 @@ fn feed(body: &[u8], content_type: Option<&str>, url: &Url, limits: &SitemapLimi
     Ok(Sitemap { sitemaps: Vec::new(), pages, is_cut: feed.truncated })
 }
 
-/// Parses a plain-text sitemap. Lines without an absolute address are ignored, unless none has one.
+/// Parses a plain-text sitemap. Lines without an absolute address are ignored; fails if no line has one.
 fn lines(text: &str, url: &Url, limits: &SitemapLimits) -> Result<Sitemap, SitemapError> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.by_ref().take(limits.urls);

@@ -76,7 +76,7 @@ impl FailureCause {
         matches!(self, Dns | ConnectionRefused | Tls | Timeout | Network)
     }
 
-    /// True if the site or our operator wants it so; the crawl then does not count it as a failure.
+    /// True if the site or our operator wants this outcome, so that the crawl does not count it as a failure.
     pub const fn is_wanted(self) -> bool {
         use FailureCause::{Blocked, Excluded, Held, Robots, RobotsUnavailable};
         matches!(self, Robots | RobotsUnavailable | Held | Blocked | Excluded)

@@ -4,7 +4,7 @@ use crate::{Millis, PageId, Taken, Timestamp, polling::is_default, words};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// State of one host key. About 1 KB at most when serialised.
+/// State of one host key. About 1 KB at most when serialized.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostState {
@@ -115,12 +115,12 @@ impl SentPages {
     }
 }
 
-/// Minutes since 1970 at which robots.txt files were found to equal their stored copies, by a hash of the origin.
+/// Minutes since 1970 at which robots.txt files equalled their stored copies, keyed by a hash of the origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RobotsNotes(pub BTreeMap<u64, i64>);
 
-/// Instants by which the last calls of feeds had ended, by a hash of the feed's key.
+/// Instants by which the last calls of feeds had ended, keyed by a hash of the feed's key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PollNotes(pub BTreeMap<u64, Timestamp>);

@@ -66,7 +66,7 @@ impl Work {
     pub const fn queue(&self) -> QueueName {
         match self {
             Work::Discover(_) => QueueName::Discover,
-            // Looking for a proof calls the site, which only stages of this queue may do.
+            // Only jobs on this queue call sites to look for a proof.
             Work::Own(own) if own.needs_look() => QueueName::Discover,
             Work::Poll(_) | Work::Polls(_) | Work::Subscribe(_) | Work::Backfill(_) | Work::Deliver(_) => {
                 QueueName::Poll

@@ -1,4 +1,4 @@
-//! Pages: one row with the outcome for every URL that was ever accepted for a visit.
+//! Pages: one row with the outcome for every URL that was ever processed.
 
 use crate::{HostKey, Location, PageId, SourceKey, Timestamp, TraceId, Validators, words};
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,7 @@ pub struct Page {
     /// Validators of the document that the record was made from, for the next conditional request.
     #[serde(default, skip_serializing_if = "Validators::is_empty")]
     pub validators: Validators,
-    /// Trace of the chain of jobs that created the row.
+    /// Chain of jobs in which the page was fetched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceId>,
 }

@@ -6,7 +6,7 @@ use std::{fmt, str::FromStr};
 
 /// A non-negative duration in milliseconds.
 ///
-/// Serialises as an integer. Deserialises from an integer or a text such as `500ms`, `30s`, `5m`, `8h`, `7d`. A signed
+/// Serializes as an integer. Deserializes from an integer or a text such as `500ms`, `30s`, `5m`, `8h`, `7d`. A signed
 /// integer is an error: it is a number without a unit in TOML settings, which people write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]

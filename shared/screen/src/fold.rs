@@ -265,7 +265,7 @@ fn undisguised(word: &str, known: &impl Fn(&str) -> bool) -> Vec<String> {
     if word.contains(is_sign) { word.split(is_sign).map(str::to_owned).collect() } else { vec![word.to_owned()] }
 }
 
-/// True if a word may be disguised: it has a character other than a-z, or the same letter three times in a row.
+/// True if a word of two or more letters may be disguised: not only a-z, or the same letter three times in a row.
 fn is_odd(word: &str) -> bool {
     let bytes = word.as_bytes();
     let plain = bytes.iter().all(u8::is_ascii_lowercase);

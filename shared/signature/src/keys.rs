@@ -103,7 +103,7 @@ impl KeyRing {
         serde_json::to_vec_pretty(self).unwrap_or_default()
     }
 
-    /// Adds a new key that takes over later, and drops unpublished keys. Fails while [`MAX_KEYS`] are published.
+    /// Adds a key that takes over later, and drops keys no longer published. Fails while [`MAX_KEYS`] are published.
     pub fn rotate(&self, seed: &[u8; SEED_BYTES], now: Timestamp) -> Result<KeyRing, KeyError> {
         let mut keys: Vec<StoredKey> = self.keys.iter().filter(|key| key.is_published(now)).cloned().collect();
         if keys.len() >= MAX_KEYS {

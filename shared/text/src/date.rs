@@ -18,7 +18,7 @@ use std::ops::RangeInclusive;
 const OLDEST: i16 = 1800;
 /// Difference between the years of the Buddhist era, used in Thailand, and the common era.
 const BUDDHIST: i16 = 543;
-/// Maximum length of parsed text in bytes; a longer field is truncated.
+/// Maximum length in bytes of a text that is a date as a whole. A longer [`Accept::Field`] is truncated.
 const MAX_BYTES: usize = 200;
 
 /// Position of the month in dates such as `03/04/2026`.

@@ -146,7 +146,7 @@ enum JsonKind<'a> {
     Object(Vec<(&'a str, JsonNode<'a>)>),
 }
 
-/// Parses JSON with positions. The text was parsed before, so it is valid up to the end of its first value.
+/// Parses JSON with positions. It need not detect syntax errors, because the text has been parsed before.
 struct JsonReader<'a> {
     text: &'a str,
     at: usize,

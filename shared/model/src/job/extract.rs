@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct ExtractJob {
     /// Id of the requested page.
     pub page: PageId,
-    /// Host key under which it was fetched.
+    /// Host key under which the page was fetched.
     pub host: HostKey,
     /// Canonical form of the requested URL; its hash is `page`.
     pub url: String,
