@@ -234,12 +234,12 @@ async fn w05_in_a_rush_of_forms_each_waits_a_minute() {
     assert_eq!(early.token(), token, "it only has to wait");
     assert_eq!(early.attributes("#url", "value"), ["https://three.example/"]);
 
-    // One form a minute, however many were opened.
+    // Only one form per minute is accepted, no matter how many were opened.
     world.clock.advance(Millis::from_secs(50));
     assert_eq!(send("https://three.example/", &token).await.status, StatusCode::OK);
     let beside = send("https://four.example/", &other).await;
     assert_eq!((beside.status, beside.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "60"));
-    // An hour later the rush is over.
+    // The rush is over after an hour.
     world.clock.advance(Millis::from_hours(2));
     let token = world.token().await;
     assert!(world.get("/suggest").await.all("#rush").is_empty());
