@@ -98,7 +98,7 @@ fn ours(queries: &[Query], records: &[Record], ids: &HashMap<PageId, String>) ->
     Ok((answers, is_known, typo_ms))
 }
 
-/// tantivy used directly, by any of the words and by all of them.
+/// Returns the answers of tantivy used directly: to any of the words, and to all of them.
 fn plain(queries: &[Query], records: &[Record], ids: &HashMap<PageId, String>) -> Done<BTreeMap<String, Answers>> {
     let record =
         |record: &Record| Ok(Record { title: paired(&record.title), text: paired(&record.text), ..record.clone() });
