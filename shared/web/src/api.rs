@@ -207,8 +207,8 @@ pub(crate) async fn to_every_origin(State(app): State<Arc<App>>, request: Reques
     response
 }
 
-/// Marks responses of paths without a version as deprecated (RFC 9745), and links to their successors under [`V1`]
-/// (`successor-version`, RFC 5829).
+/// Marks responses of paths without a version as deprecated (RFC 9745), and links their successors in [`V1`] (RFC
+/// 5829).
 pub(crate) async fn deprecated(request: Request, next: Next) -> Response {
     let path = request.uri().path_and_query().and_then(|path| path.as_str().strip_prefix(UNVERSIONED));
     let successor = format!("<{V1}{}>; rel=\"successor-version\"", path.unwrap_or_default());

@@ -91,8 +91,8 @@ impl App {
         self.is_personal && !self.settings.any_host
     }
 
-    /// Takes one call from the caller's allowance, or returns the time to wait. The user of this machine may search
-    /// without limit.
+    /// Takes one call from the caller's allowance, or returns the time to wait. This machine's user searches without
+    /// limit.
     pub(crate) fn admit(&self, allowance: Allowance, caller: Caller) -> Result<(), Millis> {
         let is_user = self.is_personal && caller.0.is_some_and(|ip| ip.to_canonical().is_loopback());
         if allowance == Allowance::Search && is_user { Ok(()) } else { self.take(allowance, self.key(caller)) }

@@ -1,6 +1,5 @@
 //! The form for messages to the operator: questions, complaints about the crawler, reports of pages that should not be
-//! found, and requests for removal by owners who cannot give a proof. A message changes nothing by itself; a person
-//! reads it.
+//! found, and requests for removal by owners without a proof. A message changes nothing by itself; a person reads it.
 
 use crate::app::{ErrorPage, PageRequest};
 use crate::form::{self, Filled, FormError, FormView, Notice};

@@ -34,8 +34,8 @@ struct OpenSearch<'a> {
     t: &'static Frame,
 }
 
-/// Returns the routes of the files that are the same in every installation. The style sheet is cached for long because
-/// its URL contains its version. robots.txt keeps other search engines away from results and thumbnails.
+/// Returns the routes of the files that are the same in every installation. The style sheet is cached for a year,
+/// because its URL contains its version. robots.txt keeps other search engines away from results and thumbnails.
 pub(crate) fn fixed() -> Router<Arc<App>> {
     let files = [
         ("/style.css", "text/css; charset=utf-8", FOREVER, STYLE.as_bytes()),

@@ -28,8 +28,7 @@ impl KeptStatus {
         Arc::new(KeptStatus { source, clock, last: Mutex::default(), gathering: tokio::sync::Mutex::default() })
     }
 
-    /// Returns a status less than a minute old, or one less than an hour old if gathering takes longer than
-    /// [`PATIENCE`].
+    /// Returns a status less than a minute old, or up to an hour old if gathering takes longer than [`PATIENCE`].
     pub(crate) async fn get(self: &Arc<Self>) -> Result<Arc<SystemStatus>, StageError> {
         if let Some(status) = self.within(KEPT) {
             return Ok(status);

@@ -99,8 +99,7 @@ impl Language {
         self.count(time.0 / unit, one, many)
     }
 
-    /// Returns a length of time in words, rounded down to a whole unit: `3 hours` for any time from three to four
-    /// hours.
+    /// Returns a length of time in words, rounded down to a whole unit: `3 hours` for anything from 3 to below 4 hours.
     pub(crate) fn roughly(self, time: Millis) -> String {
         // Below two of a unit, the next smaller unit is more precise.
         let unit = UNITS.into_iter().map(|(unit, ..)| unit).find(|unit| time.0 >= 2 * unit).unwrap_or(1_000);

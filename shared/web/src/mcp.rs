@@ -123,8 +123,8 @@ pub(crate) fn route(app: &Arc<App>) -> Router<Arc<App>> {
     Router::new().route_service(MCP, StreamableHttpService::new(move || Ok(assistant.clone()), sessions, config))
 }
 
-/// Serves the tools over two streams, such as standard input and output, until `input` ends. The calls count as those
-/// of the user of this machine.
+/// Serves the tools to the user of this machine over two streams, such as standard input and output, until `input`
+/// ends.
 ///
 /// # Errors
 /// Fails if the peer does not speak the protocol.

@@ -1,6 +1,6 @@
 //! Origin check: accepts a POST only from our own pages. Other sites' pages must not make their visitors suggest sites,
-//! or act with an operator's session. Pages for the user of this machine are also not served under foreign host names
-//! (DNS rebinding).
+//! or act with an operator's session. Pages for this machine's user are not served under foreign host names (DNS
+//! rebinding).
 
 use axum::http::HeaderMap;
 use axum::http::header::{HOST, ORIGIN};
@@ -33,8 +33,7 @@ fn is_the_host(origin: &str, headers: &HeaderMap) -> bool {
 }
 
 /// False if a browser may have reached us under a foreign host name. IP addresses, `localhost` and names without a dot,
-/// such as those of machines or containers in the same network (RFC 7085), are ours. Without `Host`, the caller is not
-/// a browser.
+/// as of machines or containers in the same network (RFC 7085), are ours. A browser always sends `Host`.
 pub(crate) fn is_by_own_name(headers: &HeaderMap) -> bool {
     let is_own = |url: Url| match url.host() {
         Some(Host::Domain(name)) => !name.contains('.') || is_of_this_machine(&url),

@@ -1,8 +1,7 @@
 //! The pages for site owners: claim a site, prove ownership, see the stored state, make requests.
 //!
 //! The URL of a claim's page contains the claim's key. Anybody who knows the URL may do everything that the page
-//! offers; nobody else can forge its forms, so they have no token. Requests are only passed on; nothing is fetched
-//! here.
+//! offers; nobody else can forge its forms, so they have no token. Requests are passed on; nothing is fetched here.
 
 use crate::app::{ErrorPage, PageRequest};
 use crate::claim;

@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// The list of hops that a request came through, the nearest last.
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-/// Headers which show that a proxy passed a request on.
+/// Headers that show that a proxy passed a request on.
 const MARKS: [HeaderName; 4] = [FORWARDED_FOR, FORWARDED, VIA, HeaderName::from_static("x-real-ip")];
 /// Maximum number of hops that are examined, starting with the nearest.
 const MAX_HOPS: usize = 16;
@@ -49,7 +49,7 @@ fn hops(line: &HeaderValue) -> impl Iterator<Item = Option<IpAddr>> + '_ {
     line.to_str().unwrap_or_default().rsplit(',').map(|hop| address(hop.trim()))
 }
 
-/// Parses an address, to which some proxies add a port.
+/// Parses an address with or without a port, which some proxies add.
 fn address(hop: &str) -> Option<IpAddr> {
     let bare = hop.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(hop);
     let address = bare.parse().ok().or_else(|| Some(hop.parse::<SocketAddr>().ok()?.ip()));

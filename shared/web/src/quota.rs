@@ -56,8 +56,7 @@ impl Allowance {
 }
 
 /// Returns the networks against which an address is counted. For IPv4, this is the address itself. For IPv6, these are
-/// the /64, the usual assignment to a household or machine, and the /48, the largest assignment to a site (RFC 6177
-/// §2).
+/// the /64, usually one household or machine, and the /48, the largest assignment to a site (RFC 6177 §2).
 pub fn networks(address: IpAddr) -> Vec<IpNet> {
     let address = address.to_canonical();
     let lengths: &[u8] = if address.is_ipv4() { &[32] } else { &[64, 48] };

@@ -111,8 +111,7 @@ pub(crate) async fn show(request: PageRequest, uri: Uri) -> Result<Response, Err
     }
 }
 
-/// Returns the results of the suggested query if no page has all words of the typed one, unless the caller turned this
-/// off.
+/// Returns the results of the suggested query if no page has all typed words, unless the request turns this off.
 async fn mended(app: &App, found: &SearchResults, params: &Params) -> Option<SearchResults> {
     let is_first = params.get("page").is_none()
         && params.get(AS_TYPED).is_none()

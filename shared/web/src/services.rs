@@ -51,7 +51,7 @@ pub struct AdminServices {
     pub lookup: Lookup,
     /// Sessions of operators.
     pub sessions: Sessions,
-    /// Name of the header by which a trusted proxy names the operator, if there is such a proxy.
+    /// Name of the header in which a trusted proxy names the operator, if there is such a proxy.
     pub trusted_header: Option<HeaderName>,
     /// The settings in force.
     pub settings: Vec<ShownSetting>,

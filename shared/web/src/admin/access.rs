@@ -1,6 +1,6 @@
-//! Sign-in, sign-out, and the check who is signed in. A trusted proxy names the operator in a header, or the operator
-//! has a session: a cookie with a sealed key, whose hash is in the store. The key of a session is derived from that of
-//! the sign-in token, so no random source is needed here.
+//! Sign-in, sign-out, and identification of the operator. Either a trusted proxy names the operator in a header, or
+//! there is a session: a cookie with a sealed key, whose hash is in the store. The key of a session is derived from
+//! that of the sign-in token, so no random source is needed here.
 
 use super::seal::{LOGIN, SESSION, seal, session_of, unseal};
 use super::{Admin, ENGLISH};

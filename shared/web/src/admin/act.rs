@@ -1,4 +1,4 @@
-//! Forms of the operator's pages. The sender must be signed in, and each form must be ours and is accepted once.
+//! Forms of the operator's pages. The sender must be signed in. A form must be from our pages, and is accepted once.
 
 use super::access;
 use super::acts::{self, ActReport};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// Maximum length of a form's body, in bytes; large enough for a pasted list of feeds.
 const MAX_BODY: usize = 2 << 20;
-/// Maximum time that a response waits for an act; shorter than the server's timeout of a response.
+/// Maximum time that a response waits for an act; shorter than the server's response timeout.
 const PATIENCE: Millis = Millis::from_secs(20);
 /// Maximum length of the subject of an act, in bytes.
 const MAX_ABOUT: usize = 2_048;

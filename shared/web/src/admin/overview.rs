@@ -66,7 +66,7 @@ fn logged(entry: &AuditEntry) -> Item {
     Item::new(&title, [how, act.reason.replace('_', " "), act.note.clone().unwrap_or_default()])
 }
 
-/// `GET /admin/settings`: the settings in force, each with the layer that decides it.
+/// `GET /admin/settings`: the settings in force, each with the layer that sets it.
 pub(super) fn settings(request: &AdminRequest) -> AdminPage<'_> {
     let lead = "What is in force since this process began, and where each value comes from. \
                 `curlew config show` prints the same; secrets are not shown.";

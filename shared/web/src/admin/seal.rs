@@ -1,4 +1,4 @@
-//! Sealed keys: 256 secret bits with their keyed hash. A guessed key fails the check of its hash, without a store.
+//! Sealed keys: 256 secret bits with their keyed hash, so that a guessed key is rejected without access to a store.
 
 use crate::secret::keyed;
 use curlew_model::{hex, unhex};

@@ -65,7 +65,7 @@ pub(super) struct Filter {
     pub(super) orders: Vec<(&'static str, &'static str, bool)>,
 }
 
-/// A table. The first column is the title of a row; `cells` are the others.
+/// A table. The first column is the title of each row; the other columns are its cells.
 pub(super) struct Table {
     pub(super) heads: Vec<&'static str>,
     pub(super) rows: Vec<TableRow>,

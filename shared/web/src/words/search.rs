@@ -87,8 +87,7 @@ sentences! {
         /// Takes words that occur in no page.
         in_no_page: fn(&str) -> String = |words| format!("No page here has {words}.") =>
             |words| format!("Qui nessuna pagina ha {words}.");
-        /// Takes the number of pages that were not searched because a part of the index did not answer or cannot be
-        /// read.
+        /// Takes the number of pages that were not searched because a part of the index is unavailable or unreadable.
         not_searched: fn(&str) -> String =
             |shown| format!("A part of the index did not answer in time or cannot be read: about {shown} pages were \
                              not searched. Try again later.") =>

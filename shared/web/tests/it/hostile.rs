@@ -1,4 +1,4 @@
-//! Hostile inputs, each test named after its row in the list of hostile inputs.
+//! Hostile inputs: texts of pages, queries, requests and forms that try to mislead readers or exhaust the server.
 
 use crate::feeds::elements;
 use crate::support::{Backend, World, backend, body_in_pieces, form, page, problem, request, settings};

@@ -570,8 +570,7 @@ impl Answer {
         assert!(self.header("set-cookie").is_empty() || self.header("location") == "/admin");
     }
 
-    /// Checks that the page is well-formed XML: an XML parser is stricter than any browser. Also checks what every page
-    /// must have, and must not have.
+    /// Checks that a page is well-formed XML (stricter than any browser), and has one heading and no scripts.
     fn must_be_well_formed(&self) {
         let mut reader = quick_xml::Reader::from_str(&self.body);
         reader.config_mut().check_end_names = true;
@@ -613,7 +612,7 @@ impl Answer {
     }
 }
 
-/// Returns a hit of the site Tidal Notes.
+/// Returns a hit with these values.
 pub fn page(url: &str, title: &str, snippet: &str) -> SearchHit {
     let day = Timestamp::parse_day_or_instant("2026-05-01").unwrap();
     SearchHit {
