@@ -25,8 +25,7 @@ const TRACKING: &str = "fbclid gclid gclsrc dclid gbraid wbraid msclkid yclid tw
 #[error("{0}")]
 pub struct BadAddress(pub String);
 
-/// Parses an HTTP(S) URL, relative to `base` if given. Fails if it is invalid, has credentials, is too long or is a
-/// trap.
+/// Parses an HTTP(S) URL, relative to `base` if given. Fails if it is invalid, too long, a trap or has credentials.
 pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, BadAddress> {
     let bad = |why: &str| Err(BadAddress(why.to_owned()));
     if text.len() > MAX_URL {

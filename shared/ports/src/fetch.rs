@@ -2,8 +2,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{Exchange, Failure, Millis, SignatureHeaders, Validators, words};
 
-/// Makes single HTTP calls: GETs, and POSTs to hubs, webhook receivers and search engines. A redirect is a reply, since
-/// politeness must admit each hop.
+/// Makes single GETs, and POSTs to hubs, receivers and engines; redirects are replies, since each hop must be admitted.
 #[async_trait]
 pub trait Fetch: Send + Sync {
     /// Makes one call; the [`FetchError`] says why there is no answer.

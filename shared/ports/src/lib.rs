@@ -52,7 +52,6 @@ pub struct Ports {
     pub inbox: Arc<dyn Inbox>,
     /// Objects.
     pub blobs: Arc<dyn Blobs>,
-    /// True if each read, write and message is billed: then polls are sent in one message, and rows are read less
-    /// often.
+    /// True if each read, write and message is billed: polls are sent in one message, and rows are read less often.
     pub is_billed: bool,
 }

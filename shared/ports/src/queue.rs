@@ -22,7 +22,7 @@ pub struct Receipt(pub String);
 pub struct Delivery {
     /// Identifies the delivery for [`Inbox::ack`], [`Inbox::put_back`] and [`Inbox::dead_letter`].
     pub receipt: Receipt,
-    /// The job, or why the message is none.
+    /// The job, or the reason why the message is not a job.
     pub job: Result<Job, String>,
     /// Number of times that this message was handed out, including this one.
     pub receives: u32,
@@ -31,7 +31,7 @@ pub struct Delivery {
 /// A job that is not due yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Waiting {
-    /// The job, or why the message is none.
+    /// The job, or the reason why the message is not a job.
     pub job: Result<Job, String>,
     /// Time at which the job is due.
     pub due: Timestamp,

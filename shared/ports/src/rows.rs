@@ -30,8 +30,7 @@ pub trait Sources: Send + Sync {
     /// Returns the row and its version.
     async fn get(&self, key: &SourceKey) -> Result<Option<(Source, Version)>, PortError>;
 
-    /// Returns rows, perhaps a second old, if reading them together costs less; missing rows must be requested one by
-    /// one.
+    /// Returns rows, perhaps a second old, if that costs less together; missing rows must be requested one by one.
     async fn get_together(&self, _keys: &[SourceKey]) -> Result<Vec<(Source, Version)>, PortError> {
         Ok(Vec::new())
     }

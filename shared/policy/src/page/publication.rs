@@ -14,9 +14,8 @@ pub struct PageDate {
     pub confidence: Confidence,
 }
 
-/// Returns the publication date: the date in the page's markup, URL or headline, else the feed's date, else a guess
-/// from the text. If the page states only a day, and the feed an instant on that day in some time zone, returns the
-/// instant.
+/// Returns the publication date: the page's date from markup, URL or headline, else the feed's date, else a guess from
+/// the text. If the page states only a day, and the feed an instant on it in some time zone, returns the instant.
 pub fn at(page: Option<PageDate>, feed: Option<Timestamp>) -> Option<Timestamp> {
     let day = Millis::from_days(1);
     let is_better = |page: PageDate, feed: Timestamp| {

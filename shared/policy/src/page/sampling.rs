@@ -4,7 +4,7 @@ use crate::rules::Rules;
 use curlew_model::{Gone, Millis, Page, PageState, Timestamp};
 use std::cmp::Reverse;
 
-/// Number of indexed pages per daily re-check: each page has its turn in 150 days.
+/// Number of indexed pages per daily re-check: each page is re-checked about once in 150 days.
 const ONE_IN: u64 = 150;
 const WEIGHED: usize = 3;
 

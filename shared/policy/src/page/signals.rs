@@ -1,6 +1,5 @@
 //! Content signals of robots.txt (contentsignals.org): `Content-Signal: search=yes, ai-train=no` applies to its
-//! user-agent group. Curlew obeys `search=no`, and for assistants `ai-input=no` and `use=reference`. All signals are
-//! stored with the record.
+//! user-agent group. Curlew obeys `search=no`, and for assistants `ai-input=no` and `use=reference`.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +14,7 @@ const MAX_WORD_BYTES: usize = 32;
 pub struct ContentSignals(BTreeMap<Box<str>, Box<str>>);
 
 impl ContentSignals {
-    /// Parses `name=value` pairs and skips everything else. If a name is repeated, `no` wins, otherwise the first
-    /// value.
+    /// Parses `name=value` pairs and skips everything else. Of repeated names, `no` wins, otherwise the first value.
     pub fn parse(statement: &[u8]) -> ContentSignals {
         let mut signals = ContentSignals::default();
         let text = std::str::from_utf8(statement).unwrap_or_default();

@@ -119,8 +119,7 @@ pub fn break_lease(mut state: HostState, rules: &Rules, now: Timestamp, seed: u6
     state
 }
 
-/// Lengthens a lease in force within the remaining time for visits, and charges for it. Returns the new end of the
-/// lease.
+/// Lengthens a lease in force within the remaining time for visits, and charges for it; returns its new end.
 pub fn lengthen(
     mut state: HostState,
     token: u64,

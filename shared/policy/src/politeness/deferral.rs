@@ -30,8 +30,7 @@ pub enum ItemWait {
 }
 
 impl ItemWait {
-    /// Returns why an item waits if its host is on hold for the reason `held`, or must not be called now without a
-    /// hold.
+    /// Returns why an item waits if its host is on hold for the reason `held`, or cannot be called now for another.
     pub fn of_host(held: Option<HoldReason>) -> ItemWait {
         if held.is_some_and(|reason| !counts_against_page(reason)) { ItemWait::Refused } else { ItemWait::Own }
     }
@@ -40,9 +39,9 @@ impl ItemWait {
 /// The rest of a visit that ended before its last item.
 #[derive(Clone, Copy, Debug)]
 pub struct Remainder {
-    /// Items that are done.
+    /// Number of items that are done.
     pub done: usize,
-    /// Calls that the visit made.
+    /// Number of calls that the visit made.
     pub calls: u32,
     /// The reason why the visit ended.
     pub not_now: NotNow,

@@ -26,8 +26,7 @@ pub fn text_key(title: &str, text: &str) -> u32 {
     hash32(said.flat_map(|word| word.bytes().chain([b' '])))
 }
 
-/// True if a page has most words of its entry's title; short words count only if there are no others. `None` without
-/// words.
+/// True if a page has most words of its entry's title (long words, if there are any); `None` without a title or words.
 pub fn is_announced(entry: Option<&str>, title: &str, text: &str) -> Option<bool> {
     let entry = entry?.to_lowercase();
     let said = format!("{title}\n{}", &text[..text.floor_char_boundary(KEYED_BYTES)]).to_lowercase();

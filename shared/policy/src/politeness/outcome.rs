@@ -1,10 +1,9 @@
 //! The effect of an answer on the next call: the pause, holds, the circuit.
 //!
 //! 429, 503, an unreachable server and the mark of a bot wall put the host key on hold. 202, 402, 403, 451, other 5xx,
-//! and answers that are cut short or break limits put only their URL on hold, until several URLs give such answers.
-//! After a refusal or server error the host key rests for [`VISIT_REST`]. robots.txt has separate rules
-//! ([`crate::robots`]). A refused image never puts its host key on hold: some sites serve images only to their own
-//! pages.
+//! and answers that are cut short or break limits hold only their URL, until several URLs give such answers; a refusal
+//! or server error also lets the host key rest for [`VISIT_REST`]. robots.txt has separate rules ([`crate::robots`]). A
+//! refused image never holds its host key: some sites serve images only to their own pages.
 
 use crate::address::hash32;
 use crate::chance::{between, mix};
@@ -68,7 +67,7 @@ pub enum Outcome {
     Outage,
     /// The server was reached, but no answer came in time, or it was cut short.
     Cut,
-    /// The answer broke a limit or was no HTTP.
+    /// The answer broke a limit or was not HTTP.
     Broken,
     /// The call is repeated after its pause: signed, or over a new connection since the old one was closed as idle.
     Repeated,
@@ -196,8 +195,7 @@ fn unreached(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> 
     state
 }
 
-/// Clears the holds that a good answer contradicts. 403 and 5xx holds of other URLs stay: one URL says little about
-/// them.
+/// Clears the holds that a good answer contradicts. 403 and 5xx holds of other URLs stay.
 fn answered_well(mut state: HostState, asked: CallTarget) -> HostState {
     state.url_holds.retain(|held| {
         let is_refusal = matches!(held.what, HoldReason::Forbidden | HoldReason::ServerError);

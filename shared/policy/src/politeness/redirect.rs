@@ -31,7 +31,7 @@ pub enum NotFollowed {
     /// The answer has no Location.
     #[error("no target is named")]
     NoLocation,
-    /// The Location is no address that may be called, such as one of another scheme.
+    /// The Location must not be called, for example because of its scheme.
     #[error("the target cannot be called: {0}")]
     BadLocation(BadAddress),
 }
@@ -62,8 +62,7 @@ impl Chain {
         &self.visited[self.visited.len() - 1]
     }
 
-    /// Returns the state that a later visit needs to continue the chain; `None` without a hop, or if the URLs are too
-    /// long.
+    /// Returns the state with which a later visit can continue the chain; `None` without a hop, or if it is too long.
     pub(super) fn pending(&self, until: Timestamp) -> Option<PendingRedirect> {
         let [start, targets @ ..] = &self.visited[..] else { return None };
         let targets: Vec<String> = targets.iter().map(|url| url.as_str().to_owned()).collect();

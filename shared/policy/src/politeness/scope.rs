@@ -15,7 +15,7 @@ const LEAST_PREFIX_V4: u8 = 8;
 /// Minimum prefix length in bits of an IPv6 network in a list.
 const LEAST_PREFIX_V6: u8 = 32;
 
-/// The limits of this crawl.
+/// The scope of this crawl.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     /// URLs that are never called.
@@ -66,7 +66,7 @@ impl OwnHosts {
         list.iter().map(|text| own(text.trim())).collect::<Result<_, _>>().map(OwnHosts)
     }
 
-    /// Returns true if the host of a URL is one of these, or below one.
+    /// True if the host of a URL is one of these hosts, or a subdomain of one.
     pub fn contains(&self, url: &Url) -> bool {
         let Some(host) = url.host() else { return false };
         self.0.iter().any(|own| match (own, &host) {

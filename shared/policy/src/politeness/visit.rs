@@ -134,8 +134,8 @@ pub enum CallEnd<R> {
     Reply(R),
     /// The URL cannot be fetched; the visit goes on.
     Rejected(Rejection),
-    /// The rest of the visit waits: its slice or lease is used up, another host key is in use, a URL has ended the
-    /// visit, or the host rests.
+    /// The visit's rest waits: slice or lease is used up, a host key is in use, a URL ended the visit, or the host
+    /// rests.
     Later(Timestamp),
     /// Only this URL waits: it or the host key of its redirect is on hold, or the robots.txt of its origin is
     /// unreachable.
@@ -177,7 +177,7 @@ pub enum Answer<R> {
     },
     /// The answer broke a limit.
     Limit(String),
-    /// The answer is no HTTP.
+    /// The answer is not HTTP.
     Protocol(String),
 }
 

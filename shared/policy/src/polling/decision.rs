@@ -118,7 +118,7 @@ pub fn after_visit<R>(
 /// Kind of the document of a 200.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Document {
-    /// A feed that lists entries or takes some back (RFC 6721).
+    /// A feed that lists entries or deletes some (RFC 6721).
     Feed,
     /// A feed without entries.
     Empty,

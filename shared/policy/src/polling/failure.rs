@@ -1,5 +1,4 @@
-//! Failures of a feed: the wait until the next poll, and the end of polling, which needs more than one bad answer
-//! except for a 410.
+//! Failures of a feed: the wait until the next poll, and the end of polling.
 
 use crate::chance::between;
 use crate::rules::{MOVES_APART, MOVES_BELIEVED, Rules, SUSPECT_AFTER};

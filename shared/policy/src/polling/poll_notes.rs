@@ -1,6 +1,5 @@
-//! Notes of polls in the row of a host key, for feeds that are polled nearly as often as the floor allows. A poll
-//! writes that row anyway for its lease, so a poll without news need not also write its feed's row to keep the next
-//! poll above the floor.
+//! Notes of polls in the row of a host key, for feeds polled nearly as often as the floor allows. A poll writes that
+//! row anyway for its lease, so it need not also write its feed's row to keep the next poll above the floor.
 
 use crate::{address::hash64, rules::Rules, skew::unless_ahead};
 use curlew_model::{Millis, PollNotes, SourceKey, Timestamp};

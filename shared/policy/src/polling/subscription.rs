@@ -1,6 +1,5 @@
-//! WebSub subscriptions (W3C Recommendation, 23 January 2018, §5 to §8): requests to a hub, answers to its
-//! verifications, and reactions to its notifications. A hub only reduces polls; if it falls silent, new entries are
-//! found some hours later.
+//! WebSub subscriptions (W3C Recommendation, 23 January 2018, §5 to §8): requests to a hub, and answers to its
+//! requests. A hub only reduces polls: if it falls silent, new entries are found later.
 
 use crate::chance::{between, mix};
 use crate::rules::{Rules, WEBSUB_LEAST_LEASE, WEBSUB_REFUSALS, WEBSUB_RETRY};

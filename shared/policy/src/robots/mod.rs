@@ -54,7 +54,7 @@ pub struct Robots {
 /// Decision on a URL, with the line that determined it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// True if the URL may be fetched: no matcher that was asked refuses it.
+    /// True if the URL may be fetched: no matcher refuses it.
     pub allowed: bool,
     /// Line by which our own matcher decided, such as `Disallow: /x`; `None` if no rule matched.
     pub rule: Option<String>,

@@ -147,8 +147,7 @@ impl GroupParser<'_> {
     }
 }
 
-/// Compares a name with the token according to RFC 9309 §2.2.1 (`Foo/1.2` names `Foo`), or, for tokens with digits, up
-/// to a blank or delimiter.
+/// Compares the token according to RFC 9309 §2.2.1 (`Foo/1.2` names `Foo`), or up to a delimiter, for digits.
 pub(super) fn agent_match(value: &[u8], token: &[u8]) -> AgentMatch {
     let until = |stop: fn(&u8) -> bool| value.split(stop).next().unwrap_or_default();
     if let [b'*', rest @ ..] = value
@@ -182,8 +181,7 @@ impl Robots {
         self.rules.push(Rule { allow, anchored, octets, prefix, pattern: span, text });
     }
 
-    /// Stores bytes. A line is at most [`MAX_LINE_BYTES`] long, and encoding at most triples it, so its length fits
-    /// `u16`.
+    /// Stores bytes. A line has at most [`MAX_LINE_BYTES`], and encoding at most triples them, so start and length fit.
     fn store(&mut self, bytes: &[u8]) -> Span {
         let start = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
         self.bytes.extend_from_slice(bytes);

@@ -1,6 +1,5 @@
-//! Exclusions by the operator: URLs that are never called, given by a substring (`/text/`), a prefix, a regular
-//! expression or an extension. A rule applies to the URL and to its canonical form, so that `/text/` also excludes
-//! `/%74ext/`.
+//! Exclusions by the operator: URLs that are never called, by substring (`/text/`), prefix, regular expression or
+//! extension. A rule applies to the URL and to its canonical form, so that `/text/` also excludes `/%74ext/`.
 
 use crate::address;
 use regex::{RegexSet, RegexSetBuilder};
@@ -56,8 +55,7 @@ pub struct Exclusions {
 }
 
 impl Exclusions {
-    /// Checks and compiles the rules; the error names the first that is empty, invalid or exceeds a limit of this
-    /// module.
+    /// Checks and compiles the rules; the error names the first that is empty, invalid or above a limit.
     pub fn compile(lists: &Lists) -> Result<Exclusions, String> {
         each_fits("substrings", &lists.substrings, MAX_RULES)?;
         each_fits("prefixes", &lists.prefixes, MAX_RULES)?;
@@ -145,7 +143,7 @@ fn patterns(list: &[String]) -> Result<Option<RegexSet>, String> {
         RegexSetBuilder::new(rules).size_limit(MAX_COMPILED_BYTES).dfa_size_limit(MAX_COMPILED_BYTES).build()
     };
     set(list).map(Some).map_err(|all| {
-        // The set does not tell which of its members is wrong.
+        // The set does not say which of its members is invalid.
         let one = list.iter().find_map(|rule| set(std::slice::from_ref(rule)).err().map(|e| (rule, e)));
         match one {
             Some((rule, why)) => format!("patterns: '{rule}' cannot be used: {}", one_line(&why)),

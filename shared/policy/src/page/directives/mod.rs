@@ -134,8 +134,7 @@ fn robot_prefix(part: &str) -> Option<(&str, &str)> {
     (is_name && !is_directive).then_some((name, rest.trim()))
 }
 
-/// Parses a date in the form of RFC 822, RFC 850, asctime or ISO 8601 (default: midnight, UTC); `None` if it is
-/// invalid.
+/// Parses a date in the form of RFC 822, RFC 850, asctime or ISO 8601 (default: midnight, UTC); `None` if invalid.
 pub fn parse_date(text: &str) -> Option<Timestamp> {
     parse(text, &Hints::DIRECTIVE).map(|moment| moment.at)
 }

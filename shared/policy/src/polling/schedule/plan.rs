@@ -95,8 +95,7 @@ fn own_interval(inputs: &Inputs, rules: &Rules, now: Timestamp) -> (Millis, Why)
     })
 }
 
-/// Returns hours (0 to 24) and days (0 is Monday) as the masks of [`PollHints`]; a list of all hours or all days counts
-/// as empty.
+/// Returns hours (0 to 24) and days (0 is Monday) as the masks of [`PollHints`]; all hours or all days count as none.
 pub fn skips(hours: &[u8], days: &[u8]) -> (u32, u8) {
     let hours = hours.iter().filter(|h| **h <= 24).fold(0_u32, |mask, h| mask | 1 << (h % 24));
     let days = days.iter().filter(|d| **d < 7).fold(0_u8, |mask, d| mask | 1 << d);
@@ -128,8 +127,7 @@ pub fn start(dates: impl Iterator<Item = Timestamp>, now: Timestamp) -> Habit {
     Habit { gap, news_at: Some(*newest) }
 }
 
-/// Returns the number of different hours of these dates since the last arrival; all entries without a valid date count
-/// as one hour.
+/// Returns the number of different hours of these dates since the last arrival; missing or impossible dates count once.
 pub fn arrivals(habit: Habit, dates: impl IntoIterator<Item = Option<Timestamp>>, now: Timestamp) -> u64 {
     let since = habit.news_at.unwrap_or(Timestamp::MIN);
     let hours = dates.into_iter().map(|at| at.filter(|at| (since..=now).contains(at)).map(hour));
@@ -153,8 +151,7 @@ pub fn news(habit: Habit, arrivals: u64, now: Timestamp) -> Habit {
     Habit { gap, news_at: Some(now) }
 }
 
-/// Returns the interval for the mean time between arrivals, or for half of the time since the last one if that is
-/// longer, within floor and cap; `None` without a history.
+/// Returns the interval for the mean time between arrivals, or half the time since the last one if that is longer.
 pub fn estimate(habit: &Habit, rules: &Rules, now: Timestamp) -> Option<Millis> {
     let silence = habit.news_at.map_or(Millis::ZERO, |at| now.since(at));
     let gap = habit.gap?.max(Millis(silence.0 / SILENCE));
