@@ -40,7 +40,7 @@ impl QueueMemory {
         QueueMemory { used_at: now, rests_since: None }
     }
 
-    /// Records whether the queue is used; returns the change to request: a rest after each `rest_after` without use.
+    /// Records whether the queue is used. Returns the change to request: `Wake`, or `Rest` after each `rest_after`.
     pub fn note(&mut self, is_used: bool, rest_after: Millis, now: Timestamp) -> Option<Switch> {
         if is_used {
             self.used_at = now;

@@ -38,7 +38,7 @@ pub trait Hosts: Send + Sync {
 /// Maximum number of attempts of [`update_host`] when others change the state meanwhile.
 pub const SWAP_TRIES: u32 = 16;
 
-/// Updates a host's state with a pure function by compare-and-swap; [`PortError::Conflict`] after [`SWAP_TRIES`].
+/// Updates a host's state by compare-and-swap with `decide`; [`PortError::Conflict`] after [`SWAP_TRIES`] attempts.
 pub async fn update_host<T: Send>(
     ledger: &dyn HostLedger,
     host: &HostKey,

@@ -30,7 +30,7 @@ pub enum ItemWait {
 }
 
 impl ItemWait {
-    /// Returns why an item waits if its host is on hold for the reason `held`, or cannot be called now for another.
+    /// Returns why an item waits if its host is on hold for the reason `held`, or must not be called for another.
     pub fn of_host(held: Option<HoldReason>) -> ItemWait {
         if held.is_some_and(|reason| !counts_against_page(reason)) { ItemWait::Refused } else { ItemWait::Own }
     }

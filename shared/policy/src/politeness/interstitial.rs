@@ -18,7 +18,7 @@ const TITLE_WORDS: usize = 12;
 /// Minimum length in bytes of a significant word.
 const LONG_WORD_BYTES: usize = 4;
 
-/// Returns a short hash of a document, without its text's words with digits: challenges show request numbers and times.
+/// Returns a short hash of title and text, skipping the text's words with digits, such as request numbers and times.
 pub fn text_key(title: &str, text: &str) -> u32 {
     let text = &text[..text.floor_char_boundary(KEYED_BYTES)];
     let words = text.split_whitespace().filter(|word| !word.contains(|c: char| c.is_numeric()));

@@ -134,8 +134,7 @@ pub enum CallEnd<R> {
     Reply(R),
     /// The URL cannot be fetched; the visit goes on.
     Rejected(Rejection),
-    /// The visit's rest waits: slice or lease is used up, a host key is in use, a URL ended the visit, or the host
-    /// rests.
+    /// The rest of the visit waits: time is used up, a host key is in use, a URL ended the visit, or the host rests.
     Later(Timestamp),
     /// Only this URL waits: it or the host key of its redirect is on hold, or the robots.txt of its origin is
     /// unreachable.

@@ -30,7 +30,7 @@ pub enum Mode {
     Subscribe,
     /// The hub verifies that we unsubscribed.
     Unsubscribe,
-    /// The hub denies the subscription, now or after a time.
+    /// The hub denies the subscription, at first or later.
     Denied,
 }
 
