@@ -29,11 +29,11 @@ const PENDING: Millis = Millis::from_hours(6);
 pub struct Grant {
     /// The lease.
     pub lease: Lease,
-    /// State of the host in the ledger since then.
+    /// State of the host in the ledger since the grant.
     pub state: HostState,
     /// Monotonic clock before the lease was requested.
     pub opened: Millis,
-    /// Wall clock at the same moment.
+    /// Wall clock before the lease was requested.
     pub at: Timestamp,
     /// Duration of the lease.
     pub length: Millis,
@@ -130,7 +130,7 @@ pub enum Step<R> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallEnd<R> {
     /// An answer with any status except a followed redirect or one that puts the host key on hold. After a 403 or 5xx
-    /// of this URL alone, the host key rests and the URL waits until [`url_held_until`].
+    /// of this URL alone, the host key rests and the URL waits as long as [`url_held_until`] says.
     Reply(R),
     /// The URL cannot be fetched; the visit goes on.
     Rejected(Rejection),
@@ -345,7 +345,7 @@ impl VisitState {
     }
 
     /// Records that a refusing host asks for signed calls. Returns true if the call is repeated, signed: once, after a
-    /// 401 or 403 without Retry-After. A refusal of the signed call is final.
+    /// 401 or 403 without Retry-After. A refused signed call counts as a refusal.
     fn learn_to_sign<R>(&mut self, answer: &Answer<R>) -> bool {
         let Answer::Reply { status, retry_after, asks_signature: true, .. } = answer else { return false };
         if self.learned.signs || !matches!(status, 401 | 403 | 429) {
