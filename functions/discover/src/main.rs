@@ -1,4 +1,4 @@
-//! Finds the feeds of sites, and looks for the proofs of their owners.
+//! Finds the feeds of sites, and checks the proofs of ownership of their owners.
 
 use std::process::ExitCode;
 
