@@ -44,7 +44,7 @@ pub fn page_state(state: &PageState) -> &'static str {
     }
 }
 
-/// True if a row is not a page, but leads from a text to the first page with it; the URL of such a row has a fragment.
+/// True if a row only maps a text to the first page under a path with that text; the URL of such a row has a fragment.
 pub fn is_guide(page: &Page) -> bool {
     matches!(page.state, PageState::Alias { .. }) && page.url.contains('#')
 }

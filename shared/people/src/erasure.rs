@@ -53,8 +53,7 @@ impl Erasure<'_> {
     /// were last changed up to `until`. All are hidden from queries first. Returns the number of removed pages, and the
     /// row after which the next step continues, if rows are left.
     ///
-    /// The number includes pages already removed by this request (made at `asked`), so a repeated step returns the
-    /// same.
+    /// The number includes pages that this request (made at `asked`) removed before, so a repeat returns the same one.
     pub async fn of_host(
         &self,
         host: &str,

@@ -128,7 +128,7 @@ impl Messages {
         self.named(self.keys().await?).await
     }
 
-    /// Returns at most `most` messages, newest day first, from the first key below `after`; see [`Messages::list`].
+    /// Returns a part of the list of messages, newest day first: at most `most` messages, after the key `after`.
     pub async fn part(&self, after: Option<&str>, most: usize) -> Result<ListPart<(String, StoredMessage), String>> {
         let mut keys = self.keys().await?;
         keys.retain(|key| after.is_none_or(|after| key.as_str() < after));

@@ -148,8 +148,7 @@ impl Own {
         Ok(())
     }
 
-    /// Searches for the challenge, and sends the result in another job: a job that reads a site's answers writes no
-    /// claim.
+    /// Searches for the challenge, and sends the result in another job: a job that reads a site writes no claim.
     async fn look(&self, job: &OwnJob, waits: u8) -> Result<Verdict> {
         let mut look = LookResult { at: Timestamp::MIN, found: None, misses: vec![] };
         note(&mut look, Way::Dns, self.in_dns(&job.host, &job.challenge).await);
