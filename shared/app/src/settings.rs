@@ -216,7 +216,7 @@ impl Settings {
         Judge::new(self.screener.clone(), Some(eye)).with_images_optional(self.judge.are_images_optional())
     }
 
-    /// Returns the value of `[screen] image` if it is not `auto`, which keeps an installed model from being used.
+    /// Returns the value of `[screen] image` if a value other than `auto` keeps an installed model from being used.
     pub fn image_in_place_of_model(&self) -> Option<String> {
         let setting = self.effective.iter().find(|setting| setting.table == "screen" && setting.key == "image")?;
         (setting.value.as_str() != Some("auto")).then(|| setting.value.to_string())
