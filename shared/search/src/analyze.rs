@@ -45,7 +45,7 @@ pub(crate) type Token<'a> = Word<&'a str>;
 pub(crate) enum Mode {
     /// Indexing: single ideographs in addition to pairs, and words both with and without their signs.
     Index,
-    /// Querying: pairs, but ideographs that stand alone among kana as single ones; words with their signs, if any.
+    /// Querying: pairs, or single ideographs among kana; words with their signs, if they have any.
     Query,
 }
 

@@ -50,7 +50,7 @@ impl Bounds {
         let is_after = query.before.is_some_and(|before| self.oldest.is_some_and(|oldest| oldest >= before));
         let is_elsewhere = !query.only.sites.is_empty()
             && self.hosts.as_ref().is_some_and(|hosts| {
-                // The name of a site without `www.` also stands for the host with it.
+                // A site name without `www.` also matches the host with it.
                 let of_site = |site: &String, host: &String| is_at_or_below(host, schema::without_www(site));
                 !query.only.sites.iter().any(|site| hosts.iter().any(|host| of_site(site, host)))
             });

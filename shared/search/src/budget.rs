@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// Limits on what a query reads from all splits together. The most frequent words beyond them are left out.
+/// Limits on what a query reads from all splits together. Beyond them, the most frequent words are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadBudget {
     /// Maximum total length of the postings of its words (lists of the pages that have them), in bytes.

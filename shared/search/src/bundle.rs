@@ -1,4 +1,4 @@
-//! One blob that holds the files of one index, and a read-only view of it for tantivy.
+//! One blob that contains the files of one index, and a read-only view of it for tantivy.
 //!
 //! ```text
 //! file 0 … file n-1 | hot | checksums of the chunks | contents (JSON) | lengths of these three (u64 each)

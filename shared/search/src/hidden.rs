@@ -36,7 +36,7 @@ impl Hidden {
         Hidden { tombstones: Arc::new(tombstones.collect()), since: None, hosts }
     }
 
-    /// Sets `since` to the difference from an earlier set, or to `None` if one of its tombstones is no longer included.
+    /// Sets `since` to the difference from an earlier set, or to `None` if this set lacks some of its tombstones.
     #[must_use]
     pub fn after(self, earlier: &Arc<BTreeSet<PageId>>) -> Hidden {
         let since = earlier

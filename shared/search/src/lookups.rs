@@ -84,7 +84,7 @@ fn look_up_each(
     found.into_iter().map(|found| found.map(in_order)).collect()
 }
 
-/// Returns a replacement without signs for a word such as `Disney+`.
+/// Returns a replacement without signs for a word such as `Disney+`, if it has signs.
 fn without_signs(word: &str, languages: &BTreeSet<String>, analyzers: &mut Analyzers) -> Option<Mended> {
     let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
     if bare == word || bare.is_empty() || !bare.chars().all(char::is_alphanumeric) {

@@ -94,7 +94,7 @@ pub struct SplitEntry {
     /// Time at which its oldest part was published; unlike `built_at`, a merge preserves it.
     #[serde(default)]
     pub since: Timestamp,
-    /// Instant before which all tombstones have been applied: it holds no page with an older tombstone.
+    /// Instant before which all tombstones have been applied: it contains no page with an older tombstone.
     #[serde(default)]
     pub purged_at: Timestamp,
     /// Generation of the manifest that was read before it was built: it contains nothing newer.
@@ -352,7 +352,7 @@ impl Manifest {
         }))
     }
 
-    /// Records that a split holds no page that had a tombstone before `at`.
+    /// Records that a split contains no page that had a tombstone before `at`.
     pub fn with_purged(&self, key: &str, at: Timestamp) -> Manifest {
         self.changed(|next| {
             for split in next.splits.iter_mut().filter(|split| split.key == key) {

@@ -84,9 +84,9 @@ pub(crate) fn is_divider(c: char) -> bool {
 /// Maximum number of words that signs join into one: `U.S.S.R.`
 const MAX_JOINED: usize = 4;
 
-/// Returns where words end that signs without spaces join to `first`, as in `Wi-Fi` and `Node.js`, each with the number
-/// of words up to there: the next word and, of up to [`MAX_JOINED`], the last one. A number is joined with a group of
-/// three digits, and with a unit after a space: `2,499` and `10 km`.
+/// Returns the ends of the words that signs join to `first`, as in `Wi-Fi` and `Node.js`, each with the number of words
+/// up to it: the end of the next word and, if at most [`MAX_JOINED`] words are joined, of the last one. A number is
+/// joined with a group of three digits, and with a unit after a space: `2,499` and `10 km`.
 pub(crate) fn joined(text: &str, first: &Range<usize>) -> Vec<(usize, usize)> {
     let mut ends = Vec::new();
     let mut last = next_joined(text, first);

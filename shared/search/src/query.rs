@@ -15,7 +15,7 @@ use std::str::FromStr;
 /// Maximum number of typed characters that a message repeats.
 const MAX_SHOWN_CHARS: usize = 60;
 
-/// Minimum length of the beginning of a word that is looked for, in characters: shorter ones begin too many words.
+/// Minimum length of the beginning of a word in a query, in characters: too many words share a shorter one.
 const MIN_BEGINNING: usize = 3;
 /// Sign after the beginning of a word.
 pub(crate) const BEGINNING: char = '*';
@@ -28,10 +28,10 @@ const MIN_FILTER_NAME: usize = 2;
 
 /// A parsed query.
 ///
-/// Words are looked up in the title, the text and the author's name. Phrases, and words after a `+`, are required. One
-/// of several `author:`, `site:` or `lang:` has to match, but each `title:`, `tag:` and `in:`. The value of an operator
-/// may be quoted. Days are in UTC: `after:` includes its day, `before:` ends at the beginning of its day. A `-`, or a
-/// `NOT` between other parts, excludes matching pages. Anything that is not an operator is a word, such as `12:30`.
+/// Words are looked up in the title, the text and the author's name. Phrases, and words after a `+`, are required. At
+/// least one of several `author:`, `site:` or `lang:` has to match, and every `title:`, `tag:` and `in:`. The value of
+/// an operator may be quoted. Days are in UTC: `after:` includes its day, `before:` ends at the beginning of its day. A
+/// `-`, or a `NOT` between other parts, excludes matching pages. Anything that is not an operator is a word: `12:30`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// Words and phrases that a page should have, or must have.

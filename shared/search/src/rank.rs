@@ -31,7 +31,7 @@ const FRESHNESS_GAIN: f64 = 0.02;
 /// Time after which half of that gain is left.
 const FRESHNESS_HALF_LIFE: Millis = Millis::from_days(30);
 
-/// Assumed share of the pages in a language that have a given stop word of it.
+/// Assumed share of the pages in a language that contain a given stop word of that language.
 const STOP_WORD_RATE: f32 = 0.5;
 /// Added to the number of a language's pages, so that few pages say little about how common a word is in it.
 const FEW_PAGES: f32 = 20.0;

@@ -225,7 +225,7 @@ fn count(open: &OpenSplits<'_>, plan: &Plan, statistics: &mut Statistics) -> Res
 
 /// Returns the best pages in order, without outdated copies, and the number of those copies.
 fn in_order(found: &Ranked, selection: &Selection) -> (Vec<Candidate>, [u64; 2]) {
-    // Proximity only raises scores, so the pages of the head stay before all others.
+    // Proximity only raises scores, so the pages of the head stay ahead of all others.
     let is_head: HashSet<Address> = found.head.iter().map(|(candidate, _)| candidate.at).collect();
     let head = found.head.iter().map(|(candidate, score)| candidate.with(*score));
     let is_after = |candidate: &Candidate| selection.after.is_none_or(|after| candidate.place().comes_after(after));

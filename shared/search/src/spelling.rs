@@ -77,7 +77,7 @@ impl<'a> Dictionary<'a> {
         opened.into_iter().collect()
     }
 
-    /// Calls `read` for at most [`ENTRIES_READ`] entries from `first` up to, but without, `last`.
+    /// Calls `read` for at most [`ENTRIES_READ`] entries from `first` (inclusive) to `last` (exclusive).
     fn range(&self, first: &str, last: &[u8], mut read: impl FnMut(Entry)) -> Result<()> {
         let mut terms = self.words.terms().range().ge(first).lt(last).into_stream()?;
         let mut left = ENTRIES_READ;

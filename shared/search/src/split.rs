@@ -168,7 +168,7 @@ impl Split {
         schema::record(&document, &self.fields)
     }
 
-    /// Sets the pages whose copies here are outdated ([`crate::Manifest::outdated_in`]), so neither found nor merged.
+    /// Sets the pages whose copies here are outdated ([`crate::Manifest::outdated_in`]); these are not found or merged.
     pub fn set_outdated(&self, ids: Arc<BTreeSet<PageId>>) {
         *self.outdated.lock().unwrap_or_else(PoisonError::into_inner) = ids;
     }

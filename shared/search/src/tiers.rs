@@ -100,7 +100,7 @@ pub fn chunks(splits: &[&SplitEntry], max_bytes: u64) -> Vec<Vec<String>> {
     parts.into_iter().map(|(_, _, keys)| keys).filter(|keys| keys.len() > 1).collect()
 }
 
-/// A month, week or day of a year; a week or day of zero stands for all of them.
+/// A month, week or day of a year. Week 0 is the whole month, day 0 the whole week.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Period {
     /// 0 for times before the year, 13 for times after it.
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(due(&late, 2026, day("2027-01-01"), 99), []);
     }
 
-    /// Simulates a year of publishings and merges; returns the mean number of rewrites, and the maximum of splits.
+    /// Simulates a year of publishings and merges; returns the mean rewrites of a page and the maximum of splits.
     fn year_of_publishings(every: Millis) -> (f64, usize) {
         let (mut splits, mut written, mut most, mut published) = (Vec::<SplitEntry>::new(), 0, 0, 0);
         for step in 0..Millis::from_days(365).0 / every.0 {
@@ -212,7 +212,7 @@ mod tests {
     /// Number of splits of whole months.
     const MONTHS: u64 = 12;
 
-    /// Simulates a year of daily removals; returns the mean number of rewrites and the largest number of tombstones.
+    /// Simulates a year of daily removals; returns the mean rewrites of a split and the largest number of tombstones.
     fn year_of_removals(a_day: u64) -> (f64, usize) {
         let (mut rewritten, mut most) = (0, 0);
         let mut manifest = Manifest::new(2026);

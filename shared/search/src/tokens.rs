@@ -1,7 +1,7 @@
 //! Passes the words of pages to the engine through its tokenizer interface.
 //!
-//! The schema of every split names one tokenizer for all its fields ([`NAME`]), so a text to be split carries a mark
-//! and its language itself; any other text is one word.
+//! The schema of every split names one tokenizer for all its fields ([`NAME`]), so a text to be split begins with a
+//! mark and its language; any other text is one word.
 
 use crate::analyze::{Analyzers, Mode, lower, rules, spelled_words, without_accents};
 use foldhash::HashMap;
@@ -26,7 +26,7 @@ pub(crate) fn spelling_term(word: &str, rules: &str) -> String {
     if bare == lower { format!("{bare}{MARK}{rules}") } else { format!("{bare}{MARK}{rules}{MARK}{lower}") }
 }
 
-/// Maximum number of texts of a part of a split that the entry of a word lists.
+/// Maximum number of texts that are listed for a spelled word, in each part of a split.
 const TEXTS_NAMED: u8 = 4;
 
 pub(crate) fn form_and_rules(term: &str) -> (&str, &str) {
@@ -54,7 +54,7 @@ pub(crate) struct Tokens {
     forms: String,
     laid: Vec<FormEntry>,
     token: Token,
-    /// Number of texts that the entry of each word lists, by the rules of the language.
+    /// Number of texts that are listed for each spelled word, by the rules of the language.
     named: HashMap<String, HashMap<String, u8>>,
 }
 

@@ -1,7 +1,7 @@
 //! Measures indexing, searching and ranking, for `cargo xtask bench search`:
 //!
 //! - `judge FOLDER` makes `docs.jsonl` and `queries.jsonl` of the first articles of `texts.jsonl` (`curlew-fixtureweb
-//!   --texts N`) and of the judged queries beside this program;
+//!   --texts N`) and of the judged queries next to this program;
 //! - `rank FOLDER` asks these queries, and compares the answers with those of tantivy used directly, and of the peers
 //!   that have left `NAME.ranks.jsonl` there. Any folder with such files will do;
 //! - `speed FOLDER` indexes and searches the articles.

@@ -27,7 +27,7 @@ const LONG_BYTES: usize = 35_000;
 const LONG_SPLIT: usize = 8_000;
 /// Number of hosts per subject.
 const HOSTS: usize = 97;
-/// Number of times that each warm query is asked.
+/// Number of times that each warm query is run.
 const ROUNDS: usize = 5;
 
 /// Needs `texts.jsonl` and `queries.jsonl`; leaves the splits of the long records in the folder.
@@ -235,7 +235,7 @@ fn plain_times(plain: &Plain, queries: &[String]) -> Done<Vec<f64>> {
     timed(queries, |query| plain.ask(query).map(drop))
 }
 
-/// Returns the time that each query takes, after all have been asked once.
+/// Returns the time that each query takes, after all have run once.
 fn timed(queries: &[String], ask: impl Fn(&str) -> Done<()>) -> Done<Vec<f64>> {
     let mut times = Vec::new();
     for query in queries.iter().cycle().take((1 + ROUNDS) * queries.len()) {

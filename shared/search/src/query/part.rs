@@ -2,7 +2,7 @@
 
 /// Operators whose value may be quoted.
 const OPERATORS: [&str; 9] = ["title", "author", "site", "tag", "in", "lang", "before", "after", "sort"];
-/// The word that excludes the part after it, if it stands between two parts.
+/// The word that excludes the part after it, when it is between two parts.
 pub(super) const NOT: &str = "NOT";
 /// Operators of other search engines. In lower case they are ordinary words.
 const BOOLEANS: [&str; 3] = ["AND", "OR", NOT];
