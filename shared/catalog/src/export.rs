@@ -20,7 +20,7 @@ const SEGMENTS_AT_ONCE: usize = 32;
 /// Maximum number of bytes of segments read at once, estimated from the largest so far; one is always read.
 const BYTES_AT_ONCE: usize = 16 * 1024 * 1024;
 const ROWS_AT_ONCE: usize = 32;
-/// Upper bound on how far the clock of the machine that fetches is ahead of the one that writes the record.
+/// Upper bound on how far the clock of a machine that fetches is ahead of that of one that writes records.
 const CLOCKS_DIFFER: Millis = Millis::from_hours(1);
 
 /// Reads the current records of an index's store.

@@ -106,7 +106,7 @@ impl Finder {
     }
 
     /// Runs a query and returns up to `limit` hits from `start` on. Lists parts that it cannot understand in
-    /// [`SearchResults::notes`]; [`FindError::BadQuery`] if these are all, or if the cursor is that of another query.
+    /// [`SearchResults::notes`]. Fails with [`FindError::BadQuery`] if it understands none, or the cursor is another's.
     pub async fn find(&self, text: &str, start: Start<'_>, limit: usize) -> Result<SearchResults, FindError> {
         let began = self.clock.monotonic();
         let found = self.run(text, start, limit, false).await;
@@ -369,7 +369,7 @@ fn port_error(error: StageError) -> PortError {
     }
 }
 
-/// Returns the pages that a pasted address may mean: either scheme, with and without a final slash; or none.
+/// Returns the pages that a pasted URL may mean, with either scheme, and with or without a final slash; or none.
 fn pages_at(text: &str) -> BTreeSet<PageId> {
     let text = text.trim();
     let is_web = |scheme: &str| scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");

@@ -27,7 +27,7 @@ use std::sync::Arc;
 pub const PAGES_PER_SPLIT: usize = 20_000;
 /// Bytes of text after which a split is closed.
 pub const TEXT_PER_SPLIT: usize = 64 * 1024 * 1024;
-/// Maximum total size of splits that are merged into one, in bytes; merging holds them in memory.
+/// Maximum total size of splits that are merged into one, in bytes; merging keeps them in memory.
 const MERGE_BYTES: u64 = 256 * 1024 * 1024;
 /// Time for which unlisted objects are kept, longer than any program takes to list an object that it has put.
 const RETIRED_FOR: Millis = Millis::from_days(1);
@@ -139,7 +139,7 @@ impl Index {
             if let Some(error) = failed {
                 return Err(error);
             }
-            // The sealed day is counted from the listing, since some segments may have waited for long since then.
+            // The sealed day is counted from the listing, which lacks segments that were written later.
             let sealed = (began - Millis::from_days(SEALED_AFTER_DAYS)).day();
             change_manifest(self.blobs.as_ref(), year, |m| Ok(m.seal(&sealed))).await?;
         }

@@ -149,7 +149,7 @@ pub struct RawPages {
 }
 
 impl RawPages {
-    /// Deletes objects that are too old or have no segment; returns their number. The next call does the rest.
+    /// Deletes objects that are too old or have no segment; returns their number. Run it again after an error.
     pub async fn expire(&self) -> Result<usize> {
         let blobs = self.blobs.as_ref();
         let keys = all_keys(blobs, RAW_PREFIX, None).await?;
