@@ -71,7 +71,7 @@ pub struct Article {
 /// Steps that reading a page takes, each kind in a different unit; they grow at most linearly with its length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Building the tree: open elements asked for, elements, attributes and nodes made or moved.
+    /// Building the tree: open elements looked up; elements, attributes and nodes made or moved.
     pub tree: u64,
     /// Walking it: nodes entered and left, and the text read below single elements.
     pub walk: u64,

@@ -189,7 +189,7 @@ fn around<'o>(outline: &'o Outline<'_>, first: &Span, last: &Span) -> Option<&'o
 
 /// Joins several `<article>` elements, none of which is most of the text: the posts of a thread or of a live blog.
 fn posts(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate> {
-    /// Share of the text of all, in percent, at which one is the article and the others are teasers.
+    /// Share of the text of all posts, in percent, at which one is the article and the others are teasers.
     const MOST: usize = 60;
     /// Share of links, in percent, at which a post is a teaser.
     const LINKS: usize = 40;
@@ -240,7 +240,7 @@ fn dense(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate
 
 /// Returns the element around the best one in which it is one of several, such as posts of a thread, or the best one.
 fn whole_list<'o>(outline: &'o Outline<'_>, best: &'o Span, score: &impl Fn(&Span) -> f64) -> &'o Span {
-    /// Share of the best element in the worth of its siblings at which it is the article.
+    /// Share of the total worth of its siblings at which the best element is the article.
     const MOST: f64 = 0.6;
     let elements = outline.spans.iter().map(|span| span.serial + 1).max().unwrap_or(0);
     let mut worth = vec![0.0; elements];

@@ -18,7 +18,7 @@ pub(crate) fn misnamed(outline: &Outline<'_>) -> HashSet<usize> {
     parts.iter().filter(|part| wrong(part)).map(|part| part.span.serial).collect()
 }
 
-/// Returns all parts whose names exclude them, sorted by name, and a function that tells which are excluded wrongly.
+/// Returns all parts, sorted by name, and a function that tells which of them belong to the article after all.
 fn sorted(outline: &Outline<'_>) -> (Vec<Part>, impl Fn(&Part) -> bool) {
     let is_heading = |block: &Block| matches!(block.tag, Tag::Heading(_));
     let prose = |block: &Block| if is_heading(block) { 0 } else { block.chars - block.link_chars };
@@ -101,7 +101,7 @@ fn panels(outline: &Outline<'_>) -> HashSet<usize> {
 
 /// Returns the names of parts that together read like an article: names exclude only links and short lines.
 fn wrong_names(outline: &Outline<'_>, parts: &[Part]) -> HashSet<PartName> {
-    /// Share of sentences, in percent, at which parts with a name for a layout belong to the article.
+    /// Share of sentences, in percent, at which parts with a layout name belong to the article.
     const LAYOUT: usize = 50;
     /// Share of running text, in percent, at which parts with other names do, if they are as long as an article.
     const USUAL: usize = 80;

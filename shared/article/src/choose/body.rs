@@ -106,7 +106,7 @@ pub(crate) fn text(
     let mut chosen = best.map(|candidate| render(outline, candidate, &folded)).unwrap_or_default();
     let learned = learned::decide(&evidence, &table);
     if let Some(answer) = &learned {
-        // Dates and images are looked for where the rules found the text.
+        // Dates and images are searched where the rules found the text.
         let (start, end) = (chosen.start, chosen.end);
         chosen = Body { start, end, ..render(outline, &answer.candidate, &folded) };
     }

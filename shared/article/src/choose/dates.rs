@@ -235,7 +235,7 @@ impl DatedPage<'_> {
 }
 
 impl DateSource {
-    /// Returns the date as RFC 3339: in UTC, or in the zone of the page if the day is another one there.
+    /// Returns the date as RFC 3339: in UTC, or in the zone of the page if its day differs there.
     pub fn shown(&self, at: Timestamp) -> String {
         match self.zone {
             Some(minutes) if local_day(at, self.zone) != at.day() => at.in_zone(minutes),

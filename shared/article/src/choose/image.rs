@@ -15,7 +15,7 @@ pub(crate) fn choose(evidence: Evidence<'_>, chosen: &Body) -> Vec<(Url, &'stati
     const MAX_TOLD: usize = 16;
     let Evidence { outline, linked, micro } = evidence;
     let max_bytes = outline.limits.url_bytes;
-    // Emblems that the page names: the icons of its window, the logos of its publisher.
+    // Emblems that the page names: its icons, and the logos of its publisher.
     let signs = outline.icons.iter().copied().chain(linked.logos.iter().map(String::as_str));
     let signs: Vec<Url> = signs.filter_map(|sign| resolve(&outline.base, sign, max_bytes)).collect();
     let is_emblem = |url: &Url| is_emblem(url) || signs.iter().any(|sign| same_file(sign, url));

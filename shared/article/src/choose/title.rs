@@ -10,7 +10,7 @@ pub(crate) fn choose(evidence: Evidence<'_>) -> Option<String> {
     let Evidence { outline, linked, micro } = evidence;
     let tidy = |text: &str| {
         let text = references::decode(text);
-        // A tag without an end tag is what the title is about.
+        // A lone start tag is part of the title, as in "The <main> element".
         let is_marked = text.contains("</") || text.contains("<br");
         let text = if is_marked { without_tags(&text).into() } else { text };
         let text = line(&text, outline.limits.title_chars);

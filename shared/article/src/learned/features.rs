@@ -238,7 +238,7 @@ impl<'p> Page<'p> {
         at(end.max(start)).minus(at(start))
     }
 
-    /// Returns the runs of blocks of the containers around a block; the block alone where there is none.
+    /// Returns the runs of blocks of the containers around a block, or of the block alone if there is none.
     fn containers(&self, at: usize, place: &Surroundings) -> [(usize, usize); CONTAINERS] {
         place.containers.map(|serial| self.spans.get(&serial).map_or((at, at + 1), |span| (span.start, span.end)))
     }

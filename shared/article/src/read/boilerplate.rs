@@ -113,7 +113,7 @@ pub(crate) fn kind(tag: &str, attributes: &Attributes<'_>, names: &ElementNames)
         "figcaption" => Some(Kind::Caption),
         // A heading's name says how it looks; the section below it is judged separately.
         "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => return None,
-        // These elements hold the page; their classes describe the page.
+        // These elements contain the page; their classes describe the page.
         "html" | "body" | "main" | "article" => return None,
         _ => None,
     };

@@ -179,7 +179,7 @@ pub(crate) fn is_gloss(tag: &str) -> bool {
 }
 
 /// Returns all text below a node except glosses, with spaces between blocks, up to `max` bytes or one character more.
-/// Each node, attribute and [`CHARGED_BYTES`] bytes of text take one step of the budget; reading stops at its end.
+/// Each node, attribute and [`CHARGED_BYTES`] of text takes a step of the budget; reading stops when it is used up.
 pub(crate) fn text_of(node: NodeRef<'_, Node>, max: usize, budget: &mut usize) -> String {
     text_without(node, max, budget, |_, _| false)
 }

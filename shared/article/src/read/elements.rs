@@ -21,7 +21,7 @@ pub(crate) struct Attributes<'a> {
     pub(crate) itemprop: &'a str,
     pub(crate) property: &'a str,
     pub(crate) itemscope: bool,
-    /// True if anything but its class and `aria-hidden` hides it or forbids to quote it.
+    /// True if anything but its class and `aria-hidden` hides it or forbids quoting it.
     pub(crate) conceals: bool,
     /// True if it is hidden from screen readers, like ornaments.
     pub(crate) is_unspoken: bool,

@@ -14,7 +14,7 @@ const SMALLEST: u32 = 100;
 enum Rank {
     Loader,
     Set,
-    /// Address of a `<source>` beside the image, which browsers prefer to its `src`.
+    /// URL of a `<source>` next to the image, which browsers prefer to its `src`.
     Beside,
     Src,
     Other,

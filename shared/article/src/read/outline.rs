@@ -193,7 +193,7 @@ pub(crate) struct Prop<'a> {
 pub(crate) struct Moment {
     pub(crate) value: String,
     pub(crate) block: usize,
-    /// True if the markup, or words beside it, mark it as the time of publication, or of the last change.
+    /// True if the markup, or words next to it, mark it as the time of publication, or of the last change.
     pub(crate) published: bool,
     pub(crate) modified: bool,
     /// True if it is in comments, or hidden.

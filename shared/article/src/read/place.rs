@@ -60,8 +60,7 @@ impl Around {
 }
 
 impl Surroundings {
-    /// Returns the surroundings of a block in these open elements, the innermost last; `level` is that of a heading, or
-    /// 0.
+    /// Returns the surroundings of a block in these open elements, the innermost last; `level` is a heading's, or 0.
     pub(crate) fn within<'o>(open: impl DoubleEndedIterator<Item = &'o Around> + Clone, level: u8) -> Surroundings {
         let Some(last) = open.clone().next_back() else { return Surroundings::default() };
         let near = open.clone().rev().take(NEAR);

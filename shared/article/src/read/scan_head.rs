@@ -56,7 +56,7 @@ impl HeadScan {
 }
 
 const MAX_RSL_BYTES: usize = 64 * 1024;
-/// Maximum size of a title that is read; most of it may be characters that vanish.
+/// Maximum size of a title that is read; cleaning may remove most of it.
 const MAX_TITLE_BYTES: usize = 64 * 1024;
 /// The media type of licences (RSL 1.0).
 const RSL: &str = "application/rsl+xml";
@@ -302,7 +302,7 @@ fn attribute(tag: &Pieces<'_>, name: &str) -> Option<String> {
     tag.attribute(name).map(|value| references::decode(value).into_owned())
 }
 
-/// True if a meta tag carries directives: it is named `robots`, or like any robot and has a known directive.
+/// True if a meta tag carries directives: it is named `robots`, or has a known directive and a possible robot's name.
 pub(crate) fn is_directive(name: &str, content: &str) -> bool {
     const DIRECTIVES: &str = "\
         noindex index nofollow follow none all noarchive nosnippet max-snippet max-image-preview max-video-preview \

@@ -26,7 +26,7 @@ struct OpenElement {
     serial: usize,
     start: usize,
     is_inline: bool,
-    /// Length in bytes of the current line when the element began, and true if it had more than white space.
+    /// Length in bytes of the current line when the element began, and whether it had more than white space.
     line: usize,
     line_says: bool,
     kind: Option<(Kind, Option<PartName>)>,
@@ -110,7 +110,7 @@ struct Walk<'a> {
 
 /// Maximum length of one block, in bytes; longer text continues in the next block.
 const BLOCK_BYTES: usize = 64 * 1024;
-/// Maximum number of bytes of the document's title that are read; most of them may be characters that vanish.
+/// Maximum number of bytes of the document's title that are read; cleaning may remove most of them.
 const TITLE_BYTES: usize = 64 * 1024;
 const BYTES_A_STEP: u64 = 64;
 /// Steps for reading the texts below single elements; elements nest, so one text may contain another.
