@@ -51,7 +51,7 @@ pub struct Crawler {
 }
 
 impl Politeness {
-    /// Returns a context over these ports, with default rules and empty caches; callers change fields.
+    /// Returns a context over these ports, with default rules and empty caches; callers may change its fields.
     pub fn over(ports: &Ports, fetch: Arc<dyn FetchPort>, clock: Arc<dyn Clock>, seeds: Arc<dyn Seeds>) -> Politeness {
         Politeness {
             ledger: ports.ledger.clone(),

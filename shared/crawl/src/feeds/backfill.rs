@@ -63,7 +63,7 @@ enum Turn {
     Next(Backfill),
     /// The step ends with this row.
     End(Backfill),
-    /// Try the same step again at this instant.
+    /// The step is tried again at this instant.
     Again(Timestamp),
 }
 

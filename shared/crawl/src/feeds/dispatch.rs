@@ -1,5 +1,5 @@
 //! Dispatch: every minute or every few minutes, sends jobs for the feeds and sites whose slot has come. The mark moves
-//! every few thousand rows, so that the tick after one that is cut off continues there.
+//! every few thousand rows, so that the next tick continues there if one is cut off.
 
 use crate::bulk::Bulk;
 use curlew_model::{Backfill, BackfillJob, DiscoverJob, Job, Millis, PollJob, PollsJob, Source, Timestamp, Work};
@@ -49,12 +49,12 @@ pub struct Dispatch {
 pub struct TickLimits {
     /// Number of rows after which the tick ends.
     pub rows: usize,
-    /// End of the tick, by the monotonic clock.
+    /// End of the tick on the monotonic clock.
     pub until: Millis,
 }
 
 impl TickLimits {
-    /// Returns the limits of a tick that must end by a time of the monotonic clock.
+    /// Returns the limits of a tick that must end at a time on the monotonic clock.
     pub fn until(until: Millis) -> TickLimits {
         TickLimits { rows: MOST_ROWS, until }
     }

@@ -17,7 +17,7 @@ use url::Url;
 /// Freshness lifetimes that differ by less than one in this many parts count as equal, since `Expires` values vary.
 const STEADY: u64 = 8;
 
-/// Parses a response as a feed, or returns why it is none; a feed that overruns its limit is unreadable.
+/// Parses a response as a feed, or returns why it is not one; a feed that overruns its limit is unreadable.
 pub(crate) async fn parse(pool: &dyn CpuPool, reply: &Reply, url: &Url) -> Result<Result<Feed, FeedError>> {
     let (body, media, url) = (reply.body.clone(), reply.headers.content_type.clone(), url.clone());
     let read = move || curlew_feed::parse(&body, media.as_deref(), &url, &curlew_feed::Limits::default());
@@ -31,7 +31,7 @@ pub(crate) fn newest(feed: &Feed, most: usize) -> impl Iterator<Item = &Entry> {
     feed.entries.iter().enumerate().filter(move |(place, _)| !too_many.contains(place)).map(|(_, entry)| entry)
 }
 
-/// Returns a hash of the keys, titles and dates of a feed's entries, which do not change with each call. Never zero.
+/// Returns a hash of the keys, titles and dates of a feed's entries, without volatile content. Never zero.
 pub(crate) fn content_hash(feed: &Feed, most: usize) -> u64 {
     let mut hash = mix(feed.entries.len() as u64);
     let mut add = |number: u64| hash = mix(hash ^ number);

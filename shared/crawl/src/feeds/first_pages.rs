@@ -7,7 +7,7 @@ use curlew_model::{Envelope, PageId, Purpose, VisitItem, VisitJob};
 use curlew_ports::stage::{Result, with_causes};
 use std::collections::BTreeSet;
 
-/// Number of new pages of a feed's own host key that are fetched under the lease of its poll.
+/// Maximum number of new pages of a feed's own host key that are fetched by the visit that reads the feed.
 pub const FIRST_PAGES: usize = 10;
 
 pub(crate) struct FirstPages {

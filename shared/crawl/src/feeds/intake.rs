@@ -303,7 +303,7 @@ fn hints(source: &FeedSource, entry: &Entry, now: Timestamp) -> EntryHints {
     EntryHints { title, published, author, tags, folder: source.folder.clone() }
 }
 
-/// Returns the feed's name and image for records; `None` for a comment feed, which is named after its site's feed.
+/// Returns the feed's details for records; `None` for a comment feed, which is named after its site's feed.
 fn named_by(source: &FeedSource, feed: &Feed) -> Option<NamedBy> {
     let title = feed.title.clone();
     let is_of_comments = Url::parse(&source.url).is_ok_and(|url| speaks_of_comments(&url, title.as_deref()));

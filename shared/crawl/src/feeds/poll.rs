@@ -39,7 +39,7 @@ pub struct Poll {
     pub fetch: Option<Arc<Fetch>>,
     /// Rows of feeds that were just read together.
     pub rows: RowsAtHand,
-    /// Marks of the messages with many polls that were processed.
+    /// Store of the marks that identify processed messages with many polls.
     pub marks: Arc<dyn Marks>,
 }
 

@@ -57,7 +57,7 @@ async fn rename_in_site(sources: &dyn Sources, site: &SourceKey, old: &SourceKey
     Ok(())
 }
 
-/// Makes a site without any feed left due for discovery, once per feed: a dead site must not be searched for ever.
+/// Sends a site that has lost its last feed back to discovery; once per feed, or a dead site is searched for ever.
 pub(crate) async fn reopen_site(sources: &dyn Sources, feed: &mut FeedSource, now: Timestamp) -> Result<()> {
     let Some(site) = feed.site.clone().filter(|_| !feed.polling.reopened) else { return Ok(()) };
     let Some((Source::Site(site), seen)) = sources.get(&site).await? else { return Ok(()) };

@@ -25,7 +25,7 @@ pub struct Subscribe {
 }
 
 impl Subscribe {
-    /// Does the job, which may have been done before.
+    /// Runs the job, which may have run before.
     pub async fn run(&self, job: &Envelope<SubscribeJob>) -> Result<Verdict> {
         let (rules, drop) = (&self.politeness.rules, |why: &str| Ok(Verdict::Drop(why.into())));
         let Some((feed, known, seen)) = self.row(&job.work.feed).await? else {
@@ -98,7 +98,7 @@ impl Subscribe {
         Ok(())
     }
 
-    /// Makes the hub wait for the next request. A hub that misses an end gets a 410 for its next notification.
+    /// Delays the next request to the hub. A hub that misses an end gets a 410 for its next notification.
     async fn refused(&self, job: &Envelope<SubscribeJob>, why: &str) -> Result<Verdict> {
         tracing::info!(feed = %job.work.feed, hub = %job.work.url, reason = why, "a hub could not be asked");
         let Some((feed, known, seen)) = self.row(&job.work.feed).await?.filter(|_| !job.work.end) else {

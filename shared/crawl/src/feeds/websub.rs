@@ -1,5 +1,5 @@
-//! Callbacks: the URLs that hubs call, one per subscription. A callback is made from its feed's key and signed, so that
-//! none is stored, and a forged one is rejected without a read of the store.
+//! Callbacks: the URLs that hubs call, one per subscription. A callback contains its feed's key and is signed, so that
+//! it need not be stored, and a forged one is rejected without a read of the store.
 
 use curlew_model::{SourceKey, Timestamp, hex, unhex};
 use curlew_ports::stage::Result;

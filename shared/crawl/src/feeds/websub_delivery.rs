@@ -171,7 +171,7 @@ impl<M: Mac + Send> SignedBody for Signed<M> {
         self.mac.update(piece);
     }
 
-    /// In constant time.
+    /// Compares the signatures in constant time.
     fn is_genuine(self: Box<Self>) -> bool {
         self.mac.verify_slice(&self.claimed).is_ok()
     }

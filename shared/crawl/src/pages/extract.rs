@@ -228,7 +228,7 @@ impl Extract {
         self.draft(job, &base, article, feed, &mut batch.pictures).await
     }
 
-    /// Returns the raw frame of a page that is kept raw and does not ask not to be archived.
+    /// Returns the raw frame of a page that is kept raw, unless the page asks not to be archived.
     async fn raw(&self, job: &ExtractJob, body: Bytes, record: &Record) -> Result<Option<Bytes>> {
         let Some(exchange) = job.exchange.clone().filter(|_| !record.no_archive) else { return Ok(None) };
         let (bytes, job) = (body.len(), job.clone());
@@ -454,7 +454,7 @@ impl Extract {
         Ok(())
     }
 
-    /// Writes a page's row if that is pending, missing or names the replaced record; false if another writer was first.
+    /// Writes a page's row if it is pending, missing or names the replaced record; false if another writer was first.
     async fn write(&self, job: &PageJob, mut seen: Option<RowSeen>, state: PageState) -> Result<bool> {
         let (job, trace) = (job.work.as_ref(), job.trace.clone());
         let is_accepted = matches!(state, PageState::Accepted { .. });

@@ -78,7 +78,7 @@ enum Row {
 struct Round<'j> {
     job: &'j Envelope<VisitJob>,
     visit: &'j mut Visit,
-    /// Items that wait while the visit goes on, by the end and the reason of their wait.
+    /// Items that wait while the visit goes on, keyed by the end and the reason of their wait.
     apart: BTreeMap<(Timestamp, ItemWait), Vec<VisitItem>>,
     suspects: Vec<(NewPage, Suspicion)>,
     canonical: Option<(Url, Option<String>)>,
@@ -315,7 +315,7 @@ impl Fetch {
             0 => self.pages.get(page).await?,
             // No visit has fetched a page of this host key yet.
             _ if visit.state.is_first() && is_own() => None,
-            // The state of the host key has its recent pages; extraction writes rows, so other rows are older.
+            // The host key's state has its recent pages; other pages have older rows, which extraction wrote.
             _ => self.pages.load_eventual(page).await?,
         };
         Ok(match row {

@@ -48,7 +48,7 @@ pub fn of_text(text: &str) -> Option<Fingerprint> {
     (!features.is_empty()).then(|| by_majority(&features))
 }
 
-/// Returns the fingerprint in which each bit is the one of most features.
+/// Returns the fingerprint in which each bit has the value that it has in most features.
 fn by_majority(features: &HashSet<u64, Plain>) -> Fingerprint {
     /// The lowest bit of each byte: eight bits are counted at once, each in a byte of its own.
     const LOWEST: u64 = 0x0101_0101_0101_0101;
@@ -113,8 +113,8 @@ struct Features {
 }
 
 impl Features {
-    /// Does the same as [`Features::take`] for ASCII, the most frequent case: this crate is compiled for size, so that
-    /// the general case is several times slower.
+    /// Does the same as [`Features::take`] for ASCII, the most frequent case: this crate is compiled for size, so the
+    /// general case is several times slower.
     #[inline]
     fn take_ascii(&mut self, byte: u8) {
         if byte.is_ascii_alphanumeric() {

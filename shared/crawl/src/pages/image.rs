@@ -149,7 +149,7 @@ fn opened_for(bytes: &[u8], memory: u64) -> Result<(impl ImageDecoder, u64), Str
     Ok((decoder, footprint))
 }
 
-/// Returns a PNG without texts and colour profiles, which a decoder keeps in memory at any decompressed length.
+/// Returns a PNG without texts and colour profiles, which a decoder keeps in memory whatever their decompressed length.
 fn without_metadata(file: &[u8]) -> Cow<'_, [u8]> {
     let Some(mut rest) = file.strip_prefix(PNG_SIGNATURE) else { return Cow::Borrowed(file) };
     let mut kept = PNG_SIGNATURE.to_vec();

@@ -1,4 +1,4 @@
-//! Import: processes pages that somebody else fetched as our own, from their heads on, without a call.
+//! Import: pages that somebody else fetched are processed like our own, from the head scan on, without a call.
 
 use crate::pages::extract::Extract;
 use crate::pages::fetch::canonical_link;
@@ -88,7 +88,7 @@ impl ForeignPages<'_> {
             outcomes.push(outcome);
         }
         let (places, jobs): (Vec<usize>, Vec<PageJob>) = jobs.into_iter().unzip();
-        // Noted before the rows are written: the first visit to a host does not look up its rows otherwise.
+        // Noted before the rows are written: without the note, the first visit to a host does not look up its rows.
         for host in jobs.iter().map(|job| &job.work.host).collect::<BTreeSet<_>>() {
             let noted = |state| (HostState { has_imports: true, ..state }, ());
             update_host(self.politeness.ledger.as_ref(), host, noted).await?;

@@ -59,7 +59,7 @@ impl Judge {
         Judge { images_are_optional: are_optional, ..self }
     }
 
-    /// Makes pages wait for images of other hosts, in the only process that judges images.
+    /// Makes pages wait for images of other hosts, for a process that is the only one to judge images.
     #[must_use]
     pub fn awaiting_images(self) -> Judge {
         Judge { awaits_images: true, ..self }

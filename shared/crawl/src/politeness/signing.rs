@@ -89,7 +89,7 @@ impl Signer {
         if is_due { self.publish(blobs, now, unique).await } else { Ok(()) }
     }
 
-    /// Returns the keys, read within ten minutes; the last known ones while the store is unavailable.
+    /// Returns the keys, read at most ten minutes ago; the last known ones while the store is unavailable.
     async fn ring(&self, now: Timestamp) -> Option<Arc<KeyRing>> {
         let last = self.known.ring.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let before = match last {

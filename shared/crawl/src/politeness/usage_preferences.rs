@@ -78,7 +78,7 @@ impl Visit {
     }
 
     /// Returns the licence of a URL's origin: the one in robots.txt, or else the first one that a page `named` while no
-    /// stored copy was fresh. Only the address is kept of any other licence.
+    /// stored copy was fresh. For any other licence, only the address is kept.
     async fn license(
         &mut self,
         url: &Url,

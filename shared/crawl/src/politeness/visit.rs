@@ -63,7 +63,7 @@ pub enum LeaseOutcome {
     Blocked,
 }
 
-/// The lease of one host key in use.
+/// A visit to one host key under its lease.
 pub struct Visit {
     pub(crate) politeness: Arc<Politeness>,
     pub(crate) state: VisitState,
@@ -84,7 +84,7 @@ pub struct Fetched {
     pub end: CallEnd,
     /// The URL that was called last.
     pub url: Url,
-    /// Redirects that were followed.
+    /// Number of redirects that were followed.
     pub hops: usize,
     /// True if there were redirects and all of them were permanent.
     pub moved_for_good: bool,
@@ -258,7 +258,7 @@ impl Visit {
                 Ok(_) => {}
                 // A refresh that cannot be followed leaves the document itself to be read.
                 Err(_) if refresh.is_some() => return Ok(fetched(end, chain)),
-                // A redirect to another scheme is rejected as any address that must not be called.
+                // A redirect to another scheme is rejected like any other address that must not be called.
                 Err(why @ NotFollowed::BadLocation(_)) => {
                     return Ok(fetched(CallEnd::Rejected(Rejection::Address(why.to_string())), chain));
                 }
@@ -297,7 +297,7 @@ impl Visit {
         self.hop(receiver, CallKind::Receiver, &Validators::default(), Some(Permission::Allowed)).await
     }
 
-    /// Makes one call, under a guest lease for another host key. Checks robots.txt unless `permission` is given.
+    /// Makes one call, with a guest lease for a URL of another host key. Checks robots.txt if `permission` is `None`.
     pub fn hop<'b>(
         &'b mut self,
         url: &'b Url,
@@ -459,7 +459,7 @@ impl Visit {
             Err(FetchError::Local(_)) => Fault::Local,
             _ => self.politeness.outage.take_in(&self.state.host, reached, &self.politeness.rules, now),
         };
-        // A bot wall before images or hubs says nothing about pages. A signed call decides if one is asked for.
+        // A bot wall before images or hubs says nothing about pages. If a signature is needed, the signed call decides.
         let speaks_for_host = !asks_signature && !matches!(kind, CallKind::Image | CallKind::Hub | CallKind::Receiver);
         let marked = answer.as_ref().ok().and_then(|reply| marks::by_headers(reply.status, &reply.headers.lines));
         if let Some(vendor) = marked.filter(|_| speaks_for_host) {

@@ -150,7 +150,7 @@ impl Backfills {
         });
         let pages: Vec<PageAddress> = pages.collect();
         row.found = row.found.saturating_add(pages.len() as u64);
-        // The pages are used first, since the last list is.
+        // The list of pages is added last, since the last list is used first.
         let row = self.list(row, sitemaps, &Listed::Sitemaps(depth.saturating_add(1)), None).await?;
         let row = self.list(row, pages, &Listed::Pages(None), None).await?;
         Ok(Turn::End(self.progress(row, 0, 1)))

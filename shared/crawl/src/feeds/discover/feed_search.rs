@@ -44,7 +44,7 @@ pub(super) enum Step {
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct Rest {
     pub(super) home: Option<Url>,
-    /// Feeds that the home page names and that are not tried yet; later those that do not work.
+    /// Untried feeds of the home page; at the usual addresses, the feeds of the home page that do not work.
     links: Vec<Url>,
     next_guess: Option<u8>,
 }

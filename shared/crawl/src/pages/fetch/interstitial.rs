@@ -77,7 +77,7 @@ impl Fetch {
         if let Some(waits) = self.hidden(round, &got.url, text) {
             return Ok(Sight::Interstitial(waits));
         }
-        // This is one of the calls that a page may cost, so a title that was not announced is no reason for it.
+        // The call counts towards the page's maximum, so it is made only for a worthless document.
         if is_worthless && *calls_left > 0 {
             let calls = round.visit.state.calls;
             match self.home_shows(round, &got.url, &got.url, text, *calls_left - 1).await? {

@@ -9,7 +9,7 @@ use curlew_ports::PortError;
 use curlew_ports::stage::StageError;
 
 enum Comparison {
-    /// The text of its record, or no text that can be compared.
+    /// The text of the page's record, or no text that can be compared.
     Own,
     /// The page shows its own text, which has changed since the record was made.
     Revised(Box<(Article, Record)>),

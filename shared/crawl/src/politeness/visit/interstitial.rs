@@ -5,7 +5,7 @@ use curlew_article::{Article, extract};
 use curlew_model::{HomeLook, PageId};
 use curlew_policy::politeness::interstitial;
 
-/// Maximum size of a document that is searched for an interstitial, which is small; the search parses it twice.
+/// Maximum size in bytes of a document that is searched: interstitials are small, and the search parses it twice.
 pub(crate) const LOOKED_AT_BYTES: usize = 32 * 1024;
 /// Number of bytes at the start of a document that are searched for HTML tags.
 const TELLING_BYTES: usize = 512;

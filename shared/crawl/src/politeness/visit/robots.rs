@@ -209,7 +209,7 @@ impl Visit {
             };
             let mut copy = kept(old, &fetched, is_answer.then_some(&*reply), now);
             if !first && reply.status == 200 {
-                // The validators belong to the redirect's target, and the next request goes to the origin.
+                // The validators belong to the redirect's target, and the next request goes to the origin's own file.
                 copy.validators = Validators::default();
             }
             return Ok(Ok(copy));
