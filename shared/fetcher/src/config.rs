@@ -50,7 +50,7 @@ impl Config {
             min_rate: 1_024,
             rate_grace: Millis::from_secs(5),
             bytes: ByteLimits::default(),
-            // Nine feeds or thirty pages of the largest size at once.
+            // Nine feeds or about thirty pages of the largest size at once.
             bodies_bytes: 128 << 20,
             max_ratio: 200,
             decode_time: Millis::from_secs(2),

@@ -20,7 +20,7 @@ const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Binary logarithm of the maximum window: 8 MiB, the limit for servers in the zstd coding (RFC 9659 §3).
 const ZSTD_WINDOW_LOG: u32 = 23;
 const STEP_BYTES: usize = 32 << 10;
-/// Number of coded bytes between two checks of the limits: deflate makes at most 1 MiB of them.
+/// Number of coded bytes between two checks of the limits: deflate expands them to at most 1 MiB.
 const CODED_STEP_BYTES: usize = 1 << 10;
 /// Usual ratio of a document's size to its coded size.
 const USUAL_RATIO: usize = 4;
@@ -186,7 +186,7 @@ impl Decoder {
         Ok(self.into_partial())
     }
 
-    /// Returns what was decoded before a limit stopped it.
+    /// Returns the bytes that were decoded before a limit stopped the decoder, with their share of the room.
     pub(crate) fn into_partial(self) -> (Vec<u8>, Share) {
         (self.out.bytes, self.out.share)
     }
@@ -251,8 +251,7 @@ fn processor_time() -> Duration {
     FIRST.elapsed()
 }
 
-/// Decodes gzip members. Bytes after a complete member that begin no other one are padding, or text that a server
-/// appends to all answers; they are ignored.
+/// Decodes gzip members. Later bytes that begin no member are ignored: padding, or a text added by the server.
 fn push_gzip(
     decoder: &mut MultiGzDecoder<Vec<u8>>,
     begun: &mut bool,

@@ -122,7 +122,7 @@ impl HttpFetcher {
         })
     }
 
-    /// A port in the URL would override the port of a rule, so it is moved to the `Host` header.
+    /// Moves the URL's port to the `Host` header if a rule's port replaces it. Returns true if the port was moved.
     fn move_port_to_host_header(&self, request: &mut Request) -> Result<bool, FetchError> {
         let url = request.url();
         let (Some(Host::Domain(name)), Some(port)) = (url.host(), url.port()) else { return Ok(false) };

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 /// Maximum time of a look-up, including all tries and servers.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
-/// Maximum number of records that are read; a name with more is not a proof's.
+/// Maximum number of records that are read; a name with more serves another purpose.
 const MAX_RECORDS: usize = 64;
 /// Maximum size of a record in bytes; longer ones are left out. A proof has 40.
 const MAX_TEXT: usize = 512;

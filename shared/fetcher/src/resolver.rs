@@ -1,7 +1,7 @@
 //! Resolves names to addresses and checks them in the same step: connections are made only to addresses that passed.
 //!
 //! The hosts file is read first, as by any other program, and then the system's resolver is used, which works in every
-//! network and needs no tree of crates. It is asked for the absolute name, so search domains are not used. A look-up
+//! network and needs no further crates. It is asked for the absolute name, so search domains are not used. A look-up
 //! cannot be cancelled: a thread stays busy until the system gives up, so the number of look-ups is limited.
 
 use crate::guard::{self, Guard, Refusal};

@@ -1,4 +1,4 @@
-//! Decides where a request may go, by a URL and by the addresses of its name. The check and the request use the same
+//! Decides where a request may go, given a URL and the addresses of its name. The check and the request use the same
 //! URL parser, so they cannot disagree about the host.
 
 mod blocks;

@@ -297,8 +297,7 @@ fn brotli_tables(coded: usize) -> Vec<u8> {
     let mut bits = Bits::default();
     bits.put(0, 1);
     while bits.bytes.len() < coded {
-        // Not the last meta-block, four nibbles of length, one byte, compressed; one type of each block; no postfix,
-        // one mode.
+        // Not the last; four nibbles of length, one byte, compressed; one type of each block; no postfix, one mode.
         bits.put_all(&[(0, 1), (0, 2), (0, 16), (0, 1), (0, 3), (0, 6), (0, 2)]);
         // 256 trees of literals, and of distances, by a map of one zero-length code for all contexts.
         for _map in 0..2 {

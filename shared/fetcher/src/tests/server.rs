@@ -72,8 +72,7 @@ impl Server {
                     heads.lock().unwrap().push(head.clone());
                     let mut stream = act(stream, head).await;
                     stream.shutdown().await.ok();
-                    // Reading to the end prevents the kernel from resetting the connection before the client has read
-                    // the answer.
+                    // Reading to the end prevents the kernel from resetting the connection too early.
                     tokio::io::copy(&mut stream, &mut tokio::io::sink()).await.ok();
                 });
             }
