@@ -1,4 +1,4 @@
-//! Finds the feeds of sites, and checks the proofs of ownership of their owners.
+//! Finds the feeds of sites, and checks owners' proofs of ownership.
 
 use std::process::ExitCode;
 

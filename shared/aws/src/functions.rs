@@ -89,7 +89,7 @@ impl Functions {
             .map_err(|e| corrupt(format!("the answer of the function {}", self.name(function)), e))
     }
 
-    /// Invokes a function and waits for its response, which is returned.
+    /// Invokes a function, waits until it is done, and returns its response.
     ///
     /// # Errors
     /// Transport errors, missing permissions, or the function's own error.

@@ -1,7 +1,7 @@
 //! States as attributes: JSON text, or its zstd compression if that is shorter.
 //!
 //! Writes are billed per kilobyte and reads per four, so rows are kept small; but a short row stays text that a person
-//! can read. Half of a row are member names, which all rows share, so the compression uses a dictionary with these
+//! can read. Half of a row is member names, which all rows share, so the compression uses a dictionary with these
 //! names: the row of a feed with twenty entries takes one write unit instead of two.
 
 use crate::error::corrupt;

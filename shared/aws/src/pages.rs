@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use curlew_model::{Page, PageId};
 use curlew_ports::{Pages, PortError, Version};
 
-/// Rows of pages: one item for each URL that was ever accepted for fetching.
+/// Rows of pages: one item for each URL that was ever discovered.
 #[derive(Clone, Debug)]
 pub(crate) struct PageTable(pub(crate) Table);
 

@@ -72,7 +72,7 @@ impl Table {
         self.write(what, key, None, FIRST, state).await
     }
 
-    /// Replaces an item if its version is still `seen`; writes the first version if `seen` is no version.
+    /// Replaces an item if its version is still `seen`; inserts it if `seen` is [`Version::ABSENT`].
     pub(crate) async fn swap(
         &self,
         what: &str,

@@ -1,4 +1,4 @@
-//! Consistency checks of the database: SQLite's own, and a check for jobs and messages without each other.
+//! Consistency checks of the database: SQLite's own, and a search for jobs without messages and vice versa.
 
 use crate::store::Store;
 use curlew_ports::PortError;

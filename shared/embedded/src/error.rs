@@ -39,7 +39,7 @@ pub enum OpenError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The folder cannot be written, and reading the latest changes of its database requires that.
+    /// The folder cannot be written, but the latest changes in its database are readable only with write permission.
     #[error("the folder {dir} cannot be written, and the last changes in it are only read with that permission: run `curlew status` on it as the user who crawls, or wait until the crawl ends", dir = dir.display())]
     Pending {
         /// The store's folder.

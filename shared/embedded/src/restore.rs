@@ -1,6 +1,6 @@
 //! Restores a store from a backup.
 //!
-//! All files are copied into a separate folder and checked before any of them is moved into place. Existing files are
+//! All files are placed in a separate folder and checked before any of them is moved into place. Existing files are
 //! moved aside and never deleted.
 
 use crate::error::OpenError;

@@ -153,8 +153,8 @@ fn to_version(stored: i64) -> Version {
     Version(u64::try_from(stored).unwrap_or(0))
 }
 
-/// Inserts the row of a key if `seen` is no version, else updates the row if it has the version `seen`. `insert` takes
-/// key and value, `update` key, value and version.
+/// Inserts the row of a key if `seen` is [`Version::ABSENT`], else updates the row if it has the version `seen`.
+/// `insert` takes key and value, `update` key, value and version.
 fn insert_or_update(
     c: &Connection,
     insert: &str,

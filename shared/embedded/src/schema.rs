@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use crate::{queue, rows, size};
 
-    /// Returns SQLite's plan for a query, one step a line.
+    /// Returns SQLite's plan for a query, one step per line.
     fn plan(connection: &Connection, sql: &str) -> String {
         let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).expect("is SQL");
         let unbound = rusqlite::params_from_iter(vec![1; statement.parameter_count()]);

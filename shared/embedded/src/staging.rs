@@ -17,7 +17,7 @@ pub(crate) struct Staging {
 
 impl Staging {
     /// Creates a folder below `incoming/`, named after its purpose and this process. Deletes the folders of dead
-    /// processes first: a process that serves for years deletes none at a start, and in a container the next process
+    /// processes first: a process may serve for years without another start, and in a container the next process
     /// often has the same number.
     pub(crate) fn create(dir: &Path, purpose: &str) -> io::Result<Staging> {
         let incoming = dir.join(INCOMING);

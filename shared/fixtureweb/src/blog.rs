@@ -71,7 +71,7 @@ impl Blog {
         self
     }
 
-    /// Sets the description of the site's peculiarity, and of the reason for its expectation.
+    /// Sets the description: the site's special property, and the reason for its expectation.
     pub(crate) fn about(&mut self, about: &'static str) -> &mut Blog {
         self.site.about = about;
         self

@@ -1,5 +1,5 @@
 //! A name server for the fixture web, over UDP, with TXT and CNAME records that a test sets. It answers one question
-//! per message, like all resolvers send.
+//! per message, which is what all resolvers send.
 
 use domain::base::iana::{Class, Rcode, Rtype};
 use domain::base::message_builder::PushError;

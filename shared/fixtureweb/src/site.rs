@@ -15,7 +15,7 @@ pub struct Site {
     pub host: String,
     /// Address that a person would enter in the crawler.
     pub start_url: String,
-    /// One line about the site's peculiarity, and the reason for the expectation.
+    /// One line about the site's special property, and the reason for the expectation.
     pub about: &'static str,
     /// Expected result of a correct crawl.
     pub expect: Expect,

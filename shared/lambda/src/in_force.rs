@@ -1,4 +1,4 @@
-//! The settings in force: those of the environment, overridden by a settings file in the stack's bucket. The file is
+//! The settings in force: a settings file in the stack's bucket, overridden by environment variables. The file is
 //! read at the first invocation and then at most once a minute, so that a change needs no deployment.
 //!
 //! An invalid file changes nothing: the last valid settings stay in force in this process and, since dispatch stores a

@@ -1,4 +1,4 @@
-//! A range cache in a folder: a function's `/tmp` lives as long as its instance, and is larger than its memory.
+//! A range cache in a folder: a function's `/tmp` lives as long as its instance, and holds more than its memory can.
 #![allow(clippy::disallowed_methods, reason = "it keeps files, in a folder of its own")]
 
 use async_trait::async_trait;

@@ -22,7 +22,7 @@ const STAGE: &str = "q";
 /// object is cheaper for longer messages.
 const MOST_INSIDE: usize = 8 << 10;
 /// Maximum uncompressed length in bytes of a message inside a row. It bounds the memory for a page of rows, which are
-/// released at once, and is below the message limit of SQS.
+/// released together, and is below the message limit of SQS.
 const MOST_UNPACKED: usize = 128 << 10;
 /// Maximum number of rows in one request (DynamoDB quota).
 const BATCH: usize = 25;

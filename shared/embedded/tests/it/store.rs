@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
 
-/// Returns the error of opening, which must be one line.
+/// Returns the error of opening the store, which must be one line.
 fn refusal(dir: &Path, access: Access) -> OpenError {
     let error = Store::open(dir, access).expect_err("is refused");
     assert!(!error.to_string().contains('\n'), "{error}");
