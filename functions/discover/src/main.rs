@@ -1,4 +1,4 @@
-//! Finds the feeds of sites, and looks for the proofs of their owners.
+//! Finds the feeds of sites, and checks owners' proofs of ownership.
 
 use std::process::ExitCode;
 

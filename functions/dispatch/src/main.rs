@@ -1,4 +1,4 @@
-//! Each minute: sends what is due.
+//! Runs every minute and sends the jobs that are due.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Makes records of pages.
+//! Extracts records from pages.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Visits hosts.
+//! Fetches pages from hosts.
 
 use curlew_lambda::QueueName;
 use std::process::ExitCode;

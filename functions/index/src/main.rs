@@ -1,4 +1,4 @@
-//! Publishes the index.
+//! Publishes the search index.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Reads feeds.
+//! Polls feeds.
 
 use curlew_lambda::QueueName;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! Takes pages out of the index, and does what owners of sites ask for.
+//! Removes pages from the index, and executes requests of site owners.
 
 use curlew_lambda::QueueName;
 use std::process::ExitCode;

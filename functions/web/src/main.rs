@@ -1,4 +1,4 @@
-//! The search page and its forms.
+//! Serves the search page and its forms.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The program put together: the HTTP adapter and the settings below, the stages above.
+//! Assembly of the program from ports, settings and the HTTP adapter.
 
 use crate::contact::ContactFirst;
 use crate::keys::KeyStore;
@@ -14,13 +14,13 @@ use curlew_model::Millis;
 use curlew_ports::{Clock, CpuPool, Events, Fetch, InlinePool, Ports, Seeds};
 use std::sync::Arc;
 
-/// State of a process that outlives a program, so that no invocation of a function has to learn it anew.
+/// State of a process that outlives a program, so that the invocations of a function share it.
 #[derive(Clone)]
 pub struct Memory {
     outage: Arc<OutageWatch>,
     known: Arc<KnownRobots>,
     keys: Arc<KnownKeys>,
-    /// `None` where documents are parsed at once.
+    /// `None` if tasks run on the caller's thread.
     threads: Option<Arc<CpuThreads>>,
 }
 
@@ -31,7 +31,7 @@ impl Memory {
         Memory { threads: Some(threads), ..Memory::without_threads() }
     }
 
-    /// Returns the state of a new process that parses documents at once, without threads.
+    /// Returns the state of a new process that runs CPU-bound tasks on the caller's thread.
     pub fn without_threads() -> Memory {
         Memory { outage: Arc::default(), known: Arc::default(), keys: Arc::default(), threads: None }
     }
@@ -43,13 +43,13 @@ impl Memory {
         }
     }
 
-    /// True if too many documents are still being parsed beyond their limit that the process should be started again.
+    /// True if so many abandoned tasks are still running that the process should be restarted.
     pub fn is_worn_out(&self) -> bool {
         self.threads.as_ref().is_some_and(|threads| threads.is_worn_out())
     }
 }
 
-/// The ports that a driver has besides its store.
+/// Ports that a driver supplies in addition to its store.
 pub struct Surroundings {
     /// Time.
     pub clock: Arc<dyn Clock>,
@@ -59,7 +59,7 @@ pub struct Surroundings {
     pub events: Arc<dyn Events>,
 }
 
-/// Puts the program together over these ports; `fetch` makes the calls to sites, see [`fetcher`].
+/// Returns the program over these ports; `fetch` makes the calls to sites (see [`fetcher`]).
 pub fn program(
     fetch: Arc<dyn Fetch>,
     settings: &Settings,
@@ -82,7 +82,7 @@ pub fn program(
         ..Politeness::over(&ports, fetch, clock, seeds)
     });
     let mut program = Program::over(politeness, ports, settings.judge.clone());
-    // Also where none is kept: what was kept before goes when its time is over.
+    // Set even if raw pages are no longer stored: those stored earlier must still expire.
     program.library.raw.lifetime = Millis::from_days(settings.raw.days.into());
     program.library.index.portions_at_once = memory.threads.as_ref().map_or(0, |threads| threads.builders) + 1;
     program.desk.own.scheme = settings.proof_scheme();
@@ -90,13 +90,13 @@ pub fn program(
     program.with_crawler(|crawler| crawler.reached_at(settings.hub_base()))
 }
 
-/// Returns the signer of requests, if signing is on and sites can reach the directory of keys.
+/// Returns the signer of requests if signing is on and sites can reach the key directory.
 fn signer(settings: &Settings, keys: KeyStore, memory: &Memory) -> Option<Arc<Signer>> {
     let (mode, agent) = (settings.signatures?, settings.signature_agent()?);
     Some(Arc::new(Signer { mode, agent, keys: Arc::new(keys), known: memory.keys.clone() }))
 }
 
-/// Returns the HTTP adapter that these settings describe; fails if the HTTP client cannot be set up.
+/// Returns the HTTP adapter for these settings; fails if the HTTP client cannot be created.
 pub fn fetcher(settings: &Settings, memory: &Memory) -> Result<Arc<dyn Fetch>, ConfigError> {
     let mut config = curlew_fetcher::Config::new(settings.page_agent.clone(), settings.feed_agent.clone());
     config.guard = settings.guard.clone();

@@ -1,4 +1,4 @@
-//! The real clock and real chance.
+//! The system's clock and random seeds.
 
 use async_trait::async_trait;
 use curlew_model::{Millis, Timestamp};
@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The machine's clock.
+/// The system's clock.
 pub struct SystemClock {
     start: Millis,
 }
@@ -21,13 +21,13 @@ impl SystemClock {
     }
 }
 
-/// Time since the machine was started, suspensions included, as they count for the leases that others see.
+/// Returns the time since boot, including suspensions, since other machines see leases expire during them.
 #[cfg(target_os = "linux")]
 fn uptime() -> Millis {
     kernel_time(rustix::time::ClockId::Boottime)
 }
 
-/// Reads one of the kernel's clocks (clock_gettime(2)).
+/// Returns the time of one of the kernel's clocks (clock_gettime(2)).
 #[cfg(target_os = "linux")]
 pub fn kernel_time(clock: rustix::time::ClockId) -> Millis {
     let time = rustix::time::clock_gettime(clock);
@@ -35,7 +35,7 @@ pub fn kernel_time(clock: rustix::time::ClockId) -> Millis {
     Millis::from_secs(seconds.unwrap_or_default()) + Millis(nanoseconds.unwrap_or_default() / 1_000_000)
 }
 
-/// Time since the first call. Whether a suspension counts is the platform's choice.
+/// Returns the time since the first call. The platform decides whether suspensions are included.
 #[cfg(not(target_os = "linux"))]
 fn uptime() -> Millis {
     static FIRST: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
@@ -58,11 +58,11 @@ impl Clock for SystemClock {
     }
 }
 
-/// Seeds from the operating system's randomness, which keys the standard library's hasher.
+/// Seeds from the operating system's randomness, by way of the standard library's hasher keys.
 pub struct SystemSeeds(AtomicU64);
 
 impl SystemSeeds {
-    /// Returns a new sequence.
+    /// Returns a new sequence of seeds with a random start.
     #[expect(clippy::new_without_default, reason = "a random value is no default value")]
     pub fn new() -> SystemSeeds {
         SystemSeeds(AtomicU64::new(RandomState::new().hash_one("curlew")))

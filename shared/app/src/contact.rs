@@ -1,4 +1,4 @@
-//! The operator's contact: without one no public host is called.
+//! The operator's contact: without it, no public host is called.
 
 use async_trait::async_trait;
 use curlew_fetcher::{Guard, HttpFetcher};
@@ -8,7 +8,7 @@ use url::{Host, Url};
 
 const MISSING: &str = "no contact is set, so public hosts are not called: give --contact URL|MAIL";
 
-/// Lets calls through only to hosts that the operator has named by `--resolve` or `--allow-net`.
+/// Refuses calls except to hosts that the operator has named by `--resolve` or `--allow-net`.
 pub(crate) struct ContactFirst {
     pub(crate) inner: HttpFetcher,
     pub(crate) guard: Guard,

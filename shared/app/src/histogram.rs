@@ -1,4 +1,4 @@
-//! Lengths of time, counted by size.
+//! A histogram of durations.
 
 use curlew_model::Millis;
 
@@ -8,39 +8,39 @@ const BOUNDS: [u64; 16] = [
     86_400_000,
 ];
 
-/// Number of observations in each bucket, and their sum.
+/// Number of durations in each bucket, and their sum.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
-    /// Counts: one for each bound, and one for longer times.
+    /// Counts of durations: one for each bound, and one for longer durations.
     counts: [u64; BOUNDS.len() + 1],
-    /// In milliseconds.
+    /// Sum of all durations, in milliseconds.
     sum: u64,
 }
 
 impl Histogram {
-    /// Counts an observation.
+    /// Counts a duration.
     pub fn observe(&mut self, time: Millis) {
         let bucket = BOUNDS.partition_point(|bound| *bound < time.0);
         self.counts[bucket] += 1;
         self.sum = self.sum.saturating_add(time.0);
     }
 
-    /// Returns the number of observations.
+    /// Returns the number of durations.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// Returns the number of observations that are longer than a time, which is one of the buckets' bounds.
+    /// Returns the number of durations that are longer than `time`, which must be the bound of a bucket.
     pub fn longer_than(&self, time: Millis) -> u64 {
         self.counts[BOUNDS.partition_point(|bound| *bound <= time.0)..].iter().sum()
     }
 
-    /// Returns the sum of all observations, in seconds.
+    /// Returns the sum of all durations, in seconds.
     pub fn seconds(&self) -> f64 {
         self.sum as f64 / 1_000.0
     }
 
-    /// Returns the upper bound of each bucket in seconds, the last one infinite, with its own observations.
+    /// Returns each bucket's upper bound in seconds (the last is infinite) and its number of durations, not cumulated.
     pub fn buckets(&self) -> Vec<(f64, u64)> {
         let bounds = BOUNDS.iter().map(|ms| *ms as f64 / 1_000.0).chain([f64::INFINITY]);
         bounds.zip(self.counts).collect()

@@ -1,4 +1,4 @@
-//! Store of the operator's keys: a file of one machine, or an object of a stack.
+//! Store of the operator's signing keys: a file on one machine, or an object of a stack.
 
 use async_trait::async_trait;
 use curlew_crawl::politeness::signing::KeySource;
@@ -11,32 +11,32 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const FILE: &str = "keys.json";
-/// The object of a stack, which only the functions that call sites may read.
+/// Key of a stack's object, which only the functions that call sites may read.
 const OBJECT: &str = "keys/http-signatures.json";
-/// The owner reads and writes, nobody else.
+/// Mode of the file: only its owner may read and write it.
 const MODE: u32 = 0o600;
-/// Permission bits of group and others.
+/// Permission bits of the group and of others.
 const OTHERS: u32 = 0o077;
 
-/// The place of the keys.
+/// Store of the operator's signing keys.
 #[derive(Clone)]
 pub enum KeyStore {
-    /// A file that nobody but its owner may read.
+    /// A file that only its owner may access.
     File(PathBuf),
-    /// Objects, which their bucket encrypts.
+    /// An object store, which encrypts the keys at rest.
     Objects(Arc<dyn Blobs>),
 }
 
-/// The version of the keys that was read, so that a write does not undo a later one of another process.
+/// Version of the keys that were read, so that an object store does not overwrite newer keys of another process.
 pub struct KeyVersion(Option<Tag>);
 
 impl KeyStore {
-    /// Returns the place of the keys in the folder of an embedded store.
+    /// Returns the key store in the folder of an embedded store.
     pub fn in_folder(data: &Path) -> KeyStore {
         KeyStore::File(data.join(FILE))
     }
 
-    /// Returns the name of the place for people.
+    /// Returns the file path or the object key, for messages to people.
     pub fn place(&self) -> String {
         match self {
             KeyStore::File(path) => path.display().to_string(),
@@ -44,7 +44,7 @@ impl KeyStore {
         }
     }
 
-    /// Reads the keys, if there are any. Fails with [`PortError::Corrupt`] if others may read the file.
+    /// Reads the keys, if there are any. Fails with [`PortError::Corrupt`] if others may access the file.
     pub async fn read(&self) -> Result<Option<(KeyRing, KeyVersion)>, PortError> {
         let (bytes, tag) = match self {
             KeyStore::File(path) => (read_private(path)?, None),
@@ -57,7 +57,7 @@ impl KeyStore {
         bytes.map(|bytes| Ok((KeyRing::read(&bytes).map_err(corrupt)?, KeyVersion(tag)))).transpose()
     }
 
-    /// Writes the first keys; returns false if there are some.
+    /// Writes the first keys; returns false if there are keys already.
     pub async fn create(&self, ring: &KeyRing) -> Result<bool, PortError> {
         match self {
             KeyStore::File(path) => write_private(path, &ring.write(), |new, path| match fs::hard_link(new, path) {
@@ -68,7 +68,7 @@ impl KeyStore {
         }
     }
 
-    /// Writes the keys in place of those that were read; [`PortError::Conflict`] if others were written since.
+    /// Replaces the keys that were read; an object store fails with [`PortError::Conflict`] if they have changed since.
     pub async fn replace(&self, seen: &KeyVersion, ring: &KeyRing) -> Result<(), PortError> {
         match self {
             KeyStore::File(path) => {
@@ -86,7 +86,7 @@ impl KeySource for KeyStore {
     }
 }
 
-/// The bytes of a file that nobody but its owner may read, if it is there.
+/// Returns the bytes of a file if it exists; fails if others than its owner may access it.
 fn read_private(path: &Path) -> Result<Option<Vec<u8>>, PortError> {
     let what = path.display().to_string();
     let failed = |e: io::Error| PortError::unavailable(format!("{what} cannot be read"), e);
@@ -104,7 +104,7 @@ fn read_private(path: &Path) -> Result<Option<Vec<u8>>, PortError> {
     Ok(Some(bytes))
 }
 
-/// Writes a private file beside `path` and puts it there as a whole.
+/// Writes a private file next to `path`, and calls `put` to move or link it to `path` as a whole.
 fn write_private(
     path: &Path,
     bytes: &[u8],
@@ -112,7 +112,7 @@ fn write_private(
 ) -> Result<bool, PortError> {
     let new = path.with_extension("json.new");
     let write = || -> io::Result<bool> {
-        // A file that a killed process left behind is in use by nobody.
+        // A file left behind by a killed process can be overwritten: nobody uses it.
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(MODE).open(&new)?;
         file.set_permissions(fs::Permissions::from_mode(MODE))?;
         file.write_all(bytes)?;

@@ -1,5 +1,5 @@
-//! The program of the command line and of the functions. A driver opens its store and gives its ports and settings to
-//! [`program()`], which returns a [`program::Program`].
+//! The program behind the command line and the AWS functions. A driver opens its store, and passes its ports and
+//! settings to [`program()`], which returns a [`program::Program`].
 mod assembly;
 mod clock;
 mod contact;

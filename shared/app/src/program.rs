@@ -1,4 +1,4 @@
-//! The three doors over one set of ports, built once, and the one place that gives each kind of job to its stage.
+//! The three entry points over one set of ports, and the dispatch of each kind of job to its stage.
 
 use async_trait::async_trait;
 use curlew_catalog::index::PublishReport;
@@ -15,13 +15,13 @@ use curlew_ports::stage::{StageError, Verdict};
 use curlew_ports::{Clock, Ports};
 use std::sync::Arc;
 
-/// The crawler, the library and the desk over one store.
+/// The crawler, the library and the desk over one set of ports.
 pub struct Program {
     /// The stores and queues.
     pub ports: Ports,
     /// Time.
     pub clock: Arc<dyn Clock>,
-    /// Everything that calls sites.
+    /// Stages that crawl sites.
     pub crawler: Crawler,
     /// Records, index, search and removal.
     pub library: Library,
@@ -51,7 +51,7 @@ impl Program {
         Program { desk: change(self.desk), ..self }
     }
 
-    /// Returns the check of the store. `is_alone` says that all jobs can be seen, and that no other process takes any.
+    /// Returns the check of the store. `is_alone` means that all jobs are visible and no other process takes any.
     pub fn fsck(&self, is_alone: bool) -> Fsck<'_> {
         Fsck {
             pages: self.ports.pages.as_ref(),
@@ -65,14 +65,14 @@ impl Program {
         }
     }
 
-    /// Publishes new records and finds the watches that they match. After an error the next call tries again.
+    /// Publishes new records and finds their matches with watches. May be repeated after an error.
     pub async fn publish(&self) -> Result<Vec<(Year, PublishReport)>, StageError> {
         let done = self.library.publish().await?;
         self.desk.watches.match_new().await?;
         Ok(done)
     }
 
-    /// Daily: forgets messages, claims and raw pages whose time is over, and re-checks pages; see [`Crawler::recheck`].
+    /// Does the daily work: deletes expired messages, claims and raw pages, and re-checks pages ([`Crawler::recheck`]).
     pub async fn recheck(&self, count: Option<usize>) -> Result<Sampled, StageError> {
         let (messages, claims) = self.desk.forget().await?;
         let raw = self.library.raw.expire().await?;

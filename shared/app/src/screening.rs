@@ -1,4 +1,4 @@
-//! The settings of content screening, as the file has them, and the folder of further word lists.
+//! Settings of content screening, as in the file, and the folder of additional word lists.
 
 use crate::settings::BadSettings;
 use curlew_screen::{Allowed, List, MAX_LIST_BYTES, MAX_PERSONS_BYTES, Person, Screener, Settings, Topic, TopicRule};
@@ -8,10 +8,10 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Folder of the model that looks at pictures, in the data folder.
+/// Folder of the image model, in the data folder.
 pub const MODEL_FOLDER: &str = "model";
 const MODEL_CARD: &str = "card.toml";
-/// Files that are read from the folder of word lists.
+/// Maximum number of files in the folder of word lists.
 const MAX_LISTS: usize = 200;
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -31,12 +31,12 @@ pub(crate) struct Screen {
     model: Option<PathBuf>,
 }
 
-/// Persons to leave out, as the settings name them.
+/// Persons whose pages are rejected, as in the settings.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged, expecting = "persons are a file, or a list of { name = \"…\", aliases = [\"…\"] }")]
 enum Persons {
     Listed(Vec<Person>),
-    /// A file of [`Person::read_list`].
+    /// Path of a file in the format of [`Person::read_list`].
     File(PathBuf),
 }
 
@@ -52,11 +52,11 @@ impl Persons {
     }
 }
 
-/// Classifier of images, as the settings name it.
+/// Choice of the image classifier, as in the settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Looks {
-    /// The model in the data folder, or else the colours of skin.
+    /// The model in the data folder if there is one, or else [`Looks::Skin`].
     #[default]
     Auto,
     Off,
@@ -64,21 +64,21 @@ enum Looks {
     Onnx,
 }
 
-/// Classifier of images.
+/// Choice of the image classifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImageScreening {
-    /// Nothing: pages are judged by their words.
+    /// No classifier: pages are judged by their words only.
     Off,
-    /// The embedded classifier by regions of skin.
+    /// The built-in classifier by regions of skin.
     Skin,
-    /// The model in the data folder, by its card; the driver loads it ([`crate::Settings::with_eye`]).
+    /// The model in the data folder, with the path of its card; the driver loads it ([`crate::Settings::with_eye`]).
     Installed(PathBuf),
-    /// The ONNX model of this card; the driver loads it as well.
+    /// The ONNX model with this card; the driver loads it ([`crate::Settings::with_eye`]).
     Onnx(PathBuf),
 }
 
 impl Screen {
-    /// Returns the configured classifier of images; `data` is the data folder, which may hold a model.
+    /// Returns the configured image classifier; `data` is the data folder, which may contain a model.
     pub(crate) fn image(&self, data: &Path) -> Result<ImageScreening, BadSettings> {
         let installed = data.join(MODEL_FOLDER).join(MODEL_CARD);
         Ok(match (self.image, &self.model) {
@@ -91,7 +91,7 @@ impl Screen {
         })
     }
 
-    /// Returns the screener that these settings configure, if any. Reads the folder of lists, so it is made once.
+    /// Returns the configured screener, or `None` for the built-in one. Reads files, so it is called once.
     pub(crate) fn screener(&self) -> Result<Option<Arc<Screener>>, BadSettings> {
         if (Screen { image: Looks::default(), model: None, ..self.clone() }) == Screen::default() {
             return Ok(None);
@@ -118,7 +118,7 @@ fn bad<T>(why: impl Display) -> Result<T, BadSettings> {
     Err(BadSettings(format!("[screen]: {why}")))
 }
 
-/// Returns every `.txt` file of the folder, by name.
+/// Reads all `.txt` files of the folder, sorted by name.
 fn read_lists(folder: &Path) -> Result<Vec<List>, BadSettings> {
     let bad = |path: &Path, why: &dyn Display| unreadable("lists", path, why);
     let entries = std::fs::read_dir(folder).and_then(|all| all.map(|e| e.map(|e| e.path())).collect());
@@ -136,7 +136,7 @@ fn read_lists(folder: &Path) -> Result<Vec<List>, BadSettings> {
     paths.into_iter().map(read).collect()
 }
 
-/// Reads one byte more of a file than it may have, so that whoever parses it says that it is too long.
+/// Reads a file up to one byte over the limit, so that the parser can report that the file is too long.
 fn read_text(path: &Path, limit: usize) -> std::io::Result<String> {
     let mut text = String::new();
     std::fs::File::open(path)?.take(limit as u64 + 1).read_to_string(&mut text)?;

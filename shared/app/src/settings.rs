@@ -1,4 +1,4 @@
-//! Settings: defaults, then the file, then the environment, then flags. Read once, checked once.
+//! Settings: defaults, overridden by the file, the environment and flags, in this order. Read and checked once.
 
 use crate::screening::ImageScreening;
 use curlew_crawl::pages::judge::Judge;
@@ -28,82 +28,82 @@ pub use layers::{Effective, Origin, with_paused};
 use layers::{Environment, Layers, file_of};
 use tables::{AdminPages, File, Limits, MetricsAccess, Network, Raw, Robots, Web};
 
-/// The product token that robots.txt files name us by, unless configured.
+/// Default of the product token by which robots.txt files address the crawler.
 const TOKEN: &str = "CurlewBot";
-/// Visits under way at once, unless configured.
+/// Default of the number of concurrent visits.
 const WORKERS: usize = 100;
-/// Minimum time between two publishings of what is new, unless configured.
+/// Default of the minimum time between two publishings of new records.
 const PUBLISH_EVERY: Millis = Millis::from_mins(10);
 const PUBLISH_BOUNDS: RangeInclusive<Millis> = Millis::from_mins(1)..=Millis::from_days(1);
-/// The longest time that raw pages may be kept, in days.
+/// Maximum time for which raw pages may be kept, in days.
 const MAX_RAW_DAYS: u32 = 3_650;
 const MAX_WORKERS: usize = 1_000;
-/// Services of this machine that are never called: the Lambda runtime's API, its cache of secrets, the X-Ray daemon.
+/// Local services that are never called: the Lambda runtime API, its extension for secrets, the X-Ray daemon.
 const REFUSED_ENDPOINTS: [&str; 4] = ["127.0.0.1:9001", "127.0.0.1:2773", "localhost:2773", "127.0.0.1:2000"];
-/// Settings that name files of this machine, or tell how its program is run: table and key.
+/// Table and key of settings for one machine: they name its files, or say how the program runs on it.
 const OF_ONE_MACHINE: [(&str, &str); 4] = [("", "data"), ("", "log"), ("", "publish_every"), ("screen", "lists")];
-/// Key of the settings of a stack, in its bucket: the text of a settings file.
+/// Key of the settings of a stack, in its bucket; the object is the text of a settings file.
 pub const STACK_SETTINGS: &str = "config/curlew.toml";
-/// Prefix of the keys of the model that looks at pictures, in the bucket of a stack. Its files follow, by their names.
+/// Prefix of the keys of the image model in the bucket of a stack; the names of its files follow.
 pub const STACK_MODEL: &str = "model/";
 
-/// A setting that cannot be used; one line that says which and why.
+/// Error about a setting that cannot be used: one line with the setting and the reason.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct BadSettings(pub String);
 
-/// All settings.
+/// All settings, merged and checked.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The folder of the embedded store.
+    /// Folder of the embedded store.
     pub data: PathBuf,
     /// Address at which a site's owner can reach the operator.
     pub contact: Option<String>,
-    /// Visits under way at once.
+    /// Maximum number of concurrent visits.
     pub workers: usize,
-    /// Minimum time between two publishings of what is new, by `curlew serve`.
+    /// Minimum time between two publishings of new records by `curlew serve`.
     pub publish_every: Millis,
     /// Format of log lines.
     pub log: LogForm,
-    /// True if nothing is crawled until these settings say otherwise.
+    /// True if crawling is paused until these settings change.
     pub paused: bool,
-    /// The product token that robots.txt files name us by (RFC 9309 §2.2.1).
+    /// Product token by which robots.txt files address the crawler (RFC 9309 §2.2.1).
     pub token: String,
-    /// The user agent of calls for pages, images and robots.txt.
+    /// User agent of calls for pages, images and robots.txt.
     pub page_agent: String,
-    /// The user agent of calls for feeds and home pages.
+    /// User agent of calls for feeds and home pages.
     pub feed_agent: String,
-    /// The numbers of politeness.
+    /// Politeness settings.
     pub rules: Rules,
-    /// The grouping of hosts that count as one.
+    /// Exceptions to the rule that each registrable domain is one host key.
     pub groups: HostGroups,
-    /// Exclusions, and the site directives to heed.
+    /// Exclusions, and the hosts whose robots.txt or meta tags are ignored.
     pub scope: Scope,
-    /// The rules for addresses and URLs that may be called.
+    /// Rules for the addresses and URLs that may be called.
     pub guard: Guard,
-    /// Name server for TXT records, if not the system's.
+    /// Name server for TXT records; `None` for the system's.
     pub name_server: Option<SocketAddr>,
     /// Limits of single calls.
     pub limits: Limits,
-    /// Raw pages.
+    /// Settings of raw pages.
     pub raw: Raw,
-    /// The requests to sign, if any.
+    /// Selects the requests to sign; `None` for no signatures.
     pub signatures: Option<SignatureMode>,
-    /// The search page.
+    /// Settings of the search page.
     pub web: Web,
-    /// The metrics of `curlew serve`; `None` if they are off.
+    /// Settings of the metrics of `curlew serve`; `None` if they are off.
     pub metrics: Option<MetricsAccess>,
-    /// The operator's pages.
+    /// Settings of the operator's pages.
     pub admin: AdminPages,
     /// Every setting that has a value, with the layer that decides it.
     pub effective: Vec<Effective>,
-    /// Screener of pages, if it is not the built-in one.
+    /// Screener of pages; `None` for the built-in one.
     pub screener: Option<Arc<Screener>>,
-    /// Classifier of images.
+    /// Choice of the image classifier.
     pub image: ImageScreening,
-    /// Content policy by the screener and the image classifier. It has a cache, so it is made once.
+    /// Content policy by screener and image classifier. It has a cache, so it is built once.
     pub judge: Arc<Judge>,
-    /// The flags and the environment that they were read from.
+    /// Flags and environment that the settings were read from.
     read_from: (Flags, Environment),
 }
 
@@ -112,22 +112,22 @@ pub struct Settings {
 pub enum LogForm {
     /// For people.
     Text,
-    /// One object a line.
+    /// One JSON object per line.
     Json,
 }
 
 /// Settings given on the command line, which override all others.
 #[derive(Clone, Debug, Default)]
 pub struct Flags {
-    /// The file of settings.
+    /// Path of the settings file.
     pub file: Option<PathBuf>,
     /// See [`Settings::data`].
     pub data: Option<PathBuf>,
     /// See [`Settings::contact`].
     pub contact: Option<String>,
-    /// Address ranges that may be called though they are not public, besides those of the file.
+    /// Address ranges that may be called although they are not public, in addition to those of the file.
     pub allow_net: Vec<IpNet>,
-    /// Hosts called by a given address, before those of the file.
+    /// Fixed addresses of hosts; take precedence over those of the file.
     pub resolve: Vec<ResolveRule>,
     /// See [`Settings::workers`].
     pub workers: Option<usize>,
@@ -140,7 +140,7 @@ fn bad<T>(text: impl Into<String>) -> Result<T, BadSettings> {
 }
 
 impl Settings {
-    /// Logs a warning of each kind of directive that these settings do not heed, at the start of a process.
+    /// Logs a warning for each kind of directive that is ignored on some hosts; for the start of a process.
     pub fn warn(&self) {
         let Scope { robots_ignored, meta_ignored, .. } = &self.scope;
         if !robots_ignored.is_empty() {
@@ -151,19 +151,19 @@ impl Settings {
         }
     }
 
-    /// Reads the file, then the environment's `CURLEW_…`, then the flags. An error is one line.
+    /// Reads the file, then the `CURLEW_…` variables, then the flags; later ones override. An error is one line.
     pub fn load(flags: &Flags, environment: impl Iterator<Item = (String, String)>) -> Result<Settings, BadSettings> {
         let environment = layers::environment(environment);
         Settings::from_layers(&Layers::read(flags, &environment)?, flags, &environment)
     }
 
-    /// Returns the settings with a text in place of the file. Errors name the text as `name`.
+    /// Returns the settings with `text` in place of the file. Errors call the text `name`.
     pub fn over_text(&self, name: &str, text: &str) -> Result<Settings, BadSettings> {
         let (flags, environment) = &self.read_from;
         Settings::from_layers(&Layers::read_text(name, text, environment)?, flags, environment)
     }
 
-    /// Refuses settings that a stack on AWS cannot follow, since they are for one machine, and names the first.
+    /// Fails if a setting is only for one machine and not for a stack on AWS; the error names the first such setting.
     pub fn check_for_stack(&self) -> Result<(), BadSettings> {
         let is_of_one_machine = |setting: &&Effective| {
             let name = (setting.table.as_str(), setting.key.as_str());
@@ -195,18 +195,18 @@ impl Settings {
         Ok(Settings { effective: layers.effective(flags)?, read_from, ..merge(layers.merged()?, flags)? })
     }
 
-    /// True if the operator's pages are served: as the settings say, or else on loopback without a public address.
+    /// True if the operator's pages are served: as `enabled` says, or by default only on loopback without `base_url`.
     pub fn has_admin_pages(&self, is_loopback: bool) -> bool {
         self.admin.enabled.unwrap_or(is_loopback && self.web.base_url.is_none())
     }
 
-    /// Returns the settings with an image classifier that the driver has to build.
+    /// Returns the settings with an image classifier that the driver has built.
     #[must_use]
     pub fn with_eye(self, eye: Arc<dyn ImageClassifier>) -> Settings {
         Settings { judge: Arc::new(self.judge_with(eye)), ..self }
     }
 
-    /// Returns the settings of a process that alone judges images: its pages wait for images of other hosts.
+    /// Returns the settings with a classifier, for a process that judges images alone; see [`Judge::awaiting_images`].
     #[must_use]
     pub fn with_only_eye(self, eye: Arc<dyn ImageClassifier>) -> Settings {
         Settings { judge: Arc::new(self.judge_with(eye).awaiting_images()), ..self }
@@ -216,18 +216,18 @@ impl Settings {
         Judge::new(self.screener.clone(), Some(eye)).with_images_optional(self.judge.are_images_optional())
     }
 
-    /// Returns what `[screen] image` states, if that keeps a model that was added from being used.
+    /// Returns the value of `[screen] image` if a value other than `auto` keeps an installed model from being used.
     pub fn image_in_place_of_model(&self) -> Option<String> {
         let setting = self.effective.iter().find(|setting| setting.table == "screen" && setting.key == "image")?;
         (setting.value.as_str() != Some("auto")).then(|| setting.value.to_string())
     }
 
-    /// Returns our own origin for hubs: over https, unless the operator has a network of their own.
+    /// Returns our origin for hubs if WebSub is on: over https, or also http with `websub_without_tls`.
     pub fn hub_base(&self) -> Option<String> {
         self.private_base().filter(|_| self.rules.websub).map(|url| url.origin().ascii_serialization())
     }
 
-    /// Returns our own address for signed requests, where sites find the keys, on the same terms.
+    /// Returns our address, where sites find the signing keys: over https, or also http with `websub_without_tls`.
     pub fn signature_agent(&self) -> Option<Url> {
         self.private_base().filter(Url::has_host)
     }
@@ -237,7 +237,7 @@ impl Settings {
         Url::parse(base).ok()
     }
 
-    /// Returns the settings of the web pages. The secret signs their forms.
+    /// Returns the settings of the web pages; `secret` signs their forms.
     pub fn pages(&self, secret: [u8; 32]) -> PageSettings {
         let usual = PageSettings::new(secret);
         PageSettings {
@@ -255,13 +255,13 @@ impl Settings {
         }
     }
 
-    /// Returns the URL scheme by which proofs of ownership are fetched.
+    /// Returns the URL scheme for fetching proofs of ownership.
     pub fn proof_scheme(&self) -> &'static str {
         if self.web.proof_over_http { "http" } else { "https" }
     }
 }
 
-/// True if a text is a page's URL or a mail address, and fits into a user agent.
+/// True if a text is a page's URL or a mail address, and is allowed in a user agent's comment.
 fn is_contact(text: &str) -> bool {
     let fits = text.is_ascii() && !text.contains(|c: char| c.is_control() || c == '(' || c == ')');
     let is_page = || Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
@@ -307,7 +307,7 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
     let page_agent = file.agent.pages.unwrap_or_else(|| agent(None));
     let feed_agent = file.agent.feeds.unwrap_or_else(|| agent(Some("feeds")));
     for named in [&page_agent, &feed_agent] {
-        // A site that blocks us by name in robots.txt must find that name in its log (etiquette of RFC 9309 §2.2.1).
+        // A site must find the name that it blocks in robots.txt also in its log (RFC 9309 §2.2.1).
         if !named.contains(&token) {
             return bad(format!("the user agent '{named}' does not contain the name '{token}'"));
         }
@@ -357,7 +357,7 @@ fn scope(exclude: &Lists, robots: &Robots) -> Result<Scope, BadSettings> {
 
 fn guard(network: Network, flags: &Flags) -> Result<Guard, BadSettings> {
     let usual = Guard::default();
-    // Flags come first: the first rule that matches decides.
+    // Flags come first, because the first matching rule decides.
     let mut resolve = flags.resolve.clone();
     for rule in &network.resolve {
         resolve.push(rule.parse().map_err(|e| BadSettings(format!("resolve: {e}")))?);

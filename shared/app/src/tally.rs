@@ -1,4 +1,4 @@
-//! Counts what happens during a run.
+//! Counts the events of a run.
 
 use crate::histogram::Histogram;
 use curlew_ports::{Event, Events, SearchOutcome, WaitReason};
@@ -8,67 +8,67 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Counters of events.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
-    /// Working feeds that were found.
+    /// Number of working feeds that were found.
     pub feeds_found: u64,
-    /// Sites that turned out to have none.
+    /// Number of sites in which no feed was found.
     pub feedless: u64,
-    /// Entries seen for the first time.
+    /// Number of entries seen for the first time.
     pub entries_seen: u64,
-    /// Pages fetched.
+    /// Number of fetched pages.
     pub pages_fetched: u64,
-    /// Pages accepted.
+    /// Number of accepted pages.
     pub accepted: u64,
-    /// Pages rejected, by the word for the reason.
+    /// Number of rejected pages by the code of the reason.
     pub rejected: BTreeMap<&'static str, u64>,
-    /// Pages that were another one's address.
+    /// Number of pages that turned out to be aliases of other pages.
     pub aliases: u64,
-    /// Indexed pages removed, by the word for the reason.
+    /// Number of removed pages by the code of the reason.
     pub removed: BTreeMap<&'static str, u64>,
-    /// Indexed pages re-checked and still there.
+    /// Number of indexed pages that were re-checked and still exist.
     pub still_there: u64,
-    /// Indexed pages whose records were replaced.
+    /// Number of indexed pages whose records were replaced.
     pub revised: u64,
-    /// Indexed pages that a second look is to decide about.
+    /// Number of indexed pages that a second fetch will decide about.
     pub doubted: u64,
-    /// Thumbnails made.
+    /// Number of thumbnails made.
     pub thumbnails: u64,
-    /// Holds laid on host keys, by the word for the reason.
+    /// Number of holds by the code of the reason.
     pub held: BTreeMap<&'static str, u64>,
-    /// Jobs put off.
+    /// Number of deferred jobs.
     pub put_off: u64,
-    /// Calls to sites.
+    /// Number of calls to sites.
     pub calls: u64,
     /// Number of calls by purpose.
     pub calls_by_kind: BTreeMap<&'static str, u64>,
     /// Number of calls by purpose and class of the status, such as `2xx`.
     pub calls_by_status: BTreeMap<(&'static str, &'static str), u64>,
-    /// Decoded bytes of bodies.
+    /// Number of decoded bytes of bodies.
     pub bytes: u64,
-    /// Bytes by purpose.
+    /// Number of decoded bytes of bodies by purpose of the call.
     pub bytes_by_kind: BTreeMap<&'static str, u64>,
-    /// Waits of visits, in seconds, by reason.
+    /// Waits of visits by reason.
     pub waits: BTreeMap<WaitReason, Histogram>,
-    /// Polls of feeds.
+    /// Number of polls of feeds.
     pub polls: u64,
-    /// Seconds between the time at which a poll was due and its call.
+    /// Times between the due time of a poll and its call.
     pub poll_lateness: Histogram,
-    /// Seconds that queries took, by outcome.
+    /// Durations of queries by outcome.
     pub searches: BTreeMap<SearchOutcome, Histogram>,
 }
 
 impl Counts {
-    /// Returns the number of all rejections.
+    /// Returns the total number of rejected pages.
     pub fn rejections(&self) -> u64 {
         self.rejected.values().sum()
     }
 }
 
-/// The counter.
+/// Receiver of events that counts them.
 #[derive(Default)]
 pub struct Tally(Mutex<Counts>);
 
 impl Tally {
-    /// Returns the counters.
+    /// Returns a copy of the counters.
     pub fn counts(&self) -> Counts {
         self.lock().clone()
     }
@@ -113,7 +113,7 @@ impl Events for Tally {
     }
 }
 
-/// Returns the class of a call's status; `none` if there was no answer.
+/// Returns the class of a status code, such as `2xx`; `none` if there was no response.
 const fn status_class(status: Option<u16>) -> &'static str {
     match status {
         None => "none",

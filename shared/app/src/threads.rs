@@ -1,12 +1,12 @@
-//! CPU-bound tasks on threads of their own.
+//! Runs CPU-bound tasks on separate threads.
 //!
-//! A task is limited in the processor time of its thread, so a document is judged alike on an idle and a busy machine;
-//! and in wall-clock time, a multiple of that, which alone counts where the platform does not tell the former.
+//! Every task except a build has a limit of processor time, so that a document has the same outcome on an idle and a
+//! busy machine, and a longer limit of wall-clock time. Where processor time is not known, wall-clock time replaces it.
 //!
-//! A thread cannot be stopped. One that overruns is abandoned: its place is free at once, and its task goes on. One
-//! whose caller is gone keeps its place until it ends or overruns. None is tokio's, so none keeps the process from
-//! ending. When [`MAX_ABANDONED`] are running, the pool takes no more tasks, and the program has to be started again. A
-//! thread whose task has ended waits for another, since its memory is warm.
+//! A thread cannot be stopped. A task that overruns its limit is abandoned: its place is free at once, and it
+//! continues. A task whose caller is gone keeps its place until it ends or overruns. The threads are not tokio's, so
+//! none keeps the process from ending. While [`MAX_ABANDONED`] abandoned tasks are running, the pool refuses tasks, and
+//! the program should be restarted. A thread whose task has ended waits for another, since its memory is warm.
 
 use async_trait::async_trait;
 use curlew_model::Millis;
@@ -18,18 +18,18 @@ use std::thread;
 use std::time::Instant;
 use tokio::sync::{Semaphore, oneshot};
 
-/// Processor time of a document or a query: over thirty times that of the slowest page (BENCHMARKS.md).
+/// Processor time limit of a document or query: over twenty times that of the slowest page (BENCHMARKS.md).
 pub(crate) const PARSE_TIME: Millis = Millis::from_secs(10);
-/// Ratio of the wall-clock limit of a task to its processor time limit, for tasks that get only a part of a core.
+/// Ratio of a task's wall-clock limit to its processor time limit, for tasks that get only a part of a core.
 const WALL_FACTOR: u64 = 12;
-/// A thread's processor time is not read more often than this.
+/// Minimum interval between two reads of a thread's processor time.
 const LEAST_WAIT: Millis = Millis(20);
-/// Stack of a task's thread, in bytes; the deepest pages that the limits let in take an eighth of it (BENCHMARKS.md).
+/// Stack size of a thread, in bytes; hostile pages fit into an eighth of it (`hostile`, an example of `article`).
 const STACK: usize = 8 * 1024 * 1024;
-/// Abandoned threads at which the pool is worn out. Each may hold the memory of a large document.
+/// Number of abandoned tasks at which the pool is worn out. Each may use as much memory as a large document.
 const MAX_ABANDONED: usize = 8;
 
-/// Runs as many documents and as many queries as there are cores at a time, and half as many builds.
+/// Runs at most one document and one query per core at a time, half as many builds, and one large document.
 pub(crate) struct CpuThreads {
     parse_time: Millis,
     documents: Arc<Semaphore>,
@@ -42,7 +42,7 @@ pub(crate) struct CpuThreads {
 }
 
 impl CpuThreads {
-    /// Returns a pool whose documents and queries may take this much processor time.
+    /// Returns a pool with this limit of processor time for documents and queries.
     pub(crate) fn new(parse_time: Millis) -> CpuThreads {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         let builders = (cores / 2).max(1);
@@ -59,7 +59,7 @@ impl CpuThreads {
         }
     }
 
-    /// True if so many abandoned tasks are still running that the pool takes no more.
+    /// True if so many abandoned tasks are still running that the pool refuses tasks.
     pub(crate) fn is_worn_out(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed) >= MAX_ABANDONED
     }
@@ -76,7 +76,7 @@ impl CpuPool for CpuThreads {
             CpuTask::Query => (&self.queries, Some(self.parse_time)),
             CpuTask::Build => (&self.builds, None),
         };
-        // A semaphore of the pool is never closed.
+        // The pool's semaphores are never closed.
         let place = places.clone().acquire_owned().await;
         if self.is_worn_out() {
             return Err(unavailable("too many documents are still being parsed beyond their limit", None));
@@ -103,10 +103,10 @@ impl CpuPool for CpuThreads {
     }
 }
 
-/// Work of a thread, from the beginning of a task to its end.
+/// Work of a thread: a whole task.
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Threads that wait for their next task, hardly more than there are tasks at a time. They end with the pool.
+/// Threads that wait for their next task, about as many as tasks run at a time. They end with the pool.
 #[derive(Default)]
 struct IdleThreads(Mutex<Vec<mpsc::Sender<Work>>>);
 
@@ -115,7 +115,7 @@ impl IdleThreads {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives work to the thread that began to wait last, whose memory is the warmest, or to a new one.
+    /// Gives work to the thread that has waited for the shortest time, whose memory is warmest, or to a new thread.
     fn hand_over(self: &Arc<Self>, work: Work) -> std::io::Result<()> {
         let waiting = self.lock().pop();
         let work = match waiting {
@@ -131,7 +131,7 @@ impl IdleThreads {
     }
 }
 
-/// Does work, and what is handed over then, until the pool is gone. A panic ends the thread.
+/// Does the first work and all work handed over later, until the pool is gone. A panic ends the thread.
 fn serve(pool: &Weak<IdleThreads>, first: Work) {
     let mut next = Some(first);
     while let Some(work) = next {
@@ -144,7 +144,7 @@ fn serve(pool: &Weak<IdleThreads>, first: Work) {
     }
 }
 
-/// Abandons its task when it is dropped, unless that has ended.
+/// Abandons its task when dropped, unless the task has ended.
 struct Watched(Arc<Task>);
 
 impl Watched {
@@ -163,7 +163,7 @@ impl Watched {
                 tracing::warn!(kind = ?kind, processor_ms = used.0, wall_ms = lasted.0, "a task overran its limit and is abandoned");
                 return Err(CpuError::Overrun(limit));
             }
-            // Processor time passes no faster than the wall clock, so nothing can be over before that.
+            // Processor time passes no faster than wall-clock time, so no limit can be reached before the wait ends.
             let wait = limit.saturating_sub(used).max(LEAST_WAIT);
             if tokio::time::timeout(wait.as_duration(), &mut end).await.is_ok() {
                 return Ok(());
@@ -182,7 +182,7 @@ impl Drop for Watched {
     }
 }
 
-/// Notes the end of its task when it is dropped, by a panic too.
+/// Records the end of its task when dropped, also during a panic.
 struct Ending(Arc<Task>);
 
 impl Drop for Ending {
@@ -196,14 +196,14 @@ impl Drop for Ending {
 
 struct Task {
     state: Mutex<State>,
-    /// Counts the abandoned tasks of the pool that are still running.
+    /// Number of the pool's abandoned tasks that are still running.
     abandoned: Arc<AtomicUsize>,
 }
 
 #[derive(Clone, Copy)]
 enum State {
     Starting,
-    /// On a thread of this number, if the platform tells it, which had taken this processor time before.
+    /// Thread id, if the platform reports it, and processor time of that thread before the task.
     Running(Option<u64>, Millis),
     Abandoned,
     Ended,
@@ -214,7 +214,7 @@ impl Task {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes the thread of the task; returns false if the task is no longer wanted.
+    /// Records the thread of the task; returns false if the task is no longer wanted.
     fn begin(&self) -> bool {
         let mut state = self.state();
         let is_wanted = matches!(*state, State::Starting);
@@ -224,38 +224,38 @@ impl Task {
         is_wanted
     }
 
-    /// Processor time that the task has taken, if the platform tells it.
+    /// Returns the processor time that the task has used, if the platform reports it.
     fn processor_time(&self) -> Option<Millis> {
         match *self.state() {
             State::Running(thread, before) => Some(time_of(thread)?.saturating_sub(before)),
-            // The thread waits for a core, or has ended just now.
+            // The thread has not started yet, or the task has just ended.
             State::Starting | State::Abandoned | State::Ended => Some(Millis::ZERO),
         }
     }
 }
 
 thread_local! {
-    /// Number of the current thread, if the platform tells it.
+    /// Kernel id of the current thread, if the platform reports it.
     static NUMBER: Option<u64> = {
         let link = std::fs::read_link("/proc/thread-self").ok();
         link.and_then(|link| link.file_name()?.to_str()?.parse().ok())
     };
 }
 
-/// Returns the processor time of a thread of this process. Only Linux tells it (proc(5)).
+/// Returns the processor time of a thread of this process; `None` except on Linux (proc(5)).
 fn time_of(thread: Option<u64>) -> Option<Millis> {
-    /// Ticks in a second (`sysconf(_SC_CLK_TCK)`), on all platforms of Linux.
+    /// Ticks per second (`sysconf(_SC_CLK_TCK)`), the same on all Linux platforms.
     const TICKS: u64 = 100;
-    /// Place of `utime` behind the name of the command; `stime` follows.
+    /// Index of `utime` among the fields after the command name; `stime` follows.
     const UTIME: usize = 11;
     let stat = std::fs::read_to_string(format!("/proc/self/task/{}/stat", thread?)).ok()?;
-    // The name may hold anything, blanks and brackets too, and ends at the last bracket.
+    // The command name may contain blanks and brackets, and ends at the last bracket.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(UTIME);
     let mut ticks = || fields.next()?.parse::<u64>().ok();
     Some(Millis((ticks()? + ticks()?) * 1_000 / TICKS))
 }
 
-/// Returns the processor time of the current thread so far; zero where no other thread's time can be read.
+/// Returns the processor time of the current thread; zero where the times of other threads cannot be read.
 #[cfg(target_os = "linux")]
 fn own_time() -> Millis {
     crate::clock::kernel_time(rustix::time::ClockId::ThreadCPUTime)
@@ -280,7 +280,7 @@ mod tests {
 
     const SHORT: Millis = Millis(30);
 
-    /// A task that takes processor time until it is told to stop.
+    /// A task that uses processor time until [`Busy::stop`] is called.
     #[derive(Clone, Default)]
     struct Busy(Arc<AtomicBool>);
 
@@ -308,7 +308,7 @@ mod tests {
     #[tokio::test]
     async fn what_overruns_is_abandoned_and_its_place_is_free() {
         let (pool, busy) = (CpuThreads::new(SHORT), Busy::default());
-        // Documents of this kind run one at a time, so the second would wait for ever for the first.
+        // Large documents run one at a time, so the second would wait forever for the first.
         for abandoned in 1..=2 {
             let overrun = compute(&pool, CpuTask::LargeDocument, busy.work()).await;
             assert!(matches!(overrun, Err(CpuError::Overrun(SHORT))), "{overrun:?}");
@@ -321,7 +321,7 @@ mod tests {
 
     #[tokio::test]
     async fn queries_do_not_wait_for_documents() {
-        // Nothing overruns here: all places of documents stay taken.
+        // No task overruns here: all places of documents stay occupied.
         let (pool, busy) = (Arc::new(CpuThreads::new(PARSE_TIME)), Busy::default());
         let documents: Vec<_> = (0..100)
             .map(|_| {
@@ -338,7 +338,7 @@ mod tests {
         }
     }
 
-    /// The tasks of callers who left never run beside more than there are places.
+    /// Tasks whose callers are gone still count against the limit of concurrent tasks.
     #[tokio::test]
     async fn a_task_whose_caller_is_gone_keeps_its_place_until_it_ends() {
         let (pool, running) = (Arc::new(CpuThreads::new(PARSE_TIME)), Arc::new(AtomicUsize::new(0)));
@@ -387,13 +387,12 @@ mod tests {
         assert!(matches!(compute(&pool, CpuTask::Query, || 7).await, Ok(7)));
     }
 
-    /// Threads of the pool, by what a task sees.
     #[tokio::test]
     async fn a_thread_is_used_again_and_each_task_has_its_own_time() {
         let pool = CpuThreads::new(Millis(200));
         let mut threads = std::collections::HashSet::new();
         for _ in 0..4 {
-            // Together they take more than the limit.
+            // The tasks together take more than the limit.
             let began = Instant::now();
             let busy = move || {
                 while began.elapsed() < Millis(100).as_duration() {
@@ -403,7 +402,7 @@ mod tests {
             };
             threads.insert(compute(&pool, CpuTask::Document, busy).await.unwrap());
         }
-        // A thread that has just reported its end may not wait yet.
+        // A thread that has just reported the end of its task may not be waiting yet.
         assert!(threads.len() < 4, "{threads:?}");
     }
 
@@ -429,7 +428,7 @@ mod tests {
         assert_eq!(end.recv(), Err(mpsc::RecvError));
     }
 
-    /// As on a machine whose cores others keep busy.
+    /// Simulates a machine whose cores are kept busy by other processes.
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn only_processor_time_counts() {

@@ -4,8 +4,8 @@
 //! `cargo run --release -p curlew-article --example hostile`; it fails if a page takes more than [`MOST_MS`] or
 //! [`MOST_MB`]. Rows are named after the attack.
 //!
-//! `… --example hostile -- search 1 500` makes 500 pages by chance, with the seed 1, and prints those that are slow: a
-//! beginning, a unit again and again, and an end, all of them pieces that some rule looks at.
+//! `… --example hostile -- search 1 500` makes 500 random pages with the seed 1, and prints the slow ones. Each is a
+//! beginning, a repeated unit and an end, made of pieces that some rule examines.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time, and starts itself")]
 
@@ -13,11 +13,11 @@ use curlew_article::{Limits, decode, measure, scan_head};
 use std::error::Error;
 use std::process::Command;
 
-/// Most milliseconds for one page.
+/// Maximum processor time for one page, in milliseconds.
 const MOST_MS: u64 = 500;
-/// Most memory for one page, in MB.
+/// Maximum memory for one page, in MB.
 const MOST_MB: u64 = 120;
-/// Longest page, in bytes.
+/// Maximum length of a page, in bytes.
 const LONGEST: usize = 4_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -51,7 +51,7 @@ fn one(name: &str) -> Result<(), Box<dyn Error>> {
     if took > MOST_MS || peak > MOST_MB { Err("beyond the limits".into()) } else { Ok(()) }
 }
 
-/// Reads a page on a thread of its own. Returns what came of it, and the milliseconds of processor time that it took.
+/// Reads a page on a separate thread. Returns the outcome, and the processor time in milliseconds.
 fn read(html: String) -> Result<(String, u64), Box<dyn Error>> {
     let thread = std::thread::Builder::new().stack_size(1024 * 1024);
     let read = thread.spawn(move || {
@@ -66,7 +66,7 @@ fn read(html: String) -> Result<(String, u64), Box<dyn Error>> {
     Ok(read?.join().map_err(|_| "it panicked")??)
 }
 
-/// Makes pages by chance and prints those that are slow: a quarter as long as a page may be, and yet over [`MOST_MS`].
+/// Makes random pages and prints the slow ones: those over [`MOST_MS`] at a quarter of the maximum length.
 fn search(seed: u64, pages: usize) -> Result<(), Box<dyn Error>> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     // Xorshift (Marsaglia, 2003).
@@ -92,7 +92,7 @@ fn search(seed: u64, pages: usize) -> Result<(), Box<dyn Error>> {
     if slow == 0 { Ok(()) } else { Err(format!("{slow} of {pages} pages are slow").into()) }
 }
 
-/// Pieces of pages that are made by chance.
+/// Pieces of random pages.
 const PIECES: &str = "<p>A sentence of a section that has some forty letters or more in it.</p>|\
     <p>The ferry sails again once the storm has passed over the bay, and it takes the mail, the bread and the children with it to the island, as it has done on every day of the last hundred years but two.</p>|\
     <p>a few words</p>|<p>港の入り口に立つ古い灯台が一日の朝、十年ぶりに公開された。</p>|<p>Share this article</p>|<p>By Ada Example</p>|\
@@ -119,7 +119,7 @@ const PIECES: &str = "<p>A sentence of a section that has some forty letters or 
     <button>Subscribe</button>|<form><input><label>Mail</label></form>|\
     <iframe src=https://video.example/1></iframe>|<!-- x -->|&nbsp;";
 
-/// Returns the processor time of this thread in milliseconds (proc(5), schedstat), which other load changes little.
+/// Returns the processor time of this thread in milliseconds (proc(5), schedstat), which other load hardly changes.
 fn busy() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(text.split_whitespace().next()?.parse::<u64>().ok()? / 1_000_000)
@@ -155,7 +155,7 @@ fn tags(unit: &str) -> String {
     unit.repeat((LONGEST / unit.len()).min((Limits::default().tags - 10) / each.max(1)))
 }
 
-/// Returns attributes, all of different names.
+/// Returns `many` attributes with different names.
 fn attributes(many: usize) -> String {
     (0..many).map(|n| format!(" a{n}")).collect()
 }
@@ -176,7 +176,7 @@ fn linked(json: &str) -> String {
     format!("<title>T</title><script type=application/ld+json>{json}</script><p>word word word")
 }
 
-/// Returns a page with JSON-LD of a thing, and of reviews of which it is the author.
+/// Returns a page with JSON-LD of a thing, and of reviews whose author it is.
 fn reviewed(thing: &str, reviews: usize) -> String {
     let reviews = vec![r#"{"@type":"Review","author":{"@id":"x"}}"#; reviews].join(",");
     linked(&format!(r#"{{"@graph":[{{"@id":"x",{thing}}},{reviews}]}}"#))
@@ -187,7 +187,7 @@ fn items(part: &str) -> String {
     format!("{}<div id=all>{part}", "<div itemscope itemref=all></div>".repeat(200))
 }
 
-/// Returns elements that mark the article, all of them around the rest of the page.
+/// Returns nested elements that mark the article, all of which contain the rest of the page.
 fn nested_marks() -> String {
     ["<article>", "<main>", "<div class=entry-content>", "<div itemprop=articleBody>"].map(|tag| tag.repeat(4)).concat()
 }

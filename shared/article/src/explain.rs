@@ -9,7 +9,7 @@ use std::borrow::Cow;
 /// Explanation of how a page was read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explanation {
-    /// Every candidate for the text, in the order in which the extractors were asked.
+    /// Every candidate for the text, in the order in which the extractors ran.
     pub candidates: Vec<ScoredCandidate>,
     /// Every line of the page's body in document order, with the reason why the chosen candidate leaves it out.
     pub lines: Vec<Line>,
@@ -45,7 +45,7 @@ pub struct ScoredCandidate {
 pub struct Line {
     /// Text of the block.
     pub text: String,
-    /// Kind of element that holds it: `paragraph`, `heading`, `item`, `cell`, `quote`, `code` or `other`.
+    /// Kind of element that contains it: `paragraph`, `heading`, `item`, `cell`, `quote`, `code` or `other`.
     pub kind: &'static str,
     /// Share of its characters inside links, from 0 to 1.
     pub links: f64,

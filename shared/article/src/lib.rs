@@ -58,9 +58,9 @@ pub struct Article {
     pub modified: Option<Timestamp>,
     /// Name of the author.
     pub author: Option<String>,
-    /// The site's name for itself.
+    /// Name that the site gives itself.
     pub site_name: Option<String>,
-    /// True if the page's data say that the article is not free in whole (schema.org, `isAccessibleForFree`).
+    /// True if the page's data say that the article is not entirely free (schema.org, `isAccessibleForFree`).
     pub is_paywalled: bool,
     /// Page directives: the name of each robots meta tag in lower case, and its content.
     pub robots_meta: Vec<(String, String)>,
@@ -68,10 +68,10 @@ pub struct Article {
     pub from: &'static str,
 }
 
-/// Steps that reading a page takes, each part in its own unit; they grow at most linearly with its length.
+/// Steps that reading a page takes, each kind in a different unit; they grow at most linearly with its length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Building the tree: open elements asked for, elements, attributes and nodes made or moved.
+    /// Building the tree: open elements looked up; elements, attributes and nodes made or moved.
     pub tree: u64,
     /// Walking it: nodes entered and left, and the text read below single elements.
     pub walk: u64,
@@ -88,7 +88,7 @@ impl Work {
     }
 }
 
-/// Decodes a page, by its byte order mark, the charset of the Content-Type header, a `meta` tag, or a guess. A
+/// Decodes a page according to its byte order mark, the charset of the Content-Type header, a `meta` tag, or a guess. A
 /// character that cannot be decoded becomes U+FFFD; double-encoded text is repaired.
 pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
     charset::undo_double_encoding(charset::decode(body, content_type, Document::Page).text)
@@ -100,14 +100,14 @@ pub fn extract(html: &str, page: &Url, limits: &Limits) -> Result<Article, Unrea
     measure(html, page, limits).0
 }
 
-/// As [`extract`]; also returns the steps taken, even for a page that is refused.
+/// Extracts like [`extract`]; also returns the steps taken, even for a page that is refused.
 pub fn measure(html: &str, page: &Url, limits: &Limits) -> (Result<Article, Unreadable>, Work) {
     let mut work = Work::default();
     let read = read(html, page, limits, &mut work, |_, _, _, _| ());
     (read.map(|(article, ())| article), work)
 }
 
-/// As [`extract`]; also returns an explanation of the result.
+/// Extracts like [`extract`]; also returns an explanation of the result.
 pub fn explain(html: &str, page: &Url, limits: &Limits) -> Result<(Article, Explanation), Unreadable> {
     read(html, page, limits, &mut Work::default(), |outline, chosen, weighed, [image_by, canonical_by]| Explanation {
         image_by,
@@ -133,7 +133,7 @@ pub fn learned_blocks(html: &str, page: &Url, limits: &Limits) -> Result<Vec<Lea
     read.map(|(_, blocks)| blocks)
 }
 
-/// `also` is given the sources of image and canonical URL, too.
+/// Reads a page; `also` receives the sources of the image and the canonical URL, too.
 fn read<T>(
     html: &str,
     page: &Url,
@@ -184,8 +184,8 @@ fn read<T>(
     Ok((article, also))
 }
 
-/// Returns the first that is missing of what makes a page worth keeping (design, "valid page"): a title, a text of at
-/// least [`MIN_TEXT_CHARS`] characters or [`MIN_TEXT_WORDS`] words, and an image (its own or its site's).
+/// Returns the first reason why a page is not valid (design, "valid page"): it needs a title, a text of at least
+/// [`MIN_TEXT_CHARS`] characters or [`MIN_TEXT_WORDS`] words, and an image (its own or its site's).
 pub fn validity(title: Option<&str>, text: &str, image: Option<&str>) -> Result<(), Rejection> {
     let filled = |field: Option<&str>| field.is_some_and(|value| !value.trim().is_empty());
     if !filled(title) {

@@ -106,7 +106,7 @@ pub(crate) fn fold(text: &str) -> String {
     out
 }
 
-/// True if a heading is the title, or ends with it behind a label.
+/// True if a heading is the title, or ends with it after a label.
 pub(crate) fn ends_with_title(heading: &str, title: &str) -> bool {
     heading.strip_suffix(title).is_some_and(|label| !label.ends_with(char::is_alphanumeric)) && !title.is_empty()
 }
@@ -120,9 +120,9 @@ pub(crate) fn tail(text: &str, bytes: usize) -> &str {
     text.get(text.ceil_char_boundary(text.len().saturating_sub(bytes))..).unwrap_or(text)
 }
 
-/// Returns the similarity of two folded titles: the share of words, or characters without spaces, that the beginnings
-/// of both have in common (Dice). It is 0 if they differ so much in length that it cannot be `least`: pages may have
-/// very many short headings.
+/// Returns the similarity (Dice) of two folded titles: the share of words, or characters without spaces, that the
+/// beginnings of both have in common. Returns 0 early if their lengths rule out `least`, since pages may have very many
+/// short headings.
 pub(crate) fn alike(one: &str, two: &str, least: f64) -> f64 {
     const MAX_BYTES: usize = 300;
     if one == two {
@@ -131,7 +131,7 @@ pub(crate) fn alike(one: &str, two: &str, least: f64) -> f64 {
     let (one, two) = (head_bytes(one, MAX_BYTES), head_bytes(two, MAX_BYTES));
     let (short, long) = if one.len() <= two.len() { (one, two) } else { (two, one) };
     let most = title_parts(short).count() as f64 * (2.0 / least - 1.0);
-    // Rounded up, so that one that is just alike is compared.
+    // Rounded up, so that titles at the threshold are still compared.
     if title_parts(long).nth(most.ceil() as usize).is_some() {
         return 0.0;
     }

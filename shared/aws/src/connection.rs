@@ -1,4 +1,4 @@
-//! Connection to AWS: region, credentials, one HTTP client, limits of time and tries.
+//! Connection to AWS: region, credentials, one HTTP client, timeouts and retries.
 
 use crate::endpoint::{Endpoint, Inside};
 use crate::jobs::wall_clock;
@@ -14,42 +14,42 @@ use std::time::Duration;
 
 /// Maximum time to establish a connection.
 const CONNECT_TIME: Duration = Duration::from_secs(3);
-/// Maximum time to the first byte of an answer.
+/// Maximum time to the first byte of a response.
 const READ_TIME: Duration = Duration::from_secs(10);
-/// Maximum time of one try of a call whose answer is small.
+/// Maximum time of one attempt of a call with a small response.
 const TRY_TIME: Duration = Duration::from_secs(10);
-/// Maximum time of all tries of such a call. Objects may be large: a transfer ends when it stalls, not when it takes
-/// long.
+/// Maximum time of all attempts of such a call. It does not apply to S3, since objects may be large: a transfer fails
+/// when it stalls.
 const CALL_TIME: Duration = Duration::from_secs(30);
-/// Maximum number of tries of a call that failed temporarily, the first one included.
+/// Maximum number of attempts of a call that fails temporarily, including the first.
 const TRIES: u32 = 5;
-/// Maximum pause between two tries; pauses double, with random jitter.
+/// Maximum pause between two attempts; pauses double, with random jitter.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3);
-/// Time after which unused connections are closed; the services close them on their side after 20 s or more.
+/// Time after which unused connections are closed; the services close them after 20 s or more.
 const IDLE_TIME: Duration = Duration::from_secs(15);
-/// Environment variable with the address of an emulator, as in every AWS SDK.
+/// Environment variable with the address of an emulator; all AWS SDKs use it.
 const ENDPOINT: &str = "AWS_ENDPOINT_URL";
 
-/// Configuration and HTTP client of all services. Cheap to clone.
+/// Configuration and HTTP client shared by all services. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Connection {
     config: SdkConfig,
     path_style: bool,
     throttles: Throttles,
-    /// The clock by which the queues count.
+    /// Clock of the queues.
     pub(crate) now: fn() -> Timestamp,
 }
 
 impl Connection {
     /// Creates a connection from the environment: region, credentials and `AWS_ENDPOINT_URL`, by the rules of all AWS
-    /// SDKs. It makes no request; the first call that needs a wrong setting reports it.
+    /// SDKs. Makes no request; a wrong setting is reported by the first call that needs it.
     pub async fn from_environment() -> Connection {
-        // An emulator on one address cannot serve bucket names as subdomains.
+        // An emulator at one address cannot serve bucket names as subdomains.
         let path_style = env::var_os(ENDPOINT).is_some_and(|url| !url.is_empty());
         Connection { config: loader().load().await, path_style, throttles: Throttles::default(), now: wall_clock }
     }
 
-    /// Connects to an endpoint inside this process, at whose clock it is `now`.
+    /// Connects to an endpoint inside this process whose clock is `now`.
     pub async fn to_endpoint(endpoint: Arc<dyn Endpoint>, now: fn() -> Timestamp) -> Connection {
         let region = aws_config::Region::new("us-east-1");
         let loader = loader().http_client(Inside(endpoint)).endpoint_url("http://endpoint.test").region(region);
@@ -57,7 +57,7 @@ impl Connection {
         Connection { config, path_style: true, throttles: Throttles::default(), now }
     }
 
-    /// Connects to an address of a test's own, with credentials that nobody checks.
+    /// Connects to a test's server, with credentials that nobody checks.
     #[cfg(test)]
     pub(crate) async fn to(url: &str) -> Connection {
         let region = aws_config::Region::new("us-east-1");
@@ -78,7 +78,7 @@ impl Connection {
         aws_sdk_lambda::Client::new(&self.brief())
     }
 
-    /// Returns the configuration for calls with small requests and answers.
+    /// Returns the configuration for calls with small requests and responses.
     fn brief(&self) -> SdkConfig {
         let times = TimeoutConfig::builder().connect_timeout(CONNECT_TIME).read_timeout(READ_TIME);
         let times = times.operation_attempt_timeout(TRY_TIME).operation_timeout(CALL_TIME).build();
@@ -90,13 +90,12 @@ impl Connection {
         aws_sdk_s3::Client::from_conf(config)
     }
 
-    /// Returns the number of calls that tables have refused since the start of the process because they were too many,
-    /// each try counted.
+    /// Returns the number of calls that tables have throttled since the start of the process; each attempt counts.
     pub fn throttled(&self) -> u64 {
         self.throttles.count()
     }
 
-    /// Returns the configuration for another service's client, which lives in a crate of its own.
+    /// Returns the configuration, for the client of a service in another crate.
     pub fn config(&self) -> &SdkConfig {
         &self.config
     }
@@ -106,7 +105,7 @@ impl Connection {
     }
 }
 
-/// Returns the settings that do not depend on the address.
+/// Returns the settings that do not depend on the endpoint's address.
 fn loader() -> ConfigLoader {
     let tls = tls::Provider::Rustls(tls::rustls_provider::CryptoMode::Ring);
     let http = aws_smithy_http_client::Builder::new().pool_idle_timeout(IDLE_TIME).tls_provider(tls).build_https();

@@ -1,4 +1,4 @@
-//! An AWS endpoint inside this process: what the SDK would send over the network is answered by a call.
+//! An AWS endpoint inside this process: a function call answers the SDK's requests instead of the network.
 
 use async_trait::async_trait;
 use aws_sdk_s3::primitives::{ByteStream, SdkBody};
@@ -13,14 +13,14 @@ use http::{Request, Response};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Answers requests as AWS' services do. For simulations, in which no network may be waited for.
+/// Answers requests like the services of AWS. For simulations, which must not wait for a network.
 #[async_trait]
 pub trait Endpoint: Debug + Send + Sync {
-    /// Returns the answer to a request, which is signed.
+    /// Returns the response to a signed request.
     async fn answer(&self, request: Request<Bytes>) -> Response<Bytes>;
 }
 
-/// The endpoint as the SDK's HTTP client.
+/// Passes the SDK's requests to the endpoint.
 #[derive(Clone, Debug)]
 pub(crate) struct Inside(pub(crate) Arc<dyn Endpoint>);
 

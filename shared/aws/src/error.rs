@@ -1,4 +1,4 @@
-//! Errors of AWS, in one sentence each: the fault and the remedy.
+//! Errors of AWS. Each message is one sentence with the fault and the remedy.
 
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
@@ -7,7 +7,7 @@ use curlew_ports::PortError;
 use std::error::Error;
 use std::fmt;
 
-/// Time to wait after the services have asked to slow down; the SDK has retried by itself before that.
+/// Time to wait after a service has asked to slow down. The SDK has already retried by then.
 const SLOW_DOWN: Millis = Millis(1_000);
 /// `Service Unavailable`, which S3 sends with `SlowDown`, and `Too Many Requests`.
 const BUSY: [u16; 2] = [503, 429];
@@ -31,18 +31,18 @@ const CODES: [(ServiceFault, &str); 7] = [
     (ServiceFault::Refused, "ValidationException InvalidMessageContents BatchRequestTooLong EntityTooLarge"),
 ];
 
-/// Description of a request: the operation, and the part of the stack.
+/// Description of a request: the operation, and the part of the stack that it concerns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestContext<'a> {
     /// The operation, such as "keep a page's row".
     pub(crate) what: &'a str,
-    /// The kind of part: "table", "queue" or "bucket".
+    /// Kind of the part: "table", "queue" or "bucket".
     pub(crate) kind: &'static str,
     pub(crate) name: &'a str,
     pub(crate) stack: &'a str,
 }
 
-/// Faults of a request, by their remedy.
+/// Faults of a request, one for each remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ServiceFault {
     Throttled,
@@ -56,7 +56,7 @@ enum ServiceFault {
 }
 
 impl RequestContext<'_> {
-    /// Returns the port's error for an error of the SDK.
+    /// Converts an error of the SDK to the port's error.
     pub(crate) fn failed<E: ProvideErrorMetadata + Error + Send + Sync + 'static>(
         self,
         error: SdkError<E, HttpResponse>,
@@ -78,7 +78,7 @@ impl RequestContext<'_> {
         }
     }
 
-    /// Returns the port's error for a code inside an answer, as for one entry of a batch.
+    /// Converts an error code inside a response, such as that of one entry of a batch, to the port's error.
     pub(crate) fn refused(self, code: &str, message: &str) -> PortError {
         match classify(code, message, None) {
             ServiceFault::Throttled => PortError::Throttled { retry_after: SLOW_DOWN },
@@ -87,7 +87,7 @@ impl RequestContext<'_> {
         }
     }
 
-    /// Returns the port's error if the request was not sent, or no answer has come.
+    /// Converts the error of a request that was not sent or got no response to the port's error.
     fn unsent<E: Error + Send + Sync + 'static>(self, error: SdkError<E, HttpResponse>) -> PortError {
         let all = chain(&error);
         let why = if all.contains("credential") {
@@ -126,7 +126,7 @@ impl RequestContext<'_> {
     }
 }
 
-/// A right that the credentials lack: the cause of an error of a port.
+/// A permission that the credentials lack: the cause of a port's error.
 #[derive(Debug)]
 pub struct MissingRight {
     action: Option<String>,
@@ -135,7 +135,7 @@ pub struct MissingRight {
 }
 
 impl MissingRight {
-    /// Returns the missing right, if that is the cause of this error.
+    /// Returns the missing permission if that is the cause of this error.
     pub fn find(error: &PortError) -> Option<&MissingRight> {
         match error {
             PortError::Unavailable { source: Some(source), .. } => source.downcast_ref(),
@@ -148,7 +148,7 @@ impl MissingRight {
         self.action.as_deref()
     }
 
-    /// Returns the part of the stack in words, such as "the table curlew-hosts".
+    /// Returns the part of the stack, such as "the table curlew-hosts".
     pub fn place(&self) -> &str {
         &self.place
     }
@@ -166,16 +166,16 @@ impl Error for MissingRight {
     }
 }
 
-/// Returns the action that a refusal names: `User: … is not authorized to perform: dynamodb:Scan on resource: …`. SQS
-/// writes it in lower case.
+/// Returns the action that an access denial names: `User: … is not authorized to perform: dynamodb:Scan on resource:
+/// …`. SQS writes the action in lower case.
 fn denied_action(message: &str) -> Option<&str> {
     let action = message.split_once("to perform: ")?.1.split_whitespace().next()?;
     action.contains(':').then_some(action)
 }
 
-/// Classifies an error by its code; the codes are in the services' lists of common errors, and in each service's own.
+/// Classifies an error by its code; the codes are in AWS's list of common errors and in each service's own list.
 fn classify(code: &str, message: &str, status: Option<u16>) -> ServiceFault {
-    // Queue errors of the older protocol carry a prefix, and those of JSON protocols may carry a namespace.
+    // Queue errors of the older protocol have a prefix, and those of JSON protocols may have a namespace.
     let code = code.rsplit(['#', '.']).next().unwrap_or(code);
     let says = |words: &[&str]| words.iter().any(|word| message.to_ascii_lowercase().contains(word));
     match code {
@@ -193,23 +193,23 @@ fn classify(code: &str, message: &str, status: Option<u16>) -> ServiceFault {
     }
 }
 
-/// True if an error of this code and status asks to slow down.
+/// True if an error with this code and status is throttling.
 pub(crate) fn is_throttling(code: &str, status: u16) -> bool {
     classify(code, "", Some(status)) == ServiceFault::Throttled
 }
 
-/// Joins the messages of an error and its causes.
+/// Joins the messages of an error and all its causes.
 fn chain(error: &dyn Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| (**cause).source());
     causes.fold(error.to_string(), |all, cause| format!("{all}: {cause}"))
 }
 
-/// Returns the error for an item that cannot be read, or one that cannot be stored.
+/// Returns the error for an item that cannot be read or stored.
 pub(crate) fn corrupt(what: impl Into<String>, why: impl ToString) -> PortError {
     PortError::Corrupt { what: what.into(), why: why.to_string() }
 }
 
-/// Copies an error, for all callers that waited for the same request.
+/// Copies an error for all callers that waited for the same request.
 pub(crate) fn again(error: &PortError) -> PortError {
     match error {
         PortError::Conflict => PortError::Conflict,

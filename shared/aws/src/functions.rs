@@ -1,4 +1,4 @@
-//! Functions of a stack, as an operator looks at them.
+//! Functions of a stack, from an operator's point of view.
 
 use crate::connection::Connection;
 use crate::error::{RequestContext, corrupt};
@@ -9,49 +9,49 @@ use curlew_ports::PortError;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Alias of a function's version deployed last.
+/// Alias of the version of a function that was deployed last.
 const ALIAS: &str = "live";
-/// Event that a function answers without any work.
+/// Event that a function answers without doing any work.
 const SMOKE_TEST: &[u8] = br#"{"smoke": true}"#;
 
-/// The functions of a stack, by their names without the stack's.
+/// The functions of a stack, by their names without the stack's prefix.
 #[derive(Clone, Debug)]
 pub struct Functions {
     client: Client,
     stack: String,
 }
 
-/// A function as it is deployed.
+/// A deployed function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeployedFunction {
-    /// Why Lambda cannot run it, if it cannot.
+    /// Reason why Lambda cannot run the function; `None` if it can.
     pub fault: Option<String>,
     /// Environment variables of the function.
     pub environment: BTreeMap<String, String>,
-    /// Executions that are reserved for it.
+    /// Reserved concurrency of the function.
     pub reserved: Option<u32>,
 }
 
-/// Answer of a function to its smoke test.
+/// Response of a function to its smoke test.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct SmokeAnswer {
-    /// Version of its program.
+    /// Version of the function's program.
     pub version: String,
-    /// True if it uses the last good settings, since those that the stack states cannot be used.
+    /// True if the function uses the last valid settings because those in the stack are invalid.
     pub settings_rejected: bool,
 }
 
-/// Executions that all functions of the account and region may have at once.
+/// Concurrency quota of all functions in the account and region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExecutionQuota {
-    /// All of them.
+    /// Concurrent executions of all functions.
     pub all: u32,
-    /// Executions that are reserved for no function.
+    /// Concurrent executions that are not reserved for a function.
     pub unreserved: u32,
 }
 
 impl Functions {
-    /// Creates the adapter for the functions of a stack of this name. Makes no request.
+    /// Creates the adapter for the functions of the stack with this name. Makes no request.
     pub fn new(connection: &Connection, stack: &str) -> Functions {
         Functions { client: connection.lambda(), stack: stack.to_owned() }
     }
@@ -59,14 +59,14 @@ impl Functions {
     /// Reads how a function is deployed.
     ///
     /// # Errors
-    /// Transport errors, missing permissions, or that there is no such function.
+    /// Transport errors, missing permissions, or no such function.
     pub async fn read(&self, function: &str) -> Result<DeployedFunction, PortError> {
         let name = self.name(function);
         let answer = self.client.get_function().function_name(&name).qualifier(ALIAS).send().await;
         let answer = answer.map_err(|error| self.context("look at a function", &name).failed(error))?;
         let reserved = answer.concurrency.and_then(|c| c.reserved_concurrent_executions?.try_into().ok());
         let Some(found) = answer.configuration else { return Ok(DeployedFunction { reserved, ..Default::default() }) };
-        // A function that was not invoked for weeks is inactive, and Lambda wakes it.
+        // A function that was not invoked for weeks is inactive; Lambda reactivates it.
         let fault = match (&found.state, &found.last_update_status) {
             (Some(State::Failed), _) => Some(found.state_reason.unwrap_or_else(|| "its state is Failed".to_owned())),
             (_, Some(LastUpdateStatus::Failed)) => {
@@ -79,7 +79,7 @@ impl Functions {
         Ok(DeployedFunction { fault, environment: environment.into_iter().collect(), reserved })
     }
 
-    /// Has a function answer its smoke test, for which it starts, and reads its settings.
+    /// Runs a function's smoke test, for which the function starts and reads its settings.
     ///
     /// # Errors
     /// Transport errors, missing permissions, or the function's own error.
@@ -89,13 +89,13 @@ impl Functions {
             .map_err(|e| corrupt(format!("the answer of the function {}", self.name(function)), e))
     }
 
-    /// Has a function work on an event until it is done; returns its answer.
+    /// Invokes a function, waits until it is done, and returns its response.
     ///
     /// # Errors
     /// Transport errors, missing permissions, or the function's own error.
     pub async fn invoke(&self, function: &str, event: &[u8]) -> Result<Vec<u8>, PortError> {
         let name = self.name(function);
-        // With its alias, the name is that of the resource that a role allows.
+        // A role permits the function with its alias, so the alias must be part of the name.
         let invoke = self.client.invoke().function_name(format!("{name}:{ALIAS}")).payload(Blob::new(event));
         let answer = invoke.send().await.map_err(|error| self.context("invoke a function", &name).failed(error))?;
         let payload = answer.payload.map(Blob::into_inner).unwrap_or_default();
@@ -105,7 +105,7 @@ impl Functions {
         Ok(payload)
     }
 
-    /// Reads the account's quota of executions.
+    /// Reads the account's concurrency quota.
     ///
     /// # Errors
     /// Transport errors, missing permissions.

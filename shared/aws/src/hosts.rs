@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use curlew_model::{HostKey, HostState};
 use curlew_ports::{HostLedger, Hosts, PortError, Version};
 
-/// Prefix of the keys of host states; other things share the table.
+/// Prefix of the keys of host states; marks and robots.txt copies share the table.
 const PREFIX: &str = "h#";
 
 /// States of hosts: one item for each host key.
@@ -41,7 +41,7 @@ impl HostLedger for HostTable {
 
 #[async_trait]
 impl Hosts for HostTable {
-    /// Lists the states. It reads and bills the whole table page by page, so it is for people who look.
+    /// Lists the states. Reads and bills the whole table page by page, so it is only for operators.
     async fn list(&self, after: Option<&HostKey>, limit: usize) -> Result<Vec<(HostKey, HostState)>, PortError> {
         let span = Span::Beginning(KEY, PREFIX);
         let items = self.0.list("list the hosts", &span, after.map(key), limit).await?;

@@ -1,4 +1,4 @@
-//! Items and their common attributes.
+//! DynamoDB items and their common attributes.
 
 use crate::error::corrupt;
 use crate::pack::unpack;
@@ -7,15 +7,15 @@ use curlew_ports::{PortError, Version};
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 
-/// An item, or the key of one. Attribute names are short since they are billed with every write.
+/// An item or its key. Attribute names are short since every write bills them.
 pub(crate) type Item = HashMap<String, AttributeValue>;
 
-/// Attribute of the version, a number that grows with each write and is never used twice.
+/// Attribute with the version, a number that grows with each write and is never reused.
 pub(crate) const VERSION: &str = "v";
 pub(crate) const STATE: &str = "s";
-/// Attribute with the name of the write that made the item.
+/// Attribute with the unique name of the write that stored the item.
 pub(crate) const WRITE: &str = "w";
-/// The key attribute of all tables but that of parked jobs.
+/// The key attribute of all tables except that of parked jobs.
 pub(crate) const KEY: &str = "k";
 
 pub(crate) fn text(value: impl Into<String>) -> AttributeValue {
@@ -38,17 +38,17 @@ pub(crate) fn version(what: impl FnOnce() -> String, item: &Item) -> Result<Vers
     }
 }
 
-/// Returns the state of an item, still packed.
+/// Returns the packed state of an item.
 pub(crate) fn state(what: impl FnOnce() -> String, item: &Item) -> Result<&AttributeValue, PortError> {
     item.get(STATE).ok_or_else(|| corrupt(what(), "it has no state"))
 }
 
-/// Returns the value that an item holds; `what` names it in an error.
+/// Returns the value of an item; `what` names it in an error.
 pub(crate) fn value<T: DeserializeOwned>(what: impl Fn() -> String, item: &Item) -> Result<T, PortError> {
     unpack(&what, state(&what, item)?)
 }
 
-/// Returns the value that an item holds, and its version.
+/// Returns the value of an item and its version.
 pub(crate) fn versioned<T: DeserializeOwned>(
     what: impl Fn() -> String,
     item: &Item,

@@ -1,14 +1,14 @@
-//! The DynamoDB, SQS and S3 adapters.
+//! Adapters of the ports on DynamoDB, SQS and S3.
 //!
-//! A deployed Curlew is a *stack*: four tables, four queues each with its dead-letter queue, and one bucket, all found
-//! by the stack's name ([`Names`]). A [`Store`] over a [`Connection`] gives one adapter for each port.
+//! A deployed Curlew is a *stack*: four tables, five queues each with a dead-letter queue, and one bucket, all found by
+//! the stack's name ([`Names`]). A [`Store`] over a [`Connection`] has one adapter for each port.
 //!
-//! Nothing is done before it is needed: neither [`Store::new`] nor taking a part of it makes a request, queue addresses
-//! are requested at their first use, and no task is left running when a call returns.
+//! Work is done on demand: [`Store::new`] and the getters of its ports make no request, queue addresses are requested
+//! at their first use, and no task keeps running after a call returns.
 //!
-//! Every compare-and-swap is one conditional write. Each item carries its version `v`, its state `s` and the name of
-//! the write that made it, `w`. A write whose answer was lost and which is sent again recognises itself by that name,
-//! so a conflict always means that another writer was first.
+//! Every compare-and-swap is one conditional write. Each item has a version `v`, a state `s` and the unique name `w` of
+//! the write that stored it. A write that is retried because its response was lost recognises the item by that name, so
+//! a conflict always means that another writer was first.
 
 mod chance;
 mod connection;

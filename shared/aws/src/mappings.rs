@@ -1,5 +1,4 @@
-//! Event source mappings: whether the queue of a function is asked for messages. Requests to Lambda's API are free of
-//! charge.
+//! Event source mappings: whether Lambda polls the queue of a function. Requests to Lambda's API are free of charge.
 
 use crate::connection::Connection;
 use crate::error::RequestContext;
@@ -7,28 +6,28 @@ use aws_sdk_lambda::Client;
 use curlew_model::{QueueName, Timestamp};
 use curlew_ports::PortError;
 
-/// The mappings of a stack, by the ids that AWS gave them.
+/// The event source mappings of a stack, by their AWS ids.
 #[derive(Clone, Debug)]
 pub struct Mappings {
     client: Client,
     stack: String,
 }
 
-/// A mapping as Lambda describes it.
+/// State of an event source mapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
-    /// State of the mapping: `Enabled`, `Disabled`, or on the way from one to the other.
+    /// State of the mapping: `Enabled`, `Disabled`, or a transition such as `Enabling`.
     pub state: String,
-    /// The time of its last change.
+    /// Time of the last change.
     pub changed_at: Timestamp,
-    /// Maximum number of invocations at once, if it has one.
+    /// Maximum concurrency, if it has one.
     pub max_concurrency: Option<u32>,
 }
 
-/// Environment variable of dispatch that names the mappings: `stage=id`, with spaces between them.
+/// Environment variable of the dispatch function with the mappings: `stage=id`, separated by spaces.
 pub const MAPPINGS: &str = "CURLEW_MAPPINGS";
 
-/// Returns the ids that the value of [`MAPPINGS`] names; `None` if it does not name queues and mappings.
+/// Parses a value of [`MAPPINGS`]; returns `None` if it is malformed.
 pub fn mapping_ids(text: &str) -> Option<Vec<(QueueName, String)>> {
     let named = |word: &str| {
         let (name, id) = word.split_once('=')?;
@@ -39,7 +38,7 @@ pub fn mapping_ids(text: &str) -> Option<Vec<(QueueName, String)>> {
 }
 
 impl Mappings {
-    /// Creates the adapter for the mappings of a stack of this name. Makes no request.
+    /// Creates the adapter for the mappings of the stack with this name. Makes no request.
     pub fn new(connection: &Connection, stack: &str) -> Mappings {
         Mappings { client: connection.lambda(), stack: stack.to_owned() }
     }
@@ -47,7 +46,7 @@ impl Mappings {
     /// Reads a mapping.
     ///
     /// # Errors
-    /// Transport errors, missing permissions, or that there is no mapping of this id.
+    /// Transport errors, missing permissions, or no mapping with this id.
     pub async fn read(&self, id: &str) -> Result<Mapping, PortError> {
         let answer = self.client.get_event_source_mapping().uuid(id).send().await;
         let answer = answer.map_err(|error| self.context("read", id).failed(error))?;
@@ -59,10 +58,10 @@ impl Mappings {
         })
     }
 
-    /// Switches a mapping on or off, which takes AWS up to a minute.
+    /// Enables or disables a mapping, which takes AWS up to a minute.
     ///
     /// # Errors
-    /// As [`Mappings::read`]; and that the mapping is being changed already.
+    /// Those of [`Mappings::read`], and that the mapping is already being changed.
     pub async fn switch(&self, id: &str, is_on: bool) -> Result<(), PortError> {
         let what = if is_on { "switch on" } else { "switch off" };
         let answer = self.client.update_event_source_mapping().uuid(id).enabled(is_on).send().await;

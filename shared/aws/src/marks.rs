@@ -9,7 +9,7 @@ use curlew_ports::{Marks, PortError, Version};
 
 const PREFIX: &str = "m#";
 
-/// Marks: one item for each name; its state is the instant as RFC 3339 writes it.
+/// Marks: one item for each name; its state is the instant in RFC 3339 format.
 #[derive(Clone, Debug)]
 pub(crate) struct MarkTable(pub(crate) Table);
 

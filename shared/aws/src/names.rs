@@ -1,13 +1,13 @@
-//! Names of the parts of a stack. `infra/template.yaml` gives them the same names.
+//! Names of the parts of a stack, the same as in `infra/template.yaml`.
 
 use curlew_model::QueueName;
 
 /// Names by which the parts of a stack are found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names {
-    /// The stack's name; tables and queues begin with it.
+    /// The stack's name; the names of tables and queues begin with it.
     pub stack: String,
-    /// The data bucket's name, the only one that does not follow from the stack's name. See [`crate::find_bucket`].
+    /// Name of the data bucket, the only name that does not follow from the stack's. See [`crate::find_bucket`].
     pub bucket: String,
 }
 

@@ -12,26 +12,26 @@ use bytes::Bytes;
 use curlew_ports::{Blob, Blobs, PortError, Seen, Tag};
 
 const PRECONDITION_FAILED: u16 = 412;
-/// Status if another conditional write of the same key is under way.
+/// Status if another conditional write of the same key is in progress.
 const CONDITIONAL_CONFLICT: u16 = 409;
 const NOT_MODIFIED: u16 = 304;
 const RANGE_NOT_SATISFIABLE: u16 = 416;
 const NOT_FOUND: u16 = 404;
-/// Maximum number of tries of a conditional write that meets another one.
+/// Maximum number of attempts of a conditional write that meets another one.
 const WRITE_TRIES: u32 = 4;
-/// Maximum number of tries to read an object whose transfer breaks off.
+/// Maximum number of attempts to read an object whose transfer breaks off.
 const READ_TRIES: u32 = 3;
 /// Maximum length of a key, in bytes.
 const MAX_KEY: usize = 512;
-/// Maximum number of characters of an invalid key that its error shows.
+/// Maximum number of characters of an invalid key in its error message.
 const SHOWN: usize = 80;
-/// Maximum number of keys that one request lists.
+/// Maximum number of keys in one response to a list request.
 const PAGE: usize = 1_000;
 
 /// The data bucket.
 ///
-/// If the answer to a conditional write is lost, the repeated write finds its own object: [`Blobs::put_if_absent`] then
-/// reports that there was one, and [`Blobs::swap`] a conflict, though the content is the caller's own.
+/// If the response to a conditional write is lost, the retry meets its own object: [`Blobs::put_if_absent`] then
+/// reports an existing object and [`Blobs::swap`] a conflict, although the content is the caller's own.
 #[derive(Clone, Debug)]
 pub struct Objects {
     client: Client,
@@ -55,7 +55,7 @@ impl Objects {
         RequestContext { what, kind: "bucket", name: &self.bucket, stack: &self.stack }
     }
 
-    /// Opens the object or a range of it; returns `None` if there is no object.
+    /// Reads the object or a range of it; returns `None` if there is no object.
     async fn open(&self, key: &str, range: Option<&str>) -> Result<Option<Blob>, PortError> {
         match self.open_unless(key, range, None).await? {
             Seen::Changed(blob) => Ok(blob),
@@ -63,7 +63,7 @@ impl Objects {
         }
     }
 
-    /// Opens the object or a range of it, unless it has this tag.
+    /// Reads the object or a range of it, unless it has the tag `seen`.
     async fn open_unless(&self, key: &str, range: Option<&str>, seen: Option<&Tag>) -> Result<Seen, PortError> {
         let what = format!("read the object {key}");
         let mut tries = 1;
@@ -90,13 +90,13 @@ impl Objects {
     async fn length(&self, key: &str) -> Result<Option<u64>, PortError> {
         match self.client.head_object().bucket(&self.bucket).key(key).send().await {
             Ok(head) => Ok(Some(head.content_length.and_then(|length| u64::try_from(length).ok()).unwrap_or(0))),
-            // The answer to HEAD has no body that could tell a missing bucket from a missing object.
+            // The response to HEAD has no body that could distinguish a missing bucket from a missing object.
             Err(error) if status(&error) == Some(NOT_FOUND) => Ok(None),
             Err(error) => Err(self.context(&format!("read the object {key}")).failed(error)),
         }
     }
 
-    /// Writes the object if `when` holds; returns the new tag, or `None` if it does not hold.
+    /// Writes the object if the condition `when` holds; returns the new tag, or `None` if it does not hold.
     async fn write(&self, key: &str, bytes: Bytes, when: When<'_>) -> Result<Option<Tag>, PortError> {
         let mut tries = 1;
         loop {
@@ -140,7 +140,7 @@ impl Blobs for Objects {
         check(key)?;
         let missing = || PortError::NotFound(format!("the object {key}"));
         let Some(last) = offset.checked_add(length).filter(|_| length > 0).map(|end| end - 1) else {
-            // HTTP has no empty ranges, and none that end beyond 64 bits.
+            // HTTP has no empty ranges, and no range may end beyond 64 bits.
             let size = self.length(key).await?.ok_or_else(missing)?;
             return if length == 0 && offset <= size { Ok(Bytes::new()) } else { Err(too_short(key)) };
         };
@@ -166,7 +166,7 @@ impl Blobs for Objects {
         let when = match seen {
             None => When::Absent,
             Some(tag) if is_etag(&tag.0) => When::Tagged(tag),
-            // No object ever had this tag.
+            // No object can have this tag.
             Some(_) => return Err(PortError::Conflict),
         };
         self.write(key, bytes, when).await?.ok_or(PortError::Conflict)
@@ -208,7 +208,7 @@ fn is_absent<E: ProvideErrorMetadata>(error: &SdkError<E, HttpResponse>) -> bool
     status(error) == Some(NOT_FOUND) && error.code() == Some("NoSuchKey")
 }
 
-/// True if a text is an entity tag: they are quoted (RFC 9110 §8.8.3), and S3 gives only strong ones.
+/// True if a text is an entity tag: it is quoted (RFC 9110 §8.8.3), and S3 uses only strong ones.
 fn is_etag(text: &str) -> bool {
     text.len() > 2 && text.starts_with('"') && text.ends_with('"')
 }

@@ -1,8 +1,8 @@
-//! States as attributes: JSON text, or zstd of it if that is shorter.
+//! States as attributes: JSON text, or its zstd compression if that is shorter.
 //!
-//! A write is billed by the kilobyte and a read by four of them, so rows are kept as small as possible; but a small one
-//! stays text that a person can read. Half of a row are names of members, which all rows share, so rows are compressed
-//! with a dictionary that has them: the row of a feed with twenty entries takes one write unit and not two.
+//! Writes are billed per kilobyte and reads per four, so rows are kept small; but a short row stays text that a person
+//! can read. Half of a row is member names, which all rows share, so the compression uses a dictionary with these
+//! names: the row of a feed with twenty entries takes one write unit instead of two.
 
 use crate::error::corrupt;
 use aws_sdk_dynamodb::primitives::Blob;
@@ -18,16 +18,16 @@ use zstd::dict::{DecoderDictionary, EncoderDictionary};
 const PACK_FROM: usize = 600;
 /// Compression level of zstd: rows are small.
 const LEVEL: i32 = 3;
-/// Texts as they are in rows, the most frequent ones last: raw content that precedes what is compressed (RFC 8878 §5).
-/// Without these very bytes no row can be read that was written with them, so they never change; other ones would need
-/// a [version](crate::KNOWN_VERSION) of their own.
+/// Sample rows, the most frequent texts last: raw content that precedes the compressed data (RFC 8878 §5). Stored rows
+/// cannot be read without exactly these bytes, so they never change; another dictionary would need a new
+/// [version](crate::KNOWN_VERSION).
 const DICTIONARY: &[u8] = include_bytes!("row.dictionary");
 static ENCODER: LazyLock<EncoderDictionary<'static>> = LazyLock::new(|| EncoderDictionary::copy(DICTIONARY, LEVEL));
 static DECODER: LazyLock<DecoderDictionary<'static>> = LazyLock::new(|| DecoderDictionary::copy(DICTIONARY));
 /// Maximum uncompressed size of a stored value, in bytes.
 const UNPACK_LIMIT: usize = 8 << 20;
 
-/// Returns a value as an attribute; `what` names it in an error.
+/// Converts a value to an attribute; `what` names it in an error.
 pub(crate) fn pack<T: Serialize>(what: impl FnOnce() -> String, value: &T) -> Result<AttributeValue, PortError> {
     Ok(pack_text(serde_json::to_string(value).map_err(|e| corrupt(what(), e))?))
 }
@@ -39,7 +39,7 @@ pub(crate) fn unpack<T: DeserializeOwned>(
     serde_json::from_str(&unpack_text(&what, attribute)?).map_err(|e| corrupt(what(), e))
 }
 
-/// Returns a text as an attribute, compressed with the dictionary of rows if it is long and that makes it shorter.
+/// Converts a text to an attribute, compressed with the dictionary if the text is long and becomes shorter.
 pub(crate) fn pack_text(text: String) -> AttributeValue {
     let deflate = || Compressor::with_prepared_dictionary(&ENCODER)?.compress(text.as_bytes());
     match Some(&text).filter(|text| text.len() >= PACK_FROM).and_then(|_| deflate().ok()) {
@@ -60,7 +60,7 @@ pub(crate) fn unpack_text(what: impl Fn() -> String, attribute: &AttributeValue)
     }
 }
 
-/// Compresses bytes; returns `None` if that fails.
+/// Compresses bytes without a dictionary; returns `None` on failure.
 pub(crate) fn deflate(bytes: &[u8]) -> Option<Vec<u8>> {
     zstd::bulk::compress(bytes, LEVEL).ok()
 }
@@ -84,15 +84,15 @@ mod tests {
     use curlew_model::{FeedSource, Millis, Slot, Source, SourceKey, Timestamp};
     use std::error::Error;
 
-    /// A row that was written with the dictionary.
+    /// A row that was compressed with the dictionary.
     const WRITTEN: &str = "28b52ffd609300e5020024023031313232333334343535363637373838393961616262636364646565664f6c6430130097eb8342020388af010a19730c6ce70380090b3331cc9f1b1e3c80d94439dac48252820036b1810890004d420e08422f0294f08c9681";
 
-    /// Digits that cannot be compressed.
+    /// Returns digits that cannot be compressed.
     fn hash(n: u64) -> u64 {
         (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xbf58_476d_1ce4_e5b9)
     }
 
-    /// The row of a feed of twenty entries that has been polled for long.
+    /// Returns the row of a feed with twenty entries and a long history of polls.
     fn usual() -> Result<Source, Box<dyn Error>> {
         let now = Timestamp::parse_day_or_instant("2026-11-24T11:22:33Z")?;
         let key = |n: u64| SourceKey::new(&format!("{:016x}{:016x}", hash(n), hash(n + 1)));
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_row_of_a_usual_feed_is_one_write_unit() -> Result<(), Box<dyn Error>> {
-        // 1,024 bytes, less the key, the slot, the version and the names of these.
+        // The write unit of 1,024 bytes, less the key, the slot, the version and their names.
         let packed = pack(|| "a row".to_owned(), &usual()?)?;
         assert!(size(&packed) < 900, "{} bytes", size(&packed));
         let plain = deflate(serde_json::to_string(&usual()?)?.as_bytes()).ok_or("cannot be compressed")?;

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use curlew_model::{Page, PageId};
 use curlew_ports::{Pages, PortError, Version};
 
-/// Rows of pages: one item for each URL that was ever taken up.
+/// Rows of pages: one item for each URL that was ever discovered.
 #[derive(Clone, Debug)]
 pub(crate) struct PageTable(pub(crate) Table);
 
@@ -39,7 +39,7 @@ impl Pages for PageTable {
         self.0.swap_existing("keep a page's row", item::key(page.id.as_str()), seen, state).await
     }
 
-    /// Lists in the order of DynamoDB's hashes of the ids.
+    /// Lists pages in the order of DynamoDB's hashes of their ids.
     async fn list(&self, after: Option<&PageId>, limit: usize) -> Result<Vec<Page>, PortError> {
         let after = after.map(|id| item::key(id.as_str()));
         let items = self.0.list("list the pages", &Span::All, after, limit).await?;

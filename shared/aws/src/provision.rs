@@ -1,4 +1,4 @@
-//! Creates a stack without its template, as tests do, and finds a deployed one.
+//! Creates a stack without its template, for tests, and finds a deployed stack.
 
 use crate::connection::Connection;
 use crate::error::{RequestContext, corrupt};
@@ -15,16 +15,16 @@ use futures::FutureExt;
 use futures::future::try_join_all;
 use std::time::Duration;
 
-/// Maximum number of checks whether a new table is ready.
+/// Maximum number of checks for a new table to become ready.
 const READY_TRIES: u32 = 120;
 const READY_PAUSE: Duration = Duration::from_millis(500);
-/// Number of receives after which SQS itself moves a message to the dead-letter queue. The functions give up earlier,
-/// since they know the reason.
+/// Number of receives after which SQS itself moves a message to the dead-letter queue. The functions give up earlier
+/// and add the reason.
 const MAX_RECEIVES: u32 = 8;
 /// The region that must not be named when a bucket is created in it.
 const FIRST_REGION: &str = "us-east-1";
 
-/// Returns the name of the one data bucket of a stack in the connection's region. The template names it after the
+/// Returns the name of a stack's data bucket in the connection's region. The template's name for it consists of the
 /// stack, the account and the region.
 ///
 /// # Errors
@@ -38,7 +38,7 @@ pub async fn find_bucket(connection: &Connection, stack: &str) -> Result<String,
         let buckets = page.map_err(|e| asked.failed(e))?.buckets.unwrap_or_default();
         found.extend(buckets.into_iter().filter_map(|bucket| bucket.name).filter(|name| is_of(name, &prefix)));
     }
-    // A stack of the same name may be deployed in another region.
+    // A stack with the same name may be deployed in another region.
     if let (Some(region), true) = (connection.region(), found.len() > 1) {
         found.retain(|name| name.ends_with(&format!("-{region}")));
     }
@@ -49,13 +49,13 @@ pub async fn find_bucket(connection: &Connection, stack: &str) -> Result<String,
     }
 }
 
-/// True if a name is the prefix itself, or the prefix, a hyphen and more.
+/// True if a name is the prefix itself, or begins with the prefix and a hyphen.
 fn is_of(name: &str, prefix: &str) -> bool {
     name.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
-/// Creates the tables, queues and the bucket of a stack as the template does, without its alarms, backups and
-/// permissions, for tests against an emulator. Existing parts are left as they are.
+/// Creates the tables, queues and the bucket of a stack like the template, but without its alarms, backups and
+/// permissions, for tests against an emulator. Leaves existing parts unchanged.
 ///
 /// # Errors
 /// Transport errors.
@@ -68,7 +68,7 @@ pub async fn provision(connection: &Connection, names: &Names) -> Result<(), Por
         table(connection, names, names.part("parked"), ("due", text.clone()), Some(("id", text.clone()))),
     ];
     let queues = QueueName::ALL.map(|stage| queues(connection, names, stage));
-    // Boxed, since together these futures would be large on the caller's stack.
+    // Boxed, because these futures together are large for the caller's stack.
     let all = tables.into_iter().map(FutureExt::boxed).chain(queues.map(FutureExt::boxed));
     try_join_all(all.chain([bucket(connection, names).boxed()])).await.map(drop)
 }

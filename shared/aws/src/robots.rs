@@ -1,4 +1,4 @@
-//! Copies of robots.txt files.
+//! Stored copies of robots.txt files.
 
 use crate::chance::long_name;
 use crate::error::corrupt;
@@ -16,16 +16,16 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 const PREFIX: &str = "r#";
-/// The body, compressed; absent if it is empty.
+/// The compressed body; absent if it is empty.
 const BODY: &str = "b";
-/// The key of the object that holds the compressed body, if it is too large for an item.
+/// Key of the object with the compressed body, if it is too large for an item.
 const OBJECT: &str = "o";
-/// Time at which DynamoDB may delete the item, in seconds since 1970. Nothing else reads it.
+/// Time at which DynamoDB may delete the item, in seconds since 1970. Only DynamoDB reads it.
 const TTL: &str = "ttl";
-/// Time for which a copy is kept after it was last fetched.
+/// Time for which a copy is kept after its last fetch.
 const KEEP: Millis = Millis::from_days(30);
-/// Maximum length of a compressed body inside an item, which may hold 400 KB. A longer one is an object under
-/// `claims/`; only a file of half a megabyte without any repetition needs that.
+/// Maximum length of a compressed body inside an item; DynamoDB limits items to 400 KB. A longer body becomes an object
+/// under `claims/`; only a file of half a megabyte without any repetition needs that.
 const MOST_INSIDE: usize = 350 << 10;
 
 /// Copies of robots.txt: one item for each origin.
@@ -36,7 +36,7 @@ pub(crate) struct RobotsTable {
 }
 
 impl RobotsTable {
-    /// Returns the attribute of a compressed body, which goes into the item or into an object beside it.
+    /// Stores a compressed body in an attribute, or in an object that the attribute names; returns the attribute.
     async fn stow(&self, packed: Vec<u8>) -> Result<(&'static str, AttributeValue), PortError> {
         if packed.len() <= MOST_INSIDE {
             return Ok((BODY, AttributeValue::B(Blob::new(packed))));
@@ -68,7 +68,7 @@ impl RobotsStore for RobotsTable {
         let body = match (item.get(BODY), text_of(&item, OBJECT)) {
             (Some(AttributeValue::B(packed)), _) => inflate(|| what(origin), packed.as_ref())?.into(),
             (Some(_), _) => return Err(corrupt(what(origin), "its body is not binary")),
-            // A copy whose object was deleted counts as missing.
+            // A copy counts as missing if its object was deleted.
             (None, Some(object)) => match self.objects.get(object).await? {
                 Some(blob) => inflate(|| what(origin), &blob.bytes)?.into(),
                 None => return Ok(None),

@@ -1,4 +1,4 @@
-//! Rows of feeds and sites, one partition for each slot.
+//! Rows of feeds and sites, one partition per slot.
 
 use crate::error::corrupt;
 use crate::item::{self, Item, KEY, number, text, text_of};
@@ -10,14 +10,14 @@ use curlew_model::{Slot, Source, SourceKey};
 use curlew_ports::{PortError, Sources, Version};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The partition: the minute of the cycle.
+/// Partition key: the slot, which is a minute of the polling cycle.
 const SLOT: &str = "slot";
 /// Number of hexadecimal digits of a key that determine its slot: 64 bits.
 const SLOT_DIGITS: usize = 16;
-/// Number of keys of one slot from which on the rows between them are read at once: a request bills the bytes of all
-/// its rows, and a row alone costs as if it had four kilobytes.
+/// Minimum number of keys in a slot for which one range request reads the rows. A request bills the bytes of all its
+/// rows; a row that is read alone is billed as at least four kilobytes.
 const TOGETHER: usize = 32;
-/// Maximum number of rows that are read for each of them. Rows beyond that are read one by one.
+/// Maximum number of rows that the range request reads per key. The caller reads the remaining rows one by one.
 const SPREAD: usize = 4;
 
 /// Sources: one item for each feed and each site.
@@ -25,7 +25,7 @@ const SPREAD: usize = 4;
 pub(crate) struct SourceTable(pub(crate) Table);
 
 impl SourceTable {
-    /// Reads rows of a slot by all that lie between the first and the last of them, eventually consistently.
+    /// Reads the rows of `keys` in a slot through a range from the first to the last key, eventually consistently.
     async fn between(&self, slot: Slot, keys: &BTreeSet<&SourceKey>) -> Result<Vec<(Source, Version)>, PortError> {
         let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return Ok(Vec::new()) };
         let span = Span::Range((SLOT, number(slot.index())), (KEY, text(first.as_str()), text(last.as_str())));
@@ -38,7 +38,7 @@ impl SourceTable {
 
 #[async_trait]
 impl Sources for SourceTable {
-    /// Reads eventually consistently first, at half the price, and strongly if that finds nothing. A swap by a stale
+    /// Reads eventually consistently, for half the price, and again strongly if nothing is found. A swap with a stale
     /// version fails with a conflict.
     async fn get(&self, key: &SourceKey) -> Result<Option<(Source, Version)>, PortError> {
         let ask = |read| self.0.get("read a source", place(key), read);
@@ -49,7 +49,7 @@ impl Sources for SourceTable {
         found.as_ref().map(versioned).transpose()
     }
 
-    /// Reads what lies together in a slot, eventually consistently.
+    /// Reads sources of slots with many of the keys, eventually consistently; leaves out the others.
     async fn get_together(&self, keys: &[SourceKey]) -> Result<Vec<(Source, Version)>, PortError> {
         let mut slots: BTreeMap<u16, BTreeSet<&SourceKey>> = BTreeMap::new();
         for key in keys {
@@ -86,12 +86,12 @@ impl Sources for SourceTable {
     }
 }
 
-/// Returns a key's slot. A new source gets its slot by the same rule, so that the key alone leads to the row.
+/// Returns the slot of a key. A new source gets its slot by the same rule, so the key alone locates the row.
 fn slot(key: &SourceKey) -> Slot {
     Slot::from_hash(u64::from_str_radix(&key.as_str()[..SLOT_DIGITS], 16).unwrap_or(0))
 }
 
-/// Returns the state of a source. Refuses one whose slot is not that of its key: its row could not be found again.
+/// Returns the packed source. Fails if its slot is not that of its key: the row could not be found again.
 fn checked(source: &Source) -> Result<AttributeValue, PortError> {
     let (key, said, right) = (source.key(), source.slot().index(), slot(source.key()).index());
     if said != right {

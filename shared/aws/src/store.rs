@@ -1,4 +1,4 @@
-//! A stack's adapters.
+//! All adapters of a stack.
 
 use crate::connection::Connection;
 use crate::hosts::HostTable;
@@ -13,7 +13,7 @@ use crate::table::Table;
 use curlew_ports::Ports;
 use std::sync::Arc;
 
-/// A deployed stack. Cheap to clone; its parts share their clients.
+/// A deployed stack. Cheap to clone; its adapters share their clients.
 #[derive(Clone, Debug)]
 pub struct Store {
     pub(crate) hosts: Arc<HostTable>,
@@ -44,7 +44,7 @@ impl Store {
         }
     }
 
-    /// Returns the ports to the stack.
+    /// Returns the ports of the stack.
     pub fn ports(&self) -> Ports {
         Ports {
             ledger: self.hosts.clone(),

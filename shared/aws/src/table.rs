@@ -1,4 +1,4 @@
-//! A table of versioned items.
+//! A DynamoDB table of versioned items.
 
 use crate::chance::short_name;
 use crate::error::RequestContext;
@@ -11,7 +11,7 @@ use curlew_ports::{PortError, Version};
 
 /// Version of a new item.
 const FIRST: u64 = 1;
-/// Maximum number of items that one request reads, so that a long list comes in parts of a known size.
+/// Maximum number of items that one request reads, so that a long list comes in parts of bounded size.
 const PAGE: usize = 1_000;
 
 /// A table of a stack.
@@ -22,20 +22,20 @@ pub(crate) struct Table {
     stack: String,
 }
 
-/// Items that a list covers.
+/// Range of items that a list covers.
 #[derive(Clone, Debug)]
 pub(crate) enum Span {
     /// All items of the table.
     All,
-    /// Items whose attribute begins with a text. The other items are read and billed all the same.
+    /// Items with an attribute that begins with a text. The other items are read and billed too.
     Beginning(&'static str, &'static str),
     /// Items of one partition, in the order of their sort keys.
     Partition(&'static str, AttributeValue),
-    /// Items of one partition with sort keys from the first to the last of these, both included.
+    /// Items of one partition with sort keys between these two, both included.
     Range((&'static str, AttributeValue), (&'static str, AttributeValue, AttributeValue)),
 }
 
-/// Consistency of a read; a strong one costs twice as much.
+/// Consistency of a read; a strongly consistent one costs twice as much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Read {
     /// Eventually consistent: writes of the last second may be missing.
@@ -49,30 +49,30 @@ impl Table {
         Table { client, name, stack: stack.to_owned() }
     }
 
-    /// Describes a request to this table, for its errors.
+    /// Describes a request to this table, for error messages.
     pub(crate) fn context<'a>(&'a self, what: &'a str) -> RequestContext<'a> {
         RequestContext { what, kind: "table", name: &self.name, stack: &self.stack }
     }
 
-    /// Returns the item of a key.
+    /// Returns the item with this key.
     pub(crate) async fn get(&self, what: &str, key: Item, read: Read) -> Result<Option<Item>, PortError> {
         let get = self.client.get_item().table_name(&self.name).set_key(Some(key));
         let got = get.consistent_read(read == Read::Strong).send().await;
         Ok(got.map_err(|e| self.context(what).failed(e))?.item)
     }
 
-    /// Writes an item, whatever is there.
+    /// Writes an item unconditionally.
     pub(crate) async fn put(&self, what: &str, item: Item) -> Result<(), PortError> {
         let put = self.client.put_item().table_name(&self.name).set_item(Some(item));
         put.send().await.map(drop).map_err(|e| self.context(what).failed(e))
     }
 
-    /// Writes an item that must not exist yet; returns true if it was written.
+    /// Writes an item unless it exists; returns true if it was written.
     pub(crate) async fn insert(&self, what: &str, key: Item, state: AttributeValue) -> Result<bool, PortError> {
         self.write(what, key, None, FIRST, state).await
     }
 
-    /// Replaces an item if its version is still `seen`, or writes the first version if none was seen.
+    /// Replaces an item if its version is still `seen`; inserts it if `seen` is [`Version::ABSENT`].
     pub(crate) async fn swap(
         &self,
         what: &str,
@@ -102,8 +102,8 @@ impl Table {
         self.swap(what, key, seen, state).await
     }
 
-    /// Makes one conditional write. The condition also fails if this very write was made already and only its answer
-    /// was lost; the item that DynamoDB then returns carries this write's name.
+    /// Makes one conditional write. The condition also fails if an earlier attempt succeeded and only its response was
+    /// lost; the item that DynamoDB then returns has this write's name.
     async fn write(
         &self,
         what: &str,
@@ -138,8 +138,8 @@ impl Table {
         }
     }
 
-    /// Returns at most `limit` items after the key `after`, in the order of a partition's sort keys, else in the
-    /// table's own.
+    /// Returns at most `limit` items after the key `after`: in the order of the sort keys for a partition, else in the
+    /// table's own order.
     pub(crate) async fn list(
         &self,
         what: &str,
@@ -154,7 +154,7 @@ impl Table {
                 Span::Partition(name, value) => self.query(what, name, value, None, after, want).await?,
                 Span::Range((name, value), keys) => self.query(what, name, value, Some(keys), after, want).await?,
                 Span::All => self.scan(what, None, after, want).await?,
-                // Most of the items read may have another prefix.
+                // Many of the items that are read may have another prefix.
                 Span::Beginning(name, prefix) => self.scan(what, Some((name, prefix)), after, PAGE).await?,
             };
             listed.extend(items.into_iter().take(want));
@@ -166,7 +166,8 @@ impl Table {
         Ok(listed)
     }
 
-    /// Returns some attributes of all items. The items are read and billed in full, but sent without the rest.
+    /// Returns some attributes of all items. The items are read and billed in full, but sent without the other
+    /// attributes.
     pub(crate) async fn list_only(&self, what: &str, attributes: &[&str]) -> Result<Vec<Item>, PortError> {
         let (mut listed, mut after) = (Vec::new(), None);
         loop {

@@ -1,4 +1,4 @@
-//! Counts how often tables ask to slow down, also where the SDK asks again and nobody else hears of it.
+//! Counts throttled requests to tables, including those that the SDK retries silently.
 
 use crate::error::is_throttling;
 use aws_sdk_dynamodb::config::interceptors::FinalizerInterceptorContextRef;
@@ -8,18 +8,18 @@ use serde::Deserialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Number of refusals by tables since the start of the process. Clones share it.
+/// Number of throttled requests since the start of the process. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Throttles(Arc<AtomicU64>);
 
 impl Throttles {
-    /// Returns the number.
+    /// Returns the number of throttled requests.
     pub(crate) fn count(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// DynamoDB's form of an error.
+/// An error response of DynamoDB.
 #[derive(Deserialize)]
 struct Refusal {
     #[serde(rename = "__type")]

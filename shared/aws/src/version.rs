@@ -1,4 +1,4 @@
-//! The version of a stack's rows and objects.
+//! The version of the format of a stack's rows and objects.
 
 use crate::error::corrupt;
 use crate::item::{self, text};
@@ -6,35 +6,34 @@ use crate::store::Store;
 use crate::table::{Read, Table};
 use curlew_ports::{PortError, Version};
 
-/// Version that this program writes; it reads this and all earlier ones.
+/// Version that this program writes; it can read this version and all earlier ones.
 pub const KNOWN_VERSION: u32 = 1;
-/// Key of the item, among the marks: the functions that read it may read those.
+/// Key of the item in the table of marks: functions that read the version have permission to read marks.
 const KEY: &str = "m#version";
 
 impl Store {
-    /// Checks that the stack is of a version that this program knows; writes this program's version if the stack has
-    /// none or an earlier one. For once a process.
+    /// Checks that this program knows the stack's version; writes its own version if the stack has none or an earlier
+    /// one. Call it once per process.
     ///
     /// # Errors
-    /// [`PortError::Corrupt`] if a later program has written it, transport errors.
+    /// [`PortError::Corrupt`] if a newer program has written the stack, transport errors.
     pub async fn check_version(&self) -> Result<(), PortError> {
         check(&self.marks.0, &self.name).await
     }
 
-    /// Checks that no later program has written the stack, without writing anything: an eventually consistent read of
+    /// Checks that no newer program has written the stack, without writing anything: an eventually consistent read of
     /// one item.
     ///
     /// # Errors
-    /// [`PortError::Corrupt`] if a later program has written it, or if it is no version; transport errors.
+    /// [`PortError::Corrupt`] if a newer program has written the stack or the version is invalid, transport errors.
     pub async fn check_not_later(&self) -> Result<(), PortError> {
         known(&self.name, self.version().await?)
     }
 
-    /// Returns the version of the stack, without writing anything; `None` if no function or command has begun to use
-    /// it.
+    /// Returns the version of the stack, without writing anything; `None` if no function or command has used the stack.
     ///
     /// # Errors
-    /// [`PortError::Corrupt`] if it is no version, transport errors.
+    /// [`PortError::Corrupt`] if the version is invalid, transport errors.
     pub async fn version(&self) -> Result<Option<u32>, PortError> {
         Ok(read(&self.marks.0, &self.name).await?.map(|(found, _)| found))
     }
@@ -55,8 +54,8 @@ async fn check(table: &Table, stack: &str) -> Result<(), PortError> {
     }
 }
 
-/// Decides whether this program may work on a stack of this version: it reads what all earlier ones have written, and a
-/// stack without a version is new.
+/// Checks that this program can use a stack of this version: it reads all earlier versions, and a stack without a
+/// version is new.
 fn known(stack: &str, found: Option<u32>) -> Result<(), PortError> {
     let Some(found) = found.filter(|found| *found > KNOWN_VERSION) else { return Ok(()) };
     let why = format!(
@@ -65,7 +64,7 @@ fn known(stack: &str, found: Option<u32>) -> Result<(), PortError> {
     Err(corrupt(name(stack), why))
 }
 
-/// Returns the version of the stack, and that of its item.
+/// Returns the version of the stack, and the version of its item.
 async fn read(table: &Table, stack: &str) -> Result<Option<(u32, Version)>, PortError> {
     let what = || name(stack);
     let Some(item) = table.get("read the version", item::key(KEY), Read::Eventual).await? else { return Ok(None) };

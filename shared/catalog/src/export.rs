@@ -1,4 +1,4 @@
-//! Export: all current records, segment by segment. Only of unindexed ones rows are asked (docs/decisions/0077).
+//! Export: all current records, segment by segment. Rows are read only for unindexed segments (docs/decisions/0077).
 
 pub mod changes;
 
@@ -17,16 +17,16 @@ use std::sync::Arc;
 
 /// Maximum number of segments that are read at once: a request to a stack may take 30 ms.
 const SEGMENTS_AT_ONCE: usize = 32;
-/// Maximum bytes of segments that are read at once, by the largest so far; one is always read.
+/// Maximum number of bytes of segments read at once, estimated from the largest so far; one is always read.
 const BYTES_AT_ONCE: usize = 16 * 1024 * 1024;
 const ROWS_AT_ONCE: usize = 32;
-/// Upper bound on how far the clock of the machine that fetches is ahead of the one that writes the record.
+/// Upper bound on how far the clock of a machine that fetches is ahead of that of one that writes records.
 const CLOCKS_DIFFER: Millis = Millis::from_hours(1);
 
 /// Reads the current records of an index's store.
 pub struct Export<'a>(pub &'a Index);
 
-/// The records that an export is to hold; by default all of them.
+/// The records to export; by default all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordFilter {
     /// Only pages fetched at this instant or later.
@@ -44,7 +44,7 @@ impl RecordFilter {
             && self.language.as_ref().is_none_or(|wanted| record.language.as_ref() == Some(wanted))
     }
 
-    /// Returns the day of the first segments that can hold such a record, as in their keys.
+    /// Returns the day of the first segments that can contain a matching record, as in their keys.
     fn first_day(&self) -> Option<String> {
         self.since.map(|since| key_day(since - CLOCKS_DIFFER))
     }
@@ -58,12 +58,12 @@ struct Snapshot {
     blocked: BTreeSet<String>,
     manifests: BTreeMap<Year, Manifest>,
     new: BTreeSet<SegmentKey>,
-    /// Pages of which a new segment holds a later record, with the one record that counts; `None` if none does.
+    /// Pages with a later record in a new segment, and the location of their current record; `None` if they have none.
     revised: HashMap<PageId, Option<Location>>,
 }
 
 impl Snapshot {
-    /// True if a current record is part of the export: the filter takes it, and a search would find its page.
+    /// True if a current record is part of the export: the filter accepts it, and a search would find its page.
     fn takes(&self, at: &Location, record: &Record) -> bool {
         let manifest = self.manifest_of(&at.segment);
         let is_gone = manifest.is_some_and(|manifest| manifest.tombstones.contains(&record.id));
@@ -80,11 +80,11 @@ impl Snapshot {
         self.manifests.get(&segment_day(segment).get(..4)?.parse().ok()?)
     }
 
-    /// Says whether a record is the current one of its page; `None` if only the page's row knows.
+    /// Returns whether a record is the current one of its page; `None` if only the page's row can tell.
     fn is_current(&self, at: &Location, record: &Record) -> Option<bool> {
         match self.revised.get(&record.id) {
             Some(current) => Some(current.as_ref() == Some(at)),
-            // Publishing erases the records that do not count before it lists a segment.
+            // Before publishing lists a segment, it erases the records that are not current.
             None => (!self.new.contains(&at.segment)).then_some(true),
         }
     }
@@ -98,8 +98,8 @@ struct SegmentPart<T> {
 }
 
 impl Export<'_> {
-    /// Passes all records that a filter takes to `write`, one segment at a time in the order of keys, made by `encode`.
-    /// With `noarchive` a record has no text. A page that is there from beginning to end comes once.
+    /// Passes all records that match a filter to `write`, encoded by `encode`, one segment at a time in the order of
+    /// keys. Omits the text of `noarchive` records. A page that exists from beginning to end is passed once.
     pub async fn run<T: Send + 'static, E: From<StageError>>(
         &self,
         filter: RecordFilter,
@@ -117,7 +117,7 @@ impl Export<'_> {
         loop {
             while reads.len() < (BYTES_AT_ONCE / largest).clamp(1, SEGMENTS_AT_ONCE) {
                 let Some(key) = keys.try_next().await? else { break };
-                // Segments that came to be after the snapshot are left out.
+                // Segments written after the snapshot are left out.
                 let Some(key) = SegmentKey::new(&key).ok().filter(|key| snapshot.lists(key)) else { continue };
                 reads.push_back(self.portion(key, snapshot.clone(), encode.clone()));
             }
@@ -222,7 +222,7 @@ impl Export<'_> {
         Ok(SegmentPart { segment, offsets, output, bytes })
     }
 
-    /// Keeps those records of a new segment to which the rows of their pages point.
+    /// Keeps the records of a new segment that the rows of their pages point to.
     async fn current_records(&self, records: Vec<PlacedRecord>, snapshot: &Snapshot) -> Result<Vec<PlacedRecord>> {
         let is_open = |(at, record): &&(Location, Record)| snapshot.is_current(at, record).is_none();
         let mut rows = self.current(records.iter().filter(is_open).map(|(_, record)| &record.id)).await?.into_iter();

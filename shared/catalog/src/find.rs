@@ -23,13 +23,13 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Time for which the years are reused before they are listed again: a stale list never shows a page that is gone.
+/// Time for which the list of years is cached. A stale list never shows a page that is gone.
 const YEARS_KNOWN_FOR: Millis = Millis::from_mins(10);
-/// Number of thumbnails whose existence is checked side by side for one page of results.
+/// Number of thumbnails whose existence is checked concurrently for one page of results.
 const THUMBNAILS_AT_ONCE: usize = 16;
 /// Maximum number of tries of a query whose splits are merged away while it runs.
 const TRIES: u32 = 3;
-/// Maximum number of sites whose profile is read, each of them a read where the index is far away.
+/// Maximum number of sites whose profiles are read, each with a request if the store is remote.
 const PROFILES: usize = 2_000;
 
 /// Runs queries.
@@ -38,7 +38,7 @@ pub struct Finder {
     clock: Arc<dyn Clock>,
     splits: Splits,
     pool: Arc<dyn CpuPool>,
-    /// Told of every query.
+    /// Receives every query.
     pub(crate) events: Arc<dyn Events>,
     /// The manifests as they were last read, by year; `None` for one of another version.
     manifests: Mutex<BTreeMap<Year, Arc<Remembered<Option<Manifest>>>>>,
@@ -50,7 +50,7 @@ pub struct Finder {
     cursor_key: OnceLock<[u8; CURSOR_KEY_BYTES]>,
 }
 
-/// Bounds what open splits keep when a query ends, however it ends.
+/// Trims the memory of open splits when a query ends, however it ends.
 struct Trims<'a>(&'a Splits);
 
 impl Drop for Trims<'_> {
@@ -93,7 +93,7 @@ impl Finder {
         Finder { pool, ..self }
     }
 
-    /// Caches the ranges that it reads of the index here. This pays where objects are far away and memory is small.
+    /// Caches the ranges of the index that it reads. This pays off if the store is remote and memory is small.
     #[must_use]
     pub fn with_range_cache(self, cache: Arc<dyn RangeCache>) -> Finder {
         Finder { splits: self.splits.with_range_cache(cache), ..self }
@@ -105,8 +105,8 @@ impl Finder {
         let _same = self.cursor_key.set(key);
     }
 
-    /// Runs a query and returns `limit` hits from `start` on. Parts of it that cannot be understood are listed in
-    /// [`SearchResults::notes`]; [`FindError::BadQuery`] if nothing can be, or if the cursor is not the query's.
+    /// Runs a query and returns up to `limit` hits from `start` on. Lists parts that it cannot understand in
+    /// [`SearchResults::notes`]. Fails with [`FindError::BadQuery`] if it understands none, or the cursor is another's.
     pub async fn find(&self, text: &str, start: Start<'_>, limit: usize) -> Result<SearchResults, FindError> {
         let began = self.clock.monotonic();
         let found = self.run(text, start, limit, false).await;
@@ -133,7 +133,7 @@ impl Finder {
         let Some((mut hit, record)) = hit.and_then(|mut hit| hit.record.take().map(|record| (hit, record))) else {
             return Ok(None);
         };
-        // Copies are told of in lists alone.
+        // Copies are reported only in lists.
         hit.copies = 0;
         let text = text_for_assistants(&record).map(str::to_owned);
         Ok(Some(PageText { hit: self.with_thumbnail(hit).await?, text }))
@@ -180,7 +180,7 @@ impl Finder {
         })
     }
 
-    /// Answers a request for the page whose address a text is, if the index has it.
+    /// Answers a request whose text is the address of a page, if the index has that page.
     async fn at_address(&self, text: &str, request: &Request) -> Result<Option<Answer>> {
         let pages = pages_at(text);
         if pages.is_empty() {
@@ -205,12 +205,12 @@ impl Finder {
         Ok(Answer { results, suggestion, before, unsearched: opened.index.unreadable.clone() })
     }
 
-    /// Returns the sites of the index by host name, counted anew only if the index or the blocked hosts have changed.
+    /// Returns the sites of the index by host name, recounted only if the index or the blocked hosts have changed.
     pub async fn sites(&self) -> Result<Arc<[SiteEntry]>, PortError> {
         self.listed(&self.counted, sites).await
     }
 
-    /// Returns the sites of the index with their profiles, read anew only as [`Finder::sites`] are counted anew.
+    /// Returns the sites of the index with their profiles, cached like [`Finder::sites`].
     pub async fn site_profiles(&self) -> Result<Arc<[SiteProfile]>, PortError> {
         self.listed(&self.profiles, |splits, hidden| site_profiles(splits, hidden, PROFILES)).await
     }
@@ -235,7 +235,7 @@ impl Finder {
         Ok(sites)
     }
 
-    /// Runs a function over the splits that may match, and once more if some are merged away meanwhile.
+    /// Runs a function over the splits that may match, and again if some are merged away meanwhile.
     async fn look_at<T, F>(&self, may_match: impl Fn(&SplitEntry) -> bool, look: F) -> Result<(Opened, T)>
     where
         T: Send + 'static,
@@ -277,7 +277,7 @@ impl Finder {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
-            // A missing part may be on its way for another query, and is then not requested again.
+            // If another query is fetching the missing parts, none is fetched here, and the function runs again.
             if !self.splits.fetch(&opened.splits).await? && !error.is_not_here() {
                 return Err(search_error(error));
             }
@@ -336,7 +336,7 @@ impl Finder {
         Ok(years)
     }
 
-    /// Leaves out a thumbnail that is no object (yet); a frame exists as long as its record.
+    /// Removes a thumbnail from a hit if its object does not exist (yet); a frame exists as long as its record.
     async fn with_thumbnail(&self, mut hit: SearchHit) -> Result<SearchHit, PortError> {
         if let Some(ThumbnailId::Object(image)) = &hit.thumbnail
             && !has_thumbnail(self.blobs.as_ref(), image).await?
@@ -361,7 +361,7 @@ struct Opened {
     hidden: Arc<Hidden>,
 }
 
-/// Returns the error of an object store; nothing else can fail here but by its contents.
+/// Returns the error of the object store; any other failure here is due to the store's contents.
 fn port_error(error: StageError) -> PortError {
     match error {
         StageError::Port(error) => error,
@@ -369,7 +369,7 @@ fn port_error(error: StageError) -> PortError {
     }
 }
 
-/// Returns the pages of a pasted address: either scheme, with and without a last slash; none if it is no address.
+/// Returns the pages that a pasted URL may mean, with either scheme, and with or without a final slash; or none.
 fn pages_at(text: &str) -> BTreeSet<PageId> {
     let text = text.trim();
     let is_web = |scheme: &str| scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");

@@ -1,10 +1,10 @@
-//! Frames of zstd. A thread reuses one context: making one clears tables of some hundred kilobytes.
+//! Frames of zstd. Each thread reuses one context, since creating one clears tables of some hundred kilobytes.
 
 use curlew_ports::stage::{Result, StageError};
 use std::cell::RefCell;
 use zstd::bulk::Compressor;
 
-/// Compression level: fast, but messages and stored objects are paid for by the byte.
+/// Compression level: fast, but not the fastest, since messages and stored objects are billed by the byte.
 const LEVEL: i32 = 3;
 
 thread_local! {

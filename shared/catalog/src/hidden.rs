@@ -33,13 +33,13 @@ impl Hidden {
     }
 }
 
-/// The blocked hosts, as many visits ask for them at once: one reading serves all who asked before it began. So whoever
-/// asks gets every block that was made before.
+/// The blocked hosts, for many concurrent visits: one read serves all callers that asked before it began. So every
+/// caller sees all blocks made before its call.
 #[derive(Debug, Default)]
 pub struct HiddenHosts {
-    /// Counts those who ask and the readings, in one order.
+    /// Number of calls and reads so far, which orders them.
     order: AtomicU64,
-    /// The last reading, and when it began in that order.
+    /// Number of the last read in that order, and its result.
     last: Mutex<(u64, Arc<BTreeSet<String>>)>,
 }
 
@@ -57,7 +57,7 @@ impl HiddenHosts {
     }
 }
 
-/// Returns the hosts whose pages are not found.
+/// Returns the hosts whose pages are hidden.
 pub async fn hidden_hosts(blobs: &dyn Blobs) -> Result<BTreeSet<String>> {
     Ok(hidden(blobs).await?.hosts)
 }
@@ -77,7 +77,7 @@ pub fn is_hidden(names: &BTreeSet<String>, url: &str) -> bool {
     !names.is_empty() && Url::parse(url).is_ok_and(|url| url.host_str().is_some_and(|h| covering(names, h).is_some()))
 }
 
-/// Returns the one of these names that a host is or is below, the longest if several are.
+/// Returns the longest of these names that a host is equal to or below.
 pub fn covering<'a>(names: &'a BTreeSet<String>, host: &str) -> Option<&'a String> {
     let mut above = std::iter::successors(Some(host), |name| name.split_once('.').map(|(_, parent)| parent));
     above.find_map(|name| names.get(name))

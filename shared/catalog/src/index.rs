@@ -23,21 +23,21 @@ use futures::stream::{self, Stream, StreamExt, TryStreamExt};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-/// Number of pages at which a portion is built as one split, unless configured; it bounds the memory.
+/// Default number of pages at which a portion is closed and built as one split; it limits memory.
 pub const PAGES_PER_SPLIT: usize = 20_000;
 /// Bytes of text after which a split is closed.
 pub const TEXT_PER_SPLIT: usize = 64 * 1024 * 1024;
-/// Maximum total size of splits that are merged into one, in bytes; merging holds them in memory.
+/// Maximum total size of splits that are merged into one, in bytes; merging keeps them in memory.
 const MERGE_BYTES: u64 = 256 * 1024 * 1024;
-/// Time for which unlisted objects are kept, longer than any program takes to list what it has put.
+/// Time for which unlisted objects are kept, longer than any program takes to list an object that it has put.
 const RETIRED_FOR: Millis = Millis::from_days(1);
-/// Number of portions that are built side by side, unless configured. Another one is read meanwhile.
+/// Default number of portions that are built concurrently. Another one is read meanwhile.
 pub const PORTIONS_AT_ONCE: usize = 2;
 const SEGMENTS_AT_ONCE: usize = 8;
 const ROWS_AT_ONCE: usize = 32;
 /// Maximum number of retries of publishing while another indexer publishes the same segments.
 const RACES: u32 = 8;
-/// Age in days from which on all segments of a day are certainly written.
+/// Age in days at which all segments of a day are certainly written.
 const SEALED_AFTER_DAYS: u64 = 2;
 /// Age in days up to which rows of a segment may still be missing; less than [`SEALED_AFTER_DAYS`].
 const UNDECIDED_DAYS: u64 = 1;
@@ -52,9 +52,9 @@ pub struct Index {
     pub clock: Arc<dyn Clock>,
     /// Pool in which splits are built and merged.
     pub pool: Arc<dyn CpuPool>,
-    /// Number of portions that are built side by side, at least one.
+    /// Number of portions that are built concurrently, at least one.
     pub portions_at_once: usize,
-    /// Number of pages at which a portion is closed; [`PAGES_PER_SPLIT`] but in tests.
+    /// Number of pages at which a portion is closed; [`PAGES_PER_SPLIT`] except in tests.
     pub pages_per_split: usize,
 }
 
@@ -88,20 +88,20 @@ impl NewRecords {
 
 impl Index {
     /// Publishes the new segments of a year, rewrites splits of an older format, and merges those that are due. Each
-    /// portion is listed once built, so the next run takes up the rest of one that dies. Two indexers may run at once.
+    /// portion is listed as soon as it is built, so the next run continues one that died. Two indexers may run at once.
     pub async fn publish(&self, year: Year) -> Result<PublishReport> {
         let mut done = PublishReport::default();
         let mut races = 0;
         while let Err(error) = self.publish_new(year, &mut done).await {
             races += 1;
-            // Another indexer has published some of the same segments: publish what is left.
+            // Another indexer has published some of the same segments: publish the rest.
             if races >= RACES || !is_race(&error) {
                 return Err(error);
             }
         }
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
         let old = manifest.splits.iter().filter(|split| !split.is_current());
-        // All of them are searched meanwhile: each new split takes the place of the old one.
+        // All pages can be found meanwhile: each new split replaces an old one.
         self.merge_all(year, old.map(rewriting).collect(), &mut done).await?;
         let now = self.clock.now();
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
@@ -139,7 +139,7 @@ impl Index {
             if let Some(error) = failed {
                 return Err(error);
             }
-            // The day on which the segments were listed is sealed, not a later one for which some of them waited.
+            // The sealed day is counted from the listing, which lacks segments that were written later.
             let sealed = (began - Millis::from_days(SEALED_AFTER_DAYS)).day();
             change_manifest(self.blobs.as_ref(), year, |m| Ok(m.seal(&sealed))).await?;
         }
@@ -165,7 +165,7 @@ impl Index {
         Ok(unlisted_segments(self.blobs.as_ref(), &segment::year_prefix(year), manifest).await?)
     }
 
-    /// Reads segments, some at once, and divides what they hold into portions. After an error there is no more.
+    /// Reads segments, several at once, and divides their records into portions. Ends after an error.
     fn portions(&self, segments: Vec<SegmentKey>) -> impl Stream<Item = Result<NewRecords>> + '_ {
         let reads = stream::iter(segments).map(|key| self.read(key)).buffered(SEGMENTS_AT_ONCE);
         stream::unfold(Some(Box::pin(reads)), async |reads| {
@@ -183,8 +183,8 @@ impl Index {
         })
     }
 
-    /// Reads a segment; nothing of one that is left to the next run. A record counts only if its page's row points to
-    /// it; one that no row will ever point to is erased, since nothing would erase it with its page.
+    /// Reads a segment; returns nothing if it is left to the next run. A record counts only if its page's row points to
+    /// it; one that no row will ever point to is erased, since the removal of its page would not erase it.
     async fn read(&self, key: SegmentKey) -> Result<NewRecords> {
         let mut batch = NewRecords::default();
         let Some(blob) = self.blobs.get(key.as_str()).await? else {
@@ -222,7 +222,7 @@ impl Index {
                 None if !is_settled => return Ok(NewRecords::default()),
                 Some(state) if state.is_open() && !is_settled => return Ok(NewRecords::default()),
                 Some(PageState::Accepted { location: at, .. }) if record.replaces.as_ref() == Some(&at) => {
-                    // A page that has changed is listed under the same condition.
+                    // The row of a changed page may still be moved to this record.
                     if !is_settled {
                         return Ok(NewRecords::default());
                     }
@@ -251,7 +251,7 @@ impl Index {
         Ok(batch)
     }
 
-    /// Erases a page's replaced records, to which only the first leads, the oldest first; returns their years.
+    /// Erases the chain of a page's replaced records from `at` on, the oldest first; returns their years.
     async fn erase_replaced(&self, page: &PageId, at: &Location) -> Result<BTreeSet<Year>> {
         let blobs = self.blobs.as_ref();
         let (mut records, mut next) = (Vec::new(), Some(at.clone()));
@@ -261,7 +261,7 @@ impl Index {
                     next.clone_from(&record.replaces);
                     records.push((at, record));
                 }
-                // Fsck finds a segment that is damaged; its repair keeps no record that a newer one has replaced.
+                // Fsck repairs damaged segments, and drops records that a newer one has replaced.
                 Ok(_) | Err(StageError::Port(PortError::NotFound(_) | PortError::Corrupt { .. })) => {}
                 Err(error) => return Err(error),
             }
@@ -274,7 +274,7 @@ impl Index {
         Ok(years)
     }
 
-    /// Publishes a portion whose rows were read from `began` on, after the manifest of this generation.
+    /// Publishes a portion whose rows were read from `began` on, based on the manifest of this generation.
     async fn add(&self, year: Year, batch: NewRecords, began: Timestamp, generation: u64) -> Result<PublishReport> {
         if batch.segments.is_empty() {
             return Ok(PublishReport::default());
@@ -322,7 +322,7 @@ impl Index {
         Ok(())
     }
 
-    /// Makes merges of different splits, as many at once as portions but one: a merge needs more memory.
+    /// Runs merges concurrently, but one fewer than portions, since a merge needs more memory.
     async fn merge_all(&self, year: Year, merges: Vec<Merge>, done: &mut PublishReport) -> Result<()> {
         let at_once = self.portions_at_once.saturating_sub(1).max(1);
         let merges = stream::iter(merges).map(|(keys, tier)| self.merge(year, keys, tier));
@@ -333,7 +333,7 @@ impl Index {
         Ok(())
     }
 
-    /// Merges splits into one of a tier, or rewrites one without pages that are gone; nothing if another was faster.
+    /// Merges splits into one of a tier, or rewrites one without pages that are gone; no-op if another was faster.
     async fn merge(&self, year: Year, keys: Vec<String>, tier: Option<Tier>) -> Result<PublishReport> {
         let began = self.clock.now();
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
@@ -399,7 +399,7 @@ impl Index {
         Ok(compute(self.pool.as_ref(), CpuTask::Build, work).await?)
     }
 
-    /// Deletes objects that have not been listed for [`RETIRED_FOR`]: merged splits, and those of a dead program.
+    /// Deletes splits that have not been listed for [`RETIRED_FOR`]: merged ones, and those of crashed programs.
     async fn sweep(&self, year: Year) -> Result<()> {
         let there = all_keys(self.blobs.as_ref(), &format!("splits/{year:04}/"), None).await?;
         let now = self.clock.now();
@@ -417,7 +417,7 @@ impl Index {
     }
 }
 
-/// The splits of a merge, and the tier of the result; none to rewrite one split in its tier.
+/// The keys of the splits of a merge, and the tier of the result; `None` rewrites one split in its tier.
 type Merge = (Vec<String>, Option<Tier>);
 
 fn rewriting(split: &SplitEntry) -> Merge {

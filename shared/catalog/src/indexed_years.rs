@@ -26,8 +26,8 @@ pub struct IndexedYear {
     pub is_newer: bool,
 }
 
-/// Returns the years of the index, newest first, with one listing and one read for each; a year without a split is left
-/// out. Pages whose `unavailable_after` has passed count until they are removed.
+/// Returns the years of the index that have splits, newest first, with one listing and one read for each year. Pages
+/// whose `unavailable_after` has passed count until they are removed.
 pub async fn indexed_years(blobs: &dyn Blobs) -> Result<Vec<IndexedYear>> {
     let mut years = Vec::new();
     for year in manifest_years(blobs).await?.into_iter().rev() {

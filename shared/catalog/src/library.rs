@@ -1,4 +1,4 @@
-//! The door of the catalog: records, the index over them, search and removal, built once.
+//! Entry point of the catalog: records, the index over them, search and removal, built once.
 
 use crate::export::Export;
 use crate::find::Finder;
@@ -15,7 +15,7 @@ pub const RAW_LIFETIME: Millis = Millis::from_days(30);
 
 /// The records of pages, and everything that reads, publishes and removes them.
 pub struct Library {
-    /// Publishes.
+    /// Publishes the index.
     pub index: Index,
     /// Runs queries.
     pub finder: Arc<Finder>,
@@ -26,7 +26,7 @@ pub struct Library {
 }
 
 impl Library {
-    /// Returns the library over these ports.
+    /// Creates a library over these ports.
     pub fn over(ports: &Ports, clock: &Arc<dyn Clock>, pool: &Arc<dyn CpuPool>, events: &Arc<dyn Events>) -> Library {
         let Ports { pages, blobs, .. } = ports;
         let mut finder = Finder::new(blobs.clone(), clock.clone()).with_pool(pool.clone());
@@ -51,14 +51,14 @@ impl Library {
         Export(&self.index)
     }
 
-    /// True if there is something new to publish. Nothing is written for the answer.
+    /// True if there is something new to publish. Writes nothing.
     pub async fn has_unpublished(&self) -> Result<bool> {
         let this = self.this_year();
         Ok(self.index.has_unpublished(this).await? || self.index.has_unpublished(this - 1).await?)
     }
 
-    /// Publishes new records: soon after they have come, or a few times a day. Last year's too, since those of its last
-    /// hours are published in the first of the next; and once, older years that another version has written.
+    /// Publishes new records, soon after they have arrived or a few times a day. Includes last year, since records of
+    /// its last hours are published in the next year, and older years whose splits have an older format.
     pub async fn publish(&self) -> Result<Vec<(Year, PublishReport)>> {
         let this = self.this_year();
         let mut done = Vec::new();
@@ -70,7 +70,7 @@ impl Library {
         Ok(done)
     }
 
-    /// Monthly: merges the indexes of older years, so that what is gone leaves them for good.
+    /// Merges the indexes of older years, so that removed pages leave them for good. Runs monthly.
     pub async fn archive(&self) -> Result<Vec<(Year, PublishReport)>> {
         let this = self.this_year();
         let mut done = Vec::new();
@@ -80,7 +80,7 @@ impl Library {
         Ok(done)
     }
 
-    /// Refreshes the index of one year by hand.
+    /// Removes the expired pages of one year and merges its splits, at an operator's request.
     pub async fn refresh(&self, year: Year) -> Result<PublishReport> {
         for id in self.index.expired(year).await? {
             self.removal.remove(&id, Gone::Expired).await?;

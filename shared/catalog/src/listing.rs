@@ -5,7 +5,7 @@ use curlew_ports::{Blobs, Hosts, Pages, PortError, Sources};
 use futures::stream::{self, Stream, TryStreamExt};
 
 const KEYS: usize = 1_000;
-/// Rows of pages that one call lists: about the megabyte that one answer of DynamoDB holds.
+/// Number of rows of pages that one call lists: about 1 MB, the maximum of a DynamoDB response.
 const ROWS: usize = 2_000;
 const STATE_ROWS: usize = 1_000;
 
@@ -44,7 +44,7 @@ pub async fn each_page(pages: &dyn Pages, mut take: impl FnMut(Page)) -> Result<
     Ok(())
 }
 
-/// Returns what `choose` makes of at most `rows` rows after `after`, `most` at most, and where the next call goes on.
+/// Applies `choose` to at most `rows` rows after `after`. Returns up to `most` values, and where to continue.
 pub async fn choose_from<T>(
     pages: &dyn Pages,
     after: Option<PageId>,
@@ -65,7 +65,7 @@ pub async fn choose_from<T>(
 }
 
 /// Passes the rows of pages after `after` to `take`, until it has taken `rows` of them, at least one, or refuses one.
-/// Returns the row after which the next call goes on, which is the last one taken, if rows are left.
+/// Returns the last row taken, after which the next call continues, if rows are left.
 pub async fn pages_from(
     pages: &dyn Pages,
     mut after: Option<PageId>,
@@ -94,7 +94,7 @@ pub async fn each_source(sources: &dyn Sources, take: impl FnMut(Source)) -> Res
     sources_from(sources, None, usize::MAX, take).await.map(drop)
 }
 
-/// Passes at most `rows` rows after `after`, and at least one, to `take`; returns where the next call goes on.
+/// Passes at most `rows` rows after `after`, and at least one, to `take`; returns where the next call continues.
 pub async fn sources_from(
     sources: &dyn Sources,
     mut after: Option<SourceKey>,

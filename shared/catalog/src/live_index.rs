@@ -24,7 +24,7 @@ pub(crate) struct LiveIndex {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Unsearched {
     pub(crate) pages: u64,
-    /// Years of which the manifest cannot be read, so that the number of their pages is unknown.
+    /// Years whose manifests cannot be read, so that the number of their pages is unknown.
     pub(crate) years: Vec<Year>,
 }
 
@@ -41,7 +41,7 @@ impl LiveIndex {
         let years = years.collect();
         let manifests: Vec<&Manifest> = manifests.iter().filter_map(|manifest| (**manifest).as_ref()).collect();
         // Splits of a format that cannot be read are left out until the next publishing has replaced them. All of their
-        // pages count as not searched: what another version says of a split does not tell whether it may match.
+        // pages count as not searched, since bounds of another version do not tell whether a split may match.
         let pages = manifests.iter().map(|manifest| manifest.unreadable_docs()).sum();
         let known: HashMap<&str, &Arc<BTreeSet<PageId>>> =
             last.entries.iter().map(|entry| entry.key.as_str()).zip(&last.outdated).collect();

@@ -33,7 +33,7 @@ pub(crate) fn parse_manifest(year: Year, bytes: Option<&[u8]>) -> Result<Manifes
     bytes.map_or_else(|| Ok(Manifest::new(year)), Manifest::from_json).map_err(search_error)
 }
 
-/// Reads the manifest of a year as [`parse_manifest`] does; `None` if another version has written it, which is logged.
+/// Parses a manifest like [`parse_manifest`]; `None` if another version has written it, which is logged.
 pub(crate) fn parse_if_known(year: Year, bytes: Option<&[u8]>) -> Result<Option<Manifest>> {
     match bytes.map(Manifest::from_json) {
         None => Ok(Some(Manifest::new(year))),
@@ -49,7 +49,7 @@ pub(crate) fn parse_if_known(year: Year, bytes: Option<&[u8]>) -> Result<Option<
     }
 }
 
-/// Loads the manifest of a year as [`load_manifest`] does; `None` if another version has written it, which is logged.
+/// Loads the manifest of a year like [`load_manifest`]; `None` if another version has written it, which is logged.
 pub(crate) async fn load_if_known(blobs: &dyn Blobs, year: Year) -> Result<Option<Manifest>> {
     let blob = blobs.get(&manifest_key(year)).await?;
     parse_if_known(year, blob.as_ref().map(|blob| blob.bytes.as_ref()))
@@ -80,10 +80,10 @@ pub async fn unlisted_segments(
     Ok(keys.iter().filter_map(|key| SegmentKey::new(key).ok()).filter(|key| !manifest.is_indexed(key)).collect())
 }
 
-/// Turns an error of the search index into what the caller does next.
+/// Converts an error of the search index into one that tells the caller what to do next.
 pub fn search_error(error: SearchError) -> StageError {
     match error {
-        // Somebody else was faster.
+        // Another writer was faster.
         SearchError::Stale(_) => StageError::Port(PortError::Conflict),
         error => StageError::Port(PortError::Corrupt { what: "the index".into(), why: error.to_string() }),
     }

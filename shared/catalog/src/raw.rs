@@ -1,6 +1,6 @@
-//! Raw pages: what was fetched of accepted pages, kept for a time where the operator asks for it. A page is one zstd
+//! Raw pages: accepted pages as they were fetched, kept for a time if the operator asks for it. A page is one zstd
 //! frame of the object that belongs to its segment, with three WARC records: the request, the response with its body
-//! decoded, and as `metadata` the job of extraction without the document.
+//! decoded, and, as `metadata`, the extraction job without the document.
 
 use crate::frames::compressed;
 use crate::hidden::{hidden_hosts, is_hidden};
@@ -25,13 +25,13 @@ pub const RAW_PREFIX: &str = "raw/";
 const MAX_BLOCK: u64 = 16 << 20;
 /// Time after which the segment of raw pages is certainly written, if it ever will be.
 const SETTLED_AFTER: Millis = Millis::from_days(2);
-/// Objects that are deleted at once: a request to a stack may take 30 ms.
+/// Number of objects that are deleted at once: a request to a stack may take 30 ms.
 const DELETED_AT_ONCE: usize = 16;
 
 /// A page as it was fetched.
 #[derive(Clone, Debug)]
 pub struct RawPage {
-    /// The job of its extraction: without the document, with the heads of the call.
+    /// The extraction job: without the document, with the heads of the call.
     pub job: ExtractJob,
     /// The body, decoded, in its own charset.
     pub body: Bytes,
@@ -60,7 +60,7 @@ pub fn pack(job: &ExtractJob, exchange: &Exchange, body: &[u8]) -> Result<Bytes>
     let about = ExtractJob {
         body: PageBody::Inline(Bytes::new()),
         exchange: None,
-        // Extraction of a kept page reads the feed's row.
+        // Extraction of a raw page reads the feed's row instead.
         named_by: None,
         image: None,
         is_without_row: false,
@@ -78,7 +78,7 @@ pub(crate) fn unpack(frame: &[u8]) -> Option<RawPage> {
     let response = Bytes::from(response?);
     let body_length = http::response(&response)?.body.len();
     let (head, body) = response.split_at(response.len() - body_length);
-    // The length is written anew.
+    // `write_response` adds the length again.
     let (lines, _) = std::str::from_utf8(head).ok()?.strip_suffix("\r\n")?.rsplit_once("Content-Length: ")?;
     let lines = lines.to_owned();
     let request = String::from_utf8(request?).ok()?.strip_suffix("\r\n")?.to_owned();
@@ -111,11 +111,11 @@ fn write_record(out: &mut Vec<u8>, job: &ExtractJob, kind: &str, content_type: &
 /// An accepted page that is kept raw.
 #[derive(Clone, Debug)]
 pub struct RawEntry {
-    /// Place of its record.
+    /// Location of its record.
     pub at: Location,
     /// Record of the page.
     pub record: Record,
-    /// JPEG that lies beside the record.
+    /// JPEG that is stored next to the record.
     pub thumbnail: Option<Bytes>,
     frame: Bytes,
 }
@@ -149,7 +149,7 @@ pub struct RawPages {
 }
 
 impl RawPages {
-    /// Deletes raw pages kept long enough, or without a segment; returns their number. The next call goes on.
+    /// Deletes objects that are too old or have no segment; returns their number. Run it again after an error.
     pub async fn expire(&self) -> Result<usize> {
         let blobs = self.blobs.as_ref();
         let keys = all_keys(blobs, RAW_PREFIX, None).await?;
@@ -167,7 +167,7 @@ impl RawPages {
         self.delete(&keys.iter().filter(is_left).collect::<Vec<_>>()).await
     }
 
-    /// Returns the keys of raw pages since a day, in order, each with its segment, which exists.
+    /// Returns the keys of raw pages since a day, in order, each with its segment; leaves out those without one.
     pub async fn objects(&self, since: Timestamp) -> Result<Vec<(String, SegmentKey)>> {
         let (blobs, first) = (self.blobs.as_ref(), key_day(since));
         let keys = all_keys(blobs, RAW_PREFIX, Some(format!("{RAW_PREFIX}{first}"))).await?;
@@ -178,7 +178,7 @@ impl RawPages {
         Ok(keys.iter().filter_map(|key| Some((key.clone(), segment(key)?))).collect())
     }
 
-    /// Returns the pages of one object whose records stand in its segment. Rows may say that a record is outdated.
+    /// Returns the pages of one object whose records are in its segment, without asking their rows if they are current.
     pub async fn pages(&self, key: &str, segment: &SegmentKey) -> Result<Vec<RawEntry>> {
         let blobs = self.blobs.as_ref();
         let (Some(raw), Some(blob)) = (blobs.get(key).await?, blobs.get(segment.as_str()).await?) else {

@@ -32,7 +32,7 @@ impl<T> Remembered<T> {
         };
         let value = Arc::new(parse(blob.as_ref().map(|blob| blob.bytes.as_ref()))?);
         let content = (value, blob.map(|blob| blob.tag));
-        // Somebody may have read a later one meanwhile; then the next question gets that again.
+        // Another caller may have stored a later version meanwhile; then the next call reads that again.
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(content.clone());
         Ok(content)
     }

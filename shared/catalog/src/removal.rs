@@ -1,5 +1,5 @@
-//! Removal: deletes pages that are gone from the web or must not be shown. It is the only stage but publishing that
-//! changes manifests and records; what reads documents of strangers sends it jobs.
+//! Removal: deletes pages that are gone from the web or must not be shown. Apart from publishing, it is the only stage
+//! that changes manifests and records; stages that read untrusted documents send it jobs.
 
 use crate::object::json;
 use crate::segment::{key_day, segment_year};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// Prefix of the keys of audit lines.
 pub const AUDIT_PREFIX: &str = "audit/";
-/// Number of records of one page that replaced each other and are erased together; publishing erases all but the last.
+/// Maximum number of records of one page that replace each other; publishing erases all but the last.
 pub(crate) const REPLACED_IN_A_ROW: usize = 16;
 const ROW_TRIES: u32 = 4;
 const SEEN_SINCE: &str = "the page was accepted, or found present, after it was judged";
@@ -33,7 +33,7 @@ pub struct Removal {
     events: Arc<dyn Events>,
 }
 
-/// A line of the audit: the page that was removed, the time and the reason. It holds nothing of the page's text.
+/// A line of the audit: the page that was removed, the time and the reason. It contains nothing of the page's text.
 #[derive(Serialize)]
 struct AuditLine<'a> {
     at: Timestamp,
@@ -63,8 +63,8 @@ impl Removal {
         self.remove_all(vec![id.clone()], reason, false).await
     }
 
-    /// Removes pages as [`Removal::remove`] does, and images of their sites if `with_site_images`. Each segment is
-    /// rewritten once for each age of records. A damaged record gives an error once the other pages are removed.
+    /// Removes pages like [`Removal::remove`], and images of their sites if `with_site_images`. Each segment is
+    /// rewritten once for each age of records. A damaged record causes an error after the other pages are removed.
     pub async fn remove_all(&self, mut ids: Vec<PageId>, reason: Gone, with_site_images: bool) -> Result<()> {
         for _ in 0..ROW_TRIES {
             ids = self.try_to_remove(ids, reason, with_site_images).await?;
@@ -81,7 +81,7 @@ impl Removal {
         for id in ids {
             let Some((page, seen)) = self.pages.get(&id).await? else { continue };
             let PageState::Accepted { year, location, .. } = &page.state else { continue };
-            // A page whose record is damaged is hidden all the same.
+            // A page whose record is damaged is hidden as well.
             years.entry(*year).or_default().insert(id.clone());
             match self.records(location).await {
                 Err(error) if error.kind() == JobFailure::Permanent => damaged = Err(error),
@@ -145,13 +145,13 @@ impl Removal {
         damaged.map(|()| left)
     }
 
-    /// Returns true if a removal of the page was cut off: its tombstone is there, or its record is erased.
+    /// True if a removal of the page has begun: its tombstone exists, or its record is erased.
     async fn has_begun(&self, id: &PageId, year: Year, location: &Location) -> Result<bool> {
         let (manifest, _) = manifest::load_manifest(self.blobs.as_ref(), year).await?;
         Ok(manifest.tombstones.contains(id) || self.records(location).await?.is_empty())
     }
 
-    /// Notes that a page becomes unavailable at another time than its record says, and that it was found present.
+    /// Sets the time at which a page becomes unavailable, overriding its record, and notes that it was found present.
     async fn expire(
         &self,
         job: &RemovalJob,
@@ -198,7 +198,7 @@ impl Removal {
         Ok(records)
     }
 
-    /// Does the job, which may have been done before.
+    /// Runs a job, which may have run before.
     pub async fn run(&self, job: &RemovalJob) -> Result<Verdict> {
         match &job.change {
             IndexChange::Expire { at, validators } => self.expire(job, *at, validators.as_ref()).await,
@@ -206,7 +206,7 @@ impl Removal {
                 let Some((page, _)) = self.pages.get(&job.page).await? else { return Ok(Verdict::Done) };
                 let PageState::Accepted { year, location, .. } = &page.state else { return Ok(Verdict::Done) };
                 let is_void = sampling::is_seen_since(&page, job.judged_at);
-                // Half a removal would be a page that is accepted and never found.
+                // A half-finished removal would leave an accepted page that is never found.
                 if is_void && !self.has_begun(&page.id, *year, location).await? {
                     return Ok(Verdict::Drop(SEEN_SINCE.into()));
                 }

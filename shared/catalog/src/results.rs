@@ -72,7 +72,7 @@ pub struct PageText {
 /// Reasons why there are no results.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
-    /// Nothing of the query can be understood.
+    /// No part of the query can be understood, or the cursor is not the query's.
     #[error(transparent)]
     BadQuery(QueryError),
     /// The index cannot be reached.

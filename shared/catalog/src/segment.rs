@@ -1,5 +1,5 @@
-//! Segments: objects that hold many records, each in its own zstd frame, so that one record is readable by range and
-//! the whole by any tool that reads `jsonl.zst`. The thumbnail of a page's own image lies before its record, in a frame
+//! Segments: objects that hold many records, each in a separate zstd frame, so that one record can be read by range and
+//! the whole by any tool that reads `jsonl.zst`. The thumbnail of a page's own image precedes its record, in a frame
 //! that zstd tools skip.
 
 use crate::frames::compressed;
@@ -28,7 +28,7 @@ const ERASE_TRIES: u32 = 8;
 /// Prefix of the keys of segments.
 pub const SEGMENTS: &str = "segments/";
 
-/// Returns a day as keys have it: `2026/11/21`.
+/// Returns a day in the form of keys: `2026/11/21`.
 pub fn key_day(at: Timestamp) -> String {
     at.day().replace('-', "/")
 }
@@ -51,14 +51,14 @@ pub(crate) fn year_prefix(year: Year) -> String {
 pub struct Draft {
     /// The record.
     pub record: Record,
-    /// JPEG.
+    /// Thumbnail as JPEG.
     pub thumbnail: Option<Bytes>,
     /// The page as it was fetched, if it is kept: a frame that [`crate::raw`] made.
     pub raw: Option<Bytes>,
 }
 
-/// Writes records as one segment, and before it the object of their raw pages, if some are kept; returns the locations
-/// of the records, in order. The raw pages are kept from the day that a record names already, else from now on.
+/// Writes records as one segment, after the objects of their raw pages, if any are kept; returns the locations of the
+/// records, in order. Raw pages are stored under the day that a record already names, or else under today.
 pub async fn write(
     blobs: &dyn Blobs,
     drafts: impl IntoIterator<Item = &Draft>,
@@ -111,7 +111,7 @@ fn skippable(magic: u32, content: u32) -> [u8; SKIPPABLE_HEADER] {
 pub async fn thumbnail(blobs: &dyn Blobs, at: &Location) -> Result<Option<Bytes>, PortError> {
     let frame = match blobs.get_range(at.segment.as_str(), at.offset, at.length).await {
         Ok(frame) => frame,
-        // The location comes from a request, so any may be asked for.
+        // The location comes from a request, so it may be arbitrary.
         Err(PortError::NotFound(_) | PortError::Corrupt { .. }) => return Ok(None),
         Err(other) => return Err(other),
     };
@@ -151,7 +151,7 @@ pub fn decode_all(segment: &SegmentKey, bytes: &Bytes) -> Result<Vec<(Location, 
     Ok(records)
 }
 
-/// Returns the places of all frames of an object that zstd tools do not skip.
+/// Returns the ranges of all frames of an object that zstd tools do not skip.
 pub fn frames(key: &str, bytes: &[u8]) -> Result<Vec<Range<u64>>> {
     let (mut frames, mut at) = (Vec::new(), 0usize);
     while at < bytes.len() {
@@ -194,8 +194,8 @@ fn corrupt(segment: &str, why: &str) -> StageError {
     StageError::Port(PortError::Corrupt { what: segment.to_owned(), why: why.to_owned() })
 }
 
-/// Overwrites records, their thumbnails, and before them their raw pages, with skippable frames of the same length. The
-/// frames of an object disappear in one write, and every other offset stays right.
+/// Overwrites records and their thumbnails, but their raw pages first, with skippable frames of the same length. The
+/// frames of an object disappear in one write, and all other offsets stay valid.
 pub async fn erase(blobs: &dyn Blobs, segment: &SegmentKey, records: &[(Location, Record)]) -> Result<()> {
     let mut raw_pages: BTreeMap<String, Vec<Range<u64>>> = BTreeMap::new();
     for raw in records.iter().filter_map(|(_, record)| record.raw.as_ref()) {
@@ -209,7 +209,7 @@ pub async fn erase(blobs: &dyn Blobs, segment: &SegmentKey, records: &[(Location
     erase_frames(blobs, segment.as_str(), &frames).await
 }
 
-/// Overwrites frames of an object, if it is there, with skippable frames of the same length.
+/// Overwrites frames of an object, if it exists, with skippable frames of the same length.
 pub async fn erase_frames(blobs: &dyn Blobs, key: &str, frames: &[Range<u64>]) -> Result<()> {
     for _ in 0..ERASE_TRIES {
         let Some(blob) = blobs.get(key).await? else { return Ok(()) };
@@ -227,7 +227,7 @@ pub async fn erase_frames(blobs: &dyn Blobs, key: &str, frames: &[Range<u64>]) -
     Err(PortError::Conflict.into())
 }
 
-/// Writes a damaged segment anew with these records alone, at their places; zstd tools skip all else.
+/// Rewrites a damaged segment with only these records, at their offsets; zstd tools skip everything else.
 pub async fn salvage(blobs: &dyn Blobs, segment: &SegmentKey, good: &[(Location, Record)]) -> Result<()> {
     let key = segment.as_str();
     let Some(blob) = blobs.get(key).await? else { return Ok(()) };

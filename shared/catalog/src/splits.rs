@@ -10,9 +10,9 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Bytes that are read of the end of a split to open it. Small splits are read whole.
+/// Number of bytes at the end of a split that are read to open it. Small splits are read whole.
 const FIRST_READ: u64 = 256 * 1024;
-/// Maximum number of bytes that are kept of all splits together, besides the parts that every search needs.
+/// Maximum number of bytes that are kept of all splits together, in addition to the parts that every search needs.
 const KEPT_BYTES: u64 = 32 * 1024 * 1024;
 
 /// Maximum number of rounds of reading split data for one query.

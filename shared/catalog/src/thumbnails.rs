@@ -1,5 +1,5 @@
-//! Thumbnails: that of a page's own image lies beside the page's record; that of an image fetched by a visit of its own
-//! is an object under the hash of its URL.
+//! Thumbnails. That of a page's own image is stored next to the page's record; that of an image fetched by a separate
+//! visit is an object named by the hash of its URL.
 
 use crate::segment;
 use bytes::Bytes;
@@ -8,7 +8,7 @@ use curlew_ports::stage::Result;
 use curlew_ports::{Blobs, PortError};
 use std::collections::HashMap;
 
-/// Prefix of the keys of thumbnails that are objects of their own.
+/// Prefix of the keys of thumbnails that are separate objects.
 pub const THUMBNAIL_PREFIX: &str = "thumbnails/";
 
 /// Returns a thumbnail's JPEG bytes, if it exists.
@@ -19,7 +19,7 @@ pub async fn thumbnail(blobs: &dyn Blobs, id: &ThumbnailId) -> Result<Option<Byt
     }
 }
 
-/// True if an image that had a visit of its own yielded a thumbnail. Reads one byte of it.
+/// True if an image that had a separate visit yielded a thumbnail. Reads one byte of it.
 pub(crate) async fn has_thumbnail(blobs: &dyn Blobs, image: &ImageId) -> Result<bool, PortError> {
     match blobs.get_range(&thumbnail_key(image), 0, 1).await {
         Ok(_) => Ok(true),
@@ -34,23 +34,23 @@ pub fn thumbnail_key(image: &ImageId) -> String {
     format!("{THUMBNAIL_PREFIX}{}/{image}.jpg", &image.as_str()[..2])
 }
 
-/// Returns the outcome of an image's own visit, if it had one: its thumbnail, or `None` inside if it yields none.
+/// Returns the outcome of an image's separate visit, if it had one: its thumbnail, or an inner `None` if it has none.
 pub async fn tried(blobs: &dyn Blobs, image: &ImageId) -> Result<Option<Option<Bytes>>, PortError> {
     let blob = blobs.get(&thumbnail_key(image)).await?;
     Ok(blob.map(|blob| Some(blob.bytes).filter(|jpeg| !jpeg.is_empty())))
 }
 
-/// Stores the thumbnail of an image that had a visit of its own, or that it yields none.
+/// Stores the outcome of an image's separate visit: its thumbnail, or that it yields none.
 pub async fn keep(blobs: &dyn Blobs, image: &ImageId, thumbnail: Option<Bytes>) -> Result<()> {
     Ok(blobs.put(&thumbnail_key(image), thumbnail.unwrap_or_default()).await?)
 }
 
-/// Thumbnails that are objects of their own, each read once for a batch of pages.
+/// Thumbnails that are separate objects, each read once for a batch of pages.
 #[derive(Default)]
 pub struct Pictures(HashMap<ImageId, Option<Option<Bytes>>>);
 
 impl Pictures {
-    /// Returns the outcome of an image's own visit, if it had one, whether it succeeded or not.
+    /// Returns the outcome of an image's separate visit, if it had one, like [`tried`].
     pub async fn get(&mut self, blobs: &dyn Blobs, image: &ImageId) -> Result<Option<Option<Bytes>>, PortError> {
         if let Some(known) = self.0.get(image) {
             return Ok(known.clone());

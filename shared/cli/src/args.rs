@@ -1,4 +1,4 @@
-//! The command line, as people type it. Commands with many flags have a file for each subject.
+//! Command-line arguments. Commands with many flags are defined in submodules by subject.
 
 mod check;
 mod crawl;
@@ -23,7 +23,7 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// The groups of commands that the help shows, with the names of their commands.
+/// Groups of commands in the help: title, and names of commands separated by spaces.
 const GROUPS: [(&str, &str); 6] = [
     ("Everyday", "crawl poll demo serve search mcp"),
     ("Look", "status sites feeds pages holds parked audit trace health doctor"),
@@ -44,9 +44,9 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// Reads the program's arguments. `curlew help COMMAND` is read as `curlew COMMAND --help`, and `curlew sites NAME`
-    /// as `curlew sites show NAME`. A word of a search that begins with `-` is passed on after a blank, which means
-    /// nothing in a query: clap would take `-harbour` for `-h` and more.
+    /// Parses the program's arguments. Treats `curlew help COMMAND` as `curlew COMMAND --help`, and `curlew sites NAME`
+    /// as `curlew sites show NAME`. Puts a space before search words that begin with `-`, because clap would parse
+    /// `-harbour` as `-h` and more flags; queries ignore the space.
     pub(crate) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
         let mut args: Vec<OsString> = args.into_iter().collect();
         if args.get(1).is_some_and(|first| first == "help") {
@@ -69,7 +69,7 @@ impl Cli {
     }
 }
 
-/// Makes the help of the program list its commands by their groups.
+/// Makes the program's help list the commands by group.
 fn with_groups(command: clap::Command) -> clap::Command {
     let line = |name: &str| {
         let about = command.find_subcommand(name).and_then(clap::Command::get_about);
@@ -84,8 +84,8 @@ fn with_groups(command: clap::Command) -> clap::Command {
     command.mut_subcommands(|command| command.hide(true)).help_template(template)
 }
 
-/// Returns the place of the key in the arguments `curlew sites KEY` and their like, where `show` was left out; `None`
-/// if no command that lists rows is named, or one of its own commands follows it.
+/// Returns the index at which to insert `show` into arguments such as `curlew sites KEY`. Returns `None` if no listing
+/// command is named, or if no key follows it.
 fn shown_at(cli: &clap::Command, args: &[OsString]) -> Option<usize> {
     let is_value = |before: &OsString| {
         let before = before.to_string_lossy();
@@ -99,30 +99,30 @@ fn shown_at(cli: &clap::Command, args: &[OsString]) -> Option<usize> {
     (is_list && is_name).then_some(at)
 }
 
-/// True if an argument is a word that begins with `-` and no flag that all commands share.
+/// Returns true if `arg` begins with `-`, but is neither `-`, `-h`, `-v` (or `-vv` etc.) nor a long flag.
 fn is_excluded_word(arg: &str) -> bool {
     let is_flag =
         |rest: &str| rest.is_empty() || rest.starts_with('-') || rest == "h" || rest.bytes().all(|b| b == b'v');
     arg.strip_prefix('-').is_some_and(|rest| !is_flag(rest))
 }
 
-/// Reads an address with its port.
+/// Parses a socket address (`ADDR:PORT`).
 fn socket(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "write ADDR:PORT, such as 127.0.0.1:8090".to_owned())
 }
 
-/// Reads a day or an instant.
+/// Parses a day or an instant.
 fn date(text: &str) -> Result<Timestamp, String> {
     let wrong = |_| "write a day, such as 2026-05-01, or an instant, such as 2026-05-01T17:00:00Z".to_owned();
     Timestamp::parse_day_or_instant(text).map_err(wrong)
 }
 
-/// Reads a form of log lines.
+/// Returns a parser for the format of log lines: `text` or `json`.
 fn log_form() -> impl TypedValueParser<Value = LogForm> {
     PossibleValuesParser::new(["text", "json"]).map(|form| if form == "json" { LogForm::Json } else { LogForm::Text })
 }
 
-/// Returns the command that the arguments name, in full, such as `curlew config show`.
+/// Returns the full name of the command in `args`, such as `curlew config show`.
 pub(crate) fn command_of(args: impl IntoIterator<Item = OsString>) -> String {
     let mut command = Cli::command();
     let mut name = command.get_name().to_owned();
@@ -139,34 +139,34 @@ pub(crate) fn command_of(args: impl IntoIterator<Item = OsString>) -> String {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Shared options")]
 pub(crate) struct Shared {
-    /// The folder of the store [default: ./curlew-data]
+    /// Folder of the store [default: ./curlew-data]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// Settings, as TOML; the environment (CURLEW_…) overrides them, flags override both
+    /// Settings file (TOML); the environment (CURLEW_…) overrides it, and flags override both
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// A page or mail address, sent in the user agent; needed to contact public sites
+    /// Web page or mail address to send in the user agent; required to contact public sites
     #[arg(long, global = true, value_name = "URL|MAIL")]
     pub(crate) contact: Option<String>,
     /// Allow calls to a private address range
     #[arg(long, global = true, value_name = "CIDR")]
     pub(crate) allow_net: Vec<IpNet>,
-    /// Call a host at this address, whatever its name resolves to; NAME may begin with `*.`
+    /// Connect to a host at this address, without resolving its name; NAME may begin with `*.`
     #[arg(long, global = true, value_name = "NAME=ADDR[:PORT]")]
     pub(crate) resolve: Vec<ResolveRule>,
     /// Number of hosts visited at once [default: 100]
     #[arg(long, global = true, value_name = "N")]
     pub(crate) workers: Option<usize>,
-    /// Work on a stack on AWS, with the credentials and the region of the environment
+    /// Work on a stack on AWS, with the credentials and region of the environment
     #[arg(long, global = true, conflicts_with = "data")]
     pub(crate) aws: bool,
-    /// The name of the stack [default: curlew]
+    /// Name of the stack [default: curlew]
     #[arg(long, global = true, value_name = "NAME", requires = "aws")]
     pub(crate) stack: Option<String>,
     /// Log more; twice for even more
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// Form of log lines
+    /// Format of log lines
     #[arg(long, global = true, value_name = "FORM", value_parser = log_form())]
     pub(crate) log: Option<LogForm>,
 }
@@ -175,9 +175,9 @@ pub(crate) struct Shared {
 pub(crate) enum Command {
     /// Find the feeds of sites, poll them, fetch new pages, and publish the index
     Crawl(CrawlArgs),
-    /// Poll feeds now, whatever their schedule
+    /// Poll feeds now, regardless of their schedule
     ///
-    /// It still waits for holds, Retry-After, and five minutes between two polls of a feed.
+    /// Holds, Retry-After, and five minutes between two polls of a feed still apply.
     Poll {
         /// Known sites or feeds: host names, URLs or keys
         #[arg(required = true, value_name = "SITE|FEED")]
@@ -208,36 +208,36 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Let an assistant search the published index: an MCP server over standard input and output
+    /// Serve the index to an assistant: an MCP server over standard input and output
     Mcp,
-    /// Re-check indexed pages now; pages that are gone from the web leave the index
+    /// Re-check indexed pages now, and remove pages that are gone from the index
     Sample {
-        /// Number of pages
+        /// Number of pages to re-check
         #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "all")]
         count: usize,
-        /// Every indexed page
+        /// Re-check every indexed page
         #[arg(long)]
         all: bool,
         #[command(flatten)]
         output: Output,
     },
-    /// Publish new pages; with a year, also rewrite that year's index without the pages that are gone
+    /// Publish new pages; with a year, also rewrite its index without removed pages
     Index {
-        /// The year to refresh
+        /// Year whose index is rewritten
         #[arg(long, value_name = "YYYY", value_parser = clap::value_parser!(i16).range(1990..=9999))]
         year: Option<i16>,
         #[command(flatten)]
         output: Output,
     },
-    /// Ask a running `curlew serve` whether it answers; needs neither its folder nor its settings
+    /// Check that a running `curlew serve` answers; needs neither its folder nor its settings
     Health {
-        /// Address and port that it listens on
+        /// Address and port on which it listens
         #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080", value_parser = socket)]
         listen: SocketAddr,
     },
-    /// Check the store and its processes, and say what to do; fails if something does not work
+    /// Check the store and its processes, and suggest remedies; fails if a check fails
     Doctor(Output),
-    /// Show counts, held hosts, parked jobs, and the reasons why pages were rejected
+    /// Show counts, held hosts, parked jobs, and why pages were rejected
     Status(Output),
     /// List the sites
     Sites(ListArgs),
@@ -249,14 +249,14 @@ pub(crate) enum Command {
     Holds(ListArgs),
     /// List jobs that wait for a later time, and jobs that were given up
     Parked(ListArgs),
-    /// List the pages that were removed and the acts of operators, with time and reason
+    /// List removed pages and the actions of operators, with times and reasons
     Audit(ListArgs),
-    /// Tell the story of a page: its feed, and when it was fetched, judged, published and re-checked
+    /// Show the history of a page: its feed, and when it was fetched, published and re-checked
     Trace {
         /// Address or id of the page
         #[arg(value_name = "PAGE")]
         page: String,
-        /// Also show the lines of this JSON log (`--log json`) about the page; `-` for standard input
+        /// Also show the lines about the page in this JSON log (`--log json`); `-` for standard input
         #[arg(long, value_name = "FILE")]
         log_file: Option<PathBuf>,
         #[command(flatten)]
@@ -264,7 +264,7 @@ pub(crate) enum Command {
     },
     /// Block a host: never contact it again, and hide its pages
     Block {
-        /// A host name; all names below it are blocked too
+        /// A host name; its subdomains are blocked too
         host: String,
     },
     /// Lift a block
@@ -272,11 +272,11 @@ pub(crate) enum Command {
         /// The host name that was blocked
         host: String,
     },
-    /// Put a host on hold for a while; waiting work is kept
+    /// Put a host on hold for a while; waiting jobs are kept
     Hold {
         /// A host name or an address
         host: String,
-        /// How long
+        /// Duration of the hold
         #[arg(long = "for", value_name = "DURATION", default_value = "7d")]
         length: Millis,
     },
@@ -287,9 +287,9 @@ pub(crate) enum Command {
     },
     /// Override content screening for a page or a site
     Override(ListedWith<OverrideWhat>),
-    /// Have a model look at pictures: add, list or remove one
+    /// Add, list or remove the model that classifies pictures
     Model(With<ModelWhat>),
-    /// Read the messages that people sent to the operator through the form of the search page
+    /// Read the messages that people sent with the contact form
     Messages(ListedWith<MessagesWhat>),
     /// List the claims to sites, with their proofs and requests
     Owners(ListArgs),
@@ -299,32 +299,32 @@ pub(crate) enum Command {
     /// Check or show settings, or change those of a stack
     #[command(subcommand)]
     Config(ConfigWhat),
-    /// Write a file with the settings that most installations need, to fill in; keeps an existing file
+    /// Write a settings file to fill in; keeps an existing file
     Init(InitArgs),
     /// Manage the keys that sign requests, so that sites can verify this crawler
     Key(With<KeyWhat>),
     /// Post new pages that match a query to a webhook
     Watch(WatchArgs),
-    /// Do now what the schedules of a stack do: for emulators of AWS that fire none
+    /// Run the scheduled work of a stack now, for AWS emulators that run no schedules
     Tick(TickArgs),
     /// Put jobs that were given up back into their queues
     Redrive {
         /// Names of jobs, as `curlew parked` lists them [default: all]
         names: Vec<String>,
     },
-    /// Delete jobs that were given up, for good
+    /// Permanently delete jobs that were given up
     Discard {
         /// Names of jobs, as `curlew parked` lists them
         #[arg(required = true)]
         names: Vec<String>,
     },
-    /// Write a copy of the store into a new folder, also while another process crawls or serves
+    /// Copy the store into a new folder, even while another process crawls or serves
     Backup(BackupArgs),
-    /// Restore a backup into a store, after checking all of its files
+    /// Restore a backup into a store, after checking all files of the backup
     Restore {
-        /// The folder of the backup
+        /// Folder of the backup
         dir: PathBuf,
-        /// Move an existing store aside, into a folder beside it
+        /// Move an existing store aside, into a folder next to it
         #[arg(long)]
         replace: bool,
         #[command(flatten)]
@@ -338,25 +338,25 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Run the extractor over the kept raw pages, without a call; records that change are updated
+    /// Extract the kept raw pages again, without calls, and update the records that change
     Reextract(ReextractArgs),
     /// Export records, feeds or raw pages for other programs
     #[command(subcommand)]
     Export(Export),
     /// Import feeds or pages from other programs
     Import(With<Import>),
-    /// Try one component offline (robots, feed, page, …): JSON Lines in, JSON Lines out, or one plain document
+    /// Try one component offline (robots, feed, page, …), on a document or on JSON Lines
     #[command(subcommand)]
     Check(Check),
-    /// Print the completions of this program for a shell
+    /// Print completions for a shell
     Completions {
-        /// The shell
+        /// Name of the shell
         #[arg(value_enum)]
         shell: Shell,
     },
     /// Write the manual pages, one for each command
     Man {
-        /// The folder, such as ~/.local/share/man/man1; created if missing
+        /// Folder to write, such as ~/.local/share/man/man1; created if missing
         folder: PathBuf,
     },
 }
@@ -379,7 +379,7 @@ pub(crate) struct ListArgs {
 }
 
 impl ListArgs {
-    /// Returns the key of the one row to show; `None` for a list of all.
+    /// Returns the key of the row to show; `None` to list all rows.
     pub(crate) fn key(&self) -> Option<&str> {
         match &self.what {
             Some(ListWhat::Show { key }) => Some(key),

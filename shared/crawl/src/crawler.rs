@@ -1,4 +1,4 @@
-//! The door of the crawler: all that calls sites, built once.
+//! The entry point of the crate: builds the stages once.
 
 use crate::bulk::Bulk;
 use crate::feeds::backfill::Backfills;
@@ -23,10 +23,10 @@ use curlew_ports::stage::Result;
 use curlew_ports::{Clock, Fetch as FetchPort, InlinePool, Ports, Seeds};
 use std::sync::Arc;
 
-/// Minimum number of pages re-checked a day, if there are as many that were not within the last day.
+/// Minimum number of pages to re-check a day, if that many were not re-checked within the last day.
 const LEAST_SAMPLE: usize = 1_000;
 
-/// Everything that calls sites.
+/// All stages of the crawler.
 pub struct Crawler {
     /// The context shared by all visits.
     pub politeness: Arc<Politeness>,
@@ -38,20 +38,20 @@ pub struct Crawler {
     pub backfills: Backfills,
     /// Asks hubs to announce updates.
     pub subscribe: Subscribe,
-    /// Takes the notifications of hubs.
+    /// Receives the notifications of hubs.
     pub pushes: Pushes,
-    /// Visits hosts.
+    /// Fetches pages.
     pub fetch: Fetch,
-    /// Makes records.
+    /// Makes records of fetched pages.
     pub extract: Extract,
     /// Chooses pages to re-check.
     pub sample: Sample,
-    /// Sends what is due.
+    /// Sends the jobs of due feeds and sites.
     pub dispatch: Dispatch,
 }
 
 impl Politeness {
-    /// Returns the context over these ports, with the default rules and nothing learned yet; callers change fields.
+    /// Returns a context over these ports, with default rules and empty caches; callers may change its fields.
     pub fn over(ports: &Ports, fetch: Arc<dyn FetchPort>, clock: Arc<dyn Clock>, seeds: Arc<dyn Seeds>) -> Politeness {
         Politeness {
             ledger: ports.ledger.clone(),
@@ -129,7 +129,7 @@ impl Crawler {
         }
     }
 
-    /// Returns the crawler of a process that hubs reach under this address, if they do.
+    /// Sets the origin under which hubs reach this process, if there is one.
     #[must_use]
     pub fn reached_at(self, base: Option<String>) -> Crawler {
         let callbacks = Arc::new(Callbacks::new(base, self.politeness.blobs.clone()));
@@ -137,7 +137,7 @@ impl Crawler {
         Crawler { subscribe, pushes: Pushes { callbacks, ..self.pushes }, ..self }
     }
 
-    /// Returns the crawler with another fetch stage, for visits of its own and for those that polls make.
+    /// Replaces the fetch stage, which discovery and polls also use.
     #[must_use]
     pub fn fetching(self, fetch: Fetch) -> Crawler {
         let first = Some(Arc::new(fetch.clone()));
@@ -145,7 +145,7 @@ impl Crawler {
         Crawler { discover, poll: Poll { fetch: first, ..self.poll }, fetch, ..self }
     }
 
-    /// Returns the crawler of a process that hubs can call, which asks the hubs of feeds to announce updates.
+    /// Makes the crawler ask the hubs of feeds to announce updates, if hubs can reach this process.
     #[must_use]
     pub fn listening(self) -> Crawler {
         if self.subscribe.callbacks.base.is_none() {
@@ -156,8 +156,8 @@ impl Crawler {
         Crawler { discover, poll: Poll { intake, ..self.poll }, ..self }
     }
 
-    /// Daily: sends the removal of the pages of `index` whose `unavailable_after` has passed, and `count` re-checks, or
-    /// as many as check every page twice a year, at least a thousand. Returns what was sampled.
+    /// Runs daily: sends the removal of the pages of `index` whose `unavailable_after` has passed, and `count`
+    /// re-checks; by default enough to check every page twice a year, and at least a thousand. Returns the sample.
     pub async fn recheck(&self, index: &Index, count: Option<usize>) -> Result<Sampled> {
         let mut indexed = 0;
         for year in index.years().await? {

@@ -1,7 +1,7 @@
 //! Every call to a site: from a named site to the records of its pages.
 //!
-//! A room imports only from those above it in this list: [`politeness`] (leases, robots.txt, pauses, holds), [`pages`]
-//! (from a new URL to a record), [`feeds`] (from a named site to new URLs). [`crawler`] builds them.
+//! A module imports only from those before it in this list: [`politeness`] (leases, robots.txt, pauses, holds),
+//! [`pages`] (from a new URL to a record), [`feeds`] (from a named site to new URLs). [`crawler`] builds them.
 
 pub mod bulk;
 pub mod crawler;

@@ -20,7 +20,7 @@ use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{CpuPool, PortError};
 use url::Url;
 
-/// Why no record is made of a page: the page is rejected, or could not be judged now.
+/// Reason for making no record of a page: it is rejected, or could not be judged now.
 pub(crate) enum NotTaken {
     Rejected(Rejection),
     Failed(StageError),
@@ -50,7 +50,7 @@ impl From<PortError> for NotTaken {
     }
 }
 
-/// Distinguishes a rejection, which is a result, from a failure.
+/// Separates a rejection, which is a result, from a failure.
 pub(crate) fn rejected_apart<T>(made: Result<T, NotTaken>) -> Result<Result<T, Rejection>> {
     match made {
         Ok(made) => Ok(Ok(made)),
@@ -59,7 +59,7 @@ pub(crate) fn rejected_apart<T>(made: Result<T, NotTaken>) -> Result<Result<T, R
     }
 }
 
-/// Reads the head of a document; returns it with the document as text.
+/// Decodes a document and scans its head; returns the text and the scan.
 pub(crate) async fn scanned(
     pool: &dyn CpuPool,
     body: Bytes,

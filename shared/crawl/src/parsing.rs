@@ -1,4 +1,4 @@
-//! Reading documents that strangers wrote: in the pool, under a limit of processor time.
+//! Parses untrusted documents in the CPU pool, under a limit on processor time.
 
 use curlew_ports::stage::{Result, panic_message};
 use curlew_ports::{CpuError, CpuPool, CpuTask, compute};
@@ -6,7 +6,7 @@ use futures::FutureExt;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 
-/// A document took more processor time than it may, or its reader panicked; displayed as the reason to give for it.
+/// A document exceeded its processor time, or its parser panicked; displayed as the reason for rejecting it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overrun(String);
 
@@ -16,9 +16,9 @@ impl fmt::Display for Overrun {
     }
 }
 
-/// Returns what `work` makes of a document of this many bytes; the inner error if it overran its limit or panicked. A
-/// panic comes again whenever the document is read, and a failed job would leave the lease of its visit behind, and the
-/// other documents of that visit unread.
+/// Runs `work` on a document of this many bytes; the inner error means that it overran its limit or panicked. A panic
+/// would recur on every attempt, and a failed job would leave the lease of its visit in force and the visit's other
+/// documents unread.
 pub async fn parsed<T: Send + 'static>(
     pool: &dyn CpuPool,
     bytes: usize,
@@ -27,7 +27,7 @@ pub async fn parsed<T: Send + 'static>(
     within(pool, CpuTask::document(bytes), work).await
 }
 
-/// Reads a document whose need of memory its length does not tell; see [`parsed`].
+/// Does the same as [`parsed`] for a document whose memory use does not follow from its length.
 pub(crate) async fn within<T: Send + 'static>(
     pool: &dyn CpuPool,
     kind: CpuTask,
@@ -44,7 +44,7 @@ pub(crate) async fn within<T: Send + 'static>(
     )
 }
 
-/// Distinguishes a document that overran, which is a result, from one that could not be read now.
+/// Separates a document that overran, which is a result, from one that could not be parsed now.
 pub(crate) fn overrun_apart<T>(read: Result<T, CpuError>) -> Result<Result<T, Overrun>> {
     match read {
         Ok(value) => Ok(Ok(value)),

@@ -1,4 +1,4 @@
-//! The one worker: runs jobs that a queue handed out, and settles them with the queue. The command line, Lambda and the
+//! The worker: runs jobs that a queue delivered, and settles them with the queue. The command line, Lambda and the
 //! simulators drive it; none of them decides what follows from a verdict or a failure.
 
 use async_trait::async_trait;
@@ -16,34 +16,34 @@ use tracing::{Instrument, Span};
 /// The extraction of a page.
 pub type PageJob = Envelope<Box<ExtractJob>>;
 
-/// All stages, as a worker sees them.
+/// Runs jobs in their stages.
 #[async_trait]
 pub trait Stages: Send + Sync {
-    /// Gives a job to its stage.
+    /// Runs a job in its stage.
     async fn run(&self, job: &Job) -> Result<Verdict>;
-    /// Makes the records of several pages, which then share a segment; one verdict for each, in order.
+    /// Extracts several pages, whose records share a segment; returns one verdict per page, in order.
     async fn run_batch(&self, jobs: &[PageJob]) -> Vec<Result<Verdict>>;
 }
 
-/// A queue, as a worker settles jobs with it.
+/// Settles jobs with the queue that delivered them.
 #[async_trait]
 pub trait Settlement: Send + Sync {
-    /// Names one delivery of a job.
+    /// Identifies one delivery of a job.
     type Handle: Send + Sync;
-    /// The job is done: it is not handed out again.
+    /// Acknowledges a finished job, which is not delivered again.
     async fn done(&self, handle: &Self::Handle) -> Result<(), PortError>;
-    /// The job waits. It is sent as a new message, since waiting must not count as a failure.
+    /// Parks a job. It is sent as a new message, since waiting must not count as a failure.
     async fn defer(&self, handle: &Self::Handle, job: &Job, until: Timestamp) -> Result<(), PortError>;
-    /// The job has failed and is handed out again at this instant.
+    /// Returns a failed job to the queue, which delivers it again at this instant.
     async fn retry(&self, handle: &Self::Handle, at: Timestamp) -> Result<(), PortError>;
-    /// The job is given up for this reason.
+    /// Gives up a job for this reason.
     async fn dead_letter(&self, handle: &Self::Handle, why: &str) -> Result<(), PortError>;
 }
 
-/// Jobs that were received by way of [`Inbox`].
+/// Settles jobs that were received from an [`Inbox`].
 #[derive(Clone)]
 pub struct Mailbox {
-    /// The inbox they came from.
+    /// The inbox that delivered them.
     pub inbox: Arc<dyn Inbox>,
     /// The queue for parked jobs.
     pub queue: Arc<dyn Queue>,
@@ -84,8 +84,8 @@ pub struct Worker<'a, S> {
 }
 
 impl<S: Settlement> Worker<'_, S> {
-    /// Runs a job that was handed out `receives` times, and settles it; a panic counts as any failure. After an error
-    /// of the queue, the job is handed out again when its visibility ends.
+    /// Runs a job that was delivered `receives` times, and settles it; a panic counts as a failure. After an error of
+    /// the queue, the job is delivered again when its visibility timeout ends.
     pub async fn run(&self, handle: &S::Handle, receives: u32, job: &Job) -> Result<(), PortError> {
         let again = (receives > 1).then(|| job.clone().again());
         let job = again.as_ref().unwrap_or(job);
@@ -111,9 +111,9 @@ impl<S: Settlement> Worker<'_, S> {
         }
     }
 
-    /// Extracts pages together and settles them. If extraction panics, each is run on its own, so that only one fails;
-    /// when `may_begin` says no, the number of those that remain is returned. Jobs that are not settled are handed out
-    /// again when their visibility ends.
+    /// Extracts pages together and settles them. If extraction panics, each page runs on its own, so that only one
+    /// fails; once `may_begin` returns false, the number of remaining pages is returned. Unsettled jobs are delivered
+    /// again when their visibility timeout ends.
     pub async fn run_together(
         &self,
         deliveries: Vec<(S::Handle, u32, PageJob)>,
@@ -137,7 +137,7 @@ impl<S: Settlement> Worker<'_, S> {
             let span = settlement_span(job.work.kind(), &trace::trace_id(&job));
             self.settle(handle, *receives, &job, outcome).instrument(span).await
         });
-        // All of them, even if one fails.
+        // Every page is settled, even if settling another one fails.
         join_all(settled).await.into_iter().collect::<Result<(), _>>()?;
         Ok(0)
     }
@@ -164,7 +164,7 @@ impl<S: Settlement> Worker<'_, S> {
     }
 }
 
-/// Settles a delivery that failed with this error; its job is known unless it could not be read.
+/// Settles a delivery that failed with this error; `job` is `None` if it could not be parsed.
 pub async fn settle_failure<S: Settlement>(
     queue: &S,
     handle: &S::Handle,
@@ -192,7 +192,7 @@ pub async fn settle_failure<S: Settlement>(
 }
 
 impl<S: Settlement<Handle = Receipt>> Worker<'_, S> {
-    /// Runs what an inbox handed out of one stage, pages together unless one of them failed before.
+    /// Runs deliveries of one stage and settles them; pages run together if none of them was delivered before.
     pub async fn deliver(&self, stage: QueueName, deliveries: Vec<Delivery>) -> Result<(), PortError> {
         let together =
             stage == QueueName::Extract && deliveries.len() > 1 && deliveries.iter().all(|d| d.receives == 1);

@@ -1,8 +1,8 @@
 //! Backups of a store that may be in use.
 //!
-//! A backup is the store as a crash at one moment would leave it, which every start can go on from. For that moment
-//! objects may be neither replaced nor deleted ([`shut`]): it lasts until the state of the database is held by a
-//! transaction that reads, and each object by a second link. Then all is copied at leisure.
+//! A backup has the state that a crash at one moment would leave, from which every start can recover. At that moment,
+//! [`shut`] keeps objects from being replaced and deleted until a read transaction holds the state of the database and
+//! a second link holds each object. The files are copied after that, without blocking writers.
 
 use crate::connect::Mode;
 use crate::error::OpenError;
@@ -21,21 +21,21 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Number of pages of the database that are copied at a time.
+/// Number of database pages that are copied in one step.
 const PAGES: i32 = 1_024;
 
 /// A finished backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BackupReport {
-    /// Number of its files.
+    /// Number of files in the backup.
     pub files: u64,
     /// Length of the files in bytes.
     pub bytes: u64,
 }
 
 /// Writes a backup of the store in `dir` into the new folder `to`, while other processes may use the store. Blocks
-/// until the disk has it. Objects are hard links where the file system allows it. A backup that was begun and not
-/// finished is never restored.
+/// until the files have reached the disk. Objects become hard links where the file system allows it. An unfinished
+/// backup is never restored.
 pub fn backup(dir: &Path, to: &Path, now: Timestamp) -> Result<BackupReport, BackupError> {
     refuse_unfit(dir)?;
     require_database(dir)?;
@@ -73,11 +73,11 @@ pub fn backup(dir: &Path, to: &Path, now: Timestamp) -> Result<BackupReport, Bac
     Ok(BackupReport { files, bytes })
 }
 
-/// Creates the folder of a backup, which must be empty.
+/// Creates the folder for a backup; fails if it exists and is not empty.
 fn create(dir: &Path, to: &Path) -> Result<(), BackupError> {
     let refused = |error| BackupError::from(OpenError::from_io(to, error));
     if to.join(SEAL).exists() {
-        // A seal that can be read is a finished backup's.
+        // Only a finished backup has a seal that can be read.
         return Err(match Seal::read(to) {
             Err(unfinished @ BackupError::Unfinished(_)) => unfinished,
             _ => BackupError::NotEmpty(to.to_owned()),
@@ -89,7 +89,7 @@ fn create(dir: &Path, to: &Path) -> Result<(), BackupError> {
     }
     let (store, folder) = (dir.canonicalize().map_err(refused)?, to.canonicalize().map_err(refused)?);
     if folder.starts_with(&store) || store.starts_with(&folder) {
-        // The folder is empty, and was perhaps made just now.
+        // The folder is empty, and may have been created just now.
         let _ = fs::remove_dir(to);
         return Err(BackupError::Inside(to.to_owned()));
     }
@@ -98,7 +98,7 @@ fn create(dir: &Path, to: &Path) -> Result<(), BackupError> {
 
 /// The files of a store at one moment.
 struct Frozen {
-    /// Folder with files that nobody changes.
+    /// Folder whose files do not change.
     root: PathBuf,
     /// Names of the files below the root, in order.
     names: Vec<String>,
@@ -110,7 +110,7 @@ impl Frozen {
     fn begin(dir: &Path, connection: &Connection, mode: Mode) -> io::Result<Frozen> {
         let hold = || -> rusqlite::Result<()> {
             connection.execute_batch("BEGIN")?;
-            // The state is held from the first time that something is read.
+            // SQLite takes the snapshot at the first read, not at BEGIN.
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
         };
         if mode == Mode::Frozen {
@@ -130,19 +130,19 @@ impl Frozen {
     }
 }
 
-/// Returns the names of all files that belong to a store but its database.
+/// Returns the names of all files of a store except its database.
 fn names(dir: &Path) -> io::Result<Vec<String>> {
     let keys = Listing { prefix: "", after: None, limit: usize::MAX }.read(&dir.join(OBJECTS))?;
     let beside = BESIDE.into_iter().filter(|name| dir.join(name).is_file()).map(str::to_owned);
     Ok(beside.chain(keys.into_iter().map(|key| format!("{OBJECTS}/{key}"))).collect())
 }
 
-/// Copies the state that a connection reads, by SQLite's online backup (sqlite.org/backup.html).
+/// Copies the state that a connection sees, with SQLite's online backup (sqlite.org/backup.html).
 fn copy_database(from: &Connection, to: &Path) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     drop(private::create_new(to)?);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut copy = Connection::open_with_flags(to, flags)?;
-    // Nothing can be rolled back in a copy; it is flushed as a whole.
+    // A copy needs no rollback and is flushed once, as a whole.
     copy.pragma_update_and_check(None, "journal_mode", "off", |_| Ok(()))?;
     copy.pragma_update(None, "synchronous", "off")?;
     let backup = Backup::new(from, &mut copy)?;
@@ -164,7 +164,7 @@ fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Writes the seal as a whole, over an earlier one.
+/// Replaces the seal atomically.
 fn write_seal(dir: &Path, seal: &Seal) -> io::Result<()> {
     let new = dir.join(format!("{SEAL}.new"));
     write_new(&new, &serde_json::to_vec(seal).map_err(io::Error::other)?)?;

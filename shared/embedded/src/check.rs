@@ -1,27 +1,27 @@
-//! Checks of the database itself: SQLite's own, and rows that belong together.
+//! Consistency checks of the database: SQLite's own, and a search for jobs without messages and vice versa.
 
 use crate::store::Store;
 use curlew_ports::PortError;
 use rusqlite::{Connection, ErrorCode};
 
-/// Maximum number of faults that SQLite lists.
+/// Maximum number of faults that SQLite reports.
 const MOST_FAULTS: u32 = 100;
 const LOST: &str = "FROM jobs WHERE id NOT IN (SELECT id FROM messages)";
 const STRAY: &str = "FROM messages WHERE id NOT IN (SELECT id FROM jobs UNION ALL SELECT id FROM dead)";
 
-/// State of the database.
+/// Result of a check of the database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DatabaseReport {
-    /// Faults in the file that SQLite has found (sqlite.org/pragma.html#pragma_integrity_check).
+    /// Faults that SQLite found in the file (sqlite.org/pragma.html#pragma_integrity_check).
     pub faults: Vec<String>,
-    /// Number of jobs without their message; not counted if there are faults.
+    /// Number of jobs without a message; not counted if there are faults.
     pub lost: u64,
     /// Number of messages without a job; not counted if there are faults.
     pub stray: u64,
 }
 
 impl Store {
-    /// Checks the database.
+    /// Runs all checks of the database.
     pub async fn check(&self) -> Result<DatabaseReport, PortError> {
         let check = |c: &Connection| {
             let faults = faults(c).or_else(|error| match error.sqlite_error_code() {
@@ -37,7 +37,7 @@ impl Store {
         self.db().read("check the database", check).await
     }
 
-    /// Deletes jobs without their message, and messages without a job: neither can ever be run.
+    /// Deletes jobs without a message, and messages without a job: neither can ever be run.
     pub async fn mend(&self) -> Result<(), PortError> {
         let mend = |c: &Connection| {
             c.execute(&format!("DELETE {LOST}"), [])?;

@@ -1,4 +1,4 @@
-//! The conformance suites over these adapters.
+//! Runs the conformance suites over the adapters of this crate.
 
 use crate::db::Db;
 use crate::queue::put;
@@ -20,7 +20,7 @@ impl SendRaw for Db {
     }
 }
 
-/// Returns a part of an empty store in a temporary folder.
+/// Returns one port of an empty store in a temporary folder.
 fn part<T>(take: impl Fn(&Store) -> T) -> Fresh<T> {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let store = Store::open(dir.path(), Access::Exclusive).expect("opens");

@@ -16,7 +16,7 @@ pub(crate) enum Mode {
     Create,
     /// Requires the file to exist.
     Write,
-    /// Reads the file alone, without the log and the shared memory beside it. Only for a file that nobody changes.
+    /// Reads only the file, without the write-ahead log and the shared memory; for a file that nobody changes.
     Frozen,
 }
 
@@ -32,16 +32,15 @@ pub(crate) fn connect(path: &Path, mode: Mode) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(file, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // Otherwise a cached statement is prepared anew for each other value that its plan might depend on.
+    // Without this, SQLite prepares a cached statement again for each value that might change the query plan.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    // FULL: a commit has reached the disk when it returns, so that an acknowledged write survives a power cut.
+    // FULL: a commit is on disk when it returns, so an acknowledged write survives a power cut.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     Ok(connection)
 }
 
-/// Returns the file's URI with the parameter which states that it does not change ("URI Filenames",
-/// sqlite.org/uri.html).
+/// Returns the file's URI with the parameter `immutable=1` ("URI Filenames", sqlite.org/uri.html).
 fn frozen_uri(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
     let escaped = path.as_os_str().as_encoded_bytes().iter().map(|byte| match plain(*byte) {

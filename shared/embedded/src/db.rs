@@ -1,5 +1,5 @@
-//! The database: one writer, a few readers, and the lock, which is held as long as either lives. [`Db`] implements the
-//! ports of rows and queues.
+//! The database: one writer, a few readers, and the lock, which is released after both. [`Db`] implements the ports of
+//! rows and queues.
 
 use crate::connect::{Mode, connect};
 use crate::error::{DbError, from_io};
@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
 
-/// Maximum number of connections that read; more of them would only wait for the same disk.
+/// Maximum number of read connections; more would only wait for the same disk.
 const MAX_READERS: usize = 4;
 
 /// Connections that all tables share.
 #[derive(Clone, Debug)]
 pub(crate) struct Db(Arc<Connections>);
 
-// Fields are dropped in this order: the lock goes last.
+// Rust drops fields in this order, so the lock is released last.
 #[derive(Debug)]
 struct Connections {
     writer: Writer,
@@ -28,7 +28,7 @@ struct Connections {
     _lock: Option<Arc<Lock>>,
 }
 
-/// Read-only connections, which are opened when needed. Each reads the last committed state.
+/// Read-only connections, opened on demand. Each reads the last committed state.
 #[derive(Debug)]
 struct Readers {
     path: PathBuf,
@@ -38,7 +38,7 @@ struct Readers {
 }
 
 impl Db {
-    /// Takes over an open connection as the writer.
+    /// Uses an open connection as the writer.
     pub(crate) fn start(
         connection: Connection,
         path: &Path,
@@ -87,7 +87,7 @@ impl Readers {
             return Ok(connection);
         }
         let connection = connect(&self.path, self.mode).map_err(|error| match File::open(&self.path) {
-            // SQLite does not give the reason why it cannot open a file.
+            // SQLite does not say why it cannot open a file.
             Err(why) => from_io("open the database", why).into(),
             Ok(_) => DbError::from(error),
         })?;
@@ -96,12 +96,12 @@ impl Readers {
     }
 }
 
-/// Runs a statement that returns no rows; returns the number of rows that it has changed.
+/// Runs a statement that returns no rows. Returns the number of rows changed.
 pub(crate) fn execute(c: &Connection, sql: &str, params: impl Params) -> Result<usize, DbError> {
     Ok(c.prepare_cached(sql)?.execute(params)?)
 }
 
-/// Returns a limit in SQLite's type.
+/// Converts a limit to SQLite's integer type.
 pub(crate) fn limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Errors of a store, in one line each: the fault and the remedy.
+//! Errors of a store. Each message is one line with the fault and the remedy.
 
 use curlew_model::Millis;
 use curlew_ports::PortError;
@@ -9,18 +9,18 @@ use std::path::{Path, PathBuf};
 /// Time to wait for a file descriptor.
 const DESCRIPTOR_WAIT: Millis = Millis::from_secs(1);
 
-/// Reasons why a store was not opened. Nothing has been changed when one of these is returned.
+/// Reasons why a store was not opened. The store is unchanged when one of them is returned.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Another process holds the lock: wait for it or end it.
+    /// Another process holds the lock.
     #[error("the folder {dir} is in use by another curlew{}: wait until it ends, or name another folder", process.map_or_else(String::new, |id| format!(" (process {id})")), dir = dir.display())]
     InUse {
         /// The store's folder.
         dir: PathBuf,
-        /// The other process, if it left its number.
+        /// The other process, if it has written its number.
         process: Option<u32>,
     },
-    /// A later program has written the store: use that one.
+    /// A newer version of Curlew has written the store.
     #[error("the store in {dir} has version {found}, but this program knows only versions up to {known}: use a newer curlew", dir = dir.display())]
     NewerVersion {
         /// The store's folder.
@@ -30,7 +30,7 @@ pub enum OpenError {
         /// The newest version that this program can read.
         known: i64,
     },
-    /// The folder or a file in it may not be written.
+    /// The folder or a file in it cannot be written.
     #[error("the folder {dir} cannot be written: change its permissions, or name another folder", dir = dir.display())]
     ReadOnly {
         /// The store's folder.
@@ -39,7 +39,7 @@ pub enum OpenError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The folder may not be written, and without that its database cannot be read in full.
+    /// The folder cannot be written, but the latest changes in its database are readable only with write permission.
     #[error("the folder {dir} cannot be written, and the last changes in it are only read with that permission: run `curlew status` on it as the user who crawls, or wait until the crawl ends", dir = dir.display())]
     Pending {
         /// The store's folder.
@@ -51,21 +51,21 @@ pub enum OpenError {
     /// There is no such folder.
     #[error("there is no folder {} yet: crawl something first, or name another folder with --data", .0.display())]
     Missing(PathBuf),
-    /// The folder holds something else.
+    /// The path holds something other than a store.
     #[error("{path} is not a store of curlew ({why}): name another folder, or crawl something first", path = path.display())]
     NotAStore {
         /// The path that was examined.
         path: PathBuf,
-        /// A description of what is there instead.
+        /// A description of what was found instead.
         why: String,
     },
-    /// The folder holds a backup, which must stay as it is.
+    /// The folder holds a backup, which must not change.
     #[error("{dir} holds a backup: make a store of it by `curlew restore {dir} --data FOLDER`, or name another folder", dir = .0.display())]
     IsBackup(PathBuf),
-    /// A restore was cut off between two of its files.
+    /// A restore was interrupted while it moved files into place.
     #[error("the restore into {} was cut off: run `curlew restore` again, with --replace", .0.display())]
     HalfRestored(PathBuf),
-    /// The database is a store's, but it is broken.
+    /// The database belongs to a store, but it is damaged.
     #[error("the database {path} is damaged ({why}): put back a copy of it, or move it away to begin anew", path = path.display())]
     Damaged {
         /// The database's file.
@@ -73,10 +73,10 @@ pub enum OpenError {
         /// SQLite's error.
         why: String,
     },
-    /// No space is left.
+    /// The disk is full.
     #[error("the disk that holds {} is full: free some space and start again; nothing is lost", .0.display())]
     Full(PathBuf),
-    /// Any other error of the system.
+    /// Any other error of the operating system.
     #[error("the folder {dir} cannot be opened: {why}", dir = dir.display())]
     Io {
         /// The store's folder.
@@ -87,7 +87,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// Returns the error for a file system's error in `dir`.
+    /// Converts a file system's error in `dir`.
     pub(crate) fn from_io(dir: &Path, error: io::Error) -> OpenError {
         let dir = dir.to_owned();
         match error.kind() {
@@ -102,7 +102,7 @@ impl OpenError {
         }
     }
 
-    /// Returns the error for SQLite's error about the database at `path`.
+    /// Converts SQLite's error about the database at `path`.
     pub(crate) fn from_sql(path: &Path, error: &rusqlite::Error) -> OpenError {
         let dir = path.parent().unwrap_or(path).to_owned();
         match error.sqlite_error_code() {
@@ -129,7 +129,7 @@ pub(crate) enum DbError {
 }
 
 impl DbError {
-    /// Returns the port's error for an operation.
+    /// Converts the error of the operation `what` to the port's error.
     pub(crate) fn into_port(self, what: &str) -> PortError {
         match self {
             DbError::Sql(error) => from_sql(what, &error),
@@ -138,7 +138,7 @@ impl DbError {
     }
 }
 
-/// Returns the port's error for an error of SQLite. `what` is the operation, such as "keep a page".
+/// Converts an error of SQLite to the port's error. `what` is the operation, such as "keep a page".
 pub(crate) fn from_sql(what: &str, error: &rusqlite::Error) -> PortError {
     let why = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
@@ -153,10 +153,10 @@ pub(crate) fn from_sql(what: &str, error: &rusqlite::Error) -> PortError {
     PortError::unavailable(format!("cannot {what}: {why}"), error.to_string())
 }
 
-/// Returns the port's error for an error of the file system. `what` is the operation, such as "write the object a/b".
+/// Converts an error of the file system to the port's error. `what` is the operation, such as "write the object a/b".
 pub(crate) fn from_io(what: &str, error: io::Error) -> PortError {
-    // EMFILE and ENFILE (POSIX, <errno.h>), the same numbers on Linux, macOS and the BSDs: this process, or the whole
-    // system, has reached its limit of open files. Others close theirs after a while.
+    // EMFILE and ENFILE (POSIX, <errno.h>; the same numbers on Linux, macOS and the BSDs): this process, or the whole
+    // system, has reached its limit of open files. Others are closed after a while.
     if cfg!(unix) && matches!(error.raw_os_error(), Some(24 | 23)) {
         return PortError::Throttled { retry_after: DESCRIPTOR_WAIT };
     }

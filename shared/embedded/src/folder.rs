@@ -1,7 +1,7 @@
 //! Objects as files.
 //!
-//! A file is written in `incoming/`, flushed, and then moved to `objects/` by a rename or a hard link, so an object
-//! exists as a whole or not at all. The folder that holds its name is flushed too.
+//! A file is written in `incoming/`, flushed, and then moved to `objects/` by a rename or a hard link, so an object is
+//! either complete or absent. The folder that contains it is flushed too.
 
 use crate::error::{OpenError, corrupt, from_io};
 use crate::keys::{Listing, is_key};
@@ -20,18 +20,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::UNIX_EPOCH;
 
-/// Minimum size in bytes of objects that are mapped instead of read, and whose tags are made from samples.
+/// Minimum size in bytes of objects that are memory-mapped, and whose tags are made from samples.
 const MAP_FROM: u64 = 1 << 20;
-/// Number of bytes at either end of a mapped object from which its tag is made.
+/// Number of bytes at each end of a mapped object that go into its tag.
 const SAMPLE: usize = 64 << 10;
-/// Number of bytes of the hash in a tag.
+/// Number of bytes of the hash that a tag keeps.
 const TAG_BYTES: usize = 16;
-/// Number of latches; with many of them changes to different keys seldom wait for each other.
+/// Number of latches: enough that changes to different keys seldom wait for each other.
 const LATCHES: usize = 64;
-/// Number in the name of the next unfinished file of this process, whichever of its openings of a store writes it.
+/// Number in the name of the next file in `incoming/`; shared by all stores that this process has open.
 static NEXT_FILE: AtomicU64 = AtomicU64::new(0);
 
-/// The folder of objects.
+/// The objects of a store, as files in a folder.
 #[derive(Clone, Debug)]
 pub struct Folder {
     inner: Arc<Directories>,
@@ -46,7 +46,7 @@ struct Directories {
 }
 
 impl Folder {
-    /// Opens the folders in `dir`. With exclusive access they are created, and the remains of a crash are deleted.
+    /// Opens the folders in `dir`. Exclusive access also creates them and deletes the remains of a crash.
     pub(crate) fn open(dir: &Path, access: Access, lock: Option<Arc<Lock>>) -> Result<Folder, OpenError> {
         let inner = Directories {
             objects: dir.join(OBJECTS),
@@ -60,7 +60,7 @@ impl Folder {
         Ok(Folder { inner: Arc::new(inner) })
     }
 
-    /// Runs disk work on a thread that may block.
+    /// Runs file operations on a thread that may block.
     async fn run<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -125,7 +125,8 @@ impl Blobs for Folder {
         let seen = seen.cloned();
         self.run("write", key, move |inner, path| {
             let file = inner.write(&bytes)?;
-            // The file keeps its tag when it is moved. In its place another writer may replace it at once.
+            // A move preserves the tag. It is read first, because another writer may replace the file right after the
+            // move.
             let tag = current_tag(&file.path)?;
             let _latch = inner.latch(path);
             let is_moved = match &seen {
@@ -165,7 +166,7 @@ impl Blobs for Folder {
     }
 }
 
-/// An answer that the port knows, or the file system's error.
+/// An outcome that the port defines, or an error of the file system.
 #[derive(Debug, thiserror::Error)]
 enum FolderError {
     #[error(transparent)]
@@ -175,7 +176,7 @@ enum FolderError {
 }
 
 impl Directories {
-    /// Creates the folders and deletes files that were never finished.
+    /// Creates the folders and deletes unfinished files.
     fn prepare(&self, dir: &Path) -> io::Result<()> {
         for folder in [&self.objects, &self.incoming] {
             private::create_dir_all(folder)?;
@@ -186,8 +187,7 @@ impl Directories {
             if entry.file_type()?.is_dir() { staging::sweep(&entry.path())? } else { fs::remove_file(entry.path())? }
         }
         flush_folder(dir)?;
-        // The name of the store's own folder has to be durable as well; a parent that may not be read is not Curlew's
-        // to flush.
+        // The entry of the store's own folder must be durable as well. A parent folder that cannot be read is skipped.
         let dir = dir.canonicalize()?;
         match dir.parent().map(flush_folder) {
             Some(Err(error)) if error.kind() != ErrorKind::PermissionDenied => Err(error),
@@ -195,7 +195,7 @@ impl Directories {
         }
     }
 
-    /// Writes and flushes a file that is not in its place yet.
+    /// Writes and flushes a file in `incoming/`.
     fn write(&self, bytes: &[u8]) -> io::Result<Incoming> {
         let number = NEXT_FILE.fetch_add(1, Ordering::Relaxed);
         let path = self.incoming.join(format!("{}-{number}", std::process::id()));
@@ -206,14 +206,14 @@ impl Directories {
         Ok(incoming)
     }
 
-    /// Locks the key of an object while it is replaced. Writing and flushing happen before.
+    /// Locks the key of an object while its file is moved. The file is written and flushed before that.
     fn latch(&self, path: &Path) -> MutexGuard<'_, ()> {
         let name = path.as_os_str().as_encoded_bytes();
         let sum = name.iter().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(*byte)));
         self.latches[sum % LATCHES].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Creates the folders above an object, each of them durably.
+    /// Creates the folders above an object, and flushes each new entry.
     fn make_parents(&self, path: &Path) -> io::Result<()> {
         let parent = parent(path);
         if parent.is_dir() || !parent.starts_with(&self.objects) {
@@ -227,14 +227,14 @@ impl Directories {
     }
 }
 
-/// A complete file that is not in its place yet; it is deleted if it is dropped before.
+/// A complete file that has not been moved to its place; deleted on drop.
 struct Incoming {
     path: PathBuf,
 }
 
 impl Incoming {
-    /// Moves the file to its place, over an existing one; if `seen` is given, only over the object with this tag.
-    /// Returns true if it did. No process can change the object between the comparison and the move.
+    /// Moves the file to its place and replaces an existing one; with `seen`, only if the object has this tag. Returns
+    /// true if the file was moved. No process can change the object between the comparison and the move.
     fn replace(&self, path: &Path, inner: &Directories, seen: Option<&Tag>) -> io::Result<bool> {
         if seen.is_none() {
             inner.make_parents(path)?;
@@ -249,7 +249,7 @@ impl Incoming {
         Ok(true)
     }
 
-    /// Moves the file to its place if that is empty; returns true if it did.
+    /// Moves the file to its place if there is no object; returns true if the file was moved.
     fn link(&self, path: &Path, inner: &Directories) -> io::Result<bool> {
         inner.make_parents(path)?;
         match fs::hard_link(&self.path, path) {
@@ -257,7 +257,7 @@ impl Incoming {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 return if path.is_dir() { Err(ErrorKind::IsADirectory.into()) } else { Ok(false) };
             }
-            // The file system has no hard links; the gate keeps other writers away.
+            // The file system has no hard links; the exclusive gate excludes other writers.
             Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::PermissionDenied) => {
                 let _gate = gate(&inner.objects, File::lock)?;
                 if exists(path)? {
@@ -274,7 +274,7 @@ impl Incoming {
 
 impl Drop for Incoming {
     fn drop(&mut self) {
-        // The file is gone already if it was renamed; the next start deletes what cannot be deleted now.
+        // A renamed file is gone already; the next start deletes a file that cannot be deleted now.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -306,14 +306,14 @@ fn open(path: &Path) -> io::Result<Option<(File, Metadata)>> {
         file => file?,
     };
     let data = file.metadata()?;
-    // A folder is part of other objects' keys, and no object itself.
+    // A folder is part of the keys of other objects, not an object.
     Ok(data.is_file().then_some((file, data)))
 }
 
 fn content(mut file: File, length: u64) -> io::Result<Bytes> {
     if length >= MAP_FROM {
-        // SAFETY: an object's file is never written or cut once it has its place; it is only renamed over or removed,
-        // and a map keeps the old file. Nothing but this program writes in the store's folder.
+        // SAFETY: an object's file is never modified or truncated once it is in its place. It is only replaced by a
+        // rename or removed, and the map keeps the old file. Only this program writes in the store's folder.
         #[allow(unsafe_code)]
         let map = unsafe { memmap2::Mmap::map(&file)? };
         return Ok(Bytes::from_owner(map));
@@ -323,13 +323,13 @@ fn content(mut file: File, length: u64) -> io::Result<Bytes> {
     Ok(bytes.into())
 }
 
-/// Returns the tag of the present object.
+/// Returns the tag of the current object.
 fn current_tag(path: &Path) -> io::Result<Option<Tag>> {
     Ok(read(path)?.map(|blob| blob.tag))
 }
 
-/// Returns the tag of an object: the hash of the content for small ones; the file and samples of the content for large
-/// ones, since reading a mapped object in full would defeat the purpose of the map.
+/// Returns the tag of an object. A small object is hashed in full. For a large one the hash is over the file's metadata
+/// and samples of the content, since reading all of it would defeat the purpose of the map.
 fn tag(data: &Metadata, bytes: &[u8]) -> io::Result<Tag> {
     let mut hash = Sha256::new();
     if data.len() < MAP_FROM {
@@ -353,7 +353,7 @@ fn exists(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// True if the error means that there is no object: no file, or a folder in its place, or a file in place of its
+/// True if the error means that there is no object: no file, a folder in place of the file, or a file in place of a
 /// folder.
 fn is_absent(error: &io::Error) -> bool {
     error.kind() == ErrorKind::NotFound || is_misplaced(error)
@@ -367,22 +367,22 @@ fn parent(path: &Path) -> &Path {
     path.parent().unwrap_or(path)
 }
 
-/// Waits while a backup, or a swap of any process, keeps objects from being replaced and deleted, and keeps the next
-/// one from beginning until the returned file is closed. The file is the folder of the objects, locked by `lock`: an
-/// exclusive lock keeps all other changes away as well.
+/// Locks the folder `objects` with `lock`, after waiting for conflicting locks, until the returned file is closed. A
+/// shared lock keeps backups from freezing the objects ([`shut`]); an exclusive lock also excludes all other
+/// replacements and deletions.
 fn gate(objects: &Path, lock: fn(&File) -> io::Result<()>) -> io::Result<Option<File>> {
     if !cfg!(unix) {
         return Ok(None);
     }
     let folder = File::open(objects)?;
     match lock(&folder) {
-        // There are no backups on such a file system either: `shut` says why.
+        // A file system without locks has no backups either, since `shut` fails on it.
         Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
         locked => locked.map(|()| Some(folder)),
     }
 }
 
-/// Keeps objects from being replaced and deleted, by any process, until the returned file is closed. New ones may come.
+/// Keeps all processes from replacing and deleting objects until the returned file is closed. New objects may be added.
 pub(crate) fn shut(objects: &Path) -> io::Result<File> {
     let folder = File::open(objects)?;
     folder.lock()?;

@@ -1,20 +1,19 @@
-//! Keys of objects: which are valid, and lists of them in byte order, for which no more folders than necessary are
-//! read.
+//! Keys of objects: validation, and listing in byte order with as few folders read as possible.
 
 use std::io;
 use std::path::Path;
 
 /// Maximum length of a key, in bytes.
 const MAX_KEY: usize = 512;
-/// Maximum length of a part of a key, in bytes: the limit of file systems for a name.
+/// Maximum length of a part of a key, in bytes: the limit of file systems for a file name.
 const MAX_PART: usize = 255;
 
-/// True if a text may be the key of an object, and thus its path below the folder.
+/// True if a text is a valid key of an object, and thus a valid path below the folder.
 pub(crate) fn is_key(key: &str) -> bool {
     key.len() <= MAX_KEY && key.split('/').all(is_part)
 }
 
-/// True if a name may be a part of a key. No other file belongs to the store.
+/// True if a name is a valid part of a key. Files with other names do not belong to the store.
 fn is_part(part: &str) -> bool {
     !part.is_empty()
         && part.len() <= MAX_PART
@@ -23,7 +22,7 @@ fn is_part(part: &str) -> bool {
         && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
 }
 
-/// A request for keys.
+/// A request for a list of keys.
 pub(crate) struct Listing<'a> {
     pub(crate) prefix: &'a str,
     pub(crate) after: Option<&'a str>,
@@ -31,9 +30,9 @@ pub(crate) struct Listing<'a> {
 }
 
 impl Listing<'_> {
-    /// Returns the keys below `root`.
+    /// Returns the matching keys below `root`.
     pub(crate) fn read(&self, root: &Path) -> io::Result<Vec<String>> {
-        // Folders that the prefix names in full need no search.
+        // Start at the deepest folder that the prefix names in full.
         let folder = self.prefix.rfind('/').map_or("", |end| &self.prefix[..=end]);
         let mut keys = Vec::new();
         if folder.is_empty() || folder.trim_end_matches('/').split('/').all(is_part) {
@@ -42,8 +41,7 @@ impl Listing<'_> {
         Ok(keys)
     }
 
-    /// Adds the keys below `folder`, which is empty or ends with a slash. The depth is bounded by the parts of the
-    /// longest key.
+    /// Adds the keys below `folder`, which is empty or ends with a slash. The longest valid key bounds the depth.
     fn walk(&self, root: &Path, folder: &str, keys: &mut Vec<String>) -> io::Result<()> {
         for name in entries(&root.join(folder))? {
             if keys.len() >= self.limit {
@@ -61,14 +59,14 @@ impl Listing<'_> {
         Ok(())
     }
 
-    /// True if keys that begin with `folder` can be among the requested ones.
+    /// True if keys that begin with `folder` may match the request.
     fn may_hold(&self, folder: &str) -> bool {
         let inside = folder.starts_with(self.prefix) || self.prefix.starts_with(folder);
         inside && self.after.is_none_or(|after| folder > after || after.starts_with(folder))
     }
 }
 
-/// Returns names in a folder, with a slash after those of folders: sorted like this, whole keys are in byte order.
+/// Returns the names in a folder, with a slash after names of folders: sorted this way, whole keys are in byte order.
 fn entries(folder: &Path) -> io::Result<Vec<String>> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,

@@ -1,15 +1,15 @@
-//! SQLite and folder adapters for one process.
+//! Adapters of the ports on SQLite and a folder, for one process.
 //!
 //! A store is one folder: `curlew.sqlite3` holds rows and queues, `objects/` holds objects as plain files, `incoming/`
 //! holds files that are still being written, and `curlew.lock` names the process that holds the lock.
 //!
-//! All files are accessible to their owner alone (0700, 0600): the secret that signs the pages' forms is one of the
+//! Only the owner can access the files (0700, 0600): the secret that signs the forms of the website is one of the
 //! objects.
 //!
-//! [`backup`] writes a copy of a store while it is in use, [`restore`] makes a store of one.
+//! [`backup`] copies a store while it is in use; [`restore`] makes a store from such a copy.
 //!
-//! Every write has reached the disk when its answer comes. Writes that arrive at the same time share one transaction,
-//! and with it one flush.
+//! A write returns after it has reached the disk. Writes that arrive at the same time share one transaction, and thus
+//! one flush.
 
 mod backup;
 mod check;

@@ -1,18 +1,18 @@
-//! Files and folders that only the user who runs the program may read: the store holds the secret of the pages, and the
-//! messages to the operator. And their names on the disk.
+//! Files and folders that only their owner can read: the store holds the secret that signs forms, and messages to the
+//! operator. Also flushes folders.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Permissions of a folder: its owner's alone.
+/// Permissions of a folder: owner only.
 #[cfg(unix)]
 const FOLDER: u32 = 0o700;
-/// Permissions of a file: its owner's alone.
+/// Permissions of a file: owner only.
 #[cfg(unix)]
 const FILE: u32 = 0o600;
 
-/// Creates a folder and all missing ones above it.
+/// Creates a folder and all missing folders above it.
 pub(crate) fn create_dir_all(path: &Path) -> io::Result<()> {
     folders().recursive(true).create(path)
 }
@@ -26,18 +26,17 @@ pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     files().write(true).create_new(true).open(path)
 }
 
-/// Opens a file for reading and writing without truncating it; creates it if there is none.
+/// Opens a file for reading and writing without truncating it; creates it if it is missing.
 pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
     files().read(true).write(true).create(true).truncate(false).open(path)
 }
 
-/// Makes names in a folder durable: on Unix they are flushed separately from the files.
+/// Makes the entries of a folder durable: Unix flushes them separately from the files.
 pub(crate) fn flush_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// Restricts a folder or file to its owner. A missing one is left alone, as is one of another
-/// owner, who has decided who may read it.
+/// Restricts a folder or file to its owner. Skips a missing one, and one of another owner, who decides its permissions.
 #[cfg(unix)]
 pub(crate) fn tighten(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -54,7 +53,7 @@ pub(crate) fn tighten(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Does nothing, since permissions exist on Unix only.
+/// Does nothing: these permissions exist only on Unix.
 #[cfg(not(unix))]
 pub(crate) fn tighten(_: &Path) -> io::Result<()> {
     Ok(())

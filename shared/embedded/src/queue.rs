@@ -1,7 +1,7 @@
 //! The queues.
 //!
-//! A row that is handed out becomes due again when its visibility timeout ends, so that receiving is one look-up in one
-//! index. A receipt is the row's id and receive count: it names one delivery and expires with the next.
+//! A job that is handed out becomes due again when its visibility timeout ends, so receiving is one look-up in one
+//! index. A receipt consists of the job's id and receive count: it names one delivery and expires with the next one.
 
 use crate::db::{Db, execute, limit};
 use crate::error::{DbError, corrupt};
@@ -22,13 +22,13 @@ pub(crate) const DEAD_LETTERS: &str = "SELECT dead.id, stage, message, error, at
 
 const DELETE_MESSAGE: &str = "DELETE FROM messages WHERE id = ?1";
 
-/// Time by which no job waits in good faith: holds last for two weeks, and what comes too soon is put off again.
+/// Longest plausible wait of a job: holds are far shorter, and a job that comes too soon is put off again.
 const LONGEST_WAIT: Millis = Millis::from_days(90);
 
 impl Store {
-    /// Recovers from a crash, before the first worker starts: jobs that were handed out become ready again, before all
+    /// Recovers from a crash before the first worker starts: jobs that were handed out become ready again, before all
     /// others. Those with the highest receive counts come first, since one of them may have killed the process. Returns
-    /// their number. Jobs that are due years from `now`, by a clock that was wrong, are due now. Requires
+    /// their number. Jobs that a wrong clock made due more than 90 days after `now` become due now. Requires
     /// [`Access::Exclusive`](crate::Access): otherwise jobs of another process would run twice.
     pub async fn recover(&self, now: Timestamp) -> Result<u64, PortError> {
         let take_back = move |c: &Connection| {
@@ -120,7 +120,7 @@ impl Inbox for Db {
 
     async fn redrive(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
         let dead = DeadId::read(receipt)?;
-        // The job gets a new id, so that receipts from before it was given up have no effect.
+        // The job gets a new id, so that its old receipts have no effect.
         self.write("take a job up again", move |c| {
             let (stage, message) = dead.take(c)?;
             put(c, &stage, now.as_millis(), &message)
@@ -134,10 +134,10 @@ impl Inbox for Db {
     }
 }
 
-/// Prefix of the receipts of jobs that were given up.
+/// Prefix of the receipts of dead jobs.
 const DEAD: &str = "dead-";
 
-/// The id of a job that was given up.
+/// Id of a dead job.
 struct DeadId(i64);
 
 impl DeadId {
@@ -146,7 +146,7 @@ impl DeadId {
         id.map(DeadId).ok_or_else(|| PortError::NotFound(format!("the job {}", receipt.0)))
     }
 
-    /// Deletes the job; returns its stage and its message.
+    /// Deletes the dead job; returns its stage and its message.
     fn take(&self, c: &Connection) -> Result<(String, String), DbError> {
         let stage = c
             .prepare_cached("DELETE FROM dead WHERE id = ?1 RETURNING stage")?
@@ -170,7 +170,7 @@ impl Name {
         Receipt(format!("{}-{}", self.id, self.receives))
     }
 
-    /// Parses a receipt. Any other text names no delivery, like an expired receipt.
+    /// Parses a receipt. Returns `None` for any other text: it names no delivery, like an expired receipt.
     fn read(receipt: &Receipt) -> Option<Name> {
         let (id, receives) = receipt.0.split_once('-')?;
         Some(Name { id: id.parse().ok()?, receives: receives.parse().ok()? })
@@ -206,14 +206,14 @@ fn receive(
     Ok(deliveries)
 }
 
-/// Returns the message; an empty one, which is no job, if it is missing.
+/// Returns the message, or an empty text if it is missing; that is not a valid job.
 fn message(c: &Connection, id: i64) -> Result<String, DbError> {
     let message: Option<String> =
         c.prepare_cached("SELECT message FROM messages WHERE id = ?1")?.query_row([id], |row| row.get(0)).optional()?;
     Ok(message.unwrap_or_default())
 }
 
-/// Takes the row of a delivery out of its queue; returns `None` if the receipt has expired.
+/// Deletes the row of a delivery from its queue; returns the queue's name, or `None` if the receipt has expired.
 fn take(c: &Connection, name: Name) -> Result<Option<String>, DbError> {
     let stage = c
         .prepare_cached("DELETE FROM jobs WHERE id = ?1 AND receives = ?2 AND handed_out = 1 RETURNING stage")?

@@ -1,7 +1,7 @@
-//! A store made of a backup.
+//! Restores a store from a backup.
 //!
-//! All files are gathered and checked in a folder of their own before any of them takes its place. Files that were
-//! there before are put aside and never deleted.
+//! All files are placed in a separate folder and checked before any of them is moved into place. Existing files are
+//! moved aside and never deleted.
 
 use crate::error::OpenError;
 use crate::layout::{BESIDE, DATABASE, INCOMING, LOCK, OBJECTS, RESTORING, SUMS};
@@ -17,18 +17,19 @@ use std::path::{Path, PathBuf};
 /// A finished restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RestoreReport {
-    /// Time from which the backup is.
+    /// Time at which the backup was taken.
     pub taken_at: Timestamp,
     /// Number of files.
     pub files: u64,
     /// Length of the files in bytes.
     pub bytes: u64,
-    /// Folder into which the earlier store was put.
+    /// Folder into which the earlier store was moved.
     pub aside: Option<PathBuf>,
 }
 
-/// Makes the store in `dir` of the backup in `from`. A folder that is not empty is refused, unless `replace` says that
-/// what is there is to be put aside. Blocks until the disk has it. After an error an earlier store is as it was.
+/// Makes a store in `dir` from the backup in `from`. Fails if the folder is not empty, unless `replace` is set: the
+/// earlier store is then moved aside. Blocks until the files have reached the disk. If the move into place fails, the
+/// restore must be run again; any earlier error leaves the store unchanged.
 pub fn restore(from: &Path, dir: &Path, replace: bool, now: Timestamp) -> Result<RestoreReport, BackupError> {
     let seal = Seal::read(from)?;
     let altered = |file: &str, why: &dyn std::fmt::Display| BackupError::Altered {
@@ -73,13 +74,13 @@ pub fn restore(from: &Path, dir: &Path, replace: bool, now: Timestamp) -> Result
     Ok(RestoreReport { taken_at: seal.taken_at, files: seal.files, bytes: seal.bytes, aside })
 }
 
-/// True if a folder has anything in it but a lock and the remains of a restore that was refused.
+/// True if a folder has anything in it except a lock file and the remains of a failed restore.
 fn is_occupied(dir: &Path) -> io::Result<bool> {
     let names = fs::read_dir(dir)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
     Ok(names.iter().any(|name| name != LOCK && name != INCOMING))
 }
 
-/// Puts the earlier store aside and the new one into its place. If it is cut off, [`RESTORING`] stays.
+/// Moves the earlier store aside and the new one into its place. An interruption leaves [`RESTORING`] behind.
 fn take_places(dir: &Path, new: &Path, aside: Option<&Path>) -> io::Result<()> {
     let mark = dir.join(RESTORING);
     private::open_or_create(&mark)?.sync_all()?;

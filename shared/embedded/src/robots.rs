@@ -1,4 +1,4 @@
-//! Copies of robots.txt files.
+//! Stored copies of robots.txt files.
 
 use crate::db::{Db, execute};
 use async_trait::async_trait;
@@ -8,9 +8,9 @@ use curlew_ports::{PortError, RobotsCopy, RobotsStore};
 use rusqlite::types::Type;
 use rusqlite::{OptionalExtension, params};
 
-/// Compression level of zstd: files are small and seldom written.
+/// Compression level of zstd: the files are small and seldom written.
 const LEVEL: i32 = 3;
-/// Maximum uncompressed size of a stored file, in bytes; twice the size that is ever fetched.
+/// Maximum uncompressed size of a stored file, in bytes; twice the maximum that is fetched.
 const UNPACK_LIMIT: usize = 1024 * 1024;
 
 const GET: &str =
@@ -58,7 +58,7 @@ impl RobotsStore for Db {
     }
 }
 
-/// Compresses a file, since robots.txt files are many and repetitive. An empty file is stored as no bytes.
+/// Compresses a file, since robots.txt files are many and repetitive. An empty file is stored as zero bytes.
 fn packed(body: &[u8]) -> Result<Vec<u8>, rusqlite::Error> {
     if body.is_empty() {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! Rows of hosts, marks, pages and sources, which are swapped by their version. All but marks are stored as JSON.
+//! Rows of hosts, marks, pages and sources, with compare-and-swap by version. All but marks are stored as JSON.
 
 use crate::db::{Db, execute, limit};
 use crate::error::{DbError, corrupt};
@@ -9,10 +9,10 @@ use rusqlite::{Connection, OptionalExtension, Params, ToSql, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Query that runs for each minute that passes.
+/// Query that runs for each minute.
 pub(crate) const IN_SLOT: &str = "SELECT key, source FROM sources WHERE slot = ?1 AND key > ?2 ORDER BY key LIMIT ?3";
 
-// Names of rows in errors; the key follows.
+// Names of rows in error messages; the key follows.
 const HOST: &str = "the state of";
 const PAGE: &str = "the row of page";
 const SOURCE: &str = "the source";
@@ -114,7 +114,7 @@ impl Sources for Db {
         self.write("keep a source", insert).await
     }
 
-    /// Replaces a row. A row of another slot never matches, since sources never change their slot.
+    /// Replaces a row. The query matches the slot too, since a source never changes its slot.
     async fn swap(&self, seen: Version, source: &Source) -> Result<Version, PortError> {
         let (key, slot) = (source.key().clone(), source.slot().index());
         let json = to_json(SOURCE, key.as_str(), source)?;
@@ -139,13 +139,13 @@ impl Sources for Db {
     }
 }
 
-/// Returns the key after which a list begins; no key is before the empty text.
+/// Returns the exclusive lower bound of a list; the empty text is before every key.
 fn start(after: Option<&str>) -> String {
     after.unwrap_or_default().to_owned()
 }
 
 fn stored(version: Version) -> i64 {
-    // SQLite never gave out a version that is too large for it, so such a version equals none.
+    // SQLite's versions fit in an i64. A larger one becomes -1, which matches no row.
     i64::try_from(version.0).unwrap_or(-1)
 }
 
@@ -153,8 +153,8 @@ fn to_version(stored: i64) -> Version {
     Version(u64::try_from(stored).unwrap_or(0))
 }
 
-/// Inserts the row of a key if none was seen, else updates the one whose version was seen. `insert` takes key and value,
-/// `update` key, value and version.
+/// Inserts the row of a key if `seen` is [`Version::ABSENT`], else updates the row if it has the version `seen`.
+/// `insert` takes key and value, `update` key, value and version.
 fn insert_or_update(
     c: &Connection,
     insert: &str,
@@ -170,7 +170,7 @@ fn insert_or_update(
     swapped(rows, seen)
 }
 
-/// Returns the version after a swap that has changed `rows` rows.
+/// Returns the version after a swap that has changed `rows` rows, or a conflict.
 fn swapped(rows: usize, seen: Version) -> Result<Version, DbError> {
     if rows == 1 { Ok(Version(seen.0.saturating_add(1))) } else { Err(PortError::Conflict.into()) }
 }
@@ -183,7 +183,7 @@ fn from_json<T: DeserializeOwned>(what: &str, key: &str, json: &str) -> Result<T
     serde_json::from_str(json).map_err(|e| corrupt(format!("{what} {key}"), e))
 }
 
-/// Reads a row's value and version by its key.
+/// Reads the value and version of a row by its key.
 fn json_row<T: DeserializeOwned>(
     c: &Connection,
     sql: &str,
@@ -195,7 +195,7 @@ fn json_row<T: DeserializeOwned>(
     row.map(|(json, version)| Ok((from_json(what, key, &json)?, to_version(version)))).transpose()
 }
 
-/// Reads rows: keys and values.
+/// Reads the keys and values of rows.
 fn json_rows<T: DeserializeOwned>(
     c: &Connection,
     sql: &str,

@@ -1,14 +1,14 @@
-//! The tables, and their versions that this program knows.
+//! The tables, and the versions of the schema that this program knows.
 //!
-//! Instants are integers: milliseconds since 1970-01-01T00:00:00Z. Rows that are swapped carry a version that begins at
-//! 1 and grows by one; no such row is ever deleted, so no version of a row is ever used twice.
+//! Instants are integers: milliseconds since 1970-01-01T00:00:00Z. Rows with compare-and-swap have a version that
+//! starts at 1 and increments by one. They are never deleted, so no version of a row is ever reused.
 
 use rusqlite::Connection;
 
-/// "Crlw" in ASCII: marks the file as Curlew's own.
+/// "Crlw" in ASCII: marks the file as a database of Curlew.
 pub(crate) const APPLICATION_ID: i64 = 0x4372_6c77;
 
-/// The newest version of the tables; the file's `user_version`.
+/// The newest version of the schema, stored as the file's `user_version`.
 pub(crate) const VERSION: i64 = 1;
 
 const TABLES: &str = "
@@ -82,10 +82,10 @@ CREATE TABLE messages (
 ) STRICT;
 ";
 
-/// Kind of a database file.
+/// State of a database file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// The database has no tables yet and no mark of another program.
+    /// The database has no tables and no application id.
     Empty,
     /// A store of this version.
     Store(i64),
@@ -93,7 +93,7 @@ pub(crate) enum Standing {
     Foreign,
 }
 
-/// Reads the kind of a file from its header and tables.
+/// Reads the state of a file from its header and tables.
 pub(crate) fn standing(connection: &Connection) -> rusqlite::Result<Standing> {
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
     let application = number("PRAGMA application_id")?;
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use crate::{queue, rows, size};
 
-    /// Returns SQLite's plan for a query, one step a line.
+    /// Returns SQLite's plan for a query, one step per line.
     fn plan(connection: &Connection, sql: &str) -> String {
         let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).expect("is SQL");
         let unbound = rusqlite::params_from_iter(vec![1; statement.parameter_count()]);

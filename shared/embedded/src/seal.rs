@@ -1,5 +1,5 @@
-//! The form of a backup: `backup.json` says what it is, `SHA256SUMS` has the checksum of each file, as `sha256sum`
-//! writes and checks it. Pure, but for reading files.
+//! The format of a backup: `backup.json` describes it, `SHA256SUMS` has the checksum of each file in the format of
+//! `sha256sum`. Pure, except for reading files.
 
 use crate::error::OpenError;
 use crate::layout::{BESIDE, DATABASE, OBJECTS, SEAL};
@@ -11,29 +11,29 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Version of the form of backups.
+/// Version of the format of backups.
 const FORM: i64 = 1;
 const PIECE: usize = 256 << 10;
 
-/// Reasons why a backup was not taken, or not restored. A store that exists has not been changed.
+/// Reasons why a backup was not taken or not restored.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     /// The store cannot be opened.
     #[error(transparent)]
     Store(#[from] OpenError),
-    /// The folder for the backup has something in it.
+    /// The folder for the backup is not empty.
     #[error("the folder {} is not empty: name a new one", .0.display())]
     NotEmpty(PathBuf),
-    /// A backup was begun there and not finished.
+    /// The folder holds an unfinished backup.
     #[error("the backup in {} was not finished: delete that folder, and take or name another one", .0.display())]
     Unfinished(PathBuf),
-    /// The backup would lie in the store that it is of, or the store in the backup.
+    /// The folder for the backup is inside the store, or the store is inside that folder.
     #[error("{} lies in the store's folder, or the store in it: name a folder elsewhere", .0.display())]
     Inside(PathBuf),
     /// The folder holds no backup.
     #[error("{dir} is not a backup (it has no {SEAL}): name a folder that `curlew backup` has written", dir = .0.display())]
     NotABackup(PathBuf),
-    /// A later program has taken the backup.
+    /// A newer version of Curlew has taken the backup.
     #[error("the backup in {dir} has version {found}, but this program knows only versions up to {known}: use a newer curlew", dir = dir.display())]
     Newer {
         /// The backup's folder.
@@ -43,7 +43,7 @@ pub enum BackupError {
         /// The newest version that this program can read.
         known: i64,
     },
-    /// A file of the backup is missing, or is not the one that was written.
+    /// A file of the backup is missing or has been changed.
     #[error("the backup in {dir} is damaged ({file} {why}): nothing was restored; take another backup", dir = dir.display())]
     Altered {
         /// The backup's folder.
@@ -53,10 +53,10 @@ pub enum BackupError {
         /// The fault.
         why: String,
     },
-    /// The folder to restore into is in use already.
+    /// The folder to restore into is not empty.
     #[error("the folder {} is not empty: name another one with --data, or put what is there aside with --replace", .0.display())]
     Occupied(PathBuf),
-    /// Something could not be read or written; what was begun is of no use.
+    /// A file could not be read or written; the unfinished copy is of no use.
     #[error("{dir} cannot be finished ({why}): delete it, free some space or name another folder, and start again; the store is as it was", dir = dir.display())]
     Disk {
         /// The folder that was being written.
@@ -70,23 +70,23 @@ pub enum BackupError {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Seal {
     pub(crate) form: i64,
-    /// Version of the store in it.
+    /// Version of the store in the backup.
     pub(crate) store: i64,
     pub(crate) taken_at: Timestamp,
     pub(crate) files: u64,
     pub(crate) bytes: u64,
-    /// Checksum of the file with the checksums; absent as long as the backup is being written.
+    /// Checksum of `SHA256SUMS`; absent while the backup is being written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sums: Option<String>,
 }
 
 impl Seal {
-    /// Returns the seal of a backup that is not finished.
+    /// Returns the seal of an unfinished backup.
     pub(crate) fn begun(store: i64, taken_at: Timestamp) -> Seal {
         Seal { form: FORM, store, taken_at, files: 0, bytes: 0, sums: None }
     }
 
-    /// Reads the seal of a backup that can be restored.
+    /// Reads and checks the seal of a backup that is to be restored.
     pub(crate) fn read(dir: &Path) -> Result<Seal, BackupError> {
         let damaged =
             |why: String| BackupError::Altered { dir: dir.to_owned(), file: SEAL.to_owned(), why: format!("({why})") };
@@ -110,19 +110,19 @@ impl Seal {
     }
 }
 
-/// A file of a backup: its name below the folder, and its checksum in hexadecimal digits.
+/// A file of a backup: its name below the folder, and its SHA-256 in hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SummedFile {
     pub(crate) name: String,
     pub(crate) sum: String,
 }
 
-/// Returns the text of the file with the checksums.
+/// Returns the text of `SHA256SUMS`.
 pub(crate) fn write_sums(files: &[SummedFile]) -> String {
     files.iter().map(|file| format!("{}  {}\n", file.sum, file.name)).collect()
 }
 
-/// Reads the file with the checksums; the error is the line that is none, or names no file of a store.
+/// Parses `SHA256SUMS`. The error is the first line that is malformed or names no file of a store.
 pub(crate) fn read_sums(text: &str) -> Result<Vec<SummedFile>, String> {
     let read = |line: &str| {
         let (sum, name) = line.split_once("  ")?;
@@ -132,17 +132,17 @@ pub(crate) fn read_sums(text: &str) -> Result<Vec<SummedFile>, String> {
     text.lines().map(|line| read(line).ok_or_else(|| line.chars().take(80).collect())).collect()
 }
 
-/// True for the names of files that a backup may have.
+/// True if a backup may have a file of this name.
 fn is_of_store(name: &str) -> bool {
     name == DATABASE || BESIDE.contains(&name) || object_key(name).is_some_and(keys::is_key)
 }
 
-/// Returns the key of an object by its file's name in the folder.
+/// Returns the key of an object by the name of its file below the store's folder.
 pub(crate) fn object_key(name: &str) -> Option<&str> {
     name.strip_prefix(OBJECTS)?.strip_prefix('/')
 }
 
-/// Returns the checksum and the length of a file.
+/// Returns the SHA-256 and the length in bytes of a file.
 pub(crate) fn sum_of(path: &Path) -> io::Result<(String, u64)> {
     let mut file = File::open(path)?;
     let (mut hash, mut piece, mut length) = (Sha256::new(), vec![0; PIECE], 0);

@@ -1,4 +1,4 @@
-//! Figures of a store for monitoring: its size, and since when jobs have been due.
+//! Measurements for monitoring: the size of a store, and since when jobs have been due.
 
 use crate::store::Store;
 use curlew_model::{QueueName, Timestamp};
@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension};
 use std::fs;
 use std::path::PathBuf;
 
-// The index has the earliest row of a stage first.
+// The index returns the earliest row of a stage first.
 pub(crate) const OLDEST: &str = "SELECT due FROM jobs WHERE stage = ?1 ORDER BY due LIMIT 1";
 /// Maximum number of files and folders whose sizes are added.
 const MOST_FILES: usize = 2_000_000;
@@ -15,15 +15,15 @@ const MOST_FILES: usize = 2_000_000;
 /// Size of a store, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoreSize {
-    /// The database with its log.
+    /// Size of the database with its write-ahead log.
     pub database: u64,
-    /// The objects, of which the first two million count.
+    /// Size of the objects; files and folders beyond the first two million are not counted.
     pub objects: u64,
 }
 
 impl Store {
-    /// Returns since when the oldest job of a stage has been due; jobs that are handed out do not count. A job that a
-    /// crash interrupted is due since the epoch.
+    /// Returns the time since which the oldest ready job of a stage has been due. Jobs that are handed out do not
+    /// count. A job that a crash interrupted has been due since the epoch.
     pub async fn due_since(&self, stage: QueueName, now: Timestamp) -> Result<Option<Timestamp>, PortError> {
         let oldest = move |c: &Connection| {
             Ok(c.prepare_cached(OLDEST)?.query_row([stage.as_str()], |row| row.get(0)).optional()?)
@@ -32,7 +32,7 @@ impl Store {
         Ok(oldest.map(Timestamp::from_millis).filter(|due| *due <= now))
     }
 
-    /// Adds up the sizes of the store's files. Every file is looked at, so this is for now and then.
+    /// Adds up the sizes of the store's files. Reads the metadata of every file, so call it rarely.
     pub async fn size(&self) -> StoreSize {
         let [log, database, objects] = self.places();
         let sum = move || {

@@ -1,5 +1,5 @@
-//! Folders below `incoming/` in which a backup or a restore gathers its files. One that a dead process has left is
-//! deleted by the next process that makes one, or has the store to itself.
+//! Folders below `incoming/` in which a backup or a restore collects its files. A folder left by a dead process is
+//! deleted by the next process that creates one or opens the store exclusively.
 
 use crate::layout::INCOMING;
 use crate::private::{self, flush_folder};
@@ -9,22 +9,22 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// A folder for a time. It is locked, so that nobody sweeps it, and deleted when this is dropped.
+/// A temporary folder, deleted on drop. It is locked, so that other processes do not delete it.
 pub(crate) struct Staging {
     path: PathBuf,
     _lock: File,
 }
 
 impl Staging {
-    /// Creates a folder in the store's folder, named after its use and this process. Those of dead processes are
-    /// deleted first: a process that serves for years sweeps none, and in a container the next process often has the
-    /// same number.
+    /// Creates a folder below `incoming/`, named after its purpose and this process. Deletes the folders of dead
+    /// processes first: a process may serve for years without another start, and in a container the next process
+    /// often has the same number.
     pub(crate) fn create(dir: &Path, purpose: &str) -> io::Result<Staging> {
         let incoming = dir.join(INCOMING);
         private::create_dir_all(&incoming)?;
         for entry in fs::read_dir(&incoming)? {
             let entry = entry?;
-            // A file of a writer may be gone by now.
+            // A writer may have removed its file by now.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 sweep(&entry.path())?;
             }
@@ -43,15 +43,15 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // The next start sweeps a folder that cannot be deleted now.
+        // The next start deletes a folder that cannot be deleted now.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// Deletes such a folder, unless its process is alive.
+/// Deletes a staging folder, unless its process is alive.
 pub(crate) fn sweep(path: &Path) -> io::Result<()> {
     let folder = match File::open(path) {
-        // The folder's process has just deleted it.
+        // The folder's own process has just deleted it.
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         opened => opened?,
     };
@@ -62,7 +62,7 @@ pub(crate) fn sweep(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A folder into which files are placed, and the folders that were created for them.
+/// A target folder for files, and the folders that were created in it.
 pub(crate) struct Placement {
     root: PathBuf,
     folders: BTreeSet<PathBuf>,
@@ -73,7 +73,7 @@ impl Placement {
         Placement { root: root.to_owned(), folders: BTreeSet::from([root.to_owned()]) }
     }
 
-    /// Returns the path of a file by its name below the folder, after creating the folders above it.
+    /// Creates the folders above the file `name` and returns the file's path.
     pub(crate) fn path(&mut self, name: &str) -> io::Result<PathBuf> {
         let path = self.root.join(name);
         let missing: Vec<PathBuf> =
@@ -87,8 +87,8 @@ impl Placement {
         Ok(path)
     }
 
-    /// Places the file of this name below `from`. Objects never change: they are placed by a hard link where there can
-    /// be one. All other files are copied.
+    /// Places the file `name` of the folder `from`. An object never changes, so it becomes a hard link where possible.
+    /// All other files are copied.
     pub(crate) fn place(&mut self, from: &Path, name: &str) -> io::Result<PathBuf> {
         let (from, path) = (from.join(name), self.path(name)?);
         if object_key(name).is_some() {
@@ -97,7 +97,7 @@ impl Placement {
                 Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {
                     return Err(error);
                 }
-                // Another file system, one without links, or a file with too many of them.
+                // The target is on another file system, links are unsupported, or the file has too many of them.
                 Err(_) => {}
             }
         }
@@ -107,7 +107,7 @@ impl Placement {
         Ok(path)
     }
 
-    /// Makes the names in all folders durable.
+    /// Flushes the entries of all folders.
     pub(crate) fn flush(&self) -> io::Result<()> {
         self.folders.iter().try_for_each(|folder| flush_folder(folder))
     }

@@ -1,4 +1,4 @@
-//! Opens a store and gives out its parts.
+//! Opens a store and returns its ports.
 
 use crate::connect::{Mode, connect};
 use crate::db::Db;
@@ -14,10 +14,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Size in bytes to which the write-ahead log is truncated after it was larger.
+/// Size in bytes to which a larger write-ahead log is truncated.
 const WAL_LIMIT: i64 = 64 << 20;
 
-/// An open store. Its parts may outlive it; the lock is released with the last of them.
+/// An open store. Its ports may outlive it; the lock is released with the last of them.
 #[derive(Clone, Debug)]
 pub struct Store {
     dir: PathBuf,
@@ -26,7 +26,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store in `dir`. Blocks until the disk has answered.
+    /// Opens the store in `dir`. Blocks for the disk.
     pub fn open(dir: &Path, access: Access) -> Result<Store, OpenError> {
         let io = |error| OpenError::from_io(dir, error);
         let path = dir.join(DATABASE);
@@ -75,7 +75,7 @@ impl Store {
         Arc::new(self.db.clone())
     }
 
-    /// Returns the queues.
+    /// Returns the queues of jobs.
     pub fn jobs(&self) -> Arc<impl Queue + Inbox + use<>> {
         Arc::new(self.db.clone())
     }
@@ -85,7 +85,7 @@ impl Store {
         Arc::clone(&self.objects)
     }
 
-    /// Returns the paths of the database, of its log, and of the folder of objects.
+    /// Returns the paths of the write-ahead log, the database, and the folder of objects.
     pub(crate) fn places(&self) -> [PathBuf; 3] {
         let database = self.dir.join(DATABASE);
         [beside(&database, "-wal"), database, self.dir.join(OBJECTS)]
@@ -96,14 +96,14 @@ impl Store {
     }
 }
 
-/// Creates the database's file for its owner alone before SQLite does, which would let everybody read it. The files
-/// beside it get the permissions of this one.
+/// Creates the database file with private permissions before SQLite creates it readable by everybody. SQLite gives its
+/// other files the permissions of this one.
 fn keep_private(path: &Path) -> io::Result<()> {
     private::open_or_create(path)?;
     [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")].iter().try_for_each(|file| private::tighten(file))
 }
 
-/// Refuses a folder that must not be opened as a store, though it has the files of one.
+/// Refuses a backup, and a store whose restore was interrupted.
 pub(crate) fn refuse_unfit(dir: &Path) -> Result<(), OpenError> {
     if dir.join(SEAL).exists() {
         return Err(OpenError::IsBackup(dir.to_owned()));
@@ -122,15 +122,14 @@ pub(crate) fn require_database(dir: &Path) -> Result<(), OpenError> {
     Err(OpenError::NotAStore { path: dir.to_owned(), why: format!("it has no {DATABASE}") })
 }
 
-/// Returns the path of a file that SQLite keeps beside the database.
+/// Returns the path of a file that SQLite keeps next to the database.
 fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
 }
 
-/// Opens the database, which has to be a store's of a version that this program knows; returns that version, 0 for a
-/// new database.
+/// Opens the database if it belongs to a store of a known version. Also returns that version, 0 for a new database.
 pub(crate) fn examine(path: &Path, access: Access) -> Result<(Connection, i64, Mode), OpenError> {
     let sql = |error: rusqlite::Error| OpenError::from_sql(path, &error);
     let (connection, standing, mode) = match access {
@@ -154,7 +153,7 @@ pub(crate) fn examine(path: &Path, access: Access) -> Result<(Connection, i64, M
     }
 }
 
-/// Opens the database for use, and creates its tables if it is new and may be written.
+/// Opens the database for use, and creates its tables if it is new and the access exclusive.
 fn prepare(path: &Path, access: Access) -> Result<(Connection, Mode), OpenError> {
     let (mut connection, version, mode) = examine(path, access)?;
     if access == Access::Exclusive {
@@ -172,8 +171,8 @@ fn stand(path: &Path, mode: Mode) -> rusqlite::Result<(Connection, Standing, Mod
     Ok((connection, standing, mode))
 }
 
-/// Opens a database that may not be written, as on a read-only medium: the log needs write access even for readers. The
-/// database is read without the log, provided that the log is empty and no other process is running.
+/// Opens a database that cannot be written, such as on a read-only medium. Even readers of the write-ahead log need
+/// write access, so the file is read without it, provided that the log is empty and no other process is running.
 fn look(
     path: &Path,
     source: Box<dyn std::error::Error + Send + Sync>,
@@ -186,7 +185,7 @@ fn look(
     stand(path, Mode::Frozen).map_err(|error| OpenError::from_sql(path, &error))
 }
 
-/// Switches to a write-ahead log, so that people can read while a crawl runs.
+/// Switches to a write-ahead log, so that other processes can read during a crawl.
 fn use_log(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let sql = |error: rusqlite::Error| OpenError::from_sql(path, &error);
     let mode: String =

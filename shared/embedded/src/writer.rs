@@ -1,4 +1,4 @@
-//! The one connection that writes, on its own thread. Writes that are waiting together are committed together.
+//! The one write connection, on its own thread. Writes that wait at the same time are committed together.
 
 use crate::error::{DbError, from_sql};
 use curlew_ports::PortError;
@@ -7,15 +7,15 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
-/// Maximum number of writes that wait in the channel; further callers wait to enqueue theirs.
+/// Maximum number of writes in the channel; further callers wait for a place.
 const MAX_WAITING: usize = 1_024;
 /// Maximum number of writes in one transaction, so that no caller waits for a very long one.
 const MAX_GROUP: usize = 256;
-/// Time for which the thread waits for further writes, if they come close together: a commit takes more than the writes
-/// in it.
+/// Time for which the thread waits for further writes when they come in quick succession: a commit takes longer than
+/// the writes in it.
 const GATHER: Duration = Duration::from_millis(10);
 
-/// Passes writes to the thread that makes them. The thread ends when this is dropped.
+/// Passes writes to the writer's thread. The thread ends when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Writer {
     tasks: Option<mpsc::Sender<Box<dyn Task>>>,
@@ -30,7 +30,7 @@ impl Writer {
         Ok(Writer { tasks: Some(tasks), thread: Some(thread) })
     }
 
-    /// Makes a write and returns after it was committed. A write that fails leaves nothing behind.
+    /// Runs a write and returns after its commit. A failed write changes nothing.
     pub(crate) async fn write<T, F>(&self, what: &'static str, work: F) -> Result<T, PortError>
     where
         T: Send + 'static,
@@ -49,21 +49,21 @@ impl Drop for Writer {
     fn drop(&mut self) {
         drop(self.tasks.take());
         if let Some(thread) = self.thread.take() {
-            // A writer that panicked has reported that itself; its callers were told that it has stopped.
+            // A writer that panicked has printed its own message, and its callers have received an error.
             let _ = thread.join();
         }
     }
 }
 
-/// A write that waits for its turn, then for the commit.
+/// A write that waits for its turn and then for the commit.
 trait Task: Send {
-    /// Makes the write; returns false if it has to be undone.
+    /// Runs the write; returns false if it must be undone.
     fn run(&mut self, connection: &Connection) -> bool;
 
-    /// Returns SQLite's code of the error that the write ended with, if it is one of SQLite's.
+    /// Returns the code of the SQLite error that the write ended with, if there was one.
     fn code(&self) -> Option<rusqlite::ffi::Error>;
 
-    /// Gives the caller the write's own outcome, or the reason why its transaction was not committed.
+    /// Sends the caller the outcome of the write, or the reason why its transaction was not committed.
     fn answer(self: Box<Self>, failure: Option<&rusqlite::Error>);
 }
 
@@ -93,19 +93,19 @@ where
 
     fn answer(self: Box<Self>, failure: Option<&rusqlite::Error>) {
         let answer = match (self.outcome, failure) {
-            // The write's own error says more than the failure of the transaction.
+            // The write's own error is more specific than the failure of the transaction.
             (Some(Err(error)), _) => Err(error.into_port(self.what)),
             (Some(Ok(value)), None) => Ok(value),
             (_, Some(error)) => Err(from_sql(self.what, error)),
             (None, None) => Err(PortError::unavailable(format!("cannot {}", self.what), "the write was not made")),
         };
-        // The caller may have gone; its write is valid all the same.
+        // The caller may be gone; its write is still valid.
         let _ = self.reply.send(answer);
     }
 }
 
 fn serve(connection: &Connection, mut waiting: mpsc::Receiver<Box<dyn Task>>) {
-    // Where several writes came at once, more will. One that comes alone after them waits in vain, once.
+    // After several writes at once, more are likely to follow. The first single write after them waits in vain, once.
     let mut are_many = false;
     while let Some(first) = waiting.blocking_recv() {
         let mut group = vec![first];
@@ -123,7 +123,7 @@ fn serve(connection: &Connection, mut waiting: mpsc::Receiver<Box<dyn Task>>) {
     }
 }
 
-/// Adds the writes that wait.
+/// Adds waiting writes to the group.
 fn fill(group: &mut Vec<Box<dyn Task>>, waiting: &mut mpsc::Receiver<Box<dyn Task>>) {
     while group.len() < MAX_GROUP {
         let Ok(task) = waiting.try_recv() else { break };
@@ -131,11 +131,11 @@ fn fill(group: &mut Vec<Box<dyn Task>>, waiting: &mut mpsc::Receiver<Box<dyn Tas
     }
 }
 
-/// Makes all writes of a group in one transaction. A write that fails is undone alone.
+/// Runs all writes of a group in one transaction. A failed write is undone by itself.
 fn commit(connection: &Connection, group: &mut [Box<dyn Task>]) -> rusqlite::Result<()> {
     let outcome = attempt(connection, group);
     if outcome.is_err() && !connection.is_autocommit() {
-        // SQLite ends some transactions by itself when a disk is full; the others have to be ended here.
+        // On a full disk SQLite ends some transactions itself; the others must be ended here.
         connection.execute_batch("ROLLBACK")?;
     }
     outcome
@@ -145,14 +145,14 @@ fn attempt(connection: &Connection, group: &mut [Box<dyn Task>]) -> rusqlite::Re
     let execute = |statement| connection.prepare_cached(statement)?.execute([]);
     execute("BEGIN IMMEDIATE")?;
     for (place, task) in group.iter_mut().enumerate() {
-        // The first task is undone with the whole transaction, so SQLite need not keep each page as it was before.
+        // The first task is undone with the whole transaction, so it needs no savepoint.
         let is_first = place == 0;
         if !is_first {
             execute("SAVEPOINT task")?;
         }
         let keep = task.run(connection);
         if connection.is_autocommit() {
-            // SQLite has rolled back the whole transaction on the error of this write: a full disk, say.
+            // SQLite has rolled back the whole transaction because of an error in this write, such as a full disk.
             let code = task.code().unwrap_or_else(|| rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ABORT));
             let why = "the transaction was undone since one of its writes failed";
             return Err(rusqlite::Error::SqliteFailure(code, Some(why.into())));
@@ -187,7 +187,7 @@ mod tests {
         c.execute("INSERT INTO marks (name, version, at) VALUES (?1, 1, 0)", params![name])
     }
 
-    /// Sends many jobs concurrently, some of them large; returns the numbers of those that were taken.
+    /// Sends many jobs concurrently, some of them large; returns the numbers of the accepted ones.
     async fn send_many(store: &Store, numbers: std::ops::Range<u64>) -> Vec<u64> {
         let sends: Vec<_> = numbers
             .map(|n| {

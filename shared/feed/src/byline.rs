@@ -1,7 +1,7 @@
-//! Extracts authors' names without their e-mail addresses, which are private.
+//! Extracts authors' names without their e-mail addresses, which are personal data.
 
-/// Returns the name in an author's line: `a@b.example (Name)` as in RSS 2.0, `Name <a@b.example>` as in mail, or a name
-/// alone; `None` if it contains only an address.
+/// Returns the name in an author field: `a@b.example (Name)` as in RSS 2.0, `Name <a@b.example>` as in mail, or a name
+/// alone; `None` if the field contains only an address.
 pub(crate) fn byline(text: &str) -> Option<String> {
     if !text.contains('@') {
         return Some(text.to_owned());
@@ -32,7 +32,7 @@ pub(crate) fn byline(text: &str) -> Option<String> {
 
 const BETWEEN: [char; 10] = ['(', ')', '<', '>', '[', ']', ',', ';', '"', '\''];
 
-/// True for something at a domain (RFC 5322 §3.4.1, loosely), with or without `mailto:`.
+/// True for an e-mail address (RFC 5322 §3.4.1, loosely), with or without `mailto:`.
 fn is_address(word: &str) -> bool {
     let word = word.trim_end_matches(['.', ':']);
     let Some((local, domain)) = word.rsplit_once('@') else { return false };

@@ -1,12 +1,12 @@
-//! Distinguishes feeds of comments from feeds of articles by the words that describe them.
+//! Detects feeds of comments by words in their titles and addresses.
 
-/// Separate words for comments: a newspaper called "Commentary" does not count.
+/// Words for comments. Only whole words match, so a newspaper called "Commentary" does not.
 const WORDS: &str = "\
     comment comments kommentar kommentare kommentaren kommentarer kommentarfeed commentaire commentaires \
     comentario comentarios comentaris comentário comentários comentarii commento commenti reactie reacties \
     komentarz komentarze komentarzy komentáře komentari kommentit kommentek hozzászólások yorum yorumlar \
     комментарий комментарии комментариев коментарі σχόλια";
-/// Words for comments in scripts without spaces between words.
+/// Words for comments in languages without spaces between words.
 const PIECES: [&str; 5] = ["コメント", "评论", "評論", "留言", "댓글"];
 const IN_ADDRESSES: [&str; 3] = ["commentsfeed", "commentrss", "comments-rss"];
 

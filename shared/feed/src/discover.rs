@@ -1,4 +1,4 @@
-//! Finds the feeds that a page names by `<link rel="alternate" type="…" href="…">`, and by `Link` headers.
+//! Finds the feeds that a page names in `<link rel="alternate" type="…" href="…">` elements and in `Link` headers.
 
 use crate::{Limits, comments, text};
 use curlew_text::charset::{self, Document};
@@ -21,16 +21,16 @@ pub struct FeedLink {
     /// Media type given by the page, lower case; empty for `rel="feed"` without one.
     #[serde(rename = "type")]
     pub media_type: String,
-    /// True if it carries comments instead of articles, judged by its address, its title, or its relation to the page.
+    /// True if the feed's address, its title or its relation to the page shows that it contains comments, not articles.
     #[serde(skip)]
     pub of_comments: bool,
 }
 
-/// Returns the distinct feeds that a page names, in document order and then in that of its `Link` headers, with feeds
-/// of comments last. Never fails: a page that exceeds a limit gives the feeds found so far.
+/// Returns the distinct feeds that a page names: first in document order, then in the order of its `Link` headers, with
+/// feeds of comments last. Never fails: a page that exceeds a limit yields the feeds found so far.
 ///
-/// A link to plain XML of which nothing says that it is a feed is returned only if no other link announces one. `<base
-/// href>` is honoured anywhere in the page (HTML §4.2.3); only `http` and `https` addresses are returned.
+/// A link to plain XML without a sign that it is a feed is returned only if no other link announces a feed. `<base
+/// href>` applies anywhere in the page (HTML §4.2.3). Only `http` and `https` addresses are returned.
 pub fn discover(html: &[u8], content_type: Option<&str>, page: &Url, link_headers: &[String]) -> Vec<FeedLink> {
     let text = charset::decode(html, content_type, Document::Feed).text;
     let mut found = collect(&text);
@@ -93,7 +93,7 @@ fn collect(html: &str) -> PageLinks {
     found
 }
 
-/// Returns the link of a `Link` header, if it may be a feed's; `<base>` does not apply (RFC 8288 §3.2).
+/// Returns the link in a `Link` header, if it may lead to a feed. `<base>` does not apply (RFC 8288 §3.2).
 fn of_header(link: &str, page: &Url) -> Option<Link> {
     let href = links::target(link, "alternate").or_else(|| links::target(link, "feed"))?;
     let value = |name: &str| links::parameter(link, name).unwrap_or_default().to_owned();
@@ -114,12 +114,12 @@ fn address(href: &str, base: &Url, limits: &Limits) -> Option<Url> {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Announced {
     No,
-    /// The link leads to XML, and nothing says what that is.
+    /// The link leads to XML of an unknown kind.
     Perhaps,
     Clearly,
 }
 
-/// Judges a link by its media type; of JSON and plain XML the address or title must speak of a feed.
+/// Judges a link by its media type. For JSON and plain XML, the address or title must mention a feed.
 fn announced(link: &Link, url: &Url, title: Option<&str>) -> Announced {
     let (kind, address) = (link.media_type.as_str(), url.as_str().to_ascii_lowercase());
     let says = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
@@ -136,17 +136,17 @@ fn announced(link: &Link, url: &Url, title: Option<&str>) -> Announced {
     }
 }
 
-/// True if a feed carries comments, by its address, its title, or its relation (`replies`, RFC 4685 §4).
+/// True if a feed's address, title or relation (`replies`, RFC 4685 §4) shows that it contains comments.
 fn is_comments(link: &Link, url: &Url, title: Option<&str>) -> bool {
     link.rel.split_whitespace().any(|r| r == "replies") || speaks_of_comments(url, title)
 }
 
-/// True if a feed's address or title says that it carries comments instead of articles.
+/// True if a feed's address or title shows that it contains comments instead of articles.
 pub fn speaks_of_comments(url: &Url, title: Option<&str>) -> bool {
     comments::speaks_of(&url[url::Position::BeforePath..]) || title.is_some_and(comments::speaks_of)
 }
 
-/// Returns a key that is equal for addresses of one document: with and without TLS, a final slash, an empty query.
+/// Returns a key that is equal for addresses that differ only in TLS, a final slash or an empty query.
 fn sameness(url: &Url) -> String {
     let rest = &url[url::Position::BeforeHost..url::Position::AfterPath];
     let rest = rest.trim_end_matches('/').replacen(if url.scheme() == "http" { ":80/" } else { ":443/" }, "/", 1);

@@ -1,4 +1,4 @@
-//! State of a feed or an entry during reading.
+//! State of a feed or an entry while the document is parsed.
 
 use crate::paging::{Generator, Paging};
 use crate::{Hints, too_many};
@@ -11,7 +11,7 @@ pub(crate) enum Kind {
     Plain,
 }
 
-/// Best value found so far for one field.
+/// The best value found so far for one field.
 #[derive(Debug, Default)]
 pub(crate) struct Slot<T = String> {
     rank: u8,
@@ -38,14 +38,14 @@ impl<T> Slot<T> {
 }
 
 impl Slot {
-    /// Stores a value, unless it is empty or there is one of the same or a better rank.
+    /// Stores a non-empty value, unless a value of the same or a better rank is stored.
     pub(crate) fn offer(&mut self, rank: u8, value: String, kind: Kind) {
         if self.wants(rank) && !value.trim().is_empty() {
             *self = Slot { rank, value: Some(value), kind };
         }
     }
 
-    /// Stores a value as [`Slot::offer`] does, but of two of one rank the later one wins.
+    /// Stores a non-empty value, unless a value of a better rank is stored; a value of the same rank is replaced.
     pub(crate) fn offer_last(&mut self, rank: u8, value: String, kind: Kind) {
         if self.wants_last(rank) && !value.trim().is_empty() {
             *self = Slot { rank, value: Some(value), kind };
@@ -79,7 +79,7 @@ pub(crate) struct FeedDraft {
     pub(crate) generator: Option<Generator>,
     pub(crate) paging: Paging,
     pub(crate) deleted: Vec<Deletion>,
-    /// Milliseconds of `sy:updatePeriod`.
+    /// `sy:updatePeriod` in milliseconds.
     pub(crate) period: Option<u64>,
     pub(crate) frequency: Option<u64>,
 }
@@ -113,17 +113,17 @@ pub(crate) struct EntryDraft {
 }
 
 impl EntryDraft {
-    /// Converts the draft to an entry. Only Atom can declare a title literal text.
+    /// Converts the draft to an entry. Only Atom titles can be literal text.
     pub(crate) fn into_raw(self, atom: bool) -> RawEntry {
         let published = self.published.take();
         RawEntry {
             id: self.id.take().unwrap_or_default(),
             title: self.title.with_kind().map(|(literal, title)| (literal && atom, title)),
             link: self.link.take(),
-            // Many RSS feeds repeat the time of publication.
+            // Many RSS feeds repeat the publication date as the update date.
             updated: self.updated.take().filter(|u| atom || Some(*u) != published),
             published,
-            // An unnamed author keeps the entry from inheriting the feed's.
+            // An empty author keeps the entry from inheriting the feed's author.
             author: self.author.take().or_else(|| self.has_author.then(String::new)),
             summary: self.summary.take(),
             content: self.content.take(),
@@ -132,7 +132,7 @@ impl EntryDraft {
     }
 }
 
-/// An entry as read, with a flag on its title that is true for literal text.
+/// An entry as parsed. The flag of its title is true for literal text.
 #[derive(Debug, Default)]
 pub(crate) struct RawEntry {
     pub(crate) id: String,
@@ -154,7 +154,7 @@ impl RawEntry {
     }
 }
 
-/// Keeps the newest `most` entries, in their order; returns true if others were left out.
+/// Keeps the newest `most` entries in their order. Returns true if entries were dropped.
 pub(crate) fn keep_newest(entries: &mut Vec<RawEntry>, most: usize) -> bool {
     let too_many = too_many(entries.iter().map(|entry| entry.published.or(entry.updated)), most);
     let mut places = 0..;

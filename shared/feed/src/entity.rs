@@ -1,31 +1,31 @@
-//! Entities that a document declares in its document type declaration.
+//! Entities that a document declares in its DOCTYPE.
 
 use curlew_text::references::{self, MAX_NAME};
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
-/// Maximum number of entities kept of one document type declaration; HTML 4 has 252.
+/// Maximum number of entities kept per document; HTML 4 has 252.
 const MAX_DECLARED: usize = 300;
-/// Maximum length of a declared entity's text, with the entities in it, in bytes.
+/// Maximum length in bytes of a declared entity's text, including nested entities.
 const MAX_DECLARED_BYTES: usize = 1_024;
 const MAX_NESTING: usize = 8;
-/// Maximum growth of a document's texts through declared entities, in bytes.
+/// Maximum total growth in bytes of a document's texts by expansion of declared entities.
 const MAX_EXPANSION: usize = 256 * 1024;
 
-/// Appends `raw` to `out` with its references resolved; true if one of them is not defined by plain XML.
+/// Appends `raw` to `out` with its references resolved. Returns true if a reference is not predefined in XML.
 pub(crate) fn decode_declared(raw: &str, out: &mut String, declared: &Entities<'_>) -> bool {
     references::decode_with(raw, out, |text| declared.reference(text))
 }
 
-/// Entities declared in the internal subset (XML §4.2), if their texts are short. Those that they refer to are replaced
-/// once, up to [`MAX_DECLARED_BYTES`] and [`MAX_NESTING`]; one that exceeds these, refers to itself, or stands for an
-/// external text is unknown.
+/// Entities with short texts, declared in the internal subset (XML §4.2). Nested entities are expanded once, within
+/// [`MAX_DECLARED_BYTES`] and [`MAX_NESTING`]. An entity that exceeds these limits, contains itself or is external is
+/// treated as undeclared.
 ///
-/// A replacement is text, so that no entity changes the structure of a feed.
+/// Replacements are inserted as text, so an entity cannot change the structure of a feed.
 #[derive(Debug, Default)]
 pub(crate) struct Entities<'a> {
     texts: HashMap<&'a str, String>,
-    /// Number of bytes added by expansion.
+    /// Number of bytes inserted by expansion so far.
     expanded: Cell<usize>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Entities<'a> {
             if let Some(comment) = rest.strip_prefix("--") {
                 rest = comment.find("-->").map_or("", |end| &comment[end..]);
             } else if let Some((name, value)) = rest.strip_prefix("ENTITY").and_then(declaration)
-                // Of two declarations the first one counts.
+                // The first declaration of a name is binding.
                 && names.insert(name)
             {
                 values.push((name, value));
@@ -68,7 +68,7 @@ impl<'a> Entities<'a> {
         declared
     }
 
-    /// Returns the length of the reference to a declared entity at the beginning of `text`, and the entity's text.
+    /// Returns the length of the declared entity reference at the start of `text`, and the entity's text.
     fn known(&self, text: &str) -> Option<(usize, &str)> {
         if self.texts.is_empty() || references::predefined(text).is_some() {
             return None;
@@ -83,7 +83,7 @@ impl<'a> Entities<'a> {
         out
     }
 
-    /// Returns the entity as [`Entities::known`] does, unless too much was expanded.
+    /// Returns the same as [`Entities::known`], or `None` if [`MAX_EXPANSION`] would be exceeded.
     fn reference(&self, text: &str) -> Option<(usize, &str)> {
         let (length, known) = self.known(text)?;
         let expanded = self.expanded.get() + known.len();
@@ -95,11 +95,11 @@ impl<'a> Entities<'a> {
     }
 }
 
-/// Returns name and value of a general entity, after the word `ENTITY`, with numbered characters resolved (XML §4.4).
+/// Returns name and value of a general entity after `<!ENTITY`, with character references resolved (XML §4.4).
 fn declaration(rest: &str) -> Option<(&str, String)> {
     let window = &rest[..rest.floor_char_boundary(MAX_NAME + MAX_DECLARED_BYTES + 32)];
     let named = window.trim_start();
-    // A declaration that does not end is looked at again as the next one.
+    // An unterminated declaration is scanned again as part of the next one, so its length is limited.
     let name = named.get(..named.floor_char_boundary(MAX_NAME + 1)).unwrap_or(named);
     let (name, after) = named.split_at(name.find(char::is_whitespace)?);
     let value = after.trim_start();
@@ -149,20 +149,20 @@ mod tests {
 
     #[test]
     fn declared_entities_may_contain_others_up_to_a_limit() {
-        // Those that are declared later, too.
+        // Order of declaration does not matter.
         let nested =
             "<!ENTITY both '&hens; &amp; &cocks;, &eacute;&nope;'><!ENTITY hens 'hens'><!ENTITY cocks '<i>cocks</i>'>";
         assert_eq!(said(nested, "&both;"), "hens & <i>cocks</i>, \u{e9}&nope;");
         let circle = "<!ENTITY a '&b;'><!ENTITY b '&a;'><!ENTITY c 'c&c;'><!ENTITY d '&a;'>";
         assert_eq!(said(circle, "&a;&b;&c;&d;"), "&a;&b;&c;&d;");
-        // Each one is ten times as long as the one before; what refers to one that is too long is not known either.
+        // Each entity is ten times as long as the previous one. A reference to one that is too long is unknown as well.
         let mut laughs = "<!ENTITY l0 'curlew'>".to_owned();
         for n in 1..12 {
             laughs += &format!("<!ENTITY l{n} '{}'>", format!("&l{};", n - 1).repeat(10));
         }
         assert_eq!(said(&laughs, "&l1;"), "curlew".repeat(10));
         assert_eq!(said(&laughs, "&l3;&l4;&l11;"), "&l3;&l4;&l11;");
-        // A chain in the worst order is followed for a while.
+        // A chain in the worst order is resolved up to a limit.
         let chain: String = (0..20).map(|n| format!("<!ENTITY e{n} '&e{};'>", n + 1)).collect();
         let chain = format!("{chain}<!ENTITY e20 'end'>");
         assert_eq!(said(&chain, "&e0; &e14;"), "&e0; end");

@@ -1,4 +1,4 @@
-//! Last step for all dialects: stable ids, plain titles, clean and limited text.
+//! Last step for all dialects: stable ids, plain titles, cleaned and truncated text.
 
 use crate::draft::{Deletion, RawEntry};
 use crate::{DeletedEntry, Entry, Feed, Limits, Repair, byline::byline, link, text, work::Work};
@@ -19,7 +19,7 @@ pub(crate) fn finish(
     (feed.title, feed.title_html) = titles(title, limits);
     feed.description = feed.description.take().and_then(|d| text::body(&d, limits.text_chars));
     let mut repairs = Vec::new();
-    // Place of the first entry with each id and link, and the ids that tell those with one of them apart.
+    // Index of the first entry with each id and link, and the ids that distinguish entries with equal ones.
     let (mut seen, mut said) = (HashMap::new(), HashSet::new());
     let mut deletions = Deletions::take_from(&mut feed.deleted);
     for raw in entries {
@@ -32,8 +32,8 @@ pub(crate) fn finish(
         }
         let (key, own) = (entry.key(), own_id(&entry));
         let is_new = said.insert(own.clone());
-        // Equal id and link mean one entry. If only one of them is equal, a different text means another entry: many
-        // sites have one page for all entries, or one id.
+        // Entries with equal id and link are one entry. If only one of the two is equal, a different text means a
+        // different entry: many sites have one page for all entries, or one id.
         match seen.get(&key) {
             None => {
                 seen.insert(key, (feed.entries.len(), Some(own).filter(|_| named)));
@@ -42,7 +42,7 @@ pub(crate) fn finish(
             Some(_) if !named => feed.entries.push(entry),
             Some(_) if !is_new || has_id && entry.link.is_some() => repairs.push(Repair::Duplicate),
             Some(_) => {
-                // The first of them needs such an id too, or the next entry that the site adds would take its place.
+                // The first one gets a distinct id too, or else the next entry that the site adds would take its place.
                 if let Some((at, first)) = seen.get_mut(&key)
                     && let (Some(id), Some(first)) = (first.take(), feed.entries.get_mut(*at))
                 {
@@ -82,7 +82,7 @@ struct Deletions {
 }
 
 impl Deletions {
-    /// Empties the list. Of two deletions of one entry the later one counts.
+    /// Empties the list and merges deletions of the same entry: the latest time and the first URL win.
     fn take_from(deleted: &mut Vec<DeletedEntry>) -> Deletions {
         let (mut all, mut by_id): (Vec<Option<DeletedEntry>>, HashMap<String, usize>) = Default::default();
         for deleted in std::mem::take(deleted) {
@@ -100,7 +100,7 @@ impl Deletions {
         Deletions { all, by_id }
     }
 
-    /// True if this entry is deleted: the later of both wins (RFC 6721 §2), in doubt the deletion, which gets its page.
+    /// True if the entry is deleted. The later of both wins (RFC 6721 §2), in doubt the deletion, which gets the link.
     fn supersede(&mut self, entry: &Entry) -> bool {
         let Some(place) = self.by_id.get(&entry.id).and_then(|at| self.all.get_mut(*at)) else { return false };
         let Some(deletion) = place else { return false };
@@ -149,7 +149,7 @@ fn complete(raw: RawEntry, limits: &Limits, repairs: &mut Vec<Repair>) -> Entry 
     }
 }
 
-/// Returns a hash of id, link, date and title, or the text without a title, which tells entries with the same id apart.
+/// Returns a hash of id, link, date and title (or else text), which distinguishes entries with equal ids.
 fn own_id(entry: &Entry) -> String {
     let text = entry.title.as_deref().or(entry.summary.as_deref()).or(entry.content.as_deref());
     hashed(&[Some(&entry.id), entry.link.as_deref(), text], entry.published.or(entry.updated))
@@ -165,7 +165,7 @@ fn titles(title: Option<(bool, String)>, limits: &Limits) -> (Option<String>, Op
     (plain, html)
 }
 
-/// Returns an id for an entry without one: a hash of its content, so the same at the next poll.
+/// Returns an id made of a hash of `parts` and `time`, so that it is the same at the next poll.
 fn hashed(parts: &[Option<&str>], time: Option<Timestamp>) -> String {
     let mut hash = Sha256::new();
     for part in parts {

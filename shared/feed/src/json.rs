@@ -1,4 +1,4 @@
-//! Reads JSON Feed 1.0 and 1.1; a field of the wrong type is lost, but not the feed.
+//! Parses JSON Feed 1.0 and 1.1. A field of the wrong type is ignored, without loss of the feed.
 
 use crate::draft::{MAX_TAGS, RawEntry, keep_newest};
 use crate::{
@@ -40,7 +40,7 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Resu
     if is_mended {
         mender.repaired(Repair::BareMarkup);
     }
-    // Other kinds of hub, such as rssCloud, use other protocols.
+    // Other types of hubs, such as rssCloud, use other protocols.
     let web_sub = |hub: &&Hub| hub.kind.get().is_none_or(|kind| kind.trim().eq_ignore_ascii_case("websub"));
     let mut hubs = document.hubs.0.iter().filter_map(|hub| hub.0.as_ref()).filter(web_sub);
     let hub = hubs.find_map(|hub| link::resolve(hub.url.get()?, url, limits.url_bytes));
@@ -63,7 +63,7 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Resu
     Ok(feed)
 }
 
-/// Returns a document with control characters escaped, and without trailing commas; `None` if it had neither.
+/// Returns the document with control characters escaped and trailing commas removed; `None` if it had neither.
 fn mended(text: &str, work: &Work) -> Option<String> {
     work.add(text.len());
     let mut out = String::with_capacity(text.len());
@@ -92,7 +92,7 @@ struct JsonMender<'a> {
     url: &'a Url,
     limits: &'a Limits,
     repairs: Vec<Repair>,
-    /// Tag of the feed's language.
+    /// Language tag of the feed.
     language: Option<&'a str>,
 }
 
@@ -192,11 +192,11 @@ struct Hub {
     url: LooseText,
 }
 
-/// A text, or a number read as one; anything else is ignored.
+/// A string, or a number converted to one. Any other value is ignored.
 #[derive(Default)]
 struct LooseText {
     text: Option<String>,
-    /// True if it was something other than a text or `null`.
+    /// True if the value was neither a string nor `null`.
     odd: bool,
 }
 
@@ -210,11 +210,11 @@ impl LooseText {
     }
 }
 
-/// Member of a list that should be an object; `None` if it is not.
+/// Element of a list that should be an object; `None` if it is not.
 #[derive(Default)]
 struct Object<T>(Option<T>);
 
-/// Author's name: of an object, of the first member of a list, or a text.
+/// Name of an author, from an object, the first element of a list, or a string.
 #[derive(Default)]
 struct Author(Option<String>);
 
@@ -224,16 +224,16 @@ struct Named {
     name: LooseText,
 }
 
-/// A list, truncated to [`MAX_LIST`]; an object is read as its only member, anything else as an empty list.
+/// A list, truncated to [`MAX_LIST`]. An object is treated as a list of one, any other value as an empty list.
 #[derive(Default)]
 struct List<T>(Vec<T>);
 
-/// Members of a list that are kept while reading, before the limit of entries.
+/// Maximum number of list elements kept during parsing, before the limit on entries applies.
 const MAX_LIST: usize = 20_000;
 
 impl<'de> Deserialize<'de> for LooseText {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<LooseText, D::Error> {
-        // A list in an ignored place takes no memory, regardless of its length.
+        // A list where a string is expected uses no memory, whatever its length.
         Ok(match d.deserialize_any(LooseVisitor::<IgnoredAny, IgnoredAny>(PhantomData))? {
             LooseValue::Text(text) => LooseText { text: Some(text), odd: false },
             LooseValue::Number(text) => LooseText { text: Some(text), odd: true },
@@ -273,7 +273,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     }
 }
 
-/// Any JSON value: an object of type `O`, a list of members of type `M`, or a scalar.
+/// Any JSON value: an object of type `O`, a list of elements of type `M`, or a scalar.
 enum LooseValue<O, M> {
     Text(String),
     Number(String),

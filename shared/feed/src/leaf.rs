@@ -1,4 +1,4 @@
-//! Reads the text of one element: decodes it, keeps its markup as HTML, cuts it at a limit.
+//! Reads the text of one element: decodes it, keeps its markup as HTML, and truncates it to a limit.
 
 use crate::entity::{self, Entities};
 use crate::names::{MAX_HTML_PREFIXES, Ns, is_html};
@@ -12,11 +12,11 @@ use url::Url;
 /// Encoding of an element's text (RFC 4287 §3.1 and §4.1.3; Atom 0.3 §3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Construct {
-    /// References resolved; tags, escaped or not, are HTML.
+    /// References are resolved; tags, escaped or not, are HTML.
     Html,
-    /// References resolved; literal text.
+    /// References are resolved; the result is literal text.
     Plain,
-    /// Inline XHTML: text that is escaped stays escaped.
+    /// Inline XHTML: escaped text stays escaped.
     Xhtml,
     Base64,
     /// Not text.
@@ -24,7 +24,7 @@ pub(crate) enum Construct {
 }
 
 impl Construct {
-    /// Derives it from `type` and Atom 0.3's `mode`. RSS has neither: its texts are HTML.
+    /// Derives the encoding from `type` and Atom 0.3's `mode`. RSS has neither: its texts are HTML.
     pub(crate) fn from_tag(tag: &Tag<'_>, ns: Ns, atom: bool) -> Construct {
         if !(atom && ns == Ns::Core || ns == Ns::Atom) {
             return Construct::Html;
@@ -56,12 +56,12 @@ impl Construct {
 pub(crate) struct Leaf<'a> {
     construct: Construct,
     out: String,
-    /// True once something was appended that is more than white space.
+    /// True once something other than white space was appended.
     has_begun: bool,
     max_bytes: usize,
-    /// Base of relative addresses inside the text, if the feed states one.
+    /// Base of relative addresses in the text, if the feed states one.
     base: Option<Url>,
-    /// Prefixes of elements of HTML, which are removed from them.
+    /// Namespace prefixes of HTML elements, which are stripped.
     prefixes: Vec<&'a str>,
     declared: Rc<Entities<'a>>,
     work: &'a Work,
@@ -77,13 +77,13 @@ impl<'a> Leaf<'a> {
         declared: Rc<Entities<'a>>,
         work: &'a Work,
     ) -> Leaf<'a> {
-        // A character has at most four bytes; a little markup may precede the first one that counts.
+        // A character has at most four bytes. A little markup may precede the first character that counts.
         let max_bytes = max_chars.saturating_mul(4);
         let (out, has_begun, odd_reference) = (String::new(), false, false);
         Leaf { construct, out, has_begun, max_bytes, base, prefixes, declared, work, odd_reference }
     }
 
-    /// True if markup is expected here, or nothing is kept.
+    /// True if markup is expected here, or the text is discarded.
     pub(crate) fn takes_markup(&self) -> bool {
         matches!(self.construct, Construct::Xhtml | Construct::Binary)
     }
@@ -146,8 +146,8 @@ impl<'a> Leaf<'a> {
         }
     }
 
-    /// True if a prefix is one for elements of HTML: by a declaration around the text or in the tag, by custom, or
-    /// since the `div` that has to be around XHTML (RFC 4287 §3.1.1.3) has it.
+    /// True if a prefix denotes HTML elements: it is declared around the text or in the tag, is `xhtml`, or belongs to
+    /// the `div` that must enclose XHTML (RFC 4287 §3.1.1.3).
     fn is_html_prefix(&mut self, prefix: &'a str, local: &str, tag: &Tag<'a>) -> bool {
         if self.prefixes.contains(&prefix) {
             return true;
@@ -166,7 +166,7 @@ impl<'a> Leaf<'a> {
         is_new
     }
 
-    /// Returns the whole text. Making its addresses absolute may lengthen it by up to `growth_left` bytes.
+    /// Returns the text. Making its addresses absolute may add up to `growth_left` bytes, which is reduced accordingly.
     pub(crate) fn finish(mut self, growth_left: &mut usize) -> String {
         self.work.add(self.out.len());
         match self.construct {
@@ -176,12 +176,12 @@ impl<'a> Leaf<'a> {
                 STANDARD.decode(&self.out).ok().and_then(|b| String::from_utf8(b).ok()).unwrap_or_default()
             }
             Construct::Plain => self.out,
-            // Escaped XHTML includes the wrapper of inline XHTML.
+            // Escaped XHTML includes the wrapper `div` of inline XHTML.
             Construct::Html if self.out.trim_start().starts_with("<div xmlns=") => {
                 self.rebased(without_wrapper(self.out.trim()), growth_left)
             }
             Construct::Html if self.base.is_none() => {
-                // Most texts of most feeds end here, and need no further copy.
+                // Most texts take this path, without another copy.
                 self.out.truncate(self.out.trim_end().len());
                 if self.out.starts_with(char::is_whitespace) { self.out.trim_start().to_owned() } else { self.out }
             }
@@ -209,7 +209,7 @@ fn escape_markup(text: &str, out: &mut String) {
     }
 }
 
-/// Returns XHTML content without the `div` of RFC 4287 §3.1.1.3, if it is one `div` and nothing else.
+/// Returns XHTML content without the enclosing `div` of RFC 4287 §3.1.1.3, if that is its only top-level element.
 fn without_wrapper(html: &str) -> &str {
     let inner = html.strip_suffix("</div>").filter(|h| h.starts_with("<div"));
     let Some((_, inner)) = inner.and_then(|inner| inner.split_once('>')) else { return html };
@@ -225,7 +225,7 @@ fn without_wrapper(html: &str) -> &str {
     inner.trim()
 }
 
-/// Makes `href` and `src` absolute (XML Base §4.1) within the budget: a long base could make gigabytes.
+/// Makes `href` and `src` absolute (XML Base §4.1) within `growth_left`: a long base could produce gigabytes.
 fn absolute_addresses(html: &str, base: &Url, growth_left: &mut usize) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;
@@ -255,7 +255,7 @@ fn absolute_addresses(html: &str, base: &Url, growth_left: &mut usize) -> String
     out
 }
 
-/// Parses `href="…"` or `src="…"` at the beginning of a text: length before the value, the value, length with it.
+/// Parses `href="…"` or `src="…"` at the start of a text. Returns the offset of the value, the value, and its end.
 fn address_at(text: &str) -> Option<(usize, &str, usize)> {
     let name = ["href=", "src="].iter().find(|n| text.get(..n.len()).is_some_and(|t| t.eq_ignore_ascii_case(n)))?;
     let quote = text[name.len()..].chars().next().filter(|c| matches!(c, '"' | '\''))?;
@@ -282,7 +282,7 @@ mod tests {
         let html = "<a title='x' href=\"b?c=1&amp;d=2\">href=\"no\"</a> <img src='/e.png'/>";
         let wanted = "<a title='x' href=\"https://example.org/a/b?c=1&amp;d=2\">href=\"no\"</a> <img src='https://example.org/e.png'/>";
         assert_eq!(absolute_addresses(html, &base, &mut 1_000), wanted);
-        // Each grows by twenty bytes.
+        // Each address grows by twenty bytes.
         let three = "<a href='1'><a href='2'><a href='3'>";
         let two = "<a href='https://example.org/a/1'><a href='https://example.org/a/2'><a href='3'>";
         assert_eq!(absolute_addresses(three, &base, &mut 60), two);

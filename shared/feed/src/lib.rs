@@ -1,14 +1,14 @@
-//! Parses bytes into a feed with entries or into a sitemap, and finds the feeds that a page names; no I/O, no clock.
+//! Parses bytes into a feed or a sitemap, and finds the feeds that a page names. No I/O, no clock.
 //!
 //! Steps of [`parse`]:
 //!
 //! 1. `decode`: bytes to text (byte order mark, HTTP charset, XML declaration, guess).
-//! 2. `mend`: a tolerant reader scans the text once, in linear time, in any dialect and however broken, within limits.
-//!    JSON Feed has its own reader; feed-rs tries an XML document in which `mend` finds no feed (`second`).
+//! 2. `mend`: a tolerant parser scans the text once, in linear time and within limits, in any dialect and however
+//!    broken. JSON Feed has a separate parser. If `mend` finds no feed in an XML document, feed-rs tries it (`second`).
 //! 3. `finish`: stable ids, plain titles, absolute `http(s)` links, clean text, names without e-mail addresses.
 //!
-//! `schema` lists violations of the format for the feed's author; it refuses nothing. Times are not checked: a date may
-//! lie in the future or in the year 1, and a caller that knows the current time clamps it.
+//! `schema` lists violations of the format for the feed's author, and rejects nothing. Times are not checked: a date
+//! may lie in the future or in the year 1, and a caller that knows the current time clamps it.
 //!
 #![doc = include_str!("../README.md")]
 
@@ -45,22 +45,22 @@ use std::borrow::Cow;
 use url::Url;
 use work::Work;
 
-/// Reads a feed: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, JSON Feed, repaired if possible.
+/// Parses a feed: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, or JSON Feed. Repairs it if possible.
 ///
 /// Only the charset of `content_type` is used (RFC 7303 §3.2). Relative links are resolved against `url`.
 ///
 /// # Errors
-/// [`FeedError::TooLarge`] for a limit that truncation cannot meet; otherwise the document is no feed, or unreadable.
+/// [`FeedError::TooLarge`] if a limit cannot be met by truncation; otherwise the document is not a feed, or unreadable.
 pub fn parse(body: &[u8], content_type: Option<&str>, url: &Url, limits: &Limits) -> Result<Feed, FeedError> {
     parse_counted(body, content_type, url, limits).0
 }
 
-/// Decodes a file written by a person: by its byte order mark, else as UTF-8 if valid, else by a guess.
+/// Decodes a file written by a person: by its byte order mark, as UTF-8 if valid, or by a guess.
 pub fn decode_text(body: &[u8]) -> Cow<'_, str> {
     charset::decode(body, None, Document::Feed).text
 }
 
-/// Reads a feed as [`parse`] does; also returns the steps taken, at most linear in the document's length.
+/// Parses a feed like [`parse`], and returns the number of steps taken, which is linear in the document's length.
 pub fn parse_counted(
     body: &[u8],
     content_type: Option<&str>,
@@ -83,13 +83,13 @@ fn read(body: &[u8], content_type: Option<&str>, url: &Url, limits: &Limits, wor
     }
     let mut feed = if text.starts_with('{') || text.starts_with('[') {
         json::parse(text, url, limits, work).or_else(|error| match error {
-            // A program's complaint in front of a feed may begin like this, too.
+            // An error message printed before a feed may also begin like JSON.
             FeedError::NotAFeed(_) if text.contains('<') => mend::mend(text, url, limits, work).map_err(|_| error),
             _ => Err(error),
         })?
     } else {
         mend::mend(text, url, limits, work).or_else(|error| match error {
-            // Another reader finds no feed in these either, and has no limits.
+            // feed-rs finds no feed in these documents either, and has no limits.
             FeedError::NotAFeed(NotAFeed::WebPage | NotAFeed::Empty) | FeedError::TooLarge { .. } => Err(error),
             _ => second::read(text, url, limits, work).ok_or(error),
         })?

@@ -1,29 +1,29 @@
-//! Limits on reading a feed, by name.
+//! Limits on parsing a feed.
 
-/// Limits on the cost of a feed: texts and lists are truncated, excess depth, declarations and bytes are refused.
+/// Limits on a feed. Texts and lists are truncated; too many bytes, levels or declarations cause an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum size of the document in bytes; a larger one is refused.
+    /// Maximum size of the document in bytes; a larger one is rejected.
     pub bytes: usize,
-    /// Maximum number of entries, the newest; [`crate::Feed::truncated`] says if more are left out.
+    /// Maximum number of entries kept, newest first; [`crate::Feed::truncated`] is true if others were dropped.
     pub entries: usize,
     /// Maximum length of a title or an author's name, in characters.
     pub title_chars: usize,
     /// Maximum length of a description, summary or content, in characters.
     pub text_chars: usize,
-    /// Maximum length of a URL, and of an id, in bytes; a longer URL is dropped, a longer id hashed.
+    /// Maximum length of a URL or an id, in bytes. A longer URL is dropped, a longer id hashed.
     pub url_bytes: usize,
-    /// Maximum nesting of elements; deeper documents are refused.
+    /// Maximum nesting depth of elements; a deeper document is rejected.
     pub depth: usize,
-    /// Maximum number of attributes that are examined in one tag.
+    /// Maximum number of attributes examined per tag.
     pub attributes: usize,
-    /// Maximum number of namespace declarations in force at one time; more are refused.
+    /// Maximum number of namespace declarations in scope at one time; a document with more is rejected.
     pub namespaces: usize,
-    /// Maximum number of addresses and dates parsed in one document, where one counts once more for each 256 bytes.
+    /// Maximum number of addresses and dates parsed per document. Each 256 bytes of a value count as one more.
     pub values: usize,
     /// Maximum number of repairs listed in [`crate::Feed::repairs`].
     pub repairs: usize,
-    /// Maximum number of faults listed in [`crate::Feed::faults`]; more are counted, up to 100,000.
+    /// Maximum number of faults listed in [`crate::Feed::faults`]. Further faults are counted, up to 100,000.
     pub faults: usize,
 }
 

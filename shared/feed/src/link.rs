@@ -1,10 +1,10 @@
-//! Addresses: absolute, `http(s)`, short, without a password.
+//! Resolves addresses: absolute, `http(s)`, of limited length, without a password.
 
 use curlew_text::url::{parse, web};
 use std::borrow::Cow;
 use url::Url;
 
-/// Resolves an address, if it may be kept; one that begins with `www.`, or the base's host, lacks only its scheme.
+/// Resolves an address; `None` if unusable. One that begins with `www.` or the base's host lacks only its scheme.
 pub(crate) fn resolve(text: &str, base: &Url, max_bytes: usize) -> Option<String> {
     let text = text.trim();
     let host = text.split(['/', '?', '#', ':']).next().unwrap_or_default();
@@ -15,7 +15,7 @@ pub(crate) fn resolve(text: &str, base: &Url, max_bytes: usize) -> Option<String
     (url.as_str().len() <= max_bytes).then(|| url.into())
 }
 
-/// Returns the base that an `xml:base` attribute sets inside `outer` (XML Base §3).
+/// Returns the base URL set by an `xml:base` attribute inside the base `outer` (XML Base §3).
 pub(crate) fn rebase(value: &str, outer: &Url, max_bytes: usize) -> Option<Url> {
     let value = value.trim();
     if value.len() > max_bytes {
@@ -24,7 +24,7 @@ pub(crate) fn rebase(value: &str, outer: &Url, max_bytes: usize) -> Option<Url> 
     parse(value, Some(outer)).ok().filter(|u| matches!(u.scheme(), "http" | "https") && u.as_str().len() <= max_bytes)
 }
 
-/// True if an id could be the address of the entry's page, which a `guid` is unless stated otherwise.
+/// True if an id can be the address of the entry's page, which is the default meaning of `guid`.
 pub(crate) fn is_absolute(text: &str) -> bool {
     let text = text.trim();
     let scheme = text.get(..8.min(text.len())).unwrap_or_default().to_ascii_lowercase();

@@ -1,6 +1,6 @@
-//! Reads a feed of any dialect, however broken. Only the structure is kept (root, channel, entry, a few containers):
-//! all below a relevant element is text, all below any other is skipped, so no cost grows with the depth of the
-//! document.
+//! Parses a feed of any dialect, however broken. Only the structure is tracked (root, channel, entry, a few
+//! containers). Everything below a relevant element is text and everything below any other is skipped, so no cost grows
+//! with the depth of the document.
 
 mod fill;
 mod root;
@@ -62,12 +62,12 @@ struct Mender<'a> {
     limits: &'a Limits,
     page: &'a Url,
     names: Names<'a>,
-    /// `xml:base` in force, innermost last.
+    /// `xml:base` URLs in scope, innermost last.
     bases: Vec<Url>,
     open: Vec<Open<'a>>,
     format: Format,
     atom: bool,
-    /// True if the feed is inside a web page.
+    /// True if the feed is embedded in a web page.
     in_page: bool,
     declared: Rc<Entities<'a>>,
     feed: FeedDraft,
@@ -77,9 +77,9 @@ struct Mender<'a> {
     truncated: bool,
     /// Number of addresses and dates that may still be parsed.
     values_left: usize,
-    /// The page that an RSS channel names as its own.
+    /// URL of the page that an RSS channel links to.
     channel: Option<Url>,
-    /// Remaining growth of texts, in bytes, as their addresses are made absolute.
+    /// Number of bytes by which texts may still grow when their addresses are made absolute.
     growth_left: usize,
 }
 
@@ -114,7 +114,7 @@ impl<'a> Mender<'a> {
         }
     }
 
-    /// Opens a structural element. `mark` is the state of the declarations before it.
+    /// Opens a structural element. `mark` is the state of the namespace declarations before it.
     fn enter(&mut self, place: Place, tag: &Tag<'a>, mark: usize) {
         let bases = self.bases.len();
         if let Some(base) = self.own_base(tag).filter(|_| matches!(place, Place::Feed | Place::Entry | Place::Deleted))
@@ -152,7 +152,7 @@ impl<'a> Mender<'a> {
         is_read.then(|| link::rebase(&value, &outer, self.limits.url_bytes))?
     }
 
-    /// True if one more address or date of that many bytes, with its base, may be parsed; counts it.
+    /// Counts one more address or date of that many bytes, including its base. Returns true if it may be parsed.
     fn may_read_value(&mut self, bytes: usize) -> bool {
         const MORE: usize = 256;
         self.work.add(bytes);
@@ -180,7 +180,7 @@ impl<'a> Mender<'a> {
             }
             Place::Group if ns == Ns::Media && local == "title" => Role::Title(4),
             Place::Group if ns == Ns::Media && local == "description" => Role::Summary(5),
-            // Title and description may stand in the file that they are about, one level deep.
+            // `media:content` may contain the title and description, one level deep in a `media:group`.
             Place::Group if ns == Ns::Media && local == "content" && is_in_group => Role::Group,
             Place::Source if local == "author" => Role::AuthorElement,
             Place::SkipHours if local == "hour" => Role::SkipHours,
@@ -193,7 +193,7 @@ impl<'a> Mender<'a> {
         Ok(())
     }
 
-    /// Returns the innermost place, after leaving an author that was not closed before the next part of the entry.
+    /// Returns the innermost place, after closing an author element that was left open before the entry's next part.
     fn place_for(&mut self, local: &str) -> Place {
         let place = self.open.last().map_or(Place::Feed, |o| o.place);
         if place == Place::Author && ends_a_word(local) && local != "name" {
@@ -204,13 +204,13 @@ impl<'a> Mender<'a> {
         place
     }
 
-    /// True if the tag begins an entry, in any place, so that an unclosed entry does not swallow the next.
+    /// True if the tag begins an entry, in any place: an unclosed entry must not swallow the next one.
     fn begins_entry(&self, ns: Ns, local: &str, place: Place) -> bool {
         let known = matches!((local, self.atom), ("item", false) | ("entry", _));
         known && matches!(ns, Ns::Core | Ns::Atom) && (place != Place::Entry || local == "item" || self.atom)
     }
 
-    /// Applies an element; true if a structural element was opened.
+    /// Applies an element. Returns true if a structural element was opened.
     fn apply(
         &mut self,
         role: Role,
@@ -228,7 +228,7 @@ impl<'a> Mender<'a> {
                 }
                 self.enter(Place::Entry, tag, mark);
             }
-            // The content of a second channel counts as if it were in the first.
+            // A second channel's content counts as part of the first channel.
             Role::Channel if self.open.len() > 1 => return Ok(false),
             Role::Channel => self.enter(Place::Feed, tag, mark),
             Role::Deleted => return Ok(self.begin_deletion(tag, mark)),
@@ -261,7 +261,7 @@ impl<'a> Mender<'a> {
         Ok(true)
     }
 
-    /// Opens a deletion, unless the limit of entries is reached.
+    /// Opens a deletion, unless there are as many as the limit on entries. Returns true if it was opened.
     fn begin_deletion(&mut self, tag: &Tag<'a>, mark: usize) -> bool {
         if self.feed.deleted.len() >= self.limits.entries {
             self.truncated = true;
@@ -284,12 +284,12 @@ impl<'a> Mender<'a> {
         }
     }
 
-    /// Skips an irrelevant element, unless an entry begins in it: then it was not closed.
+    /// Skips an irrelevant element. It ends where an entry begins, in case it was not closed.
     fn skip(&mut self, tag: &Tag<'a>, local: &str) -> Result<(), FeedError> {
         if tag.empty { Ok(()) } else { self.inside(tag, local, None) }
     }
 
-    /// Reads up to the end of an element: its own, that of an enclosing one, or one that cannot be inside it.
+    /// Reads up to the end of an element: its end tag, that of an enclosing element, or a tag that cannot be inside it.
     fn inside(&mut self, tag: &Tag<'a>, local: &str, mut leaf: Option<&mut Leaf<'a>>) -> Result<(), FeedError> {
         let (mut same_name, mut inner_open) = (0_usize, 0_usize);
         let mut depth = self.open.len();
@@ -398,7 +398,7 @@ impl<'a> Mender<'a> {
             truncated: self.truncated,
             ..Feed::default()
         };
-        // An entry without an author has the feed's (RFC 4287 §4.2.1).
+        // An entry without an author inherits the feed's (RFC 4287 §4.2.1).
         let author = draft.author.take().filter(|_| self.atom);
         for entry in self.entries.iter_mut().filter(|entry| entry.author.is_none()) {
             entry.author.clone_from(&author);
@@ -409,10 +409,10 @@ impl<'a> Mender<'a> {
     }
 }
 
-/// Growth in bytes that any feed may have as addresses are made absolute; a large one may grow fourfold.
+/// Minimum number of bytes that a feed may grow when addresses are made absolute; a large feed may grow fourfold.
 const LEAST_GROWTH: usize = 64 * 1024;
 
-/// True for something like a language tag (RFC 5646 §2.1), unchecked.
+/// True for a text in the form of a language tag (RFC 5646 §2.1); subtags are not checked.
 fn is_language(text: &str) -> bool {
     (2..=35).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }

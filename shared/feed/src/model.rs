@@ -1,4 +1,4 @@
-//! Feeds and entries, as the result of reading.
+//! Feeds and entries, as returned by the parser.
 
 use crate::paging::{Generator, Paging};
 use crate::text;
@@ -10,11 +10,11 @@ use std::{cmp::Reverse, collections::HashSet};
 /// Dialect of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub enum Format {
-    /// RSS 2.0, and any other RSS that does not state an older version.
+    /// RSS 2.0, and any RSS that does not declare an older version.
     #[default]
     #[serde(rename = "rss2")]
     Rss2,
-    /// RSS 1.0, the RDF one.
+    /// RSS 1.0, based on RDF.
     #[serde(rename = "rss1")]
     Rss1,
     /// RSS 0.90 to 0.94.
@@ -32,7 +32,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the name that records and lists use.
+    /// Returns the name used in records and lists.
     pub const fn as_str(self) -> &'static str {
         match self {
             Format::Rss2 => "rss2",
@@ -48,48 +48,48 @@ impl Format {
 /// A feed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Feed {
-    /// The dialect.
+    /// Dialect of the document.
     pub format: Format,
     /// Title as plain text.
     pub title: Option<String>,
-    /// The title as the feed wrote it, if the plain text has lost markup.
+    /// Title as written, if the conversion to plain text removed markup.
     pub title_html: Option<String>,
-    /// Description or subtitle, HTML as in the feed.
+    /// Description or subtitle, as HTML from the feed.
     pub description: Option<String>,
     /// Absolute address of the page that the feed belongs to.
     pub link: Option<String>,
-    /// Language tag that the feed states, lower case and otherwise unchecked.
+    /// Language tag that the feed declares, in lower case and otherwise unchecked.
     pub language: Option<String>,
-    /// Absolute address of the logo, icon or channel image.
+    /// Absolute address of the logo, the icon or the channel's image.
     pub image: Option<String>,
-    /// Time of the last change that the feed states.
+    /// Time of the last change, as stated by the feed.
     pub updated: Option<Timestamp>,
-    /// Polling hints: interval and address.
+    /// Polling hints.
     pub hints: Hints,
-    /// Program that made the feed, if its older documents have usual addresses.
+    /// Program that generated the feed, if it serves older documents at well-known addresses.
     pub generator: Option<Generator>,
     /// Links to older documents of the feed.
     pub paging: Paging,
     /// Entries in document order.
     pub entries: Vec<Entry>,
-    /// Entries that the feed declares deleted (RFC 6721), in document order; none of them is in `entries`.
+    /// Entries declared deleted (RFC 6721), in document order; none of them is in `entries`.
     pub deleted: Vec<DeletedEntry>,
-    /// Distinct kinds of repairs that were made.
+    /// Distinct kinds of repairs made.
     pub repairs: Vec<Repair>,
-    /// Violations of the schemas, for the author. Lines are those of the original document.
+    /// Violations of the schema, for the author. Line numbers refer to the original document.
     pub faults: Faults,
-    /// True if entries are missing: there were more than the limit, or the document ends in the middle.
+    /// True if entries are missing: there were more than the limit, or the document ends prematurely.
     pub truncated: bool,
 }
 
 impl Feed {
-    /// True if two documents are one feed: both state one address as their own, or list the same pages in order.
+    /// True if both documents are one feed: they state the same `rel="self"` address, or list the same pages in order.
     pub fn is_same_as(&self, other: &Feed) -> bool {
         let own = self.hints.self_url.as_ref();
         if own.is_some() && own == other.hints.self_url.as_ref() {
             return true;
         }
-        // One of the two may list more than the other; a single common page says nothing.
+        // One may list more entries than the other. A single common page is enough only if neither lists another.
         let (a, b) = (self.entries.len(), other.entries.len());
         let (fewer, more) = (a.min(b), a.max(b));
         let pages = |feed: &Feed| -> Vec<Option<String>> {
@@ -107,31 +107,31 @@ impl Feed {
 /// An entry of a feed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Entry {
-    /// Id of the entry, unique within its feed: the feed's own, else the link, else a hash of the content. A hash also
-    /// if another entry with another title or date has the same link and none of them an id, or vice versa.
+    /// Id of the entry, unique in its feed: the feed's id, else the link, else a hash of the content. Also a hash if
+    /// entries with different titles or dates share a link without ids, or an id without links.
     pub id: String,
     /// Title as plain text.
     pub title: Option<String>,
-    /// The title as the feed wrote it, if the plain text has lost markup.
+    /// Title as written, if the conversion to plain text removed markup.
     pub title_html: Option<String>,
-    /// Address of the entry's page: absolute, `http` or `https`, without user name and password.
+    /// Absolute `http` or `https` address of the entry's page, without user name and password.
     pub link: Option<String>,
     /// Time of first publication.
     pub published: Option<Timestamp>,
     /// Time of the last change.
     pub updated: Option<Timestamp>,
-    /// First author's name, or the text in its place.
+    /// Name of the first author, or the text in its place.
     pub author: Option<String>,
-    /// Summary or description, HTML as in the feed: not safe to show unprocessed.
+    /// Summary or description, as HTML from the feed. Not safe to display unprocessed.
     pub summary: Option<String>,
-    /// Content, HTML as in the feed: not safe to show unprocessed.
+    /// Content, as HTML from the feed. Not safe to display unprocessed.
     pub content: Option<String>,
     /// Tags (categories), as plain text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
 }
 
-/// Returns the places of all entries but the newest `most`; of those of one time, or none, the ones further down.
+/// Returns the indexes of all but the newest `most` entries. Of entries with equal or no time, the first are kept.
 pub fn too_many(times: impl ExactSizeIterator<Item = Option<Timestamp>>, most: usize) -> HashSet<usize> {
     if times.len() <= most {
         return HashSet::new();
@@ -141,24 +141,24 @@ pub fn too_many(times: impl ExactSizeIterator<Item = Option<Timestamp>>, most: u
     newest.into_iter().skip(most).map(|(_, place)| place).collect()
 }
 
-/// An entry that its feed declares deleted (RFC 6721, `at:deleted-entry`).
+/// An entry declared deleted (RFC 6721, `at:deleted-entry`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DeletedEntry {
-    /// The entry's id, in the form of [`Entry::id`].
+    /// Id of the entry, in the form of [`Entry::id`].
     pub id: String,
-    /// Absolute address of its page: stated in the deletion, or by an entry that it supersedes, or the id itself.
+    /// Absolute address of its page, from the deletion, from the entry that it supersedes, or from the id.
     pub url: Option<String>,
-    /// Time of deletion. An entry of the same id that was changed later is not deleted (RFC 6721 §2).
+    /// Time of deletion. An entry with the same id and a later change is not deleted (RFC 6721 §2).
     pub when: Option<Timestamp>,
 }
 
 impl Entry {
-    /// Returns the time by which the newest entries of a feed are chosen.
+    /// Returns the time that determines which entries of a feed are newest.
     pub fn time(&self) -> Option<Timestamp> {
         self.published.or(self.updated)
     }
 
-    /// Returns a stable 64-bit hash of id and link, by which entries already seen are recognized.
+    /// Returns a stable 64-bit hash of id and link, to recognize entries already seen.
     pub fn key(&self) -> u64 {
         let link = self.link.as_deref().unwrap_or_default();
         let digest = Sha256::digest(format!("{}\0{link}", self.id));
@@ -171,39 +171,39 @@ impl Entry {
 pub struct Hints {
     /// RSS `ttl`: minutes for which the feed may be cached.
     pub ttl_minutes: Option<u32>,
-    /// RSS `skipHours`: hours in UTC, 0 to 23, in which it need not be polled. Sorted.
+    /// RSS `skipHours`: hours in UTC, 0 to 23, in which the feed need not be polled. Sorted.
     pub skip_hours: Vec<u8>,
-    /// RSS `skipDays`: days on which it need not be polled; Monday is 0. Sorted.
+    /// RSS `skipDays`: days on which the feed need not be polled; Monday is 0. Sorted.
     pub skip_days: Vec<u8>,
     /// RSS syndication module: `sy:updatePeriod` divided by `sy:updateFrequency`.
     pub update_period: Option<Millis>,
     /// Absolute address of a WebSub hub (`rel="hub"`).
     pub hub: Option<String>,
-    /// Absolute address that the feed states as its own (`rel="self"`).
+    /// Absolute address that the feed declares as its own (`rel="self"`).
     pub self_url: Option<String>,
 }
 
-/// Kind of repair made while reading.
+/// Kind of repair made during parsing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Repair {
-    /// The stated character encoding was unknown or wrong.
+    /// The declared character encoding was unknown or wrong.
     Encoding,
     /// Text before the document's first element.
     LeadingJunk,
-    /// A `<` that begins no tag.
+    /// A `<` that does not begin a tag.
     BareMarkup,
-    /// An element was not closed, or closed by another one's tag.
+    /// An element was not closed, or was closed by another element's tag.
     Unbalanced,
-    /// The document ended in the middle.
+    /// The document ended prematurely.
     Cut,
     /// An entity or character reference that XML does not define.
     Reference,
-    /// A document type declaration was skipped; only its entities that stand for a short text are known.
+    /// A DOCTYPE was skipped. Only its entities with short texts are known.
     Doctype,
     /// Markup where text was expected.
     NakedMarkup,
-    /// An entry without an id of its own.
+    /// An entry without an id.
     MissingId,
     /// An entry occurred more than once.
     Duplicate,
@@ -211,30 +211,30 @@ pub enum Repair {
     Date,
     /// A link was relative without a base, too long, or not `http(s)`.
     Link,
-    /// A JSON field had a type other than specified.
+    /// A JSON field had an unexpected type.
     FieldType,
 }
 
-/// Reason why a document gave no feed, classified by what the caller does next.
+/// Reason why a document yielded no feed, classified by the caller's next step.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FeedError {
-    /// The document is something else: keep the old state, and look elsewhere for the feed.
+    /// The document is not a feed: keep the old state, and look elsewhere for the feed.
     #[error("not a feed: {0}")]
     NotAFeed(NotAFeed),
     /// The feed exceeds a limit: count it against the host.
     #[error("the feed has more {what} than the limit of {limit}")]
     TooLarge {
-        /// Kind of thing that is too numerous.
+        /// Unit of the exceeded limit.
         what: &'static str,
         /// The limit.
         limit: usize,
     },
-    /// The document looks like a feed but cannot be read: keep the old state and try again later.
+    /// The document looks like a feed but cannot be parsed: keep the old state and try again later.
     #[error("the feed cannot be read: {0}")]
     Unreadable(String),
 }
 
-/// Kind of document received in place of a feed.
+/// Kind of document received instead of a feed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAFeed {
     /// Nothing, or only white space.
@@ -243,7 +243,7 @@ pub enum NotAFeed {
     /// A web page, which may contain links to feeds.
     #[error("it is a web page")]
     WebPage,
-    /// Another kind of document; contains the beginning of its first element's name, without control characters.
+    /// Another kind of document. Contains its first element's name, truncated and without control characters.
     #[error("its first element is '{0}'")]
     Other(String),
     /// Neither markup nor a JSON Feed.
@@ -261,7 +261,7 @@ impl NotAFeed {
 }
 
 impl FeedError {
-    /// Creates [`FeedError::Unreadable`] from a library's message, which may quote the document.
+    /// Creates [`FeedError::Unreadable`] from a parser's message, which may quote the document.
     pub(crate) fn unreadable(why: &str) -> FeedError {
         FeedError::Unreadable(text::plain(why, true, MAX_REASON).unwrap_or_default())
     }

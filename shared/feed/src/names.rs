@@ -1,11 +1,11 @@
-//! Namespaces: maps prefixes to vocabularies, declared or not.
+//! XML namespaces: maps declared and undeclared prefixes to vocabularies.
 
 use crate::{FeedError, Limits, token::Tag};
 use std::borrow::Cow;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ns {
-    /// Vocabulary of the feed itself: RSS of any version, or Atom in an Atom feed.
+    /// Elements of the feed's own format: RSS of any version, or Atom in an Atom feed.
     Core,
     /// Atom elements, in any feed.
     Atom,
@@ -17,19 +17,19 @@ pub(crate) enum Ns {
     Sy,
     Rdf,
     Xhtml,
-    /// SVG and MathML, whose elements are part of HTML too.
+    /// SVG and MathML, whose elements are also part of HTML.
     InHtml,
     Media,
     /// Atom's tombstones (RFC 6721).
     Tombstone,
     /// Feed paging and archiving (RFC 5005).
     History,
-    /// OpenSearch's elements of a list of results.
+    /// OpenSearch elements that describe a list of results.
     OpenSearch,
     Other,
 }
 
-/// Maximum number of prefixes for elements of HTML that are known in one text; elements with others keep them.
+/// Maximum number of prefixes for HTML elements per text. Elements with further prefixes keep them.
 pub(crate) const MAX_HTML_PREFIXES: usize = 16;
 
 #[derive(Default)]
@@ -64,7 +64,7 @@ impl<'a> Names<'a> {
         Ok(())
     }
 
-    /// Treats the default namespace as the feed's own: an RSS feed that declares Atom's still means RSS.
+    /// Treats the default namespace as the feed's own format: an RSS feed that declares Atom's still means RSS.
     pub(crate) fn own_default(&mut self) {
         for (_, ns) in self.declared.iter_mut().filter(|(prefix, _)| prefix.is_empty()) {
             *ns = Ns::Core;
@@ -76,11 +76,11 @@ impl<'a> Names<'a> {
         of_html.map(|(prefix, _)| *prefix).take(MAX_HTML_PREFIXES).collect()
     }
 
-    /// Returns the vocabulary and the local name, in lower case, of an element's name as written.
+    /// Returns the vocabulary and the lower-case local name of an element.
     pub(crate) fn resolve(&self, name: &'a str) -> (Ns, Cow<'a, str>) {
         let (prefix, local) = name.split_once(':').unwrap_or(("", name));
         let declared = self.declared.iter().rev().find(|(p, _)| *p == prefix).map(|(_, ns)| *ns);
-        // Only the length of the longest known name matters.
+        // No known name is longer than 32 characters.
         let plain = local.len() <= 32 && !local.bytes().any(|b| b.is_ascii_uppercase());
         let lower = || local.chars().take(32).map(|c| c.to_ascii_lowercase()).collect();
         let local = if plain { Cow::Borrowed(local) } else { Cow::Owned(lower()) };
@@ -88,7 +88,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// True if an address is that of a vocabulary whose elements are elements of HTML.
+/// True if a namespace URI denotes HTML elements.
 pub(crate) fn is_html(uri: &str) -> bool {
     is_of_html(of_uri(uri.trim(), "x"))
 }
@@ -97,7 +97,7 @@ fn is_of_html(ns: Ns) -> bool {
     matches!(ns, Ns::Xhtml | Ns::InHtml)
 }
 
-/// Returns the vocabulary of a namespace address; trailing signs, letter case and old spellings vary in practice.
+/// Returns the vocabulary of a namespace URI, ignoring case, scheme and trailing signs. Old spellings are included.
 fn of_uri(uri: &str, prefix: &str) -> Ns {
     let uri = uri.trim_end_matches(['/', '#']).to_ascii_lowercase();
     let uri = uri.split_once("://").map_or(uri.as_str(), |(_, rest)| rest);
@@ -114,7 +114,7 @@ fn of_uri(uri: &str, prefix: &str) -> Ns {
         "purl.org/atompub/tombstones/1.0" => Ns::Tombstone,
         "purl.org/syndication/history/1.0" => Ns::History,
         "a9.com/-/spec/opensearch/1.1" | "a9.com/-/spec/opensearchrss/1.0" => Ns::OpenSearch,
-        // An unknown default namespace was meant for the feed's own elements.
+        // An unknown default namespace is taken to be the feed's own format.
         _ if prefix.is_empty() => Ns::Core,
         _ if is_rss(uri) => Ns::Core,
         _ => Ns::Other,

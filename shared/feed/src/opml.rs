@@ -1,4 +1,4 @@
-//! Reads lists of feeds in the exchange format of feed readers: OPML 1.0 and 2.0, as tolerantly as a feed.
+//! Parses OPML 1.0 and 2.0, the exchange format of feed readers, as tolerantly as a feed.
 
 use crate::token::{Tag, Token, Tokens};
 use crate::{text, work::Work};
@@ -8,26 +8,26 @@ use curlew_text::references;
 const MAX_FEEDS: usize = 1_000_000;
 const MAX_TITLE: usize = 200;
 const MAX_FOLDER: usize = 100;
-/// Maximum number of folders one in another; a folder below that counts for the one above it.
+/// Maximum nesting of folders. Feeds in deeper folders count as being in the deepest allowed one.
 const MAX_FOLDERS: usize = 8;
-/// Attributes with the address of a feed: that of OPML, and one that other programs write.
+/// Attributes with the address of a feed: OPML's own, and a variant that other programs write.
 const ADDRESSES: [&str; 2] = ["xmlUrl", "feedUrl"];
 
 /// A feed in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpmlFeed {
-    /// Address as written, with references resolved; not checked.
+    /// Address as written, with references resolved. Not validated.
     pub url: String,
     /// Title given by the list, as plain text.
     pub title: Option<String>,
-    /// The names of the folders around it, from the outermost in.
+    /// Names of the enclosing folders, outermost first.
     pub folder: Vec<String>,
 }
 
-/// Reason why a document is not a list of feeds.
+/// Reason why a document is not an OPML list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotOpml {
-    /// The document contains neither `<opml>` nor an `<outline>`.
+    /// The document contains neither `<opml>` nor a feed.
     #[error("it is not OPML: it has no <opml> element")]
     NoOpml,
     /// The document names too many feeds.
@@ -35,7 +35,7 @@ pub enum NotOpml {
     TooMany,
 }
 
-/// Returns the feeds of a list with their folders, in document order, however broken the document.
+/// Returns the feeds in a list with their folders, in document order, however broken the document.
 pub fn feeds_of_opml(body: &[u8]) -> Result<Vec<OpmlFeed>, NotOpml> {
     let decoded = charset::decode(body, None, Document::Feed);
     let work = Work::default();
@@ -73,7 +73,7 @@ pub fn feeds_of_opml(body: &[u8]) -> Result<Vec<OpmlFeed>, NotOpml> {
 #[derive(Default)]
 struct Folders {
     depth: usize,
-    /// Names of folders, each with the depth of its outline.
+    /// Names of the open folders, each with the depth of its outline.
     open: Vec<(usize, String)>,
 }
 

@@ -1,31 +1,31 @@
-//! Older documents of a feed: those that it names (RFC 5005), and those at the usual addresses of well-known programs.
+//! Older documents of a feed: those that it links to (RFC 5005), and those at well-known addresses of common programs.
 
 use serde::Serialize;
 use url::Url;
 
-/// Links of a document to older documents of the same feed (RFC 5005, JSON Feed 1.1 `next_url`): absolute, but
-/// otherwise unchecked, perhaps of another host or in a circle.
+/// Links of a document to older documents of the same feed (RFC 5005, JSON Feed 1.1 `next_url`). They are absolute but
+/// otherwise unchecked: they may lead to another host, or form a loop.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Paging {
     /// Document with the next entries: `rel="next"` of a paged feed (RFC 5005 §3), or `next_url`.
     pub next: Option<String>,
-    /// Archive document with the entries before this one's: `rel="prev-archive"` (RFC 5005 §4).
+    /// Archive document with the preceding entries: `rel="prev-archive"` (RFC 5005 §4).
     pub prev_archive: Option<String>,
     /// True for an archive document (`fh:archive`), which is not expected to change.
     pub is_archive: bool,
-    /// True if the document contains all entries of its feed (`fh:complete`, RFC 5005 §2), so that there are no others.
+    /// True if the document contains all entries of its feed (`fh:complete`, RFC 5005 §2).
     pub is_complete: bool,
-    /// Number of entries that the whole feed has, as stated (`openSearch:totalResults`).
+    /// Total number of entries in the feed, as stated (`openSearch:totalResults`).
     pub total: Option<u32>,
 }
 
-/// Program that made a feed, if its older documents have usual addresses.
+/// Program that generated a feed, if it serves older documents at well-known addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Generator {
-    /// WordPress: `?paged=N`. The first number past the last document is answered with 404.
+    /// WordPress: `?paged=N`. A number past the last document gets a 404.
     WordPress,
-    /// Blogger: `?start-index=N&max-results=M`; past the last entry, the document is empty.
+    /// Blogger: `?start-index=N&max-results=M`. Past the last entry, the document is empty.
     Blogger,
 }
 
@@ -41,10 +41,10 @@ impl Generator {
 }
 
 const MAX_NAME: usize = 200;
-/// Number of entries asked of Blogger in one document, which is the most that it serves.
+/// Number of entries requested from Blogger per document; it serves no more.
 pub const BLOGGER_ENTRIES: u32 = 150;
 
-/// Returns the usual address of the `document`-th document (2 at least) of a feed, after this number of `entries`.
+/// Returns the well-known address of a feed's document number `document` (from 2), which follows `entries` entries.
 pub fn usual(feed: &Url, generator: Generator, document: u32, entries: u32) -> Option<Url> {
     if document < 2 {
         return None;
@@ -57,7 +57,7 @@ pub fn usual(feed: &Url, generator: Generator, document: u32, entries: u32) -> O
     })
 }
 
-/// Returns the address with these fields in its query, in place of any of the same names.
+/// Returns the URL with these query parameters, which replace any of the same names.
 fn with_query(url: &Url, fields: &[(&str, u32)]) -> Url {
     let others = url.query().unwrap_or_default().split('&').filter(|field| {
         let name = field.split('=').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Second reader: feed-rs may recognize a feed that this crate's reader does not.
+//! Second parser: feed-rs may recognize a feed that this crate's parser does not.
 
 use crate::draft::{MAX_TAGS, RawEntry, keep_newest};
 use crate::{Feed, Format, Limits, finish::finish, link, text, work::Work};
@@ -7,7 +7,7 @@ use feed_rs::model;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use url::Url;
 
-/// Maximum length of a document: feed-rs has no limits on entries or time.
+/// Maximum size of a document in bytes: feed-rs limits neither entries nor time.
 const MOST_BYTES: usize = 256 * 1024;
 
 pub(crate) fn read(text: &str, url: &Url, limits: &Limits, work: &Work) -> Option<Feed> {
@@ -16,12 +16,12 @@ pub(crate) fn read(text: &str, url: &Url, limits: &Limits, work: &Work) -> Optio
     }
     work.add(text.len());
     let parser = feed_rs::parser::Builder::new()
-        // Its random ids are replaced in `finish`.
+        // The random ids of feed-rs are replaced in `finish`.
         .id_generator(|_, _, _| String::new())
         .sanitize_content(false)
         .timestamp_parser(|text| text::date(text, None)?.to_string().parse().ok())
         .build();
-    // It is known to panic on some documents, and one feed must not end a process.
+    // feed-rs is known to panic on some documents, and one feed must not end the process.
     let read = catch_unwind(AssertUnwindSafe(|| parser.parse(text.as_bytes()))).ok()?.ok()?;
     if read.entries.is_empty() {
         return None;
@@ -60,7 +60,7 @@ fn entry(entry: model::Entry, atom: bool, address: &dyn Fn(String) -> Option<Str
         title: entry.title.map(|t| title(t, atom)),
         link: links.map(|l| l.href).chain(permalink).find_map(address),
         published,
-        // If RSS states no change, feed-rs repeats the time of publication.
+        // If RSS states no modification date, feed-rs repeats the publication date.
         updated: updated.filter(|u| atom || Some(*u) != published),
         author: entry.authors.into_iter().next().and_then(|p| p.name),
         summary: entry.summary.map(|s| s.content),
@@ -78,7 +78,7 @@ fn title(text: model::Text, atom: bool) -> (bool, String) {
 mod tests {
     use super::*;
 
-    /// Compares two independent readers on documents that both can read.
+    /// Compares two independent parsers on documents that both can parse.
     #[test]
     fn both_readers_find_the_same_entries_in_documents_that_are_in_order() {
         let base = Url::parse("https://example.org/feed").unwrap_or_else(|e| panic!("{e}"));

@@ -1,4 +1,4 @@
-//! Reads sitemaps (sitemaps.org), gzip-compressed or not: indexes, lists of pages, plain text, feeds in their place.
+//! Parses sitemaps (sitemaps.org), optionally gzip-compressed: indexes, lists of pages, plain text, or feeds.
 
 mod xml;
 
@@ -10,14 +10,14 @@ use std::borrow::Cow;
 use std::io::Read as _;
 use url::Url;
 
-/// Limits on the cost of a sitemap. sitemaps.org allows 50,000 addresses and 50 MiB.
+/// Limits on a sitemap. sitemaps.org allows 50,000 addresses and 50 MiB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SitemapLimits {
-    /// Maximum size of the document in bytes, uncompressed; the rest of a larger one is left out.
+    /// Maximum uncompressed size in bytes; the rest of the document is ignored.
     pub bytes: usize,
-    /// Maximum number of addresses, usable or not, from the top of the document; the rest is left out.
+    /// Maximum number of addresses read, usable or not; the rest of the document is ignored.
     pub urls: usize,
-    /// Maximum length of an address in bytes; a longer one is left out.
+    /// Maximum length of an address in bytes; a longer one is ignored.
     pub url_bytes: usize,
     /// Maximum length of a title, in characters.
     pub title_chars: usize,
@@ -29,59 +29,59 @@ impl Default for SitemapLimits {
     }
 }
 
-/// A sitemap. One that lists both sitemaps and pages is against the standard, but does exist.
+/// A sitemap. Some list both sitemaps and pages, against the standard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sitemap {
-    /// Sitemaps that an index file lists, in document order.
+    /// Sitemaps listed by an index file, in document order.
     pub sitemaps: Vec<SitemapLink>,
     /// Pages, in document order.
     pub pages: Vec<SitemapUrl>,
-    /// True if addresses are missing: a limit was reached, or the document ends in the middle.
+    /// True if addresses are missing: a limit was reached, or the document ends prematurely.
     pub is_cut: bool,
 }
 
-/// A sitemap that an index file lists.
+/// A sitemap listed by an index file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SitemapLink {
-    /// Address of the sitemap: absolute, `http` or `https`; of any host.
+    /// Absolute `http` or `https` address of the sitemap, on any host.
     pub loc: String,
     /// Time of the sitemap's last change, as stated.
     pub lastmod: Option<Timestamp>,
 }
 
-/// A page that a sitemap lists.
+/// A page listed by a sitemap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SitemapUrl {
-    /// Address of the page: absolute, `http` or `https`; of any host.
+    /// Absolute `http` or `https` address of the page, on any host.
     pub loc: String,
-    /// Time of the page's last change, as stated; it may lie in the future.
+    /// Time of the page's last change, as stated. It may lie in the future.
     pub lastmod: Option<Timestamp>,
     /// Title as plain text, from the news extension.
     pub title: Option<String>,
-    /// Time of publication, from the news extension; it may lie in the future.
+    /// Publication date, from the news extension. It may lie in the future.
     pub published: Option<Timestamp>,
-    /// Absolute address of its first image, from the image extension.
+    /// Absolute address of the page's first image, from the image extension.
     pub image: Option<String>,
 }
 
-/// Reason why a document gave no sitemap.
+/// Reason why a document yielded no sitemap.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SitemapError {
     /// The document is something else, such as a web page.
     #[error("not a sitemap: {0}")]
     NotASitemap(String),
-    /// The document begins as a gzip file does, but nothing can be unfolded.
+    /// The document begins like a gzip file, but cannot be decompressed.
     #[error("the sitemap is a broken gzip file: {0}")]
     Compression(String),
-    /// The document is a feed, and cannot be read as one.
+    /// The document is a feed that cannot be parsed.
     #[error("the sitemap is a feed that cannot be read: {0}")]
     Feed(#[from] FeedError),
 }
 
-/// Reads a sitemap, repaired if possible: an index, a list of pages, plain text with an address a line, or a feed,
+/// Parses a sitemap, repaired if possible: an index, a list of pages, plain text with one address per line, or a feed,
 /// whose entries count as pages. Relative addresses are resolved against `url`.
 ///
-/// Dates are not checked: they may lie in the future or in the year 1. Addresses may occur twice.
+/// Dates are not checked: they may lie in the future or in the year 1. Addresses may be repeated.
 pub fn parse(
     body: &[u8],
     content_type: Option<&str>,
@@ -104,10 +104,10 @@ pub fn parse(
     Ok(sitemap)
 }
 
-/// First bytes of a gzip file (RFC 1952 §2.3).
+/// Magic bytes of a gzip file (RFC 1952 §2.3).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Returns the document, of a gzip file the one in it, cut at `max_bytes`; true if it was cut.
+/// Returns the document, decompressed if necessary and truncated to `max_bytes`, and true if it is incomplete.
 fn unfold(body: &[u8], max_bytes: usize) -> Result<(Cow<'_, [u8]>, bool), SitemapError> {
     if !body.starts_with(&GZIP) {
         let (head, is_cut) = whole_lines(body, max_bytes, false);
@@ -125,7 +125,7 @@ fn unfold(body: &[u8], max_bytes: usize) -> Result<(Cow<'_, [u8]>, bool), Sitema
     }
 }
 
-/// Returns the bytes up to `max_bytes`; a document that is cut, there or before, ends with its last whole tag or line.
+/// Returns the first `max_bytes` bytes, and true if the document is incomplete; it then ends after a whole tag or line.
 fn whole_lines(body: &[u8], max_bytes: usize, was_cut: bool) -> (&[u8], bool) {
     let head = &body[..body.len().min(max_bytes)];
     let is_cut = was_cut || head.len() < body.len();
@@ -145,7 +145,7 @@ fn feed(body: &[u8], content_type: Option<&str>, url: &Url, limits: &SitemapLimi
     Ok(Sitemap { sitemaps: Vec::new(), pages, is_cut: feed.truncated })
 }
 
-/// Reads a sitemap in plain text. Lines that are no absolute address are ignored, unless all are.
+/// Parses a plain-text sitemap. Lines without an absolute address are ignored; fails if no line has one.
 fn lines(text: &str, url: &Url, limits: &SitemapLimits) -> Result<Sitemap, SitemapError> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.by_ref().take(limits.urls);

@@ -1,17 +1,17 @@
-//! Converts feed titles to plain text, and makes text safe to store.
+//! Converts feed titles to plain text, and cleans text for storage.
 
 use curlew_model::Timestamp;
 use curlew_text::date::{self, Hints};
 use curlew_text::hygiene::{clean, head, line};
 use curlew_text::references;
 
-/// Returns a title as plain text, without markup, cleaned and cut; `None` if nothing is left.
+/// Returns a title as plain text, without markup, cleaned and truncated; `None` if nothing is left.
 pub(crate) fn plain(text: &str, literal: bool, max_chars: usize) -> Option<String> {
     let title = if literal { line(text, max_chars) } else { line(&references::decode(&strip_tags(text)), max_chars) };
     (!title.is_empty()).then_some(title)
 }
 
-/// Returns a longer text, cleaned and cut, with its markup; `None` if nothing is left.
+/// Returns a longer text with its markup, cleaned and truncated; `None` if nothing is left.
 pub(crate) fn body(text: &str, max_chars: usize) -> Option<String> {
     let cleaned = clean(head(text.trim(), max_chars.saturating_mul(2)));
     let body = head(&cleaned, max_chars).trim();
@@ -22,7 +22,7 @@ pub(crate) fn date(text: &str, language: Option<&str>) -> Option<Timestamp> {
     date::parse(text, &Hints::FEED.of_language(language)).map(|moment| moment.at)
 }
 
-/// Removes HTML tags. Text that only looks like a tag stays, since titles mention `Vec<T>` and 1 < 2.
+/// Removes HTML tags. Text that only resembles a tag stays: titles mention `Vec<T>` and 1 < 2.
 fn strip_tags(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -46,7 +46,7 @@ fn strip_tags(text: &str) -> String {
     out
 }
 
-/// Returns the length of the HTML tag at the beginning of `text`, and true if it separates words.
+/// Returns the length of the HTML tag at the start of `text`, and true if the tag separates words.
 fn tag_length(text: &str) -> Option<(usize, bool)> {
     let after = text[1..].strip_prefix('/').unwrap_or(&text[1..]);
     let end = after.bytes().take(MAX_TAG_NAME + 1).position(|b| !b.is_ascii_alphanumeric()).unwrap_or(after.len());

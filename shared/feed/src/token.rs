@@ -1,5 +1,5 @@
-//! Splits a document into tags, text and CDATA without ever failing, in linear time: every search ends where the next
-//! one begins, or its result is remembered. quick-xml stops at the first fault, whose meaning is often unambiguous.
+//! Splits a document into tags, text and CDATA. It never fails, and takes linear time: every search ends where the next
+//! begins, or its result is remembered. quick-xml stops at the first fault, even if the meaning is unambiguous.
 
 use crate::work::Work;
 use curlew_text::references;
@@ -8,7 +8,7 @@ use curlew_text::references;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token<'a> {
     Start(Tag<'a>),
-    /// An end tag, by its name as written.
+    /// The name in an end tag, as written.
     End(&'a str),
     /// Text with its references unresolved.
     Text(&'a str),
@@ -25,7 +25,7 @@ pub(crate) struct Tag<'a> {
 }
 
 impl<'a> Tag<'a> {
-    /// Returns the attributes: names as written, values with unresolved references. Lenient about quotes.
+    /// Returns the attributes: names as written, values with unresolved references. Tolerates wrong quotes.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let work = self.work;
         attributes(self.attributes).inspect(move |(name, value)| work.add(name.len() + value.len() + 1))
@@ -37,10 +37,10 @@ pub(crate) struct Tokens<'a> {
     at: usize,
     last: usize,
     work: &'a Work,
-    /// Offsets from which on no double quote, or single quote, follows.
+    /// Offsets after which no further double quote, or single quote, follows.
     hopeless: [usize; 2],
-    /// Offset up to which an apparent start tag was followed until it turned out to be none. No value that begins
-    /// before it may contain a `<`, or each `<` inside that tag could be followed to the same end.
+    /// End of the last apparent start tag that turned out not to be one. A value that begins before this offset may not
+    /// contain a `<`; otherwise each `<` inside that tag could cause a scan to the same end.
     doubtful: usize,
     pub(crate) cut: bool,
     pub(crate) doctype: bool,
@@ -80,7 +80,7 @@ impl<'a> Tokens<'a> {
         self.at = self.text.len();
     }
 
-    /// Skips an element whose content a page does not treat as markup, after its start.
+    /// Skips to the end of an element whose content HTML does not parse as markup.
     pub(crate) fn pass_over(&mut self, name: &str) {
         while let Some(token) = self.next() {
             if matches!(token, Token::End(end) if end.eq_ignore_ascii_case(name)) {
@@ -92,7 +92,7 @@ impl<'a> Tokens<'a> {
     pub(crate) fn next(&mut self) -> Option<Token<'a>> {
         let from = self.at;
         let token = self.advance();
-        // Every search ends where the token does, except those of `tag_end`, which counts them itself.
+        // Every search ends where its token does, except those of `tag_end`, which are counted there.
         self.work.add(1 + self.at - from);
         token
     }
@@ -150,9 +150,9 @@ impl<'a> Tokens<'a> {
         self.at += end.map_or(rest.len(), |end| 4 + end + 3);
     }
 
-    /// Skips `<!DOCTYPE …>` with or without an internal subset, once; any other declaration ends at its first `>`.
+    /// Skips a declaration up to its first `>`, except that the first `<!DOCTYPE …>` may have an internal subset.
     fn declaration(&mut self, rest: &'a str) {
-        // Only the end of the first is searched for, so that many of them cost no more than one.
+        // Only the first DOCTYPE is searched for its end, so that many of them cost no more than one.
         if !std::mem::replace(&mut self.doctype, true) {
             self.work.add(rest.len());
             if let Some((subset, end)) = doctype(rest) {
@@ -175,7 +175,7 @@ impl<'a> Tokens<'a> {
         Token::Start(Tag { name, attributes, empty, raw: &rest[..=end], work: self.work })
     }
 
-    /// Returns the position of the tag's `>`. A `<` outside of quotes means that there is none.
+    /// Returns the position of the tag's `>`; `None` if the document ends or a `<` outside quotes comes first.
     fn tag_end(&mut self, from: usize, rest: &str) -> Option<usize> {
         let bytes = rest.as_bytes();
         let mut at = from;
@@ -199,12 +199,12 @@ impl<'a> Tokens<'a> {
         }
         self.work.add(at - from);
         self.cut = true;
-        // The document ends inside a tag, of which nothing is worth keeping.
+        // The document ends inside a tag, nothing of which is kept.
         self.text = &self.text[..=self.last];
         None
     }
 
-    /// Returns the position of the closing quote for the one at `from`; `None` if it does not seem to be closed.
+    /// Returns the position of the closing quote for the quote at `from`; `None` if none is plausible.
     fn quote_end(&mut self, from: usize, rest: &str) -> Option<usize> {
         let double = rest.as_bytes()[from] == b'"';
         let (quote, flag) = if double { ('"', 0) } else { ('\'', 1) };
@@ -219,7 +219,7 @@ impl<'a> Tokens<'a> {
         self.work.add(2 * length);
         let end = from + 1 + length;
         let value = &rest[from + 1..end];
-        // A value that spans a tag is plausible only if an attribute could end where it ends.
+        // A value that contains a tag is plausible only if an attribute could end there.
         let plausible = self.at >= self.doubtful
             && rest.as_bytes().get(end + 1).is_none_or(|b| b.is_ascii_whitespace() || b"/>?".contains(b));
         (plausible || !value.contains('<')).then_some(end)
@@ -252,7 +252,7 @@ fn attribute_value(text: &str) -> (&str, &str) {
     text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()))
 }
 
-/// Returns the position of `]]>`; as brackets are rare in HTML, this is faster than a search for all three at once.
+/// Returns the position of `]]>`. Brackets are rare in HTML, so this is faster than a search for all three characters.
 fn cdata_end(body: &str) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = body[from..].find(']') {
@@ -264,7 +264,7 @@ fn cdata_end(body: &str) -> Option<usize> {
     None
 }
 
-/// Returns the internal subset of a document type declaration that has one, and the length of the declaration.
+/// Returns the internal subset of a DOCTYPE that has one, and the length of the DOCTYPE.
 fn doctype(rest: &str) -> Option<(&str, usize)> {
     let start = rest.find(['[', '>']).filter(|at| rest[*at..].starts_with('['))? + 1;
     let subset = &rest[start..];
@@ -274,7 +274,7 @@ fn doctype(rest: &str) -> Option<(&str, usize)> {
     })
 }
 
-/// Returns the end of a declaration or instruction: after its `>`, but never past the next `<`.
+/// Returns the length of a declaration or instruction: it ends after its `>`, or before the next `<`.
 fn short_end(rest: &str) -> usize {
     let end = rest[1..].find(['>', '<']).map_or(rest.len(), |n| n + 1);
     end + usize::from(rest[end..].starts_with('>'))
@@ -293,7 +293,7 @@ pub(crate) fn attribute(tag: &Tag<'_>, name: &str) -> Option<String> {
     found.map(|(_, value)| references::decode(value).into_owned())
 }
 
-/// True if a link is in Atom's form; RSS feeds use it with and without a prefix.
+/// True if a link has Atom's form. RSS feeds use it with and without a prefix.
 pub(crate) fn has_href(tag: &Tag<'_>) -> bool {
     attribute(tag, "href").is_some()
 }
@@ -331,9 +331,9 @@ mod tests {
         assert_eq!(names("<a>x</a><b c="), ["<a", "x", "/a", "<"]);
         assert_eq!(names("<a><![CDATA[x"), ["<a", "[x]"]);
         assert_eq!(names("<a <b>c"), ["<", "a ", "<b", "c"]);
-        // The content of the values of an apparent tag is read as ordinary text.
+        // The values of an apparent tag are parsed as ordinary text.
         assert_eq!(names("<a b='<c d=\"1\">' <e>f"), ["<", "a b='", "<c", "' ", "<e", "f"]);
-        // A quote that is never closed does not affect those before it.
+        // An unclosed quote does not affect earlier quotes.
         assert_eq!(names("<a b=\"<c d='>'>\" e=\"<f>g"), ["<", "a b=\"", "<c", "\" e=\"", "<f", "g"]);
     }
 

@@ -1,20 +1,20 @@
-//! Maps elements to their roles, by one table for all dialects.
+//! Maps elements to their roles, in one table for all dialects.
 
 use crate::names::Ns;
 
-/// Role of an element of a feed or an entry. The number ranks elements for the same field: the lowest wins.
+/// Role of an element in a feed or an entry. The number ranks elements for the same field: the lowest wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Title(u8),
     Link(u8),
     /// A link in attributes, as in Atom.
     AtomLink,
-    /// Id; RSS's `guid` may be a link too.
+    /// Id. An RSS `guid` may also be a link.
     Id(u8),
     Published(u8),
     Updated(u8),
     Author(u8),
-    /// Author, with `name` inside.
+    /// An author element that contains `name`.
     AuthorElement,
     Summary(u8),
     Content(u8),
@@ -24,7 +24,7 @@ pub(crate) enum Role {
     ImageHref(u8),
     ImageElement,
     Group,
-    /// Feed from which an entry was taken.
+    /// Feed from which the entry was copied.
     Source,
     Entry,
     Deleted,
@@ -38,7 +38,7 @@ pub(crate) enum Role {
     Archive,
     Complete,
     Total,
-    /// The element is skipped with all its content.
+    /// Irrelevant: the element is skipped with its content.
     Other,
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn in_entry(ns: Ns, local: &str, atom: bool) -> Role {
         (Core, "source") if atom => Role::Source,
         (Atom, "link") => Role::AtomLink,
         (Core, "link") if atom => Role::AtomLink,
-        // A proxy that counts readers leaves the article's own address here.
+        // Proxies that count readers put the article's original address here.
         (Other, "origlink") => Role::Link(0),
         (Core, "link") => Role::Link(1),
         (Core | Atom, "guid" | "id") => Role::Id(u8::from(local == "id" && !atom)),
@@ -85,7 +85,7 @@ pub(crate) fn in_entry(ns: Ns, local: &str, atom: bool) -> Role {
     }
 }
 
-/// Returns the role of an element inside a channel or feed, or beside the channel as in RDF.
+/// Returns the role of an element inside a channel or feed, or next to the channel as in RDF.
 pub(crate) fn in_feed(ns: Ns, local: &str, atom: bool) -> Role {
     use Ns::{Atom, Core, Dc, History, Itunes, OpenSearch, Sy, Tombstone};
     match (ns, local) {
@@ -127,7 +127,7 @@ pub(crate) fn in_feed(ns: Ns, local: &str, atom: bool) -> Role {
     }
 }
 
-/// True for elements that never occur inside a text: one that begins shows that the text was not closed.
+/// True for elements that never occur inside a text, so that the start of one shows that the text was not closed.
 pub(crate) fn ends_a_text(local: &str) -> bool {
     matches!(
         local,
@@ -135,13 +135,13 @@ pub(crate) fn ends_a_text(local: &str) -> bool {
     )
 }
 
-/// True for elements that end an unclosed link, date, id or name; any of these may occur inside a longer text.
+/// True for elements that end an unclosed link, date, id or name. All of them may occur inside a longer text.
 pub(crate) fn ends_a_word(local: &str) -> bool {
     ends_a_text(local)
         || matches!(local, "title" | "link" | "id" | "summary" | "content" | "author" | "category" | "name")
 }
 
-/// True for HTML elements that are not closed, or need not be, and so say nothing about depth.
+/// True for HTML elements whose end tag is forbidden or optional; they do not count as nesting.
 pub(crate) fn is_loose_html(local: &str) -> bool {
     [
         "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",

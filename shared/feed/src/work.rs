@@ -1,8 +1,8 @@
-//! Counts the work on a document, so that tests can check its growth.
+//! Counts the parsing steps for a document, so that tests can check how they grow.
 
 use std::cell::Cell;
 
-/// Steps taken on one document by all its readers: bytes examined and names compared.
+/// Number of steps that all parsers took on one document: bytes examined and names compared.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Work(Cell<u64>);
 

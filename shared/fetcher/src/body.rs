@@ -1,4 +1,4 @@
-//! Reading a body: bytes, rate, time and ratio are all limited, and what is cut short is no document.
+//! Reads bodies under limits on bytes, rate, time and ratio. A body that is cut short is an error.
 
 use crate::config::Config;
 use crate::decode::{Coding, DecodeError, Decoder, is_gzip_file};
@@ -12,14 +12,14 @@ use reqwest::header::HeaderMap;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// Time that a body has waited for room from which on it is not the server's fault that it came too late.
+/// Time of waiting for room above which a late body is not the server's fault.
 const OUR_SHARE: Duration = Duration::from_secs(1);
-/// Maximum number of coded bytes that are decoded on the thread that reads them, since it serves other sockets, too.
+/// Maximum number of coded bytes that are decoded on the reading thread, which serves other sockets too.
 const DECODED_HERE: usize = 16 << 10;
-/// Minimum number of coded bytes that are handed to the pool at once, unless the body ends.
+/// Minimum number of coded bytes that are passed to the pool at once, unless the body ends.
 const PIECE: usize = 64 << 10;
 
-/// The kind of a body, and the settings, room and pool with which it is read and decoded.
+/// Reads and decodes a body of this kind, with these settings and within this room and pool.
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'a> {
     pub(crate) kind: CallKind,
@@ -29,7 +29,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads and decodes the body of an answer; `None` if its first bytes show that it is not what was asked for.
+    /// Reads and decodes the body of an answer; `None` if its first bytes show that it is of another type.
     pub(crate) async fn read(
         self,
         mut response: Response,
@@ -54,12 +54,12 @@ impl Reader<'_> {
         while !is_whole {
             let waiting = Instant::now();
             timeout_at(deadline, decoder.wait_for_room(piece.len())).await.map_err(|_| no_room())?;
-            // The server is not to blame for it.
+            // The wait for room is not the server's fault.
             pace.started += waiting.elapsed();
             waited += waiting.elapsed();
             let chunk = timeout_at(deadline, response.chunk()).await.map_err(|_| too_late(waited))?;
             let chunk = chunk.map_err(|e| failure::classify(&e))?;
-            // A server that always has something ready would keep the timer from being looked at.
+            // The timer is never polled while the server always has data ready.
             if chunk.is_some() && Instant::now() >= deadline {
                 return Err(too_late(waited));
             }
@@ -99,8 +99,8 @@ impl Reader<'_> {
         Decoder::new(coding, self.max_bytes(), self.config, self.room.share()).map_err(|error| self.refused(error))
     }
 
-    /// Pushes coded bytes, in the pool if they are many: decoding a few kilobytes may take as long as reading a large
-    /// document.
+    /// Decodes coded bytes, in the pool if they are many: a few kilobytes may take as long to decode as a large
+    /// document takes to parse.
     async fn push(
         self,
         coding: Coding,
@@ -121,7 +121,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Returns the body, or the part of it before the cut. A body that came uncoded may be a gzip file all the same.
+    /// Returns the body, or the part of it before the cut. A body without a coding may still be a gzip file.
     async fn finished(self, coding: Coding, decoder: Decoder, is_cut: bool) -> Result<Bytes, FetchError> {
         let (body, share) = self.taken(decoder, is_cut)?;
         let Some(decoder) = self.gzip_file(coding, &body)? else { return Ok(share.keep(body)) };
@@ -129,14 +129,13 @@ impl Reader<'_> {
         self.unpacked(decoder, pushed, is_cut)
     }
 
-    /// Returns the decoder of a body that is a gzip file though it came uncoded. One layer is undone, under the same
-    /// limits.
+    /// Returns a decoder if a body without a coding is a gzip file. One layer is decoded, under the same limits.
     fn gzip_file(self, coding: Coding, body: &[u8]) -> Result<Option<Decoder>, FetchError> {
         let is_file = coding == Coding::Identity && self.kind != CallKind::Image && is_gzip_file(body);
         is_file.then(|| self.decoder(Coding::Gzip)).transpose()
     }
 
-    /// Returns the content of a gzip file, after all of it was pushed, or as much as could be.
+    /// Returns the content of a gzip file after it was pushed, or the part of it before the cut.
     fn unpacked(self, decoder: Decoder, pushed: Result<(), DecodeError>, is_cut: bool) -> Result<Bytes, FetchError> {
         let is_cut = match pushed {
             Ok(()) => is_cut,
@@ -162,7 +161,7 @@ impl Reader<'_> {
     }
 }
 
-/// Decodes a body that is at hand, coded as its headers say. One that does not begin so is taken as it is.
+/// Decodes a complete body according to its headers. A body that does not begin as coded is returned unchanged.
 pub(crate) fn decode_whole(
     headers: &HeaderMap,
     body: &[u8],
@@ -181,7 +180,7 @@ pub(crate) fn decode_whole(
     reader.unpacked(decoder, pushed, false)
 }
 
-/// The least speed: once the grace is over, each further second has to have brought `min_rate` bytes.
+/// The minimum speed of a body: once the grace is over, each further second must have brought `min_rate` bytes.
 struct Pace {
     started: Instant,
     /// In milliseconds.
@@ -200,7 +199,7 @@ impl Pace {
     }
 }
 
-/// Returns the error for a lack of memory: it says nothing about the host, and the document is asked for another time.
+/// Returns the error for a lack of memory or processors, which says nothing about the host: the call is repeated later.
 fn no_room() -> FetchError {
     FetchError::Local("there was no room or no processor for the body beside other large ones".into())
 }

@@ -4,37 +4,37 @@ use crate::guard::Guard;
 use curlew_model::Millis;
 use curlew_ports::CallKind;
 
-/// Everything the fetcher has to know. It reads no environment.
+/// The fetcher's settings. The fetcher reads no environment variables.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// `User-Agent` of every call but those for feeds.
+    /// `User-Agent` of all calls except those with `feed_agent`.
     pub page_agent: String,
-    /// `User-Agent` of the calls for feeds.
+    /// `User-Agent` of calls for feeds and sitemaps, and to hubs and receivers.
     pub feed_agent: String,
-    /// The longest that looking up the name, connecting and the TLS handshake take together.
+    /// Maximum time of name look-up, connecting and TLS handshake together.
     pub connect_timeout: Millis,
-    /// The longest silence: from the request to the end of the headers, then between two reads of the body.
+    /// Maximum time without data: from the request to the end of the headers, then between two reads of the body.
     pub read_timeout: Millis,
-    /// The longest call, whatever its own time says.
+    /// Maximum time of a call, even if the call itself allows more.
     pub call_timeout: Millis,
-    /// Bytes on the wire that a body has to bring each second, on average, once `rate_grace` is over.
+    /// Minimum average rate of a body on the wire, in bytes per second, once `rate_grace` is over.
     pub min_rate: u64,
-    /// Longest time that a body may be slower than `min_rate`.
+    /// Maximum time for which a body may be slower than `min_rate`.
     pub rate_grace: Millis,
-    /// The largest bodies.
+    /// Maximum sizes of bodies.
     pub bytes: ByteLimits,
-    /// Bytes that large bodies may take together: those that are being read, and those that callers still hold. The
+    /// Maximum bytes of large bodies together: those that are being read, and those that callers still hold. The
     /// largest single body fits in any case.
     pub bodies_bytes: usize,
     /// Maximum ratio of a body to its coded form once the body exceeds 1 MiB.
     pub max_ratio: u64,
-    /// Maximum processor time that decoding a body may take.
+    /// Maximum processor time for decoding a body.
     pub decode_time: Millis,
-    /// True if the heads of calls for pages are handed on, so that the pages can be kept raw.
+    /// True if the heads of calls for pages are returned, so that the pages can be kept raw.
     pub keep_heads: bool,
-    /// The rules for addresses and URLs that may be called.
+    /// Rules for the addresses and URLs that may be called.
     pub guard: Guard,
-    /// Certificates in DER that are trusted besides the platform's; for tests and private networks.
+    /// Certificates (DER) that are trusted in addition to the platform's, for tests and private networks.
     pub extra_roots: Vec<Vec<u8>>,
 }
 
@@ -50,7 +50,7 @@ impl Config {
             min_rate: 1_024,
             rate_grace: Millis::from_secs(5),
             bytes: ByteLimits::default(),
-            // Ten feeds or forty pages of the largest size at once.
+            // Nine feeds or about thirty pages of the largest size at once.
             bodies_bytes: 128 << 20,
             max_ratio: 200,
             decode_time: Millis::from_secs(2),
@@ -61,10 +61,10 @@ impl Config {
     }
 }
 
-/// The largest body of each kind in bytes, decoded, and as it comes over the wire.
+/// Maximum size of each kind of body in bytes, decoded and on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteLimits {
-    /// robots.txt is read so far and no further, which is no error (RFC 9309 §2.5 asks for at least 500 KiB).
+    /// Part of a robots.txt that is read; the rest is ignored (RFC 9309 §2.5 asks for at least 500 KiB).
     pub robots: usize,
     /// A home page or a page.
     pub page: usize,
@@ -102,15 +102,15 @@ impl ByteLimits {
     }
 }
 
-/// Maximum length of a file that holds a proof, or of the echo of a challenge, in bytes: a few lines.
+/// Maximum size of a file with a proof, or of the echo of a challenge, in bytes: a few lines.
 const PROOF_BYTES: usize = 4 << 10;
-/// Maximum length of an engine's answer, in bytes: a few hundred for each action of a batch.
+/// Maximum size of an engine's answer in bytes: a few hundred for each action of a batch.
 const ENGINE_BYTES: usize = 8 << 20;
 
 /// A configuration that no fetcher can be built from.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// A user agent that is empty or cannot stand in a header.
+    /// A user agent that is empty or is not a valid header value.
     #[error("the user agent '{0}' cannot be sent")]
     Agent(String),
     /// A certificate of [`Config::extra_roots`] that cannot be read.

@@ -1,5 +1,5 @@
-//! Connections that are used again, and servers that end them early. A server may close an idle connection at any time
-//! (RFC 9112 §9.3.1), so a request may cross the end of the connection that it was written to.
+//! Reuse of connections, and servers that close them early. A server may close an idle connection at any time (RFC 9112
+//! §9.3.1), so a request may cross the end of the connection that it was written to.
 
 use reqwest::header::HeaderMap;
 use std::cell::Cell;
@@ -11,29 +11,29 @@ use url::{Position, Url};
 /// Maximum time that an idle connection is kept for the next call: longer than the usual pause between two calls,
 /// shorter than the 5 s after which common servers close it.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(3);
-/// Minimum time between [`IDLE_TIMEOUT`] and the end of a connection that its server has stated.
+/// Minimum time between [`IDLE_TIMEOUT`] and the time after which the server says that it closes a connection.
 const MARGIN: Duration = Duration::from_secs(1);
-/// Maximum number of servers in [`EarlyClosers`]: beyond it, one of them is forgotten for each new one.
+/// Maximum number of servers in [`EarlyClosers`]; above it, each new one replaces another.
 const MAX_SERVERS: usize = 10_000;
 
 tokio::task_local! {
-    /// True if a connection was opened for the request under way.
+    /// True if a connection was opened for the current request.
     static OPENED: Cell<bool>;
 }
 
-/// Awaits a request; also returns whether a connection was opened for it.
+/// Awaits a request; also returns true if a connection was opened for it.
 pub(crate) async fn watched<T>(request: impl Future<Output = T>) -> (T, bool) {
     let watched = async { (request.await, OPENED.with(Cell::get)) };
     OPENED.scope(Cell::new(false), watched).await
 }
 
 pub(crate) fn note_opened<T>(target: T) -> T {
-    // A request that nobody watches notes nothing.
+    // A request outside of [`watched`] records nothing.
     let _noted = OPENED.try_with(|opened| opened.set(true));
     target
 }
 
-/// Servers whose connections are used once, since they end sooner than ours would.
+/// Servers whose connections are not reused, since they close them sooner than the fetcher would.
 #[derive(Default)]
 pub(crate) struct EarlyClosers(Mutex<HashSet<String>>);
 
@@ -54,7 +54,7 @@ impl EarlyClosers {
     }
 }
 
-/// True if the server states by `Keep-Alive: timeout=SECONDS` that it may close the connection before we do.
+/// Returns true if `Keep-Alive: timeout=SECONDS` says that the server may close the connection before the fetcher does.
 pub(crate) fn closes_early(answer: &HeaderMap) -> bool {
     let values = answer.get_all("keep-alive").iter().filter_map(|value| value.to_str().ok());
     let mut parameters = values.flat_map(|value| value.split(',')).filter_map(|parameter| parameter.split_once('='));

@@ -1,7 +1,7 @@
-//! Content codings, undone under limits while the bytes arrive.
+//! Decodes content codings under limits while the bytes arrive.
 //!
-//! The HTTP library's own decoders are not used: they hide how many bytes came over the wire, take brotli's large
-//! windows and zstd windows of 128 MiB, and pass an upper-case or stacked coding on as if it were the document.
+//! The HTTP library's own decoders are not used: they hide how many bytes came over the wire, accept brotli's large
+//! windows and zstd windows of 128 MiB, and return an upper-case or stacked coding as if it were the document.
 
 use crate::config::Config;
 use crate::room::Share;
@@ -17,17 +17,17 @@ pub(crate) const OFFERED: &str = "gzip, br, zstd";
 const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 /// First bytes of a zstd frame (RFC 8878 §3.1.1).
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// Binary logarithm of the largest window: 8 MiB, the most that a server may use for the zstd coding (RFC 9659 §3).
+/// Binary logarithm of the maximum window: 8 MiB, the limit for servers in the zstd coding (RFC 9659 §3).
 const ZSTD_WINDOW_LOG: u32 = 23;
 const STEP_BYTES: usize = 32 << 10;
-/// Coded bytes that are decoded between two looks at the limits: deflate makes at most 1 MiB of them.
+/// Number of coded bytes between two checks of the limits: deflate expands them to at most 1 MiB.
 const CODED_STEP_BYTES: usize = 1 << 10;
-/// Usual ratio of a document to its coded form.
+/// Usual ratio of a document's size to its coded size.
 const USUAL_RATIO: usize = 4;
-/// Length from which on the ratio is judged, both ways: small documents of few words compress well.
+/// Size above which the ratio is checked, in both directions: small repetitive documents compress well.
 const RATIO_FLOOR_BYTES: usize = 1 << 20;
-/// Names of content codings that are not undone: those of the registry, and of object stores and archives. Any other
-/// unknown name stands for no coding: servers write charsets, media types and transfer encodings there.
+/// Names of content codings that are not supported: those of the registry, of object stores and of archives. Any other
+/// unknown name means no coding: servers write charsets, media types and transfer encodings there.
 const OTHER_CODINGS: &str = "aes128gcm aws-chunked brotli bzip2 compress dcb dcz deflate deflate-raw exi lz4 lzma pack200-gzip sdch \
                              snappy x-bzip2 x-compress x-deflate xz zlib";
 
@@ -40,8 +40,8 @@ pub(crate) enum Coding {
 }
 
 impl Coding {
-    /// Reads `Content-Encoding`; names are case-insensitive and `x-gzip` is gzip (RFC 9110 §8.4.1). More than one
-    /// coding, or one that was not offered, is an error with its reason; a name that is no coding's means nothing.
+    /// Parses `Content-Encoding`; names are case-insensitive and `x-gzip` is gzip (RFC 9110 §8.4.1). More than one
+    /// coding, or one that was not offered, is an error with its reason; names of other things are ignored.
     pub(crate) fn from_headers(headers: &HeaderMap) -> Result<Coding, String> {
         let mut coding = Coding::Identity;
         for value in headers.get_all(CONTENT_ENCODING) {
@@ -65,7 +65,7 @@ impl Coding {
         Ok(coding)
     }
 
-    /// True if a body may begin so in this coding.
+    /// Returns true if a body in this coding may begin with these bytes.
     pub(crate) fn may_begin(self, body: &[u8]) -> bool {
         match self {
             Coding::Identity | Coding::Brotli => true,
@@ -75,16 +75,16 @@ impl Coding {
     }
 }
 
-/// Error of a body that is not decoded further.
+/// Reason for which a body is not decoded further.
 #[derive(Debug)]
 pub(crate) enum DecodeError {
-    /// More decoded bytes than the limit; that many have been kept.
+    /// The decoded body exceeds the limit; its bytes up to the limit are kept.
     Bytes,
-    /// More times its coded size than is plausible.
+    /// The body is implausibly larger than its coded form.
     Ratio,
-    /// More processor time than a document takes.
+    /// Decoding takes more processor time than a document may.
     Time,
-    /// More than there is room for just now, beside other bodies.
+    /// There is no room for the body now, because of other bodies.
     Room,
     Corrupt(String),
 }
@@ -96,7 +96,7 @@ pub(crate) struct Decoder {
 
 enum State {
     Identity,
-    /// A member has begun; bytes have come after a whole one that begin no other.
+    /// `begun`: a member has begun; `ended`: a complete member was followed by bytes that begin no other one.
     Gzip {
         decoder: Box<MultiGzDecoder<Vec<u8>>>,
         begun: bool,
@@ -113,7 +113,7 @@ enum State {
 }
 
 impl Decoder {
-    /// Creates a decoder whose output is at most `max_bytes`, and within the configured limits of ratio and time.
+    /// Creates a decoder whose output is limited to `max_bytes`, under the configured limits of ratio and time.
     pub(crate) fn new(coding: Coding, max_bytes: usize, config: &Config, share: Share) -> Result<Decoder, DecodeError> {
         let state = match coding {
             Coding::Identity => State::Identity,
@@ -122,7 +122,7 @@ impl Decoder {
             }
             Coding::Brotli => {
                 let alloc = StandardAlloc::default;
-                // "Strict" refuses large windows, which RFC 7932 does not know.
+                // "Strict" refuses large windows, which are not part of RFC 7932.
                 State::Brotli { state: Box::new(BrotliState::new_strict(alloc(), alloc(), alloc())), ended: false }
             }
             Coding::Zstd => State::Zstd { raw: Box::new(zstd_raw().map_err(corrupt)?), ended: false },
@@ -136,7 +136,7 @@ impl Decoder {
         &self.out.bytes
     }
 
-    /// Waits until so many coded bytes find room, as far as documents are usually compressed, and the next piece.
+    /// Waits for room for this number of coded bytes, decoded at the usual ratio, and for the next piece.
     pub(crate) async fn wait_for_room(&mut self, coded: usize) {
         let length = self.out.bytes.len().saturating_add(coded.saturating_mul(USUAL_RATIO));
         self.out.share.wait(length.min(self.out.max_bytes)).await;
@@ -149,7 +149,7 @@ impl Decoder {
         }
         let (began, before) = (processor_time(), self.out.time);
         let mut made = vec![0; STEP_BYTES];
-        // No step is empty, since an empty one would look to zstd like the start of another frame.
+        // No step is empty, since zstd would take an empty one for the start of another frame.
         for step in input.chunks(CODED_STEP_BYTES) {
             self.out.coded += step.len() as u64;
             match &mut self.state {
@@ -164,15 +164,15 @@ impl Decoder {
         Ok(())
     }
 
-    /// Ends the body, which has to be complete; it comes with its share of the room.
+    /// Returns the body, which has to be complete, with its share of the room.
     pub(crate) fn finish(mut self) -> Result<(Vec<u8>, Share), DecodeError> {
-        // Nothing at all is an empty document in every coding: servers label empty answers too.
+        // An empty body is an empty document in every coding, since servers label empty answers too.
         if self.out.coded == 0 {
             return Ok(self.into_partial());
         }
         let truncated = || DecodeError::Corrupt("the compressed body is cut short".into());
         match &mut self.state {
-            // Without its checksum, a body may be a part of the document or a damaged one.
+            // Without its checksum, a body may be incomplete or damaged.
             State::Gzip { decoder, begun, ended } => {
                 let is_within = !*begun || decoder.header().is_some();
                 if !*ended && decoder.try_finish().is_err() && is_within {
@@ -186,13 +186,13 @@ impl Decoder {
         Ok(self.into_partial())
     }
 
-    /// Returns what was decoded before a limit stopped it.
+    /// Returns the bytes that were decoded before a limit stopped the decoder, with their share of the room.
     pub(crate) fn into_partial(self) -> (Vec<u8>, Share) {
         (self.out.bytes, self.out.share)
     }
 }
 
-/// True if an uncoded body is a gzip file, as feeds named `.xml.gz` are.
+/// Returns true if a body without a coding is a gzip file, such as a feed named `.xml.gz`.
 pub(crate) fn is_gzip_file(body: &[u8]) -> bool {
     body.starts_with(&GZIP_MAGIC)
 }
@@ -200,7 +200,7 @@ pub(crate) fn is_gzip_file(body: &[u8]) -> bool {
 struct Output {
     bytes: Vec<u8>,
     coded: u64,
-    /// Processor time that decoding has taken.
+    /// Processor time of decoding so far.
     time: Duration,
     max_bytes: usize,
     max_ratio: u64,
@@ -226,8 +226,8 @@ impl Output {
         Ok(())
     }
 
-    /// Refuses coded bytes that cost more than they bring. An honest coding does not make a document longer; empty
-    /// blocks, frames and members, and blocks with large tables, take time and yield nothing.
+    /// Refuses coded bytes that cost more than they yield. An honest coding does not lengthen a document; empty blocks,
+    /// frames and members, and blocks with large tables, take time and yield nothing.
     fn check_cost(&self) -> Result<(), DecodeError> {
         if self.coded > RATIO_FLOOR_BYTES as u64 && (self.bytes.len() as u64) * 2 < self.coded {
             return Err(DecodeError::Corrupt("the compressed body holds hardly anything".into()));
@@ -239,8 +239,7 @@ impl Output {
     }
 }
 
-/// Processor time that the current thread has taken. Where the platform does not tell it, wall-clock time stands for
-/// it.
+/// Returns the processor time of the current thread, or wall-clock time on platforms other than Linux.
 #[cfg(target_os = "linux")]
 fn processor_time() -> Duration {
     Duration::try_from(rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime)).unwrap_or_default()
@@ -252,7 +251,7 @@ fn processor_time() -> Duration {
     FIRST.elapsed()
 }
 
-/// Bytes after a whole member that begin no other one are padding, or a text that a server adds to all that it sends.
+/// Decodes gzip members. Later bytes that begin no member are ignored: padding, or a text added by the server.
 fn push_gzip(
     decoder: &mut MultiGzDecoder<Vec<u8>>,
     begun: &mut bool,
@@ -317,7 +316,7 @@ fn push_zstd(
         let status = raw.run_on_buffers(input, step).map_err(corrupt)?;
         out.take(&step[..status.bytes_written])?;
         input = &input[status.bytes_read..];
-        // A body may consist of several frames (RFC 8878 §3); it is complete where one of them is.
+        // A body may consist of several frames (RFC 8878 §3); it may end after any complete frame.
         *ended = status.remaining == 0;
         let flushed = status.bytes_written < step.len();
         if input.is_empty() && (*ended || flushed) {

@@ -1,4 +1,4 @@
-//! Classification of the HTTP library's errors by what the caller has to do, each as a sentence without the URL.
+//! Classifies the HTTP library's errors by what the caller has to do, each as a sentence without the URL.
 
 use crate::guard::Refusal;
 use crate::resolver::LookupFailed;
@@ -7,12 +7,11 @@ use curlew_ports::FetchError;
 use std::error::Error;
 use std::io;
 
-/// The longest reason, in characters.
+/// Maximum length of a reason, in characters.
 const MAX_REASON_CHARS: usize = 160;
 
 pub(crate) fn classify(error: &reqwest::Error) -> FetchError {
-    // The refusal comes from a look-up: whoever answers for all names, as a portal before the network does, may be to
-    // blame, and not the name.
+    // This refusal comes from a look-up. A captive portal that answers for all names may be to blame, and not the name.
     if let Some(refusal) = find::<Refusal>(error) {
         return FetchError::Network(Failure::new(FailureCause::Address, refusal.to_string()));
     }
@@ -50,7 +49,7 @@ pub(crate) fn classify(error: &reqwest::Error) -> FetchError {
     }
 }
 
-/// True if an established connection ended before the head of an answer was whole.
+/// Returns true if an established connection ended before the head of an answer was complete.
 pub(crate) fn is_closed_unanswered(error: &reqwest::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
     let ended = |kind| matches!(kind, BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof);
@@ -59,15 +58,15 @@ pub(crate) fn is_closed_unanswered(error: &reqwest::Error) -> bool {
     is_end && !error.is_connect() && !error.is_timeout()
 }
 
-/// True if the server states that it has not looked at the request: it ends an HTTP/2 connection in an orderly way
-/// (RFC 9113 §6.8), or refuses a stream (§8.7).
+/// Returns true if the server states that it has not processed the request: it ends an HTTP/2 connection in an orderly
+/// way (RFC 9113 §6.8), or refuses a stream (§8.7).
 pub(crate) fn is_unprocessed(error: &reqwest::Error) -> bool {
     let is_orderly = |reason| matches!(reason, Some(h2::Reason::NO_ERROR | h2::Reason::REFUSED_STREAM));
     find::<h2::Error>(error).is_some_and(|error| error.is_remote() && is_orderly(error.reason()))
 }
 
-/// Classifies a failed connection by the innermost error of the system or of TLS, whose errors are of invalid data, or
-/// of an end where a handshake should go on.
+/// Classifies a failed connection by the innermost error of the system or of TLS. TLS errors are invalid data, or an
+/// end of file during the handshake.
 fn unconnected(error: &reqwest::Error) -> FailureCause {
     let kinds = chain(error).filter_map(|e| e.downcast_ref::<io::Error>()).map(io::Error::kind);
     match kinds.last() {
@@ -78,7 +77,7 @@ fn unconnected(error: &reqwest::Error) -> FailureCause {
     }
 }
 
-/// The first error of a type in the chain of sources. The chain of an `io::Error` goes on in what it wraps.
+/// Returns the first error of a type in the chain of sources. After an `io::Error` comes the error that it wraps.
 fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
     chain(error).find_map(|e| e.downcast_ref::<T>())
 }
@@ -94,14 +93,14 @@ fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'stati
     }
 }
 
-/// True if this process, or the whole system, has as many files open as it may.
+/// Returns true if this process, or the whole system, has no file descriptor left.
 fn is_out_of_descriptors(error: &(dyn Error + 'static)) -> bool {
     // EMFILE and ENFILE (POSIX, <errno.h>), the same numbers on Linux, macOS and the BSDs.
     let number = error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error);
     cfg!(unix) && matches!(number, Some(24 | 23))
 }
 
-/// The innermost error's text: what happened, without the layers that passed it on. It may quote the other side.
+/// Returns the text of the innermost error, without the layers around it. The text may quote the other side.
 fn reason(error: &reqwest::Error) -> String {
     let text = chain(error).last().map(ToString::to_string).unwrap_or_default();
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_REASON_CHARS).collect()

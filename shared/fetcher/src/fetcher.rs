@@ -1,4 +1,4 @@
-//! The call itself: guard, request, checks of the answer, body.
+//! Makes a call: guard, request, checks of the answer, body.
 
 use crate::body::Reader;
 use crate::config::{Config, ConfigError};
@@ -21,24 +21,24 @@ use tokio::time::{Instant, sleep, timeout_at};
 use tower::util::MapRequestLayer;
 use url::{Host, Url};
 
-/// Connections kept for one host: there is never more than one call to it at a time.
+/// Maximum number of idle connections kept per host: a host never has more than one call at a time.
 const MAX_IDLE_PER_HOST: usize = 1;
-/// The longest header block over HTTP/2 in bytes; over HTTP/1.1 the library allows some 400 KiB and 100 lines.
+/// Maximum size of an HTTP/2 header list in bytes. Over HTTP/1.1 the library allows some 400 KiB and 100 lines.
 const MAX_HEADER_LIST_BYTES: u32 = 64 << 10;
-/// Header lines over HTTP/1.1.
+/// Maximum number of header lines over HTTP/1.1.
 const MAX_HEADER_LINES: usize = 100;
 
 /// Wait before another attempt to open a socket when this process has no descriptor left.
 const DESCRIPTOR_WAIT: Duration = Duration::from_millis(250);
 
-/// Makes calls over HTTP/1.1 and HTTP/2. Cheap to share, costly to build: one for a process or an invocation.
+/// Makes calls over HTTP/1.1 and HTTP/2. Cheap to share but costly to build: one per process or invocation.
 pub struct HttpFetcher {
     config: Config,
     agents: Agents,
     resolver: VettingResolver,
     client: Client,
-    /// Opens a connection for each call, over HTTP/1.1; built when it is needed first. Also for calls whose `Host`
-    /// names another port than the one connected to, which HTTP/2 cannot say.
+    /// Opens a connection for each call, over HTTP/1.1; built on first use. Also used for calls whose `Host` names
+    /// another port than the one connected to, which HTTP/2 cannot express.
     single_use: OnceLock<Client>,
     early_closers: EarlyClosers,
     room: Room,
@@ -46,16 +46,16 @@ pub struct HttpFetcher {
 }
 
 impl HttpFetcher {
-    /// Sets the client up; nothing is sent.
+    /// Creates the client; nothing is sent.
     ///
     /// # Errors
-    /// [`ConfigError`] says which setting cannot be used.
+    /// [`ConfigError`] names the setting that cannot be used.
     pub fn new(config: Config) -> Result<HttpFetcher, ConfigError> {
         HttpFetcher::with_lookup(config, Arc::new(SystemLookup::new()))
     }
 
     pub(crate) fn with_lookup(config: Config, lookup: Arc<dyn Lookup>) -> Result<HttpFetcher, ConfigError> {
-        // The provider of cryptography is the process's. One that stands already is as good.
+        // The cryptography provider is global to the process. One that is installed already serves as well.
         let _stands_already = rustls::crypto::ring::default_provider().install_default();
         let agents = Agents::new(&config)?;
         let resolver = VettingResolver::new(Arc::new(config.guard.clone()), lookup);
@@ -65,13 +65,13 @@ impl HttpFetcher {
         Ok(HttpFetcher { config, agents, resolver, client, single_use, early_closers, room, pool })
     }
 
-    /// Has bodies decoded in this pool. Without it they are decoded on the threads that serve the sockets.
+    /// Decodes bodies in this pool. Without a pool they are decoded on the threads that serve the sockets.
     #[must_use]
     pub fn decoding_in(self, pool: Arc<dyn CpuPool>) -> HttpFetcher {
         HttpFetcher { pool, ..self }
     }
 
-    /// Sends the request, and waits for the end of the headers, and for a socket if none is to be had.
+    /// Sends the request and waits for the end of the headers; waits for a file descriptor if none is left.
     async fn send(&self, call: &Call, url: &Url, deadline: Instant) -> Result<Response, FetchError> {
         loop {
             match self.send_once(call, url, deadline).await {
@@ -84,7 +84,7 @@ impl HttpFetcher {
     }
 
     async fn send_once(&self, call: &Call, url: &Url, deadline: Instant) -> Result<Response, FetchError> {
-        // A POST is never sent twice, so it has a connection to itself.
+        // A POST is never sent twice, so it has its own connection.
         let (client, request) = self.prepare(call, url, call.post.is_some() || self.early_closers.has(url))?;
         let (sent, has_opened) = timeout_at(deadline, connections::watched(client.execute(request)))
             .await
@@ -117,12 +117,12 @@ impl HttpFetcher {
     fn single_use(&self) -> &Client {
         self.single_use.get_or_init(|| {
             let builder = builder(&self.config, &self.resolver).map(|b| b.http1_only().pool_max_idle_per_host(0));
-            // The other one was built of the same parts.
+            // The other client was built from the same parts.
             builder.ok().and_then(|builder| builder.build().ok()).unwrap_or_else(|| self.client.clone())
         })
     }
 
-    /// A port written in the URL would win over the port of a rule, so it is moved to where only the server sees it.
+    /// Moves the URL's port to the `Host` header if a rule's port replaces it. Returns true if the port was moved.
     fn move_port_to_host_header(&self, request: &mut Request) -> Result<bool, FetchError> {
         let url = request.url();
         let (Some(Host::Domain(name)), Some(port)) = (url.host(), url.port()) else { return Ok(false) };
@@ -136,7 +136,7 @@ impl HttpFetcher {
         Ok(true)
     }
 
-    /// Defence in depth: the address that answered has to be one that was allowed.
+    /// Checks, as defence in depth, that the address that answered was allowed.
     fn check_peer(&self, url: &Url, peer: Option<SocketAddr>) -> Result<(), FetchError> {
         match url.host() {
             Some(Host::Domain(name)) => self.resolver.check_peer(name, peer),
@@ -158,7 +158,7 @@ impl Fetch for HttpFetcher {
         if (200..300).contains(&status) {
             let is_kept = self.config.keep_heads && call.kind == CallKind::Page;
             reply.exchange = is_kept.then(|| headers::exchange(&url, &headers::of_call(call, &self.agents), &response));
-            // Judged by what the server wrote, also where that is too long to be kept.
+            // Judged by the server's value, even if that is too long to be kept.
             let content_type = response.headers().get(CONTENT_TYPE);
             let content_type = content_type.map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned());
             let is_unread = call.post.is_some() && call.kind != CallKind::Engine;
@@ -181,8 +181,8 @@ impl Fetch for HttpFetcher {
     }
 }
 
-/// Returns the status that an answer to a GET is treated as. A proxy that changed a document says 203, a server that
-/// knows deltas may say 226 of a whole document, and a 2xx that HTTP does not know is a 200 (RFC 9110 §15).
+/// Returns the status as which an answer to a GET is treated. A proxy that changed a document sends 203, a server that
+/// supports deltas may send 226 with a whole document, and an unknown 2xx counts as 200 (RFC 9110 §15).
 pub const fn status_as_read(status: u16) -> u16 {
     match status {
         203 | 209..=299 => 200,
@@ -190,7 +190,7 @@ pub const fn status_as_read(status: u16) -> u16 {
     }
 }
 
-/// Only final answers to a plain GET are understood: no 1xx, no part of a document, nothing beyond 5xx.
+/// Returns the status of a final answer to a plain GET; 1xx, a part of a document and statuses above 599 are errors.
 fn checked_status(status: StatusCode) -> Result<u16, FetchError> {
     match status_as_read(status.as_u16()) {
         206 => Err(FetchError::Protocol("a part of the document (206) that nobody asked for".into())),
@@ -213,7 +213,7 @@ fn builder(config: &Config, resolver: &VettingResolver) -> Result<ClientBuilder,
         .pool_max_idle_per_host(MAX_IDLE_PER_HOST)
         .pool_idle_timeout(IDLE_TIMEOUT)
         .connector_layer(MapRequestLayer::new(connections::note_opened))
-        // A user agent has to read folded lines (RFC 9112 §5.2); a line that is none is left out, as browsers do.
+        // A client has to read folded lines (RFC 9112 §5.2). Invalid lines are ignored, as in browsers.
         .http1_allow_obsolete_multiline_headers_in_responses(true)
         .http1_allow_spaces_after_header_name_in_responses(true)
         .http1_ignore_invalid_headers_in_responses(true)
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
     use crate::tests::server::{Server, call, html};
 
-    /// Puts back on purpose what [`builder`] rules out: a proxy that resolves names itself.
+    /// Restores on purpose what [`builder`] rules out: a proxy that resolves names itself.
     #[tokio::test]
     async fn u33_an_answer_from_an_address_that_was_not_vetted_is_refused() {
         let (server, proxy) = (Server::saying(html("direct")).await, Server::saying(html("proxied")).await);

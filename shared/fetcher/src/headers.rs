@@ -1,4 +1,4 @@
-//! The headers that are sent and the headers that are kept.
+//! Headers of requests, and the headers of answers that are kept.
 
 use crate::config::{Config, ConfigError};
 use crate::decode::OFFERED;
@@ -11,15 +11,15 @@ use url::{Position, Url};
 
 /// Maximum length of a header value that is kept or sent back, in bytes.
 const MAX_HEADER_BYTES: usize = 1_024;
-/// Maximum length of values that are acted upon at once and never stored, in bytes: a Location may be as long as a URL,
-/// and a directive not to be indexed must not be lost for its length.
+/// Maximum length of values that are used at once and not stored, in bytes: a Location may be as long as a URL, and a
+/// noindex directive must not be lost because of its length.
 const MAX_DIRECTIVE_BYTES: usize = 8_192;
-/// Maximum number of header lines that are handed on as they are, and maximum length of each name and value in bytes.
+/// Maximum number of header lines that are returned unchanged, and maximum length of each name and value in bytes.
 const MAX_LINES: usize = 64;
 const MAX_LINE_BYTES: usize = 64;
-/// Maximum length of the head of an answer that is kept raw, in bytes.
+/// Maximum length of the head of an answer that is stored raw, in bytes.
 const MAX_EXCHANGE_BYTES: usize = 32 << 10;
-/// Headers that speak of a body as it came over the wire, where it is kept decoded.
+/// Headers that describe the coding of a body on the wire, which is stored decoded.
 const OF_WIRE: [HeaderName; 3] = [header::CONTENT_ENCODING, header::TRANSFER_ENCODING, header::CONTENT_LENGTH];
 
 /// Maximum length of an `Accept-Signature` that is kept, in bytes: a few signatures with their parameters.
@@ -40,7 +40,7 @@ impl Agents {
     }
 }
 
-/// The headers of a call. A validator that cannot be sent byte for byte is not sent at all.
+/// Returns the headers of a call. A validator that cannot be sent byte for byte is left out.
 pub(crate) fn of_call(call: &Call, agents: &Agents) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let agent = match call.kind {
@@ -58,7 +58,7 @@ pub(crate) fn of_call(call: &Call, agents: &Agents) -> HeaderMap {
             }
         }
     }
-    // Any language: a site is read in its own one, not in the crawler's.
+    // Any language: each site is read in its own language.
     headers.insert(header::ACCEPT_LANGUAGE, HeaderValue::from_static("*"));
     let Validators { etag, last_modified } = &call.validators;
     for (name, text) in [(header::IF_NONE_MATCH, etag), (header::IF_MODIFIED_SINCE, last_modified)] {
@@ -78,7 +78,7 @@ pub(crate) fn of_call(call: &Call, agents: &Agents) -> HeaderMap {
     headers
 }
 
-/// The headers of an answer that are acted upon; what is too long or no UTF-8 is left out.
+/// Returns the headers of an answer that are used; values that are too long or not UTF-8 are left out.
 pub(crate) fn of_reply(headers: &HeaderMap) -> ReplyHeaders {
     let first = |name: HeaderName| headers.get(name).and_then(|v| text(v, MAX_HEADER_BYTES));
     let every = |name: HeaderName, most: usize| -> Vec<String> {
@@ -104,7 +104,7 @@ pub(crate) fn of_reply(headers: &HeaderMap) -> ReplyHeaders {
     }
 }
 
-/// The heads of a call as HTTP/1.1 writes them, whichever version carried them. Lines that are too long are left out.
+/// Returns the heads of a call in HTTP/1.1 syntax, whatever the actual version. Lines that are too long are left out.
 pub(crate) fn exchange(url: &Url, sent: &HeaderMap, response: &Response) -> Exchange {
     let mut request = format!("GET {} HTTP/1.1\r\n", &url[Position::BeforePath..Position::AfterQuery]);
     if !sent.contains_key(header::HOST) {
@@ -131,9 +131,9 @@ fn line(name: &HeaderName, value: &HeaderValue) -> (String, String) {
     (name.as_str().chars().take(MAX_LINE_BYTES).collect(), String::from_utf8_lossy(start).into_owned())
 }
 
-/// Returns a value up to the maximum length of a directive; the reader drops the member that is not whole.
+/// Returns a value cut to the maximum length of a directive; the parser drops an incomplete last member.
 fn cut(value: &HeaderValue) -> Option<String> {
-    // One byte more than the limit shows that the value was cut.
+    // A byte above the limit shows that the value was cut.
     let bytes = value.as_bytes().get(..=MAX_DIRECTIVE_BYTES).unwrap_or(value.as_bytes());
     std::str::from_utf8(bytes).ok().map(str::to_owned)
 }

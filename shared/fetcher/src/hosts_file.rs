@@ -1,6 +1,6 @@
-//! The system's hosts file, read with each look-up, as the system's resolver does: an entry takes effect with the next
-//! connection. It is read here and not by that resolver, which compares it with what it is asked for byte by byte, and
-//! it is asked for absolute names.
+//! The system's hosts file, read for each look-up as by the system's resolver, so that an entry takes effect with the
+//! next connection. That resolver compares entries byte by byte with the name that it is asked for, which is absolute
+//! here, so that it would find none.
 
 use std::io::{self, Read as _};
 use std::net::IpAddr;
@@ -8,13 +8,13 @@ use std::path::Path;
 
 /// The file (hosts(5)).
 pub(crate) const PATH: &str = "/etc/hosts";
-/// Bytes that are read of it; lists that block advertisements have a few million.
+/// Maximum number of bytes that are read; lists that block advertisements have a few million.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// The addresses that the file gives a name, in its order; none if there is no such file.
+/// Returns the addresses that the file gives a name, in the order of the file; none if there is no such file.
 ///
 /// # Errors
-/// If it exists and cannot be read.
+/// An error if the file exists and cannot be read.
 #[allow(clippy::disallowed_types, reason = "the system keeps names in this file")]
 pub(crate) fn look_up(path: &Path, name: &str) -> io::Result<Vec<IpAddr>> {
     let file = match std::fs::File::open(path) {
@@ -26,8 +26,8 @@ pub(crate) fn look_up(path: &Path, name: &str) -> io::Result<Vec<IpAddr>> {
     Ok(addresses(&String::from_utf8_lossy(&text), name))
 }
 
-/// A line is an address and its names, divided by white space; `#` begins a comment. Names are compared without regard
-/// to case and to a trailing dot. A line without an address is no entry.
+/// Returns the addresses of a name in a hosts file. A line is an address and its names, separated by white space; `#`
+/// begins a comment. Names are compared ignoring case and a trailing dot. A line without an address is ignored.
 fn addresses(text: &str, name: &str) -> Vec<IpAddr> {
     let is_it = |known: &str| known.strip_suffix('.').unwrap_or(known).eq_ignore_ascii_case(name);
     let entry = |line: &str| {

@@ -4,8 +4,8 @@
 //! `Location`, so that robots.txt, politeness and the address guard see every hop. Deliberately absent: cookies,
 //! `Referer`, proxies, retries, HTTP/3, `Alt-Svc`, credentials, a switch that ignores bad certificates.
 //!
-//! [`guard`] is pure and decides where a request may go: it judges literals and names before anything is sent, and
-//! looked-up addresses before the connection is made, to these alone. The address that answered is compared with them.
+//! [`guard`] is pure and decides where a request may go: it checks literal addresses and names before anything is sent,
+//! and looked-up addresses before a connection is made to them. The address that answered is compared with them.
 
 pub mod guard;
 

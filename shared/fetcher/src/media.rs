@@ -2,14 +2,14 @@
 
 use curlew_ports::CallKind;
 
-/// Bytes of a body by which [`may_begin`] knows it.
+/// Number of bytes by which [`may_begin`] identifies a body.
 pub(crate) const TELLING_BYTES: usize = 64;
 /// First bytes of JPEG, PNG and GIF images.
 const IMAGES: [&[u8]; 3] = [b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF8"];
 /// First characters of feeds.
 const FEEDS: [&[u8]; 5] = [b"<?xml", b"<rss", b"<feed", b"<rdf", b"{"];
 
-/// The `Accept` header of a kind of call. `*/*` comes last everywhere: a 406 would help nobody.
+/// Returns the `Accept` header of a kind of call. `*/*` comes last everywhere, since a 406 would help nobody.
 pub(crate) fn accept(kind: CallKind) -> &'static str {
     match kind {
         CallKind::Robots | CallKind::Proof => "text/plain, */*;q=0.1",
@@ -25,22 +25,22 @@ pub(crate) fn accept(kind: CallKind) -> &'static str {
     }
 }
 
-/// True if a body of this `Content-Type` is read.
+/// Returns true if a body of this `Content-Type` is read.
 ///
-/// Pages have to be HTML, or without a type; a site's address may be a feed's; SVG is no image since it is a program;
-/// feeds and robots.txt are so often mislabelled that only types which are certainly something else are refused. Of
-/// images and a site's address, a type that says nothing is enough if the body [begins well](may_begin).
+/// Pages must be HTML, or without a type. A site's address may be that of a feed. SVG images are programs, so they are
+/// not read. Feeds and robots.txt are so often mislabelled that only clearly different types are refused. For images
+/// and a site's address, an unspecific type is enough if the body [begins well](may_begin).
 pub(crate) fn is_wanted(kind: CallKind, content_type: Option<&str>) -> bool {
     let essence = content_type.map(essence).filter(|essence| !essence.is_empty());
     let family = essence.as_deref().and_then(|e| e.split_once('/')).map(|(family, _)| family);
     match (kind, essence.as_deref()) {
         (CallKind::Home | CallKind::Page, None) => true,
         (CallKind::Page, Some(e)) => is_html(e),
-        // Somebody may have named a feed where a site was asked for.
+        // The address named as a site's may be that of a feed.
         (CallKind::Home, Some(e)) => is_html(e) || is_feed(e) || says_nothing(Some(e)),
         (CallKind::Image, e) => family == Some("image") && e != Some("image/svg+xml") || says_nothing(e),
         (CallKind::Receiver | CallKind::Engine, _) => true,
-        // A hub's answer is for people, except for its status.
+        // Only the status of a hub's answer matters; its body is for people.
         (CallKind::Hub, _) => false,
         (CallKind::Feed | CallKind::Sitemap | CallKind::Robots | CallKind::Proof, _) => {
             !matches!(family, Some("image" | "video" | "audio" | "font"))
@@ -48,8 +48,8 @@ pub(crate) fn is_wanted(kind: CallKind, content_type: Option<&str>) -> bool {
     }
 }
 
-/// True if a body that starts so may be what was asked for. Only a `Content-Type` that says nothing leaves it to the
-/// body.
+/// Returns true if a body that starts with these bytes may be the requested kind of document. The bytes are checked
+/// only if the `Content-Type` is unspecific.
 pub(crate) fn may_begin(kind: CallKind, content_type: Option<&str>, start: &[u8]) -> bool {
     let essence = content_type.map(essence).filter(|essence| !essence.is_empty());
     match kind {
@@ -65,7 +65,7 @@ pub(crate) fn may_begin(kind: CallKind, content_type: Option<&str>, start: &[u8]
     }
 }
 
-/// True of the types that servers give to what they do not know.
+/// Returns true for types that servers give to documents of unknown type.
 fn says_nothing(essence: Option<&str>) -> bool {
     matches!(essence, None | Some("application/octet-stream" | "binary/octet-stream" | "text/plain"))
 }
@@ -79,7 +79,7 @@ fn is_feed(essence: &str) -> bool {
     is_document && ["+xml", "+json", "/xml", "/json"].iter().any(|end| essence.ends_with(end))
 }
 
-/// `type/subtype` in lower case, without parameters (RFC 9110 §8.3.1).
+/// Returns `type/subtype` in lower case, without parameters (RFC 9110 §8.3.1).
 fn essence(content_type: &str) -> String {
     content_type.split([';', ',']).next().unwrap_or_default().trim().to_ascii_lowercase()
 }

@@ -1,5 +1,5 @@
-//! TXT records, by which the owners of sites prove that they are: asked of the system's name servers, or of one that is
-//! configured. Addresses are not looked up here; see `resolver`.
+//! Looks up TXT records, by which people prove that they own a site, at the system's name servers or a configured one.
+//! Addresses are not looked up here; see `resolver`.
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -13,11 +13,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// The longest look-up, all tries and servers included.
+/// Maximum time of a look-up, including all tries and servers.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
-/// Maximum number of records that are examined; a name with more publishes something else.
+/// Maximum number of records that are read; a name with more serves another purpose.
 const MAX_RECORDS: usize = 64;
-/// The longest record that is looked at, in bytes. A proof has 40.
+/// Maximum size of a record in bytes; longer ones are left out. A proof has 40.
 const MAX_TEXT: usize = 512;
 
 /// Looks up TXT records.
@@ -26,7 +26,7 @@ pub struct TxtRecords {
 }
 
 impl TxtRecords {
-    /// Asks this name server; without one those of the system (`/etc/resolv.conf`).
+    /// Uses this name server, or else those of the system (`/etc/resolv.conf`).
     pub fn new(server: Option<SocketAddr>) -> TxtRecords {
         let conf = match server {
             None => ResolvConf::default(),
@@ -41,7 +41,7 @@ impl TxtRecords {
     }
 
     async fn ask(&self, name: &str) -> Result<Vec<Bytes>, String> {
-        // Absolute, so that no search domain plays a part.
+        // The name is absolute, so that no search domain is appended.
         let name: Name<Vec<u8>> = name.parse().map_err(|e| format!("'{name}' is no name: {e}"))?;
         let resolver = StubResolver::from_conf(self.conf.clone());
         let answer = resolver.query((name, Rtype::TXT)).await.map_err(|e| e.to_string())?;
@@ -51,7 +51,7 @@ impl TxtRecords {
             Rcode::NXDOMAIN => return Ok(vec![]),
             other => return Err(format!("the name server answers {other}")),
         }
-        // The end of the chain of CNAME records; only what is said of that name counts.
+        // Only records of the name at the end of the CNAME chain count.
         let Some(owner) = message.canonical_name() else { return Err("the CNAME records have no end".into()) };
         let records = message.answer().map_err(|e| e.to_string())?.limit_to::<Txt<_>>();
         let mut texts = Vec::new();

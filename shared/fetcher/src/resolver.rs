@@ -1,7 +1,7 @@
-//! Names to addresses, judged in the same step: the connection is made to the addresses that passed and no others.
+//! Resolves names to addresses and checks them in the same step: connections are made only to addresses that passed.
 //!
-//! The hosts file is asked first, as by any other program, and then the system's resolver, which works in every network
-//! and needs no tree of crates. The resolver is asked for the absolute name, so search domains play no part. A look-up
+//! The hosts file is read first, as by any other program, and then the system's resolver is used, which works in every
+//! network and needs no further crates. It is asked for the absolute name, so search domains are not used. A look-up
 //! cannot be cancelled: a thread stays busy until the system gives up, so the number of look-ups is limited.
 
 use crate::guard::{self, Guard, Refusal};
@@ -17,21 +17,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
-/// The longest look-up; connecting needs the rest of its time.
+/// Maximum time of a look-up; the rest of the connect timeout is for connecting.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum number of look-ups at once, those that nobody waits for any more included: each occupies a thread.
+/// Maximum number of concurrent look-ups, including abandoned ones: each occupies a thread.
 const MAX_LOOKUPS: usize = 128;
-/// Names whose addresses are remembered before the old ones are forgotten.
+/// Number of names above which names that were not used lately are forgotten.
 const MAX_REMEMBERED: usize = 4_096;
-/// Time a name is remembered after its last use: longer than any connection can be idle or a call can last.
+/// Time for which a name is remembered after its last use: longer than any idle connection or call lasts.
 const REMEMBER_FOR: Duration = Duration::from_secs(300);
 
-/// The error type of the HTTP library's resolvers; our cause is recovered from its chain.
+/// The error type of the HTTP library's resolvers; the cause is found in its chain.
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 #[async_trait]
 pub(crate) trait Lookup: Send + Sync {
-    /// Returns all of its IPv4 and IPv6 addresses.
+    /// Returns all IPv4 and IPv6 addresses of a name.
     async fn addresses(&self, name: &str) -> io::Result<Vec<IpAddr>>;
 }
 
@@ -55,7 +55,7 @@ impl Lookup for SystemLookup {
     async fn addresses(&self, name: &str) -> io::Result<Vec<IpAddr>> {
         let slot = self.slots.clone().acquire_owned().await.map_err(io::Error::other)?;
         let (name, absolute, path) = (name.to_owned(), format!("{name}."), self.hosts_file.clone());
-        // A task of its own, so that the slot is given back when the look-up ends and not when its caller gives up.
+        // A separate task, so that the slot is released when the look-up ends and not when its caller gives up.
         let lookup = tokio::spawn(async move {
             let _slot = slot;
             let listed = tokio::task::spawn_blocking(move || hosts_file::look_up(&path, &name));
@@ -96,7 +96,7 @@ impl VettingResolver {
         VettingResolver { guard, lookup, vetted: Arc::default() }
     }
 
-    /// Compares the address that answered for a name with those that had passed.
+    /// Checks that the address that answered for a name is one of those that passed.
     pub(crate) fn check_peer(&self, name: &str, peer: Option<SocketAddr>) -> Result<(), FetchError> {
         let mut vetted = self.vetted.lock().unwrap_or_else(PoisonError::into_inner);
         let known = vetted.get_mut(name).filter(|v| peer.is_some_and(|peer| v.addresses.contains(&peer.ip())));
@@ -114,12 +114,12 @@ impl VettingResolver {
         let found = found.map_err(|_| LookupFailed::TimedOut(name.into()))?;
         let addresses = found.map_err(|_| LookupFailed::Failed(name.into()))?;
         match guard::vet_addresses(name, &addresses, &self.guard) {
-            // An empty answer is the network's trouble, as a failed look-up is; both send nothing.
+            // An empty answer is a network failure, like a failed look-up; nothing is sent in both cases.
             Err(Refusal::NoAddress(_)) => return Err(LookupFailed::Failed(name.into()).into()),
             vetted => vetted?,
         }
         self.remember(name, &addresses);
-        // Port 0 stands for the URL's.
+        // Port 0 stands for the port of the URL.
         Ok(addresses.into_iter().map(|ip| SocketAddr::new(ip, 0)).collect())
     }
 
@@ -131,7 +131,7 @@ impl VettingResolver {
         }
         let entry = vetted.entry(name.into()).or_insert_with(|| Vetted { addresses: Vec::new(), used: now });
         entry.used = now;
-        // A connection kept alive may still go to an address of an earlier answer; the newest ones come first.
+        // An open connection may still use an address of an earlier answer; the newest addresses come first.
         entry.addresses.retain(|old| !addresses.contains(old));
         entry.addresses.splice(0..0, addresses.iter().copied());
         entry.addresses.truncate(2 * guard::MAX_ADDRESSES);
@@ -169,7 +169,7 @@ mod tests {
         assert!(resolver.check_peer("a.example", peer("93.184.216.35:80")).is_err());
         assert!(resolver.check_peer("b.example", peer("93.184.216.34:80")).is_err());
         assert!(resolver.check_peer("a.example", None).is_err());
-        // A connection that is still open goes to the address of the answer before.
+        // A connection that is still open uses the address of the previous answer.
         resolver.vetted_addresses("a.example").await.unwrap();
         assert!(resolver.check_peer("a.example", peer("93.184.216.34:80")).is_ok());
         assert!(resolver.check_peer("a.example", peer("93.184.216.35:80")).is_ok());

@@ -1,26 +1,26 @@
-//! Memory for the bodies that a fetcher has under way or has given out. A body waits for room, or is dropped: a hundred
-//! large bodies at once must not end the process. One body at a time may take what it needs beside the room of all, so
-//! that never each waits for the others.
+//! Limits the memory for bodies that a fetcher is reading or has returned. A body waits for room, or is dropped: a
+//! hundred large bodies at once must not kill the process. One body at a time may take what it needs in addition to the
+//! shared room, so that bodies never all wait for each other.
 
 use bytes::Bytes;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Bytes that are taken at once.
+/// Number of bytes that are taken at once.
 const STEP: usize = 64 << 10;
-/// Bytes of each body that are not counted, so that usual pages never wait for large ones: of 256 KiB, and of the piece
-/// that goes beyond. With a hundred calls at once they are 31 MiB.
+/// Bytes of each body that are not counted, so that usual pages never wait for large ones: 256 KiB, and the piece that
+/// exceeds them. For a hundred concurrent calls they are 31 MiB.
 const UNCOUNTED: usize = (256 << 10) + STEP;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Room {
     bytes: Arc<Semaphore>,
-    /// The place beside that room, for one body.
+    /// The place for one body in addition to the shared room.
     beside: Arc<Semaphore>,
 }
 
 impl Room {
-    /// Creates room for this number of bytes, or for one body of `largest` where that is more.
+    /// Creates room for this number of bytes, or for one body of `largest` if that is more.
     pub(crate) fn with_limits(bytes: usize, largest: usize) -> Room {
         let shared = bytes.saturating_sub(largest).min(Semaphore::MAX_PERMITS);
         Room { bytes: Arc::new(Semaphore::new(shared)), beside: Arc::new(Semaphore::new(1)) }
@@ -31,17 +31,17 @@ impl Room {
     }
 }
 
-/// A body's share of the room; given back on drop.
+/// A body's share of the room, which is released on drop.
 #[derive(Debug)]
 pub(crate) struct Share {
     room: Room,
     taken: Option<OwnedSemaphorePermit>,
-    /// The place beside the room of all, if the body has it; then it needs no more of that.
+    /// The place in addition to the shared room, if the body has it; the body then needs no more of the shared room.
     beside: Option<OwnedSemaphorePermit>,
 }
 
 impl Share {
-    /// Waits until the next piece of a body of `length` bytes finds room.
+    /// Waits for room for the next piece of a body of `length` bytes.
     pub(crate) async fn wait(&mut self, length: usize) {
         let Some(more) = self.missing(length + STEP) else { return };
         let Room { bytes, beside } = self.room.clone();
@@ -54,7 +54,7 @@ impl Share {
         }
     }
 
-    /// Takes room for a body of `length` bytes, and returns true if there is some.
+    /// Takes room for a body of `length` bytes; returns true if the body has enough.
     pub(crate) fn grow(&mut self, length: usize) -> bool {
         let Some(more) = self.missing(length) else { return true };
         if let Ok(permit) = self.room.bytes.clone().try_acquire_many_owned(more) {
@@ -65,7 +65,7 @@ impl Share {
         self.missing(length).is_none()
     }
 
-    /// Returns the whole body, which keeps its room until nobody has it any more.
+    /// Returns the whole body, which keeps its room until it is dropped.
     pub(crate) fn keep(mut self, body: Vec<u8>) -> Bytes {
         let needed = body.len().saturating_sub(UNCOUNTED);
         if needed == 0 {

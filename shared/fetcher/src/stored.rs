@@ -1,4 +1,4 @@
-//! Pages that somebody else fetched and stored: their bodies are decoded as those of calls are.
+//! Decodes the bodies of pages that somebody else fetched and stored, under the limits of a call.
 
 use crate::body;
 use crate::config::Config;
@@ -7,12 +7,12 @@ use bytes::Bytes;
 use curlew_ports::{CallKind, FetchError};
 use reqwest::header::{CONTENT_ENCODING, HeaderMap, HeaderValue};
 
-/// Returns the body of a stored page, decoded; `None` if it is not HTML. `codings` are the values of its
-/// `Content-Encoding` headers; a body that does not begin as its coding would is taken for one that was stored decoded.
+/// Returns the decoded body of a stored page; `None` if it is not HTML. `codings` are the values of its
+/// `Content-Encoding` headers; a body that does not begin as coded counts as stored decoded.
 ///
 /// # Errors
-/// [`FetchError::Limit`] if it is larger than `max_bytes` or grows beyond reason; [`FetchError::Protocol`] if it cannot
-/// be decoded.
+/// [`FetchError::Limit`] if the body is larger than `max_bytes` or grows beyond reason; [`FetchError::Protocol`] if it
+/// cannot be decoded.
 pub fn stored_page<'a>(
     content_type: Option<&str>,
     codings: impl Iterator<Item = &'a str>,
@@ -64,7 +64,7 @@ mod tests {
             (vec!["gzip"], gzip(b"tides"), 4),
             (vec!["gzip"], bomb, 64 << 20),
             (vec!["gzip"], gzip(b"tide")[..12].to_vec(), 9),
-            // Members that hold nothing, one after the other.
+            // Empty members, one after the other.
             (vec!["gzip"], gzip(b"").repeat(100_000), 64 << 20),
             (vec!["compress"], b"tide".to_vec(), 9),
             (vec!["gzip, br"], gzip(b"tide"), 9),

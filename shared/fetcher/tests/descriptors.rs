@@ -1,5 +1,5 @@
-//! Test that a call waits for a descriptor when this process may open no further file. Alone in its process, since the
-//! limit is the process's own.
+//! Tests that a call waits for a descriptor if this process may open no further file. The test has its own process,
+//! since the limit applies to the whole process.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 #![allow(clippy::disallowed_types, reason = "files are held open on purpose")]
@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// All descriptors that are left.
+/// Takes all remaining descriptors.
 fn take_all() -> Vec<File> {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: Some(128), maximum }).unwrap();

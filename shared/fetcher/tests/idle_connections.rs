@@ -1,4 +1,4 @@
-//! Servers that close connections that are idle, at the very moment at which the next request comes.
+//! Tests with servers that close idle connections at the very moment at which the next request arrives.
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 
 use curlew_fetcher::{Config, HttpFetcher};
@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Act {
-    /// Answers with these headers, and goes on.
+    /// Answers with these headers, and continues.
     Answer(&'static str),
     Close,
     Reset,
@@ -25,15 +25,15 @@ use Act::{Answer, Close, Half, Reset};
 
 const FINE: Act = Answer("");
 
-/// A server, with the numbers of the connections that its requests came by.
+/// A server that records on which connection each request came.
 struct Server {
     addr: SocketAddr,
     requests: Arc<Mutex<Vec<usize>>>,
 }
 
 impl Server {
-    /// Closes a connection that has been idle for `idle`; each connection goes through its own list of acts, the last
-    /// of which repeats.
+    /// Closes connections that have been idle for `idle`. Each connection has its own list of acts, the last of which
+    /// repeats.
     async fn new(idle: Duration, acts: &'static [&'static [Act]]) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (addr, requests) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Vec::new())));
@@ -89,7 +89,7 @@ async fn get(fetcher: &HttpFetcher, post: Option<Post>) -> Result<Reply, FetchEr
     fetcher.call(&Call { url, kind, validators, post, signature: None, time }).await
 }
 
-/// Calls as a visit does: once more if the connection had been closed as idle.
+/// Makes a call as a visit does: repeats it if the connection was closed as idle.
 async fn get_again(fetcher: &HttpFetcher) -> Result<Reply, FetchError> {
     match get(fetcher, None).await {
         Err(FetchError::ClosedIdle) => get(fetcher, None).await,
@@ -109,7 +109,7 @@ async fn t19_a_connection_that_was_used_before_and_ends_unanswered_was_idle_and_
         for _ in 0..3 {
             assert_eq!(get(&fetcher, None).await.unwrap().body, "tide", "{ending:?}");
         }
-        // From then on each call has a connection to itself.
+        // From then on each call has its own connection.
         assert_eq!(server.requests(), [0, 0, 1, 2, 3], "{ending:?}");
     }
 }
@@ -168,7 +168,7 @@ async fn t19_a_connection_is_used_again_unless_its_server_says_that_it_closes_it
     }
 }
 
-/// The pause is as long as the server waits, so that requests and closes cross.
+/// The pause equals the server's idle time, so that requests and closes cross.
 #[tokio::test]
 async fn t19_all_calls_are_answered_however_soon_a_server_closes_idle_connections() {
     let mut sites = JoinSet::new();

@@ -1,5 +1,4 @@
-//! Builds a [`Site`] from articles, feeds and oddities; its expectation is counted from the outcome given for each
-//! entry.
+//! Builds a [`Site`] from articles, feeds and oddities, and its expectation from the outcome of each entry.
 
 use crate::coding::Coding;
 use crate::feeds::{Damage, Entry, FeedDoc, Format};
@@ -22,11 +21,11 @@ pub(crate) struct Plan {
     pub(crate) path: &'static str,
     pub(crate) format: Format,
     pub(crate) title: &'static str,
-    /// True if the home page's head does not name it.
+    /// True if the home page's head does not link to the feed.
     pub(crate) unlinked: bool,
-    /// True if a crawler may leave it out (comments).
+    /// True if a crawler may leave the feed out (comments).
     pub(crate) optional: bool,
-    /// Stride and offset of the entries to include; without a stride it is all of them.
+    /// Stride and offset of the entries to include; a stride of 0 includes all.
     pub(crate) pick: (usize, usize),
     /// Appended to every link.
     pub(crate) suffix: &'static str,
@@ -48,7 +47,7 @@ impl Plan {
 #[derive(Clone, Debug)]
 pub(crate) struct Blog {
     pub(crate) publisher: Publisher,
-    /// The site as far as it is made.
+    /// The site as built so far.
     pub(crate) site: Site,
     /// Content coding of all pages and feeds.
     pub(crate) coding: Option<Coding>,
@@ -72,7 +71,7 @@ impl Blog {
         self
     }
 
-    /// Sets what is special about the site, and why the expectation is as it is.
+    /// Sets the description: the site's special property, and the reason for its expectation.
     pub(crate) fn about(&mut self, about: &'static str) -> &mut Blog {
         self.site.about = about;
         self
@@ -83,7 +82,7 @@ impl Blog {
         self
     }
 
-    /// Adds articles 0 to `count` - 1, all fit to be accepted.
+    /// Adds articles 0 to `count` - 1, all with the outcome [`Outcome::Accepted`].
     pub(crate) fn posts(&mut self, count: usize) -> &mut Blog {
         for number in 0..count {
             self.post(&self.publisher.post(number), Outcome::Accepted);
@@ -91,25 +90,25 @@ impl Blog {
         self
     }
 
-    /// Adds an article: its page, its picture, its entry.
+    /// Adds an article: its page, its picture and its feed entry.
     pub(crate) fn post(&mut self, post: &Post, outcome: Outcome) -> &mut Blog {
         self.post_as(post, self.publisher.page(post), outcome)
     }
 
-    /// Adds an article whose page is answered in this way.
+    /// Adds an article with this answer for its page.
     pub(crate) fn post_as(&mut self, post: &Post, page: Reply, outcome: Outcome) -> &mut Blog {
         self.at(&post.url, page);
         self.picture(post);
         self.entry(self.publisher.entry(post), outcome)
     }
 
-    /// Adds article `number` at a path of its own, answered in this way.
+    /// Adds article `number` at this path, with this answer for its page.
     pub(crate) fn post_at(&mut self, number: usize, path: &str, page: Reply, outcome: Outcome) -> &mut Blog {
         let url = self.publisher.url(path);
         self.post_as(&Post { url, ..self.publisher.post(number) }, page, outcome)
     }
 
-    /// Adds the picture of an article whose page is made elsewhere.
+    /// Adds the picture of an article whose page is added separately.
     pub(crate) fn picture(&mut self, post: &Post) -> &mut Blog {
         if let Some(url) = &post.picture {
             self.at(url, Reply::picture_at(url));
@@ -127,7 +126,7 @@ impl Blog {
         self
     }
 
-    /// Adds the usual feed of all entries.
+    /// Adds an RSS feed of all entries.
     pub(crate) fn rss(&mut self) -> &mut Blog {
         self.feed(Plan::new("/feed.xml", Format::Rss2))
     }
@@ -139,7 +138,7 @@ impl Blog {
         self
     }
 
-    /// Sets the answer at an address once [`crate::Mode::Later`] is set.
+    /// Sets the answer at an address for the time after [`crate::Mode::Later`] is set.
     pub(crate) fn later(&mut self, url: &str, reply: Reply) -> &mut Blog {
         if let Some(route) = self.site.routes.get_mut(url.strip_prefix("http://").unwrap_or(url)) {
             route.later = Some(reply);
@@ -147,7 +146,7 @@ impl Blog {
         self
     }
 
-    /// Sets robots.txt, and the path prefixes on the articles' host that it forbids to the crawler.
+    /// Sets robots.txt, and the path prefixes on the articles' host that it disallows for the crawler.
     pub(crate) fn robots(&mut self, reply: Reply, off_limits: &[&str]) -> &mut Blog {
         self.robots = Some(reply);
         self.site.off_limits = off_limits.iter().map(|path| format!("{}{path}", self.publisher.page_host)).collect();
@@ -160,7 +159,7 @@ impl Blog {
         self
     }
 
-    /// Marks the start URL as unreachable, so that nothing is expected to be found.
+    /// Marks the start URL as unreachable, so that the expectation is empty.
     pub(crate) fn unreachable(&mut self, held: Option<&'static str>) -> &mut Blog {
         self.site.expect.held = held;
         self.start_expected = false;
@@ -205,7 +204,7 @@ impl Blog {
         }
     }
 
-    /// Adds an answer unless the address has one.
+    /// Adds an answer unless the address already has one.
     fn missing(&mut self, url: &str, reply: Reply) {
         if !self.site.routes.contains_key(url.strip_prefix("http://").unwrap_or(url)) {
             self.at(url, reply);

@@ -1,4 +1,4 @@
-//! Response bodies, from tame to hostile, that file their call in the log when they end or are dropped.
+//! Response bodies, from tame to hostile, that log their call when they end or are dropped.
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
@@ -16,7 +16,7 @@ const BEFORE_BREAKING: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(crate) enum Stream {
     Pieces(VecDeque<Bytes>),
-    /// Pieces that end before the promised length.
+    /// Pieces that end before the declared length.
     Short {
         left: Option<Bytes>,
         promised: u64,
@@ -95,7 +95,7 @@ impl Stream {
     }
 }
 
-/// A body that reports its call when it ends.
+/// A body that logs its call when it ends.
 pub(crate) struct LoggedBody {
     stream: Stream,
     ending: Option<Box<dyn FnOnce(u64) + Send>>,

@@ -1,5 +1,5 @@
-//! Sites with more articles than their feed lists. The older ones are found by the links of RFC 5005, at the usual
-//! addresses of a program, or by sitemaps. All documents are made on request.
+//! Sites with more articles than their feed lists. A crawler finds the older ones through links of RFC 5005, at the
+//! usual addresses of a program, or through sitemaps. All documents are generated on request.
 
 use crate::coding::Coding;
 use crate::feeds::Format;
@@ -10,27 +10,27 @@ use crate::uniform::UniformSite;
 use bytes::Bytes;
 use std::ops::Range;
 
-/// Kind of a site with older articles; number 0 is the newest.
+/// Kind of a site with older articles; article 0 is the newest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Catalogue {
-    /// WordPress: `/feed/` lists ten entries, `?paged=N` the next ones; 404 after the last.
+    /// WordPress: `/feed/` lists ten entries, `?paged=N` further ones, with a 404 after the last page.
     WordPress,
-    /// Blogger: `/feeds/posts/default` lists 25 entries; `start-index`, `max-results` (at most 150). It names the next
-    /// document on [`BLOGGER`], a host shared by all blogs, which answers as the blog does. Empty after the last.
+    /// Blogger: `/feeds/posts/default` lists 25 entries, with the parameters `start-index` and `max-results` (at most
+    /// 150). Links to the next document on [`BLOGGER`], a host that all blogs share. Empty after the last entry.
     Blogger,
-    /// Archived feed (RFC 5005 §4): `/feed.atom` lists ten entries, archive documents 50 each.
+    /// Archived feed (RFC 5005 §4): `/feed.atom` lists ten entries, archive documents list 50 each.
     Archived,
-    /// No feed: robots.txt names `/sitemap_index.xml`, which lists sitemaps of 1,000 pages; every second one is a gzip
-    /// file. The first has titles and dates of the news extension, all have images.
+    /// No feed: robots.txt names `/sitemap_index.xml`, which lists sitemaps of 250 pages; every second one is gzipped.
+    /// The first has titles and dates of the news extension, all have images.
     Sitemap,
 }
 
-/// Host that Blogger's feeds name beside their own.
+/// Host that Blogger's feeds name in addition to the blog's own host.
 pub const BLOGGER: &str = "blogger-service.test";
-/// Number of entries in WordPress' documents, and in the archived feed's first one.
+/// Number of entries in WordPress' documents, and in the first document of the archived feed.
 const SHORT: usize = 10;
 const ARCHIVE: usize = 50;
-/// Number of entries that Blogger lists unless asked for another number, and at most.
+/// Number of entries that Blogger lists by default, and at most.
 const BLOGGER_ENTRIES: (usize, usize) = (25, 150);
 const SITEMAP: usize = 250;
 
@@ -38,7 +38,7 @@ impl Catalogue {
     /// All kinds.
     pub const ALL: [Catalogue; 4] = [Catalogue::WordPress, Catalogue::Blogger, Catalogue::Archived, Catalogue::Sitemap];
 
-    /// Returns its name, which is part of its host: `catalogue-NAME.test`.
+    /// Returns the kind's name, which is part of its host name: `catalogue-NAME.test`.
     pub const fn name(self) -> &'static str {
         match self {
             Catalogue::WordPress => "wordpress",
@@ -48,7 +48,7 @@ impl Catalogue {
         }
     }
 
-    /// Returns the usual number of articles.
+    /// Returns the default number of articles.
     pub const fn pages(self) -> usize {
         if matches!(self, Catalogue::Sitemap) { 20_000 } else { 1_000 }
     }
@@ -62,7 +62,7 @@ impl Catalogue {
         }
     }
 
-    /// Returns the answer at a path of a site; `None` if there is nothing.
+    /// Returns the answer at a path of a site; `None` if there is no document.
     pub(crate) fn reply(self, site: &UniformSite, path: &str) -> Option<Reply> {
         let feed = self.feed();
         match (self, path.split('?').next().unwrap_or(path)) {
@@ -83,13 +83,13 @@ impl Catalogue {
     }
 }
 
-/// Returns the number in a field of the query.
+/// Returns the number in a query parameter.
 fn field(path: &str, name: &str) -> Option<usize> {
     let (_, query) = path.split_once('?')?;
     query.split('&').find_map(|field| field.strip_prefix(name)?.strip_prefix('=')?.parse().ok())
 }
 
-/// Returns a document of a feed. New articles appear only in one without a query or number.
+/// Returns a document of a feed. Newly published articles appear only in the first document.
 fn document(site: &UniformSite, format: Format, path: &str, numbers: Range<usize>, hints: String) -> Reply {
     let is_first = numbers.start == 0;
     let doc = site.doc(format, path, numbers, hints);
@@ -124,12 +124,12 @@ fn blogger(site: &UniformSite, path: &str) -> Reply {
     document(site, Format::Atom, path, start..end, hints)
 }
 
-/// Number of archive documents of a site; the first is the oldest.
+/// Returns the number of archive documents of a site; the first is the oldest.
 fn archives(site: &UniformSite) -> usize {
     site.pages.saturating_sub(SHORT).div_ceil(ARCHIVE)
 }
 
-/// Returns a link to an archive document, if there is one of that number.
+/// Returns a link to an archive document; empty if there is no document with that number.
 fn archive_link(site: &UniformSite, relation: &str, number: usize) -> String {
     let exists = (1..=archives(site)).contains(&number);
     if exists { format!("<link rel=\"{relation}\" href=\"/archive/{number}.atom\"/>\n") } else { String::new() }
@@ -152,7 +152,7 @@ fn archive(site: &UniformSite, path: &str) -> Option<Reply> {
     Some(document(site, Format::Atom, path, start..(start + ARCHIVE).min(site.pages), hints))
 }
 
-/// Returns the path of the sitemap of this number, from 1.
+/// Returns the path of a sitemap; numbers start at 1.
 fn sitemap_path(number: usize) -> String {
     let extension = if number.is_multiple_of(2) { "xml.gz" } else { "xml" };
     format!("/sitemap-{number}.{extension}")

@@ -1,5 +1,5 @@
-//! Content codings (RFC 9110 §8.4.1) of the bundled web. gzip compresses; brotli and zstd are written as stored
-//! blocks, which is valid, needs no compressor, and exercises a reader's framing all the same.
+//! Content codings (RFC 9110 §8.4.1) of the bundled web. gzip compresses; brotli and zstd are written as stored blocks,
+//! which are valid, need no compressor, and still exercise a reader's framing.
 
 use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
@@ -21,7 +21,7 @@ impl Coding {
         }
     }
 
-    /// True if an `Accept-Encoding` value offers it.
+    /// True if the value of `Accept-Encoding` offers this coding.
     pub(crate) fn is_offered(self, accept: &str) -> bool {
         accept.split(',').any(|item| {
             let (name, weight) = item.split_once(';').unwrap_or((item, ""));
@@ -40,15 +40,14 @@ impl Coding {
 
 fn gzip(plain: &[u8]) -> Bytes {
     let mut out = GzEncoder::new(Vec::with_capacity(plain.len() / 3), Compression::fast());
-    // Writing into memory does not fail; if it did, an empty body would show it.
+    // Writing to memory does not fail; an empty body would reveal it.
     if out.write_all(plain).is_err() {
         return Bytes::new();
     }
     out.finish().map(Bytes::from).unwrap_or_default()
 }
 
-/// Returns the gzip of an HTML page that is `mebibytes` MiB long when decoded and about a thousandth of that on the
-/// wire.
+/// Returns the gzip of an HTML page of `mebibytes` MiB; the compressed size is about a thousandth of that.
 pub(crate) fn gzip_bomb(mebibytes: usize) -> Bytes {
     let mut out = GzEncoder::new(Vec::new(), Compression::default());
     let filler = vec![b' '; 1 << 20];
@@ -63,7 +62,7 @@ pub(crate) fn gzip_bomb(mebibytes: usize) -> Bytes {
 fn brotli(plain: &[u8]) -> Bytes {
     let mut out = Vec::with_capacity(plain.len() + 16);
     for (i, block) in plain.chunks(1 << 16).enumerate() {
-        // The stream header (one 0 bit: WBITS 16) stands only before the first meta-block.
+        // Only the first meta-block follows the stream header (one 0 bit: WBITS 16).
         let header_bits = u32::from(i == 0);
         // ISLAST 0, MNIBBLES 00 (four), MLEN - 1 in 16 bits, ISUNCOMPRESSED 1; then padded to a byte.
         let bits = (((block.len() as u32 - 1) << 3) | (1 << 19)) << header_bits;

@@ -1,4 +1,4 @@
-//! Civil dates without a clock: days since 1970-01-01, written in the forms that feeds and pages use.
+//! Civil dates without a clock: days since 1970-01-01, formatted for feeds and pages.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 /// Days from the epoch to 2026-11-14, the newest date in the bundled web.
 pub(crate) const NEWEST: i64 = 20_771;
 
-/// A second of a day, UTC.
+/// An instant with a precision of seconds, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Stamp(Timestamp);
 

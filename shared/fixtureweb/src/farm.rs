@@ -1,4 +1,4 @@
-//! The farm: all sites that one server answers for.
+//! The sites that one server serves.
 
 use crate::catalogue::{BLOGGER, Catalogue};
 use crate::site::{Expect, Outcome, Site};
@@ -6,7 +6,7 @@ use crate::sites;
 use crate::uniform::{self, Uniform, UniformSite};
 use std::collections::HashMap;
 
-/// All sites that one server answers for.
+/// All sites that one server serves.
 #[derive(Clone, Debug)]
 pub struct Farm {
     sites: Vec<Site>,
@@ -24,14 +24,14 @@ impl Farm {
         Farm::new(uniform::sites(spec, 1..=spec.hosts, false).map(site).collect())
     }
 
-    /// Returns a farm of uniform sites whose pages compress like real ones: to about a fifth with zstd. The hosts are
-    /// those with these numbers instead of the first ones: `PREFIX-0007.test` for 7. See [`Farm::uniform`].
+    /// Returns uniform sites whose pages compress like real ones, to about a fifth with zstd; see [`Farm::uniform`].
+    /// `numbers` selects the hosts: 7 gives `PREFIX-0007.test`.
     pub fn keyed(spec: &Uniform, numbers: &[usize]) -> Farm {
         Farm::new(uniform::sites(spec, numbers.iter().copied(), true).map(site).collect())
     }
 
-    /// Returns a site of each kind, with this number of articles. A crawl that reads the feed alone finds its few
-    /// entries; [`Site::expect`] and [`Site::entries`] count all.
+    /// Returns one site of each given kind, with this number of articles. A crawl of only the feed finds few entries;
+    /// [`Site::expect`] and [`Site::entries`] count all.
     pub fn catalogues(kinds: &[(Catalogue, usize)]) -> Farm {
         Farm::new(kinds.iter().map(|(kind, pages)| catalogue(*kind, *pages)).collect())
     }

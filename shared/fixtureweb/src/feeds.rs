@@ -1,4 +1,4 @@
-//! Feeds: their content, formats, and the damage that occurs in real ones.
+//! Feeds: their content, their formats, and damage as in real feeds.
 
 use crate::date::{NEWEST, Stamp};
 use crate::html::{escape, paragraphs};
@@ -12,7 +12,7 @@ pub(crate) struct Entry {
     pub(crate) id: Option<String>,
     pub(crate) title: Option<String>,
     pub(crate) summary: String,
-    /// Full text as HTML, if the feed carries it.
+    /// Full text as HTML, if the feed includes it.
     pub(crate) html: Option<String>,
     pub(crate) author: String,
     pub(crate) at: Option<Stamp>,
@@ -46,7 +46,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// Returns its usual media type, also used as the `type` of its link in a page's head.
+    /// Returns the usual media type, also used as the `type` of the feed's link in a page's head.
     pub(crate) const fn media_type(self) -> &'static str {
         match self {
             Format::Rss2 | Format::Rss091 => "application/rss+xml",
@@ -61,13 +61,13 @@ impl Format {
 pub(crate) enum Damage {
     #[default]
     None,
-    /// `&` and `&nbsp;` stand unescaped in titles and texts.
+    /// Titles and texts have unescaped `&` and `&nbsp;`.
     BareAmpersands,
     /// The document ends within the title of its last entry.
     CutShort,
-    /// Blank lines and a comment stand before the XML declaration.
+    /// Blank lines and a comment precede the XML declaration.
     LeadingText,
-    /// The declaration says UTF-8, the bytes are ISO-8859-1.
+    /// The XML declaration says UTF-8, but the bytes are ISO-8859-1.
     LatinAsUtf8,
 }
 
@@ -108,7 +108,7 @@ impl FeedDoc {
         self.entries.iter().filter_map(|entry| entry.at).max().unwrap_or(Stamp::new(NEWEST, 0))
     }
 
-    /// Returns the same feed with its texts escaped for XML, but for the full texts of its entries.
+    /// Returns the same feed with its texts escaped for XML, except the full texts of its entries.
     fn escaped(&self) -> FeedDoc {
         let optional = |text: &Option<String>| text.as_deref().map(escape);
         let entries = self.entries.iter().map(|entry| Entry {
@@ -135,7 +135,7 @@ impl FeedDoc {
         self.entries.iter().map(item).collect()
     }
 
-    /// Returns the element that names the feed's image, if there is one.
+    /// Returns the element for the feed's image; empty if it has none.
     fn image(&self, element: impl Fn(&str) -> String) -> String {
         self.image.as_deref().map(element).unwrap_or_default()
     }
@@ -305,7 +305,7 @@ fn damaged(text: String, damage: Damage) -> Vec<u8> {
             text.replace("&amp;", "&").replace("<description>", "<description>Bread & butter,&nbsp;").into_bytes()
         }
         Damage::CutShort => {
-            // Cuts after the opening of the last entry's title, so that this entry has no link yet.
+            // Cuts within the last entry's title, so that this entry has no link yet.
             let cut = text.rfind("<item>\n<title>").map_or(text.len(), |at| at + "<item>\n<title>".len() + 6);
             let cut = (cut..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
             text.into_bytes()[..cut].to_vec()
@@ -315,7 +315,7 @@ fn damaged(text: String, damage: Damage) -> Vec<u8> {
     }
 }
 
-/// Encodes as ISO-8859-1; typographic marks become the nearest ASCII, other characters become `?`.
+/// Encodes text as ISO-8859-1; typographic marks become the nearest ASCII, other characters `?`.
 pub(crate) fn latin1(text: &str) -> Vec<u8> {
     text.chars()
         .map(|c| match c {

@@ -3,7 +3,7 @@
 use crate::publisher::{Post, Publisher, Style};
 use serde_json::json;
 
-/// Escapes text, also for attribute values in double quotes.
+/// Escapes text for HTML, including attribute values in double quotes.
 pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -13,7 +13,7 @@ header,main,footer{max-width:42rem;margin:auto;padding:1rem}header a,footer{colo
 nav a{margin-right:1rem}img{max-width:100%;height:auto;border-radius:4px}\
 h1{line-height:1.25}.meta{color:#667;font-size:.85em}aside{font-size:.85em;border-top:1px solid #ddd}";
 
-/// Words of a page around its article, in its language.
+/// Words of a page's template in its language.
 struct PageWords {
     home: &'static str,
     about: &'static str,
@@ -184,7 +184,7 @@ fn json_ld(publisher: &Publisher, post: &Post) -> String {
         "image": post.picture,
         "articleBody": post.paragraphs.join("\n\n"),
     });
-    // `</` must not end the script early.
+    // `</` must not end the script element early.
     format!("<script type=\"application/ld+json\">{}</script>\n", doc.to_string().replace("</", "<\\/"))
 }
 
@@ -199,7 +199,7 @@ pub(crate) struct FeedLink {
     pub(crate) media_type: &'static str,
 }
 
-/// Returns a home page: feed links in the head, a list of articles in the body.
+/// Returns a home page with feed links in the head and a list of articles in the body.
 pub(crate) fn home(
     publisher: &Publisher,
     feeds: &[FeedLink],

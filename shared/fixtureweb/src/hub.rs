@@ -1,4 +1,4 @@
-//! A WebSub hub (W3C Recommendation, 23 January 2018) beside the sites: it accepts subscriptions, verifies them, and
+//! A WebSub hub (W3C Recommendation, 23 January 2018) for the sites: it accepts subscriptions, verifies them, and
 //! notifies subscribers on request. It uses plain HTTP on loopback only.
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -15,34 +15,34 @@ use url::form_urlencoded;
 pub const HUB: &str = "hub.test";
 /// Maximum size of a subscription request in bytes.
 pub(crate) const MAX_FORM: usize = 8 * 1024;
-/// Maximum size of a subscriber's answer in bytes.
+/// Maximum size of a subscriber's response in bytes.
 const MAX_ANSWER: u64 = 64 * 1024;
-/// Time within which a subscriber must answer.
+/// Maximum time for a subscriber's response.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Challenge that a subscriber has to send back.
+/// Challenge that a subscriber must echo.
 const CHALLENGE: &str = "curlews-probe-the-mud";
 
 /// A subscriber to a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscriber {
-    /// The feed.
+    /// Address of the feed.
     pub topic: String,
-    /// Address for deliveries.
+    /// Address for notifications.
     pub callback: String,
-    /// Secret that signs deliveries.
+    /// Secret that signs notifications.
     pub secret: String,
     /// Granted `hub.lease_seconds`.
     pub lease_seconds: u64,
 }
 
-/// Signature of a delivery.
+/// Signature of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signed {
-    /// By the subscriber's secret, with SHA-256.
+    /// Signed with the subscriber's secret, with SHA-256.
     Well,
-    /// By another secret.
+    /// Signed with another secret.
     Wrongly,
-    /// Not at all.
+    /// Not signed.
     Not,
 }
 
@@ -56,7 +56,7 @@ impl Hub {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// Accepts a request, and verifies it with the subscriber at once. Returns false if it is malformed.
+    /// Accepts a request, and starts its verification. Returns false if the request is malformed.
     pub(crate) fn take(self: &Arc<Hub>, form: &[u8]) -> bool {
         let fields: BTreeMap<_, _> = form_urlencoded::parse(form).into_owned().collect();
         let field = |name: &str| fields.get(name).cloned().unwrap_or_default();
@@ -71,7 +71,7 @@ impl Hub {
         true
     }
 
-    /// Verifies a request: the answer must be the challenge, with a status of 2xx (WebSub §5.3).
+    /// Verifies a request: the response must have the challenge and a 2xx status (WebSub §5.3).
     async fn ask_back(&self, mode: &str, asked: Subscriber) {
         let mark = if asked.callback.contains('?') { '&' } else { '?' };
         let (callback, lease) = (&asked.callback, asked.lease_seconds);
@@ -91,7 +91,7 @@ impl Hub {
         };
     }
 
-    /// Delivers to all subscribers of a topic; returns their statuses, 0 for one that did not answer.
+    /// Notifies all subscribers of a topic; returns their statuses, 0 for one that did not respond.
     pub(crate) async fn deliver(&self, topic: &str, body: &[u8], signed: Signed) -> Vec<u16> {
         let mut statuses = Vec::new();
         for to in self.subscribers().into_iter().filter(|known| known.topic == topic) {
@@ -112,7 +112,7 @@ fn signature(secret: &str, body: &[u8]) -> String {
     format!("X-Hub-Signature: sha256={digits}\r\n")
 }
 
-/// Sends one request on its own connection, to an address on loopback.
+/// Sends one request on a new connection, to a loopback address only.
 async fn exchange(method: &str, url: &str, header: &str, body: &[u8]) -> Option<(u16, Vec<u8>)> {
     let (authority, path) = url.strip_prefix("http://")?.split_once('/')?;
     let addr: SocketAddr = authority.parse().ok()?;

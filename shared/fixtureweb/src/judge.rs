@@ -1,20 +1,20 @@
 //! Judges of the log: pure functions over calls, for tests and measurements.
 //!
-//! The caller decides the unit of politeness, as a function from host to key; [`registrable`] is the rule for the
+//! The caller defines the unit of politeness with a function from host to key; [`registrable`] is the rule for the
 //! bundled web.
 
 use crate::farm::Farm;
 use crate::log::{Call, Kind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Two calls to one key, one right after the other.
+/// Two consecutive calls to one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// Key that they share.
+    /// Key of both calls.
     pub key: String,
-    /// Microseconds from the start of the earlier to the start of the later.
+    /// Microseconds from the start of the earlier call to the start of the later one.
     pub start_to_start: u64,
-    /// Microseconds from the end of the earlier to the start of the later; 0 if they overlap.
+    /// Microseconds from the end of the earlier call to the start of the later one; 0 if they overlap.
     pub end_to_start: u64,
     /// The earlier call's address.
     pub earlier: String,
@@ -22,10 +22,10 @@ pub struct Gap {
     pub later: String,
 }
 
-/// Two calls to one key of which the later began before the earlier had ended.
+/// Two calls to one key of which the later one started before the earlier one ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overlap {
-    /// Key that they share.
+    /// Key of both calls.
     pub key: String,
     /// The earlier call's address.
     pub earlier: String,
@@ -35,43 +35,43 @@ pub struct Overlap {
     pub micros: u64,
 }
 
-/// A call to a key that had to be left alone.
+/// A call to a key that should not have been called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Intrusion {
-    /// The address whose answer asked to be left alone.
+    /// Address of the answer that demanded a wait.
     pub refused: String,
     /// Status of that answer.
     pub status: u16,
     /// The later call's address.
     pub later: String,
-    /// Microseconds between them.
+    /// Microseconds from that answer to the later call.
     pub after: u64,
 }
 
 /// Number of calls by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Calls of robots.txt.
+    /// Calls to robots.txt.
     pub robots: usize,
-    /// Calls of home pages.
+    /// Calls to home pages.
     pub home: usize,
-    /// Calls of feeds.
+    /// Calls to feeds.
     pub feeds: usize,
-    /// Calls of sitemaps.
+    /// Calls to sitemaps.
     pub sitemaps: usize,
-    /// Calls of pages.
+    /// Calls to pages.
     pub pages: usize,
-    /// Calls of pictures.
+    /// Calls to pictures.
     pub images: usize,
-    /// Calls of addresses without a document.
+    /// Calls to addresses without a document.
     pub other: usize,
-    /// Distinct pages that were answered 200.
+    /// Number of distinct pages with status 200.
     pub distinct_pages: usize,
 }
 
 impl Tally {
-    /// Returns the calls of pages and pictures per distinct page that was answered 200. A crawler of new pages stays
-    /// below 2, without redirects and refusals. 0 if no page was answered.
+    /// Returns the number of calls to pages and pictures per distinct page with status 200; 0 if there is no such page.
+    /// A crawler of new pages stays below 2 if there are no redirects or refusals.
     pub fn calls_per_page(&self) -> f64 {
         if self.distinct_pages == 0 {
             return 0.0;
@@ -83,29 +83,29 @@ impl Tally {
 /// An address that was called more than once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repeat {
-    /// Host and path with query.
+    /// Host, path and query.
     pub address: String,
-    /// Kind of document there.
+    /// Kind of the document.
     pub kind: Kind,
     /// Number of calls.
     pub times: usize,
 }
 
-/// Returns the last two labels of a host: the registrable domain under `.test`.
+/// Returns the last two labels of a host name: the registrable domain under `.test`.
 pub fn registrable(host: &str) -> String {
     let mut labels: Vec<&str> = host.rsplit('.').take(2).collect();
     labels.reverse();
     labels.join(".")
 }
 
-/// Returns the calls by their start.
+/// Returns the calls sorted by start time.
 fn ordered(calls: &[Call]) -> Vec<&Call> {
     let mut ordered: Vec<&Call> = calls.iter().collect();
     ordered.sort_by_key(|call| call.start);
     ordered
 }
 
-/// Returns all gaps between neighbouring calls to one key, in the order of the later call.
+/// Returns all gaps between consecutive calls to one key, in the order of the later call.
 fn gaps(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Gap> {
     let mut last: BTreeMap<String, &Call> = BTreeMap::new();
     let mut gaps = Vec::new();
@@ -120,7 +120,7 @@ fn gaps(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Gap> {
                 later: address(call),
             });
         }
-        // A short call within a long one must not hide the long one's end.
+        // A short call during a long one must not hide the end of the long one.
         if last.get(&key).is_none_or(|earlier| call.end >= earlier.end) {
             last.insert(key, call);
         }
@@ -128,17 +128,17 @@ fn gaps(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Gap> {
     gaps
 }
 
-/// Returns the smallest gap between neighbouring calls to one key, from the end of one to the start of the next.
+/// Returns the smallest gap between consecutive calls to one key, from the end of one call to the start of the next.
 pub fn closest_gap(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Option<Gap> {
     gaps(calls, key_of_host).into_iter().min_by_key(|gap| (gap.end_to_start, gap.start_to_start))
 }
 
-/// Returns the gaps of less than `micros` microseconds between the end of one call and the start of the next.
+/// Returns the gaps of less than `micros` microseconds from the end of one call to the start of the next.
 pub fn closer_than(calls: &[Call], key_of_host: impl Fn(&str) -> String, micros: u64) -> Vec<Gap> {
     gaps(calls, key_of_host).into_iter().filter(|gap| gap.end_to_start < micros).collect()
 }
 
-/// Returns the calls to one key that overlapped. A polite crawler has none.
+/// Returns the overlapping calls to one key. A polite crawler has none.
 pub fn overlaps(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Overlap> {
     let mut open: BTreeMap<String, Vec<&Call>> = BTreeMap::new();
     let mut found = Vec::new();
@@ -159,8 +159,8 @@ pub fn overlaps(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Ove
 /// Microseconds in an hour.
 const HOUR: u64 = 3_600_000_000;
 
-/// Returns the time for which a key is left alone after a call: three days after a 429, two after a 503, an hour after
-/// another refusal or server error. A robots.txt has its own rule, and whoever is sent a POST has asked for it.
+/// Returns the time without further calls that a key requires after a call: three days after a 429, two after a 503, an
+/// hour after another refusal or server error. Other rules apply to robots.txt and to POST requests.
 fn quiet_after(call: &Call) -> u64 {
     match call.status {
         429 => 72 * HOUR,
@@ -170,8 +170,8 @@ fn quiet_after(call: &Call) -> u64 {
     }
 }
 
-/// Returns the calls to a key that had to be left alone, each with the answer before it that asked for the longest
-/// time.
+/// Returns the calls to a key before the required time had passed, each with the earlier answer that required the
+/// longest time.
 pub fn intrusions(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Intrusion> {
     let mut quiet: BTreeMap<String, (u64, &Call)> = BTreeMap::new();
     let mut found = Vec::new();
@@ -189,8 +189,8 @@ pub fn intrusions(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<I
     found
 }
 
-/// Returns the keys whose home pages were called more often within a day than discovery and one look at them demand:
-/// twice.
+/// Returns the keys whose home pages were called more than twice within a day. Two calls are needed: for discovery, and
+/// for comparison with other pages.
 pub fn homes_asked_again(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> BTreeSet<String> {
     let mut homes: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for call in ordered(calls).into_iter().filter(|call| call.kind == Kind::Home) {
@@ -200,8 +200,8 @@ pub fn homes_asked_again(calls: &[Call], key_of_host: impl Fn(&str) -> String) -
     homes.into_iter().filter(|(_, starts)| is_asked_again(starts)).map(|(key, _)| key).collect()
 }
 
-/// Returns the gaps that are shorter than the site's Crawl-delay. Calls of robots.txt itself come before the directive
-/// is known, so the gap after the first of them counts and the one before does not.
+/// Returns the gaps that are shorter than the site's Crawl-delay. The directive applies once robots.txt has been
+/// fetched, so the gap after the first call to robots.txt counts and the gap before that call does not.
 pub fn impatient(calls: &[Call], farm: &Farm) -> Vec<Gap> {
     let delay = |host: &str| farm.site(host).and_then(|site| site.crawl_delay);
     let relevant: Vec<Call> = calls.iter().filter(|call| delay(&call.host).is_some()).cloned().collect();
@@ -214,13 +214,13 @@ pub fn impatient(calls: &[Call], farm: &Farm) -> Vec<Gap> {
         .collect()
 }
 
-/// Returns the calls that the site's robots.txt forbids, as it stood at the start.
+/// Returns the calls that the site's initial robots.txt disallows.
 pub fn forbidden(calls: &[Call], farm: &Farm) -> Vec<Call> {
     let is_forbidden = |call: &&Call| farm.site(&call.host).is_some_and(|site| site.forbids(&call.host, &call.path));
     calls.iter().filter(is_forbidden).cloned().collect()
 }
 
-/// Returns the hosts that were called before their robots.txt was.
+/// Returns the hosts that were called before their robots.txt was fetched.
 pub fn unasked(calls: &[Call]) -> BTreeSet<String> {
     let mut asked: BTreeSet<&str> = BTreeSet::new();
     let mut found = BTreeSet::new();
@@ -256,7 +256,7 @@ pub fn tally(calls: &[Call]) -> Tally {
     tally
 }
 
-/// Returns the addresses that were called more than once, the most frequent first.
+/// Returns the addresses with more than one call, the most frequent first.
 pub fn repeated(calls: &[Call]) -> Vec<Repeat> {
     let mut times: BTreeMap<String, (Kind, usize)> = BTreeMap::new();
     for call in calls {
@@ -268,8 +268,8 @@ pub fn repeated(calls: &[Call]) -> Vec<Repeat> {
     found
 }
 
-/// Returns the calls with headers that a polite crawler does not send (cookies, referrers, credentials), or without a
-/// user agent.
+/// Returns the calls with headers that a polite crawler does not send (cookies, referrers, credentials), and those
+/// without a user agent.
 pub fn indiscreet(calls: &[Call]) -> Vec<Call> {
     let bad = |call: &&Call| {
         call.user_agent.is_empty()

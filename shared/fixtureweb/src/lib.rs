@@ -1,9 +1,9 @@
 //! A bundled web of small sites on loopback, with a log of every call.
 //!
-//! `curlew demo` crawls it, and so do the end-to-end tests. One listener answers for all sites, chosen by the `Host`
-//! header; a crawler is given `--resolve '*.test=127.0.0.1:PORT'`. All content is made from constants: two farms with
-//! the same parameters are identical, byte for byte. [`Site::expect`] states the correct result of crawling each site,
-//! and [`judge`] evaluates a crawler's behaviour from the log.
+//! `curlew demo` and the end-to-end tests crawl it. One listener serves all sites, selected by the `Host` header; a
+//! crawler gets `--resolve '*.test=127.0.0.1:PORT'`. All content is generated from constants: two farms with the same
+//! parameters are identical, byte for byte. [`Site::expect`] states the correct result of crawling a site, and
+//! [`judge`] evaluates a crawler's behaviour from the log.
 
 mod blog;
 mod body;

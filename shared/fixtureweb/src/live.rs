@@ -1,4 +1,4 @@
-//! State of a site that changes while the server runs: its mode, published articles, and calls so far.
+//! State of a site that changes while the server runs: its mode, published articles, and the number of calls.
 
 use crate::feeds::{Entry, FeedDoc};
 use crate::log::Kind;
@@ -13,16 +13,16 @@ use std::sync::Arc;
 /// Behaviour of a site, or of one of its addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Original behaviour.
+    /// The site's initial behaviour.
     #[default]
     Normal,
-    /// The changes announced in the site's `about` have happened: pages are gone or ask not to be indexed.
+    /// The changes that the site's `about` announces have happened: pages are gone or ask not to be indexed.
     Later,
-    /// Every page (not home, robots.txt, feeds, pictures) answers this status, such as 404 or 410.
+    /// Every page (not home, robots.txt, feeds, pictures) has this status, such as 404 or 410.
     Pages(u16),
-    /// Every page in UTF-8 carries `<meta name="robots" content="noindex">`.
+    /// Every page in UTF-8 has `<meta name="robots" content="noindex">`.
     NoindexMeta,
-    /// A bot wall stands in front of the site.
+    /// A bot wall replaces the site's answers.
     Wall(Wall),
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Live {
     last_start: Option<u64>,
     fresh: Vec<Entry>,
     fresh_routes: HashMap<String, Reply>,
-    /// Answers by host and path; they take precedence.
+    /// Answers by host and path that take precedence over all others.
     put: HashMap<String, Reply>,
 }
 
@@ -71,7 +71,7 @@ impl Live {
         site.made(path).unwrap_or_else(|| Reply::status(Kind::Other, 404))
     }
 
-    /// Returns 429 if the site's rate limit requires it.
+    /// Returns a 429 if the site's rate limit requires it.
     fn refusal(&mut self, site: &Site, kind: Kind, now: u64) -> Option<Reply> {
         let before = self.last_start.replace(now);
         match site.rate_limit {
@@ -102,13 +102,13 @@ impl Live {
         reply
     }
 
-    /// Puts a document at an address, replacing any other.
+    /// Sets the document at an address, and replaces an existing one.
     pub(crate) fn put(&mut self, host: &str, path: &str, media_type: &str, text: &str) {
         let reply = Reply::new(Kind::Other, 200, media_type, text.to_owned());
         self.put.insert(format!("{host}{path}"), reply);
     }
 
-    /// Adds `more` new articles; returns their addresses, the newest first.
+    /// Publishes `more` new articles; returns their addresses, the newest first.
     pub(crate) fn publish(&mut self, site: &Site, more: usize) -> Vec<String> {
         let Some(publisher) = &site.publisher else { return Vec::new() };
         let first = self.fresh.len();
@@ -130,7 +130,7 @@ fn bare(url: &str) -> String {
     url.strip_prefix("http://").unwrap_or(url).to_owned()
 }
 
-/// Modifies the answer to the call of this number according to the mode.
+/// Modifies an answer according to the mode; `call` is the number of the call since the mode was set.
 fn changed(reply: Reply, mode: Mode, call: usize) -> Reply {
     let kind = reply.kind;
     match mode {
@@ -143,7 +143,7 @@ fn changed(reply: Reply, mode: Mode, call: usize) -> Reply {
 
 fn with_noindex(reply: Reply) -> Reply {
     const META: &str = "<meta name=\"robots\" content=\"noindex\">\n</head>";
-    // Pages in other encodings stay unchanged: an ASCII insertion would corrupt UTF-16.
+    // Pages in other encodings stay unchanged, since an ASCII insertion would corrupt UTF-16.
     let insert = |bytes: &Bytes| match std::str::from_utf8(bytes) {
         Ok(text) => Bytes::from(text.replacen("</head>", META, 1)),
         Err(_) => bytes.clone(),

@@ -6,17 +6,17 @@ use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// Maximum number of calls kept in memory; later ones go only to the file.
+/// Maximum number of calls kept in memory; later calls are only written to the file.
 pub(crate) const MAX_CALLS: usize = 1_000_000;
 
-/// Maximum number of bytes kept of one header's value.
+/// Maximum length in bytes of a logged header value.
 const MAX_HEADER_VALUE: usize = 1024;
 
-/// Kind of document that a call asked for.
+/// Kind of the requested document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// `/robots.txt` and what it redirects to.
+    /// `/robots.txt` and the targets of its redirects.
     Robots,
     /// A site's home page, or a redirect to it.
     Home,
@@ -24,11 +24,11 @@ pub enum Kind {
     Feed,
     /// A sitemap.
     Sitemap,
-    /// A page that a feed names, or a redirect to one.
+    /// A page in a feed, or a redirect to one.
     Page,
     /// A picture.
     Image,
-    /// Anything else: addresses without a document.
+    /// An address without a document.
     Other,
 }
 
@@ -41,15 +41,15 @@ pub struct Call {
     pub path: String,
     /// The method, such as `GET`.
     pub method: String,
-    /// Kind of document requested.
+    /// Kind of the requested document.
     pub kind: Kind,
-    /// Status of the answer; 0 if the connection was dropped without an answer.
+    /// Status of the answer; 0 if the connection was closed without an answer.
     pub status: u16,
     /// Microseconds from the server's start to the end of the request's header.
     pub start: u64,
-    /// Microseconds from the server's start until the body was handed to the socket in full, or dropped.
+    /// Microseconds from the server's start until the whole body was passed to the socket, or dropped.
     pub end: u64,
-    /// Bytes of the response's body, as coded.
+    /// Length of the response's body in bytes, after content coding.
     pub bytes: u64,
     /// The `User-Agent` header.
     pub user_agent: String,
@@ -64,7 +64,7 @@ impl Call {
     }
 }
 
-/// Calls that have ended, in the order in which they ended.
+/// Finished calls, in the order of their ends.
 #[derive(Debug)]
 pub(crate) struct Log {
     began: Instant,
@@ -97,7 +97,7 @@ impl Log {
         }
     }
 
-    /// Returns all calls that have ended, by their start.
+    /// Returns all finished calls, sorted by start time.
     pub(crate) fn calls(&self) -> Vec<Call> {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone();
         calls.sort_by_key(|call| call.start);
@@ -109,7 +109,7 @@ impl Log {
     }
 }
 
-/// Returns header names and values as text that fits in the log.
+/// Returns header names and values as text, truncated for the log.
 pub(crate) fn readable(headers: &hyper::HeaderMap) -> Vec<(String, String)> {
     let cut = |value: &[u8]| String::from_utf8_lossy(&value[..value.len().min(MAX_HEADER_VALUE)]).into_owned();
     headers.iter().map(|(name, value)| (name.as_str().to_owned(), cut(value.as_bytes()))).collect()

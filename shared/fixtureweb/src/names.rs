@@ -1,5 +1,5 @@
-//! A name server for the fixture web: TXT and CNAME records set by a test, over UDP. It answers one question per
-//! message, as all resolvers send it.
+//! A name server for the fixture web, over UDP, with TXT and CNAME records that a test sets. It answers one question
+//! per message, which is what all resolvers send.
 
 use domain::base::iana::{Class, Rcode, Rtype};
 use domain::base::message_builder::PushError;
@@ -12,21 +12,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 
-/// Time for which an answer may be cached.
+/// Time for which a response may be cached.
 const TTL: Ttl = Ttl::from_secs(1);
-/// Maximum size of a question in bytes.
+/// Maximum size of a query in bytes.
 const QUESTION: usize = 4_096;
 
 /// A DNS record of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// TXT record with this text.
+    /// TXT record with this content.
     Text(String),
     /// CNAME record to this name.
     Alias(String),
 }
 
-/// A running name server; dropping it stops it.
+/// A running name server, which stops on drop.
 #[derive(Debug)]
 pub struct NameServer {
     addr: SocketAddr,
@@ -42,7 +42,7 @@ struct Zone {
 }
 
 impl NameServer {
-    /// Starts one on a free port of this machine. Must be called within a tokio runtime.
+    /// Starts a name server on a free port of this machine. Must be called within a Tokio runtime.
     ///
     /// # Errors
     /// If no port is available.
@@ -53,7 +53,7 @@ impl NameServer {
         Ok(NameServer { addr, zone, serving })
     }
 
-    /// Returns the address on which it listens.
+    /// Returns the address on which the server listens.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
@@ -63,7 +63,7 @@ impl NameServer {
         self.zone.lock().unwrap_or_else(PoisonError::into_inner).records.insert(name.to_ascii_lowercase(), records);
     }
 
-    /// Makes it refuse all queries, or answer again.
+    /// Makes the server refuse all queries, or answer again.
     pub fn set_broken(&self, is_broken: bool) {
         self.zone.lock().unwrap_or_else(PoisonError::into_inner).is_broken = is_broken;
     }
@@ -83,7 +83,7 @@ async fn serve(socket: UdpSocket, zone: Arc<Mutex<Zone>>) {
             Message::from_octets(&buffer[..length]).ok().and_then(|asked| zone.answer(&asked).ok())
         };
         if let Some(answer) = answer {
-            // A client that went away asks again.
+            // A client whose response is lost repeats its query.
             let _ = socket.send_to(&answer, from).await;
         }
     }
@@ -119,7 +119,7 @@ impl Zone {
         Ok(answer.finish())
     }
 
-    /// Returns the records of a name, and of the names that it is an alias for.
+    /// Returns the records of a name, and those of the names to which its CNAME records lead.
     fn chain(&self, name: String) -> Vec<(String, Record)> {
         let (mut chain, mut next) = (vec![], Some(name));
         while let Some(name) = next.take() {

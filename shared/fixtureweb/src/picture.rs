@@ -1,4 +1,4 @@
-//! Small landscapes, drawn from a seed: a sky, a sun, three ranges of hills. 640 x 360.
+//! Small landscapes of 640 x 360 pixels, drawn from a seed: a sky, a sun, three ranges of hills.
 
 use crate::text::Mixer;
 use bytes::Bytes;
@@ -14,14 +14,15 @@ pub(crate) const HEIGHT: u32 = 360;
 const MAX_KEPT: usize = 1_024;
 
 const HILLS: usize = 3;
-/// Side length in pixels of the squares in a picture: larger ones are drawn faster. Divides both sides.
+/// Side length in pixels of the squares in a picture: larger squares are drawn faster. Must divide both dimensions.
 const GRAIN: usize = 2;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gallery(Arc<Mutex<HashMap<(u64, ImageFormat), Bytes>>>);
 
 impl Gallery {
-    /// Returns the picture of this seed; drawn on first use. Takes some milliseconds, so not for an async thread.
+    /// Returns the picture of this seed, drawn on first use. Blocks for some milliseconds, so do not call it on an
+    /// async thread.
     pub(crate) fn picture(&self, seed: u64, form: ImageFormat) -> Bytes {
         if let Some(kept) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&(seed, form)) {
             return kept.clone();
@@ -37,7 +38,7 @@ impl Gallery {
 
 fn encode(picture: RgbImage, format: ImageFormat) -> Bytes {
     let mut out = Cursor::new(Vec::new());
-    // Writing into memory does not fail; an empty body would show it if it did.
+    // Writing to memory does not fail; an empty body would reveal it.
     match DynamicImage::ImageRgb8(picture).write_to(&mut out, format) {
         Ok(()) => Bytes::from(out.into_inner()),
         Err(_) => Bytes::new(),

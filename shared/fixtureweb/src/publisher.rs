@@ -4,10 +4,10 @@ use crate::date::{NEWEST, Stamp};
 use crate::text::{self, Bank};
 use image::ImageFormat;
 
-/// Number from which articles count as published while the server runs.
+/// Number of the first article that is published while the server runs.
 pub(crate) const FRESH: usize = 10_000;
 
-/// Identity of a site: the properties that all its pages share.
+/// Identity of a site: the properties of all its pages.
 #[derive(Clone, Debug)]
 pub(crate) struct Publisher {
     /// Host of the home page and the feeds.
@@ -24,13 +24,13 @@ pub(crate) struct Publisher {
 /// Location of a site's pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pictures {
-    /// Each article has its own, on the articles' host.
+    /// Each article has a picture, on the articles' host.
     Own,
-    /// Articles have none; the home page and the feed name one for the site.
+    /// Articles have no pictures; the home page and the feed name one for the site.
     OfTheSite,
-    /// There is none at all.
+    /// There are no pictures.
     None,
-    /// Each article has its own, on this other host.
+    /// Each article has a picture, on this other host.
     Elsewhere(&'static str),
 }
 
@@ -117,21 +117,21 @@ pub(crate) enum Style {
     Plain,
 }
 
-/// An article as a template needs it.
+/// Data of an article for a template.
 #[derive(Clone, Debug)]
 pub(crate) struct Post {
     pub(crate) number: usize,
-    /// `None` leaves every form of the title out.
+    /// `None` omits every form of the title.
     pub(crate) title: Option<String>,
     pub(crate) author: String,
     pub(crate) paragraphs: Vec<String>,
     pub(crate) summary: String,
     pub(crate) at: Stamp,
     pub(crate) url: String,
-    /// The picture's absolute URL.
+    /// Absolute URL of the picture.
     pub(crate) picture: Option<String>,
     /// Additional HTML for the head, verbatim.
     pub(crate) head: String,
-    /// Canonical address, if it is not `url`.
+    /// Canonical address, if it differs from `url`.
     pub(crate) canonical: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Answers as plain data.
+//! Answers of the server as plain data.
 
 use crate::coding::Coding;
 use crate::feeds::FeedDoc;
@@ -9,37 +9,37 @@ use image::ImageFormat;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The server's answer at one address.
+/// Answer at one address.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     pub(crate) kind: Kind,
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) body: Body,
-    /// The coding used when the client offers it.
+    /// Content coding, if the client accepts it.
     pub(crate) coding: Option<Coding>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
     Plain(Bytes),
-    /// Bytes in several pieces, so that large parts can be shared between pages.
+    /// Bytes in several pieces, so that pages can share large parts.
     Pieces(Vec<Bytes>),
-    /// A picture, drawn on the first request.
+    /// A picture with this seed, drawn at the first request.
     Picture(u64, ImageFormat),
-    /// A feed, written on request, so that new entries can be published.
+    /// A feed that is written on request, since new entries can be published.
     Feed(Arc<FeedDoc>),
-    /// A gzip bomb of this size in MiB when decoded.
+    /// A gzip bomb with this decoded size in MiB.
     Bomb(usize),
     /// The bytes repeated this many times.
     Endless(Bytes, u32),
-    /// A byte at a time, with this pause before each.
+    /// One byte at a time, with this pause before each.
     Drip(Bytes, Duration),
-    /// Fewer bytes than the Content-Length promises.
+    /// Fewer bytes than the Content-Length states.
     Short {
         /// Bytes that are sent.
         sent: Bytes,
-        /// Length that is promised.
+        /// Stated length.
         promised: u64,
     },
     /// The connection is closed without an answer.
@@ -66,7 +66,7 @@ impl Reply {
         Reply::new(Kind::Robots, 200, "text/plain; charset=utf-8", text)
     }
 
-    /// Returns a bare status with a short text.
+    /// Returns an answer with only a status and a short text.
     pub(crate) fn status(kind: Kind, status: u16) -> Reply {
         let text = format!(
             "<!doctype html>\n<html lang=\"en\"><head><title>{status}</title></head><body><p>The server says {status}.</p></body></html>\n"
@@ -74,7 +74,7 @@ impl Reply {
         Reply { status, ..Reply::new(kind, status, "text/html; charset=utf-8", text) }
     }
 
-    /// Returns a redirect of a page.
+    /// Returns a page's redirect.
     pub(crate) fn redirect(status: u16, to: &str) -> Reply {
         Reply::status(Kind::Page, status).with("location", to)
     }
@@ -104,7 +104,7 @@ impl Reply {
         self
     }
 
-    /// Replaces the body, all else unchanged.
+    /// Replaces only the body.
     #[must_use]
     pub(crate) fn body(mut self, body: Body) -> Reply {
         self.body = body;

@@ -1,4 +1,4 @@
-//! The server: one listener, HTTP/1.1, the site chosen by the `Host` header, every call logged.
+//! The server: one listener, HTTP/1.1, sites selected by the `Host` header, a log of all calls.
 
 use crate::body::{LoggedBody, Stream};
 use crate::coding::{self, Coding};
@@ -26,17 +26,17 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-/// Maximum number of simultaneous connections; further ones wait.
+/// Maximum number of concurrent connections; further ones wait.
 const MAX_CONNECTIONS: usize = 4_096;
 /// Maximum size of a request's header in bytes.
 const MAX_HEADER_BYTES: usize = 32 * 1024;
-/// Maximum number of header lines of a request.
+/// Maximum number of header fields of a request.
 const MAX_HEADERS: usize = 64;
-/// Time that a client has to send a request's header, also between two requests on one connection. Longer than clients
-/// keep idle connections, so that the server never closes one during a new request.
+/// Maximum time for a client to send a request's header, including idle time before it. Clients close idle connections
+/// earlier, so the server never closes one during a new request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// A running server. Dropping it without [`Running::stop`] stops it too, less gracefully.
+/// A running server. It stops on drop too, but less gracefully than with [`Running::stop`].
 #[derive(Debug)]
 pub struct Running {
     addr: SocketAddr,
@@ -56,14 +56,14 @@ struct ServerState {
     hub: Arc<Hub>,
 }
 
-/// Serves the farm on this listener until stopped. Accepts every connection; the caller chose the address.
+/// Serves the farm on this listener until stopped. Accepts every connection, since the caller chose the address.
 ///
 /// Must be called within a tokio runtime.
 pub async fn serve(farm: Arc<Farm>, listener: TcpListener) -> Running {
     serve_logged(farm, listener, None).await
 }
 
-/// Serves a farm, and appends every call to a file as one JSON line when it ends; see [`serve`].
+/// Serves a farm like [`serve`], and appends every finished call to a file as a line of JSON.
 pub async fn serve_logged(farm: Arc<Farm>, listener: TcpListener, file: Option<File>) -> Running {
     let addr = listener.local_addr().unwrap_or_else(|_| SocketAddr::from(([127, 0, 0, 1], 0)));
     let (stop, stopped) = watch::channel(false);
@@ -80,22 +80,22 @@ pub async fn serve_logged(farm: Arc<Farm>, listener: TcpListener, file: Option<F
 }
 
 impl Running {
-    /// Returns the address on which it listens.
+    /// Returns the address on which the server listens.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// Returns the sites that it serves.
+    /// Returns the sites that the server serves.
     pub fn farm(&self) -> &Farm {
         &self.shared.farm
     }
 
-    /// Returns all calls that have ended, in the order of their start. At most a million are kept.
+    /// Returns all finished calls, sorted by start time. At most a million are kept.
     pub fn calls(&self) -> Vec<Call> {
         self.shared.log.calls()
     }
 
-    /// Forgets the calls so far.
+    /// Deletes the logged calls.
     pub fn clear_calls(&self) {
         self.shared.log.clear();
     }
@@ -118,7 +118,7 @@ impl Running {
         })
     }
 
-    /// Publishes `more` new entries at the top of all feeds of the site, with their pages. Returns their addresses, the
+    /// Publishes `more` new entries at the top of all feeds of a site, with their pages. Returns their addresses, the
     /// newest first; empty if no site answers for the host or the site has no feed.
     pub fn publish(&self, host: &str, more: usize) -> Vec<String> {
         let Some(site) = self.shared.farm.site(host) else { return Vec::new() };
@@ -126,7 +126,7 @@ impl Running {
         live.entry(site.host.clone()).or_default().publish(site, more)
     }
 
-    /// Puts a document at an address of a site (host, path). Returns false if no site answers for the host.
+    /// Sets the document at a host and path. Returns false if no site answers for the host.
     pub fn put(&self, host: &str, path: &str, media_type: &str, text: &str) -> bool {
         self.shared.change(host, |live| live.put(host, path, media_type, text))
     }
@@ -136,15 +136,15 @@ impl Running {
         self.shared.hub.subscribers()
     }
 
-    /// Has the hub notify all subscribers of a topic; returns their statuses, 0 for one that did not answer.
+    /// Makes the hub notify all subscribers of a topic; returns their statuses, 0 for one that did not respond.
     pub async fn deliver(&self, topic: &str, body: &[u8], signed: Signed) -> Vec<u16> {
         self.shared.hub.deliver(topic, body, signed).await
     }
 
-    /// Stops accepting connections, drops those that are open, and waits until all are closed.
+    /// Stops accepting connections, closes the open ones, and waits until all are closed.
     pub async fn stop(mut self) {
         let _ = self.stop.send(true);
-        // Waiting fails only if the task panicked, which the runtime has reported already.
+        // Waiting fails only if the task has panicked, which the runtime has already reported.
         let _ = (&mut self.accepting).await;
     }
 }
@@ -165,7 +165,7 @@ async fn accept(listener: TcpListener, shared: Arc<ServerState>, mut stopped: wa
             _ = stopped.changed() => break,
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => stream,
-                // Running out of descriptors, or a client that went away, does not stop the server.
+                // A lack of file descriptors, or a client that is gone, does not stop the server.
                 Err(_) => {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                     continue;
@@ -185,7 +185,7 @@ async fn accept(listener: TcpListener, shared: Arc<ServerState>, mut stopped: wa
 async fn converse(stream: TcpStream, shared: Arc<ServerState>) {
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| answer(Arc::clone(&shared), request));
-    // Errors here are the client's, or a disconnection that the site simulates.
+    // Errors here are the client's fault, or a disconnection that the site simulates.
     let _ = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_TIMEOUT)
@@ -233,7 +233,7 @@ async fn answer(shared: Arc<ServerState>, request: Request<Incoming>) -> io::Res
     Ok(shared.respond(reply, call, &head.headers).await)
 }
 
-/// Returns the requested host: the `Host` header, or the target's authority in absolute form; no port, lower case.
+/// Returns the requested host in lower case, without a port: the target's authority if present, else the `Host` header.
 fn host_of(request: &Request<Incoming>) -> String {
     let header = request.headers().get("host").and_then(|value| value.to_str().ok());
     let host = request.uri().host().or(header).unwrap_or("");
@@ -283,7 +283,7 @@ impl ServerState {
         response
     }
 
-    /// Prepares the body for sending; adds entity tag and coding to the headers.
+    /// Prepares the body for sending, and adds the entity tag and coding to the headers.
     async fn stream(
         self: &Arc<ServerState>,
         reply: &Reply,
@@ -323,8 +323,8 @@ impl ServerState {
     }
 }
 
-/// True if the document is unchanged (RFC 9110 §13.2.2): If-None-Match decides; only without it If-Modified-Since,
-/// compared for equality.
+/// True if the document is unchanged (RFC 9110 §13.2.2): If-None-Match decides; without it, If-Modified-Since must be
+/// equal to the date of the document.
 fn is_unchanged(headers: &[(&'static str, String)], asked: &HeaderMap) -> bool {
     let ours = |wanted: &str| headers.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.as_str());
     if let Some(tags) = asked.get("if-none-match").and_then(|value| value.to_str().ok()) {

@@ -1,4 +1,4 @@
-//! A site as plain data: its answers, its behaviour, and the expected result of a correct crawl.
+//! A site as plain data: its answers, its behaviour, and the result of a correct crawl.
 
 use crate::catalogue::Catalogue;
 use crate::log::Kind;
@@ -13,13 +13,13 @@ use std::time::Duration;
 pub struct Site {
     /// Main host name of the site.
     pub host: String,
-    /// Address that a person would give the crawler.
+    /// Address that a person would enter in the crawler.
     pub start_url: String,
-    /// A line on what is special about the site, and why the expectation is as it is.
+    /// One line about the site's special property, and the reason for the expectation.
     pub about: &'static str,
     /// Expected result of a correct crawl.
     pub expect: Expect,
-    /// `Crawl-delay` that its robots.txt sets for the crawler.
+    /// `Crawl-delay` in its robots.txt for the crawler.
     pub crawl_delay: Option<Duration>,
     pub(crate) entries: Vec<(String, Outcome)>,
     pub(crate) hosts: Vec<String>,
@@ -29,35 +29,35 @@ pub struct Site {
     pub(crate) rate_limit: RateLimit,
     pub(crate) publisher: Option<Publisher>,
     pub(crate) uniform: Option<UniformSite>,
-    /// Kind of a site whose articles are not all in its feed; only together with `uniform`.
+    /// Kind of a site whose feed has only some of its articles; requires `uniform`.
     pub(crate) catalogue: Option<Catalogue>,
 }
 
-/// Expected result of one crawl of a site until idle.
+/// Expected result of a crawl of a site until nothing is left to do.
 ///
-/// An entry counts for the site whose feed names it, wherever its page is. An entry is a distinct address, after
-/// removal of fragment and tracking parameters (`utm_*`, `fbclid`); entries without an `http` or `https` address are
-/// not counted.
+/// An entry counts for the site whose feed names it, wherever its page is. Entries are distinguished by address,
+/// without fragment and tracking parameters (`utm_*`, `fbclid`); entries without an `http` or `https` address are not
+/// counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expect {
-    /// Pages that end in the index.
+    /// Number of pages that are indexed.
     pub accepted: usize,
-    /// Rejected pages, by the code of `curlew_model::Rejection`.
+    /// Number of rejected pages, by the code of `curlew_model::Rejection`.
     pub rejected: BTreeMap<&'static str, usize>,
-    /// Entries left for later, because the host was held before they were reached.
+    /// Number of entries left for later, because the host was put on hold before their pages were fetched.
     pub parked: usize,
-    /// Entries whose page another entry names too, under another address.
+    /// Number of entries whose page another entry names under another address.
     pub duplicates: usize,
-    /// Final hold of the host key, as `curlew_model::HoldReason` names it.
+    /// Final hold of the host key, by the name of `curlew_model::HoldReason`.
     pub held: Option<&'static str>,
-    /// Number of working feeds that are found.
+    /// Number of working feeds.
     pub feeds: usize,
-    /// Further feeds that a crawler may skip, such as comments; they name no page of their own.
+    /// Number of other feeds that a crawler may skip, such as comments; they add no pages.
     pub optional_feeds: usize,
 }
 
 impl Expect {
-    /// Returns the number of distinct entries of all feeds: each is in exactly one of the counts.
+    /// Returns the number of distinct entries of all feeds; each is in exactly one of the counts.
     pub fn entries(&self) -> usize {
         self.accepted + self.rejected.values().sum::<usize>() + self.parked + self.duplicates
     }
@@ -66,21 +66,21 @@ impl Expect {
 /// Expected outcome of one entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Outcome {
-    /// The entry's page ends in the index.
+    /// The entry's page is indexed.
     Accepted,
-    /// The entry's page is rejected, with this code of `curlew_model::Rejection`.
+    /// The entry's page is rejected with this code of `curlew_model::Rejection`.
     Rejected(&'static str),
-    /// The entry is left for later, since the host is held before its page is fetched.
+    /// The entry is left for later, because the host is put on hold before its page is fetched.
     Parked,
-    /// The entry's page is named by another entry too, under another address.
+    /// Another entry names the same page under another address.
     Duplicate,
-    /// The entry has the same address as another one, after removal of fragment and tracking parameters.
+    /// Another entry has the same address, after removal of fragment and tracking parameters.
     Repeat,
-    /// The entry names nothing callable, so it is not counted at all.
+    /// The entry has no `http` or `https` address, and is not counted.
     Ignored,
 }
 
-/// Answer at one address, and the answer once [`crate::Mode::Later`] is set.
+/// Answer at one address, and its answer after [`crate::Mode::Later`] is set.
 #[derive(Clone, Debug)]
 pub(crate) struct Route {
     pub(crate) now: Reply,
@@ -93,9 +93,9 @@ pub(crate) enum RateLimit {
     /// No limit.
     #[default]
     None,
-    /// After this number of pages every further call is answered 429 with this Retry-After, in seconds.
+    /// After this number of pages, every further call gets 429 with this Retry-After, in seconds.
     PageLimit { pages: usize, retry_after: u32 },
-    /// A call that comes sooner than this after the previous one is answered 429.
+    /// A call that starts sooner than this after the previous one gets 429.
     MinGap(Duration),
 }
 
@@ -105,7 +105,7 @@ impl Site {
         &self.hosts
     }
 
-    /// Returns the addresses of its feeds, including comments and broken ones; sorted.
+    /// Returns the sorted addresses of the site's feeds, including comments and broken ones.
     pub fn feed_urls(&self) -> Vec<String> {
         if self.uniform.is_some() {
             let feed = self.catalogue.map_or(Some("/feed.xml"), |kind| kind.feed().map(|(path, _)| path));
@@ -118,34 +118,34 @@ impl Site {
         urls
     }
 
-    /// Returns the addresses that its feeds name, with the expected outcome of each, in the order of the feed. Entries
-    /// of comment feeds and tracking parameters added by a feed are omitted; sites with unavailable feeds list the
-    /// intended entries. Empty for the sites of [`Farm::uniform`].
+    /// Returns the addresses that the site's feeds name, with their expected outcomes, in the order of the feed. Omits
+    /// entries of comment feeds, and tracking parameters; sites with unavailable feeds list the intended entries. Empty
+    /// for the sites of [`Farm::uniform`].
     pub fn entries(&self) -> &[(String, Outcome)] {
         &self.entries
     }
 
-    /// True if the site's robots.txt, in its initial form, forbids the crawler this path (with query).
+    /// True if the site's initial robots.txt disallows this path (with query) for the crawler.
     ///
-    /// Written by hand, independently of the robots.txt text, so that it can test a matcher. `/robots.txt` is always
-    /// allowed (RFC 9309 §2.2.2).
+    /// Written by hand, independently of the text of robots.txt, so that tests can compare a matcher with it.
+    /// `/robots.txt` is always allowed (RFC 9309 §2.2.2).
     pub fn forbids(&self, host: &str, path: &str) -> bool {
         let address = format!("{host}{path}");
         path != "/robots.txt" && self.off_limits.iter().any(|beginning| address.starts_with(beginning.as_str()))
     }
 
-    /// True if the site has pages that change once [`crate::Mode::Later`] is set.
+    /// True if the site has pages that change after [`crate::Mode::Later`] is set.
     pub fn changes_later(&self) -> bool {
         self.routes.values().any(|route| route.later.is_some())
     }
 
-    /// Returns the answer at a path of a site whose documents are made on request.
+    /// Returns the answer at a path of a site whose documents are generated on request.
     pub(crate) fn made(&self, path: &str) -> Option<Reply> {
         let site = self.uniform.as_ref()?;
         self.catalogue.map_or_else(|| site.reply(path), |kind| kind.reply(site, path))
     }
 
-    /// Returns the route at a host and path: with its query if there is one for it, else without.
+    /// Returns the route of a host and path: the one with the path's query if it exists, else the one without.
     pub(crate) fn route(&self, host: &str, path: &str) -> Option<&Route> {
         let whole = format!("{host}{path}");
         self.routes.get(&whole).or_else(|| {

@@ -11,16 +11,16 @@ use image::ImageFormat;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Number of pictures after which those of uniform farms repeat, since drawing them is not measured.
+/// Number of different pictures in uniform farms; drawing pictures is not part of the measurement.
 const PICTURES: usize = 16;
 
 /// Number of days over which the articles of uniform farms are spread.
 const DAYS: i64 = 600;
 
-/// Number of repetitions of an article's middle: about 600 words.
+/// Number of rounds for an article's middle: about 600 words.
 const ROUNDS: usize = 5;
 
-/// Number of sixteen-digit numbers in the key of a link, in pages that compress like real ones.
+/// Number of sixteen-digit numbers in a link's key, on pages that compress like real ones.
 const KEY_WORDS: usize = 9;
 
 /// Size of a uniform farm.
@@ -30,10 +30,10 @@ pub struct Uniform {
     pub hosts: usize,
     /// Number of entries in each site's only feed, each with its own page.
     pub pages: usize,
-    /// Minimum size of each page in bytes; the article itself is about 5 KB, the rest is page furniture as on real
-    /// pages.
+    /// Minimum size of each page in bytes; the article itself has about 5 KB, and the rest is page furniture like that
+    /// of real pages.
     pub bytes: usize,
-    /// True if each page has its own picture (two calls a page); otherwise only the site has one (one call a page).
+    /// True if each page has a picture (two calls per page); otherwise only the site has one (one call per page).
     pub images: bool,
     /// Prefix of the host names, as in `PREFIX-0001.test`.
     pub prefix: String,
@@ -63,13 +63,13 @@ struct PageParts {
 
 #[derive(Debug)]
 enum LinkLists {
-    /// Lists that are the same on each page; they compress far better than real pages.
+    /// Lists that are the same on each page; such pages compress far better than real ones.
     Same(Bytes),
-    /// Number of bytes, with different keys on each page: zstd reduces such a page to about a fifth.
+    /// Length in bytes of lists with different keys on each page: zstd reduces such a page to about a fifth.
     Keyed(usize),
 }
 
-/// Returns the sites with these numbers; with `keyed`, furniture compresses no better than that of real pages.
+/// Returns the sites with these numbers; with `keyed`, their furniture compresses only as well as that of real pages.
 pub(crate) fn sites(
     spec: &Uniform,
     numbers: impl IntoIterator<Item = usize>,
@@ -93,7 +93,7 @@ pub(crate) fn sites(
 }
 
 impl UniformSite {
-    /// Returns a site with this number of articles, over as many days as they need, without pictures.
+    /// Returns a site without pictures that has this number of articles, spread over as many days as needed.
     pub(crate) fn long(host: String, pages: usize) -> UniformSite {
         let publisher = Publisher {
             page_host: host.clone(),
@@ -107,7 +107,7 @@ impl UniformSite {
         UniformSite { publisher, pages, images: false, days: i64::MAX, shared: Arc::new(shared(0, false)) }
     }
 
-    /// Returns the answer at a path; `None` if there is nothing.
+    /// Returns the answer at a path; `None` if there is no document.
     pub(crate) fn reply(&self, path: &str) -> Option<Reply> {
         let path = path.split('?').next().unwrap_or(path);
         match path {
@@ -181,12 +181,12 @@ impl UniformSite {
         self.publisher.url(&format!("/news/{number}.html"))
     }
 
-    /// Returns the time at which an article was published: four a day, the later ones on the days before.
+    /// Returns the publication time of an article: four per day; higher numbers are older.
     pub(crate) fn date(&self, number: usize) -> Stamp {
         Stamp::new(NEWEST - (number / 4) as i64 % self.days, 28_800 + (number % 4) as u32 * 7_200)
     }
 
-    /// Returns an article as an entry of a feed.
+    /// Returns the feed entry of an article.
     pub(crate) fn entry(&self, number: usize) -> Entry {
         let prose = text::article(self.publisher.bank, self.publisher.seed(), number);
         let link = self.address(number);
@@ -202,7 +202,7 @@ impl UniformSite {
         }
     }
 
-    /// Returns a feed at a path of the articles with these numbers.
+    /// Returns a feed with the articles of these numbers.
     pub(crate) fn doc(&self, format: Format, path: &str, numbers: Range<usize>, hints: String) -> FeedDoc {
         FeedDoc {
             format,
@@ -223,7 +223,7 @@ fn number(name: &str, extension: &str) -> Option<usize> {
     name.strip_suffix(extension)?.parse().ok()
 }
 
-/// Returns the script and furniture that bring a page to its size: one third script and data, the rest lists of links.
+/// Returns the script and furniture that fill a page up to its size: a third script and data, the rest lists of links.
 fn shared(bytes: usize, keyed: bool) -> PageParts {
     const ARTICLE: usize = 9 * 1024;
     let filler = bytes.saturating_sub(ARTICLE);
@@ -242,7 +242,7 @@ fn shared(bytes: usize, keyed: bool) -> PageParts {
     PageParts { script: Bytes::from(script), furniture }
 }
 
-/// Returns at least `bytes` bytes of links; `key` gives an additional attribute for each.
+/// Returns at least `bytes` bytes of links; `key` returns an additional attribute for each link.
 fn furniture(bytes: usize, mut key: impl FnMut() -> String) -> String {
     let mut furniture = String::from("<section class=\"related\">\n<ul>\n");
     let mut i = 0;

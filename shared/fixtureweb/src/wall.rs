@@ -1,48 +1,48 @@
-//! Bot walls: a document that a site sends in place of its own.
+//! Bot walls: documents that a site sends instead of its own.
 
 use crate::log::Kind;
 use crate::reply::Reply;
 
-/// Bot wall in front of a site, or of a part of it.
+/// A bot wall in front of a site or a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wall {
-    /// Status of its answers.
+    /// Status of the wall's answers.
     pub status: u16,
-    /// The document that it sends.
+    /// Document that the wall sends.
     pub face: Face,
-    /// Answers that it replaces.
+    /// Answers that the wall replaces.
     pub scope: Scope,
-    /// Number of calls, of any kind, that are still answered as usual after the wall was set.
+    /// Number of calls, of any kind, that get their normal answers after the wall is set.
     pub after: usize,
 }
 
 /// Document that a wall sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Face {
-    /// A challenge, with another number in each.
+    /// A challenge with a different number in each answer.
     Challenge,
     /// A challenge with `noindex`.
     Noindex,
-    /// A challenge that states its vendor in a header (`cf-mitigated`).
+    /// A challenge with its vendor in a header (`cf-mitigated`).
     Vendor,
-    /// A question for consent, as long as an article.
+    /// A request for consent, as long as an article.
     Consent,
-    /// A page that only a script fills.
+    /// A page that only a script can fill.
     Shell,
-    /// Nothing but a few words about the status.
+    /// Only a few words about the status.
     Status,
 }
 
-/// Part of a site behind a wall.
+/// The part of a site behind a wall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Everything.
     All,
-    /// Everything but robots.txt.
+    /// Everything except robots.txt.
     Documents,
     /// robots.txt.
     Robots,
-    /// Feeds.
+    /// Feeds and sitemaps.
     Feeds,
     /// Pictures.
     Images,
@@ -65,7 +65,7 @@ impl Wall {
         ("after the tenth call", Wall { after: 10, ..wall(200, Face::Noindex, Scope::All) }),
     ];
 
-    /// True if the wall replaces an answer of this kind.
+    /// True if the wall replaces answers of this kind.
     const fn stops(self, kind: Kind) -> bool {
         match self.scope {
             Scope::All => true,
@@ -76,7 +76,7 @@ impl Wall {
         }
     }
 
-    /// Returns the answer in place of `reply` to a call; `call` is its number since the wall was set, from 1.
+    /// Returns the answer that replaces `reply`; `call` is the number of the call since the wall was set, from 1.
     pub(crate) fn replace(self, reply: Reply, call: usize) -> Reply {
         if call <= self.after || !self.stops(reply.kind) {
             return reply;

@@ -1,11 +1,11 @@
-//! Tests the binary: it prints its address, answers, appends to its log, and leaves whole lines when killed.
+//! Tests of the binary: it prints its address, answers, appends to its log, and leaves whole lines when it is killed.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so at once")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-/// Child process that is killed when the test ends, on success and failure.
+/// A child process that is killed when the test ends, even by a failure.
 struct Killed(Child);
 
 impl Drop for Killed {

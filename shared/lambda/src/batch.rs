@@ -1,9 +1,8 @@
-//! Runs the messages of one invocation: reads them, gives their jobs to the stage, and applies the verdicts.
+//! Runs the messages of one invocation: reads their jobs, passes them to the stage, and settles the messages.
 //!
-//! **Invariants.** Every message ends in exactly one way: its job is done, it was sent again, it was given up with a
-//! reason, or it is reported as failed, and then SQS hands it out again. A message that is not known to have ended is
-//! reported as failed. Nothing is begun that may outlast the invocation, and nothing runs on after [`Batch::run`] has
-//! returned.
+//! **Invariants.** Each message ends in exactly one way: its job is done, it was sent again, it was given up with a
+//! reason, or it is reported as failed, so that SQS hands it out again. A message without a known end is reported as
+//! failed. No work starts that may outlast the invocation, and none continues after [`Batch::run`] has returned.
 
 use crate::plan::{Plan, Task, chunks, length, plan, unpacked};
 use async_trait::async_trait;
@@ -20,75 +19,75 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
-/// Kept for the end of an invocation: sending again what waits, and the answer.
+/// Time reserved at the end of an invocation for sending jobs again and for the response.
 pub(crate) const LAST_THINGS: Millis = Millis::from_secs(3);
-/// The most time that one page takes to be extracted and written.
+/// Maximum time to extract and write one page.
 const PAGE_TIME: Millis = Millis(500);
-/// The most time that a removal or an owner's request takes before it is cut off and tried again: a report or a removal
-/// of a whole host reads every row of a page.
+/// Maximum time of a removal or an owner's request before it is cancelled and retried: a report on a host, or its
+/// removal, reads every page's row.
 const REMOVAL_TIME: Millis = Millis::from_secs(30);
-/// Removals under way at once. Each changes the manifest of its year by compare-and-swap, so more would only be in each
-/// other's way.
+/// Maximum number of concurrent removals. Each changes the manifest of its year by compare-and-swap, so more would only
+/// cause conflicts.
 const REMOVALS_AT_ONCE: usize = 4;
-/// Messages read at once; only those whose job lies in the bucket cost a call.
+/// Number of messages read concurrently. Only claim checks cost a request.
 const READS: usize = 16;
-/// Number of waiting jobs that are sent again together: the most that one call to SQS takes.
+/// Number of waiting jobs that are sent together: the maximum of one request to SQS.
 const SEND_AT: usize = 10;
 
-/// A message as SQS hands it over.
+/// A message as SQS passes it to the function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
-    /// Names it in the answer.
+    /// Id of the message in the response.
     pub(crate) id: String,
-    /// Names this delivery.
+    /// SQS receipt handle of this delivery.
     pub(crate) handle: String,
-    /// The job, or a claim check for it.
+    /// Text of the job, or a claim check for it.
     pub(crate) body: String,
-    /// Number of times it was handed out, this time included.
+    /// Number of deliveries, including this one.
     pub(crate) receives: u32,
 }
 
-/// The queue as a batch sees it.
+/// Operations on the queue that a batch needs.
 #[async_trait]
 pub(crate) trait MessageQueue: Send + Sync {
     /// Returns the job of a message.
     async fn read(&self, message: &Message) -> Result<Job, ReadError>;
-    /// Sends jobs, each to be delivered no earlier than its instant.
+    /// Sends jobs, each for delivery at its instant or later.
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError>;
-    /// A message that is going to be reported as failed is handed out again at `due`.
+    /// Makes a message that is going to be reported as failed available again at `due`.
     async fn put_back(&self, message: &Message, due: Timestamp) -> Result<(), PortError>;
-    /// A message stays hidden until `until` at most, also if this process says nothing more.
+    /// Hides a message until `until` at most, even if this process dies.
     async fn hide(&self, message: &Message, until: Timestamp) -> Result<(), PortError>;
-    /// Number of processes that have died while they ran this message's job and nothing else.
+    /// Returns the number of processes that died while they ran only this message's job.
     async fn deaths(&self, message: &Message) -> Result<u32, PortError>;
-    /// Keeps the number of these processes.
+    /// Stores the number that [`MessageQueue::deaths`] returns.
     async fn note_deaths(&self, message: &Message, deaths: u32) -> Result<(), PortError>;
-    /// Deletes a message whose job is done, before the invocation ends.
+    /// Deletes a message with a finished job before the invocation ends.
     async fn delete(&self, message: &Message) -> Result<(), PortError>;
-    /// Copies a message to the dead ones, with the reason.
+    /// Copies a message to the dead-letter queue, with the reason.
     async fn give_up(&self, message: &Message, why: &str, now: Timestamp) -> Result<(), PortError>;
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Bounds {
-    /// Lanes under way at once.
+    /// Maximum number of concurrent lanes.
     pub(crate) slots: usize,
-    /// The numbers of politeness.
+    /// Limits and intervals of politeness.
     pub(crate) rules: Rules,
-    /// The grouping of hosts that count as one.
+    /// Groups of hosts that count as one host.
     pub(crate) groups: HostGroups,
-    /// End of the invocation, by the monotonic clock.
+    /// End of the invocation, in monotonic time.
     pub(crate) deadline: Millis,
 }
 
 impl Bounds {
-    /// The time that must be left for the smallest piece of a stage's work to be begun.
+    /// Returns the minimum time that must be left to start any work of a stage.
     pub(crate) fn least_time(&self, stage: QueueName) -> Millis {
         LAST_THINGS + self.need(stage, 1)
     }
 
-    /// Returns the longest time that this number of jobs takes. A visit lasts no longer than its lease: slice, one
-    /// call, margin.
+    /// Returns the maximum duration of `jobs` jobs. A visit lasts at most as long as its lease: time slice, one call
+    /// and a margin.
     fn need(&self, stage: QueueName, jobs: u64) -> Millis {
         match stage {
             QueueName::Extract => PAGE_TIME.saturating_mul(jobs),
@@ -106,27 +105,27 @@ impl Bounds {
     }
 }
 
-/// Counts of the outcomes of an invocation's messages.
+/// Outcome of an invocation's messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Summary {
-    /// All of them.
+    /// Number of messages.
     pub(crate) messages: usize,
     pub(crate) done: usize,
-    /// Sent again, for later or since there was no time.
+    /// Number of messages sent again, because they must wait or there was no time.
     pub(crate) deferred: usize,
-    /// Ids of those that SQS has to hand out again.
+    /// Ids of the messages that SQS must hand out again.
     pub(crate) failures: Vec<String>,
     pub(crate) given_up: usize,
-    /// Lanes that were under way at once, at most.
+    /// Maximum number of lanes that ran concurrently.
     pub(crate) slots: usize,
-    /// The time that lanes took, added up.
+    /// Total time of all lanes.
     pub(crate) busy: Millis,
-    /// From the start of the first lane to the end of the last one.
+    /// Time from the start of the first lane to the end of the last one.
     pub(crate) span: Millis,
 }
 
 impl Summary {
-    /// Returns the used part of the slots' time, in percent; `None` if no slot was used.
+    /// Returns the used share of the slots' time in percent; `None` if no slot was used.
     pub(crate) fn utilisation(&self) -> Option<u64> {
         let offered = self.span.0.saturating_mul(self.slots as u64);
         (offered > 0).then(|| self.busy.0.saturating_mul(100) / offered)
@@ -135,7 +134,7 @@ impl Summary {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
-    /// Under way. If it stays so, its message is handed out again.
+    /// The job is running. If the invocation ends in this state, SQS hands the message out again.
     Begun,
     Waiting,
     Done,
@@ -152,31 +151,31 @@ struct Board {
     busy: Millis,
 }
 
-/// A job to be sent again.
+/// A job that must be sent again.
 #[derive(Debug)]
 struct Waiting {
     n: usize,
     due: Timestamp,
-    /// The job as its worker leaves it, which knows what came of it; `None` if it was not begun.
+    /// The job with the changes that its worker has made; `None` if it was not started.
     job: Option<Box<Job>>,
 }
 
-/// The messages of one invocation, read.
+/// The messages of one invocation, with their jobs.
 pub(crate) struct Batch {
     stage: QueueName,
     queue: Arc<dyn MessageQueue>,
     clock: Arc<dyn Clock>,
     bounds: Bounds,
     messages: Vec<Message>,
-    /// Number of processes that each message's job has ended.
+    /// Number of processes that each message's job has killed.
     deaths: Vec<u32>,
-    /// `None`: the message has ended already, since it cannot be read.
+    /// `None`: the message has no job and has already been settled.
     jobs: Vec<Option<Job>>,
     board: Mutex<Board>,
 }
 
 impl Batch {
-    /// Reads messages. Those that are no jobs of this stage are given up at once.
+    /// Reads the messages. Gives up those without a valid job for this stage.
     pub(crate) async fn open(
         stage: QueueName,
         messages: Vec<Message>,
@@ -215,12 +214,12 @@ impl Batch {
         batch
     }
 
-    /// Plans what is run, in which order, and with which turn.
+    /// Plans which jobs run, in which order, and the turn of a lane.
     pub(crate) fn plan(&self) -> Plan {
         let readable = (0..self.jobs.len()).filter(|n| self.jobs[*n].is_some());
         let (mut alone, readable): (Vec<usize>, Vec<usize>) = readable.partition(|n| self.messages[*n].receives > 1);
-        // Jobs that ended no process yet come first, and so are done before one that will end this process is begun
-        // again.
+        // Jobs that have not killed a process come first, so they are done before one of the others can kill this
+        // process.
         alone.sort_by_key(|n| (self.deaths[*n], &self.messages[*n].id));
         if self.stage == QueueName::Extract {
             return Plan { alone, lanes: self.chunks(&readable), turn: self.bounds.rules.slice };
@@ -237,27 +236,26 @@ impl Batch {
         Plan { alone, ..plan }
     }
 
-    /// Returns the name of the lane of a job: the host key whose lease it needs. A job without one has a lane of its
-    /// own.
+    /// Returns the name of a job's lane: the host key whose lease the job needs, or a unique name if it needs none.
     fn lane_of(&self, n: usize, job: &Job) -> String {
         match &job.work {
-            // Each runs many at once itself.
+            // Such a job runs many polls concurrently.
             Work::Polls(_) => "polls".to_owned(),
             work => address::host_key_of_work(work, &self.bounds.groups)
                 .map_or_else(|| format!("#{n}"), |key| key.to_string()),
         }
     }
 
-    /// Pages that share a segment.
+    /// Splits pages into chunks, each of which becomes a segment.
     fn chunks(&self, readable: &[usize]) -> Vec<Vec<usize>> {
-        // Half of the time is enough for a chunk, so that a late one can still begin.
+        // A chunk takes at most half of the time, so that a late chunk can still start.
         let time = self.bounds.deadline.saturating_sub(LAST_THINGS).saturating_sub(self.clock.monotonic());
         let most = usize::try_from(time.0 / PAGE_TIME.0 / 2).unwrap_or(1);
         let sizes: Vec<usize> = readable.iter().map(|n| self.jobs[*n].as_ref().map_or(0, unpacked)).collect();
         chunks(&sizes, most).into_iter().map(|chunk| chunk.into_iter().map(|n| readable[n]).collect()).collect()
     }
 
-    /// Sends every job again for `until`, without having begun it.
+    /// Sends every job again for delivery at `until`, without running it.
     pub(crate) async fn put_off(self, until: Timestamp) -> Summary {
         for n in 0..self.jobs.len() {
             if self.jobs[n].is_some() {
@@ -268,10 +266,10 @@ impl Batch {
         self.summary(0, Millis::ZERO)
     }
 
-    /// Runs what was planned.
+    /// Runs the jobs of a plan.
     pub(crate) async fn run(self, plan: Plan, stages: Arc<dyn Stages>) -> Summary {
         let began = self.clock.monotonic();
-        // Extraction needs a core and waits for little; two chunks at once would only share it.
+        // Extraction is limited by the processor; concurrent chunks would only share it.
         let slots = match self.stage {
             QueueName::Extract => 1,
             QueueName::Remove => self.bounds.slots.min(REMOVALS_AT_ONCE),
@@ -356,7 +354,7 @@ impl Batch {
         }
     }
 
-    /// A message that could not be settled has no outcome, and is reported as failed.
+    /// Logs the error of a message that could not be settled. It has no outcome and is reported as failed.
     fn noted<T>(&self, settled: Result<T, PortError>) -> Option<T> {
         settled.inspect_err(|error| tracing::warn!(error = %with_causes(error), "a message could not be settled")).ok()
     }
@@ -374,7 +372,7 @@ impl Batch {
         }
     }
 
-    /// True if these may begin now and end in time.
+    /// True if these jobs can start now and finish in time.
     fn fits(&self, members: &[usize]) -> bool {
         let need = match self.stage {
             QueueName::Extract => self.bounds.need(self.stage, members.len() as u64),
@@ -383,7 +381,7 @@ impl Batch {
         self.clock.monotonic() + need + LAST_THINGS <= self.bounds.deadline
     }
 
-    /// Returns what cannot be begun any more to the queue, due at once.
+    /// Sends jobs that can no longer start to the queue again, due at once.
     fn leave(&self, members: &[usize]) {
         let now = self.clock.now();
         for n in members {
@@ -397,9 +395,9 @@ impl Batch {
         board.outcomes[n] = Some(Outcome::Waiting);
     }
 
-    /// Sends the waiting jobs in the order of arrival, if there are at least this many. A new message and not the old
-    /// one put back: waiting is no failure and must not count as one. The new message is a first delivery, so the job
-    /// itself says if an earlier one did not come to its end.
+    /// Sends the waiting jobs in the order of their messages, if there are at least `at_least`. They become new
+    /// messages, because another delivery of the old one would count as a failure. The receive count then restarts, so
+    /// a job itself records that an earlier delivery was not finished.
     async fn send_again(&self, at_least: usize) {
         let mut waiting = match self.board() {
             mut board if board.waiting.len() >= at_least => std::mem::take(&mut board.waiting),
@@ -439,7 +437,7 @@ impl Batch {
         self.board().outcomes[n] = Some(outcome);
     }
 
-    /// The messages with a job that have come to this so far.
+    /// Returns the indices of the messages with a job and this outcome.
     fn numbers_of(&self, outcome: Option<Outcome>) -> Vec<usize> {
         let board = self.board();
         (0..self.jobs.len()).filter(|n| self.jobs[*n].is_some() && board.outcomes[*n] == outcome).collect()
@@ -467,14 +465,14 @@ impl Batch {
     }
 }
 
-/// Returns a job of this stage.
+/// Returns the job if it belongs to this stage, else an error.
 fn of_stage(job: Job, stage: QueueName) -> Result<Job, ReadError> {
     let queue = job.work.queue();
     let wrong = || ReadError::Unreadable(format!("the job is in the wrong queue: it is one for {}", queue.as_str()));
     if queue == stage { Ok(job) } else { Err(wrong()) }
 }
 
-/// The worker settles messages on the board; a handle is a message's number.
+/// Lets the worker settle messages on the board; a handle is a message's index.
 #[async_trait]
 impl Settlement for Batch {
     type Handle = usize;
@@ -484,7 +482,7 @@ impl Settlement for Batch {
         Ok(())
     }
 
-    /// Jobs that wait are sent several at a time.
+    /// Waiting jobs are sent in groups.
     async fn defer(&self, n: &usize, job: &Job, until: Timestamp) -> Result<(), PortError> {
         self.wait(*n, until, Some(Box::new(job.clone())));
         Ok(())
@@ -501,7 +499,7 @@ impl Settlement for Batch {
     }
 }
 
-/// Counts the time of a lane, also of one that is broken off.
+/// Adds the duration of a lane to the total when the lane ends or is cancelled.
 struct Busy<'a> {
     batch: &'a Batch,
     since: Millis,

@@ -1,4 +1,4 @@
-//! The cold start: settings are read once, the way to AWS is opened once.
+//! The cold start: reads the settings and creates the clients of AWS, once per process.
 
 use crate::endpoints;
 use crate::failure::Failure;
@@ -21,10 +21,10 @@ const STACK: &str = "CURLEW_STACK";
 const BUCKET: &str = "CURLEW_BUCKET";
 /// The function's memory in MB.
 const MEMORY: &str = "AWS_LAMBDA_FUNCTION_MEMORY_SIZE";
-/// Set by every Lambda runtime, and by those that stand in for it.
+/// Set by every Lambda runtime and by its emulators.
 const RUNTIME_API: &str = "AWS_LAMBDA_RUNTIME_API";
 
-/// Number of pages rejected one after the other, without one that was accepted, from which an operator should look.
+/// Number of consecutively rejected pages at which an operator should look.
 const MANY_REJECTED: u64 = 200;
 
 pub(crate) struct Cold {
@@ -33,31 +33,31 @@ pub(crate) struct Cold {
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) seeds: Arc<dyn Seeds>,
-    /// The mappings that dispatch lets rest.
+    /// The event source mappings that dispatch may disable.
     rest_plan: RestPlan,
-    /// Dispatch's memory of the mappings. Other functions never make it, and are linked without Lambda's client.
+    /// Dispatch's state of the mappings. Other functions never create it, and are linked without Lambda's client.
     resting: OnceLock<Resting>,
-    /// Dispatch's looks at the queues.
+    /// Dispatch's monitoring of the queues.
     pub(crate) queue_watch: QueueWatch,
-    /// Pages that this process rejected since it last accepted one.
+    /// Number of pages that this process has rejected since it last accepted one.
     rejected_in_a_row: AtomicU64,
     connection: Connection,
-    /// Makes calls to sites; none for the network.
+    /// Makes calls to sites; `None` for a client on the real network.
     fetch: Option<Arc<dyn Fetch>>,
     memory: Memory,
     init: Duration,
     first: AtomicBool,
-    /// Remembers if a later program has written the stack.
+    /// Remembers whether a newer program has written the stack.
     version: VersionCheck,
-    /// Set once the stack's version is known to be the one that this program writes.
+    /// Set when the stack's version is known to be the one that this program writes.
     known_version: OnceCell<()>,
 }
 
 impl Cold {
-    /// Reads the settings and opens the way to AWS; makes no request.
+    /// Reads the settings and creates the clients of AWS; makes no request.
     ///
     /// # Errors
-    /// One line that says which setting is wrong, and why.
+    /// One line with the invalid setting and the reason.
     pub(crate) async fn start(began: Instant, environment: &[(String, String)]) -> Result<Cold, Failure> {
         let read = read(environment)?;
         let connection = Connection::from_environment().await;
@@ -67,10 +67,10 @@ impl Cold {
         Ok(Cold::assemble(read, &connection, clock, seeds, memory, began.elapsed()))
     }
 
-    /// Starts a function with all that is outside of it given; see [`Cold::start`].
+    /// Starts a function with the given surroundings; see [`Cold::start`].
     ///
     /// # Errors
-    /// One line that says which setting is wrong, and why.
+    /// One line with the invalid setting and the reason.
     pub(crate) fn over(outside: &Outside, environment: &[(String, String)]) -> Result<Cold, Failure> {
         let Outside { connection, clock, seeds, fetch } = outside;
         let (clock, seeds, memory) = (clock.clone(), seeds.clone(), Memory::without_threads());
@@ -116,25 +116,25 @@ impl Cold {
         }
     }
 
-    /// Returns the reason for refusing all work, if a later program has written the stack.
+    /// Returns the reason for refusing all work if a newer program has written the stack.
     pub(crate) async fn refusal(&self) -> Option<String> {
-        // On the heap, since it is large.
+        // On the heap, because the future is large.
         let read = Box::pin(self.store.check_not_later());
         self.version.refusal(self.clock.monotonic(), read).await
     }
 
-    /// Checks the stack's version, once a process, and writes this program's one if the stack has none or an earlier
-    /// one. For the functions that give out work, which may write it.
+    /// Checks the stack's version once per process, and writes this program's version if the stack has none or an
+    /// earlier one. For the functions that create jobs, which have permission to write it.
     ///
     /// # Errors
-    /// If the store has a later version; and the store's errors.
+    /// A newer version of the store, or the store's errors.
     pub(crate) async fn check_version(&self) -> Result<(), Failure> {
         let check = async || self.store.check_version().await.map_err(StageError::from);
         self.known_version.get_or_try_init(check).await?;
         Ok(())
     }
 
-    /// Returns what this process knows of the mappings that may rest; it begins with the first call.
+    /// Returns this process's state of the mappings that may be disabled; the first call creates it.
     pub(crate) fn resting(&self) -> &Resting {
         self.resting.get_or_init(|| {
             let mappings = Mappings::new(&self.connection, &self.stack);
@@ -142,8 +142,8 @@ impl Cold {
         })
     }
 
-    /// Adds the pages of an invocation. Returns how many were rejected in a row each time that they have become too
-    /// many, else 0; it then begins to count anew.
+    /// Adds the pages of an invocation. Returns the number of consecutive rejections whenever it has reached the limit
+    /// for an alarm, and then restarts the count; else returns 0.
     pub(crate) fn rejected_in_a_row(&self, counts: &Counts) -> u64 {
         let before = self.rejected_in_a_row.load(Ordering::Relaxed);
         let now = if counts.accepted > 0 { 0 } else { before + counts.rejections() };
@@ -152,16 +152,16 @@ impl Cold {
         in_a_row
     }
 
-    /// True if this process should end, so that Lambda starts another one: see [`Memory::is_worn_out`].
+    /// True if this process should exit so that Lambda starts a new one: see [`Memory::is_worn_out`].
     pub(crate) fn is_worn_out(&self) -> bool {
         self.memory.is_worn_out()
     }
 
-    /// The stages for one invocation with these settings. The HTTP client is a new one: the connections of the last may
-    /// be dead after a thaw.
+    /// Returns the program for one invocation with these settings. Its HTTP client is new, because older connections
+    /// may be dead after Lambda has frozen the process.
     ///
     /// # Errors
-    /// If the HTTP client cannot be set up.
+    /// If the HTTP client cannot be created.
     pub(crate) fn program(&self, settings: &Settings, events: Arc<dyn Events>) -> Result<Program, Failure> {
         let fetch = match &self.fetch {
             Some(fetch) => fetch.clone(),
@@ -173,12 +173,12 @@ impl Cold {
         Ok(program(fetch, settings, self.store.ports(), keys, surroundings, &self.memory))
     }
 
-    /// Returns the number of calls that tables have refused since the start because they were too many.
+    /// Returns the number of throttled calls to tables since the start of the process.
     pub(crate) fn throttled(&self) -> u64 {
         self.connection.throttled()
     }
 
-    /// Returns the duration of the start, to the first invocation only.
+    /// Returns the duration of the cold start, but only to the first invocation.
     pub(crate) fn init(&self) -> Option<Duration> {
         self.first.swap(false, Ordering::Relaxed).then_some(self.init)
     }
@@ -244,7 +244,7 @@ mod tests {
             (BUCKET, " ", "CURLEW_BUCKET is not set"),
             (RUNTIME_API, "", "cargo lambda"),
             ("CURLEW_SCREEN_IMAGE", "onnx", "needs model"),
-            // A switch that is not understood must not be one that does nothing.
+            // An invalid switch must be an error, not be ignored.
             ("CURLEW_PAUSED", "yes", "invalid type"),
             ("CURLEW_WORKERS", "0", "workers must be"),
             ("CURLEW_RULES_MIN_PAUSE", "fast", "no length of time"),

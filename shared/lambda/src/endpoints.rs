@@ -1,23 +1,22 @@
-//! Services of the machine that a function runs on, and that no visit may call, whatever network is opened. Pure.
+//! Local services of the runtime that no visit may call, even where private addresses are allowed. Pure.
 
 use curlew_fetcher::Endpoint;
 use url::{Host, Url};
 
-/// The runtime's API, written `host:port` (Lambda's runtime environment).
+/// Address of the runtime's API, `host:port` (Lambda's runtime environment).
 const RUNTIME_API: &str = "AWS_LAMBDA_RUNTIME_API";
-/// The X-Ray daemon: `host:port`, or `tcp:host:port udp:host:port`.
+/// Address of the X-Ray daemon: `host:port`, or `tcp:host:port udp:host:port`.
 const XRAY: &str = "AWS_XRAY_DAEMON_ADDRESS";
-/// Variable with the endpoint of AWS, if not the usual one; also one for each service, with the service's name behind
-/// it.
+/// Variable with a non-standard endpoint of AWS; variables for single services add the service's name.
 const AWS: &str = "AWS_ENDPOINT_URL";
-/// Variable with the endpoint for credentials in some runtimes.
+/// Variable with the credentials endpoint of some runtimes.
 const CREDENTIALS: &str = "AWS_CONTAINER_CREDENTIALS_FULL_URI";
-/// The extension that caches parameters and secrets.
+/// Address of the extension that caches parameters and secrets.
 const SECRETS: &str = "localhost:2773";
-/// This machine by other names.
+/// Names and addresses of the local machine.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// All that the environment tells of.
+/// Returns all local services that the environment names.
 pub(crate) fn refused(environment: &[(String, String)]) -> Vec<Endpoint> {
     let mut written = vec![SECRETS.to_owned()];
     for (name, value) in environment {

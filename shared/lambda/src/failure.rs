@@ -1,4 +1,4 @@
-//! Errors of an invocation as a whole, and of a function that cannot start.
+//! Errors of a whole invocation, and of a function that cannot start.
 
 use curlew_ports::stage::{StageError, with_causes};
 use http::{Method, Request};
@@ -7,26 +7,26 @@ use lambda_runtime_api_client::Client;
 use lambda_runtime_api_client::body::Body;
 use std::time::Duration;
 
-/// Path for reporting that a function cannot start (Lambda's runtime API, "Initialization error").
+/// Path for reporting a failed start (Lambda's runtime API, "Initialization error").
 const PATH: &str = "/2018-06-01/runtime/init/error";
-/// Header that names the kind of error.
+/// Header with the type of the error.
 const ERROR_TYPE: &str = "lambda-runtime-function-error-type";
-/// The process ends after this even if nobody listens.
+/// Maximum time to report a failed start before the process exits.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Error of an invocation as a whole, shaped by who has to do something about it.
+/// Error of a whole invocation, by who has to act on it.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// The event is none that this function takes; the fault is the sender's.
+    /// The function does not accept the event; the sender is at fault.
     #[error("{0}")]
     Event(String),
-    /// The settings, or the function's own limits; the operator has to change them.
+    /// The settings or the function's own limits are invalid; the operator must change them.
     #[error("{0}")]
     Settings(String),
-    /// The version of the stack is a later one; the operator has to deploy a program that knows it.
+    /// The stack has a newer version; the operator must deploy a program that knows it.
     #[error("{0}")]
     Version(String),
-    /// The work itself; the next invocation does it again.
+    /// The work failed; the next invocation repeats it.
     #[error("{0}")]
     Work(String),
 }
@@ -49,7 +49,7 @@ impl From<Failure> for Diagnostic {
     }
 }
 
-/// Tells Lambda that a function cannot start, so that its invoker reads the reason, which is in the log already.
+/// Reports to Lambda that a function cannot start, so that its invoker gets the reason. The log already has it.
 pub(crate) async fn report(failure: Failure) {
     let told = tokio::time::timeout(PATIENCE, tell(Diagnostic::from(failure))).await;
     if !matches!(told, Ok(Ok(()))) {
@@ -58,7 +58,7 @@ pub(crate) async fn report(failure: Failure) {
 }
 
 async fn tell(diagnostic: Diagnostic) -> Result<(), lambda_runtime::Error> {
-    // Without its address the client panics.
+    // Without this variable the client panics.
     std::env::var("AWS_LAMBDA_RUNTIME_API")?;
     let body = Body::from(serde_json::to_vec(&diagnostic)?);
     let request =

@@ -1,9 +1,9 @@
-//! The settings in force: those of the environment, over the text of a settings file in the stack's bucket. The text is
-//! read at the first invocation, and then at most once a minute, so that a change needs no deployment.
+//! The settings in force: a settings file in the stack's bucket, overridden by environment variables. The file is
+//! read at the first invocation and then at most once a minute, so that a change needs no deployment.
 //!
-//! A text that cannot be used changes nothing: the last good one stays in force, in this process and, since dispatch
-//! keeps a copy of it, in those that start later. A stack whose text was wrong from the beginning does nothing at all:
-//! what it must not call may be said in it.
+//! An invalid file changes nothing: the last valid settings stay in force in this process and, since dispatch stores a
+//! copy of their text, in processes that start later. A stack whose file was never valid does no work at all, since the
+//! file may forbid calls.
 
 use crate::failure::Failure;
 use curlew_app::{BadSettings, STACK_SETTINGS, Settings};
@@ -14,30 +14,30 @@ use curlew_ports::{Blobs, Clock};
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// Key of the last text that could be used.
+/// Key of the copy of the last valid file.
 const ACCEPTED: &str = "config/accepted.toml";
 const MAX_TEXT: usize = 1 << 20;
-/// Interval at which it is read.
+/// Interval at which the settings file is read.
 const READ_EVERY: Millis = Millis::from_mins(1);
-/// The part of a function's memory that large bodies may take, in percent. Data that is made of the bodies, and buffers
-/// that grow, take up to three times as much.
+/// Share of a function's memory for large bodies, in percent. Data derived from the bodies, and growing buffers, take
+/// up to three times as much.
 const BODIES_PERCENT: usize = 20;
-/// The part of it that one sitemap may take, in percent: its text and what is read from it come besides.
+/// Share of a function's memory for one sitemap, in percent; its text and the parsed data need more.
 const SITEMAP_PERCENT: usize = 10;
-/// The part of it that decoding an image may take, in percent. The image itself is one of the bodies.
+/// Share of a function's memory for decoding an image, in percent. The encoded image is one of the bodies.
 const DECODED_PERCENT: usize = 44;
 
 /// The settings of one invocation.
 pub(crate) struct InForce {
     pub(crate) settings: Settings,
-    /// True if the stack states others that cannot be used.
+    /// True if the stack's settings file is invalid, so that older settings are in force.
     pub(crate) is_rejected: bool,
-    /// The text that the stack states.
+    /// Text of the stack's settings file.
     text: String,
 }
 
 impl InForce {
-    /// Returns the same with these settings.
+    /// Returns a copy with other settings.
     pub(crate) fn with_settings(&self, settings: Settings) -> InForce {
         InForce { settings, is_rejected: self.is_rejected, text: self.text.clone() }
     }
@@ -48,20 +48,20 @@ impl InForce {
     }
 }
 
-/// Properties of this function that decide about settings.
+/// Properties of this function that affect its settings.
 #[derive(Default)]
 pub(crate) struct Machine {
-    /// Memory of the function in bytes, if it is known.
+    /// Memory of the function in bytes, if known.
     pub(crate) memory: Option<usize>,
-    /// Services of the runtime, which are never called.
+    /// Local services of the runtime, which are never called.
     pub(crate) refused: Vec<Endpoint>,
 }
 
 impl Machine {
-    /// Returns the settings as they hold in this function.
+    /// Returns the settings adapted to this function.
     ///
     /// # Errors
-    /// One line that says which of them a function cannot follow.
+    /// One line with the setting that a function cannot support.
     pub(crate) fn fit(&self, mut settings: Settings) -> Result<Settings, BadSettings> {
         settings.check_for_stack()?;
         if let Some(percent) = self.memory.map(|bytes| bytes / 100) {
@@ -77,12 +77,12 @@ impl Machine {
 pub(crate) struct StackSettings {
     pub(crate) blobs: Arc<dyn Blobs>,
     pub(crate) clock: Arc<dyn Clock>,
-    /// The settings of the environment.
+    /// Settings of the environment.
     pub(crate) base: Settings,
     pub(crate) machine: Machine,
-    /// The last ones, and the monotonic time at which they were read.
+    /// The settings read last, and the monotonic time of reading.
     pub(crate) last: Mutex<Option<(Millis, Arc<InForce>)>>,
-    /// The text of which dispatch has kept a copy.
+    /// The text that dispatch has stored a copy of.
     pub(crate) kept: Mutex<Option<String>>,
 }
 
@@ -90,7 +90,7 @@ impl StackSettings {
     /// Returns the settings in force.
     ///
     /// # Errors
-    /// If none were ever good, or they cannot be read and none are known yet.
+    /// If there were never valid settings, or they cannot be read and none are known yet.
     pub(crate) async fn current(&self) -> Result<Arc<InForce>, Failure> {
         let now = self.clock.monotonic();
         let mut last = self.last.lock().await;
@@ -112,7 +112,7 @@ impl StackSettings {
         Ok(next)
     }
 
-    /// Keeps a copy of a text that can be used. For the one function that may write it.
+    /// Stores a copy of a valid settings file. Only dispatch has permission to write it.
     ///
     /// # Errors
     /// The object store's error.
@@ -127,7 +127,7 @@ impl StackSettings {
         Ok(())
     }
 
-    /// Returns the settings of a new text; those known, or the last good ones, if it cannot be used.
+    /// Returns the settings of a new text; if it is invalid, the known settings, or else those of the stored copy.
     async fn read_or_keep(&self, text: String, known: Option<Arc<InForce>>) -> Result<InForce, Failure> {
         let why = match self.read(&text) {
             Ok(settings) => {
@@ -154,10 +154,10 @@ impl StackSettings {
         self.machine.fit(self.base.over_text(STACK_SETTINGS, text)?)
     }
 
-    /// Returns the text of an object, if there is one.
+    /// Returns the text of an object; `None` if there is no object.
     async fn text(&self, key: &str) -> Result<Option<String>, Failure> {
         let blob = self.blobs.get(key).await.map_err(StageError::from)?;
-        // Bytes that are no text are no settings file, and their replacement characters make them none.
+        // Replacement characters for invalid UTF-8 make the text an invalid settings file.
         let text = |bytes: &[u8]| String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_TEXT + 1)]).into_owned();
         Ok(blob.map(|blob| text(&blob.bytes)))
     }
@@ -171,7 +171,7 @@ mod tests {
     use curlew_model::Timestamp;
     use curlew_testkit::memory::{MemoryBlobs, TokioClock};
 
-    /// Memory that a function takes before it reads anything, in bytes.
+    /// Memory of a function before it reads anything, in bytes.
     const PROGRAM: u64 = 45 << 20;
 
     #[test]
@@ -186,7 +186,7 @@ mod tests {
         assert!(together <= (smallest as u64) << 20, "{together} bytes in a function of {smallest} MB");
     }
 
-    /// A function that starts over this bucket, with CURLEW_WORKERS=7 in its environment.
+    /// Returns the settings of a function with this bucket and CURLEW_WORKERS=7 in its environment.
     fn function(blobs: &Arc<MemoryBlobs>) -> StackSettings {
         let environment = [("CURLEW_WORKERS", "7"), ("CURLEW_CONTACT", "a@b.example")];
         let environment = environment.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));

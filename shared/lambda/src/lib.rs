@@ -1,15 +1,14 @@
-//! The functions' shared code: SQS batches, cold start, JSON logs, metrics.
+//! Shared code of the functions: SQS batches, cold start, JSON logs, metrics.
 //!
-//! A function's `main` is one call of this crate: [`queue`], [`dispatch`], [`index`], [`sample`] or [`web`]. Nothing is
-//! decided here about crawling: the stages do that, as in every other driver. The crate decides what belongs to Lambda:
-//! in which order a batch is worked off, what still fits before the deadline ([`plan`] is pure), and which messages SQS
-//! has to hand out again.
+//! A function's `main` is one call of this crate: [`queue`], [`discover`], [`extract`], [`dispatch`], [`index`],
+//! [`sample`] or [`web`]. The stages decide about crawling, as in every other driver. This crate decides about Lambda:
+//! the order of a batch's work, which jobs fit before the deadline ([`plan`] is pure), and which messages SQS must
+//! redeliver.
 //!
-//! **Invariants.** What a cold start makes (the way to AWS) lives as long as the process and makes no request by
-//! itself. Settings are those of the moment: [`in_force`] reads the stack's own once a minute. No function works on a
-//! stack that a later program has written: [`stack_version`] reads that as often. Everything that talks to sites is
-//! made anew for each invocation, since sockets may be dead after a thaw. Nothing that an invocation began runs on
-//! after its answer.
+//! **Invariants.** The result of a cold start (the clients of AWS) lives as long as the process and makes no requests
+//! by itself. The stack's settings are at most a minute old ([`in_force`]), and so is the check that no newer program
+//! has written the stack ([`stack_version`]), which is a condition for all work. Connections to sites are new for each
+//! invocation, since sockets may be dead after a thaw. No work of an invocation continues after its response.
 
 mod batch;
 mod cold;

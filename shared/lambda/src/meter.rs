@@ -1,8 +1,8 @@
-//! Counts what happens in one invocation, and says in a line what an operator should look at.
+//! Counts the events of one invocation, and writes a line with what an operator should look at.
 //!
-//! The line is the only thing that CloudWatch bills as metrics, each of them by the month, so there are two:
-//! [`TROUBLE`], on which the alarm lies, and [`BATCHES_FAILED`], which takes a gradual deployment back. All else are
-//! properties of the line, which cost their bytes and can be added up by a query over the logs.
+//! CloudWatch bills each metric in the line per month, so there are only two: [`TROUBLE`] for the alarm, and
+//! [`BATCHES_FAILED`], which rolls back a gradual deployment. All other counts are plain properties of the line, which
+//! cost only their bytes and can be summed by a query over the logs.
 
 use curlew_app::{Counts, Tally};
 use curlew_model::{HoldReason, Millis, Timestamp};
@@ -14,19 +14,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 const NAMESPACE: &str = "Curlew";
-/// The metric of everything that an operator should look at.
+/// Metric of everything that an operator should look at.
 const TROUBLE: &str = "Trouble";
-/// The metric of batches of which no message did well.
+/// Metric of batches without a successful message.
 const BATCHES_FAILED: &str = "BatchesFailed";
-/// Lateness from which a poll counts as late.
+/// Minimum delay of a poll that counts as late.
 const LATE: Millis = Millis::from_mins(30);
-/// Number of late polls of one invocation from which they may be trouble.
+/// Minimum number of late polls in one invocation that may be trouble.
 const MANY_LATE: u64 = 5;
-/// Number of refusals in one invocation from which they may be trouble.
+/// Minimum number of refusals in one invocation that may be trouble.
 const MANY_REFUSALS: u64 = 10;
-/// Number of calls in one invocation that tables may refuse without trouble: they grow, and the calls are repeated.
+/// Minimum number of throttled calls in one invocation that is trouble: tables scale, and calls are retried.
 const MANY_THROTTLED: u64 = 100;
-/// Holds by which a site says that it does not want to be called.
+/// Reasons for holds that mean that a site refuses to be called.
 const REFUSALS: [HoldReason; 3] = [HoldReason::Forbidden, HoldReason::TooManyRequests, HoldReason::Interstitial];
 
 /// A reason for an operator to look; `docs/runbooks.md` has a row for each.
@@ -34,20 +34,20 @@ const REFUSALS: [HoldReason; 3] = [HoldReason::Forbidden, HoldReason::TooManyReq
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Trouble {
     DeadLetters,
-    /// Events of the schedules have failed for good.
+    /// Scheduled events have failed for good.
     DeadEvents,
-    /// Jobs are ready, and nobody takes them.
+    /// Jobs are ready, but nothing receives them.
     QueueStandsStill,
-    /// The stack states settings that cannot be used.
+    /// The stack's settings file is invalid.
     SettingsRejected,
     TablesThrottled,
-    /// More than one poll in ten comes more than half an hour late.
+    /// More than one poll in ten is more than half an hour late.
     PollsLate,
-    /// More than five calls in a hundred end with a site's refusal.
+    /// More than five calls in a hundred end with a refusal by a site.
     Refusals,
-    /// Many pages in a row were rejected, and none was accepted.
+    /// Many consecutive pages were rejected.
     NothingAccepted,
-    /// Building the index comes near its time limit.
+    /// Building the index comes close to the function's timeout.
     IndexSlow,
 }
 
@@ -65,29 +65,29 @@ impl Meter {
         self.tally.counts()
     }
 
-    /// Returns the number of holds that were laid on hosts.
+    /// Returns the number of new holds on hosts.
     pub(crate) fn holds(&self) -> u64 {
         self.holds.load(Ordering::Relaxed)
     }
 
-    /// Notes something that an operator should look at, so many times; nothing if that is zero.
+    /// Adds `times` occurrences of a trouble; does nothing if that is zero.
     pub(crate) fn note_trouble(&self, what: Trouble, times: u64) {
         if times > 0 {
             *self.trouble.lock().unwrap_or_else(PoisonError::into_inner).entry(what).or_default() += times;
         }
     }
 
-    /// Notes that no message of the invocation's batch did well.
+    /// Adds a batch without a successful message.
     pub(crate) fn note_failed_batch(&self) {
         self.failed_batches.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes calls that tables refused because they were too many.
+    /// Adds throttled calls to tables.
     pub(crate) fn note_throttled(&self, calls: u64) {
         self.throttled.fetch_add(calls, Ordering::Relaxed);
     }
 
-    /// Returns what was noted as trouble, and what the counts show of it.
+    /// Returns the troubles that were added, and those that follow from the counts.
     fn trouble(&self, counts: &Counts, late: u64, refusals: u64, throttled: u64) -> BTreeMap<Trouble, u64> {
         let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let seen = [
@@ -99,8 +99,8 @@ impl Meter {
         trouble
     }
 
-    /// Returns the counts as one line of JSON, none if all of them are zero. With a metric among them it is a line of
-    /// CloudWatch's embedded metric format.
+    /// Returns the counts as one line of JSON; `None` if all are zero. With a metric, the line is in CloudWatch's
+    /// embedded metric format.
     pub(crate) fn line(&self, stack: &str, function: &str, given_up: u64, at: Timestamp) -> Option<String> {
         let counts = self.counts();
         let refusals = REFUSALS.iter().filter_map(|reason| counts.held.get(reason.as_str())).sum();

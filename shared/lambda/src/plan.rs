@@ -1,8 +1,8 @@
-//! Order of a batch's visits, and how long one may last before it hands the rest on. Pure.
+//! Plans the order of a batch's visits, and how long a visit may last before the rest is sent again. Pure.
 //!
-//! A batch is cut into lanes: the jobs of one host key, one after the other, since two at once would only be told that
-//! the host is busy. A number of lanes run side by side, the longest first, so that short ones are left for the end.
-//! Pages to extract are cut into chunks instead, by the memory and the time that they take.
+//! A batch is divided into lanes. A lane has the jobs of one host key, which run one after another, since a second
+//! concurrent one would only find the host busy. Several lanes run concurrently, the longest first, so that short ones
+//! fill the end. Pages to extract are divided into chunks instead, by their memory and time.
 
 use curlew_crawl::feeds::first_pages::FIRST_PAGES;
 use curlew_crawl::feeds::polls::POLLS_AT_ONCE;
@@ -10,53 +10,54 @@ use curlew_model::{Job, Millis, PageBody, Purpose, Way, Work};
 use curlew_policy::rules::Rules;
 use std::collections::HashMap;
 
-/// No visit hands the rest on sooner than this: its messages and its lease cost less than the time they free.
+/// Minimum turn: a shorter one would free less time than the extra messages and leases cost.
 pub(crate) const MIN_TURN: Millis = Millis::from_secs(20);
-/// Cost of handing on the rest of a visit, in time of the whole invocation: three messages and two writes of a host's
-/// row cost about as much as this time of a function with 256 MB (BENCHMARKS.md has the prices).
+/// Cost of sending the rest of a visit again, as time of the whole invocation: three messages and two writes of a
+/// host's row cost about as much as this time of a function with 256 MB (prices are in BENCHMARKS.md).
 const HANDING_ON: Millis = Millis(750);
-/// Minimum amount of work for each slot, in percent of a turn: with a quarter more, the slots are still busy when the
-/// longest visits hand on, even if the estimates are a fifth too high.
+/// Minimum work of each slot, in percent of a turn: with 125, the slots are still busy when the longest visits reach
+/// the end of their turn, even if the estimates are a fifth too high.
 const FILL: u64 = 125;
-/// Assumed duration of an answer where nothing better is known.
+/// Assumed duration of a call if nothing better is known.
 const ANSWER: Millis = Millis(400);
-/// Calls that a job costs besides those for its items: robots.txt, if the copy is old.
+/// Number of calls of a job in addition to those for its items: robots.txt, if the stored copy is stale.
 const CALLS_BESIDES: u64 = 1;
-/// Approximate size of the pages of one chunk, unpacked. A chunk becomes one segment.
+/// Approximate uncompressed size of the pages of one chunk. A chunk becomes one segment.
 const CHUNK_BYTES: usize = 64 * 1024 * 1024;
-/// Assumed ratio of an unpacked HTML document to its packed form.
+/// Assumed ratio of an HTML document's uncompressed size to its compressed size.
 const UNPACKED: usize = 8;
-/// Assumed unpacked size of a document that lies in the bucket: it was too large for a message.
+/// Assumed uncompressed size of a document in the bucket, which was too large for a message.
 const STORED_BYTES: usize = 4 * 1024 * 1024;
 
-/// A job of a batch, as far as the plan needs to know it.
+/// Properties of a job that matter for the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Task {
-    /// Jobs of the same lane never run at once.
+    /// Jobs in the same lane never run concurrently.
     pub(crate) lane: String,
     pub(crate) length: Millis,
 }
 
-/// A batch in the order of its work.
+/// The order of a batch's work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// Jobs that were handed out before, one at a time and before all else: one of them may have ended the process.
+    /// Jobs that were delivered before. They run first and one at a time, since one of them may have killed its
+    /// process.
     pub(crate) alone: Vec<usize>,
-    /// Indices of tasks: lanes with the longest first, and in each lane the tasks in their own order.
+    /// Indices of tasks by lane: the longest lane first, the tasks of a lane in their own order.
     pub(crate) lanes: Vec<Vec<usize>>,
-    /// Time after which a lane begins nothing more.
+    /// Time after which a lane starts no further job.
     pub(crate) turn: Millis,
 }
 
-/// Estimates the duration of a job: its calls, each with its pause, or what the burst allowance makes of them.
+/// Estimates the duration of a job: its calls with their pauses, or longer if the burst allowance delays them.
 pub(crate) fn length(job: &Job, rules: &Rules) -> Millis {
     let items = match &job.work {
         Work::Fetch(visit) => visit.items.iter().map(|item| calls(&item.purpose, rules)).sum(),
-        // The first pages of a new site are mostly there to be fetched.
+        // Most of these calls are for the first pages of a new site.
         Work::Discover(_) => (1 + rules.feeds_per_site + FIRST_PAGES * rules.calls_per_page as usize) as u64,
         Work::Own(own) if own.needs_look() => Way::ALL.len() as u64 - 1,
         Work::Own(_) | Work::Remove(_) | Work::TakeUp(_) => 0,
-        // The polls run side by side, and a few of them are slow.
+        // Polls run concurrently, and a few of them are slow.
         Work::Polls(polls) => 2 + polls.polls.len() as u64 / POLLS_AT_ONCE as u64,
         Work::Poll(_) | Work::Subscribe(_) | Work::Backfill(_) | Work::Deliver(_) | Work::Extract(_) => 1,
     };
@@ -66,7 +67,7 @@ pub(crate) fn length(job: &Job, rules: &Rules) -> Millis {
     paced.max(refilled).min(rules.slice)
 }
 
-/// The most calls that an item costs as a rule: a new page has its main image, if that is on the same host.
+/// Returns the usual maximum of calls for an item: a new page includes its main image if that is on the same host.
 fn calls(purpose: &Purpose, rules: &Rules) -> u64 {
     match purpose {
         Purpose::New { .. } => u64::from(rules.calls_per_page),
@@ -74,14 +75,14 @@ fn calls(purpose: &Purpose, rules: &Rules) -> u64 {
     }
 }
 
-/// The mean of the pause that is drawn after a call. The mean of the larger of `m` and an exponential gap of mean `m`
-/// is `m + m / e`.
+/// Returns the mean pause after a call. The mean of the larger of `m` and an exponential gap with mean `m` is `m + m /
+/// e`.
 fn pause(rules: &Rules) -> Millis {
     let jitter = Millis((rules.jitter.0.0 + rules.jitter.1.0) / 2);
     rules.min_pause.max(jitter) + Millis(rules.poisson_mean.0 * 10 / 27)
 }
 
-/// Plans a batch for this number of slots. A visit ends with its slice, whatever is planned.
+/// Plans a batch for a number of slots. The turn is never longer than a visit's time slice.
 pub(crate) fn plan(tasks: &[Task], slots: usize, slice: Millis) -> Plan {
     let mut by_lane: HashMap<&str, usize> = HashMap::new();
     let mut lanes: Vec<(Millis, Vec<usize>)> = Vec::new();
@@ -97,20 +98,20 @@ pub(crate) fn plan(tasks: &[Task], slots: usize, slice: Millis) -> Plan {
     }
     let lengths: Vec<Millis> = lanes.iter().map(|(length, _)| *length).collect();
     let turn = turn(&lengths, slots, slice);
-    // Equal lengths stay in the order in which they came.
+    // The sort is stable: lanes of equal length keep their order.
     lanes.sort_by_key(|(length, _)| std::cmp::Reverse(*length));
     Plan { alone: Vec::new(), lanes: lanes.into_iter().map(|(_, members)| members).collect(), turn }
 }
 
-/// The longest turn with which all slots have work until it ends; where there is not enough work for that, the turn
-/// that costs least.
+/// Returns the longest turn for which all slots have work until its end; if there is not enough work for that, the
+/// cheapest turn.
 fn turn(lengths: &[Millis], slots: usize, slice: Millis) -> Millis {
     let filling = longest_filling(lengths, slots, slice);
     if filling >= MIN_TURN.min(slice) { filling } else { cheapest(lengths, slots, slice) }
 }
 
-/// The longest turn that fills the slots: with `T`, the work is the sum of the lengths, each cut at `T`. The longer the
-/// turn the less it fills them, so it is found by bisection.
+/// Returns the longest turn that fills the slots. With a turn `T`, the work is the sum of all lengths, each limited to
+/// `T`. Longer turns fill the slots less, so bisection works.
 fn longest_filling(lengths: &[Millis], slots: usize, slice: Millis) -> Millis {
     let fills = |turn: Millis| {
         let work: u64 = lengths.iter().map(|length| length.0.min(turn.0)).sum();
@@ -131,16 +132,16 @@ fn longest_filling(lengths: &[Millis], slots: usize, slice: Millis) -> Millis {
     low
 }
 
-/// The turn that costs least. An invocation lasts as long as its longest visit, cut at the turn, or as all its work
-/// takes on its slots; what is cut off takes its share of another one; and each visit that is cut costs its handing on.
-/// A turn between the lengths of two visits cuts the same ones as the shorter length does, only later.
+/// Returns the cheapest turn. An invocation lasts as long as its longest visit within the turn, or as its whole work
+/// divided by the slots; the work that is cut off takes its share of another invocation; and each cut has a fixed cost.
+/// A turn between the lengths of two visits only delays the cuts of the shorter length.
 fn cheapest(lengths: &[Millis], slots: usize, slice: Millis) -> Millis {
     let shortest = MIN_TURN.min(slice);
     let mut lengths: Vec<u64> = lengths.iter().map(|length| length.0).collect();
     lengths.sort_unstable();
     let (total, slots) = (lengths.iter().sum::<u64>(), slots.max(1) as u64);
     let mut best = (u64::MAX, slice);
-    // The sum of the lengths that are no longer than the turn in question, and how many they are.
+    // Sum and number of the lengths that are not longer than the current turn.
     let (mut uncut, mut count) = (0u64, 0usize);
     let turns = lengths.iter().copied().filter(|length| *length > shortest.0 && *length < slice.0);
     for turn in std::iter::once(shortest.0).chain(turns).chain(std::iter::once(slice.0)) {
@@ -159,8 +160,8 @@ fn cheapest(lengths: &[Millis], slots: usize, slice: Millis) -> Millis {
     best.1
 }
 
-/// Cuts pages of these sizes into chunks, in their order: each of at most this number of pages, and of [`CHUNK_BYTES`]
-/// unless it is a single page.
+/// Divides pages into chunks, in order. A chunk has at most `most` pages, and at most [`CHUNK_BYTES`] unless it is a
+/// single page.
 pub(crate) fn chunks(sizes: &[usize], most: usize) -> Vec<Vec<usize>> {
     let mut chunks: Vec<Vec<usize>> = Vec::new();
     let mut bytes = 0;

@@ -1,4 +1,4 @@
-//! The functions that SQS wakes: discover, poll, fetch, extract, remove.
+//! The functions that SQS invokes: discover, poll, fetch, extract, remove.
 
 use crate::batch::{Batch, Bounds, Message, Summary, put_back_all};
 use crate::failure::Failure;
@@ -19,13 +19,13 @@ use std::collections::HashMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// While everything is paused, messages come back after this: the longest that SQS keeps a message back by itself. Sent
-/// again, and not put back: that would count as failures until they are given up. It costs each message one send, one
-/// receive and one delete a quarter of an hour, and only where event source mappings are still on.
+/// Delay of messages while everything is paused: the maximum of SQS. The jobs are sent again instead of put back, since
+/// deliveries count as failures until a message is given up. Each message costs one send, one receive and one delete
+/// per quarter of an hour, but only where event source mappings are still enabled.
 const PAUSE: Millis = Millis::from_mins(15);
 
-/// Number of pages that the state of a host key remembers as sent on: with it, a host's row stays within the 1 KB that
-/// one write unit pays for. A row of its own for each would be a sixth of what a new page costs (BENCHMARKS.md).
+/// Number of sent pages that the state of a host key remembers: small enough for the host's row to stay within one
+/// write unit of 1 KB. Separate rows would be a sixth of the cost of a new page (BENCHMARKS.md).
 const SENT_PAGES: usize = 24;
 
 /// Runs the function of a stage's queue.
@@ -33,15 +33,14 @@ pub async fn queue(stage: QueueName) -> ExitCode {
     serve(stage.as_str(), move |call| handle(stage, call, no_names)).await
 }
 
-/// Runs the function that finds feeds, and looks for the proofs of owners of sites; it is the only one that looks up
-/// names.
+/// Runs the function that finds feeds and checks proofs of ownership; it is the only one with DNS look-ups.
 pub async fn discover() -> ExitCode {
     let stage = QueueName::Discover;
     let names = |settings: &Settings| -> Arc<dyn Names> { Arc::new(TxtRecords::new(settings.name_server)) };
     serve(stage.as_str(), move |call| handle(stage, call, names)).await
 }
 
-/// Runs the function that makes records; it is the only one that looks at pictures by a model.
+/// Runs the function that extracts records; it is the only one that classifies images with a model.
 pub async fn extract() -> ExitCode {
     let (stage, model) = (QueueName::Extract, Arc::new(StackModel::default()));
     let act = move |call: Call| {
@@ -105,7 +104,7 @@ pub(crate) async fn handle(
     Ok(answer(summary))
 }
 
-/// True if there were messages, and each of them failed or was given up. To Lambda such an invocation has succeeded.
+/// True if there were messages and none succeeded. Lambda counts such an invocation as successful.
 fn has_failed(summary: &Summary) -> bool {
     summary.messages > 0 && summary.failures.len() + summary.given_up == summary.messages
 }
@@ -115,8 +114,8 @@ fn answer(summary: Summary) -> Answer<BatchResponse> {
     Answer { response: BatchResponse { batch_item_failures }, summary }
 }
 
-/// Signs the directory of keys anew if it has to be: this function runs many times a day and may read the keys, which
-/// the search page, which anybody can call, may not.
+/// Signs the key directory again if it is due. This function runs many times a day and has permission to read the keys;
+/// the public web function has not.
 async fn keep_directory(program: &Program) {
     let Politeness { signer: Some(signer), clock, seeds, blobs, .. } = &*program.crawler.politeness else { return };
     if let Err(error) = signer.publish_hourly(blobs.as_ref(), clock.now(), seeds.next()).await {
@@ -124,7 +123,7 @@ async fn keep_directory(program: &Program) {
     }
 }
 
-/// An event of SQS's event source mapping, as far as it is needed (Lambda's guide, "Using Lambda with Amazon SQS").
+/// The fields used from an SQS event (Lambda's guide, "Using Lambda with Amazon SQS").
 #[derive(Debug, Deserialize)]
 struct Event {
     #[serde(rename = "Records")]
@@ -146,7 +145,7 @@ struct Record {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct MessageAttribute {
-    /// Bytes in base64, if it is a binary one.
+    /// Base64, if the attribute is binary.
     #[serde(default)]
     binary_value: Option<String>,
 }
@@ -157,7 +156,7 @@ struct Attributes {
     approximate_receive_count: String,
 }
 
-/// Answer to the event source mapping (ReportBatchItemFailures): the messages that it has to hand out again.
+/// Response to the event source mapping (ReportBatchItemFailures): the messages that must be handed out again.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BatchResponse {
@@ -170,7 +169,7 @@ struct ItemFailure {
     item_identifier: String,
 }
 
-/// The messages of an event.
+/// Parses the messages of an event.
 pub(crate) fn messages(payload: Value) -> Result<Vec<Message>, Failure> {
     let wrong = |why: &str| Failure::Event(format!("this is no event of SQS: {why}"));
     let event: Event = serde_json::from_value(payload).map_err(|e| wrong(&e.to_string()))?;

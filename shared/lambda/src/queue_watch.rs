@@ -1,5 +1,5 @@
-//! Dispatch looks at the queues for what an operator must know, since nothing else sees it: dead letters, also those
-//! that SQS itself has moved, and a queue from which nothing is taken.
+//! Monitoring of the queues by dispatch for problems that no other part sees: dead letters, including those that SQS
+//! itself has moved, and a queue from which nothing is received.
 
 use crate::meter::{Meter, Trouble};
 use curlew_aws::Jobs;
@@ -9,21 +9,21 @@ use curlew_ports::{Inbox, PortError, QueueCount};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Time between two looks, each of which is eleven billed requests.
+/// Interval of the checks; each takes eleven billed requests.
 const BETWEEN: Millis = Millis::from_mins(30);
-/// Time after which a queue stands still whose jobs are ready while nobody works on any of them.
+/// Time after which a queue counts as stalled if it has ready jobs but none in flight.
 const STANDS_STILL: Millis = Millis::from_mins(60);
 
-/// The memory of a process of dispatch: its last look, and the queues that nothing was taken from.
+/// The state in a process of dispatch: the last check, and the queues that look stalled.
 #[derive(Debug, Default)]
 struct Looks {
     last: Option<Timestamp>,
-    /// When each queue that nothing is taken from was first seen so.
+    /// When each of these queues was first seen with ready jobs but none in flight.
     untouched_since: BTreeMap<QueueName, Timestamp>,
 }
 
 impl Looks {
-    /// True if it is time for another look, which is then noted as begun.
+    /// True if a check is due, which is then recorded as begun.
     fn begin(&mut self, now: Timestamp) -> bool {
         let is_due = self.last.is_none_or(|last| now.since(last) >= BETWEEN);
         if is_due {
@@ -32,7 +32,7 @@ impl Looks {
         is_due
     }
 
-    /// Notes what a queue has; true if it stands still.
+    /// Records the counts of a queue; true if the queue is stalled.
     fn stands_still(&mut self, queue: QueueName, count: QueueCount, now: Timestamp) -> bool {
         if count.ready == 0 || count.in_flight > 0 {
             self.untouched_since.remove(&queue);
@@ -48,8 +48,8 @@ pub(crate) struct QueueWatch {
 }
 
 impl QueueWatch {
-    /// Looks at all queues if half an hour has passed, and notes what is wrong with them. What cannot be seen is seen
-    /// by a later look.
+    /// Checks all queues if half an hour has passed, and records problems. A queue that cannot be read is checked the
+    /// next time.
     pub(crate) async fn look(&self, jobs: &Jobs, meter: &Meter, now: Timestamp) {
         if !self.remember(|looks| looks.begin(now)) {
             return;

@@ -1,5 +1,4 @@
-//! A range cache in a folder: a function's `/tmp` lasts as long as its instance, longer than what its memory has room
-//! for.
+//! A range cache in a folder: a function's `/tmp` lives as long as its instance, and holds more than its memory can.
 #![allow(clippy::disallowed_methods, reason = "it keeps files, in a folder of its own")]
 
 use async_trait::async_trait;
@@ -12,43 +11,43 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 use std::{fs, io};
 
-/// Maximum number of bytes in the cache: half of the 512 MB that a function's `/tmp` has.
+/// Maximum size of the cache in bytes: half of a function's `/tmp` of 512 MB.
 pub(crate) const RANGE_CACHE_BYTES: u64 = 256 * 1024 * 1024;
-/// Divisor of the space to free at once when the cache is full.
+/// Divisor of the cache size that gives the space to free when the cache is full.
 const PARTS: u64 = 8;
-/// Prefix of the names of files being written.
+/// Prefix of the names of unfinished files.
 const UNFINISHED: &str = "unfinished-";
-/// Stands in a file's name for the slash of a key, which has none of these itself.
+/// Replaces the slash of a key in file names; keys never contain it.
 const SLASH: &str = "+";
 
-/// Pieces as files of one folder, those used last. A file has its name only when it is whole, and is no piece if it has
-/// another length.
+/// Cached ranges, as the most recently used files of one folder. A file gets its final name when it is complete, and is
+/// ignored if its length is wrong.
 pub(crate) struct FolderRangeCache(Arc<Mutex<Folder>>);
 
 struct Folder {
     path: PathBuf,
-    /// Most bytes of all files.
+    /// Maximum total size of the files, in bytes.
     most: u64,
-    /// None before the folder was looked into.
+    /// `None` until the folder has been listed.
     files: Option<Files>,
-    /// True if it was said already that nothing can be kept.
+    /// True if a warning about a failed write was already logged.
     told: bool,
 }
 
 struct Files {
-    /// Length of each, by name.
+    /// Length of each file in bytes, by name.
     known: LruCache<String, u64>,
     bytes: u64,
 }
 
 impl FolderRangeCache {
-    /// Opens a cache in this folder, which is created if it is missing, of at most this number of bytes. Files that an
-    /// earlier process has left there count.
+    /// Opens a cache of at most `most` bytes in this folder, which is created if it is missing. Files of earlier
+    /// processes count.
     pub(crate) fn new(path: PathBuf, most: u64) -> FolderRangeCache {
         FolderRangeCache(Arc::new(Mutex::new(Folder { path, most, files: None, told: false })))
     }
 
-    /// Runs a function on the folder on a thread that may block; `None` if it panics.
+    /// Runs `work` on a thread that may block; returns `None` if it panics.
     async fn with<T: Send + 'static>(&self, work: impl FnOnce(&mut Folder) -> T + Send + 'static) -> Option<T> {
         let folder = self.0.clone();
         let work = move || work(&mut folder.lock().unwrap_or_else(PoisonError::into_inner));
@@ -90,7 +89,7 @@ impl RangeCache for FolderRangeCache {
     }
 }
 
-/// The name of the file of a piece, and its length.
+/// Returns the name of a range's file, and its length.
 fn named(key: &str, place: &Range<u64>) -> (String, u64) {
     let length = place.end.saturating_sub(place.start);
     (format!("{}{SLASH}{:x}-{length:x}", key.replace('/', SLASH), place.start), length)
@@ -124,7 +123,7 @@ impl Folder {
         let unfinished = self.path.join(format!("{UNFINISHED}{}", std::process::id()));
         let written = fs::write(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, self.path.join(&name)));
         if let Err(error) = written {
-            // Nothing can be done if that fails too; the next process clears it away.
+            // If this fails too, the next process deletes the file.
             let _ = fs::remove_file(&unfinished);
             return Err(error);
         }
@@ -134,7 +133,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Deletes the least recently used files until at most this number of bytes is left.
+    /// Deletes the least recently used files until at most `most` bytes are left.
     fn make_room(&mut self, most: u64) {
         while self.files().bytes > most
             && let Some(name) = self.files().known.peek_lru().map(|(name, _)| name.clone())
@@ -147,12 +146,12 @@ impl Folder {
         let files = self.files();
         if let Some(length) = files.known.pop(name) {
             files.bytes -= length;
-            // A file that stays is counted by the next process, and is what it was.
+            // If a file cannot be deleted, the next process counts it; its content stays valid.
             let _ = fs::remove_file(self.path.join(name));
         }
     }
 
-    /// Says once why nothing is kept: searching goes on without.
+    /// Logs once why nothing can be cached; searching works without the cache.
     fn tell(&mut self, error: &io::Error) {
         if !std::mem::replace(&mut self.told, true) {
             tracing::warn!(folder = %self.path.display(), %error, "what is read of the index cannot be kept on local disk");
@@ -160,13 +159,13 @@ impl Folder {
     }
 }
 
-/// Lists what an earlier process has left in a folder, the latest as the one used last.
+/// Lists the files of earlier processes, with the latest as the most recently used.
 fn found(path: &Path) -> Files {
     let mut there: Vec<(SystemTime, String, u64)> = Vec::new();
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         let Ok(name) = entry.file_name().into_string() else { continue };
         if name.starts_with(UNFINISHED) {
-            // An unfinished file that stays does no harm.
+            // An unfinished file that cannot be deleted does no harm.
             let _ = fs::remove_file(entry.path());
         } else if let Ok(data) = entry.metadata() {
             there.push((data.modified().unwrap_or(SystemTime::UNIX_EPOCH), name, data.len()));
@@ -242,7 +241,7 @@ mod tests {
         let cache = FolderRangeCache::new(dir.path().to_owned(), 1_000);
         cache.put(KEY, (0..10).map(piece).collect()).await;
         drop(cache);
-        // The cache was killed while it wrote a file, and its machine broke down over another.
+        // A process was killed while it wrote one file, and a machine crashed while it wrote another.
         fs::write(dir.path().join(format!("{UNFINISHED}77")), [0; 500]).unwrap();
         fs::write(dir.path().join(named(KEY, &(3..103)).0), [3; 99]).unwrap();
         let cache = FolderRangeCache::new(dir.path().to_owned(), 1_000);
@@ -261,12 +260,12 @@ mod tests {
         cache.put(KEY, vec![piece(1), piece(2)]).await;
         assert_eq!(there(&cache).await, [0; 0]);
         cache.keep_only(&[]).await;
-        // A name that is too long for the file system.
+        // This name is too long for the file system.
         let cache = FolderRangeCache::new(dir.path().join("ranges"), 1_000);
         let long = format!("splits/{}", "x".repeat(400));
         cache.put(&long, vec![piece(1)]).await;
         assert_eq!(cache.get(&long, &[1..101]).await, [None]);
-        // Somebody else clears the folder away.
+        // Another process deletes the folder.
         cache.put(KEY, vec![piece(1)]).await;
         fs::remove_dir_all(dir.path().join("ranges")).unwrap();
         assert_eq!(there(&cache).await, [0; 0]);

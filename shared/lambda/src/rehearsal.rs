@@ -1,5 +1,5 @@
-//! Functions outside of Lambda: a program runs many of them over an endpoint and a web of its own, in simulated time.
-//! For a meter of everyday use; what runs is all that runs in Lambda but its runtime.
+//! Functions outside of Lambda: a program runs many of them over its own endpoint and web, in simulated time, to
+//! measure everyday use. Everything except Lambda's runtime is real.
 
 use crate::cold::Cold;
 use crate::failure::Failure;
@@ -16,20 +16,21 @@ use serde_json::Value;
 use std::io::Write;
 use std::sync::Arc;
 
-/// All that is outside of a function.
+/// Surroundings of a function.
 #[derive(Clone)]
 pub struct Outside {
-    /// The way to the stack.
+    /// Connection to the stack.
     pub connection: Connection,
-    /// Time.
+    /// Clock of the function.
     pub clock: Arc<dyn Clock>,
-    /// Chance.
+    /// Source of random seeds.
     pub seeds: Arc<dyn Seeds>,
-    /// Calls to sites.
+    /// Makes calls to sites.
     pub fetch: Arc<dyn Fetch>,
 }
 
-/// Begins logging as the functions do; each line is given to `lines`. Nothing happens where something logs already.
+/// Starts logging in the functions' format; each line is passed to `lines`. Does nothing if logging has already
+/// started.
 pub fn log_to(variables: &[(String, String)], lines: fn(&[u8])) {
     logs::start(variables, move || Lines(lines));
 }
@@ -47,7 +48,7 @@ impl Write for Lines {
     }
 }
 
-/// An execution environment of a function: the memory of one process of it.
+/// An execution environment of a function: the memory of one of its processes.
 pub struct Environment {
     function: &'static str,
     memory_mb: i32,
@@ -55,10 +56,10 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Starts one, with these variables. Makes no request.
+    /// Starts an environment with these variables. Makes no request.
     ///
     /// # Errors
-    /// The setting that is wrong.
+    /// The setting that is invalid.
     pub fn start(
         function: &'static str,
         memory_mb: i32,
@@ -66,16 +67,16 @@ impl Environment {
         outside: &Outside,
     ) -> Result<Environment, String> {
         let cold = Cold::over(outside, variables).map_err(|failure| failure.to_string())?;
-        // The first invocation counts as any other: the start is not measured.
+        // The start is not measured, so that the first invocation is like any other.
         cold.init();
         Ok(Environment { function, memory_mb, cold: Arc::new(cold) })
     }
 
-    /// Runs one invocation, which Lambda would end at `deadline`; the line of its metrics goes to `metrics`. Returns
-    /// the function's answer.
+    /// Runs one invocation, which Lambda would end at `deadline`. Writes its metrics line to `metrics`, and returns the
+    /// function's response.
     ///
     /// # Errors
-    /// The failure of the invocation as a whole, or the name of a function that is not run like this.
+    /// The failure of the whole invocation, or the name of a function that cannot be run here.
     pub async fn invoke(
         &self,
         event: Value,
@@ -89,7 +90,7 @@ impl Environment {
         context.env_config = Arc::new(config);
         let invocation = Invocation::begin(self.function, self.cold.clone(), &context);
         let call = invocation.call(event).await.map_err(|failure| failure.to_string())?;
-        // On the heap: together, the stages' futures are large.
+        // On the heap: these futures together are large.
         let outcome = match self.function {
             "dispatch" => Box::pin(dispatched(call)).await,
             "index" => Box::pin(indexed(call)).await,

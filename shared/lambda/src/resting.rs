@@ -1,6 +1,5 @@
-//! Mappings that rest: at each tick dispatch looks which queues are used, and switches their mappings by the rule of
-//! `curlew_policy::mapping_rest`. Nothing fails by it: what could not be seen or switched is tried again by the next
-//! tick.
+//! Disables the event source mappings of idle queues: at each tick dispatch checks the queues and switches their
+//! mappings by the rule of `curlew_policy::mapping_rest`. Errors do no harm: the next tick retries.
 
 use curlew_aws::{Jobs, MAPPINGS, Mapping, Mappings, mapping_ids};
 use curlew_model::{Millis, QueueName, Timestamp};
@@ -10,12 +9,12 @@ use curlew_ports::{Clock, PortError};
 use futures::future::join_all;
 use std::sync::{Mutex, PoisonError};
 
-/// Seconds for which a queue is not used until its mapping rests; 0 for never.
+/// Number of seconds without use after which a queue's mapping is disabled; 0 for never.
 const REST_AFTER: &str = "CURLEW_REST_AFTER";
-/// Maximum time that a tick takes for it.
+/// Maximum time that a tick spends on this.
 const MOST_TIME: Millis = Millis::from_secs(5);
 
-/// The mappings that may rest, and when.
+/// The mappings that may be disabled, and after which time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RestPlan {
     mappings: Vec<(QueueName, String)>,
@@ -23,10 +22,10 @@ pub(crate) struct RestPlan {
 }
 
 impl RestPlan {
-    /// Reads it from the environment. Without the two variables no mapping rests.
+    /// Reads the plan from the environment. Without the two variables no mapping is disabled.
     ///
     /// # Errors
-    /// Names the variable that is not understood.
+    /// The name of the invalid variable.
     pub(crate) fn read(value: impl Fn(&str) -> Option<String>) -> Result<RestPlan, String> {
         let seconds = value(REST_AFTER).unwrap_or_default();
         let seconds = if seconds.is_empty() { Ok(0) } else { seconds.parse() };
@@ -37,7 +36,7 @@ impl RestPlan {
     }
 }
 
-/// The mappings of a stack, and what this process remembers of their queues.
+/// The mappings of a stack, and this process's memory of their queues.
 pub(crate) struct Resting {
     after: Millis,
     mappings: Mappings,
@@ -51,14 +50,14 @@ struct WatchedQueue {
 }
 
 impl Resting {
-    /// Begins to watch the queues; makes no request.
+    /// Starts watching the queues; makes no request.
     pub(crate) fn new(RestPlan { mappings: ids, after }: RestPlan, mappings: Mappings, now: Timestamp) -> Resting {
         let watched = |(stage, mapping)| WatchedQueue { stage, mapping, memory: Mutex::new(QueueMemory::new(now)) };
         Resting { after, mappings, queues: ids.into_iter().map(watched).collect() }
     }
 
-    /// Looks at every queue and switches its mapping if it has to be, within a few seconds and until `until` by the
-    /// monotonic clock at most; `was_sent_to` tells which queues this tick has sent something to.
+    /// Checks every queue and switches its mapping if necessary. Takes a few seconds at most, and ends before `until`
+    /// in monotonic time. `was_sent_to` returns true for queues to which this tick has sent jobs.
     pub(crate) async fn keep(
         &self,
         jobs: &Jobs,
@@ -121,7 +120,7 @@ impl WatchedQueue {
     }
 }
 
-/// Returns the state of a mapping. AWS knows `Creating`, `Enabling`, `Disabling`, `Updating` and `Deleting` besides.
+/// Returns the state of a mapping. AWS also has `Creating`, `Enabling`, `Disabling`, `Updating` and `Deleting`.
 fn state(mapping: &Mapping) -> MappingState {
     match mapping.state.as_str() {
         "Enabled" => MappingState::On,
@@ -166,7 +165,7 @@ mod tests {
         }
     }
 
-    /// A stack without anything to do, whose one mapping is that of fetch.
+    /// A stack without work, with a mapping only for fetch.
     #[derive(Debug)]
     struct Aws(Mutex<State>);
 
@@ -174,11 +173,11 @@ mod tests {
     struct State {
         messages: u64,
         is_on: bool,
-        /// Lambda's API refuses.
+        /// True if Lambda's API refuses requests.
         refuses: bool,
-        /// Lambda's API never answers.
+        /// True if Lambda's API never responds.
         hangs: bool,
-        /// Seconds since the epoch.
+        /// Time of the last change, in seconds since the epoch.
         changed_at: i64,
         calls: Vec<String>,
     }
@@ -225,7 +224,7 @@ mod tests {
                     (200, json!({"UUID": "fetch-1", "State": name, "LastModified": state.changed_at}))
                 }
                 "" if request.method() == "PUT" => (200, json!({})),
-                // Objects: there are none.
+                // There are no objects.
                 _ => (404, json!({})),
             });
             let answer = if status == 404 {
@@ -260,14 +259,14 @@ mod tests {
                 (MAPPINGS, "fetch=fetch-1"),
                 (REST_AFTER, "1200"),
             ];
-            // The first one counts.
+            // The first value of a variable counts.
             let variables =
                 more.iter().chain(&variables).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
             let cold = Cold::over(&outside, &variables.collect::<Vec<_>>());
             Process { aws: aws.clone(), cold: Arc::new(cold.map_err(|failure| failure.to_string()).unwrap()) }
         }
 
-        /// Runs a tick, after some minutes; returns the calls to Lambda's API.
+        /// Runs a tick after some minutes; returns its calls to Lambda's API.
         async fn tick_after(&self, minutes: u64) -> Vec<String> {
             self.cold.clock.sleep(Millis::from_mins(minutes)).await;
             let call = Call {
@@ -295,7 +294,7 @@ mod tests {
         aws.state(|state| state.messages = 1);
         assert_eq!(process.tick_after(1).await, ["GET ", "PUT {\"Enabled\":true}"]);
         assert_eq!(process.tick_after(1).await, ["GET "]);
-        // Another process knows nothing of that.
+        // Another process does not know the state.
         aws.state(|state| state.is_on = false);
         let other = Process::start(&aws, &[]).await;
         assert_eq!(other.tick_after(0).await, ["GET ", "PUT {\"Enabled\":true}"]);

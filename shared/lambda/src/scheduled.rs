@@ -1,7 +1,7 @@
-//! The functions that EventBridge Scheduler wakes, or a person: dispatch, index, sample.
+//! The functions that EventBridge Scheduler or a person invokes: dispatch, index, sample.
 //!
-//! A schedule fires at least once, so each of them may run twice: a tick that has been done finds nothing due,
-//! publishing finds nothing new, and a sample is drawn once for the time that its schedule names.
+//! A schedule fires at least once, so each function may run twice: a repeated tick finds nothing due, a repeated
+//! publish finds nothing new, and a sample is drawn once for the time that the schedule states.
 
 use crate::batch::LAST_THINGS;
 use crate::failure::Failure;
@@ -19,19 +19,19 @@ use serde_json::{Value, json};
 use std::future::Future;
 use std::process::ExitCode;
 
-/// The name under which it is kept for which time a sample was drawn last.
+/// Name of the mark with the scheduled time of the last sample.
 const SAMPLE_MARK: &str = "sample";
-/// Time left to a tick of dispatch for the last list of rows, for sending their jobs and for the mark.
+/// Time reserved in a tick for the last list of rows, for sending their jobs and for the mark.
 const LAST_LIST: Millis = Millis::from_secs(10);
-/// Time that index should have left when the index is built.
+/// Minimum time that should be left to the index function when the index is built.
 const LITTLE_LEFT: Millis = Millis::from_mins(2);
 
-/// Runs dispatch: sends the jobs that are due, and gives back what was parked.
+/// Runs dispatch: sends the jobs that are due, and releases parked jobs.
 pub async fn dispatch() -> ExitCode {
     serve("dispatch", dispatched).await
 }
 
-/// Runs index: publishes what is new, or merges what is old.
+/// Runs index: publishes new records, or merges the indexes of older years.
 pub async fn index() -> ExitCode {
     serve("index", indexed).await
 }
@@ -60,20 +60,20 @@ pub(crate) async fn sampled(call: Call) -> Result<Answer<Value>, Failure> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}
 
-/// Request to the index function; without anything, new records are published.
+/// Request to the index function; an empty one publishes new records.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct IndexEvent {
-    /// Refresh this year.
+    /// Year to refresh.
     year: Option<Year>,
-    /// One of the two schedules.
+    /// Task of one of the two schedules.
     what: Option<What>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum What {
-    /// Publish the new records of the current year, and those of the last hours of the one before.
+    /// Publish the new records of the current year, and those of the last hours of the previous year.
     Publish,
     /// Merge the indexes of older years.
     Archive,
@@ -94,20 +94,20 @@ async fn tick(call: &Call, meant_for: Option<Timestamp>) -> Result<Value, Failur
     cold.check_version().await?;
     let program = cold.program(&in_force.settings, call.meter.clone())?;
     let jobs = cold.store.jobs();
-    // Boxed, so that the future of a tick stays small.
+    // On the heap, so that the future of a tick stays small.
     let release = Box::pin(jobs.release_parked(program.ports.marks.as_ref(), cold.clock.now()));
     let until = call.deadline.saturating_sub(LAST_THINGS).saturating_sub(LAST_LIST);
     let (released, sent) = program.crawler.dispatch.tick_after(release, TickLimits::until(until)).await;
-    // Whatever has failed, messages may wait.
+    // Even if sending failed, messages may be waiting.
     let was_sent_to = |stage: QueueName| match (stage, &sent) {
         (QueueName::Discover, Ok(sent)) => sent.discoveries > 0,
         (QueueName::Poll, Ok(sent)) => sent.polls > 0,
-        // Parked jobs are seen when their queue is counted.
+        // Released jobs are seen when their queue is counted.
         _ => false,
     };
     let until = call.deadline.saturating_sub(LAST_THINGS.saturating_mul(2));
     cold.resting().keep(&jobs, cold.clock.as_ref(), until, was_sent_to).await;
-    // Boxed like the release.
+    // On the heap, for the same reason as the release.
     Box::pin(cold.queue_watch.look(&jobs, &call.meter, cold.clock.now())).await;
     let sent = sent?;
     let released = released.map_err(StageError::from)?;
@@ -158,7 +158,7 @@ async fn recheck(call: &Call, event: SampleEvent, meant_for: Option<Timestamp>) 
         if last.is_some_and(|last| last >= time) {
             return Ok(json!({ "pages": 0, "done_before": true }));
         }
-        // First the mark: a sample that fails is one day without re-checks, one that is drawn twice is many calls.
+        // The mark comes first: a failed sample is a day without re-checks, but a repeated one is many calls.
         match marks.swap(SAMPLE_MARK, seen, time).await {
             Ok(_) => {}
             Err(PortError::Conflict) => return Ok(json!({ "pages": 0, "done_before": true })),
@@ -167,7 +167,7 @@ async fn recheck(call: &Call, event: SampleEvent, meant_for: Option<Timestamp>) 
     }
     let Sampled { indexed: pages, second_looks } = program.recheck(event.count).await?;
     tracing::info!(pages, second_looks, "a sample of pages is re-checked");
-    // For the status page. Whatever becomes of it, the sample is drawn, and must not be drawn again.
+    // This is for the status page. Its failure must not fail the invocation, since the sample must not be repeated.
     let left = call.deadline.saturating_sub(cold.clock.monotonic()).saturating_sub(LAST_THINGS.saturating_mul(2));
     tokio::select! {
         kept = program.desk.stats.keep() => match kept {
@@ -184,13 +184,13 @@ fn paused() -> Value {
     json!({ "paused": true })
 }
 
-/// Ends work that would outlast the invocation. All of it may be done again: what was done is found done. Does none of
-/// it if the version of the stack is a later one.
+/// Cancels work that would outlast the invocation; a later invocation can repeat it safely. Refuses all work if the
+/// stack has a newer version.
 async fn in_time(call: &Call, work: impl Future<Output = Result<Value, Failure>>) -> Result<Answer<Value>, Failure> {
     if let Some(why) = &call.refusal {
         return Err(Failure::Version(why.clone()));
     }
-    // On the heap: together, the stages' futures are large.
+    // On the heap: these futures together are large.
     let work = Box::pin(work);
     let clock = &call.cold.clock;
     let left = call.deadline.saturating_sub(clock.monotonic()).saturating_sub(LAST_THINGS);
@@ -202,7 +202,7 @@ async fn in_time(call: &Call, work: impl Future<Output = Result<Value, Failure>>
     }
 }
 
-/// EventBridge's envelope around an event, unless the schedule has an input of its own.
+/// EventBridge's envelope of an event; absent if the schedule has an input of its own.
 #[derive(Deserialize)]
 struct Envelope {
     #[serde(rename = "detail-type")]
@@ -213,11 +213,11 @@ struct Envelope {
     detail: Value,
 }
 
-/// An event, and the time that its schedule meant it for, if it says so: as `time` beside the other fields, or in
-/// EventBridge's own envelope.
+/// Returns an event, and the scheduled time if the payload has it: as `time` among the event's fields, or in
+/// EventBridge's envelope.
 ///
 /// # Errors
-/// If it has a field that nobody knows, or one with a wrong value.
+/// An unknown field, or an invalid value.
 pub(crate) fn read<E: DeserializeOwned>(payload: &Value) -> Result<(E, Option<Timestamp>), Failure> {
     let wrong = |e: serde_json::Error| Failure::Event(format!("the event is not understood: {e}"));
     let (mut fields, mut time) = (payload.clone(), None);
@@ -225,7 +225,7 @@ pub(crate) fn read<E: DeserializeOwned>(payload: &Value) -> Result<(E, Option<Ti
         let envelope: Envelope = serde_json::from_value(fields).map_err(wrong)?;
         tracing::debug!(source = envelope.source, "the event came in EventBridge's envelope");
         time = Some(envelope.time);
-        // EventBridge Scheduler writes the detail as text.
+        // EventBridge Scheduler sends the detail as text.
         fields = match envelope.detail {
             Value::Null => json!({}),
             Value::String(text) => serde_json::from_str(&text).map_err(wrong)?,
@@ -235,7 +235,7 @@ pub(crate) fn read<E: DeserializeOwned>(payload: &Value) -> Result<(E, Option<Ti
         time = Some(serde_json::from_value(given).map_err(wrong)?);
     }
     if !fields.is_object() {
-        // A list would be read as the values of the fields in their order.
+        // Serde would read a list as the values of the fields in order.
         return Err(Failure::Event("the event is not understood: it is no JSON object".into()));
     }
     Ok((serde_json::from_value(fields).map_err(wrong)?, time))

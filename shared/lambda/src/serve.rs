@@ -1,4 +1,4 @@
-//! From the start of the process to its invocations, and the one line that each of them leaves in the log.
+//! Runs a process from its start through its invocations, and writes one log line for each of them.
 
 use crate::batch::Summary;
 use crate::cold::Cold;
@@ -17,40 +17,40 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Exit code of a process whose pool is worn out.
+/// Exit code of a process whose thread pool is worn out.
 const WORN_OUT: i32 = 1;
 
 /// An invocation.
 pub(crate) struct Call {
     pub(crate) cold: Arc<Cold>,
     pub(crate) in_force: Arc<InForce>,
-    /// Reason for refusing all work, if a later program has written the stack.
+    /// Reason for refusing all work, if a newer program has written the stack.
     pub(crate) refusal: Option<String>,
     pub(crate) payload: Value,
-    /// End of the invocation, by the monotonic clock.
+    /// End of the invocation, in monotonic time.
     pub(crate) deadline: Millis,
     pub(crate) meter: Arc<Meter>,
 }
 
-/// Result of an invocation: the answer, and for queues how the messages ended.
+/// Result of an invocation: the response, and the outcome of a batch's messages.
 pub(crate) struct Answer<R> {
     pub(crate) response: R,
     pub(crate) summary: Summary,
 }
 
 impl<R> Answer<R> {
-    /// An answer that is not about messages.
+    /// Creates an answer without messages.
     pub(crate) fn new(response: R) -> Answer<R> {
         Answer { response, summary: Summary::default() }
     }
 
-    /// Returns the same answer as the reply to an event that asks for work.
+    /// Wraps the response in [`Reply::Work`].
     fn into_work(self) -> Answer<Reply<R>> {
         Answer { response: Reply::Work(self.response), summary: self.summary }
     }
 }
 
-/// Runs a function until Lambda ends it: hands each event to `act`, with the settings in force.
+/// Runs a function until Lambda ends it: passes each event to `act`, with the settings in force.
 pub(crate) async fn serve<R, F, Fut>(function: &'static str, act: F) -> ExitCode
 where
     R: Serialize,
@@ -80,7 +80,7 @@ where
     ended(lambda_runtime::run(service_fn(handler)).await)
 }
 
-/// Runs the cold start; its errors are reported to the log and to Lambda.
+/// Runs the cold start; reports its errors to the log and to Lambda.
 pub(crate) async fn start() -> Option<Arc<Cold>> {
     let began = Instant::now();
     let environment = environment();
@@ -95,7 +95,7 @@ pub(crate) async fn start() -> Option<Arc<Cold>> {
     }
 }
 
-/// Lambda's runtime API does not answer any more: the process ends, and Lambda starts a new one.
+/// Returns the exit code. After an error of Lambda's runtime API the process exits, and Lambda starts a new one.
 pub(crate) fn ended(ran: Result<(), lambda_runtime::Error>) -> ExitCode {
     match ran {
         Ok(()) => ExitCode::SUCCESS,
@@ -106,14 +106,14 @@ pub(crate) fn ended(ran: Result<(), lambda_runtime::Error>) -> ExitCode {
     }
 }
 
-/// Variables that are no text are none of ours.
+/// Skips variables that are not valid UTF-8, since Curlew has none.
 fn environment() -> Vec<(String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect()
 }
 
-/// An invocation, from its first moment to the line that it leaves.
+/// An invocation, from its start to its log line.
 pub(crate) struct Invocation {
     function: &'static str,
     cold: Arc<Cold>,
@@ -123,7 +123,7 @@ pub(crate) struct Invocation {
     began: Instant,
     processor: Millis,
     init: Option<Duration>,
-    /// Calls that tables had refused before.
+    /// Number of throttled calls to tables before this invocation.
     throttled: u64,
     meter: Arc<Meter>,
 }
@@ -160,14 +160,14 @@ impl Invocation {
         }
     }
 
-    /// Returns what the stack states, read side by side: the settings in force, and the reason for refusing all work,
-    /// if there is one.
+    /// Reads two parts of the stack concurrently: the settings in force, and the reason for refusing all work, if there
+    /// is one.
     async fn read(&self) -> Result<(Arc<InForce>, Option<String>), Failure> {
         let (in_force, refusal) = tokio::join!(self.in_force(), self.cold.refusal());
         Ok((in_force?, refusal))
     }
 
-    /// Returns the settings in force, and counts if they are not those that the stack states.
+    /// Returns the settings in force, and records if they are not those of the stack's file.
     async fn in_force(&self) -> Result<Arc<InForce>, Failure> {
         let in_force = self.cold.settings.current().await?;
         if in_force.is_rejected {
@@ -180,7 +180,7 @@ impl Invocation {
         self.end_with(outcome, &mut std::io::stdout().lock())
     }
 
-    /// Ends it, and writes the line of its metrics.
+    /// Ends the invocation, and writes the line of its metrics.
     pub(crate) fn end_with<R>(
         self,
         outcome: Result<Answer<R>, Failure>,
@@ -194,7 +194,7 @@ impl Invocation {
         self.meter.note_trouble(Trouble::NothingAccepted, self.cold.rejected_in_a_row(&self.meter.counts()));
         let given_up = summary.given_up as u64;
         if let Some(line) = self.meter.line(&self.cold.stack, self.function, given_up, self.cold.clock.now()) {
-            // CloudWatch takes metrics only from lines that are theirs alone.
+            // CloudWatch extracts metrics only from lines that contain nothing else.
             let _ = writeln!(metrics, "{line}");
         }
         self.log(&summary, outcome.as_ref().err());

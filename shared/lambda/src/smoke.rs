@@ -1,4 +1,4 @@
-//! The smoke test of a deployed function: an event that it answers without any work.
+//! The smoke test of a deployed function: an event that it answers without doing any work.
 
 use crate::failure::Failure;
 use crate::in_force::InForce;
@@ -12,21 +12,21 @@ struct SmokeEvent {
     smoke: bool,
 }
 
-/// The answer of a function to its smoke test: it has started, and read the settings in force.
+/// Response to the smoke test: the function has started, and read the settings in force.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Smoke {
     function: &'static str,
     /// Version of the program.
     version: &'static str,
-    /// True if it uses the last good settings, since those that the stack states cannot be used.
+    /// True if the function uses the last valid settings because the stack's file is invalid.
     settings_rejected: bool,
     paused: bool,
-    /// True if it says to sites who calls them.
+    /// True if the function names a contact to sites.
     has_contact: bool,
 }
 
 impl Smoke {
-    /// The answer of a function with these settings.
+    /// Creates the response of a function with these settings.
     pub(crate) fn new(function: &'static str, in_force: &InForce) -> Smoke {
         Smoke {
             function,
@@ -38,20 +38,20 @@ impl Smoke {
     }
 }
 
-/// The answer of an invocation.
+/// Response of an invocation.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum Reply<R> {
-    /// To a smoke test.
+    /// Response to a smoke test.
     Smoke(Smoke),
-    /// To any other event.
+    /// Response to any other event.
     Work(R),
 }
 
-/// True if an event asks for a smoke test.
+/// True if an event requests a smoke test.
 ///
 /// # Errors
-/// If it does so in a form that nobody knows.
+/// If the request has an unknown form.
 pub(crate) fn is_asked(payload: &Value) -> Result<bool, Failure> {
     if payload.get("smoke").is_none() {
         return Ok(false);

@@ -1,5 +1,5 @@
-//! The stack's queues behind a batch, and how often a process died while it ran a message's job alone. A process that
-//! dies tells nothing, so that is written down before the job begins, and taken back when the job has returned.
+//! The stack's queues for a batch, and a count of processes that died while they ran a message's job alone. A process
+//! cannot report its own death, so the count goes up before the job starts and down after it returns.
 
 use crate::batch::{Message, MessageQueue};
 use async_trait::async_trait;
@@ -9,11 +9,11 @@ use curlew_model::{Job, QueueName, Timestamp};
 use curlew_ports::{Blobs, PortError, Queue};
 use std::sync::Arc;
 
-/// Prefix of the keys. It lies below the claims, which every queue's function may read and write, and which a lifecycle
-/// rule deletes when no message can be as old any more.
+/// Prefix of the keys. It is below the claims, which all queue functions may read and write, and which a lifecycle rule
+/// deletes once no message can be that old.
 const PREFIX: &str = "claims/deaths/";
 
-/// The queue that wakes a function.
+/// The queue that invokes a function.
 pub(crate) struct SqsQueue {
     pub(crate) stage: QueueName,
     pub(crate) jobs: Arc<Jobs>,
@@ -59,7 +59,7 @@ impl MessageQueue for SqsQueue {
 pub(crate) struct Deaths(pub(crate) Arc<dyn Blobs>);
 
 impl Deaths {
-    /// Returns the count of a message; one that cannot be read is none.
+    /// Returns the count of a message; 0 if its object is invalid.
     pub(crate) async fn count(&self, message: &str) -> Result<u32, PortError> {
         let count = self.0.get(&format!("{PREFIX}{message}")).await?;
         Ok(count.and_then(|count| std::str::from_utf8(&count.bytes).ok()?.parse().ok()).unwrap_or(0))

@@ -1,5 +1,5 @@
-//! The model that looks at pictures, in the stack's bucket: extract reads it when it starts, and again if its card
-//! changes. Other functions have no model, and are linked without what runs one.
+//! The image model in the stack's bucket: extract reads it at its start, and again if its card changes. Other functions
+//! have no model, and are linked without its runtime.
 
 use crate::failure::Failure;
 use crate::in_force::InForce;
@@ -13,32 +13,32 @@ use curlew_screen::image::ImageClassifier;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// Maximum size of a model in bytes: it takes up to three times as much memory while it is loaded.
+/// Maximum size of a model in bytes: loading takes up to three times as much memory.
 const MAX_MODEL: u64 = 64 << 20;
-/// Interval at which the card is looked at.
+/// Interval at which the card is checked.
 const LOOK_EVERY: Millis = Millis::from_mins(1);
 
-/// The model of a process.
+/// The model in this process.
 #[derive(Default)]
 pub(crate) struct StackModel(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
-    /// Time of the last look at the card, by the monotonic clock.
+    /// Monotonic time of the last check of the card.
     looked_at: Option<Millis>,
     /// Tag of the card.
     card: Option<Tag>,
     eye: Option<Arc<dyn ImageClassifier>>,
-    /// Settings as they were read, and the same with the model: made once, since they remember pictures.
+    /// Settings as read, and a copy with the model. The copy is made once, since it remembers images.
     read: Option<Arc<InForce>>,
     judging: Option<Arc<InForce>>,
 }
 
 impl StackModel {
-    /// Returns the settings in force with the model, if there is one and they do not state what looks at pictures.
+    /// Returns the settings in force with the stack's model, unless there is none or they choose another classifier.
     ///
     /// # Errors
-    /// If the model cannot be read or used: pages wait, rather than be judged without it.
+    /// If the model cannot be read or used: pages wait instead of being judged without it.
     pub(crate) async fn over(
         &self,
         blobs: &dyn Blobs,
@@ -75,7 +75,7 @@ fn key(file: &str) -> String {
     format!("{STACK_MODEL}{file}")
 }
 
-/// Reads the model of a card, and tries it out.
+/// Reads the model that a card describes, and tests it.
 async fn load(blobs: &dyn Blobs, card: &Bytes) -> Result<Arc<dyn ImageClassifier>, Failure> {
     let unusable = |why: String| Failure::Settings(format!("the model in {STACK_MODEL} cannot be used: {why}"));
     let text = std::str::from_utf8(card).ok().filter(|text| text.len() as u64 <= MAX_CARD_BYTES);

@@ -1,10 +1,10 @@
-//! The version of the stack's rows and objects: an earlier program must not change what a later one has written. Every
-//! function reads it beside the settings ([`crate::in_force`]), at its first invocation and then at most once a minute,
-//! and refuses its work if a later program has written the stack.
+//! The version of the stack's rows and objects: an earlier program must not change data of a later one. Every function
+//! reads the version together with the settings ([`crate::in_force`]), at its first invocation and then at most once a
+//! minute, and refuses all work if a newer program has written the stack.
 //!
-//! To read it at the start alone would not do: while a release takes over bit by bit, and after one that is taken back,
-//! processes are invoked that began before it. It is an item of a table and no object, since half a read unit costs a
-//! sixth of a GET.
+//! Reading it only at the start is not enough: during a gradual deployment, and after a rollback, processes that
+//! started earlier are still invoked. The version is an item of a table instead of an object, since half a read unit
+//! costs a sixth of a GET request.
 
 use curlew_model::Millis;
 use curlew_ports::PortError;
@@ -12,19 +12,19 @@ use curlew_ports::stage::with_causes;
 use std::future::Future;
 use tokio::sync::Mutex;
 
-/// Interval at which it is read.
+/// Interval at which the version is read.
 const READ_EVERY: Millis = Millis::from_mins(1);
 
-/// Decision of the last reading.
+/// Decision of the last check.
 #[derive(Default)]
 pub(crate) struct VersionCheck {
-    /// Monotonic time of the reading, and the reason for refusing all work, if there is one.
+    /// Monotonic time of the check, and the reason for refusing all work, if there is one.
     last: Mutex<Option<(Millis, Option<String>)>>,
 }
 
 impl VersionCheck {
     /// Returns the reason for refusing all work, if there is one. `now` is monotonic time. `read` is awaited only if
-    /// the last reading is a minute old.
+    /// the last check is at least a minute old.
     pub(crate) async fn refusal(
         &self,
         now: Millis,
@@ -41,9 +41,8 @@ impl VersionCheck {
     }
 }
 
-/// Decides from a reading of the version, and from the decision before it. A version that cannot be read changes
-/// nothing: what is out of reach then are the rows themselves, so that work on them fails anyway, and a search needs
-/// none.
+/// Decides from the result of reading the version, and from the previous decision. A failed read changes nothing: the
+/// rows are then unreachable too, so work on them fails anyway, and a search needs no rows.
 fn decide(read: Result<(), PortError>, before: Option<String>) -> Option<String> {
     match read {
         Ok(()) => None,

@@ -1,4 +1,4 @@
-//! The status of a deployed stack, without reading whole tables.
+//! The status of a deployed stack, without scans of whole tables.
 
 use async_trait::async_trait;
 use curlew_catalog::indexed_years::indexed_years;
@@ -10,8 +10,8 @@ use curlew_ports::{Blobs, Clock, Inbox, PortError};
 use curlew_web::{QueueStatus, StatusSource, SystemStatus};
 use std::sync::Arc;
 
-/// Status from the manifests and the queues, and the numbers counted last: counting rows would read whole tables each
-/// time that anybody asks. A part that cannot be read is left out, except for the index.
+/// Reads the status from the manifests, the queues and the stored counts: counting rows would scan whole tables for
+/// each request. A part that cannot be read is left out, except for the index.
 pub(crate) struct StoredStatus {
     pub(crate) blobs: Arc<dyn Blobs>,
     pub(crate) inbox: Arc<dyn Inbox>,

@@ -1,19 +1,19 @@
-//! The end of an invocation. Pure.
+//! The deadline of an invocation. Pure.
 
 use crate::failure::Failure;
 use curlew_model::{Millis, Timestamp};
 
-/// The longest that a function may run, by Lambda's quotas, and a little for clocks that differ.
+/// Maximum duration of a function by Lambda's quotas, with a margin for clock differences.
 const LONGEST: Millis = Millis::from_mins(16);
-/// Deadlines before this are no instants: local runtimes without a limit of time give a small number.
+/// Smaller deadlines are not instants: local runtimes without a time limit give a small number.
 const FIRST_DEADLINE: Timestamp = Timestamp::from_millis(1_000_000_000_000);
-/// Assumed duration of an invocation whose end nobody states.
+/// Assumed duration of an invocation without a stated deadline.
 const UNKNOWN: Millis = Millis::from_mins(5);
 
-/// The deadline by the monotonic clock. From here on the wall clock may jump.
+/// Converts the deadline to monotonic time, since the wall clock may jump later.
 ///
 /// # Errors
-/// If this machine's clock and Lambda's disagree: by a wrong clock visits would be ended from outside, or never begun.
+/// If the clocks of this machine and Lambda disagree: visits would be killed, or never start.
 pub(crate) fn deadline(given: u64, now: Timestamp, monotonic: Millis) -> Result<Millis, Failure> {
     let given = Timestamp::from_millis(i64::try_from(given).unwrap_or(i64::MAX));
     if given < FIRST_DEADLINE {

@@ -1,15 +1,15 @@
-//! Resource usage of this process, as the kernel counts it (clock_gettime(2), proc(5)).
+//! Resource usage of this process as counted by the kernel (clock_gettime(2), proc(5)).
 
 use curlew_app::kernel_time;
 use curlew_model::Millis;
 use rustix::time::ClockId;
 
-/// The processor time of all threads so far, in user mode and in the kernel.
+/// Returns the processor time of all threads so far, in user and kernel mode.
 pub(crate) fn processor_time() -> Millis {
     kernel_time(ClockId::ProcessCPUTime)
 }
 
-/// The most memory that was resident at once so far, in KiB. Nothing where there is no `/proc`.
+/// Returns the peak resident memory in KiB; 0 without `/proc`.
 pub(crate) fn peak_memory_kb() -> u64 {
     std::fs::read_to_string("/proc/self/status").ok().and_then(|text| peak(&text)).unwrap_or_default()
 }

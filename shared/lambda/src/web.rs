@@ -1,4 +1,4 @@
-//! The function behind the search page's URL: the router of `curlew-web`, as it is.
+//! The function behind the search page's URL: the unchanged router of `curlew-web`.
 
 use crate::cold::Cold;
 use crate::failure::Failure;
@@ -23,12 +23,12 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 use tower::ServiceExt;
 
-/// Seconds after which a browser may ask again that was refused: about the time that a release takes over bit by bit.
+/// Seconds until a refused browser should retry: about the duration of a gradual deployment.
 const COME_AGAIN_S: u32 = 600;
 
-/// Header by which the CDN in front of the page shows the secret of `[web] front_secret`.
+/// Header in which the CDN sends the secret `[web] front_secret`.
 const FRONT: &str = "x-curlew-front";
-/// Header in which CloudFront states the address and the port of its caller.
+/// Header in which CloudFront states the address and port of its caller.
 const VIEWER: &str = "cloudfront-viewer-address";
 
 /// Runs the search page behind a function URL (payload format 2.0).
@@ -38,39 +38,39 @@ pub async fn web() -> ExitCode {
         if let Some(why) = call.refusal {
             return Ok(Answer::new(refusal(&why)));
         }
-        // Not at the start: settings and secret are in the bucket, and a start makes no request.
+        // Opened here and not at the start: settings and secret are in the bucket, and a cold start makes no request.
         let opened = opened_for(&call.cold, call.in_force.clone(), opened).await?;
         answered(&opened.pages, call.payload).await.map(Answer::new)
     })
     .await
 }
 
-/// The search page with some settings.
+/// The search page with the settings it was opened with.
 #[derive(Clone)]
 struct Opened {
     of: Arc<InForce>,
     pages: Pages,
 }
 
-/// The pages, and the way to them.
+/// The pages, and the condition for access to them.
 #[derive(Clone)]
 struct Pages {
     router: axum::Router,
-    /// The secret of the CDN, through which all callers must come if there is one.
+    /// The CDN's secret. If it is set, all callers must come through the CDN.
     front: Option<Arc<str>>,
 }
 
-/// Answer of the function, as Lambda passes it on.
+/// Response of the function, as Lambda passes it on.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum WebAnswer<P> {
-    /// To a request to its URL.
+    /// Response to a request.
     Page(P),
-    /// To a request to its URL, while all work is refused.
+    /// Response to a request while all work is refused.
     Refusal(Value),
 }
 
-/// Returns the page for these settings: the one of the last invocation, unless they have changed.
+/// Returns the page for these settings; reuses that of the last invocation if they have not changed.
 async fn opened_for(cold: &Cold, in_force: Arc<InForce>, opened: &Mutex<Option<Opened>>) -> Result<Opened, Failure> {
     let mut opened = opened.lock().await;
     if let Some(known) = opened.as_ref().filter(|known| Arc::ptr_eq(&known.of, &in_force)) {
@@ -90,7 +90,7 @@ async fn answered(pages: &Pages, event: Value) -> Result<WebAnswer<impl Serializ
     page.call(LambdaEvent::new(request, Context::default())).await.map(WebAnswer::Page)
 }
 
-/// Returns the answer to a browser while all work is refused: it says when to come again.
+/// Returns the response to a browser while all work is refused, with the time to retry.
 fn refusal<P>(why: &str) -> WebAnswer<P> {
     tracing::error!(error = why, "all work is refused; the page answers 503");
     let headers = json!({
@@ -117,19 +117,19 @@ async fn answer(pages: Pages, mut request: Request) -> Result<http::Response<axu
     pages.router.oneshot(request).await.map_err(|never| match never {})
 }
 
-/// True if a request shows the secret of the CDN. All bytes are compared, so that the time says nothing about them.
+/// True if a request has the CDN's secret. Compares all bytes, so that the duration reveals nothing.
 fn shows(request: &Request, front: &str) -> bool {
     let shown = request.headers().get(FRONT).map(http::HeaderValue::as_bytes).unwrap_or_default();
     shown.len() == front.len() && shown.iter().zip(front.bytes()).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
 
-/// Returns the caller as CloudFront saw it.
+/// Returns the caller's address according to CloudFront.
 fn viewer(request: &Request) -> Option<IpAddr> {
     let (address, _port) = request.headers().get(VIEWER)?.to_str().ok()?.rsplit_once(':')?;
     address.trim_matches(['[', ']']).parse().ok()
 }
 
-/// Returns the caller as Lambda saw it, which no header can change.
+/// Returns the caller's address according to Lambda, which no header can change.
 fn caller(request: &Request) -> Option<IpAddr> {
     match request.request_context_ref()? {
         RequestContext::ApiGatewayV2(context) => context.http.source_ip.as_deref()?.parse().ok(),
@@ -150,7 +150,7 @@ async fn open(cold: &Cold, settings: &Settings) -> Result<axum::Router, Failure>
     Ok(routed(&program, settings.pages(secret)))
 }
 
-/// Returns the pages. Which names lead to them is for the function's URL to say.
+/// Returns the router. It accepts all host names, since the function's URL decides which names lead here.
 fn routed(program: &Program, settings: PageSettings) -> axum::Router {
     router(services(program), PageSettings { any_host: true, ..settings })
 }
@@ -169,7 +169,7 @@ mod tests {
     use crate::tests::world::TestWorld;
     use curlew_model::QueueName;
 
-    /// Returns the members of a page's answer that a caller sees.
+    /// Returns the visible parts of a page's response.
     async fn asked(pages: &Pages, event: Value) -> (u64, String) {
         let answer = answered(pages, event).await.unwrap_or_else(|e| panic!("{e}"));
         let answer = serde_json::to_value(&answer).unwrap();

@@ -3,72 +3,72 @@
 use crate::{Slot, SourceKey, Timestamp, packed};
 use serde::{Deserialize, Serialize};
 
-/// A backfill: what it is to find, how far it has come, and where it goes on.
+/// A backfill: its target, its progress and its next step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Backfill {
     /// Key made from the address of the site or feed.
     pub key: SourceKey,
-    /// Minute of the cycle at which it is examined, should its next step have been lost.
+    /// Minute of the cycle at which dispatch examines the backfill, in case its next step was lost.
     pub slot: Slot,
     /// Address of the site or feed whose back catalogue is read.
     pub url: String,
     /// Key of the row of that site or feed.
     pub of: SourceKey,
-    /// Earliest date of wanted pages; pages without a date are wanted.
+    /// Earliest date of a wanted page. Pages without a date are wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// Maximum number of pages that are sent to be fetched.
+    /// Maximum number of pages to send to the `fetch` queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// True if a person asked for this one, so that sitemaps are read if the feeds name no older documents.
+    /// True if a person asked for this backfill. Sitemaps are then read if the feeds name no older documents.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asked: bool,
     /// State of the backfill.
     pub state: BackfillState,
-    /// Number of steps so far; a job of an earlier step is void.
+    /// Number of steps so far. A job of an earlier step is void.
     #[serde(default)]
     pub step: u32,
-    /// Instant before which the next step does not begin.
+    /// Instant before which the next step does not start.
     pub due: Timestamp,
-    /// Instant up to which the budget is used by an even spread over the day; it lags behind if nothing ran.
+    /// Instant up to which the daily budget is used if spread evenly over the day. It falls behind while nothing runs.
     pub paced: Timestamp,
-    /// Reason why the next step has to wait, in words.
+    /// Reason why the next step has to wait, in words for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Reason why the archive read last ended, or a document was left out, in words.
+    /// Reason why the last archive ended, or why a document was skipped, in words for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
-    /// Number of steps in a row that came to nothing.
+    /// Number of consecutive failed steps.
     #[serde(default)]
     pub failures: u32,
-    /// Phase, which tells the sort of documents that comes next.
+    /// Current phase, which determines the kind of the next document.
     #[serde(default)]
     pub phase: BackfillPhase,
-    /// The next document; it is read before anything that the lists contain.
+    /// The next document. It is read before the contents of `lists`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<BackfillDocument>,
-    /// Lists of addresses that are left; the last one is used first.
+    /// Remaining lists of addresses. The last list is used first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lists: Vec<AddressList>,
-    /// Hashes of addresses and contents of the documents read last, newest first, by which circles are recognized.
+    /// Hashes of the addresses and contents of recently read documents, newest first, to detect loops.
     #[serde(default, with = "packed::keys", skip_serializing_if = "Vec::is_empty")]
     pub visited: Vec<u64>,
-    /// True once a feed has led to an older document, or has stated that it is complete.
+    /// True once a feed has linked to an older document, or has declared itself complete.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_archive: bool,
-    /// Number of documents read, those of failed calls included.
+    /// Number of documents read, including those of failed calls.
     #[serde(default)]
     pub documents: u32,
-    /// Number of addresses found in them that are wanted.
+    /// Number of wanted addresses found in these documents.
     #[serde(default)]
     pub found: u64,
-    /// Number of pages sent to be fetched; the others were known already.
+    /// Number of pages sent to the `fetch` queue. The others were already known.
     #[serde(default)]
     pub sent: u64,
 }
 
 impl Backfill {
-    /// Returns a backfill that has not begun, of the site or feed at this address.
+    /// Creates a backfill, not yet begun, of the site or feed at this address.
     pub fn new(key: SourceKey, slot: Slot, feed: SourceKey, url: String, now: Timestamp) -> Backfill {
         Backfill {
             key,
@@ -101,30 +101,30 @@ impl Backfill {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum BackfillState {
-    /// There is more to read.
+    /// Documents or pages are left to read.
     Running,
     /// The back catalogue was read to its end.
     Done {
-        /// Kind of end, in words.
+        /// How it ended, in words for people.
         reason: String,
     },
     /// The back catalogue cannot be read further.
     GivenUp {
-        /// Obstacle, in words.
+        /// Reason, in words for people.
         reason: String,
     },
 }
 
-/// Sources of documents that a backfill goes through, one after the other.
+/// Phases of a backfill, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BackfillPhase {
     /// The feeds are not known yet.
     #[default]
     Begin,
-    /// The archives of these feeds follow.
+    /// The archives of these feeds are still to be read.
     Feeds(Vec<SourceKey>),
-    /// Nothing follows but what is already listed.
+    /// Only addresses that are already listed remain.
     Rest,
 }
 
@@ -138,7 +138,7 @@ pub struct BackfillDocument {
     pub kind: DocumentKind,
 }
 
-/// Kind of a document that lists pages, and its place among others.
+/// Kind of a document that lists pages, with its position in the archive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum DocumentKind {
@@ -146,19 +146,19 @@ pub enum DocumentKind {
     Feed {
         /// Key of the feed's row.
         feed: SourceKey,
-        /// Number of the document; 1 is the feed itself.
+        /// Number of the document in the archive; 1 is the feed itself.
         number: u32,
-        /// Number of entries in the documents before it.
+        /// Number of entries in all earlier documents.
         entries: u32,
-        /// Number of documents in a row before it that brought nothing new.
+        /// Number of documents directly before this one that had no new entries.
         barren: u32,
-        /// Date of the oldest entry in the documents before it.
+        /// Date of the oldest entry in all earlier documents.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         oldest: Option<Timestamp>,
     },
     /// A sitemap, or an index of sitemaps.
     Sitemap {
-        /// Number of indexes above it.
+        /// Number of sitemap indexes above it.
         depth: u8,
     },
 }
@@ -168,13 +168,13 @@ pub enum DocumentKind {
 pub struct AddressList {
     /// Key of the object.
     pub object: String,
-    /// Number of addresses that are done.
+    /// Number of addresses already processed.
     pub done: u32,
-    /// Number of all addresses.
+    /// Total number of addresses.
     pub count: u32,
-    /// Kind of what was listed.
+    /// Kind of the listed addresses.
     pub of: Listed,
-    /// Document that is read once all of them are done.
+    /// Document to read once the list is finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub then: Option<BackfillDocument>,
 }
@@ -183,13 +183,13 @@ pub struct AddressList {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Listed {
-    /// Pages; the feed that named them, if one did.
+    /// Pages, with the feed that named them, if any.
     Pages(Option<SourceKey>),
-    /// Sitemaps, with this number of indexes above them.
+    /// Sitemaps, with the number of sitemap indexes above them.
     Sitemaps(u8),
 }
 
-/// A backfill as it is shown to people.
+/// Summary of a backfill for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackfillLine {
     /// Address of the site or feed.
@@ -199,19 +199,19 @@ pub struct BackfillLine {
     pub state: BackfillState,
     /// Number of documents read.
     pub documents: u32,
-    /// Number of addresses found in them.
+    /// Number of wanted addresses found in these documents.
     pub found: u64,
-    /// Number of pages sent to be fetched.
+    /// Number of pages sent to the `fetch` queue.
     pub sent: u64,
-    /// Estimate of the days left, while it runs.
+    /// Estimated number of days left, while the backfill runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub days: Option<u64>,
-    /// True if it may take longer: how long an archive is shows only at its end.
+    /// True if `days` is a lower bound: the length of an archive is known only at its end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_least: bool,
-    /// Instant before which the next step does not begin.
+    /// Instant before which the next step does not start.
     pub due: Timestamp,
-    /// Reason why it has to wait, in words.
+    /// Reason why the next step has to wait, in words for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

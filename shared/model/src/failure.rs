@@ -1,13 +1,13 @@
-//! Reasons why a site could not be examined, for the person who named it.
+//! Reasons why a site could not be examined, shown to the person who named it.
 
 use crate::Millis;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Failure of the last discovery of a site, or of a call that did not reach its server.
+/// Failure of a site's last discovery, or of a call that did not reach its server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// Kind of failure, from which the remedy follows.
+    /// Kind of failure, which determines the remedy.
     pub cause: FailureCause,
     /// Description of the failure; it may quote the server.
     pub detail: String,
@@ -43,11 +43,11 @@ pub enum FailureCause {
     ConnectionRefused,
     /// The TLS handshake failed.
     Tls,
-    /// The connection was not made in time.
+    /// The connection timed out.
     Timeout,
-    /// The server was not reached for another reason.
+    /// The server could not be reached for another reason.
     Network,
-    /// The server was reached, but its answer did not come, was cut short, exceeded a limit or was not HTTP.
+    /// The server was reached, but its answer was missing, truncated, over a limit or not HTTP.
     Broken,
     /// The server answered with a status other than 200.
     Status,
@@ -55,9 +55,9 @@ pub enum FailureCause {
     Redirect,
     /// robots.txt forbids the home page.
     Robots,
-    /// robots.txt is refused or unreachable, so nothing may be called.
+    /// robots.txt is refused or unreachable, so no call to the host is allowed.
     RobotsUnavailable,
-    /// The host is held.
+    /// The host is on hold.
     Held,
     /// The host is blocked.
     Blocked,
@@ -70,32 +70,32 @@ pub enum FailureCause {
 }
 
 impl FailureCause {
-    /// True if the server could not be reached at all.
+    /// True if the server could not be reached.
     pub const fn is_unreached(self) -> bool {
         use FailureCause::{ConnectionRefused, Dns, Network, Timeout, Tls};
         matches!(self, Dns | ConnectionRefused | Tls | Timeout | Network)
     }
 
-    /// True if the site, its operator or ours requested it, so that it does not count as a failure of the crawl.
+    /// True if the site or our operator wants this outcome, so that the crawl does not count it as a failure.
     pub const fn is_wanted(self) -> bool {
         use FailureCause::{Blocked, Excluded, Held, Robots, RobotsUnavailable};
         matches!(self, Robots | RobotsUnavailable | Held | Blocked | Excluded)
     }
 }
 
-/// Kind of a job's failure, as far as its next delivery depends on it.
+/// Kind of a job's failure, which determines when the job is delivered again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobFailure {
-    /// A port asked to be left alone for this time; the job itself has not failed.
+    /// A port asked for a wait of this length. The job itself has not failed.
     Throttled(Millis),
-    /// Trying again may help.
+    /// A retry may succeed.
     Transient,
-    /// The job cannot be done, however often it is tried.
+    /// No retry can succeed.
     Permanent,
 }
 
 impl JobFailure {
-    /// Returns the word for the kind.
+    /// Returns the name of the kind.
     pub const fn as_str(self) -> &'static str {
         match self {
             JobFailure::Throttled(_) => "throttled",

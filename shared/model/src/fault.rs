@@ -1,20 +1,20 @@
-//! Violations of a feed's format: information for its author, not a reason to refuse the feed.
+//! Violations of a feed's format: information for the feed's author, not a reason to refuse the feed.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The faults of a document: their number, and the first of them.
+/// The faults of a document: the total number, and the first few.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Faults {
-    /// Number of all faults that were counted.
+    /// Total number of faults counted.
     pub count: u32,
-    /// The first of them, in the order of the document.
+    /// The first faults, in document order.
     #[serde(default)]
     pub first: Vec<Fault>,
 }
 
 impl Faults {
-    /// Number of faults that a feed's row keeps: enough to begin with, few enough for a small row.
+    /// Maximum number of faults in a feed's row, which has to stay small.
     pub const KEPT: usize = 5;
 
     /// True if the document has no fault.
@@ -22,31 +22,31 @@ impl Faults {
         self.count == 0
     }
 
-    /// True if another document has the same faults, at any positions.
+    /// True if another document has the same faults, whatever their positions.
     pub fn is_like(&self, other: &Faults) -> bool {
         let kinds = |faults: &Faults| faults.first.iter().map(|f| (f.code, f.at.clone())).collect::<Vec<_>>();
         self.count == other.count && kinds(self) == kinds(other)
     }
 
-    /// Returns the faults with at most [`Faults::KEPT`] listed.
+    /// Returns the total number with the first [`Faults::KEPT`] faults.
     pub fn summary(&self) -> Faults {
         Faults { count: self.count, first: self.first.iter().take(Faults::KEPT).cloned().collect() }
     }
 }
 
-/// A fault of a document, displayed as a sentence for its author. Stored as a list, since rows are written often.
+/// A fault of a document, displayed as a sentence for its author. Serialized as a list, to keep rows small.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Row", into = "Row")]
 pub struct Fault {
     /// Line number, from 1.
     pub line: u32,
-    /// Character in the line, from 1.
+    /// Number of the character in the line, from 1.
     pub column: u32,
     /// Kind of fault.
     pub code: FaultCode,
-    /// Element that it is about, as written in the document: `<channel>`, `items[3]`.
+    /// The element concerned, as written in the document: `<channel>`, `items[3]`.
     pub at: String,
-    /// Excerpt of the text found, or the name of what is missing; empty if neither applies.
+    /// Excerpt of the text found, or the name of the missing part; empty if neither applies.
     pub found: String,
 }
 
@@ -64,7 +64,7 @@ impl From<Fault> for Row {
     }
 }
 
-/// Kinds of faults. `at` and `found` are the fields of [`Fault`].
+/// Kind of fault. `at` and `found` are the fields of [`Fault`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultCode {
@@ -78,17 +78,17 @@ pub enum FaultCode {
     Unclosed,
     /// The end tag `at` closes nothing.
     Unopened,
-    /// The document ends in the middle.
+    /// The document ends prematurely.
     Truncated,
-    /// A `&` that begins no reference.
+    /// A `&` that does not begin a reference.
     BareAmpersand,
     /// The entity `found` is not declared.
     UnknownEntity,
-    /// A `<` that begins no tag.
+    /// A `<` that does not begin a tag.
     BareLessThan,
     /// A character that XML 1.0 §2.2 forbids.
     ControlCharacter,
-    /// An attribute of `at` without a value in quotes.
+    /// An attribute of `at` without a quoted value.
     AttributeSyntax,
     /// `at` has the attribute `found` twice.
     AttributeTwice,
@@ -96,13 +96,13 @@ pub enum FaultCode {
     UndeclaredPrefix,
     /// Elements are nested beyond the limit; the rest was not examined.
     TooDeep,
-    /// The root element is not one that the format knows.
+    /// The root element is unknown to the format.
     UnknownRoot,
     /// `at` lacks the element or member `found`.
     Missing,
     /// `at` lacks the attribute `found`.
     MissingAttribute,
-    /// `at` has more occurrences of `found` than allowed.
+    /// `at` contains more `found` than allowed.
     TooMany,
     /// `at` may not contain `found`.
     Unexpected,

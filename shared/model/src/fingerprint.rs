@@ -6,13 +6,13 @@ use std::fmt;
 
 const DIGITS: usize = 16;
 
-/// A fingerprint of which alike texts or images differ in few bits, written as digits: JSON numbers hold fewer bits.
+/// A fingerprint that differs in few bits for similar content. Serialized as hex digits: JSON numbers hold fewer bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Fingerprint(pub u64);
 
 impl Fingerprint {
-    /// Number of bits that differ, from 0 to 64 (Hamming distance); about 32 for unrelated content.
+    /// Returns the number of bits that differ, 0 to 64 (Hamming distance); about 32 for unrelated content.
     pub const fn distance(self, other: Fingerprint) -> u32 {
         (self.0 ^ other.0).count_ones()
     }

@@ -1,80 +1,80 @@
-//! State of a host key between two visits: one small item, swapped as a whole.
+//! State of a host key between visits: one small item, replaced as a whole by compare-and-swap.
 
 use crate::{Millis, PageId, Taken, Timestamp, polling::is_default, words};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The state of one host key. At most about 1 KB when serialised.
+/// State of one host key. About 1 KB at most when serialized.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostState {
-    /// The lease of the visit that may call this host key.
+    /// Lease of the visit that may currently call the host key.
     pub lease: Option<Lease>,
-    /// Number of the newest lease, which tells a late holder from the present one.
+    /// Number of the newest lease; distinguishes a late holder from the current one.
     pub last_token: u64,
     /// Instant before which no call is allowed.
     pub not_before: Timestamp,
-    /// Rest of the burst allowance; `None` if it was never used.
+    /// Remaining burst allowance; `None` if it was never used.
     pub bucket: Option<TokenBucket>,
-    /// Number of calls in a row that did not reach the server.
+    /// Number of consecutive calls that did not reach the server.
     pub failures: u32,
-    /// URLs that are held since their last call was refused or failed, oldest first; several of them hold the host key.
+    /// URLs on hold after a refusal or a failure, oldest first. Several of them put the host key on hold.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub url_holds: Vec<UrlHold>,
     /// State of the circuit breaker.
     pub circuit: Circuit,
-    /// Hold that suspends calls to the host key until an instant.
+    /// Hold on calls to the host key.
     pub hold: Option<Hold>,
-    /// End of the operator's own hold, beside that of the answers, so that lifting the one leaves the other.
+    /// End of the operator's hold. It is separate from `hold`, so that either can be lifted without the other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_alone_until: Option<Timestamp>,
-    /// Number of holds in a row; each doubles the next.
+    /// Number of consecutive holds; each doubles the next.
     pub holds_in_a_row: u32,
-    /// Time spent on this host key in the latest parts of the visit window, oldest first.
+    /// Time spent on the host key in recent parts of the visit window, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub visited: Vec<WindowPart>,
-    /// Host names below this key that an operator or owner has blocked; the key itself blocks all.
+    /// Host names below this key that an operator or owner has blocked. The key itself blocks all its hosts.
     pub blocked: BTreeSet<String>,
     /// Duration of the host's last response.
     pub last_response: Millis,
-    /// Crawl-delay of the robots.txt read last, already within its cap.
+    /// Crawl-delay in the robots.txt read last, already capped.
     pub crawl_delay: Millis,
-    /// Pages recently sent to extraction, if remembered here and not in rows of their own.
+    /// Pages recently sent to extraction that are remembered here instead of in their own rows.
     #[serde(skip_serializing_if = "is_default")]
     pub sent: SentPages,
-    /// Texts recently shown in place of pages.
+    /// Texts recently served in place of pages.
     #[serde(skip_serializing_if = "is_default")]
     pub substitutes: Substitutes,
-    /// The last look at a home page, to tell whether it shows what stands in place of other pages.
+    /// Last look at a home page, which shows whether other pages were replaced by the home page's text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub home_look: Option<HomeLook>,
     /// True if the host refused a request and asked for signed ones (`Accept-Signature`, RFC 9421 §5.1).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub signs: bool,
-    /// A chain of redirects whose next call has to wait for another visit, since the pause is too long for one.
+    /// Chain of redirects whose next call has to wait for another visit, because the pause is too long for this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_redirect: Option<PendingRedirect>,
-    /// True if pages of others were imported, so that rows of its pages exist though it may never have been called.
+    /// True if pages of the host key were imported. Rows of its pages then exist even if it was never called.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_imports: bool,
-    /// Number of pages and documents of back catalogues that were granted on one day.
+    /// Number of back catalogue pages and documents granted on one day.
     #[serde(skip_serializing_if = "is_default")]
     pub backfilled: Taken,
-    /// Files robots.txt that were asked for and had not changed.
+    /// robots.txt files that were found unchanged.
     #[serde(skip_serializing_if = "is_default")]
     pub robots: RobotsNotes,
-    /// Feeds that were polled within the floor, where their own rows do not say so.
+    /// Feeds polled within the minimum interval, if their own rows do not record the poll.
     #[serde(skip_serializing_if = "is_default")]
     pub polled: PollNotes,
 }
 
 impl HostState {
-    /// True if calls to `host` are blocked: the list contains it or a parent domain.
+    /// True if calls to `host` are blocked: `blocked` contains the host or a parent domain.
     pub fn is_blocked(&self, host: &str) -> bool {
         self.blocked.iter().any(|blocked| is_at_or_below(host, blocked))
     }
 
-    /// Returns the hold in force: that of the answers or the operator's own, whichever ends later.
+    /// Returns the hold in force: the one caused by answers or the operator's, whichever ends later.
     pub fn hold_at(&self, now: Timestamp) -> Option<Hold> {
         let own = self.left_alone_until.map(|until| Hold { until, reason: HoldReason::Operator, since: now });
         let holds = self.hold.clone().into_iter().chain(own);
@@ -82,28 +82,28 @@ impl HostState {
     }
 }
 
-/// True if a host name is `name` itself or a subdomain of it. Both are in canonical form: lower case, A-labels.
+/// True if a host name equals `name` or is a subdomain of it. Both are in canonical form: lower case, A-labels.
 pub fn is_at_or_below(host: &str, name: &str) -> bool {
     host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
-/// The pages most recently sent to extraction, oldest first, each by the first [`SentPages::DIGITS`] digits of its id,
-/// so that dozens fit into the state; two pages are confused with a probability of 2^-40.
+/// The pages most recently sent to extraction, oldest first. Only the first [`SentPages::DIGITS`] digits of an id are
+/// kept, so that dozens fit into the state. Two ids collide with a probability of 2^-40.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SentPages(String);
 
 impl SentPages {
-    /// Number of hexadecimal digits kept of an id.
+    /// Number of hexadecimal digits kept per id.
     pub const DIGITS: usize = 10;
 
-    /// True if this page is among them.
+    /// True if the list contains the page.
     pub fn contains(&self, page: &PageId) -> bool {
         let wanted = Self::digits(page);
         self.0.as_bytes().chunks(Self::DIGITS).any(|digits| digits == wanted.as_bytes())
     }
 
-    /// Appends a page; beyond `most` pages the oldest are forgotten.
+    /// Appends a page, and drops the oldest pages beyond `most`.
     pub fn add(&mut self, page: &PageId, most: usize) {
         self.0.push_str(Self::digits(page));
         let above = self.0.len().saturating_sub(most.saturating_mul(Self::DIGITS));
@@ -115,75 +115,75 @@ impl SentPages {
     }
 }
 
-/// Minutes since 1970 at which files robots.txt were as their stored copies say, by a hash of the file's origin.
+/// Minutes since 1970 at which robots.txt files equalled their stored copies, keyed by a hash of the origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RobotsNotes(pub BTreeMap<u64, i64>);
 
-/// Instants until which the last calls of feeds had ended, by a hash of the feed's key.
+/// Instants by which the last calls of feeds had ended, keyed by a hash of the feed's key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PollNotes(pub BTreeMap<u64, Timestamp>);
 
-/// Texts that pages of a host key showed in place of their own content, since a page last showed its own.
+/// Texts that pages of a host key have shown in place of their own content since a page last showed its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Substitutes {
     /// A few texts, most recent last.
     #[serde(rename = "t", skip_serializing_if = "Vec::is_empty")]
     pub texts: Vec<Substitute>,
-    /// Number of holds in a row that one of them caused.
+    /// Number of consecutive holds that such a text caused.
     #[serde(rename = "n")]
     pub holds: u32,
     /// Start of the first of these holds.
     #[serde(rename = "s", skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// Whose interstitial it is, if it carries a vendor's mark.
+    /// Vendor of the interstitial, if it contains a known vendor's mark.
     #[serde(rename = "v", skip_serializing_if = "String::is_empty")]
     pub vendor: String,
-    /// Short hashes of pages that lately showed their own text and a `noindex`; a few are enough.
+    /// Short hashes of a few pages that recently showed their own text with a `noindex`.
     #[serde(rename = "x", skip_serializing_if = "Vec::is_empty")]
     pub noindexed: Vec<u32>,
 }
 
-/// A look at a home page.
+/// Result of fetching a home page for comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HomeLook {
-    /// A short hash of its URL.
+    /// Short hash of the home page's URL.
     #[serde(rename = "u")]
     pub url: u32,
-    /// A short hash of the text that it showed, if it showed one.
+    /// Short hash of its text, if it had one.
     #[serde(rename = "h")]
     pub text: Option<u32>,
-    /// Instant of the look.
+    /// Time of the fetch.
     #[serde(rename = "t")]
     pub at: Timestamp,
 }
 
-/// A chain of redirects that one visit has begun and another goes on with.
+/// A chain of redirects that one visit has begun and another continues.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingRedirect {
-    /// A short hash of the URL that it began with.
+    /// Short hash of the URL at the start of the chain.
     #[serde(rename = "u")]
     pub url: u32,
     /// Targets of the redirects, hop by hop; the last one has not been called yet.
     #[serde(rename = "h")]
     pub targets: Vec<String>,
-    /// All redirects so far were permanent.
+    /// True if all redirects so far were permanent.
     #[serde(rename = "p")]
     pub is_permanent: bool,
-    /// Instant after which it is forgotten.
+    /// Instant after which the chain is forgotten.
     #[serde(rename = "t")]
     pub until: Timestamp,
 }
 
-/// A text shown in place of pages.
+/// A text shown in place of the content of pages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Substitute {
-    /// A short hash of the text.
+    /// Short hash of the text.
     #[serde(rename = "h")]
     pub text: u32,
-    /// Short hashes of pages that showed it; a few are enough.
+    /// Short hashes of a few pages that showed it.
     #[serde(rename = "p")]
     pub pages: Vec<u32>,
 }
@@ -199,28 +199,28 @@ pub struct Lease {
     pub token: u64,
 }
 
-/// Burst allowance: calls that may be made at once before the refill rate applies, in thousandths of a call.
+/// Burst allowance: calls that may be made at once before the refill rate applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenBucket {
     /// Remaining tokens, in thousandths of a call.
     pub milli_tokens: u64,
-    /// Time at which they were counted.
+    /// Time at which the tokens were counted.
     pub at: Timestamp,
 }
 
-/// A URL that is not called for a while, since its last answer was a refusal or a failure.
+/// A hold on one URL, whose last answer was a refusal or a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UrlHold {
-    /// A short hash of the URL.
+    /// Short hash of the URL.
     #[serde(rename = "u")]
     pub url: u32,
-    /// Reason of the hold.
+    /// Reason for the hold.
     #[serde(rename = "w")]
     pub what: HoldReason,
-    /// Instant until which the URL is not called, and counts against its host.
+    /// Instant until which the URL is not called and counts against its host.
     #[serde(rename = "t")]
     pub until: Timestamp,
-    /// Number of holds in a row before this one; each doubles the next.
+    /// Number of consecutive holds before this one; each doubles the next.
     #[serde(rename = "n", default)]
     pub before: u32,
 }
@@ -229,10 +229,10 @@ pub struct UrlHold {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Circuit {
-    /// Calls go through.
+    /// Calls are allowed.
     #[default]
     Closed,
-    /// The host had failures: one call after the hold closes the circuit, or opens it again for twice as long.
+    /// The host failed: one call after the hold closes the circuit, or opens it again for twice as long.
     Probe,
 }
 
@@ -241,14 +241,14 @@ pub enum Circuit {
 pub struct Hold {
     /// Instant before which no call is allowed.
     pub until: Timestamp,
-    /// Reason.
+    /// Reason for the hold.
     pub reason: HoldReason,
-    /// Time at which it began.
+    /// Time at which the hold began.
     pub since: Timestamp,
 }
 
 words! {
-    /// Reason of a hold on a host key.
+    /// Reason for a hold on a host key.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum HoldReason {
@@ -260,28 +260,28 @@ words! {
         ServerError = "server_error",
         /// Failures of DNS, connection or TLS, and missing or truncated answers.
         Network = "network",
-        /// Nothing exists at the address given to discovery.
+        /// The address given to discovery does not exist.
         NotFound = "not_found",
-        /// Repeated answers that exceed limits: bombs, endless bodies.
+        /// Repeated answers over a limit: decompression bombs, endless bodies.
         Hostile = "hostile",
-        /// All pages show one and the same text, or an answer carries the mark of a bot wall: a challenge, a login.
+        /// All pages show the same text, or an answer carries the mark of a bot wall: a challenge or a login.
         Interstitial = "interstitial",
-        /// The hour for one visit window is used up.
+        /// The hour of visits that one visit window allows is used up.
         WindowSpent = "window_spent",
-        /// The operator wants it to be left alone for a while.
+        /// The operator has suspended calls for a while.
         Operator = "operator",
-        /// A single URL was refused or met a server error, which is no evidence against the host.
+        /// A single URL was refused or had a server error, which is no evidence against the host.
         Rest = "rest",
     }
 }
 
-/// Time spent on visits to a host key in one part of the visit window.
+/// Time spent on visits to a host key during one part of the visit window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WindowPart {
     /// Start of the part.
     #[serde(rename = "t")]
     pub began: Timestamp,
-    /// Time under leases that end in it.
+    /// Time spent under leases that end in this part.
     #[serde(rename = "s")]
     pub spent: Millis,
 }
@@ -309,7 +309,7 @@ mod tests {
             (0..6).map(|n| sent.contains(&page(n))).collect::<Vec<_>>(),
             [false, false, true, true, true, false]
         );
-        // The digits of two neighbouring ids must not match a third one.
+        // The concatenated digits of two adjacent ids must not match a third id.
         let (left, right) = ("ffffff0000", "1111aaaaaa");
         let id = |digits: &str| PageId::new(&format!("{digits}{:022x}", 0)).expect("an id");
         let mut sent = SentPages::default();
@@ -330,7 +330,7 @@ mod tests {
             blocked: ["example.org".to_owned()].into(),
             ..HostState::default()
         };
-        // A host either sends pages on or fails; hardly ever much of both at once.
+        // A host either sends pages to extraction or fails, and rarely does much of both at once.
         let busy = HostState { sent: SentPages("0123456789".repeat(24)), ..state.clone() };
         let text = Substitute { text: u32::MAX, pages: vec![u32::MAX; 3] };
         let (since, vendor) = (Some(Timestamp::MAX), "ParkingCrew".to_owned());

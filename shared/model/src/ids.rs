@@ -1,4 +1,4 @@
-//! Identifiers, each a checked text of its own type, which cannot carry a path separator into a store.
+//! Identifiers: validated texts, each of its own type. None can name a path outside its folder in a store.
 
 use crate::{Timestamp, hex::is_hex};
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ macro_rules! id {
                 if check(text) { Ok($name(text.into())) } else { Err(InvalidId::new($kind, text)) }
             }
 
-            /// The text itself.
+            /// Returns the text of the id.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -67,7 +67,7 @@ macro_rules! id {
     };
 }
 
-/// Maximum length of a host name in octets (RFC 1035 §2.3.4), including the brackets of an IPv6 literal.
+/// Maximum length of a host name in octets (RFC 1035 §2.3.4), including the brackets of an IPv6 address.
 const MAX_HOST: usize = 255;
 /// Maximum length of an object's key in bytes.
 const MAX_KEY: usize = 512;
@@ -83,7 +83,7 @@ fn is_hash(text: &str) -> bool {
 }
 
 id! {
-    /// Unit of politeness: a registrable domain in A-label form, an IP literal, or a configured group's name.
+    /// Unit of politeness: a registrable domain in A-label form, an IP address, or the name of a configured host group.
     HostKey, "host key", is_host
 }
 id! {
@@ -95,7 +95,7 @@ id! {
     PageId, "page id", is_hash
 }
 id! {
-    /// Hash of an image's URL: 32 lower-case hexadecimal digits; its thumbnail is stored under it.
+    /// Hash of an image's URL: 32 lower-case hexadecimal digits. It names the image's thumbnail.
     ImageId, "image id", is_hash
 }
 id! {
@@ -103,8 +103,8 @@ id! {
     SourceKey, "source key", is_hash
 }
 id! {
-    /// Id of a chain of jobs that follow from one another, of the form of W3C Trace Context: 32 hexadecimal digits, of
-    /// which the first 12 are the milliseconds since 1970 at which the chain began; zero if that is not known.
+    /// Id of a chain of jobs, in the form of a W3C Trace Context trace id: 32 hexadecimal digits. The first 12 are the
+    /// start time of the chain in milliseconds since 1970, or zero if it is unknown.
     TraceId, "trace id", is_hash
 }
 id! {
@@ -118,17 +118,17 @@ id! {
 }
 
 id! {
-    /// Challenge that a claimant publishes: hexadecimal digits that do not reveal the claimant's own key.
+    /// Challenge that a claimant publishes: 40 hexadecimal digits that do not reveal the claimant's key.
     Challenge, "challenge", |t| is_hex(t, Challenge::DIGITS)
 }
 
 impl Challenge {
-    /// Number of hexadecimal digits: 160 bits.
+    /// Number of hexadecimal digits (160 bits).
     pub const DIGITS: usize = 40;
 }
 
 impl TraceId {
-    /// Returns the time at which the chain began, if it is known.
+    /// Returns the start time of the chain, if known.
     pub fn began(&self) -> Option<Timestamp> {
         let millis = i64::from_str_radix(self.as_str().get(..12)?, 16).ok()?;
         (millis > 0).then(|| Timestamp::from_millis(millis))

@@ -1,4 +1,4 @@
-//! Jobs: messages of the queues, each of which may be delivered more than once.
+//! Jobs: the messages in the queues. Each may be delivered more than once.
 
 mod extract;
 mod feeds;
@@ -13,7 +13,7 @@ pub use visit::{NamedBy, Purpose, VisitItem, VisitJob};
 use crate::{Timestamp, TraceId, polling::is_default, words};
 use serde::{Deserialize, Serialize};
 
-/// A job of another version is dead-lettered, never interpreted.
+/// Version of the message format. Jobs of other versions are dead-lettered, never interpreted.
 const VERSION: u8 = 1;
 
 /// A piece of work of any kind.
@@ -28,24 +28,24 @@ pub enum Work {
     Poll(PollJob),
     /// Reads feeds whose polls fall due together.
     Polls(PollsJob),
-    /// Asks a hub for a subscription; it results from a poll.
+    /// Requests a subscription from a hub, as a result of a poll.
     Subscribe(SubscribeJob),
-    /// Does one step of a back catalogue.
+    /// Does one step of a backfill.
     Backfill(BackfillJob),
-    /// Posts matches of a watch.
+    /// Posts new matches of a watch.
     Deliver(DeliverJob),
     /// Visits a host key.
     Fetch(VisitJob),
     /// Makes a record of a page.
     Extract(Box<ExtractJob>),
-    /// Takes a page out of the index.
+    /// Changes or removes a page in the index.
     Remove(RemovalJob),
-    /// Fetches pages again once a block is lifted.
+    /// Fetches pages again after a block was lifted.
     TakeUp(TakeUpJob),
 }
 
 impl Work {
-    /// Returns the name of its kind, as in its message.
+    /// Returns the name of the kind of work, as in the message.
     pub const fn kind(&self) -> &'static str {
         match self {
             Work::Discover(_) => "discover",
@@ -62,11 +62,11 @@ impl Work {
         }
     }
 
-    /// Returns the name of its queue.
+    /// Returns the name of the queue for this work.
     pub const fn queue(&self) -> QueueName {
         match self {
             Work::Discover(_) => QueueName::Discover,
-            // Only this queue's jobs call sites to look for a proof.
+            // Only jobs on this queue call sites to look for a proof.
             Work::Own(own) if own.needs_look() => QueueName::Discover,
             Work::Poll(_) | Work::Polls(_) | Work::Subscribe(_) | Work::Backfill(_) | Work::Deliver(_) => {
                 QueueName::Poll
@@ -77,7 +77,7 @@ impl Work {
         }
     }
 
-    /// Returns the subject of the chain of jobs that it begins, and the instant at which that chain begins, if known.
+    /// Returns the subject of the chain of jobs that this work starts, and the start time of the chain, if known.
     pub fn chain(&self) -> (String, Timestamp) {
         let subject = match self {
             Work::Discover(job) => job.site.to_string(),
@@ -116,19 +116,19 @@ work_from!(Discover(DiscoverJob), Own(OwnJob), Poll(PollJob), Polls(PollsJob), S
 work_from!(Backfill(BackfillJob), Deliver(DeliverJob), Fetch(VisitJob), Extract(ExtractJob), Extract(Box<ExtractJob>));
 work_from!(Remove(RemovalJob), TakeUp(TakeUpJob));
 
-/// A piece of work, with what is known of its deliveries.
+/// A piece of work, with the state of its deliveries.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Envelope<W = Work> {
-    /// Chain of jobs that it belongs to; `None` before the first job of a chain has run.
+    /// Chain of jobs that the job belongs to; `None` before the first job of a chain has run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceId>,
-    /// Number of times that it was deferred.
+    /// Number of times that the job was deferred.
     #[serde(default, skip_serializing_if = "is_default")]
     pub deferrals: u32,
-    /// Number of times in a row that it found its host key in use.
+    /// Number of consecutive times that the job found its host key in use.
     #[serde(default, skip_serializing_if = "is_default")]
     pub waits: u8,
-    /// True if an earlier delivery did not come to its end: new pages are then left to visits of their own.
+    /// True if an earlier delivery did not finish. New pages are then left to visits of their own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_again: bool,
     /// The work.
@@ -140,37 +140,37 @@ pub struct Envelope<W = Work> {
 pub type Job = Envelope<Work>;
 
 impl<W> Envelope<W> {
-    /// Creates the job of a piece of work that was never delivered.
+    /// Creates a job that was never delivered.
     pub fn new(work: impl Into<W>) -> Envelope<W> {
         Envelope { trace: None, deferrals: 0, waits: 0, is_again: false, work: work.into() }
     }
 
-    /// Returns other work with the same deliveries.
+    /// Returns other work with the same delivery state.
     #[must_use]
     pub fn with<V>(&self, work: V) -> Envelope<V> {
         let Envelope { deferrals, waits, is_again, .. } = *self;
         Envelope { trace: self.trace.clone(), deferrals, waits, is_again, work }
     }
 
-    /// Returns the same job as part of this chain.
+    /// Returns the job as part of the given chain.
     #[must_use]
     pub fn traced(self, trace: Option<TraceId>) -> Envelope<W> {
         Envelope { trace, ..self }
     }
 
-    /// Returns the same job, deferred once more. Its waits for its host key count anew after that.
+    /// Returns the job, deferred once more, with its waits for the host key reset.
     #[must_use]
     pub fn deferred(self) -> Envelope<W> {
         Envelope { deferrals: self.deferrals.saturating_add(1), waits: 0, ..self }
     }
 
-    /// Returns the same job, which found its host key in use once more.
+    /// Returns the job after it found its host key in use once more.
     #[must_use]
     pub fn waited(self) -> Envelope<W> {
         Envelope { waits: self.waits.saturating_add(1), ..self }
     }
 
-    /// Returns the same job, of which an earlier delivery did not come to its end.
+    /// Returns the job, marked as having had an unfinished delivery.
     #[must_use]
     pub fn again(self) -> Envelope<W> {
         Envelope { is_again: true, ..self }
@@ -178,7 +178,7 @@ impl<W> Envelope<W> {
 }
 
 impl<W: Into<Work>> Envelope<W> {
-    /// Returns the same job, as one of any kind.
+    /// Converts the job to one of any kind.
     pub fn into_job(self) -> Job {
         let Envelope { trace, deferrals, waits, is_again, work } = self;
         Envelope { trace, deferrals, waits, is_again, work: work.into() }
@@ -186,7 +186,7 @@ impl<W: Into<Work>> Envelope<W> {
 }
 
 impl Job {
-    /// Serializes to a message: JSON with the version in front.
+    /// Serializes the job to a message: JSON with the version first.
     pub fn to_message(&self) -> Result<String, serde_json::Error> {
         #[derive(Serialize)]
         struct Out<'a> {
@@ -197,7 +197,7 @@ impl Job {
         serde_json::to_string(&Out { v: VERSION, job: self })
     }
 
-    /// Parses a message; the error says that it is not JSON, of another version, or of an unknown kind.
+    /// Parses a message. The error says whether it is not JSON, of another version, or of an unknown kind.
     pub fn from_message(text: &str) -> Result<Job, String> {
         #[derive(Deserialize)]
         struct Version {
@@ -212,7 +212,7 @@ impl Job {
 }
 
 words! {
-    /// The queues, in the order in which a page passes them.
+    /// The queues, in the order in which a page passes through them.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum QueueName {
@@ -224,7 +224,7 @@ words! {
         Fetch = "fetch",
         /// Makes a record of a page.
         Extract = "extract",
-        /// Takes a page out of the index, and does what owners ask for.
+        /// Removes pages from the index, and carries out owners' requests.
         Remove = "remove",
     }
 }

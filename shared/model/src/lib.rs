@@ -1,4 +1,4 @@
-//! Domain types: plain data that serializes with serde. No I/O, no clock, no decisions.
+//! Domain types: plain data, serialized with serde. No I/O, no clock, no decisions.
 
 mod backfill;
 mod failure;

@@ -1,4 +1,4 @@
-//! Ownership: proofs that a site belongs to a claimant, and the claimant's requests. One small object per claimed host.
+//! Ownership: proofs that a site belongs to a claimant, and the claimant's requests. One object per claimed host.
 
 use crate::{BackfillLine, Challenge, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -8,16 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Way {
-    /// In a TXT record below the host's name.
+    /// In a DNS TXT record below the host's name.
     Dns,
-    /// In a file at a fixed place of the site.
+    /// In a file at a fixed path of the site.
     File,
     /// In a meta tag of the home page.
     Meta,
 }
 
 impl Way {
-    /// All places, in the order in which they are checked: the one that costs the site no call first.
+    /// All places, in the order of the checks. DNS is first because it needs no call to the site.
     pub const ALL: [Way; 3] = [Way::Dns, Way::File, Way::Meta];
 }
 
@@ -25,54 +25,54 @@ impl Way {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Miss {
-    /// Nothing exists at that place.
+    /// Nothing is published at that place.
     Absent,
-    /// Something else is published there.
+    /// Something other than the challenge is published there.
     Other,
-    /// The address redirects; whoever can redirect visitors of a site need not own it.
+    /// The address redirects. Control over a redirect does not prove ownership of the site.
     Redirect,
-    /// robots.txt disallows it, so it was not checked.
+    /// robots.txt disallows the address, so it was not checked.
     Robots,
     /// The host is blocked, so it was not checked.
     Blocked,
-    /// The host is held, so it was not checked.
+    /// The host is on hold, so it was not checked.
     Held,
     /// The proof could not be read.
     Unreachable,
 }
 
-/// Result of looking for a challenge.
+/// Result of a check for a challenge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LookResult {
-    /// Time of the look.
+    /// Time of the check.
     pub at: Timestamp,
     /// Place where the challenge was found, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<Way>,
-    /// Places where it was not.
+    /// Places where the challenge was not found, with the reason for each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub misses: Vec<(Way, Miss)>,
 }
 
-/// Request of a claimant. All but [`OwnerRequest::Look`] needs a proof.
+/// Request of a claimant. Each one except [`OwnerRequest::Look`] needs a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OwnerRequest {
     /// Check whether the challenge is published.
     Look,
-    /// Renew the report of everything stored about the host.
+    /// Refresh the report of everything stored about the host.
     Report,
-    /// Stop calls, and hide everything of it.
+    /// Stop calls to the host, and hide its pages.
     Block,
     /// Remove the block.
     Unblock,
-    /// Poll its feeds and re-check its pages.
+    /// Poll the host's feeds and re-check its pages.
     Visit,
-    /// Remove everything, and block.
+    /// Remove everything stored about the host, and block it.
     Forget,
     /// Do not read the back catalogue.
     HistoryOff,
-    /// Let the back catalogue be read again.
+    /// Read the back catalogue again.
     HistoryOn,
 }
 
@@ -87,7 +87,7 @@ pub struct Ownership {
     /// Claims, oldest first.
     #[serde(default)]
     pub claims: Vec<Claim>,
-    /// Last report to its owner.
+    /// Last report to the owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<HostReport>,
 }
@@ -100,16 +100,16 @@ pub struct Claim {
     /// Time of the last request of each kind.
     #[serde(default)]
     pub asked: BTreeMap<OwnerRequest, Timestamp>,
-    /// Requests whose jobs are not known to be sent, and which may be made again at once.
+    /// Requests whose jobs may not have been sent, so that they may be repeated at once.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub unsent: BTreeSet<OwnerRequest>,
-    /// Time at which a request of each kind was last carried out.
+    /// Time at which a request of each kind was last completed.
     #[serde(default)]
     pub done: BTreeMap<OwnerRequest, Timestamp>,
-    /// Places where the last look did not find the challenge.
+    /// Places where the last check did not find the challenge.
     #[serde(default)]
     pub misses: Vec<(Way, Miss)>,
-    /// Place and time of the last look that found it.
+    /// Place and time of the last successful check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<(Way, Timestamp)>,
 }
@@ -121,12 +121,12 @@ pub struct HostReport {
     pub at: Timestamp,
     /// The host's feeds.
     pub feeds: Vec<FeedLine>,
-    /// The host's back catalogues that are being read, or were.
+    /// Backfills of the host, running or ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<BackfillLine>,
-    /// Number of pages of each state.
+    /// Number of pages in each state.
     pub counts: BTreeMap<ReportedState, u64>,
-    /// The host's pages, most recently written first; incomplete if there are many.
+    /// Pages of the host, most recently written first. Incomplete if there are many.
     pub pages: Vec<PageLine>,
 }
 
@@ -137,15 +137,15 @@ pub struct FeedLine {
     pub url: String,
     /// Time of the last poll, if any.
     pub polled_at: Option<Timestamp>,
-    /// Time of the next poll; `None` if it is no longer polled.
+    /// Time of the next poll; `None` if the feed is no longer polled.
     pub next: Option<Timestamp>,
 }
 
-/// State of a page, as reports have it.
+/// State of a page in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReportedState {
-    /// The page waits for its visit or its extraction.
+    /// The page waits for its fetch or its extraction.
     Pending,
     /// The page is in the index.
     Accepted,
@@ -162,12 +162,12 @@ pub struct PageLine {
     pub url: String,
     /// State of the page.
     pub state: ReportedState,
-    /// Name of the reason of a rejection or a removal.
+    /// Name of the reason for a rejection or a removal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Time at which that was written: for a page that can be found, the time at which it was fetched and accepted.
+    /// Time at which the state was written: for an indexed page, the time at which it was fetched and accepted.
     pub at: Timestamp,
-    /// Time of the last check that found it still there.
+    /// Time of the last check that found the page still present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked_at: Option<Timestamp>,
 }

@@ -1,4 +1,4 @@
-//! Bytes and keys as standard base64, which takes a third of the room of numbers in JSON.
+//! Serializes bytes and keys as standard base64, which is a third of the size of JSON numbers.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -35,7 +35,7 @@ pub(crate) mod bytes_or_none {
     }
 }
 
-/// Keys of entries; their older form, a list of numbers, is read too.
+/// Keys of entries. Deserialization also accepts the older format, a list of numbers.
 pub(crate) mod keys {
     use super::*;
 

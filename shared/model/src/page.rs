@@ -1,25 +1,25 @@
-//! Pages: one row for every URL ever taken up, with its outcome.
+//! Pages: one row with the outcome for every URL that was ever processed.
 
 use crate::{HostKey, Location, PageId, SourceKey, Timestamp, TraceId, Validators, words};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Calendar year (UTC) whose index a page belongs to: the year in which it was accepted.
+/// Calendar year (UTC) of the index that contains a page: the year in which the page was accepted.
 pub type Year = i16;
 
 /// Reliability of a date that a page states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
-    /// A guess: a date in running text, or the time of another event.
+    /// A guess: a date in running text, or the time of some other event.
     Low,
-    /// A date shown near the headline, or part of the address.
+    /// A date shown near the headline, or contained in the URL.
     Medium,
     /// Markup that names the event of the date.
     High,
 }
 
 impl Confidence {
-    /// Returns its name in answers: `low`, `medium`, `high`.
+    /// Returns the name used in API answers: `low`, `medium` or `high`.
     pub fn name(self) -> &'static str {
         match self {
             Confidence::Low => "low",
@@ -36,37 +36,37 @@ pub struct Page {
     pub id: PageId,
     /// The canonical URL.
     pub url: String,
-    /// Host key under which politeness counts it.
+    /// Host key whose politeness rules apply to the page.
     pub host: HostKey,
-    /// Feed that named it.
+    /// Feed that named the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feed: Option<SourceKey>,
     /// State of the page.
     pub state: PageState,
     /// Time at which the state was written.
     pub at: Timestamp,
-    /// Time of the last check that found the page still there.
+    /// Time of the last check that found the page still present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked_at: Option<Timestamp>,
-    /// Expiry by the page's own directive, if a re-check found another date than its record has.
+    /// Expiry that the page states itself, if a re-check found a different one from that in the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
-    /// Time at which a re-check found something else in its place; a second check decides whether the page is gone.
+    /// Time at which a re-check found other content at the URL; a second check decides whether the page is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubted_at: Option<Timestamp>,
-    /// Time of its first rejection, if it was looked at again since.
+    /// Time of the first rejection, if the page was fetched again since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejected_at: Option<Timestamp>,
-    /// Validators for the next conditional request, of the document from which the record was made.
+    /// Validators of the document that the record was made from, for the next conditional request.
     #[serde(default, skip_serializing_if = "Validators::is_empty")]
     pub validators: Validators,
-    /// Chain of jobs that took it up.
+    /// Chain of jobs in which the page was fetched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceId>,
 }
 
 impl Page {
-    /// Returns the row of a page that no feed named and no re-check has seen.
+    /// Creates the row of a page that no feed named and no re-check has seen.
     pub fn new(id: PageId, url: String, host: HostKey, state: PageState, at: Timestamp) -> Page {
         Page {
             id,
@@ -89,15 +89,15 @@ impl Page {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum PageState {
-    /// Fetched and handed to extraction.
+    /// Fetched, and waiting for extraction.
     Pending,
     /// The page's record is stored.
     Accepted {
-        /// Year of its index.
+        /// Year of the index.
         year: Year,
-        /// Location of its record.
+        /// Location of the record.
         location: Location,
-        /// Hash of title and text, 16 hexadecimal digits.
+        /// Hash of title and text: 16 hexadecimal digits.
         content_hash: String,
     },
     /// Examined and not accepted.
@@ -105,20 +105,20 @@ pub enum PageState {
         /// Reason.
         reason: Rejection,
     },
-    /// The page existed and no longer does, or must no longer be found.
+    /// The page no longer exists, or must no longer be found.
     Gone {
         /// Reason.
         reason: Gone,
     },
-    /// Another page's address; that page's row has the outcome.
+    /// Alternative address of another page, whose row has the outcome.
     Alias {
-        /// The page itself.
+        /// Id of the other page.
         of: PageId,
     },
 }
 
 impl PageState {
-    /// True if the page was rejected for what it said, which its author may change: it gets second looks.
+    /// True if the page was rejected for content that its author may change, so that it is fetched again later.
     pub const fn has_second_chance(&self) -> bool {
         let PageState::Rejected { reason } = self else { return false };
         matches!(
@@ -132,12 +132,12 @@ impl PageState {
         )
     }
 
-    /// True if the page may yet be accepted without a change of a person's mind: it waits, or gets another look.
+    /// True if the page may still be accepted without a decision by a person: it is pending, or will be fetched again.
     pub const fn is_open(&self) -> bool {
         matches!(self, PageState::Pending) || self.may_be_taken_up() || self.has_second_chance()
     }
 
-    /// True if the rejection may pass, or the operator has lifted it: a visit fetches the page after all.
+    /// True if the reason may pass, or the operator has lifted the rejection, so that a new visit fetches the page.
     pub const fn may_be_taken_up(&self) -> bool {
         let PageState::Rejected { reason } = self else { return false };
         matches!(
@@ -151,35 +151,35 @@ impl PageState {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "why", content = "detail", rename_all = "snake_case")]
 pub enum Rejection {
-    /// robots.txt forbids it (RFC 9309).
+    /// robots.txt disallows the URL (RFC 9309).
     Robots,
-    /// robots.txt forbids it as a second matcher reads it, and not as our own does.
+    /// robots.txt disallows the URL according to the second matcher, but not according to our own.
     RobotsDoubted,
-    /// The address guard refused it: not public, a wrong port, a wrong scheme.
+    /// The address guard refused the address: not public, a wrong port or a wrong scheme.
     Address(String),
     /// The page's host is blocked by the operator or its owner.
     Blocked,
-    /// The operator excludes the URL; contains the rule.
+    /// The operator's settings exclude the URL. Contains the rule.
     Excluded(String),
-    /// A content signal or a licence (RSL) forbids indexing; contains which.
+    /// A content signal or a licence (RSL) forbids indexing. Contains the preference.
     Preference(String),
     /// `noindex` or `none` in a meta tag or an X-Robots-Tag header.
     Noindex,
-    /// The server answered with this status, such as 404 or 410.
+    /// The server answered with this status code, such as 404 or 410.
     Status(u16),
-    /// A soft 404: a 200 with a message that there is no such page; contains the title in the page's feed.
+    /// Soft 404: a 200 with a message that the page does not exist. Contains the title given by the page's feed.
     SoftNotFound(String),
     /// Too many redirects, a loop, or a redirect without a usable target.
     Redirect(String),
     /// A limit on bytes, time or compression was exceeded.
     Limit(String),
-    /// The transport failed in a way that a retry does not fix.
+    /// The transport failed in a way that a retry cannot fix.
     Transport(String),
     /// The document is not HTML.
     MediaType(String),
     /// The page could not be parsed within its limits.
     Unreadable(String),
-    /// No title.
+    /// The page has no title.
     NoTitle,
     /// Too little text: neither 250 characters nor 50 words.
     ShortText,
@@ -187,12 +187,12 @@ pub enum Rejection {
     NoImage,
     /// Content screening rejected it.
     Screened(Screened),
-    /// The host stayed held or unreachable for the maximum number of tries.
+    /// The host stayed on hold or unreachable for the maximum number of tries.
     HostUnavailable(String),
 }
 
 impl Rejection {
-    /// Returns the name under which summaries count it.
+    /// Returns the name under which summaries count the rejection.
     pub const fn code(&self) -> &'static str {
         match self {
             Rejection::Robots | Rejection::RobotsDoubted => "robots",
@@ -252,27 +252,27 @@ impl fmt::Display for Rejection {
 /// Reason why content screening rejected a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Screened {
-    /// Topics that rejected it, `person` or `operator`.
+    /// Topics that caused the rejection, `person` or `operator`.
     pub topics: Vec<String>,
-    /// Explanation for people, at most [`Screened::MAX_BECAUSE`] bytes: the scores, and the term or image that decided.
+    /// Explanation for people, at most [`Screened::MAX_BECAUSE`] bytes: the scores, and the decisive term or image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
-    /// A few blurred pixels of the picture that it was rejected for, if a picture decided: a bitmap file, in base64.
+    /// A tiny blurred preview of the image that caused the rejection, if one did: a bitmap file in base64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub picture: Option<String>,
-    /// True if the operator has allowed the page since, so that it is to be fetched once more.
+    /// True if the operator has allowed the page since, so that it is to be fetched again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lifted: bool,
 }
 
 impl Screened {
-    /// Name used instead of a topic if only an override rejects a page.
+    /// Name used instead of a topic if only the operator's override rejects a page.
     pub const OPERATOR: &str = "operator";
 
-    /// Maximum length of an explanation in bytes: a row is billed by the KB.
+    /// Maximum length of an explanation in bytes; rows are billed by the KB.
     pub const MAX_BECAUSE: usize = 480;
 
-    /// Creates a reason from topics and explanation, truncating it to the limit.
+    /// Creates a reason from topics and explanation, and truncates the explanation to [`Screened::MAX_BECAUSE`].
     pub fn new(topics: Vec<String>, because: Option<String>) -> Screened {
         let because = because.map(|mut text| {
             if text.len() > Screened::MAX_BECAUSE {
@@ -284,7 +284,7 @@ impl Screened {
         Screened { topics, because, picture: None, lifted: false }
     }
 
-    /// True if only an override of the operator rejected the page.
+    /// True if only the operator's override rejected the page.
     pub fn is_operators(&self) -> bool {
         self.topics == [Screened::OPERATOR]
     }
@@ -302,19 +302,19 @@ words! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Gone {
-        /// 404 Not Found, found by the sampler.
+        /// A re-check got 404 Not Found.
         NotFound = "not_found",
         /// 410 Gone.
         Gone = "gone",
-        /// `noindex` appeared.
+        /// `noindex` was added.
         Noindex = "noindex",
-        /// robots.txt forbids it now.
+        /// robots.txt now disallows the URL.
         Robots = "robots",
         /// The page's host was blocked.
         Blocked = "blocked",
-        /// The operator excludes it now.
+        /// The operator's settings now exclude the URL.
         Excluded = "excluded",
-        /// A content signal or a licence appeared that forbids indexing.
+        /// A content signal or a licence that forbids indexing was added.
         Preference = "preference",
         /// `unavailable_after` has passed.
         Expired = "expired",
@@ -322,9 +322,9 @@ words! {
         Moved = "moved",
         /// The page's feed has deleted the entry (RFC 6721).
         Deleted = "deleted",
-        /// Content screening rejects it now: its image came later than the page, or the operator denied it.
+        /// Content screening rejects the page now: its image was fetched later, or the operator denied the page.
         Screened = "screened",
-        /// Two checks found something else with status 200: the home page, or a message that there is nothing.
+        /// Two checks got a 200 with other content: the home page, or a message that the page does not exist.
         Replaced = "replaced",
     }
 }

@@ -1,23 +1,23 @@
-//! The part of a feed's row that decides when and how it is polled next.
+//! Polling state of a feed: when and how the feed is polled next.
 
 use crate::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Polling state that a feed's row keeps from one poll to the next.
+/// Polling state that a feed's row keeps between polls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Polling {
-    /// Polling hints of the feed and its server; kept across answers that do not repeat them.
+    /// Polling hints of the feed and its server. A hint is kept when later answers do not repeat it.
     #[serde(skip_serializing_if = "is_default")]
     pub hints: PollHints,
     /// Rate at which new entries arrived.
     #[serde(skip_serializing_if = "is_default")]
     pub habit: Habit,
-    /// Input that determined the feed's interval or deferred its next poll.
+    /// Reason for the feed's interval, or for a deferral of its next poll.
     #[serde(skip_serializing_if = "is_default")]
     pub why: Why,
-    /// Instant named by the last answer's `Retry-After`, within its cap.
+    /// Instant given by the last answer's `Retry-After`, capped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<Timestamp>,
     /// Consecutive failures of one kind, if the last poll failed.
@@ -26,19 +26,19 @@ pub struct Polling {
     /// Trust in the server's 304s.
     #[serde(skip_serializing_if = "is_default")]
     pub trust: Trust,
-    /// Time at which a permanent redirect was counted last (the count is in [`crate::FeedSource::moved`]).
+    /// Time at which a permanent redirect was last counted (the count is in [`crate::FeedSource::moved`]).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved_at: Option<Timestamp>,
-    /// True if discovery of its site was started again for this feed; that happens once.
+    /// True if the site's discovery was restarted because of this feed, which happens once.
     #[serde(skip_serializing_if = "is_default")]
     pub reopened: bool,
-    /// Number of rows that list the feed under further slots (see [`crate::ExtraSlot`]).
+    /// Number of rows that list the feed under additional slots (see [`crate::ExtraSlot`]).
     #[serde(skip_serializing_if = "is_default")]
     pub extra_slots: u8,
-    /// Hub that the feed names.
+    /// WebSub hub that the feed names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hub: Option<Hub>,
-    /// State of a subscription to that hub.
+    /// State of the subscription to that hub.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subscription: Option<Subscription>,
     /// Number of new entries accepted on the current day.
@@ -50,7 +50,7 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Intervals and skipped hours that a feed and its server request of pollers.
+/// Intervals and skipped hours that a feed and its server request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PollHints {
@@ -60,16 +60,16 @@ pub struct PollHints {
     /// `sy:updatePeriod` divided by `sy:updateFrequency`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub update_period: Option<Millis>,
-    /// Time from its creation for which an answer is fresh by `max-age` or `Expires` (RFC 9111 §4.2.1).
+    /// Freshness lifetime of the feed's last answer, from `max-age` or `Expires` (RFC 9111 §4.2.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fresh_for: Option<Millis>,
-    /// Crawl-delay of the feed's robots.txt, where it is longer than the pause may be.
+    /// Crawl-delay of the feed's robots.txt, if it exceeds the longest pause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crawl_delay: Option<Millis>,
-    /// `skipHours`: bit 0 is the hour from midnight UTC.
+    /// `skipHours` as a bit set: bit 0 is the hour that begins at midnight UTC.
     #[serde(skip_serializing_if = "is_default")]
     pub skip_hours: u32,
-    /// `skipDays`: bit 0 is Monday.
+    /// `skipDays` as a bit set: bit 0 is Monday.
     #[serde(skip_serializing_if = "is_default")]
     pub skip_days: u8,
 }
@@ -78,26 +78,26 @@ pub struct PollHints {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Habit {
-    /// Decaying mean of the times between two new entries.
+    /// Decaying mean of the time between two new entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gap: Option<Millis>,
-    /// Time at which the last new entry was seen or, at first, published.
+    /// Time at which the last new entry was seen or, at the first poll, its publication date.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub news_at: Option<Timestamp>,
 }
 
-/// Input that determined the time of the next poll.
+/// Reason for the time of the next poll.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
-    /// The interval that the rules give to every feed.
+    /// The default interval.
     #[default]
     Usual,
-    /// Conditional requests are not possible, or their answers cannot be trusted.
+    /// Conditional requests are impossible, or the server's answers to them cannot be trusted.
     Blind,
-    /// A hub announces new entries, so polls only verify.
+    /// A hub announces new entries, so polls only verify that none was missed.
     Pushed,
-    /// The feed's own history.
+    /// The feed's publishing rate.
     History,
     /// `ttl` of RSS 2.0.
     Ttl,
@@ -105,7 +105,7 @@ pub enum Why {
     UpdatePeriod,
     /// `Cache-Control: max-age` less `Age`, or `Expires`.
     Fresh,
-    /// A Crawl-delay that is longer than the pause may be.
+    /// A Crawl-delay that exceeds the longest pause.
     CrawlDelay,
     /// `Retry-After`.
     RetryAfter,
@@ -117,9 +117,9 @@ pub enum Why {
     Failing,
     /// The feed is not found (404).
     Lost,
-    /// The feed is refused to the crawler (401, 403).
+    /// The server refuses the feed (401, 403).
     Refused,
-    /// An answer was not a feed, or an empty one.
+    /// The last answer was empty or not a feed.
     Suspect,
 }
 
@@ -148,7 +148,7 @@ impl fmt::Display for Why {
 /// Consecutive failed polls of a feed with the same kind of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureStreak {
-    /// Kind of the failures.
+    /// Kind of failure.
     pub kind: FailureKind,
     /// Time of the first failure.
     pub since: Timestamp,
@@ -156,7 +156,7 @@ pub struct FailureStreak {
     pub times: u32,
 }
 
-/// Kind of a failure that lasts longer than a single poll.
+/// Kind of a failure that persists beyond a single poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
@@ -164,42 +164,42 @@ pub enum FailureKind {
     Lost,
     /// 401 Unauthorized or 403 Forbidden.
     Refused,
-    /// An empty document, a web page, a feed that lost all its entries.
+    /// An empty document, a web page, or a feed that lost all its entries.
     Suspect,
     /// 304 Not Modified to an unconditional request.
     Unasked,
 }
 
-/// Trust in a server's 304s, and the time of the next check.
+/// Trust in a server's 304 answers, and the time of the next check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trust {
-    /// Hash of the content of the last complete answer.
+    /// Hash of the content of the last complete answer; zero if unknown.
     #[serde(skip_serializing_if = "is_default")]
     pub content: u64,
-    /// Time from which a poll is unconditional, to verify the 304s.
+    /// Time from which a poll is unconditional, to verify the server's 304s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verify_at: Option<Timestamp>,
-    /// Number of checks in a row that confirmed the 304s; each doubles the time to the next one.
+    /// Number of consecutive checks that confirmed the 304s; each doubles the time until the next check.
     #[serde(skip_serializing_if = "is_default")]
     pub proofs: u8,
-    /// Number of signs that the 304s are false; the validators of the older document are kept until that is decided.
+    /// Number of signs that the 304s are false; the older document's validators are kept until the question is settled.
     #[serde(skip_serializing_if = "is_default")]
     pub doubts: u8,
-    /// Number of whole answers in a row to conditional requests that repeated document and validators.
+    /// Number of consecutive complete answers to conditional requests that repeated both document and validators.
     #[serde(skip_serializing_if = "is_default")]
     pub ignored: u8,
-    /// True if the server's 304s are false: it is then asked unconditionally, and less often.
+    /// True if the server's 304s are false. Polls are then unconditional, and rarer.
     #[serde(skip_serializing_if = "is_default")]
     pub distrusted: bool,
 }
 
-/// A WebSub hub, and the name by which it knows the feed (WebSub §4).
+/// A WebSub hub, and the topic under which it knows the feed (WebSub §4).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hub {
     /// The hub's address (`rel="hub"`).
     pub url: String,
-    /// Topic: the feed's own address (`rel="self"`).
+    /// Topic: the feed's canonical address (`rel="self"`).
     pub topic: String,
 }
 
@@ -207,35 +207,35 @@ pub struct Hub {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Subscription {
-    /// Hash of the hub's address and the topic: another hub or topic is another subscription.
+    /// Hash of the hub's address and the topic. A change of either needs a new subscription.
     pub of: u64,
-    /// Start time; together with the feed's key and the page's secret it identifies the callback.
+    /// Start time. The callback is identified by this time, the feed's key and the page's secret.
     pub begun: Timestamp,
     /// Time of the request to the hub whose verification is pending.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending: Option<Timestamp>,
-    /// Instant until which the hub announces new entries.
+    /// Instant until which the hub's lease is in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
-    /// Instant from which it is renewed.
+    /// Instant from which the subscription is renewed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub renew_at: Option<Timestamp>,
-    /// Number of failed requests in a row.
+    /// Number of consecutive failed requests.
     #[serde(skip_serializing_if = "is_default")]
     pub refusals: u32,
     /// Instant before which no further request is sent.
     #[serde(skip_serializing_if = "is_default")]
     pub not_before: Timestamp,
-    /// True if it is being ended: the hub's verification of that is confirmed.
+    /// True if the subscription is being ended: the hub's verification of the unsubscription is then confirmed.
     #[serde(skip_serializing_if = "is_default")]
     pub ending: bool,
-    /// Instant of the poll that was sent when the hub announced new entries.
+    /// Instant of the poll that was sent when the hub last announced new entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub early: Option<Timestamp>,
 }
 
 impl Subscription {
-    /// True if its lease is in force.
+    /// True if the hub's lease is in force at `now`.
     pub fn is_live(&self, now: Timestamp) -> bool {
         self.until.is_some_and(|until| until > now)
     }
@@ -244,14 +244,14 @@ impl Subscription {
 /// Number of entries or pages accepted on one day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
-    /// Day, counted from 1970-01-01.
+    /// Day number, counted from 1970-01-01.
     pub day: i64,
     /// Number of entries.
     pub entries: u32,
 }
 
 impl Taken {
-    /// Returns the number on the day of `now`: zero if this is of another day.
+    /// Returns the count for the day of `now`: zero if the stored count belongs to another day.
     pub fn on(self, now: Timestamp) -> Taken {
         let day = now.minute().div_euclid(1_440);
         if self.day == day { self } else { Taken { day, entries: 0 } }

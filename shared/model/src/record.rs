@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct SnippetLimit(pub Option<u32>);
 
-/// Preferences about the use of a page that its site had stated when it was fetched.
+/// Preferences about the use of a page that the site stated at the time of the fetch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatedPreferences {
     /// Content signals of robots.txt (contentsignals.org), such as `ai-train=no, search=yes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_signal: Option<String>,
-    /// The address of the licence that the page names, or else its site's robots.txt (RSL 1.0).
+    /// URL of the licence named by the page, or else by the site's robots.txt (RSL 1.0).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub license: Option<String>,
 }
 
-/// An accepted page. One line of a segment.
+/// Stored content of an accepted page: one line of a segment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Hash of the canonical URL.
@@ -28,7 +28,7 @@ pub struct Record {
     pub url: String,
     /// The host name of the URL, lower case, A-labels.
     pub host: String,
-    /// The feed's URL.
+    /// URL of the page's feed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feed: Option<String>,
     /// The site's name.
@@ -38,67 +38,67 @@ pub struct Record {
     pub title: String,
     /// The text; paragraphs are separated by a blank line.
     pub text: String,
-    /// The main image's URL, or the site's.
+    /// URL of the page's main image, or of the site's image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
-    /// True if the image is the site's, since the page has none of its own.
+    /// True if the image is the site's, because the page has none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub image_of_site: bool,
     /// The thumbnail, if one was made or requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thumbnail: Option<ThumbnailId>,
-    /// Length in bytes of the thumbnail's frame, directly before the record's own in the segment; zero if there is
-    /// none. Reading fills in `thumbnail`, which is not written, since a segment is named by its content.
+    /// Length in bytes of the thumbnail's frame, just before the record's frame in the segment; zero if there is none.
+    /// `thumbnail` is then not stored but filled in on reading, because a segment is named by its content.
     #[serde(default, skip_serializing_if = "is_default")]
     pub thumbnail_frame: u64,
-    /// Place of the page as it was fetched, if it is kept. It belongs to this store alone and is not exported.
+    /// Location of the raw page, if it is kept. Valid in this store only, so it is not exported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<RawFrame>,
-    /// BCP 47 primary language, such as `it`.
+    /// Primary BCP 47 language subtag, such as `it`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// Publication date that the page states.
+    /// Publication date stated by the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<Timestamp>,
-    /// Date of change that the page states.
+    /// Modification date stated by the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modified: Option<Timestamp>,
     /// The author's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Tags that the feed gave the page (categories).
+    /// Tags (categories) that the feed gives the page.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Folders that the operator's list had the feed in when it named the page, from the outermost in.
+    /// Path of folders of the feed in the operator's list when the feed named the page, outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folder: Vec<String>,
     /// Time of the fetch.
     pub fetched_at: Timestamp,
-    /// Maximum length of the text that may be shown.
+    /// Maximum length of a snippet.
     #[serde(default, skip_serializing_if = "is_default")]
     pub snippet_limit: SnippetLimit,
-    /// `noarchive`: the text may be searched but not offered as a copy.
+    /// `noarchive`: the text may be searched, but no copy of it may be offered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_archive: bool,
-    /// True if the page says that its article is not free (schema.org, `isAccessibleForFree`).
+    /// True if the page declares that its article is not free (schema.org, `isAccessibleForFree`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub paywalled: bool,
-    /// Instant after which it must not be found (`unavailable_after`).
+    /// Instant after which the page must not be found (`unavailable_after`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable_after: Option<Timestamp>,
-    /// Preferences stated when it was fetched; their fields are stored among those of the record.
+    /// Preferences stated at the time of the fetch. Their fields are stored as fields of the record.
     #[serde(flatten)]
     pub preferences: StatedPreferences,
-    /// SimHash of the text, by which syndicated copies are recognized; `None` if the text is too short for one.
+    /// SimHash of the text, to detect syndicated copies; `None` if the text is too short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simhash: Option<Fingerprint>,
-    /// Location of the record that this one replaced because the page had changed. Publishing removes it.
+    /// Location of the record of an earlier version of the page, which publishing removes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<Location>,
 }
 
 impl Record {
-    /// Returns the record of a page about which nothing else is known yet: host, title and text are empty.
+    /// Creates the record of a page of which only id, URL and fetch time are known; host, title and text are empty.
     pub fn new(id: PageId, url: String, fetched_at: Timestamp) -> Record {
         Record {
             id,
@@ -130,13 +130,13 @@ impl Record {
         }
     }
 
-    /// Returns the date for filters and order: that of publication, or of the fetch if none or a later one is stated.
+    /// Returns the date for filters and sorting: the publication date, unless it is missing or later than the fetch.
     pub fn date(&self) -> Timestamp {
         self.published.filter(|published| *published <= self.fetched_at).unwrap_or(self.fetched_at)
     }
 }
 
-/// Metadata from the feed, used if the page itself has none.
+/// Metadata from the feed, used where the page has none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EntryHints {
     /// The entry's title.
@@ -151,12 +151,12 @@ pub struct EntryHints {
     /// The entry's tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Folders of the feed in the operator's list.
+    /// Path of folders of the feed in the operator's list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folder: Vec<String>,
 }
 
-/// The heads of the call for a page, without the headers about codings and length, since the body is kept decoded.
+/// Heads of request and response for a page, without the headers on coding and length: the body is kept decoded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exchange {
     /// Request line and header lines, each with its line break.
@@ -165,10 +165,10 @@ pub struct Exchange {
     pub response: String,
 }
 
-/// Place of a page as it was fetched: one zstd frame of the object that belongs to the segment of its record.
+/// Location of a raw page: one zstd frame of the object that belongs to the segment of the page's record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RawFrame {
-    /// Day from which on the page is kept raw, as `2026/11/21`. A page that is extracted again keeps it.
+    /// Day on which the page was first kept raw, as `2026/11/21`. It does not change when the page is extracted again.
     pub day: String,
     /// Offset of the frame in bytes.
     pub offset: u64,

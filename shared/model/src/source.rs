@@ -1,35 +1,35 @@
-//! Sources: feeds that are polled, sites whose feeds are still unknown, and back catalogues that are read.
+//! Sources: feeds to poll, sites whose feeds are still unknown, and backfills.
 
 use crate::{Backfill, Failure, Faults, Millis, Polling, SourceKey, Timestamp, packed, polling::is_default};
 use serde::{Deserialize, Serialize};
 
-/// Feed, site or backfill: a row that dispatch finds by its slot.
+/// A row that dispatch finds by its slot: a feed, a site or a backfill.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[allow(clippy::large_enum_variant, reason = "nearly all sources are feeds, so a box would only cost")]
 pub enum Source {
     /// A feed.
     Feed(FeedSource),
-    /// A site named by a person.
+    /// A site that a person named.
     Site(SiteSource),
     /// An additional slot of a feed that is polled more than once per cycle.
     Extra(ExtraSlot),
-    /// The back catalogue of a site or feed.
+    /// A backfill of a site or feed.
     Backfill(Backfill),
 }
 
 impl Source {
-    /// Returns the key under which it is stored.
+    /// Returns the key of the row.
     pub fn key(&self) -> &SourceKey {
         self.place().0
     }
 
-    /// Returns the minute of the cycle at which it is examined.
+    /// Returns the minute of the cycle at which the source is examined.
     pub fn slot(&self) -> Slot {
         self.place().1
     }
 
-    /// Returns its address.
+    /// Returns the address of the source.
     pub fn url(&self) -> &str {
         self.place().2
     }
@@ -44,10 +44,10 @@ impl Source {
     }
 }
 
-/// Validators that a server gave for conditional requests (RFC 9110 §8.8), byte for byte.
+/// Validators from a server's answer, byte for byte, for conditional requests (RFC 9110 §8.8).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Validators {
-    /// `ETag`, with its quotes and `W/`.
+    /// `ETag`, including its quotes and `W/`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub etag: Option<String>,
     /// `Last-Modified`, unparsed.
@@ -56,7 +56,7 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// True if there are none, so that a conditional request is not possible.
+    /// True if there are no validators, so that a conditional request is not possible.
     pub fn is_empty(&self) -> bool {
         self.etag.is_none() && self.last_modified.is_none()
     }
@@ -67,11 +67,11 @@ impl Validators {
 pub struct FeedSource {
     /// Hash of the feed's URL.
     pub key: SourceKey,
-    /// Minute of the cycle at which it is polled.
+    /// Minute of the cycle at which the feed is polled.
     pub slot: Slot,
     /// The feed's URL.
     pub url: String,
-    /// Site on which discovery found it, if any.
+    /// Site on whose pages discovery found the feed, if any.
     pub site: Option<SourceKey>,
     /// Format: `rss2`, `atom`, `json`, …
     #[serde(default)]
@@ -82,13 +82,13 @@ pub struct FeedSource {
     /// The feed's description or subtitle.
     #[serde(default)]
     pub description: Option<String>,
-    /// The folder in which a person's list has it, from the outermost in; empty if in none.
+    /// Path of folders in an imported feed list, outermost first; empty if the feed is in none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folder: Vec<String>,
     /// The page that the feed belongs to.
     #[serde(default)]
     pub link: Option<String>,
-    /// BCP 47 language tag that the feed states.
+    /// BCP 47 language tag that the feed declares.
     #[serde(default)]
     pub language: Option<String>,
     /// The site's image: logo, icon or the home page's main image.
@@ -97,14 +97,14 @@ pub struct FeedSource {
     /// Validators for the next conditional request.
     #[serde(default)]
     pub validators: Validators,
-    /// The URL that gave them, if redirects led to it.
+    /// URL that sent the validators, if it is the target of redirects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validators_of: Option<String>,
-    /// Interval between polls; one longer than a cycle skips cycles.
+    /// Interval between polls. If it is longer than a cycle, cycles are skipped.
     pub interval: Millis,
-    /// Instant before which it is not polled (Retry-After, max-age, ttl, back-off after failures).
+    /// Instant before which the feed is not polled (Retry-After, max-age, ttl, back-off after failures).
     pub not_before: Timestamp,
-    /// Time of the last poll that changed anything here; a 304 is not recorded.
+    /// Time of the last poll that changed this row; a 304 is not recorded.
     pub polled_at: Timestamp,
     /// Number of consecutive failed polls.
     #[serde(default)]
@@ -112,29 +112,29 @@ pub struct FeedSource {
     /// Description of the last failure.
     #[serde(default)]
     pub trouble: Option<String>,
-    /// True if polling has stopped for good: 410 (RFC 9110 §15.5.11), not found for months, or moved.
+    /// True if polling has stopped permanently: 410 (RFC 9110 §15.5.11), 404 for months, or moved.
     #[serde(default)]
     pub gone: bool,
-    /// Target of permanent redirects, and the number of consecutive polls that saw it.
+    /// Target of permanent redirects, and the number of consecutive polls that were redirected there.
     #[serde(default)]
     pub moved: Option<(String, u32)>,
-    /// Inputs to the time of the next poll.
+    /// Data that determine the time of the next poll.
     #[serde(default, skip_serializing_if = "is_default")]
     pub polling: Polling,
-    /// Keys of entries seen recently, newest first, written as base64 of eight little-endian bytes each; an older
-    /// format, a list of numbers, is read too.
+    /// Keys of recently seen entries, newest first, as base64 of eight little-endian bytes each. An older format, a
+    /// list of numbers, is still accepted.
     #[serde(default, with = "packed::keys")]
     pub seen: Vec<u64>,
-    /// Short hashes of the content of entries at the last poll, in the order of [`FeedSource::seen`]; zero if unknown.
+    /// Short content hashes of entries at the last poll, in the order of [`FeedSource::seen`]; zero if unknown.
     #[serde(default, with = "packed::stamps", skip_serializing_if = "Vec::is_empty")]
     pub stamps: Vec<u16>,
-    /// Format faults of the document, truncated to the limit of the row.
+    /// Format faults of the document, truncated to the row's limit.
     #[serde(default, skip_serializing_if = "Faults::is_empty")]
     pub faults: Faults,
 }
 
 impl FeedSource {
-    /// Returns a feed of which only the address is known.
+    /// Creates a feed of which only the address is known.
     pub fn new(key: SourceKey, slot: Slot, url: impl Into<String>) -> FeedSource {
         FeedSource {
             key,
@@ -165,32 +165,32 @@ impl FeedSource {
     }
 }
 
-/// An additional slot of a feed whose interval is shorter than the cycle. The row stays when the interval grows; the
-/// feed's own row decides whether it is due.
+/// An additional slot of a feed whose interval is shorter than the cycle. The row is kept when the interval grows; the
+/// feed's row decides whether a poll is due.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExtraSlot {
-    /// Key made from the feed's key and the slot.
+    /// Key derived from the feed's key and the slot.
     pub key: SourceKey,
     /// Minute of the cycle.
     pub slot: Slot,
     /// The feed's key.
     pub feed: SourceKey,
-    /// URL of the feed when this was written; for people.
+    /// URL of the feed when this row was written, for people who read it.
     pub url: String,
 }
 
-/// A site named by a person, and its outcome.
+/// A site that a person named, and its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SiteSource {
     /// Hash of the start URL.
     pub key: SourceKey,
-    /// Minute of the cycle at which it is examined while it waits.
+    /// Minute of the cycle at which the site is examined while it waits.
     pub slot: Slot,
     /// The start URL.
     pub url: String,
     /// State of the site.
     pub state: SiteState,
-    /// The site's own image, from its home page.
+    /// The site's own image, found on its home page.
     #[serde(default)]
     pub image: Option<String>,
     /// Instant before which no discovery starts.
@@ -198,7 +198,7 @@ pub struct SiteSource {
     /// Number of consecutive failed discoveries.
     #[serde(default)]
     pub failures: u32,
-    /// Failure of the last discovery; `None` if it succeeded or there was none.
+    /// Failure of the last discovery; `None` if it succeeded or none has run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
@@ -214,19 +214,19 @@ pub enum SiteState {
         /// Keys of its feeds.
         feeds: Vec<SourceKey>,
     },
-    /// No feed was found; discovery is tried again after a long time.
+    /// No feed was found. Discovery is retried after a long time.
     Feedless {
-        /// Action that failed, in words.
+        /// Step that failed, in words for people.
         reason: String,
     },
-    /// The site must not be crawled.
+    /// Crawling the site is not allowed.
     Refused {
-        /// Reason, in words.
+        /// Reason, in words for people.
         reason: String,
     },
-    /// The site was never reached, and somebody named its address under the other scheme, http or https.
+    /// The site was never reached, and was named again under the other scheme (http or https).
     Replaced {
-        /// The address that was named.
+        /// The address under which it was named again.
         by: String,
     },
 }
@@ -240,7 +240,7 @@ impl Slot {
     /// Number of minutes in a cycle; three cycles make a day.
     pub const COUNT: u16 = 480;
 
-    /// Returns the slot of a hash or a minute.
+    /// Returns the slot for a hash or a minute: its remainder modulo [`Slot::COUNT`].
     pub const fn from_hash(hash: u64) -> Slot {
         Slot((hash % Slot::COUNT as u64) as u16)
     }

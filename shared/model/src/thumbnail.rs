@@ -1,10 +1,10 @@
-//! Names of thumbnails in records, search results and paths of the search page.
+//! Names of thumbnails in records, in search results and in paths of the search page.
 
 use crate::{ImageId, InvalidId, Location, SegmentKey};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Maximum length of a thumbnail's frame in bytes; it bounds the read for an invented id.
+/// Maximum length of a thumbnail's frame in bytes. It bounds the read that a forged id can cause.
 const MAX_FRAME: u64 = 256 * 1024;
 const MAX_NAME: usize = 64;
 
@@ -12,14 +12,14 @@ const MAX_NAME: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum ThumbnailId {
-    /// A separate object, under the hash of the image's URL: images of other host keys, and those of sites.
+    /// A separate object, named by the hash of the image's URL: an image of another host key, or a site's image.
     Object(ImageId),
-    /// A frame of the segment that contains its page's record.
+    /// A frame in the segment of the page's record.
     Frame(Location),
 }
 
 impl ThumbnailId {
-    /// Parses one of the two forms of a thumbnail's name.
+    /// Parses a thumbnail's name in either form.
     pub fn new(text: &str) -> Result<ThumbnailId, InvalidId> {
         if let Ok(image) = ImageId::new(text) {
             return Ok(ThumbnailId::Object(image));
@@ -39,7 +39,7 @@ fn frame(text: &str) -> Option<Location> {
     let (year, month, day) = (day / 10_000, day / 100 % 100, day % 100);
     let segment = SegmentKey::new(&format!("segments/{year:04}/{month:02}/{day:02}/{name}.jsonl.zst")).ok()?;
     let location = Location { segment, offset, length };
-    // Each location has one spelling, and so one address: no leading zeros, eight digits for the day.
+    // Each location has exactly one spelling: no leading zeros, eight digits for the day.
     (length <= MAX_FRAME && ThumbnailId::Frame(location.clone()).to_string() == text).then_some(location)
 }
 

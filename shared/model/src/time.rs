@@ -1,13 +1,13 @@
-//! Instants and durations in milliseconds, which is precise enough for a polite crawler.
+//! Instants and durations in milliseconds.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::ops::{Add, Sub};
 use std::{fmt, str::FromStr};
 
-/// A length of time in milliseconds; never negative.
+/// A non-negative duration in milliseconds.
 ///
-/// Serialises as an integer; reads that, or a text such as `500ms`, `30s`, `5m`, `8h`, `7d`. A signed number is one of
-/// TOML, whose settings people write, and an error: it has no unit.
+/// Serializes as an integer. Deserializes from an integer or a text such as `500ms`, `30s`, `5m`, `8h`, `7d`. A signed
+/// integer is an error: it is a number without a unit in TOML settings, which people write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Millis(pub u64);
@@ -82,23 +82,23 @@ impl Millis {
         Millis::from_hours(days.saturating_mul(24))
     }
 
-    /// Converts to the standard library's duration.
+    /// Converts to [`std::time::Duration`].
     pub const fn as_duration(self) -> std::time::Duration {
         std::time::Duration::from_millis(self.0)
     }
 
-    /// Converts from the standard library's duration, rounded up to a whole millisecond.
+    /// Converts from [`std::time::Duration`], rounded up to a whole millisecond.
     pub fn from_duration_ceil(d: std::time::Duration) -> Millis {
         let whole = u64::try_from(d.as_millis()).unwrap_or(u64::MAX);
         Millis(whole.saturating_add(u64::from(!d.subsec_nanos().is_multiple_of(1_000_000))))
     }
 
-    /// Multiplies the duration, saturating.
+    /// Multiplies the duration; saturates on overflow.
     pub const fn saturating_mul(self, by: u64) -> Millis {
         Millis(self.0.saturating_mul(by))
     }
 
-    /// Difference to `other`, or zero if `other` is larger.
+    /// Returns the difference to `other`, or zero if `other` is larger.
     pub const fn saturating_sub(self, other: Millis) -> Millis {
         Millis(self.0.saturating_sub(other.0))
     }
@@ -111,7 +111,7 @@ impl Add for Millis {
     }
 }
 
-/// Milliseconds since 1970, between the years 1 and 9999; in human-readable formats RFC 3339 in UTC, else an integer.
+/// Milliseconds since 1970, within the years 1 to 9999. Human-readable formats use RFC 3339 in UTC, others an integer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
@@ -121,9 +121,9 @@ pub struct Timestamp(i64);
 pub struct InvalidTimestamp(String);
 
 impl Timestamp {
-    /// 0001-01-01T00:00:00Z; also means "never yet" in comparisons.
+    /// 0001-01-01T00:00:00Z; stands for "never" in comparisons.
     pub const MIN: Timestamp = Timestamp(-62_135_596_800_000);
-    /// 9999-12-30T00:00:00Z, a day before the calendar ends so that any offset can be shown.
+    /// 9999-12-30T00:00:00Z: one day before the calendar ends, so that it can be formatted with any offset.
     pub const MAX: Timestamp = Timestamp(253_402_128_000_000);
     /// 1970-01-01T00:00:00Z.
     pub const EPOCH: Timestamp = Timestamp(0);
@@ -144,7 +144,7 @@ impl Timestamp {
         self.0
     }
 
-    /// Returns the time since `earlier`; zero if this is not after it.
+    /// Returns the time since `earlier`; zero if `earlier` is later.
     pub fn since(self, earlier: Timestamp) -> Millis {
         Millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
@@ -174,14 +174,14 @@ impl Timestamp {
         u8::try_from(self.civil().hour()).unwrap_or(0)
     }
 
-    /// Formats as `Sat, 21 Nov 2026 03:04:05 GMT`: the date of HTTP (RFC 9110 §5.6.7), also valid in RSS 2.0.
+    /// Formats as an HTTP date, `Sat, 21 Nov 2026 03:04:05 GMT` (RFC 9110 §5.6.7), which is also valid in RSS 2.0.
     pub fn http_date(self) -> String {
         jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&self.jiff()).unwrap_or_default()
     }
 
-    /// Parses midnight in UTC of a day such as `2026-05-01`, or an RFC 3339 instant.
+    /// Parses a day such as `2026-05-01`, as its midnight in UTC, or an RFC 3339 instant.
     pub fn parse_day_or_instant(text: &str) -> Result<Timestamp, InvalidTimestamp> {
-        // The instant first: parsed as a day, only its first half would be read.
+        // The instant is tried first, because the parser of days ignores everything after the date.
         let as_day = |invalid| {
             let date: jiff::civil::Date = text.parse().map_err(|_| invalid)?;
             let midnight = date.to_zoned(jiff::tz::TimeZone::UTC).map_err(|_| InvalidTimestamp(text.into()))?;
@@ -194,7 +194,7 @@ impl Timestamp {
         jiff::tz::TimeZone::UTC.to_datetime(self.jiff())
     }
 
-    /// Returns the instant as RFC 3339 in a zone so many minutes east of UTC; in UTC if there is no such zone.
+    /// Returns the instant as RFC 3339 in a zone `minutes` east of UTC; in UTC if there is no such zone.
     pub fn in_zone(self, minutes: i16) -> String {
         let offset = jiff::tz::Offset::from_seconds(i32::from(minutes) * 60);
         offset.map_or(self.to_string(), |offset| self.jiff().display_with_offset(offset).to_string())

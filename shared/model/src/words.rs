@@ -1,6 +1,6 @@
-//! Enums whose variants have words.
+//! Enums with a word for each variant.
 
-/// Declares an enum, all its variants in this order (`ALL`), and the word of each (`as_str`).
+/// Declares an enum with `ALL`, its variants in this order, and `as_str`, which returns a variant's word.
 #[macro_export]
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
@@ -13,7 +13,7 @@ macro_rules! words {
             /// All variants.
             pub const ALL: [$name; [$($word),+].len()] = [$($name::$variant),+];
 
-            /// Returns the variant's word, by which summaries and lists name it.
+            /// Returns the variant's word, used in summaries and lists.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $($name::$variant => $word,)+

@@ -1,4 +1,4 @@
-//! The model card, a small TOML file beside the model, and the input that it describes.
+//! The model card, a small TOML file next to the model, and the preparation of input that it describes.
 
 use curlew_screen::image::Label;
 use image::imageops::{self, FilterType};
@@ -17,39 +17,39 @@ const MAX_LABELS: usize = 1_000;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Card {
-    /// Name used in explanations.
+    /// Name of the model in explanations.
     pub(crate) name: String,
-    /// Path of the model, an `.onnx` file, relative to the folder of the card. It has one input of floats, one image at
-    /// a time, and its first output has one float per label.
+    /// Path of the `.onnx` file, relative to the folder of the card. The model must have one input of floats for a
+    /// single image, and its first output must have one float per label.
     pub(crate) file: PathBuf,
-    /// Size of the model in bytes, for whoever reads it from elsewhere than a folder.
+    /// Size of the model in bytes, for callers that do not read the model from a folder.
     pub bytes: Option<u64>,
-    /// SHA-256 of the model in hexadecimal: another one is refused.
+    /// Hexadecimal SHA-256 of the model. A model with a different hash is rejected.
     pub sha256: Option<String>,
     pub(crate) licence: Option<String>,
-    /// Width of the input in pixels, up to [`MAX_SIDE`]. Images are stretched to it, or to [`Card::resize`].
+    /// Width of the input in pixels, at most [`MAX_SIDE`]. Images are stretched to it, or to [`Card::resize`].
     pub(crate) width: u32,
     pub(crate) height: u32,
-    /// Width and height to which images are stretched before their centre is cut out; at least those of the input.
+    /// Width and height to which images are stretched before cropping to the centre; at least the size of the input.
     resize: Option<[u32; 2]>,
-    /// Quality (1 to 100) of a JPEG as which the stretched image is written and read again, for models trained on such.
+    /// JPEG quality (1 to 100), for models trained on JPEG files: the stretched image is encoded and decoded again.
     jpeg: Option<u8>,
     #[serde(default)]
     channels: Channels,
-    /// Number that stands for full brightness: 1, or 255 for models that take bytes as they are.
+    /// Value of full brightness: 1, or 255 for models that take bytes without scaling.
     #[serde(default = "one")]
     range: f32,
     #[serde(default)]
     layout: Layout,
-    /// Values subtracted from red, green and blue, in this order, which are from 0 to [`Card::range`].
+    /// Values subtracted from red, green and blue, in this order, on the scale of [`Card::range`].
     #[serde(default)]
     mean: [f32; 3],
-    /// Values by which the results are divided.
+    /// Divisors for red, green and blue after the subtraction.
     #[serde(default = "ones")]
     std: [f32; 3],
     #[serde(default)]
     activation: Activation,
-    /// Meaning of the outputs, in order.
+    /// Meaning of each output, in order.
     #[serde(rename = "label")]
     pub(crate) labels: Vec<Label>,
 }
@@ -70,14 +70,14 @@ enum Channels {
     Bgr,
 }
 
-/// Order of an input's numbers.
+/// Order of the numbers in the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Layout {
-    /// All of one colour, then all of the next, then all of the last.
+    /// All values of the first channel, then of the second, then of the third.
     #[default]
     Nchw,
-    /// The three colours of each pixel together.
+    /// The three channels of each pixel together.
     Nhwc,
 }
 
@@ -93,7 +93,7 @@ enum Activation {
 }
 
 impl Card {
-    /// Reads a card. An error is one line that describes the mistake.
+    /// Parses a card. An error is one line that describes the mistake.
     pub fn read(text: &str) -> Result<Card, String> {
         let card: Card = toml::from_str(text).map_err(|e| e.message().lines().next().unwrap_or_default().to_owned())?;
         if !(1..=MAX_SIDE).contains(&card.width) || !(1..=MAX_SIDE).contains(&card.height) {
@@ -134,7 +134,7 @@ impl Card {
             Activation::None => outputs.to_vec(),
             Activation::Sigmoid => outputs.iter().map(|x| 1.0 / (1.0 + (-x).exp())).collect(),
             Activation::Softmax => {
-                // The greatest is subtracted so that no exponential overflows.
+                // Subtracting the maximum keeps the exponentials from overflowing.
                 let greatest = outputs.iter().copied().fold(f32::NEG_INFINITY, f32::max);
                 let powers: Vec<f32> = outputs.iter().map(|x| (x - greatest).exp()).collect();
                 let sum: f32 = powers.iter().sum();
@@ -143,10 +143,10 @@ impl Card {
         }
     }
 
-    /// Returns an image in the size of the input: stretched, perhaps through a JPEG, and its centre cut out.
+    /// Converts an image to the size of the input: stretched, optionally JPEG-coded, and cropped to its centre.
     pub(crate) fn prepared(&self, picture: &RgbImage) -> Result<RgbImage, String> {
         let (across, down) = self.stretched();
-        // First across and then down, with whole numbers between, as Pillow does it, with which models are trained.
+        // Horizontally, then vertically, rounded to bytes between: the method of Pillow, which models are trained with.
         let stretched = imageops::resize(picture, across, picture.height(), FilterType::Triangle);
         let mut stretched = imageops::resize(&stretched, across, down, FilterType::Triangle);
         if let Some(quality) = self.jpeg {
@@ -156,10 +156,10 @@ impl Card {
         Ok(imageops::crop_imm(&stretched, left, top, self.width, self.height).to_image())
     }
 
-    /// Returns the model's input for an image of the card's own size: its numbers, and their shape.
+    /// Returns the model's input for an image of the card's size: the numbers and their shape.
     pub(crate) fn input(&self, pixels: &[u8]) -> (Vec<f32>, [usize; 4]) {
         let (width, height) = (self.width as usize, self.height as usize);
-        // The indices of red, green and blue in the order of the input.
+        // Indexes of red, green and blue in the order of the input.
         let order: [usize; 3] = match self.channels {
             Channels::Rgb => [0, 1, 2],
             Channels::Bgr => [2, 1, 0],
@@ -177,7 +177,7 @@ impl Card {
     }
 }
 
-/// Writes an image as a JPEG and reads it again: with half as many colours across and down, as libjpeg does it.
+/// Encodes an image as JPEG and decodes it again, with chroma halved in both directions like in libjpeg.
 fn through_jpeg(picture: &RgbImage, quality: u8) -> Result<RgbImage, String> {
     // Both sides are at most `MAX_SIDE`.
     let (width, height) = (picture.width() as u16, picture.height() as u16);

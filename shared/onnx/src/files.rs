@@ -1,13 +1,13 @@
-//! Reads files up to a limit, and writes hexadecimal numbers.
+//! Reads files of limited size, and formats hexadecimal numbers.
 
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-/// A file that could not be read, or not be written.
+/// A file that could not be read, written or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The system refused it: look at the path and its rights.
+    /// The operating system reported an error: check the path and its permissions.
     #[error("{} cannot be {what}: {source}", path.display())]
     Io {
         /// The file or folder.
@@ -18,7 +18,7 @@ pub enum FileError {
         #[source]
         source: io::Error,
     },
-    /// The file is too large to be the one that was meant.
+    /// The file is too large to be the expected one.
     #[error("{} is longer than {limit} bytes", path.display())]
     TooLong {
         /// The file.
@@ -29,7 +29,7 @@ pub enum FileError {
 }
 
 impl FileError {
-    /// Returns a function that adds what was done with which file.
+    /// Returns a function that adds the path and the failed operation to an I/O error.
     pub(crate) fn at<'a>(path: &'a Path, what: &'static str) -> impl Fn(io::Error) -> FileError + use<'a> {
         move |source| FileError::Io { path: path.to_owned(), what, source }
     }

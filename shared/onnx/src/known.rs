@@ -1,4 +1,4 @@
-//! The known models, and their way into a folder from a wheel or an ONNX file that the operator has fetched.
+//! The known models, and their installation from a wheel or an ONNX file that the operator has fetched.
 
 use crate::Unusable;
 use crate::files::{FileError, hexadecimal, read};
@@ -14,32 +14,32 @@ use std::path::{Path, PathBuf};
 pub const CARD_FILE: &str = "card.toml";
 /// Name of the model in its folder.
 pub const MODEL_FILE: &str = "model.onnx";
-/// Name of the licence in that folder.
+/// Name of the licence in a model's folder.
 pub const LICENCE_FILE: &str = "LICENSE";
-/// Maximum number of files of a folder that are looked through for a wheel or a model.
+/// Maximum number of files in a folder that are searched for a wheel or a model.
 const MAX_FILES: usize = 1_000;
-/// Access to a folder of a model: its user's alone, as all of the data folder.
+/// Access mode of a model's folder: only its user, like the rest of the data folder.
 const PRIVATE: u32 = 0o700;
 
-/// A model that Curlew has a card for.
+/// A model with a built-in card.
 #[derive(Debug)]
 pub struct KnownModel {
     /// Name of the model in commands.
     pub name: &'static str,
     /// Licence of the model, for people.
     pub licence: &'static str,
-    /// The files in which it is distributed, the best one first.
+    /// The files that contain the model, best first.
     pub files: &'static [KnownFile],
-    /// Card of the model, with `{source}`, `{bytes}` and `{sha256}` in place of the package, the model's size and hash.
+    /// Card, with `{source}`, `{bytes}` and `{sha256}` in place of package, size and hash of the model.
     card: &'static str,
 }
 
 /// A file of a known model.
 #[derive(Debug)]
 pub struct KnownFile {
-    /// The Python package whose wheel holds it, with its version, as `pip` writes them.
+    /// Python package whose wheel contains the model, with its version in the notation of `pip`.
     pub package: &'static str,
-    /// SHA-256 of the ONNX file, in hexadecimal.
+    /// Hexadecimal SHA-256 of the ONNX file.
     pub sha256: &'static str,
 }
 
@@ -88,10 +88,10 @@ from = 0.8
 /// Reason why a model was not added.
 #[derive(Debug, thiserror::Error)]
 pub enum AddError {
-    /// A file or folder: look at its path, its rights, and the space of the disk.
+    /// An operation on a file or folder failed: check path, permissions and disk space.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The file is not the model: fetch the one that is known.
+    /// The file is not the model: fetch the known one.
     #[error("{} is not the model: {why}", path.display())]
     Other {
         /// The file.
@@ -99,19 +99,19 @@ pub enum AddError {
         /// Reason.
         why: String,
     },
-    /// The model is the known one, and does not run here.
+    /// The model is the known one, but does not run here.
     #[error(transparent)]
     Unusable(#[from] Unusable),
 }
 
 impl KnownModel {
-    /// Returns the model of this name.
+    /// Returns the known model with this name.
     pub fn named(name: &str) -> Option<&'static KnownModel> {
         KNOWN.iter().find(|model| model.name == name)
     }
 
-    /// Takes the model out of a wheel or an `.onnx` file, or the one in a folder, checks its hash, tries it out, and
-    /// writes it with its card and licence into `folder`, in place of another model there. A failure changes nothing.
+    /// Reads the model from a wheel, an `.onnx` file, or a folder with one of these; checks its hash; tries it out; and
+    /// writes it with card and licence to `folder`, replacing another model there. An unusable model changes nothing.
     pub fn add(&self, from: &Path, folder: &Path) -> Result<Onnx, AddError> {
         let path = file_of(from)?;
         let other = |why: String| AddError::Other { path: path.clone(), why };
@@ -146,7 +146,7 @@ impl KnownModel {
     }
 }
 
-/// Removes the folder of a model. Returns whether there was one.
+/// Removes the folder of a model. Returns true if there was one.
 pub fn remove(folder: &Path) -> Result<bool, FileError> {
     match fs::remove_dir_all(folder) {
         Ok(()) => Ok(true),
@@ -155,7 +155,7 @@ pub fn remove(folder: &Path) -> Result<bool, FileError> {
     }
 }
 
-/// Returns the file itself, or the only wheel or model in a folder.
+/// Returns `path` if it is a file, or the only wheel or model in the folder `path`.
 fn file_of(path: &Path) -> Result<PathBuf, AddError> {
     if !path.is_dir() {
         return Ok(path.to_owned());

@@ -15,13 +15,13 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 pub(crate) const MAX_MODEL_BYTES: u64 = 256 * 1024 * 1024;
-/// Maximum time that a page waits for the classification of its image, including the queue. A longer computation goes
-/// on and delays the next ones, and its result is ignored.
+/// Maximum time that a page waits for the classification of its image, including the queue. A longer computation
+/// continues and delays later ones, but its result is ignored.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
-/// Number of images under way at once: each needs the memory of all of the model's layers.
+/// Maximum number of concurrent classifications: each needs memory for all layers of the model.
 const AT_ONCE: usize = 1;
 
-/// Classifier that runs an ONNX model.
+/// Image classifier that runs an ONNX model.
 pub struct Onnx {
     inner: Arc<Inner>,
     turn: Arc<Semaphore>,
@@ -39,7 +39,7 @@ impl std::fmt::Debug for Onnx {
     }
 }
 
-/// Returns the operators of image classifiers; models with others are refused when they are loaded.
+/// Returns the operators used by image classifiers. A model with others is rejected when it is loaded.
 fn operators() -> OpRegistry {
     op_registry! {
         Abs, Add, AveragePool, BatchNormalization, Cast, Ceil, Clip, Concat, ConstantOfShape, Conv, DequantizeLinear,
@@ -51,7 +51,7 @@ fn operators() -> OpRegistry {
 }
 
 impl Onnx {
-    /// Reads a card and its model, and tries the model out on an empty image. An error is one line.
+    /// Reads a card and its model, and tries the model on an empty image. An error is one line.
     pub fn load(path: &Path) -> Result<Onnx, Unusable> {
         let unusable = |why: String| Unusable { card: path.display().to_string(), why };
         let text = read(path, MAX_CARD_BYTES).map_err(|e| unusable(e.to_string()))?;
@@ -62,7 +62,7 @@ impl Onnx {
         Onnx::new(card, bytes).map_err(|why| unusable(format!("{}: {why}", file.display())))
     }
 
-    /// Takes a model that was read, if it is the card's, and tries it out on an empty image. An error is one line.
+    /// Creates a classifier from a model that matches its card, and tries it on an empty image. An error is one line.
     pub fn new(card: Card, model: Vec<u8>) -> Result<Onnx, String> {
         let hash = hexadecimal(&Sha256::digest(&model));
         if let Some(expected) = card.sha256.as_ref().filter(|expected| **expected != hash) {
@@ -79,7 +79,7 @@ impl Onnx {
         let turn = self.turn.clone().acquire_owned().await.map_err(|e| e.to_string())?;
         let inner = self.inner.clone();
         let ran = tokio::task::spawn_blocking(move || {
-            // Released when the computation ends, whether or not somebody still waits for it.
+            // Released when the computation ends, even if the caller has stopped waiting.
             let _turn = turn;
             inner.run(&picture)
         });

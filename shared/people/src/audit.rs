@@ -1,4 +1,4 @@
-//! Reports of the history of a page or of all pages of a host, and of every remnant of removed ones.
+//! Reports of the history of a page or of a host's pages, and of all remnants of removed pages.
 
 use crate::objects::each_object;
 use curlew_catalog::hidden::is_on;
@@ -18,9 +18,9 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Looks for remnants of pages.
+/// Searches a store for remnants of pages.
 pub struct Audit {
-    /// Segments, splits, manifests, thumbnails, audit lines.
+    /// Store of segments, splits, manifests, thumbnails and audit lines.
     pub blobs: Arc<dyn Blobs>,
     /// Rows of pages.
     pub pages: Arc<dyn Pages>,
@@ -31,48 +31,48 @@ pub struct Audit {
 pub enum Subject {
     /// A page.
     Page(PageId),
-    /// A host and all that is below it, lower case, A-labels.
+    /// A host with its subdomains, in lower case and A-labels.
     Host(String),
 }
 
-/// Everything that an audit found about its subject.
+/// Everything that an audit has found about its subject.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct AuditReport {
-    /// The rows of the pages, with state and time.
+    /// Rows of the pages, with state and time.
     pub pages: Vec<Page>,
-    /// The lines of the audit: page, time and reason of each removal.
+    /// Audit lines: page, time and reason of each removal.
     pub removed: Vec<Value>,
-    /// Number of records of pages that are indexed or pending.
+    /// Number of records of the subject's pages.
     pub records: u64,
-    /// Number of occurrences of such pages in splits.
+    /// Number of occurrences of the subject's pages in splits that a manifest lists.
     pub indexed: u64,
-    /// Remnants of pages that are gone and must not be found, each with its place and page.
+    /// Remnants of pages that are neither accepted nor pending.
     pub left: Vec<Remnant>,
-    /// Keys of objects that could not be read, since another version has written them.
+    /// Keys of splits that could not be read: damaged, or written by another version.
     pub unread: Vec<String>,
 }
 
-/// A remnant of a page that is gone.
+/// A remnant of a page that is neither accepted nor pending.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Remnant {
     /// Key of the object.
     pub key: String,
     /// The page.
     pub page: PageId,
-    /// True if no query finds it there, and the split that holds it is rewritten without it in time.
+    /// True if no query finds the remnant: a tombstone hides it, its split is not listed, or it is a thumbnail.
     pub hidden: bool,
 }
 
 struct RemnantSearch<'a> {
     blobs: &'a dyn Blobs,
     subject: &'a Subject,
-    /// Pages that are indexed or pending.
+    /// Pages that are accepted or pending.
     alive: BTreeSet<PageId>,
     report: AuditReport,
 }
 
 impl Audit {
-    /// Reads all rows, audit lines, segments, splits and thumbnails that may hold anything of a subject.
+    /// Searches all rows, audit lines, segments, splits, thumbnails and stored bodies for a subject.
     pub async fn report(&self, subject: &Subject) -> Result<AuditReport> {
         let pages = self.rows(subject).await?;
         let is_alive = |page: &&Page| matches!(page.state, PageState::Accepted { .. } | PageState::Pending);
@@ -86,7 +86,7 @@ impl Audit {
         Ok(search.report)
     }
 
-    /// Returns the splits of a year that hold a page, each with the time at which it was built.
+    /// Returns the keys of a year's splits that contain a page, each with the time at which the split was built.
     pub async fn splits_with(&self, year: Year, page: &PageId) -> Result<Vec<(String, Timestamp)>> {
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
         let mut found = Vec::new();
@@ -99,7 +99,7 @@ impl Audit {
         Ok(found)
     }
 
-    /// Returns the rows of a subject; of a page that is another one's address, that one's too.
+    /// Returns the rows of a subject. For an alias, the rows of the pages that it leads to follow.
     pub async fn rows(&self, subject: &Subject) -> Result<Vec<Page>> {
         let Subject::Page(id) = subject else {
             return Ok(pages_that(self.pages.as_ref(), |page| subject.covers(&page.id, &page.url)).await?);
@@ -129,7 +129,7 @@ impl RemnantSearch<'_> {
             if let Some(key) = image.as_ref().map(thumbnail_key)
                 && self.blobs.get(&key).await?.is_some_and(|blob| !blob.bytes.is_empty())
             {
-                // Another page may have the same image; that is no remnant of this one, but it is reported.
+                // The image may belong to another page; it is reported all the same, as hidden.
                 self.report.left.push(Remnant { key, page, hidden: true });
             }
             self.report.removed.push(line);
@@ -191,7 +191,7 @@ impl RemnantSearch<'_> {
         Ok(())
     }
 
-    /// Looks for bodies of large pages on their way to extraction, in objects named by the page.
+    /// Searches the bodies of large pages that wait for extraction; their keys contain the page id.
     async fn bodies(&mut self) -> Result<()> {
         for key in all_keys(self.blobs, "bodies/", None).await? {
             let name = key.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
@@ -207,7 +207,7 @@ impl RemnantSearch<'_> {
         self.subject.covers(id, url) || self.report.pages.iter().any(|page| page.id == *id)
     }
 
-    /// Reports a remnant, unless its page is alive.
+    /// Reports a remnant unless its page is accepted or pending.
     fn found(&mut self, key: &str, page: PageId, hidden: bool) {
         if !self.alive.contains(&page) {
             self.report.left.push(Remnant { key: key.to_owned(), page, hidden });
@@ -216,7 +216,7 @@ impl RemnantSearch<'_> {
 }
 
 impl Subject {
-    /// Parses a page's URL, a page id or a host name; `None` if it is none of these.
+    /// Parses a page's URL, a page id or a host name; returns `None` for anything else.
     pub fn read(text: &str) -> Option<Subject> {
         if let Ok(id) = PageId::new(text) {
             return Some(Subject::Page(id));
@@ -238,7 +238,7 @@ impl Subject {
 }
 
 impl AuditReport {
-    /// True if nothing that is gone can still be reached: every remnant is hidden.
+    /// True if every remnant is hidden, so that nothing removed can still be reached.
     pub fn is_clean(&self) -> bool {
         self.left.iter().all(|left| left.hidden)
     }

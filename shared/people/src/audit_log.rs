@@ -1,5 +1,5 @@
-//! The audit log: an object for each act, with the operator's name, written before the act and again at its end, so an
-//! act that is cut off is named, too.
+//! The audit log: one object per operator action, with the operator's name. It is written before the action and again
+//! after it, so that an interrupted action is logged too.
 
 use crate::objects::readable;
 use curlew_catalog::listing::all_keys;
@@ -13,13 +13,13 @@ use curlew_ports::{Blobs, Clock};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Name of whoever uses the command line.
+/// Operator name for actions on the command line.
 pub const COMMAND_LINE: &str = "command line";
-/// Maximum number of days back in which the latest acts are looked for.
+/// Number of days that are searched for the latest entries.
 const DAYS: u64 = 92;
-/// Maximum length of each text of an entry, in bytes.
+/// Maximum length of each text in an entry, in bytes.
 const MAX_TEXT: usize = 2_048;
-/// Detail of an act that is under way, or was cut off.
+/// Detail of an action that is under way or was interrupted.
 const UNENDED: &str = "its end is not recorded";
 
 /// The audit log.
@@ -31,24 +31,24 @@ pub struct AuditLog {
     pub clock: Arc<dyn Clock>,
 }
 
-/// An act of an operator.
+/// An action of an operator.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Act {
-    /// The kind of act, such as `block` or `override`.
+    /// The kind of action, such as `block` or `override`.
     pub what: String,
-    /// Subject of the act: a host, an address, the name of a message or of a job.
+    /// Subject of the action: a host, an address, or the name of a message or job.
     #[serde(rename = "url")]
     pub about: String,
-    /// Detail of the act, such as `allow`; says so if the end of the act is not recorded.
+    /// Detail of the action, such as `allow`; contains a remark while the end of the action is not recorded.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// The operator's note, or the error that ended the act midway.
+    /// The operator's note, and the error if the action failed midway.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
 impl Act {
-    /// Returns an act without detail or note.
+    /// Returns an action without detail and note.
     pub fn new(what: &str, about: &str) -> Act {
         Act { what: what.to_owned(), about: about.to_owned(), ..Act::default() }
     }
@@ -57,16 +57,16 @@ impl Act {
 /// An entry of the audit log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditEntry {
-    /// Time of the act.
+    /// Time of the action.
     pub at: Timestamp,
-    /// The act.
+    /// The action.
     #[serde(flatten)]
     pub act: Act,
-    /// The operator: a name from the session or the proxy, or [`COMMAND_LINE`].
+    /// The operator's name, from the session or the proxy, or [`COMMAND_LINE`].
     pub by: String,
 }
 
-/// The entry of an act that has begun; it says that the act has not ended until [`OpenEntry::end`].
+/// The entry of an action that has begun. Until [`OpenEntry::end`] it says that the end is not recorded.
 #[must_use]
 pub(crate) struct OpenEntry<'a> {
     log: &'a AuditLog,
@@ -75,12 +75,12 @@ pub(crate) struct OpenEntry<'a> {
 }
 
 impl AuditLog {
-    /// Adds an entry of an act that is done.
+    /// Adds the entry of a completed action.
     pub async fn add(&self, by: &str, act: Act) -> Result<()> {
         self.act(by, act, async { Ok(()) }, |()| true).await
     }
 
-    /// Does an act between the two writings of its entry; see [`OpenEntry::end`].
+    /// Awaits `work` between the two writes of its entry; see [`OpenEntry::end`].
     pub(crate) async fn act<T>(
         &self,
         by: &str,
@@ -92,7 +92,7 @@ impl AuditLog {
         entry.end(work.await, has_changed).await
     }
 
-    /// Adds the entry of an act that is about to be done. After an error the act must not be done.
+    /// Adds the entry of an action that is about to begin. After an error the action must not be carried out.
     pub(crate) async fn begin(&self, by: &str, mut act: Act) -> Result<OpenEntry<'_>> {
         for text in [&mut act.about, &mut act.reason].into_iter().chain(&mut act.note) {
             text.truncate(text.floor_char_boundary(MAX_TEXT));
@@ -105,12 +105,12 @@ impl AuditLog {
             if self.blobs.put_if_absent(&key, json.into()).await? {
                 return Ok(OpenEntry { log: self, key, entry });
             }
-            // The same act in the same millisecond has an entry of its own, which must not end as this one does.
+            // An equal action in the same millisecond needs a separate entry, since it may end differently.
             entry.at = entry.at + Millis(1);
         }
     }
 
-    /// Returns the latest entries, newest first, at most `most`; of the last 92 days.
+    /// Returns at most `most` entries of the last 92 days, newest first.
     pub async fn latest(&self, most: usize) -> Result<Vec<AuditEntry>> {
         let (now, mut latest) = (self.clock.now(), Vec::new());
         for day in 0..DAYS {
@@ -130,12 +130,12 @@ impl OpenEntry<'_> {
         self.entry.act.reason = reason;
     }
 
-    /// Ends the entry as its act ended. A failed act may have changed something, so its error is added; the entry of a
-    /// refusal, or of an act that has changed nothing, is removed.
+    /// Completes the entry according to the outcome of its action, and returns that outcome. A failed action may have
+    /// changed something, so its error is added; the entry of a refused action, or one without effect, is removed.
     pub(crate) async fn end<T>(mut self, outcome: Result<T>, has_changed: impl FnOnce(&T) -> bool) -> Result<T> {
         let is_act = match &outcome {
             Ok(value) => has_changed(value),
-            // The act was refused before anything was done.
+            // The action was refused before it changed anything.
             Err(StageError::Job(_)) => false,
             Err(error) => {
                 let note = self.entry.act.note.take().unwrap_or_default();

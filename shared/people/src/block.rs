@@ -1,7 +1,7 @@
-//! Blocks: a blocked host is not called and its pages are not found, from the next call and query on.
+//! Blocks: from the next call and query on, a blocked host is not called and its pages are not found.
 //!
-//! A block is written into the state of every known host key that it covers, since each call reads that state. A host
-//! key that is visited for the first time is checked against the list (`Politeness::open`).
+//! A block is written to the state of every known host key that it covers, since each call reads that state.
+//! `Politeness::open` checks a host key against the list of blocked hosts at its first visit.
 
 use crate::erasure::StepLimits;
 use crate::objects;
@@ -22,42 +22,42 @@ use futures::future::BoxFuture;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Delay of the job that takes up pages: the job is sent before the block is lifted, and must not meet the block.
+/// Delay of the job that takes up pages: it is sent before the block is lifted, and must run after that.
 const LIFTED_WITHIN: Millis = Millis::from_secs(15);
 
 /// Blocks and unblocks hosts.
 #[derive(Clone)]
 pub struct Blocks {
-    /// Host states, which the next call reads, and the list of blocked hosts, which the next query reads.
+    /// Stores of host states, which the next call reads, and of the list of blocked hosts, which the next query reads.
     pub politeness: Arc<Politeness>,
-    /// Known host keys, to find those below a name.
+    /// Rows of known host keys, to find the keys below a name.
     pub hosts: Arc<dyn Hosts>,
-    /// Rows of pages, to find those that a block has kept out.
+    /// Rows of pages, to find the pages that a block has kept out.
     pub pages: Arc<dyn Pages>,
-    /// Takes the jobs that send visits to these pages.
+    /// Queue of the jobs that take up these pages.
     pub queue: Arc<dyn Queue>,
-    /// Limits of one step that takes up pages.
+    /// Limits of one step of taking up pages.
     pub limits: StepLimits,
 }
 
-/// Says whether a block is still to be lifted.
+/// Returns true if a block is still to be lifted.
 pub(crate) type Condition<'c> = &'c (dyn Fn() -> BoxFuture<'c, Result<bool>> + Send + Sync);
 
 /// Origin of a host's block, if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockedBy {
-    /// Nobody.
+    /// There is no block.
     Nobody,
-    /// An owner, who may lift the block.
+    /// An owner set the block, and may lift it.
     Owner,
-    /// The operator, by this host's name or a name above it.
+    /// The operator blocked this host or a name above it.
     Operator,
 }
 
 impl Blocks {
     /// Blocks a host and all names below it; returns its host key.
     pub async fn block(&self, host: &str) -> Result<HostKey> {
-        // From now on the block is the operator's, and no owner can lift it.
+        // The block becomes the operator's even if an owner set it, so no owner can lift it.
         self.block_in(host, |hidden, name| {
             hidden.hosts.insert(name.to_owned());
             hidden.by_owner.remove(name);
@@ -65,7 +65,7 @@ impl Blocks {
         .await
     }
 
-    /// Blocks a host for its owner, who may lift the block. A block by the operator stays one.
+    /// Blocks a host for its owner, who may lift the block. A block by the operator stays the operator's.
     pub async fn block_for_owner(&self, host: &str) -> Result<HostKey> {
         self.block_in(host, |hidden, name| {
             if hidden.hosts.insert(name.to_owned()) {
@@ -79,16 +79,16 @@ impl Blocks {
         let (name, key) = self.name(host)?;
         update_host(self.politeness.ledger.as_ref(), &key, |s| (admission::block(s, &name), ())).await?;
         self.change_hidden(|hidden| change(hidden, &name)).await?;
-        // A host key that becomes known later is checked against the list. The row of the own one is written once more,
-        // since an earlier request that came to its end in between may have unblocked it.
+        // A host key that becomes known later is checked against the list. The host's row is written again, since an
+        // earlier request that ended in the meantime may have unblocked it.
         for covered in self.keys_below(&name, &key).await?.iter().chain([&key]) {
             self.rewrite(covered, |state| (admission::block(state, &name), ()), None).await?;
         }
         Ok(key)
     }
 
-    /// Changes a row, unless the condition no longer holds once the row is read. The row is written even if nothing in
-    /// it changes, so that of two opposite requests the one that has read an older row is refused, and reads again.
+    /// Changes a host's row unless the condition no longer holds after the row is read. The row is written even if it
+    /// stays the same: of two opposite requests, the one with the older row then fails its swap and retries.
     async fn rewrite<T>(
         &self,
         key: &HostKey,
@@ -110,7 +110,7 @@ impl Blocks {
         Err(PortError::Conflict.into())
     }
 
-    /// Lifts a block, if there is one, and has a job take up its pages. May be repeated after an error.
+    /// Lifts a block and sends a job that takes up its pages; returns false if there was none. May be repeated.
     pub async fn unblock(&self, host: &str) -> Result<bool> {
         let (name, _) = self.name(host)?;
         let is_off = || async { Ok(!hidden(self.politeness.blobs.as_ref()).await?.hosts.contains(&name)) }.boxed();
@@ -129,7 +129,7 @@ impl Blocks {
         for below in self.keys_below(&name, &key).await? {
             was |= self.rewrite(&below, lift, Some(condition)).await?.unwrap_or_default();
         }
-        // Last, so that a repeated run still finds the host blocked.
+        // The host's own row is changed last, so that a repeated run still finds the host blocked.
         let known = self.politeness.ledger.load(&key).await?.0.blocked.contains(&name);
         if was || known {
             let job = Job::new(TakeUpJob { host: name.clone(), after: None });
@@ -138,7 +138,7 @@ impl Blocks {
         Ok(was | self.rewrite(&key, lift, Some(condition)).await?.unwrap_or_default())
     }
 
-    /// Turns the reading of a host's back catalogue off or on, from the next step on.
+    /// Turns the reading of a host's back catalogue off or on; takes effect at its next step.
     pub async fn turn_history(&self, host: &str, off: bool) -> Result<()> {
         let (name, _) = self.name(host)?;
         self.change_hidden(|hidden| {
@@ -148,13 +148,13 @@ impl Blocks {
         .await
     }
 
-    /// True if a host's owner, or that of a name above it, has turned the reading of its back catalogue off.
+    /// True if the owner of a host, or of a name above it, has turned off the reading of the back catalogue.
     pub async fn is_without_history(&self, host: &str) -> Result<bool> {
         let hidden = hidden(self.politeness.blobs.as_ref()).await?;
         Ok(covering(&hidden.without_history, host).is_some())
     }
 
-    /// Returns the origin of a host's block, by its own name or by one above it.
+    /// Returns who blocked a host or a name above it.
     pub async fn blocked_by(&self, host: &str) -> Result<BlockedBy> {
         let hidden = hidden(self.politeness.blobs.as_ref()).await?;
         let blocking: Vec<&String> = hidden.hosts.iter().filter(|name| is_at_or_below(host, name)).collect();
@@ -165,7 +165,7 @@ impl Blocks {
         })
     }
 
-    /// Lifts a block for the host's owner, unless it is the operator's; returns true if there is none now.
+    /// Lifts a block for the host's owner; returns false if the block is the operator's, and stays.
     pub(crate) async fn unblock_for_owner(&self, host: &str, condition: Condition<'_>) -> Result<bool> {
         if self.blocked_by(host).await? == BlockedBy::Operator {
             return Ok(false);
@@ -174,7 +174,7 @@ impl Blocks {
         Ok(true)
     }
 
-    /// Returns the known host keys at or below a name, except `own`, the key that the name itself counts under.
+    /// Returns the known host keys at or below a name, except `own`, the name's host key.
     async fn keys_below(&self, name: &str, own: &HostKey) -> Result<Vec<HostKey>> {
         let mut found = vec![];
         if !address::has_keys_below(name, &self.politeness.groups) {
@@ -189,7 +189,7 @@ impl Blocks {
         Ok(found)
     }
 
-    /// Sends visits to a host's pages, among the next rows, that may be taken up, and a job for the rest.
+    /// Sends visits to those of the host's pages among the next rows that may be taken up, and a job for the rest.
     pub async fn take_up(&self, job: &TakeUpJob) -> Result<Verdict> {
         if self.blocked_by(&job.host).await? != BlockedBy::Nobody {
             return Ok(Verdict::Drop("the host is blocked again".into()));
@@ -208,7 +208,7 @@ impl Blocks {
         Ok(Verdict::Done)
     }
 
-    /// Returns the canonical name of the host that a person typed, as a name or a URL, and its host key.
+    /// Returns the canonical name and the host key of a host that a person typed as a name or a URL.
     pub fn name(&self, host: &str) -> Result<(String, HostKey)> {
         let bad = |why: String| StageError::Job(format!("'{host}' is not a host: {why}"));
         let url = address::parse_typed(host).map_err(|e| bad(e.to_string()))?;
@@ -226,7 +226,7 @@ impl Blocks {
     }
 }
 
-/// Returns visits that fetch pages as if they had never been fetched.
+/// Returns visits that fetch pages as if for the first time.
 pub(crate) fn first_visits(pages: Vec<Page>) -> Vec<Job> {
     let mut visits: BTreeMap<(HostKey, Option<SourceKey>), Vec<VisitItem>> = BTreeMap::new();
     for page in pages {

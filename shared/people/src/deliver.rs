@@ -1,4 +1,4 @@
-//! Posts the new matches of a watch to its receiver, in order, with all the politeness of any other call.
+//! Posts the new matches of a watch to its receiver, in order, under the same politeness rules as any other call.
 
 use crate::watches::{Match, SECRET_PREFIX, Watch, change, job_of, load, outbox_of};
 use base64::Engine;
@@ -24,11 +24,11 @@ use url::Url;
 
 const DELIVERIES_PER_VISIT: usize = 50;
 const EXCERPT_CHARS: usize = 300;
-/// Longest wait that a receiver can ask for by Retry-After.
+/// Maximum wait that a receiver can request by `Retry-After`.
 const LONGEST_WAIT: Millis = Millis::from_days(1);
 const JSON: &str = "application/json";
 
-/// The stage that delivers.
+/// The stage that posts matches to receivers.
 pub struct Deliver {
     pub(crate) politeness: Arc<Politeness>,
     pub(crate) pages: Arc<dyn Pages>,
@@ -63,21 +63,21 @@ struct MatchedPage<'a> {
 }
 
 enum ReceiverRefusal {
-    /// The receiver failed, for this reason; it must not be called before this instant.
+    /// The receiver failed for this reason, and must not be called before this instant.
     Failed(String, Timestamp),
-    /// The visit is over; nothing was decided.
+    /// The visit ended without an answer of the receiver; the job is deferred to this instant.
     Later(Timestamp),
 }
 
 impl Deliver {
-    /// Does the job, which may have been done before.
+    /// Runs a delivery job; the job may run more than once.
     pub async fn run(&self, job: &DeliverJob) -> Result<Verdict> {
         let now = self.politeness.clock.now();
         let Some(watch) = load(self.politeness.blobs.as_ref(), &job.watch).await? else {
             return Ok(Verdict::Drop("the watch was removed".into()));
         };
         if let Some(at) = watch.receiver.retry_at.filter(|at| *at > now) {
-            // Only the job of that try waits. It may come too early, since clocks differ, and are set.
+            // Only the job of this retry waits for it. The job may come early: clocks differ, and are adjusted.
             return Ok(match job.retry_at == Some(at) {
                 true => Verdict::Defer(at),
                 false => Verdict::Drop(format!("the receiver is tried again at {at}, by a job of its own")),
@@ -109,7 +109,7 @@ impl Deliver {
         }
     }
 
-    /// Delivers what waits; returns true if there is more to deliver.
+    /// Posts the waiting deliveries, at most [`DELIVERIES_PER_VISIT`]; returns true if others remain.
     async fn tell(
         &self,
         visit: &mut Visit,
@@ -117,11 +117,11 @@ impl Deliver {
         url: &Url,
         waiting: &[String],
     ) -> Result<Result<bool, ReceiverRefusal>> {
-        // Another job may have delivered meanwhile.
+        // Another job may have delivered some of them in the meantime.
         let Some(watch) = load(self.politeness.blobs.as_ref(), &watch.name).await? else { return Ok(Ok(false)) };
         for key in waiting.iter().take(DELIVERIES_PER_VISIT) {
             let Some(blob) = self.politeness.blobs.get(key).await? else { continue };
-            // A damaged object must not keep the others from being delivered.
+            // A damaged object must not block the other deliveries.
             let matches: Vec<Match> = serde_json::from_slice(&blob.bytes).unwrap_or_else(|error| {
                 tracing::error!(watch = watch.name, key, %error, "matches that cannot be read are not delivered");
                 Vec::new()
@@ -147,7 +147,7 @@ impl Deliver {
         Ok(Ok(waiting.len() > DELIVERIES_PER_VISIT))
     }
 
-    /// Returns the records of the matches that are neither gone nor hidden, nor were delivered before.
+    /// Returns the records of the matches that are not gone, hidden, expired or already delivered.
     async fn present(&self, watch: &Watch, matches: &[Match]) -> Result<Vec<Record>> {
         let (reader, now) = (RecordReader(self.politeness.blobs.as_ref()), self.politeness.clock.now());
         let hidden = hidden_hosts(self.politeness.blobs.as_ref()).await?;
@@ -164,7 +164,7 @@ impl Deliver {
         Ok(records)
     }
 
-    /// Returns the content that brings these records, which waited under this key.
+    /// Returns the request that posts these records; `key` is that of their outbox object.
     fn post(&self, watch: &Watch, key: &str, records: &[Record]) -> Result<Post> {
         let matches = records.iter().map(matched).collect();
         let body = object::json(&Webhook { watch: &watch.name, query: &watch.query, matches })?;
@@ -173,8 +173,8 @@ impl Deliver {
         Ok(Post { content_type: JSON, body: body.into(), headers })
     }
 
-    /// Stores that a receiver took nothing, and when it is tried again. The job of that try is sent first: a crash
-    /// makes one job too many, and never one too few.
+    /// Stores the failure of a receiver and the time of the next attempt. The job of that attempt is sent first, so a
+    /// crash can leave a superfluous job, but never lose one.
     async fn failed(&self, watch: &Watch, refusal: ReceiverRefusal) -> Result<Verdict> {
         let (blobs, now) = (self.politeness.blobs.as_ref(), self.politeness.clock.now());
         let (why, earliest) = match refusal {
@@ -197,7 +197,7 @@ impl Deliver {
             (receiver.error, receiver.retry_at) = (Some(why.clone()), retry_at);
             receiver.given_up = retry_at.is_none();
             if receiver.given_up {
-                // An operator who puts the job back into its queue begins a new week.
+                // When an operator puts the job back into its queue, the week starts again.
                 (receiver.failures, receiver.failing_since) = (0, None);
             }
             Ok(Some(known))
@@ -212,7 +212,7 @@ impl Deliver {
     }
 }
 
-/// Returns the refusal in the outcome of a call, if it is one; `failure` is that of the call, if it has failed.
+/// Returns the receiver's refusal if a call ended in one; `failure` describes a failed call.
 fn refusal_of(end: CallEnd, failure: Option<String>, now: Timestamp) -> Option<ReceiverRefusal> {
     match end {
         CallEnd::Reply(reply) if matches!(reply.status, 200..300) => None,
@@ -228,7 +228,7 @@ fn refusal_of(end: CallEnd, failure: Option<String>, now: Timestamp) -> Option<R
     }
 }
 
-/// Returns the headers of Standard Webhooks: an id that repeats with the delivery, the time, and a signature.
+/// Returns the Standard Webhooks headers: an id that stays the same when a delivery is repeated, the time, a signature.
 fn standard_headers(watch: &Watch, id: &str, now: Timestamp, body: &[u8]) -> Vec<(&'static str, String)> {
     let seconds = (now.as_millis() / 1_000).to_string();
     let mut headers = vec![("webhook-id", id.to_owned()), ("webhook-timestamp", seconds.clone())];
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn a_webhook_is_signed_as_standard_webhooks_say() {
-        // The example of the specification (standard-webhooks/standard-webhooks, signature scheme).
+        // Example from the specification (standard-webhooks/standard-webhooks, signature scheme).
         let watch = Watch {
             name: "0123456789abcdef".into(),
             query: "mud".into(),

@@ -1,11 +1,11 @@
-//! Descriptions: what rows and jobs say to operators, in English, and which rows a typed name means.
+//! Descriptions of rows and jobs for operators, in English, and matching of typed names with addresses.
 
 use curlew_model::{
     FailureCause, FeedSource, Job, Millis, Page, PageState, SiteSource, SiteState, Work, is_at_or_below,
 };
 use url::Url;
 
-/// True if `name` is the host of this address, or the address with or without scheme, `www.` and the last slash.
+/// True if `name` is this address (scheme, `www.` and the last slash may differ), its host, or a name above its host.
 pub fn is_about(url: &str, name: &str) -> bool {
     let (url, name) = (bare(url), bare(name));
     let host = url.split(['/', '?', ':']).next().unwrap_or_default();
@@ -19,7 +19,7 @@ fn bare(address: &str) -> String {
     format!("{}{}", host.strip_prefix("www.").unwrap_or(&host), path.strip_suffix('/').unwrap_or(path))
 }
 
-/// Returns the state of a site; for one that could not be read also the reason and the remedy.
+/// Returns the state of a site, with reason and remedy if the site could not be read.
 pub fn site_state(site: &SiteSource) -> String {
     let remedy = site.failure.as_ref().and_then(|failure| remedy(failure.cause, &site.url));
     let remedy = remedy.map(|text| format!(" ({text})")).unwrap_or_default();
@@ -44,7 +44,7 @@ pub fn page_state(state: &PageState) -> &'static str {
     }
 }
 
-/// True if a row only leads from a text to the first page under a path that has it: such a URL has a fragment.
+/// True if a row only maps a text to the first page under a path with that text; the URL of such a row has a fragment.
 pub fn is_guide(page: &Page) -> bool {
     matches!(page.state, PageState::Alias { .. }) && page.url.contains('#')
 }
@@ -64,7 +64,7 @@ pub fn feed_state(feed: &FeedSource) -> String {
     }
 }
 
-/// Returns the reason why a page is not found, if it is not.
+/// Returns the reason of a rejected or removed page; `None` in other states.
 pub fn why(state: &PageState) -> Option<String> {
     match state {
         PageState::Rejected { reason } => Some(reason.to_string()),
@@ -90,7 +90,7 @@ pub fn job_subject(job: &Job) -> String {
     }
 }
 
-/// Returns the remedy for the person who named an address, if there is one.
+/// Returns advice for the person who named an address that failed, if there is any.
 pub fn remedy(cause: FailureCause, url: &str) -> Option<String> {
     let parsed = Url::parse(url).ok();
     let host = parsed.as_ref().and_then(Url::host_str).unwrap_or(url);

@@ -1,4 +1,4 @@
-//! The door of the desk: everything that owners of sites, readers and operators ask for, built once.
+//! Entry point of this crate: handlers of all requests of site owners, readers and operators, built once.
 
 use crate::actions::Actions;
 use crate::audit_log::AuditLog;
@@ -19,34 +19,34 @@ use curlew_ports::stage::Result;
 use curlew_ports::{Names, NoNames, Ports};
 use std::sync::Arc;
 
-/// Everything that people ask for.
+/// Handlers of the requests of site owners, readers and operators.
 pub struct Desk {
-    /// Does what owners of sites ask for.
+    /// Carries out requests of site owners.
     pub own: Own,
-    /// Takes the requests of owners of sites.
+    /// Accepts requests of site owners.
     pub owners: Owners,
-    /// Takes messages.
+    /// Stores messages to the operator.
     pub messages: Messages,
-    /// Takes suggestions.
+    /// Accepts suggested sites and feeds.
     pub suggest: Suggest,
     /// Blocks and unblocks hosts.
     pub blocks: Blocks,
-    /// The operator's overrides.
+    /// Gives and takes back the operator's overrides.
     pub overrides: Arc<Overrides>,
-    /// Acts of operators.
+    /// Carries out actions of operators, with audit log entries.
     pub actions: Arc<Actions>,
-    /// Views of rows and jobs, for operators.
+    /// Reads rows and jobs for operators.
     pub lookup: Lookup,
-    /// Counts what there is.
+    /// Counts sites, feeds, pages and holds.
     pub stats: Stats,
-    /// Adds watches, and finds their new matches.
+    /// Adds watches and finds their new matches.
     pub watches: Watches,
-    /// Brings new matches to their receivers.
+    /// Posts new matches to their receivers.
     pub deliver: Deliver,
 }
 
 impl Desk {
-    /// Returns the desk over these ports, before this crawler and this library.
+    /// Returns the desk over these ports, this crawler and this library.
     pub fn over(ports: &Ports, crawler: &Crawler, library: &Library) -> Desk {
         let Ports { pages, sources, queue, blobs, hosts, inbox, .. } = ports;
         let Crawler { backfills, sample, .. } = crawler;
@@ -123,13 +123,13 @@ impl Desk {
         }
     }
 
-    /// Returns the desk with this resolver of names, so that owners can prove by a TXT record that a site is theirs.
+    /// Returns the desk with this DNS resolver, so that owners can prove ownership by a TXT record.
     #[must_use]
     pub fn looking_up(self, names: Arc<dyn Names>) -> Desk {
         Desk { own: Own { names, ..self.own }, ..self }
     }
 
-    /// Forgets messages and claims whose time is over; returns their numbers. After an error the next call tries again.
+    /// Deletes expired messages and claims; returns the numbers of messages and hosts. May be repeated after an error.
     pub async fn forget(&self) -> Result<(usize, usize)> {
         let messages = self.messages.expire().await?;
         let claims = expire_claims(self.messages.blobs.as_ref(), self.messages.clock.now()).await?;

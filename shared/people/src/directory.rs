@@ -1,4 +1,4 @@
-//! The directory of sites: what the rows of feeds say of the sites in the index, for readers and programs.
+//! The directory of sites: descriptions of indexed sites, from the rows of their feeds.
 
 use curlew_model::{FeedSource, SiteState, Source, SourceKey};
 use curlew_policy::address::source_key;
@@ -7,35 +7,35 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use std::sync::Arc;
 use url::Url;
 
-/// Number of sites whose rows are read side by side.
+/// Maximum number of sites whose rows are read concurrently.
 const AT_ONCE: usize = 16;
 const FEEDS: usize = 10;
 
-/// Reads what feeds say of their sites.
+/// Reads descriptions of sites from the rows of their feeds.
 #[derive(Clone)]
 pub struct Directory {
     /// Rows of sites and feeds.
     pub sources: Arc<dyn Sources>,
 }
 
-/// The statements of a site's feeds about the site.
+/// Description of a site, from the rows of its feeds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiteNotes {
-    /// Addresses of its feeds, the one by which it was asked for first.
+    /// Addresses of the site's feeds; the requested one comes first.
     pub feeds: Vec<String>,
-    /// The description that this feed states.
+    /// Description of the site in the requested feed.
     pub description: Option<String>,
-    /// Folders that the operator's list has this feed in, from the outermost in.
+    /// Folder of the requested feed in the operator's list, as a path from the outermost folder.
     pub folder: Vec<String>,
 }
 
 impl Directory {
-    /// Returns the notes on each of these sites, which are named by the address of one of their feeds.
+    /// Returns the notes on each of these sites. Each site is named by the address of one of its feeds.
     pub async fn notes_on(&self, feeds: Vec<Option<String>>) -> Result<Vec<SiteNotes>, PortError> {
         stream::iter(feeds).map(|feed| self.notes(feed)).buffered(AT_ONCE).try_collect().await
     }
 
-    /// Returns the notes on the site with this feed; empty ones if there is none.
+    /// Returns the notes on the site that has this feed; empty notes if `feed` is `None`.
     pub async fn notes(&self, feed: Option<String>) -> Result<SiteNotes, PortError> {
         let Some(address) = feed else { return Ok(SiteNotes::default()) };
         let key = Url::parse(&address).map(|url| source_key(&url));

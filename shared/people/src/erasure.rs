@@ -1,4 +1,4 @@
-//! Erasure: removes all pages of a host at its owner's request, in steps of bounded work.
+//! Removes all pages of a host at its owner's request, in steps of bounded work.
 
 use curlew_catalog::hidden::is_on;
 use curlew_catalog::listing::choose_from;
@@ -10,23 +10,23 @@ use curlew_ports::{Blobs, Pages};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Number of segments that are erased from side by side; each is rewritten once for all its records.
+/// Maximum number of segments that are rewritten concurrently, each once for all its records.
 const SEGMENTS_AT_ONCE: usize = 16;
-/// Maximum number of rows of pages that one step reads: less than a minute for the function `remove` on AWS.
+/// Maximum number of rows of pages that one step reads; takes the function `remove` on AWS less than a minute.
 const ROWS_A_STEP: usize = 100_000;
-/// Maximum number of rows of sites and feeds that one step reads; they are longer than rows of pages.
+/// Maximum number of rows of sites and feeds that one step reads; these rows are longer than rows of pages.
 const SOURCES_A_STEP: usize = 10_000;
-/// Maximum number of pages that one step removes or has re-checked: less than five minutes of the same.
+/// Maximum number of pages that one step removes or sends visits to; takes `remove` on AWS less than five minutes.
 const PAGES_A_STEP: usize = 1_000;
 
-/// Limits of one step of an erasure, and of each other job that reads the rows of all pages.
+/// Limits of one step of an erasure, or of another job that reads the rows of all pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepLimits {
-    /// Maximum number of rows of pages that it reads.
+    /// Maximum number of rows of pages that a step reads.
     pub rows: usize,
-    /// Maximum number of rows of sites and feeds that it reads.
+    /// Maximum number of rows of sites and feeds that a step reads.
     pub sources: usize,
-    /// Maximum number of pages that it removes, or sends visits to.
+    /// Maximum number of pages that a step removes or sends visits to.
     pub pages: usize,
 }
 
@@ -40,20 +40,20 @@ impl Default for StepLimits {
 pub struct Erasure<'a> {
     /// Rows of pages.
     pub pages: &'a dyn Pages,
-    /// Records and manifests.
+    /// Store of records and manifests.
     pub blobs: &'a dyn Blobs,
     /// Removes a page.
     pub removal: &'a Removal,
-    /// Limits of one call.
+    /// Limits of one step.
     pub limits: StepLimits,
 }
 
 impl Erasure<'_> {
-    /// Does one step: removes the accepted pages of a host and its subdomains up to an instant, among the next rows
-    /// after `after`, which may name pages that the index lacks after a crash. All are hidden from queries first.
-    /// Returns their number, and the row after which the next step goes on, if rows are left.
+    /// Carries out one step: among the rows after `after`, removes the accepted pages of a host and its subdomains that
+    /// were last changed up to `until`. All are hidden from queries first. Returns the number of removed pages, and the
+    /// row after which the next step continues, if rows are left.
     ///
-    /// Pages that the request made at `asked` has removed before count too, so a repeated step returns the same number.
+    /// The number includes pages that this request (made at `asked`) removed before, so a repeat returns the same one.
     pub async fn of_host(
         &self,
         host: &str,
@@ -86,7 +86,7 @@ impl Erasure<'_> {
     }
 }
 
-/// True if a page of a host or its subdomains is accepted.
+/// True if a page is accepted and its URL is on a host or its subdomains.
 pub(crate) fn is_indexed_on(host: &str, page: &Page) -> bool {
     matches!(page.state, PageState::Accepted { .. }) && is_on(&page.url, host)
 }

@@ -1,8 +1,8 @@
-//! Compares rows of pages, records, manifests, splits, thumbnails and jobs with each other. The remains of a crash are
-//! no damage if a job, sweep or publishing will mend them. The store should be at rest meanwhile.
+//! Compares rows of pages, records, manifests, splits, thumbnails and jobs with each other. Remains of a crash that a
+//! job, sweep or publishing will repair are not reported. The store should be idle during a check.
 //!
-//! Pages, thumbnails and segments are named by hashes. A pass compares one slice of all hashes, so a store of any size
-//! is compared in bounded memory, and all objects are read in each pass.
+//! Pages, thumbnails and segments are named by hashes. A pass reads all objects and compares one slice of the hashes,
+//! so a store of any size is checked in bounded memory.
 
 mod repair;
 
@@ -23,13 +23,13 @@ use futures::TryStreamExt;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Maximum number of rows that one pass compares, unless configured: some 300 bytes each.
+/// Default of the maximum number of rows that one pass compares; a row takes about 300 bytes.
 pub const ROWS_AT_ONCE: usize = 1_000_000;
 const JOBS: usize = 1_000_000;
 const JPEG: [u8; 2] = [0xff, 0xd8];
 const BODIES: &str = "bodies/";
 
-/// Something that is missing or damaged.
+/// Missing or damaged data.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Damage {
@@ -40,14 +40,14 @@ pub enum Damage {
         /// The reason.
         why: String,
     },
-    /// The record of an accepted page is not where its row says.
+    /// The record of an accepted page is not at the place in the page's row.
     LostRecord {
         /// The page.
         page: PageId,
         /// Key of the segment.
         segment: SegmentKey,
     },
-    /// A published segment has a record of a page that is not accepted.
+    /// A published segment contains a record of a page that is not accepted.
     StrayRecord {
         /// The page.
         page: PageId,
@@ -58,9 +58,9 @@ pub enum Damage {
     StrayRaw {
         /// Key of the object.
         key: String,
-        /// Offset of its frame in bytes.
+        /// Offset of the raw page's frame in bytes.
         offset: u64,
-        /// Length of its frame in bytes.
+        /// Length of the raw page's frame in bytes.
         length: u64,
     },
     /// A manifest lists a split that is missing or damaged.
@@ -72,26 +72,26 @@ pub enum Damage {
         /// The reason.
         why: String,
     },
-    /// An accepted page is in no split, though its segment was published.
+    /// An accepted page is in no split, although its segment was published.
     NotIndexed {
         /// The page.
         page: PageId,
-        /// Year of its index.
+        /// Year of the page's index.
         year: Year,
     },
-    /// A split has a page that is not accepted, and nothing hides it.
+    /// A split contains a page that is not accepted and not hidden.
     StrayHit {
         /// The page.
         page: PageId,
         /// Year of the split.
         year: Year,
     },
-    /// A page waits for its extraction, but no job will do it.
+    /// A page is pending, but no job is about it.
     Stranded {
         /// The page.
         page: PageId,
     },
-    /// The document that a job is to extract is missing.
+    /// The document of an extraction job is missing.
     LostBody {
         /// The page.
         page: PageId,
@@ -100,7 +100,7 @@ pub enum Damage {
     },
 }
 
-/// State of a store.
+/// Result of a check of the store.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct FsckReport {
     /// Number of rows of pages.
@@ -109,31 +109,31 @@ pub struct FsckReport {
     pub records: u64,
     /// Number of splits in manifests.
     pub splits: u64,
-    /// Everything that is missing or damaged.
+    /// All missing or damaged data.
     pub damage: Vec<Damage>,
-    /// Pages whose removal or change was cut off after their records were erased.
+    /// Pages whose removal or change was interrupted after their records were erased.
     pub unfinished: Vec<PageId>,
-    /// Keys of objects that nothing names: replaced thumbnails, documents that were extracted.
+    /// Keys of objects that nothing refers to: replaced thumbnails, raw pages without a record, extracted documents.
     pub orphans: Vec<String>,
 }
 
-/// Compares and mends.
+/// Checks and repairs a store.
 pub struct Fsck<'a> {
     /// Rows of pages.
     pub pages: &'a dyn Pages,
-    /// All objects.
+    /// Store of all objects.
     pub blobs: &'a dyn Blobs,
-    /// The jobs, if all of them can be seen and no other process takes any.
+    /// The jobs; `None` if some are not visible or other processes take them.
     pub inbox: Option<&'a dyn Inbox>,
-    /// Sends visits.
+    /// Queue of visits.
     pub queue: &'a dyn Queue,
     /// Time.
     pub clock: &'a dyn Clock,
-    /// Ends removals that were cut off.
+    /// Completes interrupted removals.
     pub removal: &'a Removal,
-    /// Builds indexes anew.
+    /// Rebuilds indexes.
     pub index: &'a Index,
-    /// Maximum number of rows that one pass compares; [`ROWS_AT_ONCE`] but in tests.
+    /// Maximum number of rows that one pass compares; [`ROWS_AT_ONCE`] except in tests.
     pub rows_at_once: usize,
 }
 
@@ -144,7 +144,7 @@ struct Slice {
 }
 
 impl Slice {
-    /// True for a page or an object of this slice. The hash of an object is the last part of its key, without ending.
+    /// True if a page id or an object is in the slice. An object's hash is the last part of its key, without extension.
     fn holds(&self, key: &str) -> bool {
         let hash = name(key).unwrap_or_default();
         self.after.as_ref().is_none_or(|after| hash > after.as_str())
@@ -152,17 +152,17 @@ impl Slice {
     }
 }
 
-/// Rows of a slice, and jobs, as far as they matter here.
+/// The facts that one pass compares: rows of a slice, records, references and jobs.
 #[derive(Default)]
 struct StoreFacts<'a> {
     slice: Slice,
     rows: HashMap<PageId, RowFact>,
-    /// Pages with their record in its place.
+    /// Pages whose record is where their row says.
     recorded: HashSet<PageId>,
     /// Records that no row points to.
     strays: Vec<(Location, PageId, Option<Location>)>,
     thumbnails: HashSet<String>,
-    /// The frames of raw pages that records name, as offset and length, by the key of their object.
+    /// Frames of raw pages that records name, as offset and length, by object key.
     raw: HashMap<String, HashSet<(u64, u64)>>,
     jobs: Option<&'a JobFacts>,
 }
@@ -225,7 +225,7 @@ impl StoreFacts<'_> {
         }
     }
 
-    /// Returns the records in published segments that belong to no accepted page.
+    /// Returns the records in published segments whose pages are not accepted.
     fn stray_records(&self, manifests: &BTreeMap<Year, Manifest>) -> Vec<Damage> {
         let is_published = |at: &Location| {
             let year = segment::segment_year(at).unwrap_or_default();
@@ -257,7 +257,7 @@ impl StoreFacts<'_> {
         damage
     }
 
-    /// Returns the pages that wait for a job that does not exist, and jobs whose document is missing.
+    /// Returns pending pages without a job, and the jobs whose document is missing.
     fn stranded(&self, bodies: &BTreeSet<String>) -> Vec<Damage> {
         let Some(jobs) = &self.jobs else { return Vec::new() };
         let is_stranded =
@@ -275,7 +275,7 @@ impl StoreFacts<'_> {
 }
 
 impl Fsck<'_> {
-    /// Reads everything and compares it; writes nothing. Objects that cannot be read are reported, and are no error.
+    /// Reads and compares everything, without writing. Unreadable objects are reported; they are not errors.
     pub async fn look(&self) -> Result<FsckReport> {
         let (mut report, mut after) = (FsckReport::default(), None);
         let jobs = if let Some(inbox) = self.inbox { Some(jobs(inbox).await?) } else { None };
@@ -327,7 +327,7 @@ impl Fsck<'_> {
                 Err(error) => report.damage.push(unreadable(key, &error)),
             }
         }
-        // Damage to a segment is not always damage to each of its records.
+        // Some records of a damaged segment may still be readable.
         let damaged: HashSet<&str> = report.damage.iter().filter_map(Damage::unreadable_key).collect();
         let place = |row: &RowFact| match row {
             RowFact::Accepted { location, .. } if damaged.contains(location.segment.as_str()) => Some(location.clone()),
@@ -342,7 +342,7 @@ impl Fsck<'_> {
         Ok(())
     }
 
-    /// Looks at the pages whose records were not found.
+    /// Reports the pages whose records were not found.
     async fn lost(&self, facts: &StoreFacts<'_>, report: &mut FsckReport) -> Result<()> {
         for (page, row) in &facts.rows {
             let RowFact::Accepted { location, .. } = row else { continue };
@@ -384,7 +384,7 @@ impl Fsck<'_> {
                     }
                 }
             }
-            // Records of a lost split are not lost: only the split is.
+            // If a split is lost, its pages are not reported as well.
             let compared = facts.compare(&manifest, &shown);
             report.damage.extend(compared.into_iter().filter(|d| is_whole || matches!(d, Damage::StrayHit { .. })));
             manifests.insert(manifest.year, manifest);
@@ -392,7 +392,7 @@ impl Fsck<'_> {
         Ok(manifests)
     }
 
-    /// Returns the pages that a split shows; or why it cannot be read, `None` if another version wrote it.
+    /// Returns the visible pages of a split, or why it cannot be read (`None` if another version wrote it).
     async fn visible_pages(
         &self,
         manifest: &Manifest,
@@ -413,14 +413,14 @@ impl Fsck<'_> {
     }
 
     async fn objects(&self, facts: &StoreFacts<'_>, report: &mut FsckReport) -> Result<()> {
-        // As many as there are jobs, and those that a crash has left.
+        // About as many as there are jobs, so they fit in memory.
         let bodies: BTreeSet<String> = each_key(self.blobs, BODIES, None).try_collect().await?;
         report.damage.extend(facts.stranded(&bodies));
         if let Some(jobs) = &facts.jobs {
             let is_orphan = |key: &String| facts.slice.holds(key) && !jobs.bodies.contains_key(key);
             report.orphans.extend(bodies.into_iter().filter(is_orphan));
         }
-        // A page on its way may come to name any of them.
+        // A page that still waits for extraction may come to refer to any thumbnail.
         let jobs = facts.jobs.as_ref().filter(|jobs| jobs.extractions == 0);
         let mut keys = each_key(self.blobs, THUMBNAIL_PREFIX, None);
         while let Some(key) = keys.try_next().await? {
@@ -428,7 +428,7 @@ impl Fsck<'_> {
                 continue;
             }
             let Some(blob) = self.read(&key, report).await? else { continue };
-            // An empty one says for good that its image yields none.
+            // An empty object records that the image yields no thumbnail.
             if blob.bytes.is_empty() {
                 continue;
             }
@@ -441,7 +441,7 @@ impl Fsck<'_> {
         Ok(())
     }
 
-    /// Looks at all objects of JSON that no other check reads.
+    /// Checks all JSON objects that no other check reads.
     async fn plain_objects(&self, report: &mut FsckReport) -> Result<()> {
         let mut keys = each_key(self.blobs, "", None);
         while let Some(key) = keys.try_next().await? {
@@ -456,9 +456,9 @@ impl Fsck<'_> {
         Ok(())
     }
 
-    /// Looks at the raw pages. One that is missing is no fault: its time may be over.
+    /// Checks the raw pages. A missing one is not damage: it may have expired.
     async fn raw_pages(&self, facts: &StoreFacts<'_>, report: &mut FsckReport) -> Result<()> {
-        // The names of segments whose records are not all known.
+        // Names of segments of which some records are unknown.
         let damaged = report.damage.iter().filter_map(Damage::unreadable_key);
         let damaged: HashSet<String> = damaged.filter_map(name).map(str::to_owned).collect();
         let mut keys = each_key(self.blobs, RAW_PREFIX, None);
@@ -467,7 +467,7 @@ impl Fsck<'_> {
                 continue;
             }
             let named = facts.raw.get(&key);
-            // The segment of one that is written just now comes after it.
+            // A raw page is written before its segment, so it may be new if other processes are running.
             if named.is_none() && facts.jobs.is_none() {
                 continue;
             }
@@ -486,7 +486,7 @@ impl Fsck<'_> {
         Ok(())
     }
 
-    /// Reads an object that was listed; reports one that cannot be read.
+    /// Reads a listed object; reports it if it is corrupt.
     async fn read(&self, key: &str, report: &mut FsckReport) -> Result<Option<Blob>> {
         match self.blobs.get(key).await {
             Err(PortError::Corrupt { why, .. }) => {
@@ -508,11 +508,11 @@ fn unreadable(key: String, why: &dyn std::fmt::Display) -> Damage {
     Damage::Unreadable { key, why: why.to_string() }
 }
 
-/// Returns what all jobs name, those that were given up among them: they may be put back.
+/// Returns the facts about all jobs, including dead-lettered ones, which may be put back.
 async fn jobs(inbox: &dyn Inbox) -> Result<JobFacts> {
     let mut facts = JobFacts::default();
     for waiting in inbox.waiting(Timestamp::MIN, JOBS).await? {
-        // A message that is no job is given up when it is run.
+        // A message that is not a job is dead-lettered when it is run.
         waiting.job.iter().for_each(|job| facts.add(job));
     }
     for dead in inbox.dead(JOBS).await? {

@@ -1,4 +1,4 @@
-//! Requests of operators and of sites' owners: suggestions, blocks, overrides, ownership, audits, statistics.
+//! Requests of site owners, readers and operators: suggestions, blocks, overrides, claims, watches, audits, counts.
 
 pub mod actions;
 pub mod activity;

@@ -1,4 +1,4 @@
-//! Lookup: what operators are shown of rows and jobs, in parts of bounded work.
+//! Lists of rows and jobs for operators, in parts of bounded work.
 
 use curlew_catalog::listing::choose_from;
 use curlew_crawl::politeness::access::Politeness;
@@ -10,13 +10,13 @@ use std::sync::Arc;
 use url::Url;
 
 const LIST: usize = 500;
-/// Maximum number of rows that one part of a list reads to find those that are wanted.
+/// Maximum number of rows that are read for one part of a list.
 const MOST_READ: usize = 20_000;
 
 /// Reads rows and jobs for operators.
 #[derive(Clone)]
 pub struct Lookup {
-    /// Host states, copies of robots.txt, rules and time.
+    /// Provides host states, copies of robots.txt, rules and time.
     pub politeness: Arc<Politeness>,
     pub(crate) hosts: Arc<dyn Hosts>,
     pub(crate) pages: Arc<dyn Pages>,
@@ -30,11 +30,11 @@ pub struct Lookup {
 pub struct ListPart<T, K> {
     /// Rows of the part.
     pub rows: Vec<T>,
-    /// Key after which the next part begins, if rows are left.
+    /// Key after which the next part begins; `None` if the list has ended.
     pub next: Option<K>,
 }
 
-/// A host key that is held or blocked.
+/// A host key that is on hold or blocked.
 #[derive(Clone, Debug)]
 pub struct HeldHost {
     /// The host key.
@@ -50,19 +50,19 @@ pub struct ScreenedPage {
     pub url: String,
     /// Time of the verdict.
     pub at: Timestamp,
-    /// Topics, and the words and scores that decided.
+    /// Topics of the rejection, with the words and scores that decided.
     pub why: Screened,
 }
 
 impl Lookup {
-    /// Returns the state of a host; `None` if the name is none of a host.
+    /// Returns the state of a host, perhaps a moment old; `None` if the name is not a host name.
     pub async fn host_state(&self, host: &str) -> Result<Option<HostState>> {
         let key = Url::parse(&format!("https://{host}/")).ok().and_then(|url| self.politeness.key_of(&url).ok());
         let Some(key) = key else { return Ok(None) };
         Ok(Some(self.politeness.ledger.load_eventual(&key).await?.0))
     }
 
-    /// Returns host keys after `after` that are held or blocked, at most `most`.
+    /// Returns at most `most` host keys after `after` that are on hold or blocked.
     pub async fn held(&self, after: Option<HostKey>, most: usize) -> Result<ListPart<HeldHost, HostKey>> {
         let now = self.politeness.clock.now();
         let (mut found, mut last, mut read) = (Vec::new(), after, 0);
@@ -84,7 +84,7 @@ impl Lookup {
         }
     }
 
-    /// Returns at most `most` pages after `after` that content screening rejected and no operator has allowed since.
+    /// Returns at most `most` pages after `after` that screening rejected and no operator has allowed since.
     pub async fn screened(
         &self,
         host: Option<&str>,
@@ -107,7 +107,7 @@ pub(crate) fn host_of(url: &str) -> Option<String> {
     Url::parse(url).ok()?.host_str().map(str::to_owned)
 }
 
-/// Returns the host that a person types to choose what is listed, in canonical form; `None` if it is none.
+/// Returns the canonical form of a host that a person typed to filter a list; `None` if it is not a host.
 pub fn typed_host(text: &str) -> Option<String> {
     address::parse_typed(text).ok()?.host_str().map(str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! Messages to the operator. They are stored without any other data about their senders, for a month at most.
+//! Messages to the operator. They are stored for at most 30 days, without any other data about their senders.
 
 use crate::lookup::ListPart;
 use crate::objects::{from_json, readable};
@@ -13,13 +13,13 @@ use std::sync::Arc;
 
 /// Prefix of the keys of messages: `messages/2026-11-21/….json`.
 const PREFIX: &str = "messages/";
-/// Maximum number of messages that are taken in a day (UTC).
+/// Maximum number of messages that are accepted in a day (UTC).
 pub const MESSAGES_A_DAY: usize = 200;
-/// Time for which messages are kept.
+/// Maximum time for which messages are kept.
 pub const MESSAGES_KEPT: Millis = Millis::from_days(30);
 const DIGITS: usize = 16;
 
-/// Takes messages, and shows them to the operator.
+/// Stores messages, and lists them for the operator.
 #[derive(Clone)]
 pub struct Messages {
     /// Store of the messages.
@@ -33,11 +33,11 @@ pub struct Messages {
 pub struct Message {
     /// Subject of the message.
     pub about: About,
-    /// The address that it is about, as typed; may be empty.
+    /// Address that the message is about, as typed; may be empty.
     pub address: String,
-    /// The message itself.
+    /// Text of the message.
     pub text: String,
-    /// Address for an answer, as typed; may be empty.
+    /// Address for a reply, as typed; may be empty.
     pub reply_to: String,
 }
 
@@ -50,9 +50,9 @@ pub enum About {
     Question,
     /// The crawler behaves badly.
     Crawler,
-    /// A page that can be found should not be.
+    /// An indexed page should not be in the index.
     Abuse,
-    /// A site is to be removed and its owner cannot prove the ownership.
+    /// A site should be removed, and its owner cannot prove ownership.
     Removal,
 }
 
@@ -61,7 +61,7 @@ pub enum About {
 pub enum MessageOutcome {
     /// The message is stored for the operator.
     Taken,
-    /// The limit of messages for today is reached.
+    /// The limit of messages for today is reached; the message is not stored.
     Full,
 }
 
@@ -70,22 +70,22 @@ pub enum MessageOutcome {
 pub struct OpenMessages {
     /// Number of messages.
     pub count: usize,
-    /// Time at which the oldest was received, if there is one that can be read.
+    /// Time at which the oldest readable message was received, if there is one.
     pub oldest: Option<Timestamp>,
 }
 
 /// A stored message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredMessage {
-    /// Time at which it was received.
+    /// Time at which the message was received.
     pub at: Timestamp,
-    /// The message itself.
+    /// The message.
     #[serde(flatten)]
     pub message: Message,
 }
 
 impl Messages {
-    /// Takes a message. The same text on the same day is stored once.
+    /// Stores a message. An equal message on the same day is stored once.
     pub async fn take(&self, message: &Message) -> Result<MessageOutcome> {
         let at = self.clock.now();
         let today = format!("{PREFIX}{}/", at.day());
@@ -101,18 +101,18 @@ impl Messages {
         }
         let json = object::json(&StoredMessage { at, message: message.clone() })?;
         self.blobs.put_if_absent(&key, json.into()).await?;
-        // Nothing is sent to the operator, so the log says it. It does not repeat what a stranger wrote.
+        // Nothing is sent to the operator, so the log reports the message, but without the stranger's text.
         let (name, about) = (name(&key), message.about);
         tracing::warn!(%name, ?about, "a message for the operator was left at /contact; `curlew messages` shows it");
         Ok(MessageOutcome::Taken)
     }
 
-    /// Returns the number of messages.
+    /// Returns the number of open messages.
     pub async fn count(&self) -> Result<usize> {
         Ok(self.keys().await?.len())
     }
 
-    /// Returns the number and the age of the messages that are not closed; only those of the oldest day are read.
+    /// Returns the number of open messages and the time of the oldest. Reads only the messages of the oldest day.
     pub async fn open(&self) -> Result<OpenMessages> {
         let keys = self.keys().await?;
         let count = keys.len();
@@ -123,12 +123,12 @@ impl Messages {
         Ok(OpenMessages { count, oldest: oldest_day.iter().map(|(_, kept)| kept.at).min() })
     }
 
-    /// Returns all readable messages with the names by which they are closed, oldest day first.
+    /// Returns all readable messages with their names, oldest day first.
     pub async fn list(&self) -> Result<Vec<(String, StoredMessage)>> {
         self.named(self.keys().await?).await
     }
 
-    /// Returns at most `most` messages, as [`Messages::list`] does, but newest day first, after the key `after`.
+    /// Returns a part of the list of messages, newest day first: at most `most` messages, after the key `after`.
     pub async fn part(&self, after: Option<&str>, most: usize) -> Result<ListPart<(String, StoredMessage), String>> {
         let mut keys = self.keys().await?;
         keys.retain(|key| after.is_none_or(|after| key.as_str() < after));
@@ -138,14 +138,14 @@ impl Messages {
         Ok(ListPart { rows, next })
     }
 
-    /// Returns one message by its name.
+    /// Returns the message of this name.
     pub async fn get(&self, name: &str) -> Result<Option<StoredMessage>> {
         let Some(key) = self.key_of(name).await? else { return Ok(None) };
         let Some(blob) = self.blobs.get(&key).await? else { return Ok(None) };
         Ok(Some(from_json(&key, &blob.bytes)?))
     }
 
-    /// Deletes a message that the operator has dealt with; returns true if there was one of this name.
+    /// Deletes a message that the operator has handled; returns true if there was one of this name.
     pub async fn close(&self, name: &str) -> Result<bool> {
         let Some(key) = self.key_of(name).await? else { return Ok(false) };
         self.blobs.delete(&key).await?;

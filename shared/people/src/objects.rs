@@ -1,4 +1,4 @@
-//! Objects of JSON: one that is changed by compare-and-swap, and many that are read for a list.
+//! JSON objects: single ones, changed by compare-and-swap, and many, read for a list.
 
 use curlew_catalog::listing::each_key;
 use curlew_catalog::object;
@@ -8,7 +8,7 @@ use futures::{Stream, StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Number of objects that are read concurrently; S3 takes some 20 ms for one.
+/// Maximum number of objects that are read concurrently; S3 takes about 20 ms for one.
 const AT_ONCE: usize = 32;
 
 pub(crate) fn from_json<T: DeserializeOwned>(key: &str, bytes: &[u8]) -> Result<T, PortError> {
@@ -20,7 +20,7 @@ pub(crate) async fn load<T: Default + DeserializeOwned>(blobs: &dyn Blobs, key: 
     Ok(blob.map(|blob| from_json(key, &blob.bytes)).transpose()?.unwrap_or_default())
 }
 
-/// Changes an object, which is `empty` if missing, by compare-and-swap. One that stays the same is not written.
+/// Changes an object by compare-and-swap, starting from `empty` if it is missing. An unchanged object is not written.
 pub(crate) async fn change<T: Serialize + DeserializeOwned, A>(
     blobs: &dyn Blobs,
     key: &str,
@@ -37,7 +37,7 @@ pub(crate) async fn change<T: Serialize + DeserializeOwned, A>(
     .await
 }
 
-/// Reads all objects below a prefix, one after the other, with their keys.
+/// Streams all objects under a prefix with their keys, one after the other.
 pub(crate) fn each_object<'a>(
     blobs: &'a dyn Blobs,
     prefix: &'a str,
@@ -46,7 +46,7 @@ pub(crate) fn each_object<'a>(
     Box::pin(each_key(blobs, prefix, None).try_filter_map(read))
 }
 
-/// Returns the objects with these keys, in their order, without those that are gone or damaged.
+/// Returns the objects with these keys, in the order of the keys; skips missing and damaged ones.
 pub(crate) async fn readable<T: DeserializeOwned>(
     blobs: &dyn Blobs,
     keys: impl IntoIterator<Item = String, IntoIter: Send>,

@@ -1,4 +1,4 @@
-//! Outcomes: how many pages of each feed were accepted and rejected, and what to do where all were rejected.
+//! Numbers of accepted and rejected pages of each feed, with advice for feeds whose pages were all rejected.
 
 use curlew_catalog::listing::pages_from;
 use curlew_model::{Page, PageState, SiteState, Source, SourceKey};
@@ -6,17 +6,17 @@ use curlew_ports::{Pages, PortError};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Counts of pages.
+/// Numbers of accepted and rejected pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PageOutcomes {
-    /// Pages that were accepted; some may be gone since.
+    /// Number of pages that were accepted; some may have been removed since.
     pub accepted: u64,
-    /// Rejected pages, by the code of the reason.
+    /// Number of rejected pages by the code of the reason.
     pub rejected: BTreeMap<&'static str, u64>,
 }
 
 impl PageOutcomes {
-    /// Counts one more page.
+    /// Counts a page according to its state.
     pub fn add(&mut self, page: &Page) {
         match &page.state {
             PageState::Accepted { .. } | PageState::Gone { .. } => self.accepted += 1,
@@ -31,13 +31,13 @@ impl PageOutcomes {
         other.rejected.iter().for_each(|(code, number)| *self.rejected.entry(code).or_default() += number);
     }
 
-    /// Returns the counts in words; `None` if no page was judged.
+    /// Returns the counts in words; `None` if no page was accepted or rejected.
     pub fn words(&self) -> Option<String> {
         let (accepted, rejected) = (self.accepted, self.rejected.values().sum::<u64>());
         (accepted + rejected > 0).then(|| format!("{accepted} accepted, {rejected} rejected"))
     }
 
-    /// Returns the commonest reason and the remedy if pages were rejected and none was accepted.
+    /// Returns the most common reason and its remedy if pages were rejected and none was accepted.
     pub fn warning(&self) -> Option<String> {
         let (code, number) = self.rejected.iter().max_by_key(|(_, number)| **number).filter(|_| self.accepted == 0)?;
         let all: u64 = self.rejected.values().sum();
@@ -58,7 +58,7 @@ impl PageOutcomes {
     }
 }
 
-/// Returns the outcomes of the pages that each feed named first; `None` if there are more than `most` rows of pages.
+/// Returns the outcomes of pages by the feed that first named them; `None` if there are more than `most` pages.
 pub async fn by_feed(pages: &dyn Pages, most: usize) -> Result<Option<BTreeMap<SourceKey, PageOutcomes>>, PortError> {
     let mut outcomes: BTreeMap<SourceKey, PageOutcomes> = BTreeMap::new();
     let left = pages_from(pages, None, most, |page| {
@@ -71,7 +71,7 @@ pub async fn by_feed(pages: &dyn Pages, most: usize) -> Result<Option<BTreeMap<S
     Ok(left.is_none().then_some(outcomes))
 }
 
-/// Returns the outcomes of the pages that the feeds of a site, or a feed, named.
+/// Returns the outcomes of the pages of a feed, or of all feeds of a site.
 pub fn of_source(outcomes: &BTreeMap<SourceKey, PageOutcomes>, source: &Source) -> PageOutcomes {
     let feeds = match source {
         Source::Site(site) => match &site.state {

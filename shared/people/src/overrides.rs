@@ -1,7 +1,7 @@
-//! Overrides: the operator allows or denies a page or a site, whatever the content policy says of it.
+//! Overrides: the operator allows or denies a page or a site, regardless of the content policy.
 //!
-//! All are one small object, which judges of pages read once a minute ([`curlew_crawl::pages::judge::Judge::rules`]).
-//! Pages that were judged before are handled when an override is given: they are removed, or fetched once more.
+//! All overrides are in one small object, which [`curlew_crawl::pages::judge::Judge::rules`] reads at most once a
+//! minute. A new override is also applied to pages judged before: they are removed, or fetched again.
 
 use crate::audit_log::{Act, AuditLog};
 use crate::block::first_visits;
@@ -18,7 +18,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use url::Url;
 
-/// Maximum number of overrides: all of them are read together.
+/// Maximum number of overrides, since all of them are read together.
 const MAX_OVERRIDES: usize = 2_000;
 /// Maximum length of a note, in bytes.
 const MAX_NOTE: usize = 500;
@@ -29,7 +29,7 @@ pub fn topic_names() -> impl Iterator<Item = &'static str> {
     Topic::ALL.iter().map(|topic| topic.as_str())
 }
 
-/// Returns the topics of these names.
+/// Returns the topics with these names; fails if a name is unknown.
 pub fn topics_named(names: &[String]) -> Result<Vec<Topic>> {
     let topic = |name: &String| {
         let known = || topic_names().collect::<Vec<_>>().join(", ");
@@ -41,23 +41,23 @@ pub fn topics_named(names: &[String]) -> Result<Vec<Topic>> {
 /// Effect of giving an override or taking it back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct OverrideEffect {
-    /// Indexed pages that were removed.
+    /// Number of indexed pages that were removed.
     pub removed: u64,
-    /// Pages that had been rejected and are fetched once more.
+    /// Number of rejected pages that are fetched again.
     pub taken_up: u64,
 }
 
-/// Gives overrides, lists them and takes them back.
+/// Adds, lists and removes overrides.
 pub struct Overrides {
     pub(crate) pages: Arc<dyn Pages>,
     pub(crate) queue: Arc<dyn Queue>,
     pub(crate) removal: Removal,
-    /// The audit log, in the store that holds the overrides.
+    /// The audit log; its store and clock are also those of the overrides.
     pub(crate) log: AuditLog,
 }
 
 impl Overrides {
-    /// Returns the scope of an override for a target: a page by its whole URL, in stored form, or a site by its host.
+    /// Returns the scope of an override for a target: a page (by its whole URL) or a site (by its host).
     pub async fn scope(&self, target: &str) -> Result<Scope> {
         let bad = |why: String| StageError::Job(format!("'{target}' is neither a host nor a page's whole URL: {why}"));
         if !target.contains("://") {
@@ -69,12 +69,12 @@ impl Overrides {
         }
         let url = address::canonical(&address::parse(target, None).map_err(|e| bad(e.to_string()))?);
         let row = self.pages.get(&address::page_id(&url)).await?.map(|(row, _)| row);
-        // A page is judged under its stored address.
+        // A page is judged under its stored address, so an alias is replaced by its page.
         let Some(Page { state: PageState::Alias { of }, .. }) = &row else { return Ok(Scope::Page(url.into())) };
         Ok(Scope::Page(self.pages.get(of).await?.map_or_else(|| url.into(), |(page, _)| page.url)))
     }
 
-    /// Gives an override in place of one of the same scope, and applies it to judged pages. May be repeated.
+    /// Adds an override, replacing one of the same scope, and applies it to judged pages. May be repeated.
     pub async fn give(
         &self,
         by: &str,
@@ -95,8 +95,8 @@ impl Overrides {
         self.change(by, &given.rule, if verdict == Verdict::Pass { "allow" } else { "deny" }, change).await
     }
 
-    /// Takes an override back, if there is one; pages that only it has denied are fetched once more, all others stay.
-    /// May be repeated after an error.
+    /// Removes an override. Pages denied only by this override are fetched again; all other pages stay. Returns `None`
+    /// if there is no override of this scope. May be repeated after an error.
     pub async fn take_back(&self, by: &str, scope: &Scope) -> Result<Option<OverrideEffect>> {
         let known = all(self.log.blobs.as_ref()).await?;
         let Some(old) = known.into_iter().find(|given| given.rule.scope == *scope) else { return Ok(None) };
@@ -109,7 +109,7 @@ impl Overrides {
         Ok(all(self.log.blobs.as_ref()).await?)
     }
 
-    /// Changes the list in the name of an operator, with an entry of the audit log.
+    /// Changes the list of overrides, with an entry in the audit log.
     async fn change(
         &self,
         by: &str,
@@ -136,7 +136,7 @@ impl Overrides {
             Ok(())
         })
         .await?;
-        // The rules are applied to the pages that were judged before.
+        // The rules are applied to the pages judged before.
         let rules: Vec<Override> = all(self.log.blobs.as_ref()).await?.into_iter().map(|given| given.rule).collect();
         let mut followed = OverrideEffect::default();
         if let Scope::Page(url) = scope {
@@ -176,7 +176,7 @@ impl Overrides {
             }
         }
         done.taken_up += taken_up.len() as u64;
-        // By then whatever judges the pages has read the new rules.
+        // By then all judges have read the new rules.
         let due = self.log.clock.now() + RULES_KNOWN_FOR;
         let jobs: Vec<_> = first_visits(taken_up).into_iter().map(|job| (job, due)).collect();
         if jobs.is_empty() { Ok(()) } else { Ok(self.queue.send(&jobs).await?) }

@@ -1,9 +1,9 @@
-//! The jobs that carry out owners' requests. A look for a proof is a job of the queue of discovery; all others are of
-//! the queue of removals, whose stage reads nothing of a site.
+//! Jobs that carry out owners' requests. Searches for proofs use the `discover` queue; all other jobs use the `remove`
+//! queue, whose stage reads nothing from sites.
 //!
-//! A request that needs all rows of pages and sources is carried out in steps: jobs that carry the counts of those
-//! before, send the next one last, and write the report in the end. A step that is delivered twice makes two series
-//! with the same counts, since what an erasure has removed before counts too; when one series is done, the other ends.
+//! A request that needs all rows of pages and sources runs in steps. A step is a job with the counts so far; it sends
+//! the next step at its end, and the last step writes the report. A step delivered twice starts a second series with
+//! the same counts, since already erased pages count too; when one series is done, the other ends.
 
 use crate::block::Blocks;
 use crate::erasure::{Erasure, StepLimits, is_indexed_on};
@@ -35,27 +35,27 @@ use curlew_ports::stage::{Result, StageError, Verdict};
 use curlew_ports::{CallKind, Names, Pages, Queue, Sources, swapped};
 use std::sync::Arc;
 
-/// Maximum number of pages that a report names; the rest are only counted.
+/// Maximum number of pages that a report lists; further pages are only counted.
 const PAGES_NAMED: usize = 200;
 const FEEDS_NAMED: usize = 50;
-/// Maximum number of times that a look waits for another worker's visit; then the host counts as held.
+/// Maximum number of waits for another worker's visit before the host counts as held.
 const MAX_WAITS: u8 = 20;
 
 /// The stage that carries out owners' requests.
 pub struct Own {
-    /// Makes calls to sites; stores claims and records.
+    /// Makes calls to sites, and provides the stores of claims and records.
     pub politeness: Arc<Politeness>,
-    /// Looks up proofs in the DNS.
+    /// Looks up TXT records.
     pub names: Arc<dyn Names>,
     /// Rows of pages.
     pub pages: Arc<dyn Pages>,
     /// Rows of feeds and sites.
     pub sources: Arc<dyn Sources>,
-    /// Takes visits and polls.
+    /// Queue of visits, polls and further steps.
     pub queue: Arc<dyn Queue>,
     /// Blocks and unblocks hosts.
     pub blocks: Blocks,
-    /// Takes sites that are not known yet.
+    /// Stores sites that have no known feed.
     pub suggest: Suggest,
     /// Removes pages.
     pub removal: Removal,
@@ -63,14 +63,14 @@ pub struct Own {
     pub backfills: Backfills,
     /// Sends re-checks.
     pub sample: Sample,
-    /// Limits of one step.
+    /// Limits of one step of a request.
     pub limits: StepLimits,
-    /// Scheme by which proofs are fetched: `https`, or `http` if the operator configures it.
+    /// URL scheme for fetching proofs: `https`, or `http` if the operator configures it.
     pub scheme: &'static str,
 }
 
 impl Own {
-    /// Does the job, which may have been done before.
+    /// Runs a job of an owner's request; the job may run more than once.
     pub async fn run(&self, job: &Envelope<OwnJob>) -> Result<Verdict> {
         let (waits, job) = (job.waits, &job.work);
         let (host, request, now) = (job.host.as_str(), job.request, self.politeness.clock.now());
@@ -82,7 +82,7 @@ impl Own {
             return self.look(job, waits).await;
         }
         let is_look = request == OwnerRequest::Look;
-        // The proof may have been withdrawn since the request was granted, or since the step before this one.
+        // The proof may have expired since the request was granted, or since the previous step.
         if (!is_look || job.progress.is_some()) && ownership::proven_until(claim, now).is_none() {
             return Ok(Verdict::Drop("the claim is not proven any more".into()));
         }
@@ -107,7 +107,7 @@ impl Own {
         Ok(Verdict::Done)
     }
 
-    /// Does one step of a request, which is the last one if it leaves no row to go on after.
+    /// Carries out one step of a request. It is the last step if `progress` names no row to continue after.
     async fn step(&self, job: &OwnJob, all: &Ownership, progress: &mut OwnProgress) -> Result<()> {
         let (host, is_first) = (job.host.as_str(), job.progress.is_none());
         match job.request {
@@ -140,7 +140,7 @@ impl Own {
                 if is_first {
                     self.settle(host).await?;
                 }
-                // An owner who has taken the request back since wants to keep pages that came later, from this step on.
+                // If the owner has taken the request back, later pages are kept from this step on.
                 let until = if ownership::is_to_be_blocked(all) { Timestamp::MAX } else { progress.asked };
                 self.forget(host, until, progress).await?;
             }
@@ -148,7 +148,7 @@ impl Own {
         Ok(())
     }
 
-    /// Looks for the challenge, and sends the result on: this job reads answers of the site, and so writes no claim.
+    /// Searches for the challenge, and sends the result in another job: a job that reads a site writes no claim.
     async fn look(&self, job: &OwnJob, waits: u8) -> Result<Verdict> {
         let mut look = LookResult { at: Timestamp::MIN, found: None, misses: vec![] };
         note(&mut look, Way::Dns, self.in_dns(&job.host, &job.challenge).await);
@@ -174,7 +174,7 @@ impl Own {
         }
     }
 
-    /// Fetches the file, then the home page. Returns the time of the next try if another worker calls the host.
+    /// Searches the file, then the home page. Returns the time of the next attempt if another worker holds the lease.
     async fn by_calls(&self, job: &OwnJob, waits: u8, look: &mut LookResult) -> Result<Option<Timestamp>> {
         let mut missed = |miss| look.misses.extend([(Way::File, miss), (Way::Meta, miss)]);
         let Some(home) = ownership::home_url(&job.host, self.scheme) else {
@@ -198,7 +198,7 @@ impl Own {
     async fn two_calls(&self, visit: &mut Visit, job: &OwnJob, look: &mut LookResult) -> Result<()> {
         let (host, challenge) = (job.host.as_str(), &job.challenge);
         let file = match ownership::file_url(host, self.scheme) {
-            // No redirect is followed: somebody who can redirect visitors need not own the site.
+            // Redirects are not followed: somebody who can redirect visitors does not necessarily own the site.
             Some(file) => answered(visit.hop(&file, CallKind::Proof, &Validators::default(), None).await?)
                 .and_then(|reply| ownership::in_file(reply.status, &reply.body, challenge)),
             None => Err(Miss::Unreachable),
@@ -210,7 +210,7 @@ impl Own {
         Ok(())
     }
 
-    /// Looks on the home page. Redirects are followed as long as they stay on the host and its scheme.
+    /// Searches the home page. Follows redirects only within the same host and scheme.
     async fn on_home_page(&self, visit: &mut Visit, host: &str, challenge: &Challenge) -> Result<Result<(), Miss>> {
         let Some(home) = ownership::home_url(host, self.scheme) else { return Ok(Err(Miss::Unreachable)) };
         let mut chain = Chain::new(home, self.politeness.rules.page_redirects);
@@ -241,7 +241,7 @@ impl Own {
         }
     }
 
-    /// Takes the next rows of pages, and then of sources, into a report, and writes it once no rows are left.
+    /// Adds the next rows of pages, and then of sources, to a report, and writes the report after the last row.
     async fn report(&self, host: &str, progress: &mut OwnProgress) -> Result<()> {
         let OwnProgress { asked, after, after_source, counts, pages, feeds, history } = progress;
         if after_source.is_none() {
@@ -282,7 +282,7 @@ impl Own {
             pages: std::mem::take(pages),
         };
         change_claims(self.politeness.blobs.as_ref(), host, |mut all| {
-            // A report that was written since the request is newer than what the first steps have read.
+            // A report written since the request is newer than the rows that the first steps have read.
             if all.report.as_ref().is_none_or(|last| last.at <= *asked) {
                 all.report = Some(report.clone());
             }
@@ -297,14 +297,14 @@ impl Own {
         FeedLine { url: feed.url.clone(), polled_at, next }
     }
 
-    /// Sends polls of a host's next feeds, retired ones too. A host without any feed is suggested anew.
+    /// Sends polls of the host's feeds among the next rows, also of retired ones. Suggests a host without feeds again.
     async fn poll_feeds(&self, host: &str, progress: &mut OwnProgress) -> Result<()> {
         let now = self.politeness.clock.now();
         let mut polls = Bulk::new(self.queue.as_ref());
         for row in self.next_sources(host, &mut progress.after_source).await? {
             let Source::Feed(feed) = row else { continue };
             let feed = self.revive(feed).await?;
-            // A single line tells the later steps that the host has a feed.
+            // A single entry lets later steps know that the host has a feed.
             progress.feeds = vec![self.feed_line(&feed)];
             let at = may_poll_from(&feed, &self.politeness.rules, now).max(now);
             let trace = Some(trace::begin("poll", feed.key.as_str(), now));
@@ -322,7 +322,7 @@ impl Own {
         Ok(())
     }
 
-    /// Sends visits that re-check the host's pages among the next rows, due as soon as politeness allows.
+    /// Sends visits that re-check the host's pages among the next rows, due as soon as politeness allows it.
     async fn recheck(&self, host: &str, progress: &mut OwnProgress) -> Result<()> {
         let (after, StepLimits { rows, pages, .. }) = (progress.after.take(), self.limits);
         let choose = |page: Page| Some(page).filter(|page| is_indexed_on(host, page));
@@ -351,7 +351,7 @@ impl Own {
         settle_claims(self.politeness.blobs.as_ref(), &self.blocks, host).await
     }
 
-    /// Removes a host's data up to an instant, but for pages' addresses: first its pages, then the rest.
+    /// Removes a host's data up to an instant, except for the addresses of pages: first its pages, then the rest.
     async fn forget(&self, host: &str, until: Timestamp, progress: &mut OwnProgress) -> Result<()> {
         if progress.after_source.is_none() {
             let (pages, blobs) = (self.pages.as_ref(), self.politeness.blobs.as_ref());
@@ -395,7 +395,7 @@ impl Own {
         Ok(())
     }
 
-    /// Returns a host's rows among the next ones of sources, and moves on.
+    /// Returns a host's rows among the next rows of sources, and advances `after`.
     async fn next_sources(&self, host: &str, after: &mut Option<SourceKey>) -> Result<Vec<Source>> {
         let mut ours = vec![];
         let take = |row: Source| ours.extend(Some(row).filter(|row| is_on(row.url(), host)));
@@ -426,7 +426,7 @@ fn newest(pages: &mut Vec<PageLine>) {
     pages.truncate(PAGES_NAMED);
 }
 
-/// Returns the line of a page; `None` for another address of a page.
+/// Returns a page's line in the report; `None` for an alias.
 fn line_of(page: Page) -> Option<PageLine> {
     let (state, reason) = match &page.state {
         PageState::Pending => (ReportedState::Pending, None),

@@ -1,4 +1,4 @@
-//! Shows owners the state of their sites and takes their requests; longer work is for [`crate::owner_jobs::Own`].
+//! Shows owners the state of their sites and accepts their requests; [`crate::owner_jobs::Own`] does longer work.
 
 use crate::block::{BlockedBy, Blocks};
 use crate::objects::{self, readable};
@@ -18,97 +18,97 @@ use futures::FutureExt;
 use std::sync::Arc;
 use url::{Host, Url};
 
-/// Prefix of the keys of claims, one object for each host.
+/// Prefix of the keys of claims; there is one object per host.
 pub(crate) const PREFIX: &str = "owners/";
-/// Maximum number of bytes of a robots.txt that its owner is shown.
+/// Maximum number of bytes of a robots.txt that are shown to its owner.
 const ROBOTS_SHOWN: usize = 4 * 1024;
-/// Maximum number of times a block is set or lifted anew because its owner has meanwhile asked for the opposite.
+/// Maximum number of attempts to set or lift a block while its owners keep requesting the opposite.
 const SETTLE_TRIES: u32 = 4;
 const DIGITS: usize = 32;
 
-/// Answers owners' requests, as far as that takes no calls.
+/// Answers owners' requests as far as that needs no calls to sites.
 #[derive(Clone)]
 pub struct Owners {
-    /// Claims, states of hosts, copies of robots.txt, and the address guard; nothing is called.
+    /// Provides claims, host states, copies of robots.txt, and the address guard; makes no calls here.
     pub politeness: Arc<Politeness>,
     /// Blocks and unblocks hosts.
     pub blocks: Blocks,
-    /// Takes the jobs for longer work.
+    /// Queue of the jobs for longer work.
     pub queue: Arc<dyn Queue>,
-    /// Scheme by which proofs are fetched: `https`, or `http` if the operator configures it.
+    /// URL scheme for fetching proofs: `https`, or `http` if the operator configures it.
     pub scheme: &'static str,
 }
 
-/// A claim to a host as its claimant sees it.
+/// A claim to a host, as shown to its claimant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimView {
-    /// The host in canonical form.
+    /// Canonical name of the host.
     pub host: String,
-    /// The name of the TXT record that may hold the challenge.
+    /// Name of the TXT record that may contain the challenge.
     pub record: String,
-    /// The address of the file that may hold it.
+    /// Address of the file that may contain the challenge.
     pub file: String,
-    /// The name of the meta tag of the home page that may hold it.
+    /// Name of the home page's meta tag that may contain the challenge.
     pub tag: &'static str,
-    /// Requests and the results of looking for proofs so far, if there are any.
+    /// Stored requests and results of searches for a proof, if there are any.
     pub claim: Option<Claim>,
-    /// End of the proof's validity, if the claim is proven.
+    /// Time at which the proof expires, if the claim is proven.
     pub proven_until: Option<Timestamp>,
-    /// State of the host; only for a proven claim.
+    /// State of the host; `None` unless the claim is proven.
     pub held: Option<HostView>,
 }
 
-/// State of a host and its stored data, as its owner is shown it.
+/// State of a host and its stored data, as shown to its owner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostView {
-    /// Origin of the block that keeps the host from being crawled and found.
+    /// Who blocked the host from being crawled and found, if anybody.
     pub block: BlockedBy,
-    /// True if its owner does not want its back catalogue to be read.
+    /// True if the owner has turned off the reading of the back catalogue.
     pub is_without_history: bool,
-    /// No call is made before this instant.
+    /// Earliest time of the next call, ignoring holds.
     pub not_before: Timestamp,
-    /// End and reason of a hold, if the host is held.
+    /// End and reason of the hold, if the host is on hold.
     pub hold: Option<(Timestamp, &'static str)>,
-    /// The time since which a bot wall stands before its pages, and its vendor; empty if no mark names it.
+    /// Time since which a bot wall has been seen, and its vendor (empty if unknown).
     pub wall: Option<(Timestamp, String)>,
     /// Minimum time between two calls.
     pub pause: Millis,
-    /// robots.txt as last read, if it was.
+    /// robots.txt as last fetched, if it was.
     pub robots: Option<RobotsSeen>,
-    /// Feeds and pages as last reported.
+    /// The last report about the host's feeds and pages.
     pub report: Option<HostReport>,
 }
 
-/// A robots.txt as its site's owner is shown it.
+/// A robots.txt file, as shown to the owner of its site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotsSeen {
-    /// Time at which it was read.
+    /// Time of the last request for the file.
     pub at: Timestamp,
-    /// Time until which it is used without being read again.
+    /// Time until which the file is used without another request.
     pub until: Timestamp,
-    /// The beginning of its text.
+    /// Beginning of the file's text.
     pub text: String,
-    /// True if it lets us call the home page.
+    /// True if the file allows the crawler to fetch the home page.
     pub lets_in: bool,
 }
 
-/// Outcome of a request.
+/// Outcome of an owner's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestOutcome {
-    /// The request is granted; the rest of the work is on its way.
+    /// The request is granted; a job does the rest of the work, if there is any.
     Granted,
-    /// Only the DNS is searched for a proof: the site has been called for proofs as often as a day allows.
+    /// Only the DNS is searched for a proof: the daily limit of calls for proofs is reached.
     ByDnsOnly,
     /// The claim is not proven, or its proof has expired.
     Unproven,
-    /// An equal request was made recently; it may be made again from this instant on.
+    /// The same request was made recently; it may be repeated from this instant on.
     TooSoon(Timestamp),
-    /// A decision of the operator prevents it, or others have claimed the host.
+    /// A block by the operator prevents the request, or the host has the maximum number of proven claims.
     Refused,
 }
 
 impl Owners {
-    /// Returns the host that somebody names as theirs in canonical form; takes the host of an address, if one is typed.
+    /// Returns the canonical name of the host, typed as a name or an address, that somebody wants to claim.
     pub fn site_of(&self, typed: &str) -> Result<String, RefusedAddress> {
         let typed = typed.trim();
         let refused = |why| RefusedAddress { typed: shortened(typed), why };
@@ -128,7 +128,7 @@ impl Owners {
         Ok(name)
     }
 
-    /// Returns the view of a claimant.
+    /// Returns the claim with this challenge, as shown to its claimant.
     pub async fn claimed(&self, host: &str, challenge: &Challenge) -> Result<ClaimView> {
         let now = self.politeness.clock.now();
         let all = load_claims(self.politeness.blobs.as_ref(), host).await?;
@@ -149,7 +149,7 @@ impl Owners {
         })
     }
 
-    /// Takes a request. Unless `may_call` is set, only the DNS is searched for a proof.
+    /// Accepts a request. Unless `may_call` is set, only the DNS is searched for a proof.
     pub async fn request(
         &self,
         host: &str,
@@ -158,7 +158,7 @@ impl Owners {
         may_call: bool,
     ) -> Result<RequestOutcome> {
         let (now, blobs) = (self.politeness.clock.now(), self.politeness.blobs.as_ref());
-        // Checked before the request is noted, since nobody must wait for a request that is never carried out.
+        // Checked before the request is stored, so that nobody waits for a request that is never carried out.
         if request == OwnerRequest::Unblock && self.blocks.blocked_by(host).await? == BlockedBy::Operator {
             let all = load_claims(blobs, host).await?;
             let is_proven =
@@ -208,7 +208,7 @@ impl Owners {
         })
     }
 
-    /// Returns the host's robots.txt, over whichever scheme it was read.
+    /// Returns the host's stored robots.txt, over https if there is one, or else over http.
     async fn robots_of(&self, home: &Url, notes: &RobotsNotes) -> Result<Option<RobotsSeen>> {
         let host = home.host_str().unwrap_or_default();
         for scheme in ["https", "http"] {
@@ -249,7 +249,7 @@ pub(crate) async fn change_claims<T>(
     .await
 }
 
-/// Blocks or unblocks a host, whichever its owners asked for last, and repeats that if they have asked anew meanwhile.
+/// Blocks or unblocks a host according to its owners' last request; repeats this if a newer request has arrived.
 pub(crate) async fn settle_claims(blobs: &dyn Blobs, blocks: &Blocks, host: &str) -> Result<()> {
     let is_to_be_lifted = || async { Ok(!ownership::is_to_be_blocked(&load_claims(blobs, host).await?)) }.boxed();
     let mut is_wanted = ownership::is_to_be_blocked(&load_claims(blobs, host).await?);
@@ -268,7 +268,7 @@ pub(crate) async fn settle_claims(blobs: &dyn Blobs, blocks: &Blocks, host: &str
     Err(PortError::Conflict.into())
 }
 
-/// Returns all claims, by host. Those of a damaged object are left out.
+/// Returns all claims, ordered by host; skips damaged objects.
 pub async fn claims(blobs: &dyn Blobs) -> Result<Vec<Ownership>> {
     let claims = readable(blobs, all_keys(blobs, PREFIX, None).await?).await?;
     let mut all: Vec<Ownership> = claims.into_iter().map(|(_, claims)| claims).collect();
@@ -276,7 +276,7 @@ pub async fn claims(blobs: &dyn Blobs) -> Result<Vec<Ownership>> {
     Ok(all)
 }
 
-/// Deletes claims that were never proven or whose proof has expired; returns the number of hosts.
+/// Deletes the claims to each host that has neither a proven nor a recent one; returns the number of these hosts.
 pub async fn expire_claims(blobs: &dyn Blobs, now: Timestamp) -> Result<usize> {
     let mut over = 0;
     for key in all_keys(blobs, PREFIX, None).await? {

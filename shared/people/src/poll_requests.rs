@@ -1,4 +1,4 @@
-//! Polls that an operator asks for: jobs to which leases, pauses, holds and robots.txt apply as to every poll.
+//! Polls that an operator requests. Leases, pauses, holds and robots.txt apply to them as to every poll.
 
 use crate::descriptions::is_about;
 use crate::lookup::Lookup;
@@ -15,32 +15,32 @@ use curlew_ports::stage::{Result, StageError};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum length of a name in a sentence, in characters.
+/// Maximum length of a name in an error message, in characters.
 const SHOWN: usize = 200;
 
-/// Outcome of the request for one feed.
+/// Outcome of a poll request for one feed.
 #[derive(Clone, Debug, Serialize)]
 pub struct PollAnswer {
     /// The feed's address.
     pub url: String,
-    /// `sent`, or the reason why not.
+    /// `sent`, or a code for the reason why no poll was sent.
     pub outcome: &'static str,
-    /// Time from which on it may be asked for again.
+    /// Time from which a poll may be requested again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub again_at: Option<Timestamp>,
-    /// The reason in more words.
+    /// Explanation of the outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl PollAnswer {
-    /// True if the poll was sent.
+    /// True if a poll was sent.
     pub fn is_sent(&self) -> bool {
         self.outcome == "sent"
     }
 }
 
-/// Sends a poll of a feed, if it may be polled now.
+/// Sends a poll of a feed if the feed may be polled now; returns the outcome.
 pub(super) async fn request(lookup: &Lookup, queue: &dyn Queue, feed: &FeedSource) -> Result<PollAnswer> {
     let politeness = &lookup.politeness;
     let now = politeness.clock.now();
@@ -85,7 +85,7 @@ pub(super) async fn request(lookup: &Lookup, queue: &dyn Queue, feed: &FeedSourc
     Ok(not_sent("sent", None, None))
 }
 
-/// Returns the named feeds, each once: by their own key or address, or by the address or host of their site.
+/// Returns the named feeds, each once. A name is a feed's key or address, or a key, address or host of its site.
 pub(super) async fn feeds(lookup: &Lookup, names: &[String]) -> Result<Vec<FeedSource>> {
     let (mut feeds, mut sites) = (BTreeMap::new(), Vec::new());
     each_source(lookup.sources.as_ref(), |source| match source {

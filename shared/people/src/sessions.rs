@@ -1,7 +1,7 @@
-//! Sessions of operators at the pages under `/admin`, and the tokens that begin them.
+//! Sessions of operators on the pages under `/admin`, and the login tokens that start them.
 //!
-//! All are one small object, changed by compare-and-swap. The object holds hashes only, so nobody can sign in with what
-//! it says. The caller makes the secrets and checks their form before anything is read here.
+//! All sessions and tokens are in one small object, changed by compare-and-swap. It stores only hashes, so its content
+//! lets nobody sign in. The caller generates the secrets, and checks their format before it calls this module.
 
 use crate::objects::{self, load};
 use curlew_model::{Millis, Timestamp};
@@ -12,20 +12,20 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 const KEY: &str = "sessions.json";
-/// Time for which a token can begin a session.
+/// Time for which a token can start a session.
 pub const TOKEN_VALID_FOR: Millis = Millis::from_mins(10);
 /// Maximum length of a session.
 pub const SESSION_VALID_FOR: Millis = Millis::from_hours(12);
 /// Time without a request after which a session ends.
 pub const IDLE_FOR: Millis = Millis::from_hours(2);
-/// Interval at which the use of a session is noted: not each request needs a write.
+/// Minimum interval between two records of a session's use, so that not every request causes a write.
 const NOTED_EVERY: Millis = Millis::from_mins(5);
-/// Maximum number of tokens, and of sessions; a further one takes the place of the oldest.
+/// Maximum number of tokens, and of sessions; a new one replaces the oldest.
 const MOST: usize = 64;
 /// Maximum length of an operator's name, in characters.
 const MAX_NAME: usize = 64;
 
-/// Keeps the sessions.
+/// Stores sessions and tokens.
 #[derive(Clone)]
 pub struct Sessions {
     /// Store of the object.
@@ -61,7 +61,7 @@ impl StoredSession {
     }
 }
 
-/// Returns an operator's name if it can be one: printable, not empty, at most 64 characters.
+/// Returns a text, trimmed, if it can name an operator: not empty, no control characters, at most 64 characters.
 pub fn operator_name(text: &str) -> Option<&str> {
     let text = text.trim();
     let is_fit = !text.is_empty() && text.chars().count() <= MAX_NAME && !text.contains(char::is_control);
@@ -69,14 +69,14 @@ pub fn operator_name(text: &str) -> Option<&str> {
 }
 
 impl Sessions {
-    /// Keeps a token, which may begin one session of this operator within [`TOKEN_VALID_FOR`].
+    /// Stores a token that can start one session of this operator within [`TOKEN_VALID_FOR`].
     pub async fn issue(&self, token: &[u8], name: &str) -> Result<()> {
         let until = self.clock.now() + TOKEN_VALID_FOR;
         let token = || StoredToken { hash: hash_hex(token), until, name: name.to_owned() };
         self.change(|all| all.tokens.push(token())).await
     }
 
-    /// Uses a token up and begins its session; returns the operator's name if the token is valid.
+    /// Consumes a token and starts its session; returns the operator's name, or `None` if the token is not valid.
     pub async fn begin(&self, token: &[u8], session: &[u8]) -> Result<Option<String>> {
         let (token, session, now) = (hash_hex(token), hash_hex(session), self.clock.now());
         self.change(|all| {
@@ -89,7 +89,7 @@ impl Sessions {
         .await
     }
 
-    /// Returns the name of the operator whose session this is, if it has not ended, and notes its use.
+    /// Returns the operator's name of a session, and records its use; `None` if the session has ended.
     pub async fn find(&self, session: &[u8]) -> Result<Option<String>> {
         let (hash, now) = (hash_hex(session), self.clock.now());
         let all: StoredSessions = load(self.blobs.as_ref(), KEY).await?;
@@ -102,7 +102,7 @@ impl Sessions {
                 own.used = own.used.max(now);
                 Some(())
             };
-            // The session may have been ended in the meantime.
+            // The session may have ended in the meantime.
             if self.change(note).await?.is_none() {
                 return Ok(None);
             }
@@ -116,7 +116,7 @@ impl Sessions {
         self.change(|all| all.sessions.retain(|known| known.hash != hash)).await
     }
 
-    /// Ends all sessions and makes all tokens useless; returns the number of sessions.
+    /// Ends all sessions and invalidates all tokens; returns the number of sessions.
     pub async fn end_all(&self) -> Result<usize> {
         self.change(|all| {
             all.tokens.clear();
@@ -125,7 +125,7 @@ impl Sessions {
         .await
     }
 
-    /// Changes the object, after what is over is gone from it.
+    /// Changes the object after expired tokens and sessions are removed from it.
     async fn change<T>(&self, change: impl Fn(&mut StoredSessions) -> T) -> Result<T> {
         let now = self.clock.now();
         objects::change(self.blobs.as_ref(), KEY, StoredSessions::default, |all| {

@@ -1,4 +1,4 @@
-//! Reports about one host key. Each reads every row of sources and pages, so it is for people, not for programs.
+//! Reports about one host key. A report reads all rows of sources and pages: it is for people, not for programs.
 
 use crate::descriptions::{is_guide, job_subject, page_state, site_state, why};
 use crate::lookup::Lookup;
@@ -22,12 +22,12 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
 
-/// Number of pages that are listed, those with the latest changes.
+/// Maximum number of pages in a report; those with the latest changes are listed.
 const PAGES: usize = 10;
 const ROBOTS_LINES: usize = 40;
 const JOBS: usize = 10_000;
 
-/// The stored state of a host key.
+/// Report about a host key.
 #[derive(Clone, Debug, Serialize)]
 pub struct SiteReport {
     /// The host key.
@@ -38,37 +38,37 @@ pub struct SiteReport {
     pub blocked: BTreeSet<String>,
     /// The hold in force.
     pub hold: Option<Hold>,
-    /// A bot wall that stands before its pages.
+    /// The bot wall in front of the host's pages, if any.
     pub wall: Option<BotWall>,
     /// State of the circuit breaker.
     pub circuit: Circuit,
-    /// Number of calls or polls in a row that failed.
+    /// Number of consecutive failed calls or polls.
     pub failures: u32,
-    /// Number of holds in a row.
+    /// Number of consecutive holds.
     pub holds_in_a_row: u32,
-    /// Number of its URLs that are held on their own.
+    /// Number of the host's URLs that are on hold by themselves.
     pub urls_left_alone: usize,
-    /// Time before which it is not called.
+    /// Earliest time of the next call.
     pub next_call: Timestamp,
     /// Pace of the calls.
     pub pace: PaceReport,
-    /// The lease of the visit under way.
+    /// The lease of the current visit, if any.
     pub lease: Option<Lease>,
-    /// Time spent on it in the latest parts of the visit window.
+    /// Time spent on visits in the latest parts of the visit window.
     pub visited: Vec<WindowPart>,
     /// The host's robots.txt files as last fetched.
     pub robots: Vec<RobotsReport>,
-    /// The host's sites that were named.
+    /// The host's named sites.
     pub sites: Vec<Value>,
     /// The host's feeds.
     pub feeds: Vec<FeedReport>,
     /// The host's back catalogues.
     pub history: Vec<BackfillLine>,
-    /// Number of its pages by state.
+    /// Number of the host's pages by state.
     pub pages: BTreeMap<String, u64>,
-    /// Number of its rejected pages by reason.
+    /// Number of the host's rejected pages by reason.
     pub rejected: BTreeMap<&'static str, u64>,
-    /// Advice, if pages were rejected and none was accepted.
+    /// Advice if pages were rejected and none was accepted.
     pub warning: Option<String>,
     /// The host's pages with the latest changes.
     pub latest: Vec<PageReport>,
@@ -76,14 +76,14 @@ pub struct SiteReport {
     pub next: Vec<PlannedJob>,
 }
 
-/// A bot wall that stands before the host's pages.
+/// A bot wall in front of a host's pages.
 #[derive(Clone, Debug, Serialize)]
 pub struct BotWall {
-    /// Time since which it stands.
+    /// Time since which the bot wall has been seen.
     pub since: Timestamp,
-    /// Empty if no mark names it.
+    /// Vendor of the bot wall; empty if unknown.
     pub vendor: String,
-    /// The name by which the owner can let the crawler through.
+    /// Product token of the crawler, by which the owner can let it through.
     pub token: String,
 }
 
@@ -92,30 +92,30 @@ pub struct BotWall {
 pub struct PaceReport {
     /// Minimum time between two calls.
     pub least: Millis,
-    /// The reason for that time.
+    /// The rule that sets this minimum.
     pub ruled_by: &'static str,
-    /// Crawl-delay of its robots.txt.
+    /// Crawl-delay of the host's robots.txt.
     pub crawl_delay: Millis,
-    /// Duration of its last answer.
+    /// Response time of the last call.
     pub last_response: Millis,
 }
 
-/// A robots.txt as it was fetched last.
+/// A robots.txt file as last fetched.
 #[derive(Clone, Debug, Serialize)]
 pub struct RobotsReport {
-    /// The origin.
+    /// Origin of the file.
     pub origin: String,
-    /// The meaning of the answer.
+    /// Meaning of the last response for the crawler.
     pub standing: String,
     /// Time of the last request.
     pub fetched_at: Timestamp,
-    /// Time until which it is used without being asked for.
+    /// Time until which the file is used without another request.
     pub fresh_until: Timestamp,
-    /// Number of rules for us.
+    /// Number of rules that apply to the crawler.
     pub rules: usize,
-    /// Crawl-delay that the file states.
+    /// Crawl-delay for the crawler, if the file has one.
     pub crawl_delay: Option<Millis>,
-    /// The file's first lines that are neither empty nor comments.
+    /// First lines of the file that are neither empty nor comments.
     pub lines: Vec<String>,
 }
 
@@ -124,15 +124,15 @@ pub struct RobotsReport {
 pub struct FeedReport {
     /// Address of the feed.
     pub url: String,
-    /// Time of the last poll that changed anything.
+    /// Time of the last poll that changed the feed's row; a 304 is not recorded.
     pub polled_at: Timestamp,
     /// Interval between polls.
     pub interval: Millis,
     /// Time of the next poll.
     pub next: Option<Timestamp>,
-    /// True if polling it has stopped.
+    /// True if polling has stopped.
     pub gone: bool,
-    /// Number of calls or polls in a row that failed.
+    /// Number of consecutive failed calls or polls.
     pub failures: u32,
     /// Description of the last failure.
     pub trouble: Option<String>,
@@ -147,13 +147,13 @@ pub struct PageReport {
     pub url: String,
     /// State of the page.
     pub state: String,
-    /// The reason of the state.
+    /// Reason for the state.
     pub why: String,
     /// Feed that named the page.
     pub feed: Option<String>,
 }
 
-/// A job that waits, or the next poll of a feed.
+/// A waiting job, or the next scheduled poll or discovery.
 #[derive(Clone, Debug, Serialize)]
 pub struct PlannedJob {
     /// Time at which the job is due.
@@ -165,7 +165,7 @@ pub struct PlannedJob {
 }
 
 impl Lookup {
-    /// Returns the report about the host that a person names by its host or an address, if anything is known of it.
+    /// Returns the report about a host that a person names by host or address; `None` if nothing is stored about it.
     pub async fn site(&self, name: &str) -> Result<Option<SiteReport>> {
         let Ok(url) = address::parse_typed(name) else { return Ok(None) };
         let Ok(host) = self.politeness.key_of(&url) else { return Ok(None) };
@@ -210,7 +210,7 @@ async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport>
                     by_schedule.extend(at.map(|at| PlannedJob { at, what: "poll", about: row.url.clone() }));
                     feeds.push(feed(row, rules, now));
                 }
-                // A further slot of a feed that has a row of its own.
+                // An additional slot of a feed; the feed's row is reported.
                 Source::Extra(_) => {}
                 Source::Backfill(row) => history.push(backfill::line(row, rules)),
             }
@@ -304,7 +304,7 @@ fn feed(row: &FeedSource, rules: &Rules, now: Timestamp) -> FeedReport {
     }
 }
 
-/// Returns the next look at a site whose feeds are not known, if it has a time.
+/// Returns the next discovery of a site without known feeds, if one is scheduled.
 fn next_look(row: &SiteSource, now: Timestamp) -> Option<PlannedJob> {
     let is_due = schedule::site_is_due(row, row.not_before) && row.not_before > now;
     is_due.then(|| PlannedJob { at: row.not_before, what: "discovery", about: row.url.clone() })
@@ -364,7 +364,7 @@ async fn next(
         };
         next.push(PlannedJob { at: waiting.due, what, about: job_subject(&job) });
     }
-    // A discovery that was put off waits as a job already.
+    // A deferred discovery is already among the waiting jobs.
     let waits = |planned: &PlannedJob| next.iter().any(|job| (job.what, &job.about) == (planned.what, &planned.about));
     let by_schedule: Vec<_> =
         by_schedule.into_iter().filter(|planned| planned.what == "poll" || !waits(planned)).collect();

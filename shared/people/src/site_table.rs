@@ -1,4 +1,4 @@
-//! The table of sites for operators: each site with its feeds, the pages that they brought, and its next poll.
+//! The table of sites for operators: each site with its feeds, the outcomes of their pages, and its next poll.
 
 use crate::descriptions::{feed_state, site_state};
 use crate::lookup::{Lookup, host_of};
@@ -12,36 +12,36 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 const SOURCES: usize = 20_000;
-/// Maximum number of rows of pages that are read; if there are more, none is counted.
+/// Maximum number of rows of pages that are read; if there are more, no pages are counted.
 const PAGES: usize = 50_000;
 
-/// The table.
+/// The table of sites.
 #[derive(Clone, Debug, Default)]
 pub struct SiteTable {
-    /// Lines of the table in order.
+    /// Lines of the table, in the requested order.
     pub lines: Vec<SiteLine>,
-    /// True if there are more rows of sites and feeds than are read.
+    /// True if some rows of sites and feeds were not read, because there are too many.
     pub is_cut: bool,
-    /// False if there are too many pages to be counted.
+    /// False if pages were not counted, because there are too many.
     pub is_counted: bool,
 }
 
-/// A site with its feeds. A feed that belongs to no named site stands for the site of its home page.
+/// A site with its feeds. A feed that belongs to no named site is listed under the host of its home page.
 #[derive(Clone, Debug, Default)]
 pub struct SiteLine {
-    /// The host name, without `www.`.
+    /// Host name of the site, without `www.`.
     pub host: String,
-    /// Title of one of its feeds.
+    /// Title of one of the site's feeds.
     pub title: Option<String>,
-    /// Number of its feeds.
+    /// Number of the site's feeds.
     pub feeds: usize,
-    /// Outcomes of the pages that its feeds named.
+    /// Outcomes of the pages of the site's feeds.
     pub pages: PageOutcomes,
-    /// Time of the last new entry.
+    /// Time of the latest new entry in any of the feeds.
     pub last_news: Option<Timestamp>,
-    /// Time of the next poll of one of its feeds.
+    /// Time of the next poll of any of the feeds.
     pub next_poll: Option<Timestamp>,
-    /// State of the site if it has no feed, or of a feed that cannot be read; empty if all is well.
+    /// State of the site if it has no feed, or of a feed that cannot be read; otherwise empty.
     pub state: String,
 }
 
@@ -51,17 +51,17 @@ pub enum SiteOrder {
     /// By host name.
     #[default]
     Host,
-    /// Latest news first.
+    /// By time of the latest new entry, latest first.
     News,
-    /// Next poll first.
+    /// By time of the next poll, earliest first.
     Poll,
-    /// Most accepted pages first.
+    /// By number of accepted pages, largest first.
     Accepted,
-    /// Most rejected pages first.
+    /// By number of rejected pages, largest first.
     Rejected,
 }
 
-/// The part of a feed's row that the table needs; the row is much longer.
+/// The parts of a feed's row that the table needs; the whole row is much longer.
 struct FeedFacts {
     key: SourceKey,
     site: Option<SourceKey>,
@@ -89,7 +89,7 @@ impl FeedFacts {
 
 impl SiteLine {
     fn add(&mut self, feed: FeedFacts, pages: Option<&PageOutcomes>) {
-        // The state of a site with feeds is the number of them.
+        // The state of a site with feeds only repeats their number.
         if self.feeds == 0 {
             self.state.clear();
         }
@@ -105,7 +105,7 @@ impl SiteLine {
         }
     }
 
-    /// True if its host or its title has this text, in upper or lower case.
+    /// True if the host or the title contains `text`, which must be lower case.
     fn has(&self, text: &str) -> bool {
         let in_title = || self.title.as_ref().is_some_and(|title| title.to_lowercase().contains(text));
         self.host.contains(text) || in_title()
@@ -113,7 +113,7 @@ impl SiteLine {
 }
 
 impl Lookup {
-    /// Returns the table of the sites that have a text in their host or title.
+    /// Returns the table of sites whose host or title contains a text, ignoring case.
     pub async fn site_table(&self, text: &str, order: SiteOrder) -> Result<SiteTable> {
         let (now, rules) = (self.politeness.clock.now(), &self.politeness.rules);
         let (mut hosts, mut lines, mut feeds) = (BTreeMap::new(), BTreeMap::<String, SiteLine>::new(), Vec::new());
@@ -149,7 +149,7 @@ impl Lookup {
     }
 }
 
-/// Returns the host of an address without `www.`.
+/// Returns the host of an address, without `www.`.
 fn site_of(url: &str) -> Option<String> {
     let host = host_of(url)?;
     Some(host.strip_prefix("www.").map(str::to_owned).unwrap_or(host))

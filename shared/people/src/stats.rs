@@ -1,4 +1,4 @@
-//! Counts of sites, feeds, pages and held hosts. Where every row read costs money, they are stored for a week.
+//! Counts of sites, feeds, pages and held hosts. Where reading rows costs money, the counts are stored for a week.
 
 use crate::descriptions::{is_guide, page_state};
 use curlew_catalog::listing::{each_host, each_page, each_source};
@@ -13,20 +13,20 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Key of the object with the last counts. The name is that of existing stores.
+/// Key of the object with the last counts, as in existing stores.
 const KEY: &str = "census.json";
-/// Time for which stored counts are reused: a week less half a day, since the caller comes daily and not to the second.
+/// Time for which stored counts are reused: half a day less than a week, since daily calls are not exactly a day apart.
 const GOOD_FOR: Millis = Millis::from_hours(7 * 24 - 12);
 
 /// The stage that counts.
 pub struct Stats {
-    /// The rows of pages.
+    /// Rows of pages.
     pub pages: Arc<dyn Pages>,
-    /// The rows of sites and feeds.
+    /// Rows of sites and feeds.
     pub sources: Arc<dyn Sources>,
-    /// The states of host keys.
+    /// States of host keys.
     pub hosts: Arc<dyn Hosts>,
-    /// Store for the counts.
+    /// Store of the counts.
     pub blobs: Arc<dyn Blobs>,
     /// Time.
     pub clock: Arc<dyn Clock>,
@@ -39,11 +39,11 @@ pub struct Counts {
     pub sites: u64,
     /// Feeds that are known.
     pub feeds: u64,
-    /// Pages, by the word of their state.
+    /// Number of pages by state.
     pub pages: BTreeMap<&'static str, u64>,
-    /// Rejected pages, by the reason.
+    /// Number of rejected pages by reason.
     pub rejected: BTreeMap<&'static str, u64>,
-    /// Pages that are gone, by the reason.
+    /// Number of removed pages by reason.
     pub gone: BTreeMap<&'static str, u64>,
     /// Host keys that are held now, by the reason.
     pub held: BTreeMap<HoldReason, u64>,
@@ -70,7 +70,7 @@ pub struct PublicCounts {
 }
 
 impl Counts {
-    /// Returns the counts for the status page, which anybody may read.
+    /// Returns the counts for the public status page.
     pub fn for_public(&self) -> PublicCounts {
         let pages = |word: &str| self.pages.get(word).copied().unwrap_or(0);
         PublicCounts {
@@ -87,9 +87,9 @@ impl Counts {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredStats {
-    /// Time at which counting was last begun, so that a count that fails is not begun anew each day.
+    /// Time at which the last count began, so that a failed count is not repeated each day.
     begun: Timestamp,
-    /// The last complete counts with their time.
+    /// The last complete counts, and their time.
     counted: Option<(Timestamp, PublicCounts)>,
 }
 
@@ -113,7 +113,7 @@ impl Stats {
         Ok(all)
     }
 
-    /// Returns the number of sites that were named, and of feeds that are known.
+    /// Returns the number of named sites and of known feeds.
     pub async fn sources(&self) -> Result<(u64, u64), PortError> {
         let (mut sites, mut feeds) = (0, 0);
         each_source(self.sources.as_ref(), |row| match row {
@@ -125,7 +125,7 @@ impl Stats {
         Ok((sites, feeds))
     }
 
-    /// Returns the number of host keys that are held now, by the reason.
+    /// Returns the number of host keys on hold now, by reason.
     pub async fn held(&self) -> Result<BTreeMap<HoldReason, u64>, PortError> {
         let now = self.clock.now();
         let mut held = BTreeMap::new();
@@ -138,7 +138,7 @@ impl Stats {
         Ok(held)
     }
 
-    /// Returns the number of host keys, feeds and sites whose rows have instants of a wrong clock.
+    /// Returns the number of host keys, feeds and sites whose rows have times too far ahead, from a wrong clock.
     pub async fn ahead(&self, rules: &Rules) -> Result<u64, PortError> {
         let (now, mut ahead) = (self.clock.now(), 0);
         each_source(self.sources.as_ref(), |row| ahead += u64::from(skew::is_source_ahead(&row, rules, now))).await?;
@@ -147,7 +147,7 @@ impl Stats {
         Ok(ahead)
     }
 
-    /// Counts and stores, unless a count was begun within the last week; returns true if it counted.
+    /// Counts all rows and stores the counts, unless a count began within about a week; returns true if it counted.
     pub async fn keep(&self) -> Result<bool> {
         let now = self.clock.now();
         let kept = kept(self.blobs.as_ref()).await?;
@@ -165,12 +165,12 @@ impl Stats {
     }
 }
 
-/// Loads the stored object; one that cannot be read is treated as missing.
+/// Loads the stored object; an unreadable one is treated as missing.
 async fn kept(blobs: &dyn Blobs) -> Result<Option<StoredStats>, PortError> {
     Ok(blobs.get(KEY).await?.and_then(|blob| serde_json::from_slice(&blob.bytes).ok()))
 }
 
-/// Returns the numbers that were stored last, and when they were counted.
+/// Returns the last stored counts, and the time at which they were taken.
 pub async fn stored_stats(blobs: &dyn Blobs) -> Result<Option<(Timestamp, PublicCounts)>, PortError> {
     Ok(kept(blobs).await?.and_then(|kept| kept.counted))
 }

@@ -1,4 +1,4 @@
-//! Suggest: takes sites and feeds that somebody names. Nothing is fetched here.
+//! Stores sites and feeds that somebody names. Nothing is fetched here.
 
 use curlew_catalog::hidden::{covering, hidden_hosts};
 use curlew_catalog::object;
@@ -22,45 +22,45 @@ use url::Url;
 /// Key of the object that counts today's suggestions.
 const ALLOWANCE: &str = "suggested.json";
 const AT_ONCE: usize = 32;
-/// Number of times that a row is replaced which another process is changing.
+/// Maximum number of attempts to swap a row that another process is changing.
 const TRIES: usize = 3;
 
-/// Takes suggested sites and feeds.
+/// Accepts suggested sites and feeds.
 #[derive(Clone)]
 pub struct Suggest {
-    /// Supplies the address guard, the operator's exclusions and the list of blocked hosts; nothing is called.
+    /// Provides the address guard, the operator's exclusions and the list of blocked hosts; makes no calls here.
     pub politeness: Arc<Politeness>,
     /// Rows of sites and feeds.
     pub sources: Arc<dyn Sources>,
-    /// Takes jobs that are due at once.
+    /// Queue of discoveries and first polls.
     pub queue: Arc<dyn Queue>,
 }
 
-/// A source that was named, and whether it was new.
+/// A site or feed that was named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedSource {
     /// Key of the source.
     pub key: SourceKey,
-    /// Outcome of the suggestion: it was new, or known already.
+    /// Whether the source was new or already known.
     pub outcome: SuggestOutcome,
 }
 
 /// Outcome of a suggestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SuggestOutcome {
-    /// The site is new and will be crawled.
+    /// The site or feed is new and will be crawled.
     Taken,
-    /// The site was known already.
+    /// The site or feed was already known.
     Known,
 }
 
-/// Error of an act that may be refused.
+/// Error of an action that may be refused.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusable<R> {
-    /// The act is refused, for this reason.
+    /// The action is refused, for this reason.
     #[error("{0}")]
     Refused(R),
-    /// The act could not be done.
+    /// The action failed.
     #[error(transparent)]
     Stage(#[from] StageError),
 }
@@ -74,35 +74,35 @@ impl<R> From<PortError> for Refusable<R> {
 /// Error of a suggestion.
 pub type SuggestError = Refusable<RefusedAddress>;
 
-/// A feed of a person's list.
+/// A feed in a person's list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedFeed {
     /// Address of the feed as typed.
     pub url: String,
-    /// The folder that the list has it in, from the outermost in; empty if in none.
+    /// Folder of the feed in the list, as a path from the outermost folder; empty if it is in none.
     pub folder: Vec<String>,
 }
 
-/// An address that was suggested and cannot be taken. `Display` gives a sentence in English.
+/// A suggested address that cannot be accepted. `Display` writes an English sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{typed}' cannot be crawled: {why}")]
 pub struct RefusedAddress {
-    /// The beginning of the typed text, without user name and password.
+    /// Beginning of the typed text, without user name and password.
     pub typed: String,
     /// The reason.
     pub why: Refusal,
 }
 
-/// Reasons why an address cannot be taken.
+/// Reasons why an address cannot be accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The text is not the address of anything that can be crawled; contains the reason, in English.
+    /// The text is not an address that can be crawled; contains the reason, in English.
     #[error("{0}")]
     Form(String),
-    /// The operator excludes it, by this rule.
+    /// The operator excludes the address, by this rule.
     #[error("it is excluded by {0}")]
     Excluded(String),
-    /// The address guard would not let it be called; the reason, in English.
+    /// The address guard refuses calls to the address; contains the reason, in English.
     #[error("{0}")]
     Unsafe(String),
     /// The address's host is blocked.
@@ -117,7 +117,7 @@ pub enum Refusal {
     /// The host is an IP address; only a host name can be claimed.
     #[error("it has no name, only an address")]
     NoName,
-    /// Names below it belong to different owners, so nobody can claim it as a whole.
+    /// Names below the host belong to different owners, so nobody can claim the host as a whole.
     #[error("it is a shared domain, whose subdomains have different owners")]
     Shared,
 }
@@ -125,18 +125,18 @@ pub enum Refusal {
 type DueJob = (Job, Timestamp);
 
 impl Suggest {
-    /// Stores a site, in place of one that was never reached under the other scheme; discovered `at_once` if set.
+    /// Stores a site, replacing one of the other scheme that was never reached. `at_once` sends its discovery now.
     pub async fn site(&self, text: &str, at_once: bool) -> Result<NamedSource, SuggestError> {
         let url = self.vetted(text, &self.hidden().await?)?;
         self.keep(site(&url), at_once).await
     }
 
-    /// Stores many sites, each to be discovered at once. After an error all may be named again.
+    /// Stores many sites and sends their discoveries at once. May be repeated after an error.
     pub async fn sites(&self, texts: &[String]) -> Result<Vec<Result<NamedSource, RefusedAddress>>> {
         self.many(texts.iter().map(|text| (text.as_str(), ())), |url, ()| site(url)).await
     }
 
-    /// Stores many feeds, as [`Suggest::sites`] stores sites.
+    /// Stores many feeds and sends their first polls at once. May be repeated after an error.
     pub async fn feeds(&self, listed: &[ListedFeed]) -> Result<Vec<Result<NamedSource, RefusedAddress>>> {
         self.many(listed.iter().map(|listed| (listed.url.as_str(), listed.folder.clone())), feed).await
     }
@@ -182,7 +182,7 @@ impl Suggest {
         Ok(written)
     }
 
-    /// Takes a site that anybody may name. A new one counts against its host's allowance for the day.
+    /// Stores a site that a member of the public names. A new site counts against the daily allowances.
     pub async fn offered(&self, text: &str) -> Result<SuggestOutcome, SuggestError> {
         let url = self.vetted(text, &self.hidden().await?)?;
         if self.sources.get(&address::source_key(&url)).await?.is_none() {
@@ -195,7 +195,7 @@ impl Suggest {
 
     async fn admit(&self, host: &HostKey) -> Result<Result<(), Refusal>, SuggestError> {
         let taken = object::change(self.politeness.blobs.as_ref(), ALLOWANCE, |bytes| {
-            // An object that cannot be read is treated as missing; its counts would be void tomorrow anyway.
+            // An unreadable object is treated as missing; its counts would be void tomorrow anyway.
             let today: Allowance = bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default();
             let (next, outcome) = allowance::take(today, host, self.politeness.clock.now());
             Ok(match outcome {
@@ -207,12 +207,12 @@ impl Suggest {
         Ok(taken.await?)
     }
 
-    /// Stores a feed, as [`Suggest::site`] stores a site.
+    /// Stores a feed, replacing one of the other scheme that was never reached. `at_once` sends its first poll now.
     pub async fn feed(&self, text: &str, at_once: bool) -> Result<NamedSource, SuggestError> {
         self.listed_feed(&ListedFeed { url: text.to_owned(), folder: vec![] }, at_once).await
     }
 
-    /// Stores a feed of a list, as [`Suggest::feed`]. One that is known comes into the folder that the list has it in.
+    /// Stores a feed of a list; see [`Suggest::feed`]. A known feed moves to its folder in the list, if it has one.
     pub async fn listed_feed(&self, listed: &ListedFeed, at_once: bool) -> Result<NamedSource, SuggestError> {
         let url = self.vetted(&listed.url, &self.hidden().await?)?;
         self.keep(feed(&url, listed.folder.clone()), at_once).await
@@ -228,7 +228,7 @@ impl Suggest {
         Ok(named)
     }
 
-    /// Writes a row, unless it is known; returns the job that it needs at once.
+    /// Writes a row unless it is known; returns the job to send at once, if any.
     async fn write(&self, source: Source, at_once: bool) -> Result<(NamedSource, Option<DueJob>), SuggestError> {
         let (key, now) = (source.key().clone(), self.politeness.clock.now());
         let job = match &source {
@@ -237,14 +237,14 @@ impl Suggest {
         };
         let new = self.sources.insert(&source).await?;
         let row = if new { Some(source) } else { self.known(source).await? };
-        // A row whose job was lost in a crash gets another one; a job that runs twice does no harm.
+        // A row whose job was lost in a crash gets another job; a job that runs twice does no harm.
         let is_wanted = at_once && row.is_some_and(|row| is_untried(&row, now));
         let outcome = if new { SuggestOutcome::Taken } else { SuggestOutcome::Known };
         Ok((NamedSource { key, outcome }, is_wanted.then_some((job, now))))
     }
 
-    /// Returns the stored row of a named source. A retired feed is polled again, unless it lives on elsewhere; a
-    /// replaced site is looked at again, unless its heir works.
+    /// Returns the stored row of a named source, or the row that has replaced it. A retired feed is revived unless it
+    /// has moved to a working feed; a replaced site is tried again unless its replacement works.
     async fn known(&self, named: Source) -> Result<Option<Source>, SuggestError> {
         let Some((row, seen)) = self.sources.get(named.key()).await? else { return Ok(None) };
         let feed = match row {
@@ -271,7 +271,7 @@ impl Suggest {
         self.rewrite(seen, Source::Feed(revived(feed))).await.map(Some)
     }
 
-    /// Puts a known feed into the folder that it is named in, if it is named in one.
+    /// Moves a known feed to the folder that it is named in, if any; returns the row.
     async fn filed(&self, row: Source, seen: Version, named: &Source) -> Result<Source, SuggestError> {
         let (mut row, mut seen) = (row, seen);
         for _ in 0..TRIES {
@@ -290,14 +290,14 @@ impl Suggest {
         Err(PortError::Conflict.into())
     }
 
-    /// Writes a row that is tried again. A writer that changes it at the same time has taken it up too.
+    /// Writes a row that is tried again. A conflict is ignored: another writer has revived the row too.
     async fn rewrite(&self, seen: Version, revived: Source) -> Result<Source, SuggestError> {
         swapped(self.sources.swap(seen, &revived).await)?;
         Ok(revived)
     }
 
-    /// Ends the attempts at the same address under the other scheme, if it was never reached, since each failure
-    /// lengthens the wait of the new one. Addresses named `together` do not replace each other.
+    /// Stops attempts at the same address under the other scheme if it was never reached, since its failures lengthen
+    /// the waits of the new one. Addresses named `together` do not replace each other.
     async fn replace_other_scheme(&self, by: &str, together: &BTreeSet<SourceKey>) -> Result<(), SuggestError> {
         let Some(key) = other_scheme(by).map(|url| address::source_key(&url)) else { return Ok(()) };
         if together.contains(&key) {
@@ -318,7 +318,7 @@ impl Suggest {
         hidden_hosts(self.politeness.blobs.as_ref()).await
     }
 
-    /// Parses and checks an address. A bare host name means its home page over TLS, as in browsers.
+    /// Parses and checks an address. A bare host name means its home page over https, as in browsers.
     fn vetted(&self, text: &str, hidden: &BTreeSet<String>) -> Result<Url, SuggestError> {
         let text = text.trim();
         let refused = |why| SuggestError::Refused(RefusedAddress { typed: shortened(text), why });
@@ -352,7 +352,7 @@ fn feed(url: &Url, folder: Vec<String>) -> Source {
     Source::Feed(FeedSource { folder, ..new_feed(url, None) })
 }
 
-/// Returns a feed in the folder that it is named in, if it is named in one.
+/// Returns a feed, moved to the folder that it is named in, if any.
 fn in_folder(feed: FeedSource, named: &Source) -> FeedSource {
     match named {
         Source::Feed(named) if !named.folder.is_empty() => FeedSource { folder: named.folder.clone(), ..feed },
@@ -360,7 +360,7 @@ fn in_folder(feed: FeedSource, named: &Source) -> FeedSource {
     }
 }
 
-/// Returns an address over https if it is over http, and the other way round.
+/// Returns an https address with the scheme http, and any other address with the scheme https.
 fn other_scheme(url: &str) -> Option<Url> {
     let mut url = Url::parse(url).ok()?;
     let other = if url.scheme() == "https" { "http" } else { "https" };
@@ -368,7 +368,7 @@ fn other_scheme(url: &str) -> Option<Url> {
     Some(url)
 }
 
-/// Returns the row of a source that is not tried any more, if it was never reached: tried in vain, or not tried yet.
+/// Returns the row that ends attempts at a source, if the source was never reached (tried in vain or not yet tried).
 fn replaced(row: Source, by: &str) -> Option<Source> {
     match row {
         Source::Site(site) => {
@@ -380,7 +380,7 @@ fn replaced(row: Source, by: &str) -> Option<Source> {
             let state = SiteState::Replaced { by: by.to_owned() };
             (is_open && was_missed).then_some(Source::Site(SiteSource { state, failure: None, ..site }))
         }
-        // A feed that was read has a format.
+        // Only a feed that was read has a format.
         Source::Feed(feed) => {
             let was_missed = !feed.gone && feed.format.is_empty() && feed.site.is_none();
             let trouble = Some(format!("{by} was named in its place"));
@@ -390,7 +390,7 @@ fn replaced(row: Source, by: &str) -> Option<Source> {
     }
 }
 
-/// True if a source waits for its first success and may be tried now.
+/// True if a source has never succeeded and may be tried now.
 fn is_untried(source: &Source, now: Timestamp) -> bool {
     match source {
         Source::Site(site) => site_is_due(site, now),

@@ -1,8 +1,8 @@
-//! Watches: stored queries of the operator's whose new matches are posted to a receiver.
+//! Watches: the operator's stored queries, whose new matches are posted to a receiver.
 //!
-//! Each segment that was published since the last time is read, an index of these records alone is built in memory, and
-//! every query runs over it. Matches go into the outbox of their watch, by id alone, before the segments are ticked
-//! off, so none is lost; [`Deliver`](super::deliver::Deliver) empties the outbox.
+//! A run reads the segments published since the last run, indexes their records in memory, and runs every query over
+//! this index. It writes matches, as page ids, to the outbox of their watch before it marks the segments as matched, so
+//! no match is lost. [`Deliver`](super::deliver::Deliver) empties the outbox.
 
 use crate::objects::{from_json, readable};
 use crate::suggest::Refusable;
@@ -27,17 +27,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Display;
 use std::sync::Arc;
 
-/// Maximum number of watches: each query runs over all new pages.
+/// Maximum number of watches; the query of each runs over all new pages.
 pub const MAX_WATCHES: usize = 1_000;
 pub(crate) const MATCHES_PER_DELIVERY: usize = 20;
-/// Maximum number of deliveries that wait for one receiver; further matches are left out, and the log says so.
+/// Maximum number of waiting deliveries per receiver; further matches are dropped with a warning in the log.
 const MAX_OUTBOX: usize = 1_000;
-/// Maximum number of delivered pages that a watch remembers, so that none is delivered twice because a job ran twice.
+/// Number of delivered pages that a watch remembers, so that a job that runs twice does not deliver a page twice.
 const REMEMBERED: usize = 500;
 const WATCHES: &str = "watches/";
-/// Prefix of the keys of deliveries that wait, by watch.
+/// Prefix of the keys of waiting deliveries; the watch's name follows.
 const OUTBOX: &str = "outbox/";
-/// Key of the segments whose records have been matched.
+/// Key of the object that lists the segments already matched.
 const MATCHED: &str = "watched-segments.json";
 const NAME_DIGITS: usize = 16;
 
@@ -51,42 +51,42 @@ fn refused<T>(why: impl Into<String>) -> Result<T, WatchError> {
 /// A stored query and the receiver of its new matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
-    /// Name of the watch.
+    /// Name of the watch: a hash of query and receiver.
     pub name: String,
-    /// The query. Pages that have all of its words match.
+    /// The query. A page matches if it has all words of the query.
     pub query: String,
     /// Address that matches are posted to.
     pub to: String,
-    /// Key of the signatures; `None` in lists, since it is shown once.
+    /// Key of the signatures; `None` where it must not be shown: people see it once, when the watch is added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
-    /// Time at which it was added.
+    /// Time at which the watch was added.
     pub added: Timestamp,
-    /// Fate of its deliveries.
+    /// State of the watch's deliveries.
     #[serde(default)]
     pub receiver: ReceiverState,
 }
 
-/// Fate of the deliveries to a receiver.
+/// State of the deliveries to a receiver.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceiverState {
-    /// Matches that were taken.
+    /// Number of delivered matches.
     pub delivered: u64,
-    /// Time of the last delivery that was taken.
+    /// Time of the last successful delivery.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered_at: Option<Timestamp>,
-    /// Tries in a row that failed.
+    /// Number of failed attempts since the last success.
     pub failures: u32,
-    /// Time of the first of them.
+    /// Time of the first failure since the last success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failing_since: Option<Timestamp>,
-    /// Time of the next try.
+    /// Time of the next attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<Timestamp>,
     /// Reason of the last failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// True if it was given up: matches wait until its job is put back into its queue.
+    /// True if the receiver was given up: matches wait until an operator puts its job back into the queue.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub given_up: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -104,24 +104,24 @@ impl ReceiverState {
     }
 }
 
-/// A new match, as it waits in an outbox. Only the id of the page is kept, so a removed page leaves nothing behind.
+/// A new match in an outbox. It names its page by id only, so a removed page leaves no content behind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Match {
     pub(crate) page: PageId,
     pub(crate) at: Timestamp,
 }
 
-/// Adds watches, and finds their new matches.
+/// Adds watches and finds their new matches.
 #[derive(Clone)]
 pub struct Watches {
-    /// Watches, outboxes, segments and manifests; the guard of addresses, and the pool in which queries run.
+    /// Stores of watches, outboxes, segments and manifests; the address guard; the pool that runs queries.
     pub(crate) politeness: Arc<Politeness>,
     pub(crate) queue: Arc<dyn Queue>,
 }
 
 impl Watches {
-    /// Adds a watch whose matches are posted to `to`, signed by a key of these random bytes, unless it is known. A
-    /// query that is not understood in full is refused.
+    /// Adds a watch whose matches are posted to `to`, signed with a key of these random bytes; returns the existing
+    /// watch if there is one with this query and receiver. Refuses a query that is not understood in full.
     pub async fn add(&self, query: &str, to: &str, random: &[u8]) -> Result<Watch, WatchError> {
         must_be_understood(query)?;
         let to = self.receiver(to)?;
@@ -138,20 +138,20 @@ impl Watches {
         added.ok_or_else(|| Refusable::Refused("it was removed".to_owned()))
     }
 
-    /// Returns all watches, in the order of their names. A damaged one is left out; it can be removed.
+    /// Returns all watches, ordered by name. Damaged ones are left out, but can be removed.
     pub async fn list(&self) -> Result<Vec<Watch>> {
         let blobs = self.politeness.blobs.as_ref();
         let watches = readable(blobs, all_keys(blobs, WATCHES, None).await?).await?;
         Ok(watches.into_iter().map(|(_, watch)| watch).collect())
     }
 
-    /// Removes a watch with all that waits for its receiver; returns false if there is none of this name.
+    /// Removes a watch and its outbox; returns false if there is no watch of this name.
     pub async fn remove(&self, name: &str) -> Result<bool> {
         remove(self.politeness.blobs.as_ref(), name).await
     }
 
-    /// Runs all queries over the records published since the last call, and sends a job for each receiver with matches;
-    /// returns their number. After an error the next call goes on.
+    /// Runs all queries over the records published since the last call, and sends a job for each watch with matches;
+    /// returns the number of these watches. After an error the next call continues.
     pub async fn match_new(&self) -> Result<usize> {
         let watches = self.list().await?;
         if watches.is_empty() {
@@ -172,7 +172,7 @@ impl Watches {
                     found.insert(watch.name.clone());
                 }
             }
-            // First the jobs: one too many finds an empty outbox, one too few would leave a full one.
+            // Jobs are sent before the segments are marked: a superfluous job does no harm, a lost one would.
             let now = self.politeness.clock.now();
             let to_call = watches.iter().filter(|watch| found.contains(&watch.name) && !watch.receiver.given_up);
             let jobs: Vec<_> = to_call.map(|watch| (Job::new(job_of(watch, None)), now)).collect();
@@ -183,7 +183,7 @@ impl Watches {
         Ok(found.len())
     }
 
-    /// Refuses a new watch if there are [`MAX_WATCHES`]. The first one begins with what is published from now on.
+    /// Refuses a new watch if there are [`MAX_WATCHES`]. The first watch matches only pages published from now on.
     async fn make_room(&self) -> Result<(), WatchError> {
         let others = self.politeness.blobs.list(WATCHES, None, MAX_WATCHES).await?;
         if others.len() >= MAX_WATCHES {
@@ -201,14 +201,14 @@ impl Watches {
         self.seal().await
     }
 
-    /// Forgets the segments of days whose segments are all published and matched.
+    /// Removes the segments of a day from the list once all of them are published and matched.
     async fn seal(&self) -> Result<()> {
         let (manifest, _) = load_manifest(self.politeness.blobs.as_ref(), self.politeness.clock.now().year()).await?;
         let Some(day) = manifest.sealed_through else { return Ok(()) };
         self.change_matched(|m| m.seal(&day)).await.map(drop)
     }
 
-    /// Returns an address in stored form, if matches may be posted there.
+    /// Returns an address in stored form if matches may be posted to it.
     fn receiver(&self, to: &str) -> Result<String, WatchError> {
         let refused = |verb: &str, why: &dyn Display| Refusable::Refused(format!("'{to}' {verb} be called: {why}"));
         let url = address::parse(to, None).map_err(|why| refused("cannot", &why))?;
@@ -216,7 +216,7 @@ impl Watches {
         Ok(url.into())
     }
 
-    /// Returns the segments that were matched, as a manifest knows those that are indexed.
+    /// Returns the matched segments, as a manifest that lists them as indexed; `None` before the first run.
     async fn matched(&self) -> Result<Option<Manifest>> {
         let Some(blob) = self.politeness.blobs.get(MATCHED).await? else { return Ok(None) };
         Manifest::from_json(&blob.bytes).map(Some).map_err(search_error)
@@ -232,7 +232,7 @@ impl Watches {
         .await
     }
 
-    /// Returns the published segments that were not matched yet, in order.
+    /// Returns the published segments that have not been matched yet, in order.
     async fn published(&self, matched: &Manifest) -> Result<Vec<SegmentKey>> {
         let mut manifests: HashMap<Year, Manifest> = HashMap::new();
         let mut published = Vec::new();
@@ -248,14 +248,14 @@ impl Watches {
         Ok(published)
     }
 
-    /// Reads the records of new segments. One that replaces a record that was matched is not new.
+    /// Reads the records of new segments, except those that replace an already matched record.
     async fn read(&self, segments: &[SegmentKey], matched: &Manifest) -> Result<Vec<Record>> {
         let mut records = Vec::new();
         for key in segments {
             let Some(blob) = self.politeness.blobs.get(key.as_str()).await? else { continue };
             let is_new =
                 |record: &Record| !record.replaces.as_ref().is_some_and(|old| matched.is_indexed(&old.segment));
-            // Publishing has reported a segment that is damaged.
+            // Publishing has already reported a damaged segment.
             let Ok(all) = segment::decode_all(key, &blob.bytes) else { continue };
             records.extend(all.into_iter().map(|(_, record)| record).filter(is_new));
         }
@@ -263,7 +263,7 @@ impl Watches {
         Ok(records)
     }
 
-    /// Returns the matches of each watch among these records, in the order of their acceptance.
+    /// Returns the matches of each watch among these records, ordered by the time of their fetch.
     async fn matches(&self, watches: &[Watch], records: Vec<Record>) -> Result<Vec<Vec<Match>>> {
         if records.is_empty() {
             return Ok(vec![]);
@@ -291,7 +291,7 @@ impl Watches {
         Ok(found.map_err(search_error)?.into_iter().map(in_order).collect())
     }
 
-    /// Puts matches into the outbox of a watch. Its keys are in the order in which they are to be delivered.
+    /// Writes matches to the outbox of a watch, under keys in the order of delivery.
     async fn put(&self, watch: &Watch, part: usize, matches: &[Match]) -> Result<()> {
         let prefix = outbox_of(&watch.name);
         let waiting = self.politeness.blobs.list(&prefix, None, MAX_OUTBOX).await?.len();
@@ -314,11 +314,11 @@ impl Watches {
     }
 }
 
-/// Beginning of a secret in the form of Standard Webhooks; base64 follows.
+/// Prefix of a secret in the Standard Webhooks format; base64 follows.
 pub(crate) const SECRET_PREFIX: &str = "whsec_";
 const SEGMENTS_AT_ONCE: usize = 64;
 
-/// Divides records into parts that may be in memory together with their index.
+/// Divides records into parts small enough to be in memory together with their index.
 fn parts(records: Vec<Record>) -> Vec<Vec<Record>> {
     let (mut parts, mut part, mut text) = (vec![], vec![], 0);
     for record in records {
@@ -333,12 +333,12 @@ fn parts(records: Vec<Record>) -> Vec<Vec<Record>> {
     parts
 }
 
-/// Returns the job that delivers to the receiver of a watch; `retry_at` is the next try of one that has failed.
+/// Returns the job that delivers to a watch's receiver; `retry_at` is the time of the next attempt after a failure.
 pub(crate) fn job_of(watch: &Watch, retry_at: Option<Timestamp>) -> DeliverJob {
     DeliverJob { watch: watch.name.clone(), url: watch.to.clone(), retry_at }
 }
 
-/// Refuses a query that is not understood in full, since nobody reads notes about it. A `NOT` is read as it was meant.
+/// Refuses a query that is not understood in full: nobody would read the notes about it. A `NOT` is accepted as meant.
 fn must_be_understood(query: &str) -> Result<(), WatchError> {
     let (_, notes) = Query::read(query);
     match notes.into_iter().find(|note| *note != QueryError::Not) {
@@ -356,7 +356,7 @@ pub(crate) async fn load(blobs: &dyn Blobs, name: &str) -> Result<Option<Watch>>
     Ok(blobs.get(&key).await?.map(|blob| from_json(&key, &blob.bytes)).transpose()?)
 }
 
-/// Changes a watch by compare-and-swap; `decide` returns `None` to leave it as it is.
+/// Changes a watch by compare-and-swap; `decide` returns `None` to leave the watch unchanged.
 pub(crate) async fn change(
     blobs: &dyn Blobs,
     name: &str,

@@ -1,7 +1,7 @@
-//! How often the second opinion on robots.txt files changes a decision, and what it costs.
+//! Measures how often the second robots.txt matcher changes a decision, and its cost.
 //!
-//! `cargo run --release -p curlew-policy --example second_opinion FOLDER`, where each file of the folder is a
-//! robots.txt. The URLs are made of the files' own rules.
+//! Run `cargo run --release -p curlew-policy --example second_opinion FOLDER`, where each file in the folder is a
+//! robots.txt. The URLs are derived from the rules in the files.
 
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it reads files and measures time")]
@@ -9,11 +9,11 @@
 use curlew_policy::robots::Robots;
 use std::time::{Duration, Instant};
 
-/// Times that the file of two kilobytes is parsed and asked.
+/// Number of times that the generated file is parsed and queried.
 const ROUNDS: u32 = 2_000;
-/// Length of that file.
+/// Length of the generated file in bytes.
 const FILE: usize = 2_048;
-/// What it is asked about.
+/// Path that is checked against the generated file.
 const PATH: &str = "/shelf-3/open/under/page.html";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -58,14 +58,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     let whole = quickest(|file| Robots::parse(file, "CurlewBot").check_path(PATH).allowed);
     let ours = quickest(|file| {
-        // A NUL keeps the second matcher away.
+        // The second matcher is not used for files that contain a NUL.
         Robots::parse(&[file, b"\0"].concat(), "CurlewBot").check_path(PATH).allowed
     });
     println!("a file of 2 KB parsed and asked once, at best: {whole:?}, by our matcher alone {ours:?}");
     Ok(())
 }
 
-/// Returns the shortest time that a file of two kilobytes takes, whatever else the machine does.
+/// Returns the shortest time of all rounds, which other load on the machine affects least.
 fn quickest(act: impl Fn(&[u8]) -> bool) -> Duration {
     let rounds = (0..ROUNDS).map(|round| {
         let file = two_kilobytes(round);

@@ -12,10 +12,10 @@ pub use curlew_text::leftovers::is_leftover_address;
 pub const MAX_URL: usize = 2_048;
 /// Maximum number of path segments, and of query parameters; traps have more.
 const MAX_PARTS: usize = 32;
-/// Occurrences of one segment from which a path is a trap.
+/// Maximum number of occurrences of one segment in a path; traps have more.
 const MAX_SAME_SEGMENTS: usize = 4;
 
-/// Query parameters that state where a reader came from and nothing about the page.
+/// Query parameters for tracking and sessions, which do not identify a page.
 const TRACKING: &str = "fbclid gclid gclsrc dclid gbraid wbraid msclkid yclid twclid igshid igsh mc_cid mc_eid mkt_tok \
     _hsenc _hsmi vero_id vero_conv oly_anon_id oly_enc_id s_cid wickedid ref_src ref_url cmpid ncid xtor \
     at_medium at_campaign _openstat phpsessid jsessionid";
@@ -25,7 +25,7 @@ const TRACKING: &str = "fbclid gclid gclsrc dclid gbraid wbraid msclkid yclid tw
 #[error("{0}")]
 pub struct BadAddress(pub String);
 
-/// Parses an address, relative to `base` if given; errors: no URL, another scheme, credentials, too long, a trap.
+/// Parses an HTTP(S) URL, relative to `base` if given. Fails if it is invalid, too long, a trap or has credentials.
 pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, BadAddress> {
     let bad = |why: &str| Err(BadAddress(why.to_owned()));
     if text.len() > MAX_URL {
@@ -51,12 +51,12 @@ pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, BadAddress> {
     Ok(url)
 }
 
-/// Parses an address that a person typed, where a bare host name means its home page; errors as of [`parse`].
+/// Parses an address that a person typed; a bare host name means its home page. Fails as [`parse`] does.
 pub fn parse_typed(text: &str) -> Result<Url, BadAddress> {
     parse(&with_scheme(text), None)
 }
 
-/// Returns a typed address with its scheme: https, unless another one is typed.
+/// Returns a typed address with a scheme: `https` unless it has one.
 pub fn with_scheme(text: &str) -> Cow<'_, str> {
     let text = text.trim();
     if text.contains("://") { text.into() } else { format!("https://{text}").into() }
@@ -76,8 +76,8 @@ pub fn canonical(url: &Url) -> Url {
     url
 }
 
-/// Returns the page's own address if this one leads to an older version of it or to a comparison of two, as the feeds
-/// of wikis do. A wiki is known by several parameters together, since each alone may name a page elsewhere.
+/// Returns the URL of the current page for a wiki's URL of an old version or of a comparison; other URLs stay
+/// unchanged. Only combinations of parameters identify a wiki, since other sites use each of them alone.
 pub fn current_version(url: &Url) -> Url {
     let pairs: Vec<_> = url.query_pairs().collect();
     let value = |name: &str| pairs.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_ref());
@@ -115,7 +115,7 @@ pub fn current_version(url: &Url) -> Url {
     page
 }
 
-/// True if a canonical link only leaves out parameters, none of which looks like the name or number of the page.
+/// True if a canonical link only omits parameters, none of which looks like a page's name or number.
 pub fn drops_only_extras(link: &Url, answered: &Url) -> bool {
     const NAMES: [&str; 12] = ["p", "q", "s", "n", "t", "v", "page", "post", "article", "story", "slug", "title"];
     let (kept, all): (Vec<&str>, Vec<&str>) = (raw_pairs(link).collect(), raw_pairs(answered).collect());
@@ -183,10 +183,10 @@ fn is_trap(url: &Url) -> bool {
     })
 }
 
-/// Blog platforms whose subdomains share machines, and so one budget by default, although they have many owners.
+/// Blog platforms whose subdomains share machines, and by default one host key, although they have many owners.
 pub const PLATFORMS: [&str; 5] = ["tumblr.com", "blogspot.com", "substack.com", "wordpress.com", "medium.com"];
 
-/// Hosts that politeness counts together or apart, where the registrable domain is not the right unit.
+/// Exceptions to the rule that each registrable domain is one host key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HostGroups {
@@ -194,7 +194,7 @@ pub struct HostGroups {
     pub platforms: Vec<String>,
     /// Domains whose direct subdomains each form a host key, such as a blog platform.
     pub split: Vec<String>,
-    /// Domains that count under another name, with all their subdomains.
+    /// Domains, with all their subdomains, mapped to the host key that they share.
     pub group: BTreeMap<String, String>,
 }
 
@@ -205,20 +205,20 @@ impl Default for HostGroups {
     }
 }
 
-/// True if names below this one may have other host keys than the name itself: a public suffix, or a split platform.
+/// True if subdomains of a name may have other host keys than the name: it is a public suffix, or a split platform.
 pub fn has_keys_below(name: &str, groups: &HostGroups) -> bool {
     let below = format!("x.{name}");
     let is_split = groups.split.iter().any(|platform| is_at_or_below(platform, name));
     is_split || domain_key(&below, groups) != domain_key(name, groups)
 }
 
-/// True if sites of many owners count under this host key.
+/// True if this host key covers sites of many owners.
 pub fn is_platform(key: &HostKey, groups: &HostGroups) -> bool {
     groups.platforms.iter().chain(groups.group.values()).any(|name| name == key.as_str())
 }
 
-/// Returns the host key of a URL: its group, its part of a split platform, its platform, an IP literal itself, or else
-/// the registrable domain by the Public Suffix List. An error if the URL has no host.
+/// Returns the host key of a URL: its IP address, group, subdomain of a split platform or platform, or else its
+/// registrable domain according to the Public Suffix List. Fails if the URL has no host.
 pub fn host_key(url: &Url, groups: &HostGroups) -> Result<HostKey, BadAddress> {
     let no_host = || BadAddress("the URL has no host".to_owned());
     let key = match url.host().ok_or_else(no_host)? {
@@ -229,12 +229,12 @@ pub fn host_key(url: &Url, groups: &HostGroups) -> Result<HostKey, BadAddress> {
     HostKey::new(&key).map_err(|e| BadAddress(e.to_string()))
 }
 
-/// Returns the host key of an address in text form; none if it is no address of a page.
+/// Returns the host key of a URL given as text; `None` if [`parse`] rejects the text.
 pub fn host_key_of(text: &str, groups: &HostGroups) -> Option<HostKey> {
     host_key(&parse(text, None).ok()?, groups).ok()
 }
 
-/// Returns the host key that work needs first; `None` for work that calls no host or several, or whose URL has no host.
+/// Returns the host key that a job calls first; `None` if the job calls no host or several, or its URL is invalid.
 pub fn host_key_of_work(work: &Work, groups: &HostGroups) -> Option<HostKey> {
     let url = match work {
         Work::Fetch(visit) => return Some(visit.host.clone()),
@@ -267,24 +267,24 @@ fn domain_key(name: &str, groups: &HostGroups) -> String {
     curlew_suffix::registrable(name).unwrap_or(name).to_owned()
 }
 
-/// Returns the scope of robots.txt for a URL (RFC 9309 §2.3); an error if the URL has no host or no known port.
+/// Returns the origin of a URL: the scope of its robots.txt (RFC 9309 §2.3). Fails without a host or a known port.
 pub fn origin(url: &Url) -> Result<Origin, BadAddress> {
     let host = url.host_str().ok_or_else(|| BadAddress("the URL has no host".to_owned()))?;
     let port = url.port_or_known_default().ok_or_else(|| BadAddress("the URL has no port".to_owned()))?;
     Origin::new(&format!("{}://{}:{}", url.scheme(), host, port)).map_err(|e| BadAddress(e.to_string()))
 }
 
-/// Returns the id of a page by its canonical URL.
+/// Derives the id of a page from its canonical URL.
 pub fn page_id(canonical: &Url) -> PageId {
     hashed(canonical.as_str(), PageId::new)
 }
 
-/// Returns the id of an image by its URL.
+/// Derives the id of an image from its URL.
 pub fn image_id(url: &Url) -> ImageId {
     hashed(url.as_str(), ImageId::new)
 }
 
-/// True if a URL leads to the machine itself.
+/// True if the host of a URL is `localhost` or a loopback address.
 pub fn is_of_this_machine(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
@@ -294,11 +294,11 @@ pub fn is_of_this_machine(url: &Url) -> bool {
     }
 }
 
-/// Returns a typed address without user name and password, to be shown or logged, whether or not it is valid.
+/// Returns a typed address, valid or not, without user name and password, for display and logs.
 pub fn without_credentials(typed: &str) -> Cow<'_, str> {
     let (scheme, rest) = typed.split_at(typed.find("://").map_or(0, |at| at + 3));
     let authority = &rest[..rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len())];
-    // Where a password begins instead of a port, and holds a slash, the authority goes on behind that.
+    // Text after the colon that is no port is a password. It may contain a slash, so the authority may end later.
     let is_no_port = |(host, port): (&str, &str)| !host.starts_with('[') && !port.bytes().all(|b| b.is_ascii_digit());
     let is_cut = !authority.contains('@') && authority.rsplit_once(':').is_some_and(is_no_port);
     match if is_cut { rest } else { authority }.rfind('@') {
@@ -307,7 +307,7 @@ pub fn without_credentials(typed: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the key of a feed or a site by its URL.
+/// Derives the key of a feed or a site from its URL.
 pub fn source_key(url: &Url) -> SourceKey {
     hashed(url.as_str(), SourceKey::new)
 }
@@ -322,7 +322,7 @@ pub fn hash_hex(bytes: &[u8]) -> String {
     curlew_model::hex(&Sha256::digest(bytes)[..16])
 }
 
-/// Returns the first 64 bits of the SHA-256 of a text, by which it is recognized.
+/// Returns the first 64 bits of the SHA-256 of a text.
 pub fn hash64(text: &str) -> u64 {
     let digest = Sha256::digest(text.as_bytes());
     digest.iter().take(8).fold(0, |number, byte| (number << 8) | u64::from(*byte))

@@ -1,6 +1,6 @@
-//! Chance as a pure function of a seed.
+//! Pseudo-random numbers as pure functions of a seed.
 
-/// The next of a sequence of well-mixed numbers (SplitMix64, Steele et al. 2014).
+/// Returns the next number of a well-mixed sequence (SplitMix64, Steele et al. 2014).
 pub const fn mix(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -8,13 +8,13 @@ pub const fn mix(seed: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A number above 0 and at most 1.
+/// Returns a number above 0 and at most 1.
 pub fn unit(seed: u64) -> f64 {
-    // 53 bits are what a double holds exactly; adding one keeps zero out, of which there is no logarithm.
+    // A double holds 53 bits exactly. Adding one excludes zero, which has no logarithm.
     ((mix(seed) >> 11) + 1) as f64 / (1u64 << 53) as f64
 }
 
-/// A whole number from `low` to `high`, both included.
+/// Returns a whole number from `low` to `high`, inclusive; `low` if `high` is less.
 pub const fn between(seed: u64, low: u64, high: u64) -> u64 {
     if high <= low {
         return low;

@@ -1,26 +1,26 @@
-//! Delivery of jobs: when a job that failed is handed out again, and when it is given up.
+//! Redelivery of jobs: when a failed job is handed out again, and when it is given up.
 
 use curlew_model::{JobFailure, Millis, Timestamp};
 
-/// A job that failed this often is given up.
+/// Number of failures after which a job is given up.
 pub const MAX_RECEIVES: u32 = 5;
-/// Handouts from which a job is given up without a run: fewer than `maxReceiveCount` of the queues on AWS.
+/// Number of handouts at which a job is given up without a run; below `maxReceiveCount` of the queues on AWS.
 pub const MAX_HANDOUTS: u32 = 8;
-/// Processes that died while the job ran alone from which it is given up; one may be ended by its machine.
+/// Number of processes that died running only this job, at which it is given up; a machine may end one by chance.
 pub const MAX_DEATHS: u32 = 3;
-/// First wait after a failure; each is three times the one before, which makes over six minutes in all.
+/// Wait after the first failure. Each later wait is three times as long; all together take over six minutes.
 pub const RETRY: Millis = Millis::from_secs(10);
 
-/// First wait of a message that an older program refused unread; each is three times the one before.
+/// First wait of a message that an older version of the program cannot read; each later wait is three times as long.
 pub const REFUSED_RETRY: Millis = Millis::from_mins(10);
-/// Longest of these waits, below the 12 hours for which SQS hides a message; the last comes after a day and a half.
+/// Longest wait of an unreadable message, below the 12 hours for which SQS hides one. The last try is after 1.5 days.
 pub const REFUSED_LONGEST: Millis = Millis::from_hours(11);
 
-/// First wait after a receiver of matches did not take them. Each wait is twice as long as the one before.
+/// First wait after a webhook receiver refused a post. Each later wait is twice as long.
 pub const RECEIVER_RETRY: Millis = Millis::from_mins(1);
-/// Longest wait between two tries of a receiver.
+/// Longest wait between two posts to a receiver that refuses.
 pub const RECEIVER_LONGEST: Millis = Millis::from_hours(1);
-/// Time after which a receiver that took nothing is given up. It is longer than any weekend.
+/// Time after which a receiver that accepted nothing is given up; longer than any weekend.
 pub const RECEIVER_GIVEN_UP: Millis = Millis::from_days(7);
 
 /// Decision after a failure.
@@ -34,7 +34,7 @@ pub enum AfterFailure {
     DeadLetter,
 }
 
-/// Decides what follows from a failure of a job that was handed out `receives` times.
+/// Decides the next step after a failure of a job that was handed out `receives` times.
 pub fn after_failure(receives: u32, kind: JobFailure, now: Timestamp) -> AfterFailure {
     match kind {
         JobFailure::Throttled(asked) => AfterFailure::Defer(now + asked),
@@ -45,25 +45,25 @@ pub fn after_failure(receives: u32, kind: JobFailure, now: Timestamp) -> AfterFa
     }
 }
 
-/// Decides when a message is handed out again that was refused unread at its `receives`-th delivery.
+/// Returns when a message that could not be read at its `receives`-th delivery is handed out again.
 pub fn after_refused_delivery(receives: u32, now: Timestamp) -> Timestamp {
     let wait = REFUSED_RETRY.saturating_mul(3u64.saturating_pow(receives.saturating_sub(1)));
     now + wait.min(REFUSED_LONGEST)
 }
 
-/// Decides when a receiver is tried again that has refused `failures` times since `since`; `None` if it is given up.
+/// Returns when to post again to a receiver that has refused `failures` times since `since`; `None` if it is given up.
 pub fn after_refusal(failures: u32, since: Timestamp, earliest: Timestamp, now: Timestamp) -> Option<Timestamp> {
     let wait = RECEIVER_RETRY.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(RECEIVER_LONGEST);
     (now.since(since) < RECEIVER_GIVEN_UP).then(|| earliest.max(now + wait))
 }
 
-/// Decides when a job that was cut off at `now` is handed out again: once its host's lease, of this maximum length, has
-/// run out. Before that its host would be busy, and the deferred job would not know that it was cut off.
+/// Returns when a job that was cut off at `now` is handed out again: after its host's lease, at most `lease` long, has
+/// expired. Until then the job would find its host busy, and its deferral would lose the note that it was cut off.
 pub fn after_cut_off(lease: Millis, now: Timestamp) -> Timestamp {
     now + lease + RETRY
 }
 
-/// Returns the reason for giving up a job at its `receives`-th delivery; `deaths` of its workers died running it alone.
+/// Returns the reason to give up a job at its `receives`-th delivery, if any; `deaths` processes died running it alone.
 pub fn never_ends(receives: u32, deaths: u32) -> Option<String> {
     if deaths >= MAX_DEATHS || (deaths > 0 && receives >= MAX_HANDOUTS) {
         return Some(format!("the process died while this job ran, {deaths} times"));

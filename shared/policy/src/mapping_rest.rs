@@ -1,23 +1,23 @@
-//! Rest of event source mappings, on AWS: each of their requests is billed, also when the queue is empty. So the
-//! mapping of an unused queue is switched off, until messages wait.
+//! Switches the AWS event source mapping of an unused queue off until messages wait: every request of a mapping to its
+//! queue is billed, even if the queue is empty.
 
 use curlew_model::{Millis, Timestamp};
 
-/// Time for which a mapping stays off that somebody else has switched off: longer than a gradual deployment.
+/// Time before a mapping that somebody else switched off is switched on: longer than a gradual deployment.
 pub const LEFT_ALONE: Millis = Millis::from_mins(15);
 
-/// The state of a mapping, as AWS tells it.
+/// State of a mapping as reported by AWS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MappingState {
-    /// The mapping asks its queue.
+    /// The mapping polls its queue.
     On,
-    /// The mapping has not asked its queue since it was changed at this time.
+    /// The mapping does not poll its queue; it was last changed at this time.
     Off(Timestamp),
-    /// The mapping is on the way from one state to another, and cannot be changed before it is there.
+    /// The mapping is changing state and cannot be changed meanwhile.
     Changing,
 }
 
-/// A change to a mapping, wished or made.
+/// A change to a mapping, requested or made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switch {
     /// Switch the mapping on.
@@ -26,21 +26,21 @@ pub enum Switch {
     Rest,
 }
 
-/// Memory of dispatch for one queue. A process that has just begun knows nothing, and takes the queue for used.
+/// Record of the use of one queue, kept by dispatch. A new process assumes that the queue is in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueMemory {
     used_at: Timestamp,
-    /// When the mapping was last known to rest because the queue is not used.
+    /// Time at which the mapping was last known to be off because the queue is unused.
     rests_since: Option<Timestamp>,
 }
 
 impl QueueMemory {
-    /// Returns the memory of a process that begins now.
+    /// Returns the record of a process that starts now.
     pub const fn new(now: Timestamp) -> QueueMemory {
         QueueMemory { used_at: now, rests_since: None }
     }
 
-    /// Notes whether the queue is used; returns a change of its mapping: a rest, again after each `rest_after`.
+    /// Records whether the queue is used. Returns the change to request: `Wake`, or `Rest` after each `rest_after`.
     pub fn note(&mut self, is_used: bool, rest_after: Millis, now: Timestamp) -> Option<Switch> {
         if is_used {
             self.used_at = now;
@@ -50,7 +50,7 @@ impl QueueMemory {
         (now.since(since) >= rest_after).then_some(Switch::Rest)
     }
 
-    /// Decides what is done for a wish with a mapping in this state.
+    /// Returns the change to make, if any, for a requested change of a mapping in this state.
     pub fn switch(&self, wish: Switch, state: MappingState, now: Timestamp) -> Option<Switch> {
         match (wish, state) {
             (Switch::Wake, MappingState::Off(changed_at)) => {
@@ -62,12 +62,12 @@ impl QueueMemory {
         }
     }
 
-    /// Notes the state that a mapping has, or is about to have since it was switched.
+    /// Records the state of a mapping, and the change that was made to it, if any.
     pub fn saw(&mut self, wish: Switch, state: MappingState, done: Option<Switch>, now: Timestamp) {
         match (wish, state, done) {
             (Switch::Rest, MappingState::Off(_), _) | (_, _, Some(Switch::Rest)) => self.rests_since = Some(now),
             (_, MappingState::On, None) => self.rests_since = None,
-            // The mapping may have to be switched again until it is seen on.
+            // A mapping that was switched on may have to be switched again until it is seen on.
             _ => {}
         }
     }
@@ -84,7 +84,7 @@ mod tests {
         START + Millis::from_mins(minute)
     }
 
-    /// Returns what is done at a tick, and notes it.
+    /// Runs one tick of dispatch and returns the change made.
     fn tick(memory: &mut QueueMemory, is_used: bool, state: MappingState, minute: u64) -> Option<Switch> {
         let wish = memory.note(is_used, AFTER, at(minute))?;
         let done = memory.switch(wish, state, at(minute));
@@ -127,7 +127,7 @@ mod tests {
     fn a_new_process_wakes_what_an_earlier_one_has_put_to_rest() {
         let mut memory = QueueMemory::new(at(100));
         assert_eq!(tick(&mut memory, true, MappingState::Off(at(40)), 100), Some(Switch::Wake));
-        // The memory of an unused queue knows from then on that its mapping rests on purpose.
+        // After a tick with an unused queue, the record says that its mapping is off on purpose.
         let mut memory = QueueMemory::new(at(100));
         assert_eq!(tick(&mut memory, false, MappingState::Off(at(119)), 120), None);
         assert_eq!(tick(&mut memory, true, MappingState::Off(at(119)), 121), Some(Switch::Wake));

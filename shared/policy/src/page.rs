@@ -1,4 +1,4 @@
-//! Decisions about pages: their own statements, the permitted use, and re-checks.
+//! Decisions about pages: directives, permitted uses, dates and re-checks.
 
 pub mod dates;
 pub mod directives;

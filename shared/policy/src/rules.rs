@@ -1,61 +1,61 @@
-//! Numbers that the crawler promises, as one typed struct with defaults.
+//! Numbers that the crawler promises to keep, as one typed struct with defaults.
 
 use curlew_model::Millis;
 use serde::{Deserialize, Serialize};
 
 pub(crate) const MAX_URL_HOLDS: usize = 8;
 
-// These numbers are constants and no settings, since the rules are safe only with about these values.
+// These numbers are constants, not settings, since the rules are safe only with approximately these values.
 
 /// Minimum delay before a job whose host key is leased to another visit is tried again.
 pub const BUSY_RETRY: Millis = Millis::from_secs(2);
-/// Maximum random delay before such a job is tried again the first time.
+/// Maximum random delay before the first retry of a job whose host key is leased to another visit.
 pub(crate) const BUSY_RETRY_MAX: Millis = Millis(BUSY_RETRY.0 * 3);
-/// Number of times that the delay of a job doubles whose host key is in use each time that it asks.
+/// Maximum number of times that this delay doubles while the host key stays in use.
 pub(crate) const BUSY_DOUBLINGS: u8 = 3;
-/// Maximum delay before such a job is tried again.
+/// Maximum delay before a job whose host key is in use is tried again.
 pub const BUSY_LONGEST: Millis = Millis(BUSY_RETRY_MAX.0 << BUSY_DOUBLINGS);
 /// Maximum time that a visit waits for its first call; a visit that would wait longer is deferred.
 pub const MAX_FIRST_WAIT: Millis = Millis::from_secs(10);
-/// URLs answering 402, 403 or 451, and still held for it, after which the host key is held.
+/// Number of URLs on hold for a 202, 402, 403 or 451 at which the host key is put on hold.
 pub const FORBIDDEN_LIMIT: u32 = 2;
-/// Number of URLs answering 5xx after which the host key is held, as above; a single 503 suffices.
+/// Number of URLs on hold for a 5xx at which the host key is put on hold; a single 503 suffices.
 pub const SERVER_ERROR_LIMIT: u32 = 2;
-/// URLs with truncated or missing answers, without a good answer in between, after which the host key is held.
+/// Number of URLs with truncated or missing answers, without a good answer in between, that hold the host key.
 pub const CUT_LIMIT: u32 = 3;
-/// Number of URLs whose answers exceed limits, without a good answer in between, after which the host key is held.
+/// Number of URLs with answers that break limits, without a good answer in between, that hold the host key.
 pub const BROKEN_LIMIT: u32 = 5;
-/// Rest of a host key after a refusal or server error of one URL, and delay of a visit that another fault ended.
+/// Rest of a host key after a refusal or server error of one URL, and delay of a visit that another failure ended.
 pub const VISIT_REST: Millis = Millis::from_hours(1);
 /// Number of consecutive calls that did not reach a host key after which its circuit opens.
 pub const CIRCUIT_FAILURES: u32 = 3;
-/// Hold of a host key after the first call that did not reach it; each further one takes four times as long.
+/// Wait of a host key after the first call that did not reach it; each further wait is four times as long.
 pub const NETWORK_BACKOFF: Millis = Millis::from_mins(15);
-/// Percentage of recently called, unreachable host keys from which the crawler's own network counts as down.
+/// Minimum percentage of unreachable host keys among those called last at which our own network counts as down.
 pub const OUTAGE_PERCENT: u32 = 80;
-/// Number of host keys that are considered, most recently called first.
+/// Number of the most recently called host keys that are considered for [`OUTAGE_PERCENT`].
 pub const OUTAGE_SAMPLE: usize = 8;
-/// Maximum age of a result that is considered.
+/// Maximum age of a result that is considered for [`OUTAGE_PERCENT`].
 pub const OUTAGE_WINDOW: Millis = Millis::from_hours(1);
-/// Interval at which one visit is let through while the own network is down, to see whether it is up again.
+/// Interval at which one visit is let through while our own network is down, to see whether it is up again.
 pub const OUTAGE_PROBE: Millis = Millis::from_mins(1);
-/// Delay of all other visits while the own network is down, plus a random delay of up to the same length.
+/// Delay of all other visits while our own network is down, plus a random delay of up to the same length.
 pub const OUTAGE_REST: Millis = Millis::from_mins(5);
 /// Maximum number of redirects for robots.txt (RFC 9309 §2.3.1.2).
 pub const ROBOTS_REDIRECTS: u32 = 5;
-/// Maximum number of keys of seen entries per feed.
+/// Maximum number of seen entries whose keys are kept per feed.
 pub const SEEN_RING: usize = 1_000;
-/// Minimum granted lease; a hub's offer of less is not worth its calls and is declined.
+/// Minimum lease to accept from a hub; a shorter one is not worth its calls and is declined.
 pub const WEBSUB_LEAST_LEASE: Millis = Millis::from_days(1);
-/// Delay after a failed request to a hub; it doubles up to [`Rules::hold_cap`].
+/// Delay after the first failed request to a hub; it doubles up to [`Rules::hold_cap`].
 pub const WEBSUB_RETRY: Millis = Millis::from_hours(24);
-/// Number of consecutive failed requests after which a hub is not asked about the feed again.
+/// Number of consecutive failed requests for a feed after which its hub is not called again.
 pub const WEBSUB_REFUSALS: u32 = 5;
-/// Number of consecutive polls after which a permanent redirect of a feed is believed.
+/// Number of consecutive polls after which a permanent redirect of a feed is accepted.
 pub const MOVES_BELIEVED: u32 = 3;
-/// Minimum time between two polls that count towards that.
+/// Minimum time between two polls that count towards [`MOVES_BELIEVED`].
 pub const MOVES_APART: Millis = Millis::from_days(1);
-/// Maximum number of pages in one visit of a backfill, so that a new post waits behind no more.
+/// Maximum number of pages in one visit of a backfill, so that a new post does not wait for more than these.
 pub const BACKFILL_PORTION: usize = 20;
 /// Maximum number of documents that a backfill reads.
 pub const BACKFILL_DOCUMENTS: u32 = 10_000;
@@ -65,15 +65,15 @@ pub const BACKFILL_PAGES: u64 = 100_000;
 pub const BACKFILL_BARREN: u32 = 2;
 /// Maximum number of indexes of sitemaps above a sitemap; sitemaps.org has one.
 pub const BACKFILL_DEPTH: u8 = 3;
-/// Number of steps in a row that come to nothing after which a document is left out, or a backfill is given up.
+/// Number of failed steps in a row after which a document is skipped, or a backfill is given up.
 pub const BACKFILL_TRIES: u32 = 6;
-/// Number of consecutive polls that found something else in its place after which a feed is polled less and less.
+/// Number of consecutive polls that found something else than the feed, after which it is polled less and less.
 pub const SUSPECT_AFTER: u32 = 3;
 
-/// Number of usual addresses of feeds that are known: [`Rules::usual_addresses`] is at most that.
+/// Number of known usual addresses of feeds, and so the maximum of [`Rules::usual_addresses`].
 pub const MOST_USUAL_ADDRESSES: usize = 8;
 
-/// All numbers that the decisions depend on. The defaults are the promises of `docs/reference/settings.md`.
+/// All numbers that the decisions depend on. `docs/reference/settings.md` promises the defaults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rules {
@@ -83,9 +83,9 @@ pub struct Rules {
     pub jitter: (Millis, Millis),
     /// Mean of the exponential gap (Poisson arrivals) from which the pause is drawn; zero disables it.
     pub poisson_mean: Millis,
-    /// Maximum Crawl-delay for the pause; a longer one is the minimum interval of the host's feeds instead.
+    /// Maximum Crawl-delay for the pause; a longer one is the minimum poll interval of the host's feeds instead.
     pub crawl_delay_cap: Millis,
-    /// Minimum pause as a multiple of the host's own last response time.
+    /// Minimum pause as a multiple of the host's last response time.
     pub response_factor: f64,
     /// Number of calls to one host key before the refill rate applies.
     pub burst: u32,
@@ -93,19 +93,19 @@ pub struct Rules {
     pub refill: Millis,
     /// Maximum duration of one call.
     pub call_time: Millis,
-    /// Maximum time of a visit before it defers the rest; where the pause is longer, a visit makes one call.
+    /// Maximum time of a visit before it defers the rest; if the pause is longer, a visit makes one call.
     pub slice: Millis,
-    /// Time by which a lease outlasts its last call.
+    /// Minimum time by which a lease outlasts its last call.
     pub lease_margin: Millis,
-    /// Length of a poll's lease, which is not returned if there was nothing to report; a visit lengthens it if needed.
+    /// Length of a poll's lease, which is not returned if nothing was learned; a visit lengthens it if needed.
     pub brief_lease: Millis,
-    /// Time since the last visit within which other work probably waits, so that even a poll returns its lease.
+    /// Time since the last visit within which other jobs probably wait, so that even a poll returns its lease.
     pub return_lease_within: Millis,
     /// Maximum time under lease within any [`Rules::window`].
     pub window_limit: Millis,
-    /// Length of a visit window, which begins at any moment.
+    /// Length of the sliding window for [`Rules::window_limit`].
     pub window: Millis,
-    /// Hold after 402, 403, 429 and 451: of the URL, or of the host key if the answer concerns the whole host.
+    /// Hold after 202, 402, 403, 429 and 451: of the URL, or of the host key if the answer concerns the whole host.
     pub hold_refused: Millis,
     /// Hold after 5xx: of the URL, or of the host key if the answer concerns the whole host.
     pub hold_server_error: Millis,
@@ -113,15 +113,15 @@ pub struct Rules {
     pub hold_network: Millis,
     /// Hold after [`BROKEN_LIMIT`] URLs whose answers exceeded limits.
     pub hold_hostile: Millis,
-    /// Minimum number of called host keys for that.
+    /// Minimum number of recently called host keys for detecting an outage of our own network.
     pub outage_least: usize,
-    /// Hold of a site whose start page is not found, or which has no feed.
+    /// Hold of a site whose home page is not found, or which has no feed.
     pub hold_not_found: Millis,
     /// Maximum Retry-After; a longer one is reduced to this.
     pub retry_after_cap: Millis,
     /// Maximum hold; repeated holds double up to this.
     pub hold_cap: Millis,
-    /// Number of consecutive deferrals because of a held host after which a job is given up.
+    /// Number of consecutive deferrals because of a host on hold after which a job is given up.
     pub max_deferrals: u32,
     /// Maximum number of redirects for pages, feeds and home pages.
     pub page_redirects: u32,
@@ -135,7 +135,7 @@ pub struct Rules {
     pub poll_floor: Millis,
     /// Minimum time between a poll and the next one on a person's request.
     pub poll_on_request: Millis,
-    /// Time between two polls of a feed that gives no reason for more or fewer, and of all without [`Rules::adaptive`].
+    /// Time between two polls of a feed without a history, and of all feeds without [`Rules::adaptive`].
     pub poll_interval: Millis,
     /// Minimum time between two polls of a feed without validators.
     pub poll_interval_blind: Millis,
@@ -145,9 +145,9 @@ pub struct Rules {
     pub websub: bool,
     /// Time between two polls of a feed with an active hub subscription.
     pub poll_interval_pushed: Millis,
-    /// Lease requested from a hub, which may grant another.
+    /// Lease requested from a hub, which may grant a different one.
     pub websub_lease: Millis,
-    /// True to allow hubs and the own address without TLS, in a private network: an eavesdropper learns the secret.
+    /// True to allow hubs and our own address without TLS, in a private network: an eavesdropper learns the secret.
     pub websub_without_tls: bool,
     /// Maximum number of entries of a feed that are examined in one poll.
     pub entries_per_poll: usize,
@@ -157,20 +157,20 @@ pub struct Rules {
     pub lost_interval: Millis,
     /// Time after which a feed that is not found, or refused, is no longer polled.
     pub lost_after: Millis,
-    /// Time of nothing but 304s after which one poll is unconditional, doubling up to eightfold; zero disables it.
-    /// Longer than a week, so that weekly news come before the check.
+    /// Time with only 304 answers after which one poll is unconditional; it doubles up to eightfold, and zero disables
+    /// it. It is longer than a week, so that weekly news come before the check.
     pub verify_every: Millis,
-    /// Maximum number of new entries of one feed per day; more wait for the next day.
+    /// Maximum number of new entries of one feed per day; further entries wait for the next day.
     pub entries_per_day: u32,
-    /// True if the back catalogue of every site and feed is read that becomes known.
+    /// True to read the back catalogue of every site and feed that becomes known.
     pub backfill: bool,
     /// Maximum number of pages and documents of back catalogues per host key and day.
     pub backfill_per_day: u32,
     /// Minimum time between two re-checks of an indexed page.
     pub recheck_after: Millis,
-    /// Maximum time without a re-check; the default rate samples each page every 50 days.
+    /// Maximum time without a re-check; at the default rate, samples consider each page every 50 days.
     pub recheck_within: Millis,
-    /// Time after which a second re-check confirms that something else is in place of a page.
+    /// Time after which a second re-check confirms that something else has replaced a page.
     pub confirm_after: Millis,
 }
 
@@ -229,22 +229,22 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// Returns the length of a lease: the slice, one call begun at its very end, and the margin.
+    /// Returns the length of a lease: the slice, one call that begins at the end of the slice, and the margin.
     pub fn lease_length(&self) -> Millis {
         self.slice + self.call_time + self.lease_margin
     }
 
-    /// Returns the length of a poll's lease: never longer than others.
+    /// Returns the length of a poll's lease, which is at most that of other leases.
     pub fn brief_length(&self) -> Millis {
         self.brief_lease.min(self.lease_length())
     }
 
-    /// Returns the length of the shortest lease that is of any use: one call, and the margin.
+    /// Returns the length of the shortest useful lease: one call, and the margin.
     pub(crate) fn least_lease(&self) -> Millis {
         self.call_time + self.lease_margin
     }
 
-    /// Returns the first number that contradicts another, or a promise, as an error in words.
+    /// Checks the numbers; the error describes the first that contradicts another number or a promise.
     pub fn check(&self) -> Result<(), String> {
         let zero = Millis::ZERO;
         let page_time = self.call_time.saturating_mul(u64::from(self.page_redirects));

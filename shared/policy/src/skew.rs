@@ -1,19 +1,19 @@
-//! Repairs instants in rows that a wrong clock set too far ahead; hosts would otherwise be left alone for years.
+//! Repairs instants in rows that a wrong clock set too far ahead; otherwise hosts would not be called for years.
 
 use crate::rules::Rules;
 use curlew_model::{HostState, Source, Timestamp};
 
-/// True if an instant lies further ahead than the longest hold, Retry-After and time between polls together.
+/// True if an instant is further ahead than the longest hold, Retry-After and poll interval together.
 pub fn is_ahead(at: Timestamp, rules: &Rules, now: Timestamp) -> bool {
     at > now + rules.hold_cap + rules.retry_after_cap + rules.poll_cap
 }
 
-/// Returns an instant that a row names; [`Timestamp::MIN`] if it is a wrong clock's.
+/// Returns an instant of a row, or [`Timestamp::MIN`] if a wrong clock has set it.
 pub fn unless_ahead(at: Timestamp, rules: &Rules, now: Timestamp) -> Timestamp {
     if is_ahead(at, rules, now) { Timestamp::MIN } else { at }
 }
 
-/// Returns a host's state with the instants of a wrong clock moved to the present; the operator may set any instant.
+/// Returns a host's state with the instants of a wrong clock moved to the present, except those that the operator set.
 pub fn host(mut state: HostState, rules: &Rules, now: Timestamp) -> HostState {
     let is_ahead = |at: Timestamp| is_ahead(at, rules, now);
     let begins_now = |at: &mut Timestamp| *at = if is_ahead(*at) { now } else { *at };
@@ -37,7 +37,7 @@ pub fn host(mut state: HostState, rules: &Rules, now: Timestamp) -> HostState {
     state
 }
 
-/// True if the row of a feed or site has an instant of a wrong clock.
+/// True if the row of a feed or site has an instant that a wrong clock has set.
 pub fn is_source_ahead(source: &Source, rules: &Rules, now: Timestamp) -> bool {
     let is_ahead = |at: Timestamp| is_ahead(at, rules, now);
     match source {
@@ -55,7 +55,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
-    /// The state that a visit leaves behind whose clock says this.
+    /// Returns the state that a visit with this clock leaves behind.
     fn left_at(clock: Timestamp, rules: &Rules) -> HostState {
         let targets = vec!["https://example.org/b".to_owned()];
         let held = UrlHold { url: 1, what: HoldReason::Network, until: clock + rules.hold_refused, before: 0 };

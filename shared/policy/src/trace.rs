@@ -1,4 +1,4 @@
-//! Trace ids: every chain of jobs has one from its first job on, and hands it on.
+//! Trace ids: every chain of jobs has one, which each job passes on to the jobs that follow from it.
 
 use crate::address::hash_hex;
 use curlew_model::{Envelope, ExtractJob, HostKey, Job, SourceKey, Timestamp, TraceId};
@@ -6,7 +6,7 @@ use curlew_model::{Envelope, ExtractJob, HostKey, Job, SourceKey, Timestamp, Tra
 const TIME_DIGITS: usize = 12;
 const HASH_DIGITS: usize = 20;
 
-/// Returns the id of the chain that a job of this kind begins, for this subject at this time.
+/// Returns the id of a chain that a job of this kind begins, for this subject at this time.
 pub fn begin(kind: &str, subject: &str, at: Timestamp) -> TraceId {
     let hash = hash_hex(format!("{kind} {subject} {at}").as_bytes());
     let millis = at.as_millis().clamp(0, (1 << (4 * TIME_DIGITS)) - 1);
@@ -16,7 +16,7 @@ pub fn begin(kind: &str, subject: &str, at: Timestamp) -> TraceId {
     }
 }
 
-/// Returns the id of the chain of a job; one that names none gets the same one however often it runs.
+/// Returns the id of the chain of a job. A job without an id gets the same one each time it runs.
 pub fn trace_id(job: &Job) -> TraceId {
     let begun = || {
         let (subject, at) = job.work.chain();
@@ -25,17 +25,17 @@ pub fn trace_id(job: &Job) -> TraceId {
     job.trace.clone().unwrap_or_else(begun)
 }
 
-/// Returns the id of the chain that the discovery of a site is.
+/// Returns the id of the chain for the discovery of a site.
 pub fn of_discovery(site: &SourceKey) -> TraceId {
     begin("discover", site.as_str(), Timestamp::EPOCH)
 }
 
-/// Returns the id of the chain that a step of a backfill is: a chain a step, since a back catalogue may take months.
+/// Returns the id of the chain for a step of a backfill; each step has one, since a back catalogue may take months.
 pub fn of_backfill(backfill: &SourceKey, step: u32) -> TraceId {
     begin("backfill", &format!("{backfill} {step}"), Timestamp::EPOCH)
 }
 
-/// Returns the id of the chain that a sample's re-checks of a host key are.
+/// Returns the id of the chain for a sample's re-checks of a host key.
 pub fn of_recheck(host: &HostKey, at: Timestamp) -> TraceId {
     begin("recheck", host.as_str(), at)
 }
@@ -46,7 +46,7 @@ pub fn of_extraction(job: &Envelope<Box<ExtractJob>>) -> TraceId {
     job.trace.clone().unwrap_or_else(begun)
 }
 
-/// Returns the job with the id of its chain, so that the jobs that follow from it get the same one.
+/// Returns the job with the id of its chain, so that the jobs that follow from it get the same id.
 #[must_use]
 pub fn traced(job: Job) -> Job {
     let trace = trace_id(&job);

@@ -1,21 +1,21 @@
 use async_trait::async_trait;
 use curlew_model::{Millis, Timestamp};
 
-/// Time. The one way in which a stage learns of it.
+/// The only source of time for stages.
 #[async_trait]
 pub trait Clock: Send + Sync {
-    /// The wall clock; may jump.
+    /// Returns the time of the wall clock, which may jump.
     fn now(&self) -> Timestamp;
 
-    /// Time since some fixed moment; never jumps and never runs backwards.
+    /// Returns the time since a fixed moment; never jumps or runs backwards.
     fn monotonic(&self) -> Millis;
 
     /// Returns after at least this time.
     async fn sleep(&self, time: Millis);
 }
 
-/// Seeds for decisions that involve chance. The decisions themselves are pure functions of the seed.
+/// Source of seeds for random decisions, which are pure functions of the seed.
 pub trait Seeds: Send + Sync {
-    /// The next seed; each call gives another one.
+    /// Returns the next seed; each call returns a different one.
     fn next(&self) -> u64;
 }

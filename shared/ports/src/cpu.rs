@@ -4,24 +4,24 @@ use curlew_model::Millis;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes from which a document is a [`CpuTask::LargeDocument`]: a parsed page takes dozens of times its length.
+/// Size in bytes from which a document is a [`CpuTask::LargeDocument`]: a parsed page takes dozens of times its size.
 pub const LARGE_DOCUMENT: usize = 1024 * 1024;
 
-/// Kind of a CPU-bound task, which decides its limits and the tasks it waits for: no document keeps a query waiting.
+/// Kind of a CPU-bound task, which determines its limits and the tasks it waits for: no query waits for a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CpuTask {
-    /// Reading a document that a stranger wrote. Its processor time is limited.
+    /// Parsing a document from the web, which is not trusted. Its processor time is limited.
     Document,
-    /// Reading a document that needs much memory: one runs at a time.
+    /// Parsing a document that needs much memory: only one runs at a time.
     LargeDocument,
     /// A visitor's query. Its processor time is limited.
     Query,
-    /// Building or merging splits: unlimited; a few run at a time, and leave cores to the others.
+    /// Building or merging splits, without a time limit; only a few run at a time, which leaves cores to other tasks.
     Build,
 }
 
 impl CpuTask {
-    /// The kind of a document of this many bytes.
+    /// Returns the kind of task for a document of this many bytes.
     pub fn document(bytes: usize) -> CpuTask {
         if bytes < LARGE_DOCUMENT { CpuTask::Document } else { CpuTask::LargeDocument }
     }
@@ -30,7 +30,7 @@ impl CpuTask {
 /// Error of a task that has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum CpuError {
-    /// The task took more processor time than its kind may, and was abandoned. Running it again does not help.
+    /// The task exceeded the processor time of its kind and was abandoned. Running it again does not help.
     #[error("it takes more than {} s of processor time", .0.0.div_ceil(1000))]
     Overrun(Millis),
     /// The task could not be run now; running it again later may help.
@@ -38,7 +38,7 @@ pub enum CpuError {
     Unavailable(PortError),
 }
 
-/// Serves tasks that no document overruns.
+/// Converts the error for tasks that no document can make overrun.
 impl From<CpuError> for PortError {
     fn from(error: CpuError) -> PortError {
         match error {
@@ -49,7 +49,7 @@ impl From<CpuError> for PortError {
 }
 
 /// Runs CPU-bound tasks off the threads that serve sockets and timers, a bounded number of each kind at a time. A task
-/// owns its input; one that overruns its limit, or whose future is dropped, is abandoned, and its place is free.
+/// owns its input. A task that exceeds its limit, or whose future is dropped, is abandoned and frees its place.
 #[async_trait]
 pub trait CpuPool: Send + Sync {
     /// Runs a task, which must not panic (see [`compute`]), to its end. After an error the task may still be running.
@@ -64,7 +64,7 @@ pub async fn compute<T: Send + 'static>(
 ) -> Result<T, CpuError> {
     let result = Arc::new(Mutex::new(None));
     let slot = result.clone();
-    // The task owns what it changes, so nobody can see it half changed.
+    // The task owns the data that it changes, so nobody can see it half changed after a panic.
     let work = move || {
         let outcome = catch_unwind(AssertUnwindSafe(work));
         *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
@@ -81,7 +81,7 @@ pub async fn compute<T: Send + 'static>(
     }
 }
 
-/// Runs each task at once on its caller's thread, without limits: for simulations, and programs that read one document.
+/// Runs each task immediately on its caller's thread, without limits; for simulations and programs with one document.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InlinePool;
 

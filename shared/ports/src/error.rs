@@ -1,21 +1,21 @@
 use curlew_model::Millis;
 
-/// Error of a port, shaped by what the caller does next.
+/// Error of a port, classified by the caller's next step.
 #[derive(Debug, thiserror::Error)]
 pub enum PortError {
-    /// Somebody else swapped first: load again and decide again.
+    /// Another process changed the item first: load it and decide again.
     #[error("the item was changed in the meantime")]
     Conflict,
-    /// The item does not exist: go on without it or give up on it.
+    /// The item does not exist: continue without it or give up.
     #[error("{0} does not exist")]
     NotFound(String),
-    /// Too many requests: wait, then try again.
+    /// Too many requests: wait, then retry.
     #[error("the store asks to slow down")]
     Throttled {
-        /// Least time to wait.
+        /// Minimum time to wait.
         retry_after: Millis,
     },
-    /// Out of reach, out of space or refused: trying again later may help, deciding again does not.
+    /// The store is unreachable, full or refuses the request: retrying later may help, deciding again does not.
     #[error("{what}")]
     Unavailable {
         /// The action that failed, in words.
@@ -24,7 +24,7 @@ pub enum PortError {
         #[source]
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
-    /// Stored data cannot be read: trying again does not help; a person has to look.
+    /// Stored data cannot be read: retrying does not help; a person must look at it.
     #[error("{what} cannot be read: {why}")]
     Corrupt {
         /// The item.
@@ -35,7 +35,7 @@ pub enum PortError {
 }
 
 impl PortError {
-    /// An adapter's error with what was tried.
+    /// Returns the error for an action `what` that failed with an adapter's error.
     pub fn unavailable(
         what: impl Into<String>,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -49,7 +49,7 @@ impl PortError {
     }
 }
 
-/// Returns whether a compare-and-swap wrote; false if somebody else swapped first.
+/// Converts the result of a compare-and-swap: true if it wrote, false after [`PortError::Conflict`].
 pub fn swapped<T>(written: Result<T, PortError>) -> Result<bool, PortError> {
     match written {
         Ok(_) => Ok(true),

@@ -1,12 +1,12 @@
 use crate::CallKind;
 use curlew_model::{Gone, HoldReason, HostKey, Millis, Rejection, words};
 
-/// Something worth counting. Told once when it happens; a job that runs twice may tell it twice.
+/// An event to count. Each is reported once when it happens; a job that runs twice may report it twice.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event<'a> {
     /// A call ended.
     Called {
-        /// Under this host key.
+        /// Host key of the call.
         host: &'a HostKey,
         /// The purpose.
         kind: CallKind,
@@ -17,7 +17,7 @@ pub enum Event<'a> {
     },
     /// A working feed was found.
     FeedFound,
-    /// A site turned out to have no feed, or none that works.
+    /// A site was found to have no feed, or no working one.
     Feedless,
     /// Number of entries seen in a feed for the first time.
     EntriesSeen(u64),
@@ -27,17 +27,17 @@ pub enum Event<'a> {
     Accepted,
     /// A page was rejected.
     Rejected(&'a Rejection),
-    /// A page turned out to be another one's address.
+    /// A page was found to be an alias of another page.
     Alias,
-    /// An indexed page must no longer be found.
+    /// An indexed page must leave the index.
     Removed(Gone),
     /// An indexed page was re-checked and is still there.
     StillThere,
-    /// The record of an indexed page was replaced, since its text has changed.
+    /// The record of an indexed page was replaced because its text changed.
     Revised,
-    /// A re-check found something else in place of an indexed page, or a `noindex`: a second look decides.
+    /// A re-check found something else in place of an indexed page, or a `noindex`: a second check decides.
     Doubted,
-    /// A hold was laid on a host key.
+    /// A host key was put on hold.
     Held {
         /// The host key.
         host: &'a HostKey,
@@ -62,7 +62,7 @@ pub enum Event<'a> {
     Searched {
         /// The outcome.
         outcome: SearchOutcome,
-        /// Time that it took.
+        /// Time that the query took.
         took: Millis,
     },
     /// A thumbnail was made.
@@ -70,14 +70,14 @@ pub enum Event<'a> {
 }
 
 words! {
-    /// Reason for which a visit waits.
+    /// Reason why a visit waits.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub enum WaitReason {
         /// The pause between two calls to one host key.
         Pause = "pause",
-        /// Another visit has the lease, or the next call is too far away to wait for.
+        /// Another visit has the lease, or the next call is too late to wait for.
         Lease = "lease",
-        /// The host key is held.
+        /// The host key is on hold.
         Hold = "hold",
         /// Our own network is down.
         Outage = "outage",
@@ -92,7 +92,7 @@ words! {
         Hits = "hits",
         /// Nothing matches.
         Nothing = "nothing",
-        /// The query cannot be understood.
+        /// The query cannot be parsed.
         BadQuery = "bad_query",
         /// The index cannot be read.
         Failed = "failed",
@@ -101,7 +101,7 @@ words! {
 
 /// Sink of events that are counted.
 pub trait Events: Send + Sync {
-    /// Takes notice; must be quick and must not fail.
+    /// Counts an event; must be quick and must not fail.
     fn note(&self, event: &Event<'_>);
 }
 

@@ -2,18 +2,18 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{Exchange, Failure, Millis, SignatureHeaders, Validators, words};
 
-/// Makes one GET, or one POST to a hub or receiver; a redirect is a reply, since politeness has to admit each hop.
+/// Makes single GETs, and POSTs to hubs, receivers and engines; redirects are replies, since each hop must be admitted.
 #[async_trait]
 pub trait Fetch: Send + Sync {
-    /// Makes the call; a [`FetchError`] tells whether the address, a limit or the network stopped it.
+    /// Makes one call; the [`FetchError`] says why there is no answer.
     async fn call(&self, call: &Call) -> Result<Reply, FetchError>;
 
-    /// Asks the address guard, without a look-up, if this URL may be called; the error is the reason why not.
+    /// Checks a URL against the address guard without a DNS lookup; the error is the reason why it must not be called.
     fn vet(&self, url: &str) -> Result<(), String>;
 }
 
 words! {
-    /// Kind of document that is fetched; it decides the limits, the `Accept` header and the user agent.
+    /// Purpose of a call, which determines the limits, the `Accept` header and the user agent.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum CallKind {
         /// `/robots.txt`.
@@ -26,15 +26,15 @@ words! {
         Feed = "feed",
         /// A sitemap.
         Sitemap = "sitemap",
-        /// A page; a body that is no HTML is not read.
+        /// A page; a body that is not HTML is not read.
         Page = "page",
-        /// A WebSub hub that is asked to tell of a feed's news, by a POST.
+        /// A WebSub hub, which receives a subscription request for a feed by POST.
         Hub = "hub",
-        /// A receiver of the matches of a watch: a POST that brings them.
+        /// A webhook receiver, which receives the matches of a watch by POST.
         Receiver = "receiver",
-        /// A search engine that is told which pages to index and to delete, by a POST whose answer is read.
+        /// A search engine, which receives the pages to index and to delete by POST; its answer is read.
         Engine = "engine",
-        /// An image; a body that is no image is not read.
+        /// An image; a body that is not an image is not read.
         Image = "image",
     }
 }
@@ -46,13 +46,13 @@ pub struct Call {
     pub url: String,
     /// The purpose.
     pub kind: CallKind,
-    /// Sent byte for byte as `If-None-Match` and `If-Modified-Since`.
+    /// Validators, sent byte for byte as `If-None-Match` and `If-Modified-Since`.
     pub validators: Validators,
-    /// Content to POST; the body of the answer is read from an engine alone. Without it the call is a GET.
+    /// Content to POST; without it the call is a GET. The answer's body is read only if it comes from an engine.
     pub post: Option<Post>,
-    /// Sent as they are, with a call that is signed.
+    /// Signature headers of a signed call, sent as they are.
     pub signature: Option<SignatureHeaders>,
-    /// The call ends within this time, whatever the server does.
+    /// Maximum time of the call, whatever the server does.
     pub time: Millis,
 }
 
@@ -63,35 +63,35 @@ pub struct Post {
     pub content_type: &'static str,
     /// The content.
     pub body: Bytes,
-    /// Further headers: names in lower case, and values, such as a signature.
+    /// Additional headers, such as a signature: names in lower case, and values.
     pub headers: Vec<(&'static str, String)>,
 }
 
 impl Post {
-    /// Returns the POST of a form, serialized already.
+    /// Returns the POST of a form that is already serialized.
     pub fn form(form: String) -> Post {
         Post { content_type: "application/x-www-form-urlencoded", body: form.into(), headers: vec![] }
     }
 }
 
-/// An answer. Its body is decoded, complete and within the limit, or the call is an error.
+/// An answer. Its body is decoded, complete and within the limit; otherwise the call is an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
-    /// The status code; a 2xx that means no more than 200 to a GET, such as 203, is given as 200.
+    /// The status code; a 2xx that means the same as 200 for a GET, such as 203, is returned as 200.
     pub status: u16,
-    /// The headers that Curlew acts upon.
+    /// The headers that Curlew uses.
     pub headers: ReplyHeaders,
-    /// The decoded body; empty unless the status is 2xx and the media type is one that was asked for.
+    /// The decoded body; empty unless the status is 2xx and the media type was requested.
     pub body: Bytes,
-    /// The body was left unread since its media type is not one that was asked for.
+    /// True if the body was not read because its media type was not requested.
     pub body_skipped: bool,
-    /// The heads of a call for a page, if pages are kept raw.
+    /// Heads of the request and answer for a page, if raw pages are stored.
     pub exchange: Option<Exchange>,
-    /// From sending the request to the end of the body.
+    /// Time from sending the request to the end of the body.
     pub took: Millis,
 }
 
-/// Headers of an answer, as the server wrote them; those over 1 KiB are left out.
+/// Headers of an answer as the server wrote them; headers over 1 KiB are omitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReplyHeaders {
     /// `Content-Type`.
@@ -118,33 +118,33 @@ pub struct ReplyHeaders {
     pub links: Vec<String>,
     /// `Accept-Signature` (RFC 9421 §5.1), several joined by commas; up to 4 KiB.
     pub accept_signature: Option<String>,
-    /// Lower-case names and values, cut, of the first lines, for marks of bot walls.
+    /// Names (in lower case) and truncated values of the first headers, for the marks of bot walls.
     pub lines: Vec<(String, String)>,
 }
 
-/// Reason for the lack of an answer, shaped by what the caller does next.
+/// Reason why there is no answer, classified by the caller's next step.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    /// The address guard refused it; nothing was sent. Never tried again.
+    /// The address guard refused the URL; nothing was sent, and the call must not be repeated.
     #[error("{0}")]
     Refused(String),
     /// The answer broke a limit (bytes, time, rate, compression ratio). The document is dropped.
     #[error("{0}")]
     Limit(String),
-    /// The server was not reached: DNS, connection, TLS. The host is in trouble, or our own network is.
+    /// The server was not reached: DNS, connection, TLS. Either the host or our own network is down.
     #[error("{0}")]
     Network(Failure),
-    /// Nothing was sent, since this process may not open one more socket; says nothing about the host.
+    /// Nothing was sent because this process cannot open another socket; this says nothing about the host.
     #[error("{0}")]
     Local(String),
-    /// The connection was closed as idle by its server before an answer (RFC 9112 §9.3.1); says nothing about the host.
-    /// Only a GET ends so, and the next one has a new connection.
+    /// The server closed the connection as idle before an answer (RFC 9112 §9.3.1); this says nothing about the host.
+    /// Only a GET returns this error, and the next call uses a new connection.
     #[error("the connection was closed as idle")]
     ClosedIdle,
     /// No answer came in time, or it was cut short. One such document says little about its host.
     #[error("{0}")]
     Cut(String),
-    /// An answer that is not HTTP, or one that cannot be decoded. The document is dropped.
+    /// The answer is not HTTP, or cannot be decoded. The document is dropped.
     #[error("{0}")]
     Protocol(String),
 }

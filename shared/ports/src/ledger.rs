@@ -3,42 +3,42 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{HostKey, HostState, Origin, Timestamp, Validators};
 
-/// Version of an item's state; meaningful only to the adapter that gave it out.
+/// Version of an item's state; meaningful only to the adapter that issued it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(pub u64);
 
 impl Version {
-    /// The version of an item that does not exist yet.
+    /// Version of an item that does not exist yet.
     pub const ABSENT: Version = Version(0);
 }
 
-/// The state of host keys: compare-and-swap is all that politeness needs.
+/// Stores the state of host keys; politeness needs only compare-and-swap.
 #[async_trait]
 pub trait HostLedger: Send + Sync {
-    /// Returns state and version, strongly consistent; the default at [`Version::ABSENT`] if there is none.
+    /// Returns state and version with strong consistency; the default state and [`Version::ABSENT`] if there is none.
     async fn load(&self, host: &HostKey) -> Result<(HostState, Version), PortError>;
 
-    /// Returns the state as it is now or was a moment ago; may cost less than [`HostLedger::load`]. A swap against an
-    /// old version ends in a conflict, so nothing is decided by an old state.
+    /// Returns the state with eventual consistency, which may cost less than [`HostLedger::load`]. A swap against an
+    /// old version ends in a conflict, so no decision is based on an old state.
     async fn load_eventual(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
         self.load(host).await
     }
 
-    /// Replaces the state if its version is still `seen`; otherwise [`PortError::Conflict`], and nothing was written.
+    /// Replaces the state if its version is still `seen`; otherwise writes nothing and returns [`PortError::Conflict`].
     async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError>;
 }
 
-/// For people who look: all host keys, page by page.
+/// Lists all host keys page by page, for operators.
 #[async_trait]
 pub trait Hosts: Send + Sync {
-    /// Returns states in an order that does not change, after the key `after`, at most `limit`.
+    /// Returns at most `limit` states after the key `after`, in a stable order.
     async fn list(&self, after: Option<&HostKey>, limit: usize) -> Result<Vec<(HostKey, HostState)>, PortError>;
 }
 
-/// Maximum number of tries of [`update_host`] against conflicts.
+/// Maximum number of attempts of [`update_host`] when others change the state meanwhile.
 pub const SWAP_TRIES: u32 = 16;
 
-/// Loads, asks a pure function, and swaps; after [`SWAP_TRIES`] lost races [`PortError::Conflict`].
+/// Updates a host's state by compare-and-swap with `decide`; [`PortError::Conflict`] after [`SWAP_TRIES`] attempts.
 pub async fn update_host<T: Send>(
     ledger: &dyn HostLedger,
     host: &HostKey,
@@ -48,8 +48,8 @@ pub async fn update_host<T: Send>(
     update_host_from(ledger, host, first, decide).await.map(|(answer, _)| answer)
 }
 
-/// Updates a host's state as [`update_host`] does, from a known state that may be stale; returns the present version. A
-/// decision to change nothing is believed only over a state that was loaded.
+/// Updates a host's state as [`update_host`] does, from a known state that may be stale; also returns the new version.
+/// A decision to change nothing counts only if it is based on a newly loaded state.
 pub async fn update_host_from<T: Send>(
     ledger: &dyn HostLedger,
     host: &HostKey,
@@ -79,34 +79,34 @@ pub async fn update_host_from<T: Send>(
     Err(PortError::Conflict)
 }
 
-/// A robots.txt as it was fetched last. Its meaning is decided by `curlew-policy`.
+/// The last fetched copy of a robots.txt, which `curlew-policy` interprets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotsCopy {
-    /// The policy's word for what the answer meant.
+    /// Name of the standing that policy derived from the answer.
     pub standing: String,
-    /// The body of the last success, at most 512 KiB; kept through later failures.
+    /// The body of the last success, at most 512 KiB; kept after later failures.
     pub body: Bytes,
     /// Time at which the body was fetched.
     pub body_at: Timestamp,
-    /// Time of the last request for it.
+    /// Time of the last request for the file.
     pub fetched_at: Timestamp,
-    /// Time until which the file's standing may be used without asking again.
+    /// Time until which the standing may be used without a new request.
     pub fresh_until: Timestamp,
-    /// For the conditional request.
+    /// Validators for the next conditional request.
     pub validators: Validators,
 }
 
-/// Copies of robots.txt files by origin.
+/// Stores copies of robots.txt files by origin.
 #[async_trait]
 pub trait RobotsStore: Send + Sync {
-    /// Returns the copy, however old.
+    /// Returns the copy, of any age.
     async fn get(&self, origin: &Origin) -> Result<Option<RobotsCopy>, PortError>;
 
-    /// Keeps a copy; the last writer wins.
+    /// Stores a copy; the last writer wins.
     async fn put(&self, origin: &Origin, copy: &RobotsCopy) -> Result<(), PortError>;
 }
 
-/// Named instants, such as how far dispatch has come.
+/// Stores named instants, such as the progress of dispatch.
 #[async_trait]
 pub trait Marks: Send + Sync {
     /// Returns the instant and its version; `None` at [`Version::ABSENT`] if it was never set.

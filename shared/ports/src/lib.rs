@@ -1,8 +1,8 @@
-//! The ports of the stages to the world: narrow traits in the domain's words, without a type of a database, a cloud SDK
-//! or an HTTP library. `curlew-testkit` has a conformance suite for each.
+//! The ports of the stages to the outside world: narrow traits in terms of the domain, without types of databases,
+//! cloud SDKs or HTTP libraries. `curlew-testkit` has a conformance suite for each.
 //!
-//! Every method that returns a [`PortError`] may fail in transport, or at an item that cannot be read; its comment
-//! names the other errors.
+//! Every method that returns a [`PortError`] may fail because of the transport or an unreadable item; its comment names
+//! only other errors.
 
 mod blobs;
 mod clock;
@@ -52,6 +52,6 @@ pub struct Ports {
     pub inbox: Arc<dyn Inbox>,
     /// Objects.
     pub blobs: Arc<dyn Blobs>,
-    /// True if each reading, write and message is paid for: polls go as one message, and rows are read less often.
+    /// True if each read, write and message is billed: polls are sent in one message, and rows are read less often.
     pub is_billed: bool,
 }

@@ -1,15 +1,15 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 
-/// Looks up what a name says about itself in the DNS.
+/// Looks up DNS records of a name.
 #[async_trait]
 pub trait Names: Send + Sync {
-    /// Returns the texts of a name's TXT records, the strings of each joined (RFC 7208 §3.3), CNAMEs followed; empty
-    /// without such a name or record. The error says why there is no answer, which another time may come.
+    /// Returns the texts of a name's TXT records, following CNAMEs and joining the strings of each record (RFC 7208
+    /// §3.3); empty without such a name or record. The error says why the lookup failed; a later one may succeed.
     async fn texts(&self, name: &str) -> Result<Vec<Bytes>, String>;
 }
 
-/// For programs that ask no names.
+/// Implementation for programs that look up no names.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoNames;
 

@@ -5,50 +5,50 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Queue that stages send jobs to. Delivery is at least once and in no promised order.
+/// Queue to which stages send jobs. Delivery is at least once and in no guaranteed order.
 #[async_trait]
 pub trait Queue: Send + Sync {
     /// Puts jobs into the queues of their stages, each to be delivered no earlier than its instant. After an error some
-    /// may be in; send all again, since every job may run twice.
+    /// jobs may have been sent; send all again, since every job may run twice.
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError>;
 }
 
-/// Names one delivery.
+/// Identifies one delivery.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Receipt(pub String);
 
-/// A job handed out for a while.
+/// A job that is handed out for a limited time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delivery {
-    /// For [`Inbox::ack`] and its like.
+    /// Identifies the delivery for [`Inbox::ack`], [`Inbox::put_back`] and [`Inbox::dead_letter`].
     pub receipt: Receipt,
-    /// The job, or why the message is none.
+    /// The job, or the reason why the message is not a job.
     pub job: Result<Job, String>,
-    /// Number of times that this message was handed out, this one included.
+    /// Number of times that this message was handed out, including this one.
     pub receives: u32,
 }
 
-/// A job that waits.
+/// A job that is not due yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Waiting {
-    /// The job, or why the message is none.
+    /// The job, or the reason why the message is not a job.
     pub job: Result<Job, String>,
-    /// Time at which it is due.
+    /// Time at which the job is due.
     pub due: Timestamp,
 }
 
 /// A job that was given up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dead {
-    /// Names it for [`Inbox::redrive`].
+    /// Identifies the job for [`Inbox::redrive`] and [`Inbox::discard`].
     pub receipt: Receipt,
-    /// The queue it was in.
+    /// The queue of the job.
     pub stage: QueueName,
     /// The message itself.
     pub message: String,
-    /// The reason for giving it up.
+    /// The reason for giving up.
     pub error: String,
-    /// Time at which it was given up.
+    /// Time at which the job was given up.
     pub at: Timestamp,
 }
 
@@ -65,12 +65,12 @@ pub struct QueueCount {
     pub dead: u64,
 }
 
-/// Queue that a runner takes jobs from; on AWS the event source mapping does, and operators look through this. An
-/// adapter with a clock of its own may go by that instead of `now`.
+/// Queue from which a runner receives jobs. On AWS the event source mapping receives them, and only operators use this
+/// trait. An adapter with its own clock may ignore `now`.
 #[async_trait]
 pub trait Inbox: Send + Sync {
-    /// Hands out at most `max` jobs of one stage that are due at `now`, oldest first if the adapter knows order. A job
-    /// that is neither acknowledged nor put back within `visibility` is handed out again.
+    /// Hands out at most `max` jobs of one stage that are due at `now`, oldest first if the adapter keeps an order. A
+    /// job that is neither acknowledged nor put back within `visibility` is handed out again.
     async fn receive(
         &self,
         stage: QueueName,
@@ -79,30 +79,30 @@ pub trait Inbox: Send + Sync {
         now: Timestamp,
     ) -> Result<Vec<Delivery>, PortError>;
 
-    /// Ends a job; after an error the job runs again. A receipt that has run out is no error.
+    /// Acknowledges a job; after an error the job runs again. An expired receipt is no error.
     async fn ack(&self, receipt: &Receipt) -> Result<(), PortError>;
 
-    /// Hands a job out again at `due`; after an error, when its visibility ends.
+    /// Hands out a job again at `due`; after an error, at the end of its visibility.
     async fn put_back(&self, receipt: &Receipt, due: Timestamp) -> Result<(), PortError>;
 
     /// Moves a job to the dead letters with the reason; after an error it is handed out again later.
     async fn dead_letter(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError>;
 
-    /// Returns the earliest instant at which a job is due, as far as the adapter can see.
+    /// Returns the earliest instant at which a job is due, if the adapter knows it.
     async fn next_due(&self) -> Result<Option<Timestamp>, PortError>;
 
-    /// Returns the counts of every queue, which may mean to read all waiting jobs.
+    /// Returns the counts of every queue, which may require reading all waiting jobs.
     async fn counts(&self, now: Timestamp) -> Result<BTreeMap<QueueName, QueueCount>, PortError>;
 
-    /// Returns the counts of one queue cheaply, perhaps without waiting jobs.
+    /// Returns the counts of one queue at low cost, perhaps without waiting jobs.
     async fn glance(&self, stage: QueueName, now: Timestamp) -> Result<QueueCount, PortError> {
         Ok(self.counts(now).await?.remove(&stage).unwrap_or_default())
     }
 
-    /// Returns jobs that wait for a time after `now`, earliest first, as far as the adapter can see them.
+    /// Returns at most `limit` jobs that are due after `now`, earliest first, as far as the adapter knows them.
     async fn waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waiting>, PortError>;
 
-    /// Returns jobs that were given up, newest first.
+    /// Returns at most `limit` jobs that were given up, newest first.
     async fn dead(&self, limit: usize) -> Result<Vec<Dead>, PortError>;
 
     /// Puts a job that was given up back into its queue, due at `now`; [`PortError::NotFound`] if there is none.

@@ -1,4 +1,4 @@
-//! The verdict on a job that has run, and the error of one that did not come to a verdict.
+//! The verdict on a job that has run, and the error of a job that did not reach a verdict.
 
 use crate::PortError;
 use curlew_model::{JobFailure, Timestamp, TraceId};
@@ -6,12 +6,12 @@ use std::{any::Any, error::Error};
 use tracing::Span;
 use tracing::field::Empty;
 
-/// Returns the span of a job, which no filter of the log leaves out: each log line within it carries kind and trace id.
+/// Returns the span of a job, which adds kind and trace id to each log line within it. No log filter removes the span.
 pub fn job_span(kind: &'static str, trace: &TraceId) -> Span {
     tracing::error_span!("job", kind, %trace, failure = Empty)
 }
 
-/// Returns the span in which a job is settled that ran together with others: its own has ended by then.
+/// Returns the span for settling a job that ran together with others: the job's own span has ended by then.
 pub fn settlement_span(kind: &'static str, trace: &TraceId) -> Span {
     tracing::error_span!("settlement", kind, %trace)
 }
@@ -19,24 +19,24 @@ pub fn settlement_span(kind: &'static str, trace: &TraceId) -> Span {
 /// Instruction to the driver about a job that has run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Acknowledge it.
+    /// Acknowledge the job.
     Done,
-    /// Hand it out again at this instant; it does not count as a failure.
+    /// Hand out the job again at this instant; this does not count as a failure.
     Defer(Timestamp),
-    /// Acknowledge it; it has become pointless, for this reason.
+    /// Acknowledge the job, which has become pointless for this reason.
     Drop(String),
 }
 
 /// Result of the work of a stage.
 pub type Result<T, E = StageError> = std::result::Result<T, E>;
 
-/// Error of a job that did not come to a verdict: it is tried again a few times, then given up with this error.
+/// Error of a job that did not reach a verdict: the job is retried a few times, then given up with this error.
 #[derive(Debug, thiserror::Error)]
 pub enum StageError {
     /// A port failed.
     #[error(transparent)]
     Port(#[from] PortError),
-    /// The job itself cannot be done, however often it is tried.
+    /// The job itself cannot be done, however often it is retried.
     #[error("{0}")]
     Job(String),
 }
@@ -52,13 +52,13 @@ impl StageError {
     }
 }
 
-/// Returns the words of a panic.
+/// Returns the message of a panic.
 pub fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let owned = panic.downcast_ref::<String>().map(String::as_str);
     panic.downcast_ref::<&str>().copied().or(owned).unwrap_or("without a word")
 }
 
-/// An error with its causes in one line; a cause that the text before it repeats is left out.
+/// Returns an error with its causes in one line, without causes that the text before them already contains.
 pub fn with_causes(error: &dyn Error) -> String {
     let mut line = error.to_string();
     let mut cause = error.source();

@@ -1,23 +1,23 @@
-//! Folds words to one spelling, without capitals, accents and disguises. A disguise is removed only if a listed word
-//! results: `s3x` and `c a s i n o` are read, `mp3` and `U S A` stay.
+//! Folds words to one spelling, without capitals, accents and disguises. A disguise is removed only if the result is a
+//! listed word: `s3x` and `c a s i n o` are resolved, `mp3` and `U S A` are not.
 
 use std::cell::Cell;
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-/// Minimum number of single letters in a row, with the same sign between, that are read as one word.
+/// Minimum number of consecutive single letters, with equal separators, that are joined to one word.
 const MIN_SPACED: usize = 3;
 const MAX_SPACED: usize = 40;
-/// Number of words that are looked up in a run of single letters: for each letter, and in addition.
+/// Maximum number of lookups for a run of single letters: the number per letter, and the number added to it.
 const LOOKS: (usize, usize) = (16, 512);
-/// Minimum number of letters of a word in two parts (`cas-ino`).
+/// Minimum length of a word in two parts (`cas-ino`), in bytes.
 const MIN_SPLIT: usize = 5;
 /// Maximum length of a word that is examined for disguises, in bytes.
 const MAX_DISGUISED: usize = 64;
-/// Maximum number of masked letters (`p*rn`) that are guessed, and of bytes of the word.
+/// Maximum number of masked letters (`p*rn`) to guess in a word, and maximum length of the word in bytes.
 const MAX_MASKED: usize = 2;
 const LONGEST_MASKED: usize = 24;
 
-/// A text as words of lower-case letters and digits, each with its origin.
+/// A text as lower-case words of letters and digits, with the origin of each word.
 #[derive(Debug, Default)]
 pub(crate) struct Folded {
     /// ` one word after another`
@@ -27,7 +27,7 @@ pub(crate) struct Folded {
 
 #[derive(Clone, Copy, Debug)]
 struct WordSpan {
-    /// Offset of its first letter in the folded text.
+    /// Offset of the word's first letter in the folded text.
     at: u32,
     from: u32,
     to: u32,
@@ -38,14 +38,14 @@ impl Folded {
         self.words.len()
     }
 
-    /// Returns the range in bytes of the given text of the words in a range of the folded one.
+    /// Returns the byte range in the given text of the words in a range of the folded text.
     pub(crate) fn origin(&self, start: usize, end: usize) -> (usize, usize) {
         let words = self.words_of(start, end);
         let from = words.first().map_or(0, |w| w.from as usize);
         (from, words.last().map_or(from, |w| w.to as usize))
     }
 
-    /// Returns the offsets in the given text of the words in a range of the folded one.
+    /// Returns the offsets in the given text of the words in a range of the folded text.
     pub(crate) fn origins(&self, start: usize, end: usize) -> impl Iterator<Item = usize> {
         self.words_of(start, end).iter().map(|w| w.from as usize)
     }
@@ -79,7 +79,7 @@ pub(crate) fn fold(text: &str, known: impl Fn(&str) -> bool) -> Folded {
 }
 
 pub(crate) fn fold_plain(text: &str) -> String {
-    // Nearly all of the lists is written so, and each process reads them when it starts.
+    // Most listed words need no folding, and each process reads the lists when it starts.
     let is_plain = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase());
     if text.split(' ').all(is_plain) {
         return text.to_owned();
@@ -88,20 +88,20 @@ pub(crate) fn fold_plain(text: &str) -> String {
 }
 
 struct Token {
-    /// Range in the buffer of all tokens.
+    /// Range in [`Tokens::buffer`].
     start: u32,
     end: u32,
     /// Range in the given text.
     from: u32,
     to: u32,
-    /// The character between this token and the previous one, if it is a single one.
+    /// The character between the previous token and this one, if there is exactly one.
     gap: Option<char>,
 }
 
 struct Tokens {
     buffer: String,
     list: Vec<Token>,
-    /// End of the run of single letters that is read, and the number of words that may still be looked up ([`LOOKS`]).
+    /// End of the current run of single letters, and the number of lookups left for it ([`LOOKS`]).
     run: Cell<(usize, usize)>,
 }
 
@@ -134,7 +134,7 @@ impl Tokens {
     }
 
     fn end(&mut self, start: usize, from: usize, to: usize, gap: (usize, char)) {
-        // A sign at the end is punctuation.
+        // A mask character at the end of a word is punctuation.
         let kept = self.buffer.get(start..).map_or(0, |t| t.trim_end_matches(is_mask).len());
         self.buffer.truncate(start + kept);
         let gap = (gap.0 == 1).then_some(gap.1);
@@ -146,7 +146,7 @@ impl Tokens {
         self.buffer.get(token.start as usize..token.end as usize).unwrap_or_default()
     }
 
-    /// Returns the words that are read from token `at` on, and the number of tokens they take.
+    /// Returns the words for the tokens from `at` on, and the number of tokens used.
     fn reading(&self, at: usize, known: &impl Fn(&str) -> bool) -> (Vec<String>, usize) {
         let text = self.list.get(at).map_or("", |t| self.text(t));
         if is_single(text)
@@ -160,7 +160,7 @@ impl Tokens {
         (undisguised(text, known), 1)
     }
 
-    /// Reads `c a s i n o`, `c.a.s.i.n.o`: one word, or several without a space between.
+    /// Reads `c a s i n o` or `c.a.s.i.n.o`: one word, or several without a gap between them.
     fn spaced(&self, at: usize, known: &impl Fn(&str) -> bool) -> Option<(Vec<String>, usize)> {
         let gap = self.list.get(at + 1)?.gap.filter(|c| *c != '\n')?;
         let is_next = |t: &&Token| t.gap == Some(gap) && is_single(self.text(t));
@@ -189,7 +189,7 @@ impl Tokens {
         read.iter().find_map(|j| segments(j, &known)).map(|words| (words, count))
     }
 
-    /// Reads `cas-ino`: two parts that form a listed word together, while neither part is one.
+    /// Reads `cas-ino`: two parts that form a listed word, while neither is a listed word itself.
     fn split_word(&self, at: usize, text: &str, known: &impl Fn(&str) -> bool) -> Option<String> {
         let next = self.list.get(at + 1).filter(|t| matches!(t.gap, Some('-' | '.' | '_' | '·')))?;
         let joined = [text, self.text(next)].concat();
@@ -205,7 +205,7 @@ enum CharClass {
     Nothing,
 }
 
-/// Appends the plain form of a character to the open word.
+/// Appends the plain form of a character to the current word.
 fn push_plain(buffer: &mut String, c: char, open: bool) -> CharClass {
     if c.is_ascii_alphanumeric() {
         buffer.push(c.to_ascii_lowercase());
@@ -239,12 +239,12 @@ fn push_plain(buffer: &mut String, c: char, open: bool) -> CharClass {
     if buffer.len() > before { CharClass::Letter } else { CharClass::Gap }
 }
 
-/// True for signs that stand for letters inside a word and for themselves at its end.
+/// True for characters that replace letters inside a word, but are punctuation at its end.
 fn is_mask(c: char) -> bool {
     matches!(c, '@' | '*' | '#' | '!' | '|' | '+')
 }
 
-/// True for the soft hyphen, zero-width blanks and joiners, direction marks and variation selectors.
+/// True for soft hyphens, zero-width spaces and joiners, direction marks and variation selectors.
 pub(crate) fn is_unseen(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{2064}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
@@ -265,7 +265,7 @@ fn undisguised(word: &str, known: &impl Fn(&str) -> bool) -> Vec<String> {
     if word.contains(is_sign) { word.split(is_sign).map(str::to_owned).collect() } else { vec![word.to_owned()] }
 }
 
-/// True if a word may be disguised: it has letters of two kinds, or a letter three times.
+/// True if a word of two or more letters may be disguised: not only a-z, or the same letter three times in a row.
 fn is_odd(word: &str) -> bool {
     let bytes = word.as_bytes();
     let plain = bytes.iter().all(u8::is_ascii_lowercase);
@@ -287,7 +287,7 @@ fn candidates(word: &str) -> Vec<String> {
     different
 }
 
-/// Returns the letter that a digit or sign imitates, as in `p0rn`; `one` is the letter for a 1.
+/// Returns the letter that a digit or sign imitates, as in `p0rn`. `one` is the letter for `1`.
 fn plain_letter(c: char, one: char) -> char {
     match c {
         '0' => 'o',
@@ -314,7 +314,7 @@ fn unmasked(word: &str) -> Vec<String> {
     words
 }
 
-/// Reduces every run of three or more equal letters to `times` letters.
+/// Reduces each run of three or more equal letters to `times` letters.
 fn shortened(word: &str, times: usize) -> String {
     let mut short = String::with_capacity(word.len());
     let letters: Vec<char> = word.chars().collect();
@@ -325,7 +325,7 @@ fn shortened(word: &str, times: usize) -> String {
     short
 }
 
-/// Splits letters without blanks into listed words, the longest first; `None` if a letter is left over.
+/// Splits letters without spaces into listed words, longest match first; `None` if letters are left over.
 fn segments(letters: &str, known: &impl Fn(&str) -> bool) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut rest = letters;
@@ -338,15 +338,15 @@ fn segments(letters: &str, known: &impl Fn(&str) -> bool) -> Option<Vec<String>>
     Some(words)
 }
 
-/// Returns the Latin letter that a Cyrillic, Greek or Armenian one resembles.
+/// Returns the Latin letter that a Cyrillic, Greek or Armenian letter resembles.
 fn latin_twin(c: char) -> Option<char> {
-    /// Each letter with its twins.
+    /// Each Latin letter, followed by letters that resemble it.
     const TWINS: &str = "\
         aаα bвβ cсϲ dԁ eеεє gɡ hһ iіιӏ jј kкκ mм nոη oоοσ pрρ qԛ rг sѕ tтτ uυս vνѵ wԝω xхχ yуγ";
     TWINS.split(' ').find(|twins| twins.contains(c))?.chars().next()
 }
 
-/// Texts are cut far below this range.
+/// Converts an offset. Texts are truncated far below the maximum of `u32`.
 fn small(bytes: usize) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! Screening of images: classifiers, the embedded one of skin regions, and the mapping of others' labels.
+//! Screening of images: classifiers, the built-in skin region analysis, and the mapping of classifiers' labels.
 
 pub mod labels;
 mod skin;
@@ -11,10 +11,10 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Maximum number of pixels of an image that is classified; a thumbnail has far fewer.
+/// Maximum number of pixels in an image to classify; a thumbnail has far fewer.
 pub const MAX_PIXELS: usize = 1024 * 1024;
 
-/// A decoded image: rows of red, green and blue, without gaps.
+/// A decoded image: rows of RGB pixels without padding.
 #[derive(Clone, Copy)]
 pub struct Rgb<'a> {
     width: usize,
@@ -23,7 +23,7 @@ pub struct Rgb<'a> {
 }
 
 impl<'a> Rgb<'a> {
-    /// Returns `None` if the size does not match the pixels, or if there are none or more than [`MAX_PIXELS`].
+    /// Creates an image; `None` if the size does not match the pixels, or there are none or more than [`MAX_PIXELS`].
     pub fn new(width: usize, height: usize, pixels: &'a [u8]) -> Option<Rgb<'a>> {
         let count = width.checked_mul(height)?;
         let fits = (1..=MAX_PIXELS).contains(&count) && pixels.len() == count * 3;
@@ -46,7 +46,7 @@ impl<'a> Rgb<'a> {
     }
 }
 
-/// An image as it is passed to classifiers.
+/// An image in the forms that classifiers need.
 #[derive(Clone, Copy)]
 pub struct ImageInput<'a> {
     /// Pixels of the image.
@@ -55,12 +55,12 @@ pub struct ImageInput<'a> {
     pub jpeg: &'a [u8],
 }
 
-/// A part of an image, in whole per cent of its width and height.
+/// A region of an image, in percent of its width and height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Region {
-    /// From the left edge.
+    /// Distance from the left edge.
     pub left: u8,
-    /// From the upper edge.
+    /// Distance from the upper edge.
     pub top: u8,
     /// Width.
     pub width: u8,
@@ -75,18 +75,18 @@ impl fmt::Display for Region {
     }
 }
 
-/// Finding of a classifier: the score of a topic, and the reason.
+/// Finding of a classifier: a topic with its score and the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Detection {
     /// Topic and score.
     pub score: TopicScore,
-    /// Reason, for a reader who knows nothing of classifiers.
+    /// Reason, for readers without knowledge of classifiers.
     pub why: String,
-    /// Region of the image, if it is not the whole.
+    /// Region of the image; `None` for the whole image.
     pub region: Option<Region>,
 }
 
-/// Reason why an image was not classified. The page is then judged by its words alone.
+/// Reason why an image was not classified. The page is then judged by its text alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotClassified(pub String);
 
@@ -98,18 +98,18 @@ impl fmt::Display for NotClassified {
 
 impl std::error::Error for NotClassified {}
 
-/// Classifies images by topic; the same image always gives the same findings. A call may take a while, since a
-/// classifier may be a service or compute on another thread; each has its own time limit.
+/// Classifies images by topic. Equal images get equal findings. A call may take a while, because a classifier may be a
+/// service or compute on another thread. Each classifier enforces its own time limit.
 #[async_trait]
 pub trait ImageClassifier: Send + Sync {
-    /// Returns its name, for logs and explanations.
+    /// Returns the classifier's name, for logs and explanations.
     fn name(&self) -> &str;
 
-    /// Returns the highest score that it ever gives.
+    /// Returns the highest score that the classifier can give.
     fn highest(&self) -> f32 {
         1.0
     }
 
-    /// Classifies an image; topics without a score are left out. Fails if the classifier cannot be asked.
+    /// Classifies an image. Topics without a score are omitted. Fails if the classifier is not available.
     async fn classify(&self, image: &ImageInput<'_>) -> Result<Vec<Detection>, NotClassified>;
 }

@@ -4,7 +4,7 @@ use crate::fold::fold_plain;
 use crate::lists::{Line, Side};
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
-/// Minimum length of a stem that is looked for in disguised words, in bytes.
+/// Minimum length in bytes of a stem that is searched for in disguised words.
 const MIN_STEM: usize = size_of::<Beginning>();
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,7 +14,7 @@ pub(crate) struct Entry {
     pub(crate) side: Side,
     /// From 0 to 10.
     pub(crate) weight: f32,
-    /// True if further letters may follow.
+    /// True if the word matches with any further letters.
     pub(crate) is_stem: bool,
 }
 
@@ -22,7 +22,7 @@ type Beginning = [u8; 4];
 
 struct Word {
     folded: String,
-    /// Spelling in the first list that has it.
+    /// Spelling in the first list that contains the word.
     written: String,
     entries: Vec<Entry>,
 }
@@ -30,27 +30,27 @@ struct Word {
 #[derive(Default)]
 pub(crate) struct Lexicon {
     words: Vec<Word>,
-    /// Places in `words` by the first word of each.
+    /// Indexes in `words`, by first word.
     by_word: HashMap<String, Vec<usize>>,
-    /// Places of stems by their beginning.
+    /// Indexes of stems, by their first bytes.
     by_stem: HashMap<Beginning, Vec<usize>>,
-    /// Places of stems that are shorter than a beginning, by their first byte.
+    /// Indexes of stems shorter than [`Beginning`], by first byte.
     short_stems: HashMap<u8, Vec<usize>>,
-    /// Single words of which listed ones consist.
+    /// Single words that occur in listed words and phrases.
     known: HashSet<String>,
     stems: HashSet<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hit {
-    /// Bytes of the folded text.
+    /// Byte range in the folded text.
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) word: usize,
 }
 
 impl Lexicon {
-    /// Builds the lexicon from lines. A later line replaces an earlier one with the same word, side and language.
+    /// Builds the lexicon. A later line replaces an earlier one with the same word, side and language.
     pub(crate) fn new(lines: impl IntoIterator<Item = Line>) -> Lexicon {
         let mut words: Vec<Word> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
@@ -94,15 +94,15 @@ impl Lexicon {
         self.words.get(word).map_or(&[], |w| w.entries.as_slice())
     }
 
-    /// True if a single folded word is a listed one, or part of a listed phrase.
+    /// True if a single folded word is listed, or occurs in a listed phrase.
     pub(crate) fn knows(&self, word: &str) -> bool {
         let mut singular = ENDINGS.iter().filter_map(|ending| word.strip_suffix(ending));
         singular.any(|word| self.known.contains(word))
             || (MIN_STEM..=word.len()).filter_map(|n| word.get(..n)).any(|stem| self.stems.contains(stem))
     }
 
-    /// Returns the listed words of a folded text, from left to right, of those entries that `wanted` accepts. Of two
-    /// words that overlap the longer one counts: `sex education` hides `sex`.
+    /// Returns the listed words in a folded text, from left to right, with an entry that `wanted` accepts. Of
+    /// overlapping words the longer one counts: `sex education` hides `sex`.
     pub(crate) fn find(&self, folded: &str, wanted: impl Fn(&Entry) -> bool) -> Vec<Hit> {
         let mut found: Vec<Hit> = Vec::new();
         let mut start = 0;
@@ -121,7 +121,7 @@ impl Lexicon {
         found
     }
 
-    /// Returns the listed words that may fit the beginning of a text, whose first word is `word`, and their lengths.
+    /// Returns the listed words that may match at the start of `text`, whose first word is `word`, with their lengths.
     fn beginnings(&self, word: &str, text: &str) -> impl Iterator<Item = (usize, usize)> {
         let singular = ENDINGS.iter().filter_map(|ending| word.strip_suffix(ending));
         let listed = singular.filter_map(|word| self.by_word.get(word)).flatten();
@@ -139,7 +139,7 @@ fn first_word(text: &str) -> &str {
     text.split(' ').next().unwrap_or(text)
 }
 
-/// True if two lines conflict: entries for a topic and against it in one language exclude each other.
+/// True if entries conflict: for one language, a word can only be for or against a topic.
 fn replaces(new: &Entry, old: &Entry) -> bool {
     let same = match (new.side, old.side) {
         (Side::Topic(a) | Side::Against(a), Side::Topic(b) | Side::Against(b)) => a == b,
@@ -158,7 +158,7 @@ fn learn(folded: &str, is_stem: bool, known: &mut HashSet<String>, stems: &mut H
 
 fn place(found: &mut Vec<Hit>, new: Hit) {
     match found.last_mut() {
-        // They overlap: the longer of the two stays.
+        // The longer of two overlapping words is kept.
         Some(last) if last.end > new.start => {
             if new.end - new.start > last.end - last.start {
                 *last = new;
@@ -168,7 +168,7 @@ fn place(found: &mut Vec<Hit>, new: Hit) {
     }
 }
 
-/// Endings that a listed word may have in a text: none, or that of the plural in several languages.
+/// Endings with which a listed word also matches: none, and plural endings of several languages.
 const ENDINGS: [&str; 3] = ["", "s", "es"];
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! Content screening: decides whether a page must be kept out of the index, by the density and variety of the listed
-//! words of a topic. Words of medicine, law, learning and news weaken them: a text *about* a topic is not one *of* it.
-//! Pure.
+//! Content screening: decides by the density and variety of a topic's listed words whether a page must be kept out of
+//! the index. Words of medicine, law, education and news reduce the score, because a text *about* a topic is not one
+//! *of* it. Pure.
 
 mod fold;
 pub mod image;
@@ -21,7 +21,7 @@ pub use settings::{Allowed, MAX_PERSONS, MAX_PERSONS_BYTES, Person, REJECT_AT, S
 pub use topic::{Topic, TopicScore, Verdict};
 pub use verdict::{Evidence, Finding, NamedPerson, Place, REPORT_AT, Screening};
 
-/// Screens a page by its title, its text and a BCP 47 tag, with the settings and lists that are compiled in.
+/// Screens a page by title, text and BCP 47 language tag, with the compiled-in settings and lists.
 pub fn screen(title: &str, text: &str, language: Option<&str>) -> Screening {
     Screener::standard().screen(&Page { title, text, language, host: None })
 }

@@ -1,24 +1,24 @@
-//! Word lists: those that are compiled in, and the reading of one (`lists/README.md`).
+//! Word lists: the compiled-in lists, and the parser for their format (`lists/README.md`).
 
 use crate::lexicon::Entry;
 use crate::topic::Topic;
 
-/// Languages that have lists; English, which applies to every text, comes first.
+/// Languages with word lists. English is first, and applies to every text.
 pub const LANGUAGES: [&str; 6] = ["en", "it", "de", "fr", "es", "pt"];
 pub(crate) const ENGLISH: usize = 0;
-/// Maximum weight of a word, for a topic or against it.
+/// Maximum weight of a word, for or against a topic.
 const MAX_WEIGHT: f32 = 10.0;
 /// Maximum length of a list in bytes.
 pub const MAX_LIST_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum length of a word or phrase in bytes.
 const MAX_WORD_BYTES: usize = 128;
 
-/// A list: the name of its file, and its text.
+/// A word list: its file name and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List {
     /// `TOPIC.LANGUAGE.txt`, `context.LANGUAGE.txt` or `common.LANGUAGE.txt`.
     pub name: String,
-    /// Lines, each with a word, a tab and a weight.
+    /// Lines, each with a word, a tab and a weight; empty lines and `#` comments.
     pub text: String,
 }
 
@@ -27,20 +27,20 @@ pub(crate) enum Side {
     Topic(Topic),
     /// Words of people who warn of a topic, treat it or report on it.
     Against(Topic),
-    /// Against all topics.
+    /// Words against all topics.
     Context,
-    /// For the language: common words of every text in it.
+    /// Common words of a language, which identify it.
     Common,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
-    /// Word as written, without the star.
+    /// Word as written, without its star.
     pub(crate) word: String,
     pub(crate) entry: Entry,
 }
 
-/// Reads a list, or returns a sentence that names it, the line, and the fault.
+/// Parses a list. The error is a sentence with the name of the list, the line and the fault.
 pub(crate) fn read(name: &str, text: &str) -> Result<Vec<Line>, String> {
     let bad = |why: &str| format!("the word list {name}: {why}");
     let parts: Vec<&str> = name.split('.').collect();

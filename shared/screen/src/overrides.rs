@@ -1,18 +1,18 @@
-//! Overrides: an operator allows or denies one page or a site, regardless of the content policy. Rules are applied with
-//! every screening, so they survive re-checks and changes of the lists.
+//! Overrides: the operator allows or denies a page or a site, regardless of the content policy. They are applied at
+//! each screening, and so survive re-checks and changes of the lists.
 
 use crate::settings::is_of;
 use crate::topic::{Topic, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// One rule of an operator.
+/// An operator's override.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Override {
-    /// The page or site that it covers.
+    /// The page or site that the override covers.
     pub scope: Scope,
-    /// Verdict for it.
+    /// Verdict for the page or site.
     pub verdict: Verdict,
-    /// Topics whose findings an override lets through; an empty list means all, and persons.
+    /// Topics that the override lets through. An empty list stands for all topics and persons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub topics: Vec<Topic>,
     /// The operator's reason, shown with the verdict.
@@ -20,17 +20,17 @@ pub struct Override {
     pub note: Option<String>,
 }
 
-/// Scope of a rule.
+/// Scope of an override.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// One page, by its address in the form that the caller stores.
+    /// One page, by its URL in the form that the caller stores.
     Page(String),
-    /// A host and its subdomains, in lower case.
+    /// A host in lower case, with its subdomains.
     Site(String),
 }
 
-/// Formats a page as its whole address, a site as `the site HOST`.
+/// Displays a page as its URL, and a site as `the site HOST`.
 impl std::fmt::Display for Scope {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -41,12 +41,12 @@ impl std::fmt::Display for Scope {
 }
 
 impl Scope {
-    /// True if it covers a page of this address and host.
+    /// True if the scope covers a page with this URL and host.
     pub fn covers(&self, url: &str, host: &str) -> bool {
         self.exactness(url, host).is_some()
     }
 
-    /// Returns a rank if the rule covers the page: longer sites rank higher, and a page ranks highest.
+    /// Returns the rank of a scope that covers the page: longer sites rank higher, and a page ranks highest.
     fn exactness(&self, url: &str, host: &str) -> Option<usize> {
         match self {
             Scope::Page(page) => (page == url).then_some(usize::MAX),
@@ -56,7 +56,7 @@ impl Scope {
 }
 
 impl Override {
-    /// Returns the rule that covers this page most exactly; of two equal rules the later one.
+    /// Returns the override with the most specific scope that covers the page; the last of several equal ones.
     pub fn find<'a>(rules: &'a [Override], url: &str, host: &str) -> Option<&'a Override> {
         let covering = rules.iter().filter_map(|r| Some((r.scope.exactness(url, host)?, r)));
         covering.max_by_key(|(exactness, _)| *exactness).map(|(_, rule)| rule)

@@ -1,6 +1,5 @@
-//! Finds persons to leave out by their whole names. Names of scripts whose marks are accents are looked for among
-//! folded words, all others in the text as it is written (`as_written`), since folding would take letters away from
-//! them.
+//! Finds the full names of persons to leave out. Names in scripts whose marks are accents are searched for in folded
+//! words. All other names are searched for in the text as written (`as_written`), because folding would remove letters.
 
 mod as_written;
 
@@ -11,21 +10,21 @@ use as_written::AsWritten;
 
 pub(crate) struct Persons {
     automaton: AhoCorasick,
-    /// Names by the automaton's pattern.
+    /// Names, indexed by pattern of the automaton.
     names: Vec<Name>,
     as_written: AsWritten,
 }
 
 struct Name {
     person: String,
-    /// True for each word that begins with a capital. It must do so in the text, too: `rosa bianca` is no person.
+    /// True for each word with an initial capital, which the text must have too: `rosa bianca` is not a person.
     capitals: Vec<bool>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
     pub(crate) person: String,
-    /// Range in the given text, in bytes.
+    /// Byte range in the given text.
     pub(crate) from: usize,
     pub(crate) to: usize,
 }
@@ -39,13 +38,13 @@ pub(crate) fn is_long_enough(name: &str) -> bool {
 }
 
 impl Persons {
-    /// Fails if there are too many names for one automaton.
+    /// Builds the search. Fails if there are too many names for one automaton.
     pub(crate) fn new(persons: &[Person]) -> Result<Persons, BuildError> {
         let mut patterns = Vec::new();
         let mut names = Vec::new();
         let all = || persons.iter().flat_map(|person| person.names().map(|name| (person.name.as_str(), name)));
         for (person, name) in all().filter(|(_, name)| !as_written::is_meant(name)) {
-            // Blanks on both sides restrict matches to whole words.
+            // Spaces on both sides restrict matches to whole words.
             patterns.push(format!(" {} ", fold_plain(name)));
             let words = name.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty());
             let capitals = words.map(|w| w.chars().next().is_some_and(char::is_uppercase)).collect();
@@ -75,7 +74,7 @@ impl Persons {
 }
 
 impl Name {
-    /// True if every word that the name capitalizes is capitalized in the text.
+    /// True if every word that is capitalized in the name is capitalized in the text.
     fn is_written_so(&self, text: &str, words: impl Iterator<Item = usize>) -> bool {
         let first = |at: usize| text.get(at..).and_then(|t| t.chars().next());
         words.zip(&self.capitals).all(|(at, capital)| !*capital || !first(at).is_some_and(char::is_lowercase))

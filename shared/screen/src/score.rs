@@ -1,4 +1,4 @@
-//! Scores words: how dense and how varied those of a topic are, and in what context.
+//! Scores words by their density, variety and context.
 
 use crate::fold::Folded;
 use crate::lexicon::{Entry, Hit, Lexicon};
@@ -6,27 +6,27 @@ use crate::lists::{ENGLISH, LANGUAGES, Side};
 use crate::topic::Topic;
 use std::collections::BTreeMap;
 
-/// Weight of a word in the title, relative to one in the text.
+/// Factor for a word in the title, relative to one in the text.
 const TITLE_FACTOR: f32 = 2.5;
-/// Points that give half of a full score in a text of zero length without context.
+/// Points for half of the full score, in a text of zero length without context.
 const HALF_AT: f32 = 18.0;
-/// Points added to that per word of the text: the same words mean less in a longer text.
+/// Points added to [`HALF_AT`] per word of the text: equal points mean less in a longer text.
 const HALF_PER_WORD: f32 = 0.05;
 /// Points against a topic that halve the weight of ambiguous words in a short text.
 const AGAINST_HALVES: f32 = 6.0;
-/// Maximum that points against a topic add to the divisor, against stuffed pages.
+/// Maximum that points against a topic add to the divisor, so that stuffed pages gain little.
 const MAX_RELIEF: f32 = 6.0;
-/// Share of that relief which applies to unmistakable words.
+/// Share of that addition which applies to explicit words.
 const RELIEF_OF_EXPLICIT: f32 = 0.6;
-/// Weight from which a word is unmistakable.
+/// Minimum weight of explicit words, which are unmistakable.
 const EXPLICIT_FROM: f32 = 10.0;
-/// Factors for a topic with none, one, two or three different words: real pages of a topic use many.
+/// Factors for topics with zero, one, two or three different words. Real pages of a topic use many.
 const FEW_WORDS: [f32; 4] = [0.0, 0.4, 0.6, 0.85];
-/// Least factor for a topic with fewer different words for it than against it: the page reports on it.
+/// Minimum factor for a topic with fewer different words for it than against it, as in reports.
 const LEAST_FOR_ABOUT: f32 = 0.5;
-/// Minimum weight of common words that identifies a language and outweighs the page's own tag.
+/// Number of common words from which the language they identify outweighs the page's tag.
 const TOLD_FROM: f32 = 6.0;
-/// Without a tag, minimum share of common words, relative to the most frequent language, for a list to count.
+/// Minimum share of a language's common words, relative to the most frequent language, in a page without a tag.
 const SPOKEN_FROM: f32 = 0.5;
 const MAX_PLACES: usize = 3;
 
@@ -42,22 +42,22 @@ pub(crate) struct Weighed {
     pub(crate) word: usize,
     pub(crate) points: f32,
     pub(crate) count: u32,
-    /// First places, in bytes of the given title or text.
+    /// First places, as byte ranges in the given title or text.
     pub(crate) places: Vec<(In, usize, usize)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scored {
     pub(crate) topic: Topic,
-    /// From 0, nothing, to 1, nothing else; rounded to thousandths.
+    /// From 0 (nothing of the topic) to 1 (nothing else), rounded to thousandths.
     pub(crate) score: f32,
-    /// Words for it, those with most points first.
+    /// Words for the topic, those with most points first.
     pub(crate) terms: Vec<Weighed>,
-    /// Words against it, context included.
+    /// Words against the topic, including context.
     pub(crate) against: Vec<Weighed>,
 }
 
-/// Returns the score of each topic in a page, by its words; topics without a score are left out.
+/// Returns the page's score for each topic by its words. Topics without a score are omitted.
 pub(crate) fn score(lexicon: &Lexicon, title: &Folded, text: &Folded, language: Option<&str>) -> Vec<Scored> {
     let spoken = Spoken::detect(lexicon, &[&title.text, &text.text], language);
     let wanted = |e: &Entry| e.side != Side::Common && spoken.has(e.language);
@@ -72,8 +72,8 @@ pub(crate) fn score(lexicon: &Lexicon, title: &Folded, text: &Folded, language: 
     scored.filter(|s| s.score > 0.0).collect()
 }
 
-/// Returns the points for half of a full score. Hate, violence and self-harm use everyday words, so fewer are listed;
-/// advertisers repeat the words of their trade.
+/// Returns the points for half of the full score. It is lower for hate, violence and self-harm, which have fewer listed
+/// words because they use everyday words. Advertisers repeat the words of their trade.
 fn half_of(topic: Topic) -> f32 {
     match topic {
         Topic::SelfHarm => 12.0,
@@ -92,7 +92,7 @@ struct Count {
 }
 
 impl Count {
-    /// Returns the weighted count: the tenth occurrence means less than the first.
+    /// Returns the weighted count. Each further occurrence adds less than the one before.
     fn times(&self) -> f32 {
         let text = if self.in_text == 0 { 0.0 } else { 1.0 + (self.in_text as f32).ln() };
         text + if self.in_title { TITLE_FACTOR } else { 0.0 }
@@ -115,7 +115,7 @@ fn weigh(lexicon: &Lexicon, spoken: &Spoken, counts: &BTreeMap<usize, Count>, to
     let mut tally = Tally::default();
     let (mut terms, mut against) = (Vec::new(), Vec::new());
     for (word, count) in counts {
-        // A word counts once per topic, and the page's own list takes precedence.
+        // A word counts once per topic. Entries of the topic's list take precedence.
         let sides = [Side::Topic(topic), Side::Against(topic), Side::Context];
         let meant = sides.iter().find_map(|side| Some((*side, spoken.meant(lexicon.entries(*word), *side)?)));
         if let Some((side, entry)) = meant.filter(|(_, e)| e.weight > 0.0) {
@@ -138,12 +138,12 @@ fn weigh(lexicon: &Lexicon, spoken: &Spoken, counts: &BTreeMap<usize, Count>, to
 
 #[derive(Default)]
 struct Tally {
-    /// Points of unmistakable words.
+    /// Points of explicit words.
     explicit: f32,
     ambiguous: f32,
-    /// Number of different words with more than the least weight.
+    /// Number of different words with a weight above 1.
     different: usize,
-    /// Sum of the weights that speak against the topic, words of context included.
+    /// Sum of points against the topic, including words of context.
     against: f32,
     different_against: usize,
 }
@@ -165,10 +165,10 @@ impl Tally {
     }
 
     fn score(&self, topic: Topic, half_at: f32) -> f32 {
-        // A long text contains a few words of context by chance, as it does a few of any topic.
+        // A long text contains some words of context, and of any topic, by chance.
         let relief = (self.against / (AGAINST_HALVES * half_at / HALF_AT)).min(MAX_RELIEF);
         let share = self.different as f32 / (self.different_against + 1) as f32;
-        // Reports name a trade too, so one word more is needed without an unmistakable one.
+        // Reports also name a trade, so one more word is needed if none is explicit.
         let is_trade = matches!(topic, Topic::Adult | Topic::Gambling | Topic::Drugs);
         let telling = self.different - usize::from(is_trade && self.explicit == 0.0 && self.different > 1);
         let variety = FEW_WORDS.get(telling).copied().unwrap_or(1.0) * share.clamp(LEAST_FOR_ABOUT, 1.0);
@@ -178,15 +178,15 @@ impl Tally {
 }
 
 struct Spoken {
-    /// Language of the page. If several lists contain a word, this language decides its meaning.
+    /// Language of the page, which takes precedence if several lists contain a word.
     own: usize,
-    /// True for each language whose list counts; English always does.
+    /// True for each language whose lists apply. English always does.
     lists: [bool; LANGUAGES.len()],
 }
 
 impl Spoken {
-    /// Determines the lists from the common words of each language, which outweigh the BCP 47 tag of the page if there
-    /// are enough, since that is often the template's. A language without a list is believed.
+    /// Determines the lists that apply by counting the common words of each language. Sufficiently many outweigh the
+    /// page's BCP 47 tag, which often describes the template. A tag of a language without lists is trusted.
     fn detect(lexicon: &Lexicon, texts: &[&str], tag: Option<&str>) -> Spoken {
         let primary = tag.and_then(|t| t.split(['-', '_']).next()).filter(|p| !p.is_empty());
         let named = primary.map(|p| LANGUAGES.iter().position(|l| l.eq_ignore_ascii_case(p)));
@@ -208,7 +208,7 @@ impl Spoken {
         self.lists[language]
     }
 
-    /// Returns the entry of this side that counts: that of the page's own language, else that of English.
+    /// Returns the entry for this side: in the page's language, else in English, else in any language that applies.
     fn meant<'a>(&self, entries: &'a [Entry], side: Side) -> Option<&'a Entry> {
         let of = |language| entries.iter().find(|e| e.side == side && e.language == language);
         let any = || entries.iter().find(|e| e.side == side && self.has(e.language));

@@ -11,36 +11,36 @@ use curlew_text::hygiene::head_bytes;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// Maximum number of bytes of a text that are read; the rest is more of the same.
+/// Maximum number of bytes of a text that are screened. The rest is likely to be similar.
 pub const MAX_TEXT_BYTES: usize = 512 * 1024;
-/// Maximum number of bytes of a title that are read.
+/// Maximum number of bytes of a title that are screened.
 pub const MAX_TITLE_BYTES: usize = 1024;
-/// Maximum number of terms for a topic in an explanation, and against it.
+/// Maximum number of terms for a topic, and against it, in an explanation.
 const MAX_TERMS: usize = 12;
 const MAX_COUNTER: usize = 8;
-/// Maximum number of bytes of the page that an explanation quotes per place.
+/// Maximum length in bytes of a quotation from the page in an explanation.
 const MAX_QUOTE: usize = 80;
 
 static STANDARD: LazyLock<Screener> = LazyLock::new(|| {
-    // The lists are part of the program, and the tests build them; a hundred times as many words would fit.
+    // The lists are compiled in and tests build them; a hundred times as many words would fit.
     Screener::new(Settings::default(), &[]).unwrap_or_else(|why| unreachable!("{why}"))
 });
 
 /// A page to screen.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Page<'a> {
-    /// Title of the page, plain text.
+    /// Plain-text title of the page.
     pub title: &'a str,
-    /// Text of the page, plain.
+    /// Plain text of the page.
     pub text: &'a str,
-    /// BCP 47 tag such as `it` or `it-IT`. Its lists, if there are any, count together with the English ones; without a
-    /// tag, or if it is wrong, the most common words identify the language.
+    /// BCP 47 tag such as `it` or `it-IT`. Lists in this language apply in addition to English ones. If the tag is
+    /// missing or contradicts the text, the most common words identify the language.
     pub language: Option<&'a str>,
     /// Host of the page, for sites that the operator allows.
     pub host: Option<&'a str>,
 }
 
-/// Screens pages. Building one takes milliseconds, so keep it.
+/// Screens pages. Building a screener takes milliseconds, so reuse it.
 pub struct Screener {
     settings: Settings,
     lexicon: Lexicon,
@@ -53,7 +53,7 @@ impl fmt::Debug for Screener {
     }
 }
 
-/// One line that names the setting or the list that cannot be used, and the reason.
+/// An unusable setting or list: one line with its name and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unusable(String);
 
@@ -66,7 +66,7 @@ impl fmt::Display for Unusable {
 impl std::error::Error for Unusable {}
 
 impl Screener {
-    /// Builds a screener from the compiled-in lists and `further` ones, whose lines replace those with the same word.
+    /// Builds a screener from the compiled-in lists and `further` lists, whose lines replace those for the same word.
     pub fn new(settings: Settings, further: &[List]) -> Result<Screener, Unusable> {
         settings.check().map_err(Unusable)?;
         let mut lines = Vec::new();
@@ -85,18 +85,18 @@ impl Screener {
         &STANDARD
     }
 
-    /// Returns the number of persons that are left out.
+    /// Returns the number of persons to leave out.
     pub fn persons(&self) -> usize {
         self.settings.persons.len()
     }
 
-    /// Screens a page. Takes time in proportion to its text, of which [`MAX_TEXT_BYTES`] are read.
+    /// Screens a page, in time proportional to its text, of which at most [`MAX_TEXT_BYTES`] are read.
     pub fn screen(&self, page: &Page<'_>) -> Screening {
         self.screen_with(page, &[])
     }
 
-    /// Screens a page together with a classifier's findings in its image. Of two findings on one topic the higher score
-    /// counts; if each reaches three quarters of the threshold, both count together, as independent evidence.
+    /// Screens a page together with a classifier's findings in its image. Of two findings for a topic, the higher score
+    /// counts. If both reach [`TOGETHER_FROM`] of the threshold, they are combined as independent evidence.
     pub fn screen_with(&self, page: &Page<'_>, image: &[Detection]) -> Screening {
         let (title, text) = (head_bytes(page.title, MAX_TITLE_BYTES), head_bytes(page.text, MAX_TEXT_BYTES));
         let page = Page { title, text, ..*page };
@@ -119,12 +119,12 @@ impl Screener {
         Screening::from_findings(found, named)
     }
 
-    /// True if an image alone can reject a page, given the classifier's highest score.
+    /// True if an image alone can reject a page, given the highest score of its classifier.
     pub fn may_reject_at(&self, highest: f32) -> bool {
         Topic::ALL.into_iter().map(|topic| self.settings.rule(topic)).any(|rule| rule.on && rule.threshold <= highest)
     }
 
-    /// Combines the findings of words and image on a topic, if each of them is strong enough.
+    /// Combines the findings for a topic in words and image, if both are strong enough.
     fn together(&self, page: &Page<'_>, topic: Topic, found: &[Finding]) -> Option<Finding> {
         let highest = |of_image: bool| {
             let of_one = found.iter().filter(|f| f.topic == topic && f.image.is_some() == of_image);

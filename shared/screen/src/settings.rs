@@ -1,4 +1,4 @@
-//! The operator's settings: topics and their thresholds, persons to leave out, sites to allow.
+//! The operator's settings: topics with thresholds, persons to leave out, and sites to allow.
 
 use crate::topic::Topic;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -6,21 +6,21 @@ use std::collections::BTreeMap;
 
 /// Default score from which a topic rejects a page.
 pub const REJECT_AT: f32 = 0.5;
-/// Share of the threshold that words and image must each reach to count together.
+/// Share of the threshold that words and image must both reach to be combined.
 pub const TOGETHER_FROM: f32 = 0.75;
 /// Maximum number of persons.
 pub const MAX_PERSONS: usize = 10_000;
-/// Maximum number of bytes of a list of persons.
+/// Maximum size of a list of persons, in bytes.
 pub const MAX_PERSONS_BYTES: usize = 2 * 1024 * 1024;
 
-/// The settings of screening.
+/// Settings for screening.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     /// Topics with rules other than the default.
     pub topics: BTreeMap<Topic, TopicRule>,
-    /// Persons; pages that name one of them are rejected.
+    /// Persons to leave out. Pages that name one of them are rejected.
     pub persons: Vec<Person>,
-    /// Sites that are allowed.
+    /// Sites that may show topics.
     pub allow: Vec<Allowed>,
 }
 
@@ -30,13 +30,13 @@ impl Settings {
         self.topics.get(&topic).copied().unwrap_or_default()
     }
 
-    /// Returns the line that allows this topic on this host.
+    /// Returns the setting that allows this topic on this host.
     pub fn allowed(&self, host: Option<&str>, topic: Topic) -> Option<&Allowed> {
         let covers = |allowed: &Allowed| allowed.topics.is_empty() || allowed.topics.contains(&topic);
         self.allow.iter().find(|a| covers(a) && host.is_some_and(|h| is_of(h, &a.site)))
     }
 
-    /// Returns one line that names an unusable setting.
+    /// Checks the settings. The error is one line that names the unusable setting.
     pub fn check(&self) -> Result<(), String> {
         if let Some((topic, _)) = self.topics.iter().find(|(_, r)| !(0.0..=1.0).contains(&r.threshold)) {
             return Err(format!("the threshold of '{topic}' must be from 0 to 1"));
@@ -55,9 +55,9 @@ impl Settings {
 /// Rule for a topic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TopicRule {
-    /// True if it can reject a page.
+    /// True if the topic can reject a page.
     pub on: bool,
-    /// Score from which it does.
+    /// Score from which the topic rejects a page.
     pub threshold: f32,
 }
 
@@ -67,7 +67,7 @@ impl Default for TopicRule {
     }
 }
 
-/// Reads `"on"`, `"off"`, true, false, or a threshold from 0 to 1.
+/// Deserializes `"on"`, `"off"`, true, false, or a threshold from 0 to 1.
 impl<'de> Deserialize<'de> for TopicRule {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TopicRule, D::Error> {
         #[derive(Deserialize)]
@@ -89,22 +89,22 @@ impl<'de> Deserialize<'de> for TopicRule {
     }
 }
 
-/// A person whose pages are left out.
+/// A person to leave out, with all names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Person {
-    /// The whole name.
+    /// Full name.
     pub name: String,
-    /// Other whole names of the same person.
+    /// Other full names of the person.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
 }
 
 impl Person {
-    /// Minimum number of letters in a name; two letters occur everywhere.
+    /// Minimum number of letters in a name. Two letters occur everywhere.
     pub(crate) const MIN_NAME: usize = 3;
 
-    /// Reads a list of at most [`MAX_PERSONS_BYTES`]: a person a line, names parted by `;`, comments after `#`.
+    /// Parses a list of at most [`MAX_PERSONS_BYTES`]: one person per line, names separated by `;`, comments after `#`.
     pub fn read_list(text: &str) -> Result<Vec<Person>, String> {
         if text.len() > MAX_PERSONS_BYTES {
             return Err(format!("it has more than {MAX_PERSONS_BYTES} bytes"));
@@ -116,7 +116,7 @@ impl Person {
             let name = names.next().unwrap_or_default();
             Person { name, aliases: names.filter(|name| !name.is_empty()).collect() }
         };
-        // One more than there may be, so that the check of the settings says so.
+        // One more than the maximum, so that the check of the settings reports it.
         Ok(lines.take(MAX_PERSONS + 1).map(person).collect())
     }
 
@@ -126,12 +126,12 @@ impl Person {
     }
 }
 
-/// A site that is allowed, for all topics or for some.
+/// A site that is allowed, for all or some topics.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Allowed {
-    /// Host; its subdomains count too.
+    /// Host. Subdomains are included.
     pub site: String,
-    /// Topics; an empty list means all.
+    /// Topics; an empty list stands for all topics.
     pub topics: Vec<Topic>,
 }
 
@@ -152,7 +152,7 @@ impl std::str::FromStr for Allowed {
     }
 }
 
-/// True if a host is this site or a subdomain of it, ignoring case and a dot at the end.
+/// True if a host equals `site` or is a subdomain of it, ignoring case and a trailing dot.
 pub(crate) fn is_of(host: &str, site: &str) -> bool {
     let host = host.trim_end_matches('.').to_ascii_lowercase();
     host == site || host.strip_suffix(site).is_some_and(|rest| rest.ends_with('.'))

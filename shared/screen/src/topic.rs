@@ -8,19 +8,19 @@ use std::fmt;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Topic {
-    /// Pornography and the offers around it.
+    /// Pornography, and offers related to it.
     Adult,
-    /// Violence shown for its own sake, and calls to it.
+    /// Violence for its own sake, and incitement to violence.
     Violence,
-    /// Slurs, and hate against groups of people.
+    /// Slurs, and hatred of groups of people.
     Hate,
-    /// Praise of suicide, of self-injury and of eating disorders.
+    /// Praise of suicide, self-injury or eating disorders.
     SelfHarm,
     /// Advertising of gambling.
     Gambling,
-    /// Fraudulent offers: false prizes, false profits, false alarms.
+    /// Fraudulent offers: false prizes, profits or alarms.
     Scams,
-    /// Advertising of drugs and of medicines without prescription.
+    /// Advertising of drugs, or of medicines without prescription.
     Drugs,
 }
 
@@ -29,12 +29,12 @@ impl Topic {
     pub const ALL: [Topic; 7] =
         [Topic::Adult, Topic::Violence, Topic::Hate, Topic::SelfHarm, Topic::Gambling, Topic::Scams, Topic::Drugs];
 
-    /// Returns the name that lists, settings and summaries use.
+    /// Returns the name used in lists, settings and summaries.
     pub const fn as_str(self) -> &'static str {
         self.words().0
     }
 
-    /// Returns a description that fits after "looks like" in a sentence.
+    /// Returns a description that can follow "looks like" in a sentence.
     pub const fn meaning(self) -> &'static str {
         self.words().1
     }
@@ -51,7 +51,7 @@ impl Topic {
         }
     }
 
-    /// Returns the topic with a name.
+    /// Returns the topic with this name.
     pub fn named(name: &str) -> Option<Topic> {
         Topic::ALL.into_iter().find(|t| t.as_str() == name)
     }
@@ -63,7 +63,7 @@ impl fmt::Display for Topic {
     }
 }
 
-/// Verdict on showing a page.
+/// Decision on whether a page may be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -73,17 +73,17 @@ pub enum Verdict {
     Reject,
 }
 
-/// Score of a topic in a page or an image.
+/// Score of a page or an image for a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TopicScore {
     /// The topic.
     pub topic: Topic,
-    /// From 0, nothing, to 1, nothing else; rounded to thousandths.
+    /// From 0 (nothing of the topic) to 1 (nothing else), rounded to thousandths.
     #[serde(serialize_with = "in_thousandths")]
     pub score: f32,
 }
 
-/// Serializes a number as people write it: an f32 would be printed as the nearest f64.
+/// Serializes a number rounded to thousandths. Without rounding, the f32 would be printed as the nearest f64.
 pub(crate) fn in_thousandths<S: Serializer>(number: &f32, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64((f64::from(*number) * 1_000.0).round() / 1_000.0)
 }

@@ -4,52 +4,52 @@ use crate::topic::{Topic, Verdict, in_thousandths};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
-/// Minimum score that is reported.
+/// Minimum score of reported findings.
 pub const REPORT_AT: f32 = 0.05;
-/// Maximum number of words that a sentence of explanation names.
+/// Maximum number of words named in one sentence of an explanation.
 const WORDS_NAMED: usize = 5;
 
-/// The result of screening.
+/// Result of screening a page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Screening {
     /// The verdict.
     pub verdict: Verdict,
-    /// Findings, the highest score first; none below [`REPORT_AT`].
+    /// Findings with a score of at least [`REPORT_AT`], highest score first.
     pub topics: Vec<Finding>,
     /// Persons to leave out that the page names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub persons: Vec<NamedPerson>,
-    /// The operator's override that decided.
+    /// The operator's override, if it decided the verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overridden: Option<Override>,
-    /// Reason why the page's image could not be looked at, if that is so.
+    /// Reason why the page's image was not classified, if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_not_classified: Option<String>,
 }
 
-/// Finding of one topic in a page, with its evidence.
+/// Finding for one topic in a page, with its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// The topic.
     pub topic: Topic,
-    /// From 0, nothing, to 1, nothing else; rounded to thousandths.
+    /// From 0 (nothing of the topic) to 1 (nothing else), rounded to thousandths.
     #[serde(serialize_with = "in_thousandths")]
     pub score: f32,
-    /// Score from which the topic rejects.
+    /// Score from which the topic rejects a page.
     #[serde(serialize_with = "in_thousandths")]
     pub threshold: f32,
-    /// True if it rejects this page.
+    /// True if this finding rejects the page.
     pub rejects: bool,
-    /// Reason why it does not reject although the score is high enough.
+    /// Reason why a score above the threshold does not reject the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waived: Option<String>,
-    /// Terms of the word lists that decided.
+    /// Listed terms that contributed to the score.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub terms: Vec<Evidence>,
-    /// Terms against it: words of people who warn, treat, teach or report.
+    /// Terms against the topic: words of people who warn, treat, teach or report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub counter_evidence: Vec<Evidence>,
-    /// Description of an image that shows it.
+    /// Description of an image that indicates the topic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
     /// Region of the image.
@@ -60,14 +60,14 @@ pub struct Finding {
 /// A listed term found in the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// Term as in the word list; a star stands for further letters.
+    /// Term as in the word list. A star stands for any further letters.
     pub term: String,
-    /// Points that it added.
+    /// Number of points that the term added.
     #[serde(serialize_with = "in_thousandths")]
     pub points: f32,
     /// Number of occurrences.
     pub count: u32,
-    /// First places.
+    /// Places of the first occurrences.
     pub places: Vec<Place>,
 }
 
@@ -76,23 +76,23 @@ pub struct Evidence {
 pub struct Place {
     /// `title` or `text`.
     pub r#in: String,
-    /// Number of characters before it.
+    /// Offset of the place, in characters.
     pub at: usize,
     /// Text at that place.
     pub text: String,
 }
 
-/// A person to leave out, and the place that names them.
+/// A person to leave out, and the place in the page with the name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedPerson {
-    /// The name, as the settings have it.
+    /// The person's name, as in the settings.
     pub name: String,
-    /// The first place.
+    /// Place of the first occurrence.
     pub place: Place,
 }
 
 impl Override {
-    /// Applies this rule to a verdict; the findings stay in it.
+    /// Applies the override to a result. Its findings are kept.
     pub fn apply(&self, mut screening: Screening) -> Screening {
         let lifts = |topic: Topic| self.topics.is_empty() || self.topics.contains(&topic);
         let remains = screening.topics.iter().any(|t| t.rejects && !lifts(t.topic))
@@ -122,7 +122,7 @@ impl Screening {
         Screening { verdict, topics, persons, overridden: None, image_not_classified: None }
     }
 
-    /// Returns the reasons for the rejection: names of topics, `person` or `operator`.
+    /// Returns the reasons for a rejection: names of topics, `person` or `operator`.
     pub fn rejected_for(&self) -> Vec<String> {
         if self.verdict == Verdict::Pass {
             return Vec::new();
@@ -136,12 +136,12 @@ impl Screening {
         reasons
     }
 
-    /// True if the page's image has a part in its rejection.
+    /// True if the page's image contributed to its rejection.
     pub fn is_rejected_for_image(&self) -> bool {
         self.verdict == Verdict::Reject && self.topics.iter().any(|topic| topic.rejects && topic.image.is_some())
     }
 
-    /// Explains the rejection in sentences as [`Screening::explain`] does; `None` if the page passes.
+    /// Explains a rejection, with the same sentences as [`Screening::explain`]; `None` if the page passes.
     pub fn because(&self) -> Option<String> {
         if self.verdict == Verdict::Pass {
             return None;
@@ -152,7 +152,7 @@ impl Screening {
         Some(rule.chain(persons).chain(topics).collect::<Vec<_>>().join(" "))
     }
 
-    /// Returns one sentence per finding, for a reader who knows nothing of scores and lists.
+    /// Returns one sentence per finding, for readers without knowledge of scores and lists.
     pub fn explain(&self) -> String {
         let mut text = match self.verdict {
             Verdict::Reject => "The page is kept out.".to_owned(),

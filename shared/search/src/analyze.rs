@@ -1,9 +1,9 @@
 //! Splits text into the words that are indexed and searched for.
 //!
-//! Every word has a position, and one or two forms: its stem in the language of the page, without accents, and, where
-//! it differs, the stem of the word written without accents, so that `perche` finds `perché`. Scripts without spaces
-//! are split into pairs of neighbouring characters. A word with signs (`C++`) is indexed with and without them, and
-//! words that a sign joins (`Wi-Fi`) are indexed as one word, too, at the position of the first.
+//! Every word has a position and one or two forms. The first is its stem in the language of the page, without accents.
+//! The second, if it differs, is the stem of the word written without accents, so that `perche` finds `perché`. Scripts
+//! without spaces are split into pairs of neighbouring characters. A word with signs (`C++`) is indexed with and
+//! without them, and words that a sign joins (`Wi-Fi`) are also indexed as one word, at the position of the first.
 
 mod letters;
 mod rules;
@@ -24,7 +24,7 @@ use tantivy::tokenizer::{RawTokenizer, Stemmer, TextAnalyzer};
 
 /// Maximum number of words per language whose forms are cached; a full cache is cleared.
 const MAX_REMEMBERED: usize = 20_000;
-/// Maximum length of a word that is read, in bytes; the rest of a longer one, which is none, is not.
+/// Maximum number of bytes of a word that are analyzed; the rest of a longer word is ignored.
 const LONGEST_WORD: usize = 256;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +35,7 @@ pub(crate) struct Word<S = String> {
     /// Number of the word in the text; neighbours in a phrase have neighbouring numbers.
     pub(crate) position: usize,
     pub(crate) span: Range<usize>,
-    /// Number of words of the text that it is made of. An emoji is none, and has the position of the next word.
+    /// Number of words of the text that it consists of: 0 for an emoji, which has the position of the next word.
     pub(crate) words: usize,
 }
 
@@ -43,9 +43,9 @@ pub(crate) type Token<'a> = Word<&'a str>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Indexing: single ideographs beside the pairs, and words without their signs beside those with them.
+    /// Indexing: single ideographs in addition to pairs, and words both with and without their signs.
     Index,
-    /// Querying: pairs, unless an ideograph stands alone among kana; and the word with its signs, if it has any.
+    /// Querying: pairs, or single ideographs among kana; words with their signs, if they have any.
     Query,
 }
 
@@ -61,7 +61,7 @@ impl Analyzers {
     }
 }
 
-/// Returns a word in lower case, as a language writes it: `I` is `ı` in Turkish.
+/// Returns a word in lower case according to the language: `I` becomes `ı` in Turkish.
 pub(crate) fn lower(word: &str, language: &str) -> String {
     letters::lower(word, has_dotless_i(language))
 }
@@ -76,12 +76,12 @@ pub(crate) struct Analyzer {
     apostrophe: Apostrophe,
     dotless_i: bool,
     is_english: bool,
-    /// True if a form begins with the same letter as its word. The Dutch stemmer cuts `ge` off.
+    /// True if every form begins with the first letter of its word; false for Dutch, whose stemmer removes `ge`.
     keeps_first_letter: bool,
     remembered: Remembered,
 }
 
-/// Set of ASCII letters and digits with which the wanted forms begin; nearly all stemmers keep such a first letter.
+/// Set of the ASCII letters and digits with which the wanted forms begin; all stemmers but the Dutch one keep them.
 #[derive(Default)]
 pub(crate) struct FirstLetters(u128);
 
@@ -120,7 +120,7 @@ impl Analyzer {
         }
     }
 
-    /// True if a word says nothing about a page's subject: an article, a preposition, the start of a question.
+    /// True if a word says nothing about a page's subject: an article, a preposition, a question word.
     pub(crate) fn is_stop_word(&mut self, word: &str) -> bool {
         let Some(stop_words) = &mut self.stop_words else { return false };
         let lower = letters::lower(word, self.dotless_i);
@@ -139,7 +139,7 @@ impl Analyzer {
         words
     }
 
-    /// Shows each word of a text, in order, without allocating; most that begin with no letter of `first` are skipped.
+    /// Passes each word of a text to `show`, in order, without allocating; skips most words that `first` rules out.
     pub(crate) fn each(
         &mut self,
         text: &str,
@@ -159,7 +159,7 @@ impl Analyzer {
                 Piece::Word { span, apostrophes: false } => self.show(&mut reading, &text[span.clone()], span),
                 Piece::Word { span, apostrophes: true } => self.show_parts(&mut reading, span),
                 Piece::Run(span) => reading.show_pairs(span),
-                // Words on both sides of it are neighbours all the same.
+                // The words on both sides of an emoji are still neighbours.
                 Piece::Emoji(span) => {
                     let form: String = text[span.clone()].chars().filter(|c| !is_look(*c)).collect();
                     reading.show(&form, None, span, 0);
@@ -168,7 +168,7 @@ impl Analyzer {
         }
     }
 
-    /// Shows a word, whose letters are those of `span` without apostrophes, and what it is indexed as beside it.
+    /// Shows a word (the letters of `span` without apostrophes), its form with signs, and joined words that it begins.
     fn show(&mut self, reading: &mut Reading<'_>, word: &str, span: Range<usize>) {
         let (text, mode) = (reading.text, reading.mode);
         let signed = with_signs(text, &span);
@@ -269,7 +269,7 @@ fn parts(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
     parts
 }
 
-/// A text whose words are shown.
+/// Text whose words are passed to `show`.
 pub(crate) struct Reading<'a> {
     text: &'a str,
     mode: Mode,
@@ -302,7 +302,7 @@ impl Reading<'_> {
             if is_lone(number) && chars.get(number + 1).is_none_or(|(next, _)| is_particle(*next)) {
                 form.push(*c);
             } else if is_lone(number + 1) && number + 2 == chars.len() {
-                // The last character is shown by itself.
+                // The last character will be shown alone, so it forms no pair with this one.
             } else if let Some((next, written)) = chars.get(number + 1) {
                 form.extend([c, next]);
                 single.extend(Some(c).filter(|_| keep_single));

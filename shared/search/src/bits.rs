@@ -62,7 +62,7 @@ impl FromIterator<usize> for Bits {
     }
 }
 
-/// Returns the places of the flags that are true.
+/// Returns the set of the indexes of true flags.
 pub(crate) fn bits(flags: impl Iterator<Item = bool>) -> Bits {
     flags.enumerate().filter(|(_, flag)| *flag).map(|(bit, _)| bit).collect()
 }

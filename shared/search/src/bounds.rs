@@ -1,4 +1,4 @@
-//! Bounds of a split, by which a query leaves it unopened.
+//! Bounds on a split's pages, by which a query decides whether to open the split.
 
 use crate::error::Result;
 use crate::query::Query;
@@ -11,16 +11,16 @@ use tantivy::{Index, ReloadPolicy, SegmentReader};
 /// Maximum number of hosts that a manifest names for a split; larger splits have pages of nearly every large site.
 pub const HOSTS_NAMED: usize = 32;
 
-/// Properties that all pages of a split have in common, as far as they are known. Splits of older formats have none.
+/// Bounds on the dates and hosts of a split's pages, as far as they are known. Splits of older formats have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bounds {
-    /// Date of its oldest page, by which pages are filtered and sorted.
+    /// Date of the oldest page: the date by which pages are filtered and sorted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub oldest: Option<Timestamp>,
-    /// Date of its newest page.
+    /// Date of the newest page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub newest: Option<Timestamp>,
-    /// The hosts of its pages, without `www.`, if there are at most [`HOSTS_NAMED`].
+    /// Hosts of the pages, without `www.`, if there are at most [`HOSTS_NAMED`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<BTreeSet<String>>,
 }
@@ -50,7 +50,7 @@ impl Bounds {
         let is_after = query.before.is_some_and(|before| self.oldest.is_some_and(|oldest| oldest >= before));
         let is_elsewhere = !query.only.sites.is_empty()
             && self.hosts.as_ref().is_some_and(|hosts| {
-                // A site's name without `www.` stands for both.
+                // A site name without `www.` also matches the host with it.
                 let of_site = |site: &String, host: &String| is_at_or_below(host, schema::without_www(site));
                 !query.only.sites.iter().any(|site| hosts.iter().any(|host| of_site(site, host)))
             });
@@ -58,7 +58,7 @@ impl Bounds {
     }
 }
 
-/// Returns the hosts of a segment's pages, if they are few, without the names of the domains above them.
+/// Returns the hosts of a segment's pages without parent domains, or `None` if there are more than [`HOSTS_NAMED`].
 fn hosts(segment: &SegmentReader, fields: &Fields) -> Result<Option<BTreeSet<String>>> {
     let (column, mut sites) = (segment.fast_fields().u64(schema::SITE)?, BTreeSet::new());
     for doc in 0..segment.max_doc() {

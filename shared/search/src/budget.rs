@@ -1,18 +1,18 @@
-//! Bounds what a query reads of the index, whatever its words are.
+//! Limits how much of the index a query reads.
 
 use std::collections::BTreeSet;
 
-/// Bounds of what a query reads of all splits together; the words left out are on so many pages that they tell nothing.
+/// Limits on what a query reads from all splits together. Beyond them, the most frequent words are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadBudget {
-    /// Maximum length of the postings of its words, in bytes: the pages that have them.
+    /// Maximum total length of the postings of its words (lists of the pages that have them), in bytes.
     pub postings: u64,
-    /// Maximum length of the positions that phrases and distances need, in bytes, each as often as it is read.
+    /// Maximum total length of the positions that phrases and proximity need, in bytes; repeated reads count each time.
     pub positions: u64,
 }
 
 impl Default for ReadBudget {
-    /// Each is some tens of millions of pages or positions. A query takes up to twice as much memory meanwhile.
+    /// Each limit equals some tens of millions of pages or positions. A query uses up to twice as much memory.
     fn default() -> ReadBudget {
         ReadBudget { postings: 64 * 1024 * 1024, positions: 64 * 1024 * 1024 }
     }
@@ -20,9 +20,9 @@ impl Default for ReadBudget {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Unread {
-    /// Terms that are not looked for at all.
+    /// Terms that are not searched at all.
     pub(crate) postings: BTreeSet<String>,
-    /// Terms that are looked for anywhere on a page only.
+    /// Terms whose positions are not read: they may match anywhere on a page.
     pub(crate) positions: BTreeSet<String>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Lists {
     pub(crate) text: String,
     /// Length of its postings, in bytes.
     pub(crate) postings: u64,
-    /// Length of its positions, in bytes, as often as they are read.
+    /// Length of its positions in bytes, times the number of reads.
     pub(crate) positions: u64,
 }
 

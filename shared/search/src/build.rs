@@ -22,7 +22,7 @@ use tantivy::{BitSet, Directory, DocId, Index, IndexBuilder, IndexSettings, Relo
 /// Limits of one split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BuildBudget {
-    /// Memory for words that are not yet written, in bytes. When it is used up, a compressed part is laid down.
+    /// Memory for words not yet written, in bytes. When it is used up, the words are written to a compressed part.
     pub arena_bytes: usize,
     /// Maximum number of pages in one split.
     pub docs: u64,
@@ -49,11 +49,11 @@ pub struct SplitBuilt {
     pub docs: u64,
     /// Languages of the pages (primary subtags); the empty string stands for pages whose language is unknown.
     pub languages: BTreeSet<String>,
-    /// Pages that the caller asked to leave out and that one of the inputs held.
+    /// Pages that the caller asked to leave out and that one of the inputs contained.
     pub dropped: BTreeSet<PageId>,
     /// Earliest time at which one of its pages expires by its own directive (`unavailable_after`).
     pub first_expiry: Option<Timestamp>,
-    /// Properties that its pages have in common.
+    /// Bounds on the dates and hosts of its pages.
     pub bounds: Bounds,
 }
 
@@ -63,7 +63,7 @@ impl fmt::Debug for SplitBuilt {
     }
 }
 
-/// Builds one split from records, the last one of each page; [`SearchError::Empty`] if there are none.
+/// Builds one split from the last record of each page. Fails with [`SearchError::Empty`] if there are no records.
 pub fn build_split(records: impl Iterator<Item = Record>, budget: &BuildBudget) -> Result<SplitBuilt> {
     let mut builder = Builder::new(*budget)?;
     for record in records {
@@ -72,8 +72,8 @@ pub fn build_split(records: impl Iterator<Item = Record>, budget: &BuildBudget) 
     builder.finish()
 }
 
-/// Merges splits into one without some pages and [outdated](Split::set_outdated) copies; a later split's copy wins.
-/// `None` if nothing is left. Besides the splits, a merge needs about one and a half times the memory of the result.
+/// Merges splits, without the pages of `leave_out` and [outdated](Split::set_outdated) copies; later splits win.
+/// Returns `None` if nothing is left. Needs 1.5 times the size of the result in memory, in addition to the splits.
 pub fn merge_splits(
     splits: &[&Split],
     leave_out: &HashSet<PageId>,
@@ -114,7 +114,7 @@ pub fn merge_splits(
     Ok(Some(SplitBuilt { dropped, first_expiry, ..seal(merged, docs, languages)? }))
 }
 
-/// Builds one split of the records of several: the engine's structures may differ between formats, records do not.
+/// Builds one split from the records of several. Formats differ in the engine's structures, but not in records.
 fn rewrite(splits: &[&Split], leave_out: &HashSet<PageId>, budget: &BuildBudget) -> Result<Option<SplitBuilt>> {
     let (mut builder, mut dropped) = (Builder::new(*budget)?, BTreeSet::new());
     for split in splits {
@@ -144,11 +144,11 @@ const META: &str = "meta.json";
 
 struct Finished {
     index: Index,
-    /// Files of the index; the index's own view of them hides the checksum at the end of each.
+    /// Files of the index, with the checksums at their ends that the index's view of them hides.
     directory: RamDirectory,
 }
 
-/// One input of a merge: an index, and the documents of it that are left out.
+/// One input of a merge: an index, and its documents that are left out.
 struct Part {
     index: Index,
     docs: DocId,
@@ -285,7 +285,7 @@ fn merge(parts: &[Part]) -> Result<Finished> {
     Ok(Finished { index, directory })
 }
 
-/// Returns the languages of the pages that are left after a merge, and the earliest expiry among them.
+/// Returns the languages of all pages of a merged index, and the earliest expiry.
 fn properties_of(index: &Index) -> Result<(BTreeSet<String>, Option<Timestamp>)> {
     let (_, fields) = schema::schema();
     let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
@@ -322,7 +322,7 @@ fn seal(finished: Finished, docs: u64, languages: BTreeSet<String>) -> Result<Sp
         // The engine lists every file that may exist, including ones that were never written.
         if let (Some(name), Ok(file)) = (path.to_str(), finished.directory.get_file_handle(&path)) {
             let bytes = file.read_bytes(0..file.len())?;
-            // From here on only `files` holds the bytes, and gives them up as soon as they are packed.
+            // From here on only `files` holds the bytes, so each file is freed as soon as it is packed.
             finished.directory.delete(&path).map_err(std::io::Error::other)?;
             files.insert(name.replace(&random.uuid_string(), SEGMENT), bytes);
         }
@@ -342,13 +342,13 @@ fn seal(finished: Finished, docs: u64, languages: BTreeSet<String>) -> Result<Sp
     })
 }
 
-/// Returns the engine's list of segments with the fixed name and without its note about merged segments.
+/// Returns the engine's list of segments with the fixed name and without its payload about merged segments.
 fn meta(finished: &Finished, random: &SegmentId) -> Result<Vec<u8>> {
     let meta = finished.directory.atomic_read(Path::new(META)).map_err(tantivy::TantivyError::from)?;
     let mut meta: Value = serde_json::from_slice(&meta).map_err(std::io::Error::from)?;
     for segment in meta["segments"].as_array_mut().into_iter().flatten() {
         if segment["segment_id"].as_str().is_some_and(|id| id.replace('-', "") == random.uuid_string()) {
-            // The engine reads an id with and without hyphens.
+            // The engine reads ids with or without hyphens.
             segment["segment_id"] = Value::String(SEGMENT.to_owned());
         }
     }

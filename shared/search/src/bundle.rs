@@ -1,13 +1,13 @@
-//! One blob that holds the files of one index, and a read-only view of it for tantivy.
+//! One blob that contains the files of one index, and a read-only view of it for tantivy.
 //!
 //! ```text
 //! file 0 … file n-1 | hot | checksums of the chunks | contents (JSON) | lengths of these three (u64 each)
 //!   | SHA-256 of all since the files | SHA-256 of all before | form (u32) | "CURLEWSP"
 //! ```
 //!
-//! Numbers are little-endian. `hot` repeats the ranges of the files that every search reads first, so a reader by
-//! ranges opens a split by reading its tail, which is everything after the files. A truncated blob has no magic at its
-//! end; a modified one has another checksum. So tantivy, which trusts its files, only ever sees what it wrote.
+//! Numbers are little-endian. `hot` repeats the ranges of the files that every search reads first, so that a split can
+//! be opened from its tail, which is everything after the files. A truncated blob lacks the magic at its end; a
+//! modified one fails its checksum. So tantivy, which trusts its files, only sees bytes that it wrote.
 
 use crate::cold::{Cold, sums};
 use crate::error::{Result, SearchError};
@@ -24,8 +24,8 @@ use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWrite
 use tantivy::directory::{DirectoryLock, FileHandle, Lock, OwnedBytes, WatchCallback, WatchHandle, WritePtr};
 use tantivy::{Directory, HasLen};
 
-/// Format version that is written. It grows with every change of the schema, of the way text is split into words, or of
-/// what a manifest must know of a split. Format 9 is format 8 with a dictionary of words as they are spelled.
+/// Format version that is written. It increases with every change of the schema, of word splitting, or of the fields
+/// that a manifest has for a split. Format 9 is format 8 plus a dictionary of words as they are spelled.
 pub const FORM: u32 = 9;
 /// Oldest format version that is read, so that all splits are searched while an upgrade rewrites them one by one.
 pub const OLDEST_FORM: u32 = 8;
@@ -50,7 +50,7 @@ pub(crate) struct Contents {
     files: Vec<FileEntry>,
     /// Position of the hot ranges in the files: first byte and length.
     hot: Vec<(u64, u64)>,
-    /// Format version of the blob that it was read from, or is made for.
+    /// Format version of the blob.
     #[serde(skip)]
     pub(crate) form: u32,
 }
@@ -130,7 +130,7 @@ pub(crate) fn is_readable(form: u32) -> bool {
     (OLDEST_FORM..=FORM).contains(&form)
 }
 
-/// Returns a hash of a whole blob, its format included, as 32 hexadecimal digits; the same records give the same one.
+/// Returns a hash of a whole blob and its format as 32 hexadecimal digits; the same records give the same hash.
 pub(crate) fn name(blob: &[u8]) -> String {
     let checksum_and_form = blob.len().checked_sub(TAIL_BYTES + CHECKSUM_BYTES).and_then(|at| blob.get(at..));
     curlew_model::hex(&Sha256::digest(checksum_and_form.unwrap_or_default())[..16])
@@ -149,7 +149,7 @@ pub(crate) fn unpack(blob: &Bytes) -> Result<(Contents, BundleDirectory)> {
     Ok((contents, directory))
 }
 
-/// Opens a blob of `length` bytes from its end. Fails with [`SearchError::Short`] if that does not hold the whole tail.
+/// Opens a blob of `length` bytes from its end. Fails with [`SearchError::Short`] if `end` lacks a part of the tail.
 pub(crate) fn unpack_tail(end: &Bytes, length: u64) -> Result<(Contents, BundleDirectory, Arc<Cold>)> {
     let trailer = Trailer::read(end)?;
     let files = trailer.files(length)?;
@@ -245,7 +245,7 @@ impl Contents {
 #[derive(Clone)]
 enum Source {
     Whole(Bytes),
-    /// As `Whole`, but every read is recorded.
+    /// Like `Whole`, but every read is recorded.
     Recorded(Bytes, Arc<Mutex<Vec<Range<u64>>>>),
     Cold(Arc<Cold>),
 }
@@ -261,7 +261,7 @@ impl Source {
             }
         };
         let part = bytes.get(range.start as usize..range.end as usize).ok_or(io::ErrorKind::UnexpectedEof)?;
-        // Handing out the bytes themselves would need an `unsafe` promise about where they lie.
+        // A copy: lending the bytes would need `unsafe` code (`StableDeref`).
         Ok(OwnedBytes::new(part.to_vec()))
     }
 }
@@ -331,7 +331,7 @@ fn read_only() -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, "a split is only read")
 }
 
-/// One file, of which only the parts are read that tantivy asks for.
+/// One file; only the ranges that tantivy asks for are read.
 struct BundleFile {
     range: Range<u64>,
     source: Source,

@@ -1,4 +1,4 @@
-//! Bytes of a split that is read by ranges. A read of missing bytes fails, and records which ones are wanted.
+//! Bytes of a split that is read by ranges. A read of missing bytes fails and records which bytes are wanted.
 //!
 //! The caller runs a search; if that fails and some bytes [are wanted](Cold::wanted), it fetches those ranges,
 //! [supplies](Cold::supply) them and runs the search again. Each chunk is checked when it arrives.
@@ -53,7 +53,7 @@ impl Cold {
         Cold { hot, sums, length, state: Mutex::new(state) }
     }
 
-    /// Reads a range of the files; [`io::ErrorKind::WouldBlock`] if chunks are missing, which are wanted then.
+    /// Reads a range of the files. Missing chunks become wanted, and the read fails with [`io::ErrorKind::WouldBlock`].
     pub(crate) fn read(&self, range: &Range<u64>) -> io::Result<Vec<u8>> {
         if range.is_empty() {
             return Ok(Vec::new());
@@ -148,7 +148,7 @@ fn part(range: &Range<u64>, of: &Range<u64>) -> Range<usize> {
     (range.start - of.start) as usize..(range.end - of.start) as usize
 }
 
-/// Joins sorted ranges into as few reads as are worthwhile; gaps are read too where that saves a read.
+/// Joins sorted ranges into as few reads as are worthwhile; also reads gaps where that saves a request.
 pub fn joined(ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     let mut joined: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
     for range in ranges {

@@ -1,7 +1,7 @@
 //! Position at which the next page of results continues.
 //!
-//! A cursor names the last result shown, so pages published meanwhile neither repeat nor skip a result, and the time of
-//! the first page, since scores decay. It is signed, since the count of results seen bounds how deep a client may page.
+//! A cursor contains the last result shown, so newly published pages cause neither repeats nor gaps, and the time of
+//! the first page, since scores decay. It is signed, since its count of results limits how deep a client may page.
 
 use curlew_model::{Timestamp, hex, unhex};
 use hmac::{Hmac, KeyInit, Mac};
@@ -12,7 +12,7 @@ const FORM: u8 = 3;
 const NUMBERS: usize = 8;
 /// Maximum number of results that one result may overtake.
 pub(crate) const AHEAD: usize = 50;
-/// Length of the signature in bytes, which covers the query too: 128 bits cannot be guessed.
+/// Length of the signature in bytes; it covers the query too. 128 bits cannot be guessed.
 const SIGNATURE_BYTES: usize = 16;
 /// Length in bytes of the key that signs cursors.
 pub const CURSOR_KEY_BYTES: usize = 32;
@@ -35,7 +35,7 @@ impl Place {
     }
 }
 
-/// Number of pages that a query found when its first page of results was requested.
+/// Numbers of pages that a query found when its first page of results was requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) total: u64,
@@ -46,7 +46,7 @@ pub(crate) struct Counts {
 /// End of a page of results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
-    /// Number of results on this page and the ones before.
+    /// Number of results shown up to this position.
     pub(crate) seen: u64,
     /// Time at which the first page was requested.
     pub(crate) now: Timestamp,
@@ -58,7 +58,7 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// Returns the number of results on the pages before.
+    /// Returns the number of results shown up to this position.
     pub fn seen(&self) -> u64 {
         self.seen
     }

@@ -18,7 +18,7 @@ pub enum SearchError {
         /// Description of the damage.
         reason: String,
     },
-    /// The bytes are intact, but this version does not read their format: rebuild them.
+    /// The bytes are intact, but this version cannot read their format: rebuild them.
     #[error("the {what} has form {found}, which this version does not read")]
     UnknownForm {
         /// `split` or `manifest`.

@@ -1,4 +1,4 @@
-//! Pages and hosts that no search may find.
+//! Tombstones and blocked hosts, which hide pages from search.
 
 use crate::manifest::Manifest;
 use curlew_model::{PageId, Timestamp};
@@ -8,20 +8,20 @@ use std::sync::Arc;
 /// Pages and hosts that no query may find.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hidden {
-    /// Pages that are gone. Splits look up a shared set once: keep one [`Hidden`] while its manifests stay the same.
+    /// Pages that are gone. A split looks up each shared set once, so keep one [`Hidden`] until its manifests change.
     pub tombstones: Arc<BTreeSet<PageId>>,
-    /// An earlier set and the pages that have been added to it since: whoever has looked up those need not do so again.
+    /// An earlier set and the pages added since: a split that has looked up the earlier set looks up only these.
     pub since: Option<Since>,
     /// Blocked hosts, lower case, A-labels; their subdomains are hidden too.
     pub hosts: BTreeSet<String>,
 }
 
-/// An earlier set of tombstones, and what has been added to it.
+/// An earlier set of tombstones, and the pages added since.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Since {
-    /// The set, by whose address whoever has looked it up knows it.
+    /// The earlier set; splits recognize it by its address.
     pub earlier: Arc<BTreeSet<PageId>>,
-    /// The pages that have been added.
+    /// The pages added.
     pub added: Arc<[PageId]>,
 }
 
@@ -36,7 +36,7 @@ impl Hidden {
         Hidden { tombstones: Arc::new(tombstones.collect()), since: None, hosts }
     }
 
-    /// States which set of tombstones came before this one, if all of them are still among these.
+    /// Sets `since` to the difference from an earlier set, or to `None` if this set lacks some of its tombstones.
     #[must_use]
     pub fn after(self, earlier: &Arc<BTreeSet<PageId>>) -> Hidden {
         let since = earlier

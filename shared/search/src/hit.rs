@@ -88,7 +88,7 @@ fn is_zero(count: &u32) -> bool {
 /// Explanation of a score, which is the sum of the words' shares times the factors.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
-    /// Words, phrases, pairs of characters and stand-ins (`like WORD`) that are scored, with the share of each (BM25).
+    /// Words, phrases, pairs of characters and stand-ins (`like WORD`) that are scored, each with its share (BM25).
     pub words: Vec<(String, f32)>,
     /// Factor for words that are near each other.
     pub proximity: f32,

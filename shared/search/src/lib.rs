@@ -5,11 +5,10 @@
 //! bytes that it needs ([`Split::wanted`]), and the caller runs it again.
 //!
 //! A word matches in title, text or author's name, by its stem in the language of the page. Pages are ordered by BM25
-//! over one field, in which the title occurs twice (BM25F), with statistics summed over all splits. A page in another
-//! language than the query's counts for less. A page gains 10 % if it has all words, up to 30 % if neighbouring words
-//! of the query are neighbours on it, and up to 2 % for being new. Pages with the same text are shown as one: the
-//! earliest, at the rank of the best. At most two results of one site stand on a page of results where there are
-//! others.
+//! over one field, in which the title occurs twice (BM25F), with statistics summed over all splits. A page in a
+//! language other than the query's counts for less. A page gains 10 % if it has all words, up to 30 % if neighbouring
+//! words of the query are neighbours on it, and up to 2 % for being new. Pages with the same text are shown as one: the
+//! earliest, at the rank of the best. A page of results has at most two results of one site if there are others.
 
 mod analyze;
 mod bits;

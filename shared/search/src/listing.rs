@@ -4,8 +4,8 @@ use crate::cursor::AHEAD;
 use crate::rank::Candidate;
 use std::collections::HashMap;
 
-/// Maximum number of bits in which the fingerprints of copies differ: with one word in twenty changed they are within
-/// it, and of a million pairs of unrelated texts, which differ in about 31 bits, less than one is.
+/// Maximum number of bits in which the fingerprints of copies differ. Texts with one word in twenty changed stay within
+/// it; unrelated texts, which differ in about 31 bits, do so in less than one of a million pairs.
 pub const COPY_BITS: u32 = 10;
 /// Number of best pages among which copies are detected and counted.
 pub(crate) const GROUPED: usize = 1_000;
@@ -14,14 +14,14 @@ const ON_A_PAGE: usize = 2;
 
 /// Pages with the same text; usually only one.
 pub(crate) struct Group {
-    /// The page whose rank the group has: the best match, or the earliest page if results are sorted by date.
+    /// The page that gives the group its rank: the best match, or the earliest page if results are sorted by date.
     pub(crate) best: Candidate,
     /// The earliest page, which is shown.
     pub(crate) first: Candidate,
     pub(crate) size: u32,
 }
 
-/// Keeps of each page only the copy in the latest split. Returns how many were dropped, with all words and without.
+/// Keeps only the latest split's copy of each page. Returns how many were dropped, with all words and without.
 pub(crate) fn keep_newest_copies(ranked: &mut Vec<Candidate>) -> [u64; 2] {
     let mut newest: HashMap<u64, usize> = HashMap::new();
     for candidate in ranked.iter() {
@@ -37,14 +37,14 @@ pub(crate) fn keep_newest_copies(ranked: &mut Vec<Candidate>) -> [u64; 2] {
     left_out
 }
 
-/// Groups copies, in the order of rank, if `may_group` is set.
+/// Groups copies if `may_group` is set. Returns the groups in order of rank.
 pub(crate) fn groups(ranked: &[Candidate], may_group: bool, by_relevance: bool) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::with_capacity(ranked.len());
-    // Fingerprints of the groups apart from them: each page is compared with all.
+    // Fingerprints of the groups, kept separately since each page is compared with all.
     let mut prints: [Vec<(u64, usize)>; 2] = Default::default();
     let mut ranked: Vec<(usize, &Candidate)> = ranked.iter().enumerate().collect();
     if !by_relevance {
-        // The earliest first: it stands for its copies.
+        // The earliest comes first, since it represents its copies.
         ranked.reverse();
     }
     for (at, candidate) in ranked {
@@ -71,7 +71,7 @@ pub(crate) fn groups(ranked: &[Candidate], may_group: bool, by_relevance: bool) 
     groups
 }
 
-/// Returns the order in which groups are shown: by rank, at most [`ON_A_PAGE`] of one site on each `limit` results.
+/// Returns the order in which groups are shown: by rank, at most [`ON_A_PAGE`] of one site per `limit` results.
 pub(crate) fn order(groups: &[Group], mix_sites: bool, count: usize, limit: usize) -> Vec<usize> {
     let mut order: Vec<usize> = Vec::with_capacity(count.min(groups.len()));
     let mut shown = vec![false; groups.len()];

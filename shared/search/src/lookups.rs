@@ -1,5 +1,5 @@
-//! Looks words of a query up as they are spelled: beginnings of words, stand-ins for words that no page has, and the
-//! query that somebody may have meant.
+//! Looks up words of a query by their spelling: words with a given beginning, stand-ins for words that no page has, and
+//! the query that the user may have meant.
 
 use crate::analyze::{Analyzers, Mode, compared};
 use crate::error::Result;
@@ -21,16 +21,16 @@ const DOUBTED: usize = 3;
 /// Maximum number of bytes of terms that are compared with one word, over all splits: a few milliseconds.
 const STEPS: usize = 60_000;
 
-/// A word that no page has, and what it is taken for.
+/// A word that no page has, and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mended {
     pub(crate) word: String,
     pub(crate) meant: String,
-    /// The stems of words that are as much like it.
+    /// The stems of the words that are equally similar to it.
     pub(crate) stems: Vec<Stem>,
 }
 
-/// Returns the stems that begin with each beginning of a word in a query, with this beginning as typed.
+/// Returns each beginning of a word in a query, as typed, with the stems of the words that start with it.
 pub(crate) fn beginnings(
     splits: &[&Split],
     query: &Query,
@@ -47,7 +47,7 @@ pub(crate) fn beginnings(
     Ok(words.into_iter().cloned().zip(stems).collect())
 }
 
-/// Returns what unknown words are taken for, in the languages in which most words of the query are (nearly) known.
+/// Returns replacements for unknown words, in the languages in which most words of the query are (nearly) known.
 pub(crate) fn mend(
     open: &OpenSplits<'_>,
     plan: &Plan,
@@ -75,7 +75,7 @@ pub(crate) fn mend(
     Ok(mended)
 }
 
-/// Looks up each of some words, all before an error is returned, so that all missing parts become wanted at once.
+/// Looks up all words before it returns an error, so that all missing parts of splits become wanted at once.
 fn look_up_each(
     words: &[&String],
     mut look_up: impl FnMut(&str) -> Result<Vec<Spelling>>,
@@ -84,7 +84,7 @@ fn look_up_each(
     found.into_iter().map(|found| found.map(in_order)).collect()
 }
 
-/// Returns the word for one whose name has signs, such as `Disney+`.
+/// Returns a replacement without signs for a word such as `Disney+`, if it has signs.
 fn without_signs(word: &str, languages: &BTreeSet<String>, analyzers: &mut Analyzers) -> Option<Mended> {
     let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
     if bare == word || bare.is_empty() || !bare.chars().all(char::is_alphanumeric) {
@@ -98,7 +98,7 @@ fn without_signs(word: &str, languages: &BTreeSet<String>, analyzers: &mut Analy
     Some(Mended { word: word.to_owned(), meant: bare.to_owned(), stems })
 }
 
-/// Returns the languages in which the most words of a plan are known, are stop words, or are like others.
+/// Returns the languages in which the most words of a plan are known, are stop words, or resemble known words.
 fn spoken<'a>(plan: &'a Plan, statistics: &Statistics, like: &[Vec<Spelling>]) -> BTreeSet<&'a str> {
     let words = plan.languages.iter().enumerate().map(|(number, language)| {
         let rules = language.rules.as_str();
@@ -111,7 +111,7 @@ fn spoken<'a>(plan: &'a Plan, statistics: &Statistics, like: &[Vec<Spelling>]) -
     words.into_iter().filter(|(_, count)| Some(*count) == most).map(|(rules, _)| rules).collect()
 }
 
-/// Returns the query that may have been meant by an input for which [`search`] has found `found`, if it finds anything.
+/// Returns the query that the user may have meant by `text`, for which [`search`] found `found`, if it finds anything.
 pub fn suggest(
     splits: &[&Split],
     hidden: &Hidden,

@@ -37,7 +37,7 @@ pub struct Manifest {
     pub segments: BTreeSet<SegmentKey>,
     /// Every segment of this day (`2026-05-01`) and before is indexed.
     pub sealed_through: Option<String>,
-    /// Objects that are not listed, with the time at which that was noticed; readers of older manifests need them.
+    /// Objects that are no longer listed, with the time at which this was noticed; readers of older manifests use them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub retired: BTreeMap<String, Timestamp>,
 }
@@ -45,7 +45,7 @@ pub struct Manifest {
 /// A page of which a newer copy was published.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Superseded {
-    /// Generation in which that happened. A split with a lower generation is outdated for this page.
+    /// Generation that published the newer copy. A split with a lower generation is outdated for this page.
     pub generation: u64,
     /// Key of the split with the newer copy, until it is merged; empty if that split is in another year.
     pub split: String,
@@ -94,7 +94,7 @@ pub struct SplitEntry {
     /// Time at which its oldest part was published; unlike `built_at`, a merge preserves it.
     #[serde(default)]
     pub since: Timestamp,
-    /// Instant before which all tombstones have been applied: it holds no page with an older tombstone.
+    /// Instant before which all tombstones have been applied: it contains no page with an older tombstone.
     #[serde(default)]
     pub purged_at: Timestamp,
     /// Generation of the manifest that was read before it was built: it contains nothing newer.
@@ -106,7 +106,7 @@ pub struct SplitEntry {
     /// Number of bytes at its end that are enough to open it.
     #[serde(default)]
     pub tail: u64,
-    /// Properties that its pages have in common.
+    /// Bounds on the dates and hosts of its pages.
     #[serde(flatten)]
     pub bounds: Bounds,
 }
@@ -122,7 +122,7 @@ impl SplitEntry {
         crate::bundle::is_readable(self.form)
     }
 
-    /// True if this version would write it in the same format.
+    /// True if this version writes splits in the same format.
     pub fn is_current(&self) -> bool {
         self.form == crate::bundle::FORM
     }
@@ -189,12 +189,12 @@ impl Manifest {
         self.splits.iter().any(|split| split.form < crate::bundle::FORM)
     }
 
-    /// Returns the format of a split that a later version has written; this one must not change such an index.
+    /// Returns the format of a split that a later version wrote, if any; this version must not change such an index.
     pub fn later_form(&self) -> Option<u32> {
         self.splits.iter().map(|split| split.form).find(|form| *form > crate::bundle::FORM)
     }
 
-    /// Returns the [emptied](Manifest::emptied) manifest if this version cannot read all splits, or else itself.
+    /// Returns the [emptied](Manifest::emptied) manifest if this version cannot read all splits, or else a copy.
     pub fn begun_anew(&self) -> Manifest {
         if self.splits.iter().all(SplitEntry::is_readable) { self.clone() } else { self.emptied() }
     }
@@ -245,8 +245,9 @@ impl Manifest {
         }))
     }
 
-    /// Adds one split as [`Manifest::with_split`]; `revised` names those of its pages that replace an older copy.
-    /// Stale, too, if a newer copy of one was published after the manifest that the split is based on.
+    /// Adds one split like [`Manifest::with_split`]; `revised` lists those of its pages that replace an older copy.
+    /// Also fails with [`SearchError::Stale`] if a newer copy of one was published after the manifest that the split is
+    /// based on.
     pub fn with_revisions(
         &self,
         entry: SplitEntry,
@@ -325,8 +326,8 @@ impl Manifest {
         self.expiries.values().copied().filter(|at| *at > now).min()
     }
 
-    /// Replaces splits by the one that they were merged into, if anything was left, and retires them at `now`.
-    /// Tombstones of `dropped` pages go. Fails with [`SearchError::Stale`] if one of the splits is no longer listed.
+    /// Replaces splits with the one that they were merged into, if anything was left, and retires them at `now`.
+    /// Removes the tombstones of `dropped` pages. Fails with [`SearchError::Stale`] if a split is no longer listed.
     pub fn replaced(
         &self,
         merged: &[String],
@@ -351,7 +352,7 @@ impl Manifest {
         }))
     }
 
-    /// Records that a split holds no page that had a tombstone before `at`.
+    /// Records that a split contains no page that had a tombstone before `at`.
     pub fn with_purged(&self, key: &str, at: Timestamp) -> Manifest {
         self.changed(|next| {
             for split in next.splits.iter_mut().filter(|split| split.key == key) {
@@ -361,7 +362,7 @@ impl Manifest {
         })
     }
 
-    /// Retires objects that are not listed, and drops those retired before `until`; their keys may be deleted.
+    /// Retires objects that are not listed, and drops and returns those retired before `until`, which may be deleted.
     pub fn swept(&self, there: &[String], now: Timestamp, until: Timestamp) -> (Manifest, Vec<String>) {
         let listed: BTreeSet<&str> = self.splits.iter().map(|split| split.key.as_str()).collect();
         let is_over = |key: &&String| self.retired.get(*key).is_some_and(|at| *at < until);

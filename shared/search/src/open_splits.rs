@@ -1,7 +1,7 @@
-//! The open splits that a search runs over: what it reads of them, one request after the other.
+//! The open splits of a search, and the requests that read them.
 //!
-//! Statistics are summed over all splits before anything is ranked. A request that lacks bytes fails with
-//! [`SearchError::is_not_here`] once everything that it needs is wanted.
+//! Statistics are summed over all splits before anything is ranked. A request that lacks bytes marks everything that it
+//! needs as wanted, and fails with [`SearchError::is_not_here`].
 
 use crate::error::{Result, SearchError};
 use crate::hidden::Hidden;
@@ -22,19 +22,19 @@ pub(crate) struct Ranked {
     pub(crate) total: u64,
     pub(crate) partial: u64,
     pub(crate) is_cut: bool,
-    /// Best of all candidates in order, each with its score if it is among the best hundred.
+    /// Best of all candidates in order, each with its score including proximity.
     pub(crate) head: Vec<(Candidate, Score)>,
     pub(crate) best: Vec<Candidate>,
 }
 
-/// Splits that are open in this process, and the pages that no query may find. A split's number is its place.
+/// Splits that are open in this process, and the pages that no query may find. The number of a split is its index.
 pub(crate) struct OpenSplits<'a> {
     pub(crate) splits: Vec<&'a Split>,
     pub(crate) hidden: &'a Hidden,
 }
 
 impl<'a> OpenSplits<'a> {
-    /// Opens these splits for a search; those without pages are left out.
+    /// Prepares splits for a search; leaves out those without pages.
     pub(crate) fn new(splits: &[&'a Split], hidden: &'a Hidden) -> OpenSplits<'a> {
         OpenSplits { splits: splits.iter().copied().filter(|split| split.docs() > 0).collect(), hidden }
     }
@@ -45,7 +45,7 @@ impl<'a> OpenSplits<'a> {
 
     /// Counts the pages that have each of some terms of a plan that is about to be ranked.
     pub(crate) fn count(&self, terms: &[String], plan: &Plan) -> Result<Statistics> {
-        // Before its terms are counted, nobody knows how long their lists are, and whether they are to be read.
+        // Only counts tell how long the terms' lists are, and whether to read them: the lists do not become wanted yet.
         let counted = Statistics::gather(&self.splits, terms);
         counted.inspect_err(|_| self.want(|split| plan.look_up(split)))
     }
@@ -67,14 +67,14 @@ impl<'a> OpenSplits<'a> {
             all.best.extend(found.best);
         }
         all.is_cut |= keep_best(&mut all.best, selection.keep);
-        // Only the best gain by their words' being near each other.
+        // Only the scores of the best pages are raised by proximity.
         keep_best(&mut head, selection.head);
         let factors = proximity::factors(|number| self.splits.get(number).copied(), plan, &head)?;
         all.head = head.iter().zip(factors).map(|(page, factor)| (*page, page.times(factor).score)).collect();
         Ok(all)
     }
 
-    /// Returns the records of some pages; all are read before an error is returned, so that all become wanted at once.
+    /// Returns the records of pages. Reads all of them before it returns an error, so that all become wanted at once.
     pub(crate) fn records(&self, pages: &[Address], plan: &Plan) -> Result<Vec<Record>> {
         let no_split = || SearchError::damaged_split("it is not among the open ones");
         let read = |(number, doc): &Address| self.splits.get(*number).ok_or_else(no_split)?.record(*doc);

@@ -8,7 +8,7 @@ pub(crate) enum Piece {
     Word { span: Range<usize>, apostrophes: bool },
     /// Run of characters of scripts without word separators.
     Run(Range<usize>),
-    /// An emoji with what changes its look, or a flag.
+    /// An emoji with its modifiers, or a flag.
     Emoji(Range<usize>),
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn has_words(text: &str) -> bool {
     Pieces::new(text).next().is_some()
 }
 
-/// True for signs that divide words of a query which are looked for each by itself: `input/output`, `rust^3`.
+/// True for signs that divide a query's text into words that are searched separately: `input/output`, `rust^3`.
 pub(crate) fn is_divider(c: char) -> bool {
     matches!(
         c,
@@ -81,12 +81,12 @@ pub(crate) fn is_divider(c: char) -> bool {
     )
 }
 
-/// Maximum number of words that are written as one: `U.S.S.R.`
+/// Maximum number of words that signs join into one: `U.S.S.R.`
 const MAX_JOINED: usize = 4;
 
-/// Returns the ends of the words that are joined with one by a sign without spaces, as in `Wi-Fi` and `Node.js`, each
-/// with the number of words up to there: of the next one and, unless these are too many, of the last one. A number is
-/// joined with a group of three digits, and with a unit behind a space: `2,499` and `10 km`.
+/// Returns the ends of the words that signs join to `first`, as in `Wi-Fi` and `Node.js`, each with the number of words
+/// up to it: the end of the next word and, if at most [`MAX_JOINED`] words are joined, of the last one. A number is
+/// joined with a group of three digits, and with a unit after a space: `2,499` and `10 km`.
 pub(crate) fn joined(text: &str, first: &Range<usize>) -> Vec<(usize, usize)> {
     let mut ends = Vec::new();
     let mut last = next_joined(text, first);
@@ -94,14 +94,14 @@ pub(crate) fn joined(text: &str, first: &Range<usize>) -> Vec<(usize, usize)> {
         ends.push((word.end, ends.len() + 2));
         last = next_joined(text, &word);
     }
-    // Longer ones are compounds of the moment.
+    // Longer chains are ad-hoc compounds.
     let whole = ends.last().filter(|(_, words)| (3..=MAX_JOINED).contains(words)).copied();
     ends.truncate(1);
     ends.extend(whole);
     ends
 }
 
-/// Returns the word as which a text is indexed whole, since signs join its words; `None` if they do not.
+/// Returns the single word as which a text is indexed if signs join all of its words; `None` if they do not.
 pub(crate) fn joined_word(text: &str) -> Option<String> {
     let Some(Piece::Word { span, apostrophes: false }) = Pieces::new(text).next() else { return None };
     let (end, _) = joined(text, &span).pop()?;
@@ -144,7 +144,7 @@ pub(crate) fn with_signs(text: &str, word: &Range<usize>) -> Option<Range<usize>
     let (before, after) = (&text[..word.start], &text[word.end..]);
     let rest = after.trim_start_matches(['+', '#', '＋', '＃']);
     let signs = after.len() - rest.len();
-    // One sign before another word stands between the two: `a+b`.
+    // A single sign between two words belongs to neither: `a+b`.
     let is_last = !rest.starts_with(begins_word) || after[..signs].chars().count() > 1;
     let end = if is_last { word.end + signs } else { word.end };
     let begins = before.strip_suffix('.').filter(|before| {
@@ -161,7 +161,7 @@ fn begins_word(c: char) -> bool {
     c.is_alphanumeric() && !is_unparted(c) && !is_apostrophe(c)
 }
 
-/// True for letters and digits of words, and for what may stand among them.
+/// True for letters and digits of words, and for combining marks and invisible characters within them.
 pub(crate) fn continues_word(c: char) -> bool {
     begins_word(c) || (!is_unparted(c) && (is_combining_mark(c) || is_invisible(c)))
 }
@@ -205,7 +205,7 @@ fn is_flag_letter(c: char) -> bool {
     matches!(c, '\u{1f1e6}'..='\u{1f1ff}')
 }
 
-/// True for what changes the look of the emoji before it: variation selectors and colours of skin.
+/// True for modifiers of the emoji before them: variation selectors and skin tones.
 pub(crate) fn is_look(c: char) -> bool {
     matches!(c, '\u{fe0e}' | '\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}')
 }

@@ -1,4 +1,4 @@
-//! Translates a query for an index: words and phrases in the forms of each language, and those a page must have.
+//! Translates a query into terms of the index: words and phrases in each language's forms, and the required ones.
 
 mod forms;
 
@@ -21,7 +21,7 @@ use tantivy::query::{DisjunctionMaxQuery, EnableScoring, PhraseQuery, Query as _
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{BitSet, Term};
 
-/// Minimum number of stop words in a query that counts as a sentence; the next constant is the minimum of other words.
+/// Minimum number of stop words in a query that counts as a sentence; the next constant is that of other words.
 const SENTENCE_STOP_WORDS: usize = 2;
 const SENTENCE_WORDS: usize = 3;
 
@@ -36,7 +36,7 @@ pub(crate) struct Plan {
     unwanted: Vec<Unit>,
     filters: Vec<Filter>,
     left_out: Vec<Filter>,
-    /// Words and phrases of which at least a part is not looked for, as typed.
+    /// Words and phrases of which at least a part is not searched, as typed.
     pub(crate) too_common: Vec<String>,
     without_positions: BTreeSet<String>,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Language {
     pub(crate) own_stop_words: Bits,
 }
 
-/// A word or a phrase as it was typed. A run of a script without spaces is one, though its pairs are units each.
+/// A word or a phrase as typed. A run of a script without spaces is one of them, although each of its pairs is a unit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Typed {
     pub(crate) text: String,
@@ -62,7 +62,7 @@ pub(crate) struct Typed {
 pub(crate) struct Unit {
     /// Text as typed, or a pair of characters of it.
     pub(crate) text: String,
-    /// Number of times that it was typed: so many times it counts.
+    /// Number of times that it was typed, by which its weight is multiplied.
     pub(crate) times: u32,
     pub(crate) written: Vec<Written>,
 }
@@ -76,9 +76,9 @@ impl Unit {
 pub(crate) enum Written {
     /// No form: a stop word, or nothing that can be searched for.
     Not,
-    /// One or two forms of a word: its stem, and the stem of the word without accents.
+    /// Forms of a word, such as its stem, and the stem of the word without accents.
     Word(Vec<Term>),
-    /// As `Word`, for a phrase: terms and their positions.
+    /// Forms of a phrase: terms and their positions.
     Phrase(Vec<Vec<(usize, Term)>>),
 }
 
@@ -97,7 +97,7 @@ impl Written {
         self.terms().filter_map(text_of).any(|text| statistics.pages_with(text).is_some_and(|pages| pages > 0))
     }
 
-    /// Removes the terms that are not read. What is left of a phrase with one word is that word.
+    /// Removes the terms that are not read. A phrase with only one word left becomes that word.
     fn leave_unread(&mut self, unread: &Unread) {
         let is_in = |texts: &BTreeSet<String>, term: &Term| text_of(term).is_some_and(|text| texts.contains(text));
         match self {
@@ -119,7 +119,7 @@ impl Written {
         }
     }
 
-    /// Returns the engine's query for a phrase: the better one of its forms.
+    /// Returns the engine's query for a phrase, which scores the best of its forms.
     pub(crate) fn phrase_query(phrases: &[Vec<(usize, Term)>]) -> DisjunctionMaxQuery {
         let phrase = |terms: &Vec<(usize, Term)>| match terms.as_slice() {
             // A spelling as one word.
@@ -165,8 +165,8 @@ impl Plan {
         let mut words = Words { fields, languages: &languages, analyzers };
         let (wanted, typed) = parts(&query.wanted);
         let own_stop_words: Vec<Bits> = languages.iter().map(|language| words.stop_words(&wanted, language)).collect();
-        // For a page of unknown language, or of one without a list, the stop words of every language here count as stop
-        // words; for other pages those of their own, and of a language that makes the query a sentence.
+        // For a page of unknown language, or of one without rules, the stop words of all languages here count as stop
+        // words; for other pages those of the page's language, and of languages in which the query is a sentence.
         let is_sentence_in = |stop_words: &&Bits| {
             let stop_words = stop_words.count();
             stop_words >= SENTENCE_STOP_WORDS && wanted.len() - stop_words >= SENTENCE_WORDS
@@ -208,7 +208,7 @@ impl Plan {
         self.languages.iter().fold(Bits::default(), |all, language| all | language.stop_words)
     }
 
-    /// Returns the required words that a page lacks, by the units that it has. Most pairs of a run count as the run.
+    /// Returns the required words that a page lacks, given the units that it has. Most pairs of a run count as the run.
     pub(crate) fn lacked(&self, language: u8, has: Bits) -> impl Iterator<Item = &Typed> {
         let required = self.languages.get(usize::from(language)).map(|language| language.required).unwrap_or_default();
         let lacks = move |word: &&Typed| {
@@ -218,7 +218,7 @@ impl Plan {
         self.typed.iter().filter(lacks)
     }
 
-    /// Adds to the beginning of a word the stems that begin with it.
+    /// Adds the stems that start with a beginning of a word (`tid*`) to its units.
     pub(crate) fn spell_out(&mut self, word: &str, stems: &[Stem], fields: &Fields) {
         for unit in self.units.iter_mut().chain(&mut self.unwanted).filter(|unit| unit.text == word) {
             for (written, language) in unit.written.iter_mut().zip(&self.languages) {
@@ -248,7 +248,7 @@ impl Plan {
         self.units.iter().enumerate().any(|(bit, unit)| has.contains(bit) && unit.text == name)
     }
 
-    /// Leaves out what is not read: words, and words of phrases, in whose places any word may stand then.
+    /// Leaves out words that are not read. In phrases, any word matches in their places.
     pub(crate) fn leave_unread(&mut self, unread: &Unread) {
         if unread.is_empty() {
             return;
@@ -266,7 +266,7 @@ impl Plan {
             self.strict = self.strict - gone;
         }
         self.unwanted.retain(|unit| {
-            // Fewer words of a phrase would leave out more pages.
+            // With fewer words, an excluded phrase would exclude more pages.
             let is_unread = unit.written.iter().any(|written| {
                 let is_phrase = matches!(written, Written::Phrase(_));
                 let mut texts = written.terms().filter_map(text_of);
@@ -280,13 +280,13 @@ impl Plan {
         self.without_positions.clone_from(&unread.positions);
     }
 
-    /// True if the positions of a term are read: in phrases, and of words that are scored beside others.
+    /// True if the positions of a term are read: those of phrases, and of scored words if there are several units.
     pub(crate) fn reads_positions(&self, written: &Written, is_scored: bool, term: &Term) -> bool {
         let are_needed = matches!(written, Written::Phrase(_)) || (is_scored && self.units.len() > 1);
         are_needed && text_of(term).is_none_or(|text| !self.without_positions.contains(text))
     }
 
-    /// Returns the words and phrases that are looked for in titles and texts, with true for those that are scored.
+    /// Returns the words and phrases that are searched for in titles and texts, with true for those that are scored.
     fn written(&self) -> impl Iterator<Item = (&Written, bool)> {
         let scored = self.units.iter().flat_map(|unit| &unit.written).map(|written| (written, true));
         scored.chain(self.unwanted.iter().flat_map(|unit| &unit.written).map(|written| (written, false)))
@@ -304,7 +304,7 @@ impl Plan {
         reads
     }
 
-    /// Returns the words of which pages in several languages have stems, as they are compared.
+    /// Returns the words whose stems occur on pages in several languages, in the form of [`compared`].
     pub(crate) fn ambiguous_words(&self, statistics: &Statistics) -> BTreeSet<String> {
         let is_ambiguous = |unit: &&Unit| {
             let written = unit.written.iter().zip(&self.languages).filter(|(_, language)| !language.rules.is_empty());
@@ -328,7 +328,7 @@ impl Plan {
         self.filters.iter().chain(&self.left_out).flat_map(|filter| &filter.0)
     }
 
-    /// Looks the query's terms up in a split, so that missing bytes become wanted.
+    /// Looks up the query's terms in a split, so that missing bytes become wanted.
     pub(crate) fn look_up(&self, split: &Split) {
         let terms = self.written().map(|(written, _)| written).chain(self.filters()).flat_map(Written::terms);
         for term in terms.filter(|term| split.has(term.field())) {
@@ -366,7 +366,7 @@ fn terms_of(stems: &[Stem], language: &Language, fields: &Fields) -> Vec<Term> {
     stems.map(|stem| Term::from_field_text(fields.body, &stem.text())).collect()
 }
 
-/// Returns the name of what stands in for a word.
+/// Returns the name of the unit that stands in for a word.
 fn like(word: &str) -> String {
     format!("like {word}")
 }
@@ -393,13 +393,13 @@ pub(crate) struct Stem {
 }
 
 impl Stem {
-    /// Returns the text of its term among the words of titles and texts.
+    /// Returns the text of the stem's term in the field of titles and texts.
     pub(crate) fn text(&self) -> String {
         term_text(&self.form, &self.rules)
     }
 }
 
-/// Returns the rules by which words are stemmed: of the requested languages, or all that are `there`; and no rules.
+/// Returns the rules by which words are stemmed: those of the languages in `there` that the query allows, and none.
 pub(crate) fn languages<'a>(there: impl IntoIterator<Item = &'a String>, query: &Query) -> BTreeSet<String> {
     let (only, except) = (&query.only.languages, &query.except.languages);
     let is_asked = |language: &&String| (only.is_empty() || only.contains(*language)) && !except.contains(*language);
@@ -412,7 +412,7 @@ struct Wanted {
     times: u32,
 }
 
-/// Returns the distinct words and phrases to search for, and those typed; a run is its pairs, `in/out` two words.
+/// Returns the distinct words and phrases to search for, and those typed. A run becomes pairs, `in/out` two words.
 fn parts(clauses: &[Clause]) -> (Vec<Wanted>, Vec<Typed>) {
     let (mut wanted, mut typed): (Vec<Wanted>, Vec<Typed>) = Default::default();
     let mut known: HashMap<(String, bool), usize> = HashMap::new();
@@ -437,7 +437,7 @@ fn parts(clauses: &[Clause]) -> (Vec<Wanted>, Vec<Typed>) {
     (wanted, typed)
 }
 
-/// Divides a word, unless it is a phrase, where a script with spaces meets one without; true comes with the latter.
+/// Divides a word, but not a phrase, where scripts with and without spaces meet; the flag is true for the latter.
 fn by_script(word: &str, is_phrase: bool) -> impl Iterator<Item = (&str, bool)> {
     let mut rest = word;
     std::iter::from_fn(move || {
@@ -466,7 +466,7 @@ impl Words<'_> {
         languages.map(|rules| written(field, forms_in(self.analyzers, rules, text), rules)).collect()
     }
 
-    /// Adds to words the forms of what they are with a neighbour, where the two may be written as one.
+    /// Adds to each word the forms of the single word that it and a neighbour may be written as.
     fn join(&mut self, units: &mut [Unit], joined: &BTreeMap<String, BTreeSet<String>>) {
         for unit in units {
             for whole in joined.get(&unit.text.to_lowercase()).into_iter().flatten() {
@@ -480,7 +480,7 @@ impl Words<'_> {
         }
     }
 
-    /// Returns the filters that are given. Of authors, sites and languages one has to match, of the others each.
+    /// Returns one filter each for authors, sites and languages, which any value passes, and one per title and label.
     fn filters(&mut self, given: &Filters) -> Vec<Filter> {
         let Fields { host, language, label, title, author, .. } = *self.fields;
         let exact = |field: Field, texts: &mut dyn Iterator<Item = &String>| {
@@ -503,7 +503,7 @@ impl Words<'_> {
     }
 }
 
-/// Number of times that a word counts in one phrase: each time its positions on each page are read.
+/// Maximum number of occurrences of a word that count in a phrase: each one reads the word's positions again.
 const SAME_IN_PHRASE: usize = 4;
 
 fn written(field: Field, forms: BTreeSet<Phrasing>, rules: &str) -> Written {

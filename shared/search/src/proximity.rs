@@ -13,13 +13,13 @@ use tantivy::schema::IndexRecordOption;
 const GAIN: f32 = 0.3;
 /// Maximum distance of two words that still counts as near, in words.
 const FAR: u32 = 10;
-/// Maximum occurrences of a word on a page. Pages with more are skipped: they are long, or made to be found.
+/// Maximum occurrences of a word on a page. Pages with more are skipped: they are very long, or spam.
 const MOST: u32 = 2_000;
 
 /// Positions of a word on a page, keyed by the index of the candidate and the bit of the word.
 type Positions = HashMap<(usize, usize), Vec<u32>>;
 
-/// Returns for each candidate the factor by which its score grows; `split` gives the split of a number.
+/// Returns the factor for the score of each candidate; `split` returns the split with a number.
 pub(crate) fn factors<'a>(
     split: impl Fn(usize) -> Option<&'a Split>,
     plan: &Plan,

@@ -15,12 +15,12 @@ use std::str::FromStr;
 /// Maximum number of typed characters that a message repeats.
 const MAX_SHOWN_CHARS: usize = 60;
 
-/// Minimum length of the beginning of a word that is looked for, in characters: shorter ones begin too many words.
+/// Minimum length of the beginning of a word in a query, in characters: too many words share a shorter one.
 const MIN_BEGINNING: usize = 3;
 /// Sign after the beginning of a word.
 pub(crate) const BEGINNING: char = '*';
 
-/// Signs behind a word that do not belong to it.
+/// Signs after a word that do not belong to it.
 const SENTENCE_SIGNS: [char; 11] = [',', ';', ':', '.', '!', '?', ')', ']', '…', '、', '。'];
 
 /// Minimum length in letters of a name that is taken for the name of a filter.
@@ -28,10 +28,10 @@ const MIN_FILTER_NAME: usize = 2;
 
 /// A parsed query.
 ///
-/// Words are looked up in the title, the text and the author's name. A phrase, and a word after a `+`, is required. Of
-/// several `author:`, `site:` or `lang:` one has to match; of `title:`, `tag:` and `in:` each. The value of an operator
-/// may be quoted. A day is taken in UTC: `after:` includes it, `before:` ends at its beginning. A `-`, or a `NOT`
-/// between other parts, excludes matching pages. Anything that is not an operator is a word, such as `12:30`.
+/// Words are looked up in the title, the text and the author's name. Phrases, and words after a `+`, are required. At
+/// least one of several `author:`, `site:` or `lang:` has to match, and every `title:`, `tag:` and `in:`. The value of
+/// an operator may be quoted. Days are in UTC: `after:` includes its day, `before:` ends at the beginning of its day. A
+/// `-`, or a `NOT` between other parts, excludes matching pages. Anything that is not an operator is a word: `12:30`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// Words and phrases that a page should have, or must have.
@@ -42,7 +42,7 @@ pub struct Query {
     pub only: Filters,
     /// Filters whose pages are excluded.
     pub except: Filters,
-    /// Pages of which a page must be one, unless this is empty.
+    /// Pages to which the results are limited, unless this is empty.
     pub pages: BTreeSet<PageId>,
     /// Upper bound of the date, exclusive.
     pub before: Option<Timestamp>,
@@ -136,9 +136,9 @@ struct QueryReader {
 }
 
 impl QueryReader {
-    /// Takes `AND`, `OR` or `NOT`, if it has something before it; returns false if it is a word.
+    /// Reads `AND`, `OR` or `NOT` after another part; returns false if the piece is a word.
     fn take_boolean(&mut self, piece: &QueryPart<'_>) -> bool {
-        // An order has no place in the query: it is put in front of one that has none.
+        // `sort:` does not count as another part, since it may be put in front of any query.
         let is_boolean = piece.is_boolean() && (!self.query.wanted.is_empty() || self.unsorted() != Query::default());
         if is_boolean {
             let is_not = piece.text == NOT;
@@ -207,7 +207,7 @@ impl QueryReader {
     }
 
     fn take_words(&mut self, piece: &QueryPart<'_>) {
-        // A part without letters, digits and emoji cannot be found, so it is not searched for.
+        // A part without letters, digits or emoji cannot be found, so it is not searched for.
         if has_words(piece.text) {
             let clauses = if piece.negated { &mut self.query.unwanted } else { &mut self.query.wanted };
             let text = match piece.quoted {

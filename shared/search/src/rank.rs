@@ -31,13 +31,13 @@ const FRESHNESS_GAIN: f64 = 0.02;
 /// Time after which half of that gain is left.
 const FRESHNESS_HALF_LIFE: Millis = Millis::from_days(30);
 
-/// Share of the pages in a language that a stop word of it counts as being on.
+/// Assumed share of the pages in a language that contain a given stop word of that language.
 const STOP_WORD_RATE: f32 = 0.5;
-/// Number of pages of a language that tell little about how usual a word is in it.
+/// Added to the number of a language's pages, so that few pages say little about how common a word is in it.
 const FEW_PAGES: f32 = 20.0;
-/// Ratio up to which a word may be rarer in a language than in another and still be as usual there.
+/// Ratio by which a word may be rarer in one language than in another and still count as equally common.
 const USUAL_RATIO: f32 = 4.0;
-/// Minimum ratio of the shares of pages in two languages that have a word.
+/// Lower bound for the ratio of the shares of pages that have a word in two languages.
 const LEAST_RATIO: f32 = 0.02;
 
 #[derive(Debug, Default)]
@@ -108,7 +108,7 @@ impl Candidate {
 /// Pages of a split that a query selects, and the number of them that is kept.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Selection {
-    /// True if pages count that have only some of the words.
+    /// True if pages with only some of the words count.
     pub(crate) partial: bool,
     pub(crate) sort: Sort,
     /// Range of dates, in milliseconds.
@@ -231,7 +231,7 @@ pub(crate) fn rank(
     if plan.units.is_empty() {
         (0..split.max_doc()).for_each(|doc| ranking.look(Tally { doc, ..Tally::default() }, true));
     }
-    // Stop words alone find no page, unless the query is made of them.
+    // Stop words alone find no page, unless the query consists of them.
     let telling = (0..plan.units.len()).collect::<Bits>() - plan.stop_words();
     for tally in tallies.all {
         let has_strict = tally.has & plan.strict == plan.strict;
@@ -267,7 +267,7 @@ impl Ranking<'_> {
         }
         *if has_all { &mut self.found.total } else { &mut self.found.partial } += 1;
         let score = tally.score * completeness(has_all);
-        // Most pages would not be among the best even if they were of today.
+        // Most pages would not be among the best even if they were published today.
         let most = Score::new(score * (1.0 + FRESHNESS_GAIN) as f32);
         if self.selection.sort == Sort::Relevance && !self.takes((i64::from(most.0), i64::MAX)) {
             return;
@@ -309,7 +309,7 @@ impl Ranking<'_> {
 
 struct Best {
     most: usize,
-    /// Heap with the worst of them on top.
+    /// Heap with the worst candidate on top.
     heap: BinaryHeap<Reverse<Candidate>>,
 }
 
@@ -351,11 +351,11 @@ pub(crate) fn completeness(has_all: bool) -> f32 {
 /// Weights that statistics give to the words of a plan.
 pub(crate) struct Corpus<'a> {
     statistics: &'a Statistics,
-    /// Maximum that each unit can add to the score of a page in each language; of a phrase, the factor of its score.
+    /// Maximum that each unit can add to the score of a page in each language; for a phrase, the factor of its score.
     weights: Vec<Vec<f32>>,
-    /// True for each unit that some page may have; unknown for a phrase until it is read, and then true.
+    /// True for each unit that some page may have; always true for phrases, which are not counted before they are read.
     pub(crate) is_known: Vec<bool>,
-    /// Effect of a page's length on its score, by the code of the length.
+    /// Effect of a page's length on its score, indexed by the engine's code of the length.
     norms: [f32; 256],
 }
 
@@ -367,7 +367,7 @@ impl<'a> Corpus<'a> {
             let length = tantivy::fieldnorm::FieldNormReader::id_to_fieldnorm(id) as f32;
             *norm = K1 * (1.0 - B + B * length / mean.max(1.0));
         }
-        // A page has one language, so pages of two languages are distinct.
+        // A page has one language, so the counts of different languages can be summed.
         let rows: Vec<Vec<u64>> = plan.units.iter().map(|unit| corpus.pages_by_language(unit)).collect();
         let fits = corpus.fits(plan, &rows);
         for (unit, pages) in plan.units.iter().zip(&rows) {
@@ -384,13 +384,13 @@ impl<'a> Corpus<'a> {
         corpus
     }
 
-    /// Returns the number of pages in each of a plan's languages that have a unit; of a phrase, one of its words.
+    /// Returns the number of pages in each language that have a unit; of several terms, the most frequent one counts.
     fn pages_by_language(&self, unit: &Unit) -> Vec<u64> {
         let pages = |written: &Written| written.terms().map(|term| self.pages_with(term)).max().unwrap_or_default();
         unit.written.iter().map(pages).collect()
     }
 
-    /// Returns a factor for the pages in each language, smaller the rarer the query's words are in it; 1 if unknown.
+    /// Returns a factor for the pages in each language, smaller if the query's words are rarer in it; 1 if unknown.
     fn fits(&self, plan: &Plan, rows: &[Vec<u64>]) -> Vec<f32> {
         let mut sums = vec![0.0_f32; plan.languages.len()];
         for (bit, pages) in rows.iter().enumerate() {
@@ -398,7 +398,7 @@ impl<'a> Corpus<'a> {
             let rate = |(language, pages): (&Language, &u64)| match language.rules.as_str() {
                 "" => 0.0,
                 _ if language.own_stop_words.contains(bit) => STOP_WORD_RATE,
-                // Its pages have another word, whose stem is the same.
+                // Pages in this language have a different word with the same stem.
                 rules if self.statistics.is_foreign(&typed, rules) => 0.0,
                 rules => *pages as f32 / (self.statistics.pages_in(rules) as f32 + FEW_PAGES),
             };
@@ -409,7 +409,7 @@ impl<'a> Corpus<'a> {
         }
         let best = sums.iter().copied().fold(f32::MIN, f32::max);
         let fits = plan.languages.iter().zip(sums);
-        // The square root of the mean ratio.
+        // The square root of the geometric mean of the ratios.
         fits.map(|(language, sum)| if language.rules.is_empty() { 1.0 } else { ((sum - best) / 2.0).exp() }).collect()
     }
 

@@ -32,13 +32,13 @@ const HEAD: usize = 100;
 pub struct Request {
     /// The query.
     pub query: Query,
-    /// Scope of the answer. Results that are sorted by date have all words in any case.
+    /// Scope of the answer. Results that are sorted by date always have all words.
     pub scope: Scope,
     /// Maximum number of hits.
     pub limit: usize,
     /// Number of better hits to skip.
     pub offset: usize,
-    /// End of an earlier page of the same query, after which results continue; its time goes into `now`.
+    /// End of an earlier page of the same query, after which results continue; set `now` to its time.
     pub after: Option<Cursor>,
     /// Current time; pages that expired before it are not found.
     pub now: Timestamp,
@@ -46,7 +46,7 @@ pub struct Request {
     pub explain: bool,
     /// True to return the whole record of each hit.
     pub with_records: bool,
-    /// Bounds of what is read of the index.
+    /// Limits on what is read of the index.
     pub budget: ReadBudget,
 }
 
@@ -84,14 +84,14 @@ pub struct Results {
     pub next: Option<Cursor>,
     /// Words of the query that no page has, as typed.
     pub unknown: Vec<String>,
-    /// Words and phrases, as typed, of which a part was not looked for, since it is beyond [`Request::budget`].
+    /// Words and phrases, as typed, of which a part was not searched, since it is beyond [`Request::budget`].
     pub too_common: Vec<String>,
-    /// What the unknown words that were looked up are taken for.
+    /// Replacements for the unknown words that were looked up.
     pub(crate) mended: Vec<Mended>,
 }
 
-/// Answers a request. Of equal hits the newer one comes first, then the one with the smaller id. Bytes that a split
-/// lacks are wanted after the error [`is_not_here`](crate::SearchError::is_not_here).
+/// Answers a request. Of equal hits the newer one comes first, then the one with the smaller id. If splits lack bytes,
+/// these become wanted, and the search fails with [`is_not_here`](crate::SearchError::is_not_here).
 pub fn search(splits: &[&Split], hidden: &Hidden, request: &Request) -> Result<Results> {
     let open = OpenSplits::new(splits, hidden);
     if open.splits.is_empty() {
@@ -140,7 +140,7 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: &Request) -> Result<R
     let place = match shown.is_empty() || depth >= room {
         true => None,
         false if is_more => Some(place_after(&groups, &order, &earlier)),
-        // Everything ranked is shown, as copies of a few pages.
+        // All ranked pages are shown already, as copies of a few.
         false => ranked.last().filter(|_| found.is_cut).map(|last| (last.place(), Vec::new())),
     };
     let seen = (seen + depth) as u64;
@@ -171,7 +171,7 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: &Request) -> Result<R
     Ok(Results { total, partial, copies, hits, more_of, next, unknown, too_common, mended })
 }
 
-/// The plan of a query, and what was looked up for it.
+/// The plan of a query, and the results of the look-ups for it.
 struct Prepared {
     plan: Plan,
     statistics: Statistics,
@@ -180,7 +180,7 @@ struct Prepared {
     mended: Vec<Mended>,
 }
 
-/// Plans a query: with the words that begin like a word of it, with others in place of unknown ones, and within budget.
+/// Plans a query within its budget: completes beginnings of words, and adds stand-ins for unknown words.
 fn prepare(open: &OpenSplits<'_>, request: &Request, partial: bool, analyzers: &mut Analyzers) -> Result<Prepared> {
     let (query, fields) = (&request.query, schema().1);
     let beginnings = beginnings(&open.splits, query, analyzers)?;
@@ -198,7 +198,7 @@ fn prepare(open: &OpenSplits<'_>, request: &Request, partial: bool, analyzers: &
     if partial && !mended.is_empty() && unknown.iter().all(|word| (plan.strict & word.units).is_empty()) {
         mended.iter().for_each(|mended| plan.stand_in(&mended.word, &mended.stems, &fields));
         count(open, &plan, &mut statistics)?;
-        // A word without its signs may be in no page either.
+        // A word without its signs may be on no page either.
         let is_known = |stem: &Stem| statistics.pages_with(&stem.text()).is_none_or(|pages| pages > 0);
         mended.retain(|mended| mended.stems.iter().any(is_known));
     }
@@ -207,7 +207,7 @@ fn prepare(open: &OpenSplits<'_>, request: &Request, partial: bool, analyzers: &
     Ok(Prepared { plan, statistics, unknown: unknown.into_iter().map(|word| word.text).collect(), mended })
 }
 
-/// Returns the words of the query that no page has any part of.
+/// Returns the words of the query of which no page has any part.
 fn unknown(plan: &Plan, corpus: &Corpus<'_>) -> Vec<Typed> {
     let known = bits(corpus.is_known.iter().copied()) | plan.stop_words();
     plan.typed.iter().filter(|word| (word.units & known).is_empty()).cloned().collect()
@@ -217,7 +217,7 @@ fn unknown(plan: &Plan, corpus: &Corpus<'_>) -> Vec<Typed> {
 fn count(open: &OpenSplits<'_>, plan: &Plan, statistics: &mut Statistics) -> Result<()> {
     let terms: Vec<String> = plan.reads().into_keys().filter(|term| statistics.pages_with(term).is_none()).collect();
     if !terms.is_empty() {
-        // Each count has the number of pages anew.
+        // Each count includes the total numbers of pages again, so only terms are carried over.
         *statistics = open.count(&terms, plan)?.with_terms_of(std::mem::take(statistics));
     }
     Ok(())
@@ -225,7 +225,7 @@ fn count(open: &OpenSplits<'_>, plan: &Plan, statistics: &mut Statistics) -> Res
 
 /// Returns the best pages in order, without outdated copies, and the number of those copies.
 fn in_order(found: &Ranked, selection: &Selection) -> (Vec<Candidate>, [u64; 2]) {
-    // A better score keeps a page among the best hundred, so it ranks as if all pages had been examined.
+    // Proximity only raises scores, so the pages of the head stay ahead of all others.
     let is_head: HashSet<Address> = found.head.iter().map(|(candidate, _)| candidate.at).collect();
     let head = found.head.iter().map(|(candidate, score)| candidate.with(*score));
     let is_after = |candidate: &Candidate| selection.after.is_none_or(|after| candidate.place().comes_after(after));
@@ -236,13 +236,13 @@ fn in_order(found: &Ranked, selection: &Selection) -> (Vec<Candidate>, [u64; 2])
     (ranked, repeated)
 }
 
-/// Returns the number of pages with all words, or else with some, that are not shown since they are copies.
+/// Returns the number of pages with all words, or with some of them, that are not shown because they are copies.
 fn copies(groups: &[Group], has_all: bool) -> u64 {
     let groups = groups.iter().filter(|group| group.best.has_all == has_all);
     groups.map(|group| u64::from(group.size - 1)).sum()
 }
 
-/// Returns the place up to which all groups are shown, and the keys of shown groups, `earlier` ones included, after it.
+/// Returns the place up to which all groups are shown, and the keys of shown groups (also `earlier` ones) after it.
 fn place_after(groups: &[Group], order: &[usize], earlier: &[Group]) -> (Place, Vec<u64>) {
     let shown: HashSet<usize> = order.iter().copied().collect();
     let whole = (0..groups.len()).take_while(|at| shown.contains(at)).count();

@@ -13,25 +13,25 @@ use tantivy::schema::{
 };
 use tantivy::{TantivyDocument, Term};
 
-/// Maximum number of parent domains indexed for a host name; a name of 255 octets sensibly has no more.
+/// Maximum number of parent domains indexed for a host name; a sensible name of 255 octets has no more.
 const MAX_PARENTS: usize = 16;
 
-/// Maximum length of a label that is told from others, in bytes.
+/// Maximum number of bytes of a label that distinguish it from others.
 const MAX_LABEL: usize = 128;
 
-/// The fields, by the order in which [`schema`] adds them.
+/// The fields, in the order in which [`schema`] adds them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields {
     /// The 16 bytes of the page id; searchable as a term.
     pub(crate) id: Field,
-    /// Second half of the page id; it breaks ties, and identifies a page that lies in two splits.
+    /// Second half of the page id; it breaks ties, and identifies a page that is in two splits.
     pub(crate) key: Field,
     /// Host name and all its parent domains.
     pub(crate) host: Field,
     pub(crate) language: Field,
     /// Stems of title, author and text, with positions; the title occurs [`TITLE_TIMES`] times.
     pub(crate) body: Field,
-    /// Words of the author's name, with positions; a name has no stems.
+    /// Words of the author's name, with positions; names are not stemmed.
     pub(crate) author: Field,
     pub(crate) date: Field,
     /// `unavailable_after`.
@@ -90,7 +90,7 @@ pub(crate) fn schema() -> (Schema, Fields) {
     (builder.build(), fields)
 }
 
-/// True if a split may have this schema: that of [`schema`], or the one of format 8, which lacks the last field.
+/// True if a split may have this schema: that of [`schema`], or that of format 8, which lacks the last field.
 pub(crate) fn is_known(other: &Schema) -> bool {
     let (known, fields) = schema();
     other.num_fields() > fields.label.field_id() as usize
@@ -164,14 +164,14 @@ pub(crate) fn folder_label(folder: &str) -> Option<String> {
     label("in", folder)
 }
 
-/// Returns a label without regard to case, accents and signs.
+/// Returns a label in which case, accents and signs do not matter.
 fn label(kind: &str, name: &str) -> Option<String> {
     let words = Analyzers::default().for_language("").words(head_bytes(name, MAX_LABEL), Mode::Query);
     let words: Vec<String> = words.into_iter().filter(|word| word.words < 2).map(|word| word.form).collect();
     (!words.is_empty()).then(|| format!("{kind}:{}", words.join(" ")))
 }
 
-/// Prefix of a host name that does not make it another site.
+/// Prefix of host names that is ignored when sites are compared.
 pub(crate) const WWW: &str = "www.";
 
 pub(crate) fn without_www(host: &str) -> &str {

@@ -33,7 +33,7 @@ pub struct SiteProfile {
     pub feed: Option<String>,
 }
 
-/// What the posting lists say of a site, and the place of its newest page.
+/// Counts of a site's pages, and the position of its newest page.
 struct SiteCount {
     pages: u64,
     newest: i64,
@@ -41,12 +41,12 @@ struct SiteCount {
     doc: DocId,
 }
 
-/// Returns the sites of all splits by host name, in linear time; after an error all lacking ranges are wanted.
+/// Returns the sites of all splits by host name, in linear time. After an error all missing ranges are wanted.
 pub fn sites(splits: &[&Split], hidden: &Hidden) -> Result<Vec<SiteEntry>> {
     Ok(count(splits, hidden)?.into_iter().map(|(host, count)| count.entry(host)).collect())
 }
 
-/// Returns the sites of all splits with their profiles, by host name; only the `most` newest have more than a host.
+/// Returns the profiles of all sites by host name; all but the `most` newest have only a host and its counts.
 pub fn site_profiles(splits: &[&Split], hidden: &Hidden, most: usize) -> Result<Vec<SiteProfile>> {
     let counts = count(splits, hidden)?;
     let mut dates: Vec<i64> = counts.values().map(|count| count.newest).collect();
@@ -56,7 +56,7 @@ pub fn site_profiles(splits: &[&Split], hidden: &Hidden, most: usize) -> Result<
     let mut profiles = Vec::with_capacity(counts.len());
     for (host, count) in counts {
         let record = match too_old.is_none_or(|old| count.newest > old) {
-            // After a range that is lacking, those of the other records are wanted, too.
+            // Reading goes on after an error, so that the ranges of all records become wanted.
             true => splits[count.split].record(count.doc).map_err(|failed| error.get_or_insert(failed)).ok(),
             false => None,
         };
@@ -98,7 +98,7 @@ fn add(at: usize, split: &Split, hidden: &Hidden, sites: &mut BTreeMap<String, S
     let mut error = None;
     while let Some((name, info)) = names.next() {
         let Ok(name) = std::str::from_utf8(name) else { continue };
-        // Its pages are counted by the name without it, which each page has as well.
+        // Pages of `www.` hosts are counted under the name without it, which is indexed as well.
         if name.starts_with(schema::WWW) {
             continue;
         }
@@ -111,7 +111,7 @@ fn add(at: usize, split: &Split, hidden: &Hidden, sites: &mut BTreeMap<String, S
         };
         let site = schema::site(name);
         let mut found = SiteCount { pages: 0, newest: i64::MIN, split: at, doc: 0 };
-        // A name stands for the pages of its subdomains, too; those have another site.
+        // The postings of a name include the pages of its subdomains, which belong to other sites.
         while postings.doc() != TERMINATED {
             let doc = postings.doc();
             if split.sites.first(doc) == Some(site) && !dead.contains(doc) {

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// Maximum length of a snippet in characters.
 const SNIPPET_CHARS: usize = 240;
-/// Prefix of a text that is searched for matches, in bytes, and of all texts that are shown together.
+/// Number of bytes of a text that are searched for matches; the next constant is for all texts shown together.
 const SCANNED_BYTES: usize = 256 * 1024;
 const SCANNED_TOGETHER: usize = 10 * SCANNED_BYTES;
 /// Maximum number of characters shown before the first match.
@@ -17,7 +17,7 @@ const LEAD_CHARS: usize = 60;
 const RAGGED_CHARS: usize = 24;
 const ELLIPSIS: char = '…';
 
-/// Plain part of a text on one line, with the positions of the words that were searched for.
+/// Plain part of a text on one line, with the positions of the searched words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Snippet {
     pub(crate) text: String,
@@ -25,7 +25,7 @@ pub(crate) struct Snippet {
     pub(crate) marks: Vec<Range<usize>>,
 }
 
-/// Returns the best part of a text, no longer than its page allows; the text is one of `many` that are shown together.
+/// Returns the best part of a text within its page's limit; `many` is the number of texts that are shown together.
 pub(crate) fn snippet(
     text: &str,
     many: usize,
@@ -69,7 +69,7 @@ fn best_window(matches: &[Match], limit: usize) -> Option<usize> {
     let mut times: HashMap<usize, usize> = HashMap::new();
     let mut end = 0;
     for (number, first) in matches.iter().enumerate() {
-        // Bytes stand for characters here: a window with fewer characters is still valid.
+        // Bytes are counted instead of characters: a window with fewer characters is still valid.
         while let Some(next) =
             matches.get(end).filter(|next| end == number || next.span.end <= first.span.start + limit)
         {
@@ -109,7 +109,7 @@ fn start(text: &str, first: Option<usize>, limit: usize) -> usize {
     far + sentence.or(word).unwrap_or(0)
 }
 
-/// Writes the text from `start` on one line, and carries the marks over.
+/// Returns the text from `start` on one line, with marks at the matches.
 fn cut(text: &str, start: usize, limit: usize, matches: &[Match]) -> Snippet {
     let mut out = Writer { limit, ..Writer::default() };
     let rest = text[start..].trim_start();

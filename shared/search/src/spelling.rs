@@ -1,8 +1,8 @@
-//! Words as they are spelled: a dictionary beside that of stems, in which words are looked up by their beginning, or by
-//! likeness to a word that no page has.
+//! Words as they are spelled: a dictionary in addition to that of stems, in which words are looked up by their
+//! beginning, or by similarity to a word that no page has.
 //!
-//! The dictionary has each word without its accents, the language of its pages, and the word with its accents if it has
-//! any. Only the first few texts with a word name it.
+//! An entry has a word without accents, the language of its pages, and the word with accents if it has any. Its
+//! postings list only the first few texts that have the word.
 
 use crate::analyze::{Analyzers, Mode, compared};
 use crate::error::Result;
@@ -19,15 +19,15 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, InvertedIndexReader, TERMINATED, Term};
 use tantivy_fst::Automaton;
 
-/// Minimum length of a word that is looked up by likeness, in characters; shorter ones have too many neighbours.
+/// Minimum length of a word that is looked up by similarity, in characters; shorter ones resemble too many words.
 const SHORTEST: usize = 4;
-/// Length from which the first letter of a word may be the wrong one, in characters.
+/// Minimum length of a word whose first letter may be wrong, in characters.
 const FIRST_LETTER_FROM: usize = 5;
-/// Length from which a word may have two wrong letters, in characters.
+/// Minimum length of a word that may have two wrong letters, in characters.
 const LONG: usize = 8;
-/// Maximum number of wrong letters that words are compared by: a short word may have one, and its ending another.
+/// Maximum number of typos in dictionary look-ups: a short word may have one in its stem, and one in its ending.
 const MOST_SLIPS: u8 = 2;
-/// Maximum number of words of a split that are considered for one word.
+/// Maximum number of words of a split that are considered as replacements of one word.
 const CONSIDERED: usize = 12;
 
 /// Word of the dictionary of some splits, in a language.
@@ -38,7 +38,7 @@ pub(crate) struct Spelling {
     pub(crate) stem: Stem,
     /// Number of pages that have the stem, in the split where it is most frequent.
     pub(crate) pages: u64,
-    /// Number of typos between it and the word that it is like.
+    /// Number of typos between it and the word that it resembles.
     pub(crate) distance: usize,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Dictionary<'a> {
         opened.into_iter().collect()
     }
 
-    /// Calls `read` for the first entries from `first` up to `last`.
+    /// Calls `read` for at most [`ENTRIES_READ`] entries from `first` (inclusive) to `last` (exclusive).
     fn range(&self, first: &str, last: &[u8], mut read: impl FnMut(Entry)) -> Result<()> {
         let mut terms = self.words.terms().range().ge(first).lt(last).into_stream()?;
         let mut left = ENTRIES_READ;
@@ -88,7 +88,7 @@ impl<'a> Dictionary<'a> {
         Ok(())
     }
 
-    /// True if a page that is not hidden names a word.
+    /// True if an entry lists a page that is not hidden.
     fn is_alive(&self, found: &Spelling, hidden: &Hidden) -> Result<bool> {
         let dead = self.split.dead(hidden)?;
         let term = Term::from_field_text(self.split.fields.spelling, &spelling_term(&found.word, &found.stem.rules));
@@ -101,7 +101,7 @@ impl<'a> Dictionary<'a> {
         Ok(postings.doc() != TERMINATED)
     }
 
-    /// Returns the entries within a number of slips of a word: those with its first letter, or those with another.
+    /// Returns the entries within `slips` typos of a word: those with its first letter, or those with another.
     fn like(&self, word: &str, other_first: bool, slips: u8, left: &Cell<usize>) -> Result<Vec<Entry>> {
         let field = self.split.fields.spelling;
         let automaton = FuzzyTermQuery::new(Term::from_field_text(field, word), slips, true).automaton()?;
@@ -124,7 +124,7 @@ impl<'a> Dictionary<'a> {
         Ok(u64::from(self.stems.doc_freq(&term)?))
     }
 
-    /// Returns a word with the number of its pages; `None` if only hidden pages name it.
+    /// Returns a word with the number of its pages; `None` if its entry lists only hidden pages.
     fn find(&self, found: Spelling, hidden: &Hidden) -> Result<Option<Spelling>> {
         if !self.is_alive(&found, hidden)? {
             return Ok(None);
@@ -133,7 +133,7 @@ impl<'a> Dictionary<'a> {
     }
 }
 
-/// Returns a key behind all that begin with a text: no letter begins with its last byte.
+/// Returns a key that sorts after all that begin with a text: its last byte does not occur in UTF-8.
 fn after(begin: &str) -> Vec<u8> {
     [begin.as_bytes(), &[u8::MAX]].concat()
 }
@@ -145,7 +145,7 @@ fn stem_of(word: &str, rules: &str, analyzers: &mut Analyzers) -> Option<Stem> {
     Some(Stem { rules: rules.to_owned(), form: only.form.clone() })
 }
 
-/// Returns the rules of the languages in which each of some words is spelled like this on some page.
+/// Returns, for each word, the rules of the languages in which some page has it in this spelling.
 pub(crate) fn languages_of(splits: &[&Split], words: &BTreeSet<String>) -> Result<BTreeMap<String, BTreeSet<String>>> {
     let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     if words.is_empty() {
@@ -167,7 +167,7 @@ const ENTRIES_READ: usize = 4_000;
 /// Maximum number of stems that a beginning stands for: those on the most pages.
 pub(crate) const STEMS: usize = 64;
 
-/// Returns the words of some splits that begin like a word, one for each stem.
+/// Returns the words in some splits that start with `begin`, one for each stem of a split.
 pub(crate) fn beginning_with(splits: &[&Split], begin: &str, analyzers: &mut Analyzers) -> Result<Vec<Spelling>> {
     let Some(begin) = compared(begin) else { return Ok(Vec::new()) };
     let mut all = Vec::new();
@@ -187,17 +187,17 @@ pub(crate) fn beginning_with(splits: &[&Split], begin: &str, analyzers: &mut Ana
     Ok(all)
 }
 
-/// A word that no page has, and where words like it are looked for.
+/// A word that no page has, and limits on the search for similar ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Misspelling<'a> {
     pub(crate) word: &'a str,
-    /// Languages of the words that it may be, by the names of their rules.
+    /// Rules of the languages that similar words may be in.
     pub(crate) languages: &'a BTreeSet<String>,
     /// Maximum number of bytes of entries that are compared in each split.
     pub(crate) steps: usize,
 }
 
-/// Returns the words on visible pages that are like a misspelled one, in no order, some several times.
+/// Returns the words on visible pages that resemble a misspelled one, unordered and with duplicates.
 pub(crate) fn similar_words(
     splits: &[&Split],
     hidden: &Hidden,
@@ -214,7 +214,7 @@ pub(crate) fn similar_words(
         let distance = typos(&typed, &entry.bare);
         let stems = [&typed, &entry.word].map(|word| stem_of(word, &entry.rules, analyzers));
         let [Some(typed_stem), Some(stem)] = stems else { return None };
-        // Two words of one stem may be inflected differently.
+        // Stems are compared too, since the words may be inflected differently.
         let is_like = distance > 0 && (distance <= most || typos(&typed_stem.form, &stem.form) <= most);
         is_like.then_some(Spelling { word: entry.word, stem, pages: 0, distance })
     };
@@ -230,11 +230,11 @@ pub(crate) fn similar_words(
         let alike = entries.into_iter().filter_map(&mut like).take(CONSIDERED);
         found.extend(alike.map(|found| dictionary.find(found, hidden)));
     }
-    // All are read before the first missing part of a split ends it, so that all parts become wanted at once.
+    // All words were looked up before the first error is returned, so that all missing parts become wanted at once.
     found.into_iter().filter_map(Result::transpose).collect()
 }
 
-/// Sorts words, those of each stem once: the nearest first, then those on the most pages.
+/// Sorts words by distance, then by number of pages (descending), and keeps one of each stem.
 pub(crate) fn in_order(mut words: Vec<Spelling>) -> Vec<Spelling> {
     words.sort_by(|a, b| a.distance.cmp(&b.distance).then(b.pages.cmp(&a.pages)).then_with(|| a.stem.cmp(&b.stem)));
     let mut seen = HashSet::new();
@@ -242,10 +242,10 @@ pub(crate) fn in_order(mut words: Vec<Spelling>) -> Vec<Spelling> {
     words
 }
 
-/// Automaton for terms whose form matches another automaton, in any language, that gives up after some steps.
+/// Automaton for terms of any language whose form matches another automaton; it stops after `left` steps.
 struct InAnyLanguage<'a, A> {
     form: A,
-    /// Bytes that may stand in a form: letters of scripts that the word has none of are no slips.
+    /// Bytes that may occur in a form: letters of scripts that the word does not use are not considered typos.
     expected: [bool; 256],
     left: &'a Cell<usize>,
 }
@@ -254,7 +254,7 @@ impl<'a, A> InAnyLanguage<'a, A> {
     fn new(form: A, word: &str, left: &'a Cell<usize>) -> InAnyLanguage<'a, A> {
         let mut expected = [false; 256];
         for byte in word.bytes() {
-            // Scripts of two bytes a letter share the first ones; those of three mostly have some of their own.
+            // Scripts with two-byte letters share lead bytes; most scripts with three have lead bytes of their own.
             let of_script = match byte {
                 0..0x80 => 0..=0x7F,
                 0x80..0xE0 => 0x80..=0xDF,
@@ -317,7 +317,7 @@ mod tests {
     use crate::{BuildBudget, build_split};
     use curlew_model::{PageId, Record, Timestamp};
 
-    /// A split of English pages and of Chinese ones, which have a hundred thousand pairs of characters.
+    /// Returns a split of an English page, and of Chinese pages with a hundred thousand pairs of characters.
     fn split() -> Split {
         let page = |number: u32, language: &str, text: String| {
             let id = PageId::new(&format!("{number:032x}")).unwrap();

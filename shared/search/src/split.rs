@@ -51,8 +51,8 @@ impl Split {
         Split::over(contents, directory, None)
     }
 
-    /// Opens a split of `length` bytes from its last ones. Every read fails as long as some of its bytes [are
-    /// wanted](Split::wanted). Fails with [`SearchError::Short`] if more of the end is needed.
+    /// Opens a split of `length` bytes from its end. Reads fail while bytes that they need [are wanted](Split::wanted).
+    /// Fails with [`SearchError::Short`] if `end` lacks a part of the tail.
     pub fn open_cold(end: Bytes, length: u64) -> Result<Split> {
         let (contents, directory, cold) = bundle::unpack_tail(&end, length)?;
         Split::over(contents, directory, Some(cold))
@@ -98,7 +98,7 @@ impl Split {
         Ok(())
     }
 
-    /// Returns the missing chunks that a search has asked for, and forgets them; [`Split::supply`] takes them.
+    /// Returns the missing chunks that a search has asked for, and clears the list; [`Split::supply`] accepts them.
     pub fn wanted(&self) -> Vec<Range<u64>> {
         self.cold.as_ref().map(|cold| cold.wanted()).unwrap_or_default()
     }
@@ -125,12 +125,12 @@ impl Split {
         self.contents.docs
     }
 
-    /// True if it is of the format that this version writes; an older one can only be searched and rewritten.
+    /// True if it has the format that this version writes; an older split can only be searched and rewritten.
     pub(crate) fn is_current(&self) -> bool {
         self.contents.form == bundle::FORM
     }
 
-    /// True if pages of its format have a field; [`SegmentReader`] panics if asked about another one.
+    /// True if its format has a field; [`SegmentReader`] panics if asked for any other.
     pub(crate) fn has(&self, field: Field) -> bool {
         (field.field_id() as usize) < self.searcher.schema().num_fields()
     }
@@ -168,7 +168,7 @@ impl Split {
         schema::record(&document, &self.fields)
     }
 
-    /// Sets the pages whose copy here is outdated ([`crate::Manifest::outdated_in`]): it is not found, and not merged.
+    /// Sets the pages whose copies here are outdated ([`crate::Manifest::outdated_in`]); these are not found or merged.
     pub fn set_outdated(&self, ids: Arc<BTreeSet<PageId>>) {
         *self.outdated.lock().unwrap_or_else(PoisonError::into_inner) = ids;
     }
@@ -181,7 +181,7 @@ impl Split {
     pub(crate) fn dead(&self, hidden: &Hidden) -> Result<Arc<BitSet>> {
         let mut known = self.dead.lock().unwrap_or_else(PoisonError::into_inner);
         let outdated = self.outdated();
-        // A set that is kept has its address for itself.
+        // Addresses identify sets, since a set that is kept here cannot share its address with another.
         let known_with = |tombstones: &Arc<BTreeSet<PageId>>| {
             known.as_ref().filter(|dead| {
                 Arc::ptr_eq(&dead.tombstones, tombstones)
@@ -211,7 +211,7 @@ impl Split {
         Ok(docs)
     }
 
-    /// Adds the documents of some pages, found by their keys: the dictionary of ids is as long as a tenth of the split.
+    /// Adds the documents of pages, found by their keys, since the dictionary of ids is a tenth of the split.
     fn insert_pages<'a>(&self, pages: impl Iterator<Item = &'a PageId>, docs: &mut BitSet) {
         let keys: HashSet<u64> = pages.map(schema::key).collect();
         if keys.is_empty() {
@@ -238,7 +238,7 @@ impl Split {
         Ok(())
     }
 
-    /// Returns the pages that no query finds any more: hidden ones, and those that expired before `now`.
+    /// Returns the pages that no query finds any longer: hidden ones, and those that expired before `now`.
     pub fn lapsed(&self, hidden: &Hidden, now: Timestamp) -> Result<HashSet<PageId>> {
         let dead = self.dead(hidden)?;
         let lapsed = (0..self.max_doc()).filter(|doc| dead.contains(*doc) || self.has_expired(*doc, now));
@@ -249,7 +249,7 @@ impl Split {
         self.expires.first(doc).is_some_and(|expires| expires <= now.as_millis())
     }
 
-    /// True if it holds a page.
+    /// True if it contains a page.
     pub fn holds(&self, id: &PageId) -> Result<bool> {
         Ok(self.doc_of(id)?.is_some())
     }

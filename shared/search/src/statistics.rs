@@ -1,4 +1,4 @@
-//! Statistics of splits: numbers of pages and of words, and how long the lists are that tell of a term.
+//! Statistics of splits: numbers of pages and of words, and the lengths of each term's lists.
 
 use crate::analyze::rules;
 use crate::budget::Lists;
@@ -8,16 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use tantivy::Term;
 use tantivy::postings::TermInfo;
 
-/// Statistics of splits: sums, so that the distribution of pages over splits does not matter.
+/// Sums over splits, so that the distribution of pages over splits does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Statistics {
     /// Number of pages, hidden ones included.
     pub(crate) docs: u64,
     pub(crate) tokens: u64,
     pages_in: BTreeMap<String, u64>,
-    /// Each term of titles and texts.
+    /// Statistics of the terms of titles and texts that were looked up.
     terms: BTreeMap<String, TermStatistics>,
-    /// Rules of the languages in which pages have a word as it was typed, by the word: of those that were looked up.
+    /// For each word that was looked up, the rules of the languages in which pages have it as typed.
     pub(crate) spelled_in: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -39,7 +39,7 @@ impl TermStatistics {
 }
 
 impl Statistics {
-    /// Counts the pages that have each of some terms; all are looked up before an error, so that all become wanted.
+    /// Counts the pages that have each term. Looks up all terms before it returns an error, so that all become wanted.
     pub(crate) fn gather(splits: &[&Split], terms: &[String]) -> Result<Statistics> {
         let mut all = Statistics {
             terms: terms.iter().map(|term| (term.clone(), TermStatistics::default())).collect(),
@@ -88,12 +88,12 @@ impl Statistics {
         self.pages_in.get(rules).copied().unwrap_or_default()
     }
 
-    /// True if no page whose language has these rules has a word as it was typed, while pages in another one have it.
+    /// True if pages have a word as typed, but none of them is in a language with these rules.
     pub(crate) fn is_foreign(&self, word: &str, rules: &str) -> bool {
         self.spelled_in.get(word).is_some_and(|languages| !languages.contains(rules))
     }
 
-    /// Returns these statistics with the counts of the terms of earlier ones of the same splits.
+    /// Returns these statistics with the counts of terms of earlier ones, which are of the same splits.
     #[must_use]
     pub(crate) fn with_terms_of(mut self, earlier: Statistics) -> Statistics {
         self.terms.extend(earlier.terms);
@@ -105,7 +105,7 @@ impl Statistics {
         self.terms.get(term).map(|term| term.pages)
     }
 
-    /// Returns the lengths of what is read of a term, its positions so many times.
+    /// Returns the lengths of a term's postings, and of its positions if they are read `times` times.
     pub(crate) fn lists(&self, text: String, times: u64) -> Lists {
         let TermStatistics { bytes_of_postings: postings, bytes_of_positions, .. } =
             self.terms.get(&text).copied().unwrap_or_default();

@@ -1,23 +1,23 @@
 //! Decides when splits are merged: at the end of a day, a week and a month, so that a page is rewritten a few times a
 //! year and not with each publishing.
 //!
-//! A day on which much is published is merged before it is over: [`FAN_IN`] publishings into one split, and as many of
-//! those into one. Weeks are parts of a month (days 1 to 7, 8 to 14 and so on). A year is merged into one on request.
-//! Other splits are rewritten without the pages that are gone after [`PURGE_AFTER`].
+//! A busy day is merged before it is over: [`FAN_IN`] publishings into one split, and as many of those into one. Weeks
+//! are parts of a month (days 1 to 7, 8 to 14 and so on). A year is merged into one on request. Other splits are
+//! rewritten without the pages that are gone after [`PURGE_AFTER`].
 
 use crate::manifest::{Manifest, SplitEntry, Tier};
 use curlew_model::{Millis, Timestamp, Year};
 use std::collections::BTreeMap;
 
-/// Number of splits of a day from which they are merged before the day is over.
+/// Minimum number of splits of a day that are merged before the day is over.
 const FAN_IN: usize = 8;
 /// Maximum number of pages of one split, unless chosen otherwise.
 pub(crate) const SPLIT_DOCS: u64 = 1_000_000;
-/// Maximum time for which a split may hold copies of pages that must not be found; their records are erased at once.
+/// Maximum time for which a split may contain copies of pages that must not be found; their records are erased at once.
 const PURGE_AFTER: Millis = Millis::from_days(90);
-/// Number of such copies in a manifest, which then has 0.7 MB, from which that time is [`PURGE_SOONEST`].
+/// Maximum number of such copies in a manifest, which then has 0.7 MB; with more, the time is [`PURGE_SOONEST`].
 const HIDDEN_COPIES: usize = 20_000;
-/// Time that a split is left as it is however many copies are hidden.
+/// Minimum time between purges of a split, however many copies are hidden.
 const PURGE_SOONEST: Millis = Millis::from_days(7);
 const WEEK_DAYS: u8 = 7;
 
@@ -30,8 +30,8 @@ pub struct Due {
     pub tier: Tier,
 }
 
-/// Returns the merges that are due in a year, the largest tier first: splits below the tier of a period that is over,
-/// and many of a day that is not. Splits that are together larger than `max_bytes` stay apart.
+/// Returns the merges that are due in a year, the largest tier first: of splits below the tier of a period that is
+/// over, and of many splits of a day that is not. No merge exceeds `max_bytes`.
 pub fn due(splits: &[SplitEntry], year: Year, now: Timestamp, max_bytes: u64) -> Vec<Due> {
     let now = Period::new(now, year);
     let mut merges: Vec<Due> = Vec::new();
@@ -81,7 +81,7 @@ pub fn purges(manifest: &Manifest, now: Timestamp) -> impl Iterator<Item = &Spli
     manifest.splits.iter().filter(move |split| now.since(split.purged_at) > after)
 }
 
-/// Divides a row of splits into parts of at most `max_bytes` and [`SPLIT_DOCS`]; parts of a single split are left out.
+/// Divides splits into parts of at most `max_bytes` and [`SPLIT_DOCS`]; parts of a single split are left out.
 pub fn chunks(splits: &[&SplitEntry], max_bytes: u64) -> Vec<Vec<String>> {
     let mut parts: Vec<(u64, u64, Vec<String>)> = Vec::new();
     for split in splits {
@@ -100,10 +100,10 @@ pub fn chunks(splits: &[&SplitEntry], max_bytes: u64) -> Vec<Vec<String>> {
     parts.into_iter().map(|(_, _, keys)| keys).filter(|keys| keys.len() > 1).collect()
 }
 
-/// A period of the calendar, from the month down to the day; zero where a period covers everything below it.
+/// A month, week or day of a year. Week 0 is the whole month, day 0 the whole week.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Period {
-    /// One after the last month if the year is over.
+    /// 0 for times before the year, 13 for times after it.
     month: u8,
     week: u8,
     day: u8,
@@ -112,7 +112,7 @@ struct Period {
 impl Period {
     fn new(at: Timestamp, year: Year) -> Period {
         if at.year() != year {
-            // Pages accepted in the last hours of a year are published in the next one.
+            // Pages accepted in the last hours of a year may be published in the next one.
             return Period { month: if at.year() < year { 0 } else { 13 }, week: 0, day: 0 };
         }
         let text = at.day();
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(due(&late, 2026, day("2027-01-01"), 99), []);
     }
 
-    /// A year of publishings, merged as due: returns how often a page is rewritten, and the largest number of splits.
+    /// Simulates a year of publishings and merges; returns the mean rewrites of a page and the maximum of splits.
     fn year_of_publishings(every: Millis) -> (f64, usize) {
         let (mut splits, mut written, mut most, mut published) = (Vec::<SplitEntry>::new(), 0, 0, 0);
         for step in 0..Millis::from_days(365).0 / every.0 {
@@ -204,7 +204,7 @@ mod tests {
         assert!(most <= 40, "{most}");
     }
 
-    /// Returns a page's id; of a removed page, the split is its number modulo [`MONTHS`].
+    /// Returns a page's id. A removed page is in the split with its number modulo [`MONTHS`].
     fn id(number: u64) -> PageId {
         PageId::new(&format!("{number:032x}")).unwrap()
     }
@@ -212,7 +212,7 @@ mod tests {
     /// Number of splits of whole months.
     const MONTHS: u64 = 12;
 
-    /// A year of removals a day, from all months: how often a split is rewritten, and the largest number of tombstones.
+    /// Simulates a year of daily removals; returns the mean rewrites of a split and the largest number of tombstones.
     fn year_of_removals(a_day: u64) -> (f64, usize) {
         let (mut rewritten, mut most) = (0, 0);
         let mut manifest = Manifest::new(2026);

@@ -1,7 +1,7 @@
-//! Passes the words of pages to the engine, which expects a tokenizer of its own kind.
+//! Passes the words of pages to the engine through its tokenizer interface.
 //!
-//! The schema of every split names one tokenizer for all its fields ([`NAME`]), so a text itself carries the mark that
-//! it is to be split, and its language; any other text is one word.
+//! The schema of every split names one tokenizer for all its fields ([`NAME`]), so a text to be split begins with a
+//! mark and its language; any other text is one word.
 
 use crate::analyze::{Analyzers, Mode, lower, rules, spelled_words, without_accents};
 use foldhash::HashMap;
@@ -11,7 +11,7 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 
 /// Name of the tokenizer in the schema.
 pub(crate) const NAME: &str = "raw";
-/// Character around the language of a text to be split, and before the rules of a form; nothing else has it.
+/// Character around the language of a text to be split, and before the rules of a form; it occurs nowhere else.
 pub(crate) const MARK: char = '\u{1}';
 
 /// Returns a form as it is indexed, followed by its language, so that it matches only pages of that language.
@@ -26,7 +26,7 @@ pub(crate) fn spelling_term(word: &str, rules: &str) -> String {
     if bare == lower { format!("{bare}{MARK}{rules}") } else { format!("{bare}{MARK}{rules}{MARK}{lower}") }
 }
 
-/// Number of texts of a part of a split that name a word.
+/// Maximum number of texts that are listed for a spelled word, in each part of a split.
 const TEXTS_NAMED: u8 = 4;
 
 pub(crate) fn form_and_rules(term: &str) -> (&str, &str) {
@@ -54,7 +54,7 @@ pub(crate) struct Tokens {
     forms: String,
     laid: Vec<FormEntry>,
     token: Token,
-    /// Number of texts that have named a word, by the rules of their language.
+    /// Number of texts that are listed for each spelled word, by the rules of the language.
     named: HashMap<String, HashMap<String, u8>>,
 }
 
@@ -99,7 +99,7 @@ impl Tokens {
         });
     }
 
-    /// Lays out the words of a text that not enough texts before it have named.
+    /// Lays out the words of a text that fewer than [`TEXTS_NAMED`] texts before it have.
     fn lay_spellings(&mut self, rules: &str, text: &str) {
         let named = self.named.entry(rules.to_owned()).or_default();
         for word in spelled_words(text) {
@@ -116,7 +116,7 @@ impl Tokens {
     }
 }
 
-/// Returns the language and the text of a marked one.
+/// Returns the language and the rest of a marked text.
 fn marked(text: &str, mark: char) -> Option<(&str, &str)> {
     text.strip_prefix(mark).and_then(|rest| rest.split_once(mark))
 }

@@ -1,12 +1,12 @@
-//! A site's request for signatures (RFC 9421 §5).
+//! A site's request for signatures (`Accept-Signature`, RFC 9421 §5).
 
 use sfv::{BareItem, Dictionary, ListEntry, Parser};
 
 const MAX_BYTES: usize = 4 * 1024;
-/// Components that a signature of this crawler can cover.
+/// Components that this crawler's signatures can cover.
 const COVERED: [&str; 3] = ["@authority", "signature-agent", "@signature-params"];
 
-/// True if `Accept-Signature` asks for a signature that [`crate::request::sign`] makes, as far as it names parts.
+/// True if `Accept-Signature` requests a signature that [`crate::request::sign`] can make; unnamed parameters match.
 pub fn is_ours(accept_signature: &str) -> bool {
     if accept_signature.len() > MAX_BYTES {
         return false;

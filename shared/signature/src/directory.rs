@@ -1,4 +1,4 @@
-//! The directory of keys, which a site reads to verify signatures, and its own signatures.
+//! The key directory, which sites read to verify signatures, and the signatures of the directory itself.
 
 use crate::keys::KeyRing;
 use crate::signer::{Jwk, Window, seconds};
@@ -6,35 +6,35 @@ use curlew_model::{Millis, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Path of the directory, below the origin that requests name.
+/// Path of the directory at the origin that requests name.
 pub const PATH: &str = "/.well-known/http-message-signatures-directory";
 /// Media type of the directory.
 pub const MEDIA_TYPE: &str = "application/http-message-signatures-directory+json";
-/// Validity of the signatures of a directory.
+/// Lifetime of the directory's signatures.
 pub const LIFETIME: Millis = Millis::from_days(7);
-/// A directory is signed anew when its signatures are this old.
+/// Age of its signatures from which a directory is signed again.
 pub const RENEWED_AFTER: Millis = Millis::from_days(1);
-/// Time a site may keep a copy of the directory; shorter than a new key waits before it signs.
+/// Maximum time for which a site may cache the directory; shorter than the wait before a new key signs.
 pub const MAX_AGE: Millis = Millis::from_hours(12);
 const TAG: &str = "http-message-signatures-directory";
 
-/// A directory as it is served.
+/// A directory with its signatures, as served.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
 pub struct SignedDirectory {
-    /// The host, with its port if that is not the scheme's own, that the signatures hold for.
+    /// Host that the signatures are valid for, with the port unless it is the scheme's default.
     pub authority: String,
     /// The JSON Web Key Set (RFC 7517 §5).
     pub body: String,
-    /// `Signature-Input`, with a member for each key.
+    /// `Signature-Input`, with one member per key.
     pub input: String,
-    /// `Signature`, likewise.
+    /// `Signature`, with one member per key.
     pub signature: String,
     /// Time of signing.
     pub signed_at: Timestamp,
 }
 
 impl SignedDirectory {
-    /// Makes the directory as `authority` serves it; each key signs it, which proves that whoever lists a key has it.
+    /// Creates the directory for `authority`, signed by each key, which proves possession of every listed key.
     pub fn new(keys: &KeyRing, authority: &str, now: Timestamp, unique: u64) -> SignedDirectory {
         let published = keys.published(now);
         let entries = published.iter().map(|(stored, key)| PublishedKey {
@@ -60,7 +60,7 @@ impl SignedDirectory {
         }
     }
 
-    /// True if the directory of these keys must be made anew.
+    /// True if the directory must be created again because its signatures are old, or keys or authority have changed.
     pub fn is_stale(&self, keys: &KeyRing, authority: &str, now: Timestamp) -> bool {
         let same = |other: &SignedDirectory| other.body == self.body && other.authority == self.authority;
         now.since(self.signed_at) >= RENEWED_AFTER || !same(&SignedDirectory::new(keys, authority, now, 0))

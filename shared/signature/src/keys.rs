@@ -1,5 +1,5 @@
-//! The keys of an operator. A new key is published at once and signs a day later, when no site has an older copy of the
-//! directory; the old key stays published for a week after that.
+//! An operator's keys. A new key is published at once but signs only a day later, when no site caches an older
+//! directory any more. The old key stays published for a week after that.
 
 use crate::signer::{SEED_BYTES, SigningKey};
 use base64::Engine;
@@ -7,46 +7,46 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use curlew_model::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// Time a new key is published before it signs.
+/// Time between publication of a new key and its first signature.
 pub const PUBLISHED_BEFORE_USE: Millis = Millis::from_days(1);
-/// Time an old key stays published after the new one signs.
+/// Time for which an old key stays published after the new key's first signature.
 pub const PUBLISHED_AFTER_USE: Millis = Millis::from_days(7);
-/// Number of keys that may be published at once.
+/// Maximum number of keys published at the same time.
 pub const MAX_KEYS: usize = 2;
-/// Bytes of a file of keys beyond which it is not read.
+/// Maximum size of a key file in bytes; a larger one is not parsed.
 pub const MAX_BYTES: usize = 4 * 1024;
 const VERSION: u32 = 1;
 
-/// Error of using or changing keys.
+/// Error in reading or rotating keys.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// The file is no file of keys.
+    /// The file is not a valid key file.
     #[error("the file of keys cannot be read: {0}")]
     Unreadable(String),
-    /// A newer version wrote the file.
+    /// The file was written by a newer version.
     #[error("the file of keys has version {0}, and this program knows version {VERSION}; use a newer program")]
     Newer(u32),
-    /// The last rotation has not ended.
+    /// The previous rotation has not ended.
     #[error("the key before this one is published until {0}; rotate again after that")]
     RotationUnderWay(Timestamp),
 }
 
-/// The keys of an operator, the oldest first. At least one.
+/// An operator's keys, oldest first. There is at least one.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyRing {
     version: u32,
     keys: Vec<StoredKey>,
 }
 
-/// A key as it is stored.
+/// A key in stored form.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredKey {
     seed: String,
-    /// Time at which the key was made.
+    /// Creation time of the key.
     pub made: Timestamp,
-    /// From when it signs.
+    /// Time from which the key signs.
     pub signs_from: Timestamp,
-    /// End of its time in the directory; `None` while no other takes over.
+    /// Time at which the key leaves the directory; `None` until another key replaces it.
     pub published_until: Option<Timestamp>,
 }
 
@@ -59,7 +59,7 @@ impl StoredKey {
         self.published_until.is_none_or(|until| now < until)
     }
 
-    /// Returns the key that can sign.
+    /// Returns the signing key; `None` if the seed is invalid.
     pub fn key(&self) -> Option<SigningKey> {
         let seed = URL_SAFE_NO_PAD.decode(&self.seed).ok()?;
         SigningKey::from_seed(&seed.try_into().ok()?)
@@ -67,12 +67,12 @@ impl StoredKey {
 }
 
 impl KeyRing {
-    /// Returns a ring with one key, which signs at once.
+    /// Creates a key ring with one key, which signs at once.
     pub fn new(seed: &[u8; SEED_BYTES], now: Timestamp) -> KeyRing {
         KeyRing { version: VERSION, keys: vec![StoredKey::new(seed, now, now)] }
     }
 
-    /// Reads what [`KeyRing::write`] wrote; no error says anything of the seeds.
+    /// Parses the output of [`KeyRing::write`]. Errors never contain seeds.
     pub fn read(bytes: &[u8]) -> Result<KeyRing, KeyError> {
         let unreadable = |why: &str| KeyError::Unreadable(why.to_owned());
         if bytes.len() > MAX_BYTES {
@@ -82,7 +82,7 @@ impl KeyRing {
         struct Head {
             version: u32,
         }
-        // The message of serde might quote a seed, so only the place is told.
+        // The message of serde might quote a seed, so only the position is reported.
         let place = |e: serde_json::Error| KeyError::Unreadable(format!("line {}, column {}", e.line(), e.column()));
         let Head { version } = serde_json::from_slice(bytes).map_err(place)?;
         if version > VERSION {
@@ -98,12 +98,12 @@ impl KeyRing {
         Ok(ring)
     }
 
-    /// Writes the keys, seeds and all.
+    /// Serializes the keys, including their seeds.
     pub fn write(&self) -> Vec<u8> {
         serde_json::to_vec_pretty(self).unwrap_or_default()
     }
 
-    /// Adds a key that takes over; an error while the directory is full. Keys that are no longer published are dropped.
+    /// Adds a key that takes over later, and drops keys no longer published. Fails while [`MAX_KEYS`] are published.
     pub fn rotate(&self, seed: &[u8; SEED_BYTES], now: Timestamp) -> Result<KeyRing, KeyError> {
         let mut keys: Vec<StoredKey> = self.keys.iter().filter(|key| key.is_published(now)).cloned().collect();
         if keys.len() >= MAX_KEYS {
@@ -118,21 +118,21 @@ impl KeyRing {
         Ok(KeyRing { version: VERSION, keys })
     }
 
-    /// Returns the keys that the directory lists, the oldest first.
+    /// Returns the keys listed in the directory, oldest first.
     pub fn published(&self, now: Timestamp) -> Vec<(&StoredKey, SigningKey)> {
         let published = self.keys.iter().filter(|key| key.is_published(now));
         published.filter_map(|stored| Some((stored, stored.key()?))).collect()
     }
 
-    /// Returns the key that signs requests: the newest whose time has come.
+    /// Returns the key that signs requests: the newest one that may sign already.
     pub fn signing(&self, now: Timestamp) -> Option<SigningKey> {
         let ready = |key: &&StoredKey| key.signs_from <= now && key.is_published(now);
-        // A clock that was set back must not leave the crawler without a key.
+        // If the clock was set back, the oldest key signs, rather than none.
         self.keys.iter().rev().find(ready).or(self.keys.first())?.key()
     }
 }
 
-/// Shows no seed.
+/// Shows key ids instead of seeds.
 impl std::fmt::Debug for KeyRing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let ids = self.keys.iter().map(|stored| stored.key().map(|key| key.id()).unwrap_or_default());

@@ -5,11 +5,11 @@ use curlew_model::{Millis, SignatureHeaders, Timestamp};
 
 /// The `tag` parameter of a request's signature (draft-ietf-webbotauth-httpsig-protocol).
 const TAG: &str = "web-bot-auth";
-/// Validity of the signature of a request: long enough for clocks that differ, too short to be of use to others.
+/// Lifetime of a request's signature: long enough for differing clocks, too short to be useful to others.
 pub const LIFETIME: Millis = Millis::from_mins(5);
 
-/// Signs a request to `authority`, which is a host name in lower case, with its port if that is not the scheme's own
-/// (RFC 9421 §2.2.3). `agent` is the origin whose directory has the key. `unique` is drawn anew for each request.
+/// Signs a request. `authority` is the lower-case host name, with the port unless it is the scheme's default (RFC 9421
+/// §2.2.3). `agent` is the origin whose directory lists the key. `unique` must be drawn anew for each request.
 pub fn sign(key: &SigningKey, authority: &str, agent: &str, now: Timestamp, unique: u64) -> SignatureHeaders {
     let agent = text(agent);
     let covered = [(r#""@authority""#, authority), (r#""signature-agent";key="sig1""#, agent.as_str())];
@@ -21,7 +21,7 @@ pub fn sign(key: &SigningKey, authority: &str, agent: &str, now: Timestamp, uniq
     }
 }
 
-/// A String of Structured Fields (RFC 9651 §3.3.3). What cannot stand in one is left out; a URL has no such character.
+/// Returns a Structured Fields String (RFC 9651 §3.3.3). Characters not allowed in one are dropped; URLs have none.
 fn text(text: &str) -> String {
     let mut quoted = String::from('"');
     for c in text.chars().filter(|c| (' '..='~').contains(c)) {

@@ -1,4 +1,4 @@
-//! A key, and the signatures that it makes.
+//! An Ed25519 key, and its signatures.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -7,13 +7,13 @@ use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-/// Bytes of the seed of an Ed25519 key (RFC 8032 §5.1.5).
+/// Length of the seed of an Ed25519 key in bytes (RFC 8032 §5.1.5).
 pub const SEED_BYTES: usize = 32;
 
-/// An Ed25519 key that can sign.
+/// An Ed25519 signing key.
 pub struct SigningKey {
     pair: Ed25519KeyPair,
-    /// Keeps nonces from being guessed.
+    /// Makes nonces unpredictable.
     salt: [u8; 32],
 }
 
@@ -27,7 +27,7 @@ pub struct Jwk {
 }
 
 impl SigningKey {
-    /// Returns the key of a seed. Every seed has one.
+    /// Returns the key for a seed. Every seed has one.
     pub fn from_seed(seed: &[u8; SEED_BYTES]) -> Option<SigningKey> {
         let pair = Ed25519KeyPair::from_seed_unchecked(seed).ok()?;
         Some(SigningKey { pair, salt: Sha256::new().chain_update(b"nonce").chain_update(seed).finalize().into() })
@@ -42,13 +42,13 @@ impl SigningKey {
         URL_SAFE_NO_PAD.encode(self.pair.public_key())
     }
 
-    /// Returns the thumbprint of the public key, by which signatures name it (RFC 7638, RFC 8037 appendix A.3).
+    /// Returns the thumbprint of the public key, the key id in signatures (RFC 7638, RFC 8037 appendix A.3).
     pub fn id(&self) -> String {
         let key = format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{}"}}"#, self.x());
         URL_SAFE_NO_PAD.encode(Sha256::digest(key))
     }
 
-    /// Signs the covered components, each given as the line of the signature base without its name's parameters.
+    /// Signs components, given as identifiers and values (RFC 9421 §2.5). Returns signature parameters and signature.
     pub(crate) fn sign(&self, covered: &[(&str, &str)], tag: &str, window: Window) -> (String, String) {
         let names: Vec<&str> = covered.iter().map(|(name, _)| *name).collect();
         let Window { created, length, unique } = window;
@@ -74,11 +74,11 @@ impl SigningKey {
 pub(crate) struct Window {
     pub(crate) created: Timestamp,
     pub(crate) length: Millis,
-    /// Drawn anew for each signature.
+    /// Must be drawn anew for each signature.
     pub(crate) unique: u64,
 }
 
-/// Whole seconds since 1970, as signatures state instants (RFC 9421 §2.3).
+/// Converts an instant to whole seconds since 1970, the unit in signatures (RFC 9421 §2.3).
 pub(crate) fn seconds(at: Timestamp) -> i64 {
     at.as_millis().div_euclid(1_000)
 }

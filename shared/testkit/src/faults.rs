@@ -1,7 +1,7 @@
-//! Ports that fail by plan: before or after a call takes effect, late, or with the whole process.
+//! Wrappers of ports that inject faults: before or after a call takes effect, a delay, or a crash of the process.
 //!
-//! A [`Faults`] is the bad luck of one incarnation of one process. All [`Faulty`] ports of that process share it, so
-//! that after a crash none of them does anything any more, whichever of its tasks is still running.
+//! A [`Faults`] has the faults of one incarnation of one process. All [`Faulty`] ports of that process share it, so
+//! that none of them does anything after a crash, even if tasks of the process still run.
 
 mod blobs;
 mod pool;
@@ -21,19 +21,19 @@ use tokio::sync::Notify;
 /// Rates of the faults, in thousandths of all calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
-    /// The call fails and has done nothing.
+    /// The call fails without effect.
     pub refuse: u32,
-    /// The call asks to slow down and has done nothing.
+    /// The call is throttled without effect.
     pub throttle: u32,
-    /// The call takes effect, but its answer is lost: the caller sees a failure.
+    /// The call takes effect, but its response is lost: the caller gets an error.
     pub lose_answer: u32,
-    /// The call waits first, up to [`Rates::longest_delay`].
+    /// The call is delayed by up to [`Rates::longest_delay`].
     pub delay: u32,
-    /// The process ends before the call, or after the call took effect.
+    /// The process crashes before the call, or after it took effect.
     pub crash: u32,
-    /// A delivery comes a second time with a later receive.
+    /// A later receive returns a delivery a second time.
     pub duplicate: u32,
-    /// The longest delay, and the longest time that throttling asks for.
+    /// Maximum delay, and maximum time that throttling asks for.
     pub longest_delay: Millis,
 }
 
@@ -54,17 +54,17 @@ enum Fault {
     CrashAfter,
 }
 
-/// The error of every call of a process that has crashed; see [`is_crash`].
+/// The error of every call after the process has crashed; see [`is_crash`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this incarnation of the process is no more")]
 pub struct Crashed;
 
-/// Returns true if an error says that the process has crashed, so that its tasks can be thrown away.
+/// Returns true if an error means that the process has crashed, so that its tasks can be dropped.
 pub fn is_crash(error: &PortError) -> bool {
     matches!(error, PortError::Unavailable { source: Some(source), .. } if source.is::<Crashed>())
 }
 
-/// The bad luck of one incarnation of a process.
+/// The faults of one incarnation of a process.
 pub struct Faults {
     clock: Arc<dyn Clock>,
     rates: Rates,
@@ -76,48 +76,48 @@ pub struct Faults {
 struct FaultsState {
     random: u64,
     calls: u64,
-    /// Calls that were not asked about yet, by the first word of what they do.
+    /// Number of calls since [`Faulty::taken`] was last called, by the first word of the operation.
     taken: BTreeMap<&'static str, u32>,
     crash_at: Option<u64>,
     crashed: bool,
 }
 
 impl Faults {
-    /// Faults that follow from `seed` and from nothing else but the order of calls.
+    /// Returns faults that depend only on `seed` and the order of calls.
     pub fn seeded(seed: u64, rates: Rates, clock: Arc<dyn Clock>) -> Arc<Faults> {
         Faults::with(mix(seed), None, rates, clock)
     }
 
-    /// No faults at all.
+    /// Returns a [`Faults`] that never injects a fault.
     pub fn none(clock: Arc<dyn Clock>) -> Arc<Faults> {
         Faults::seeded(0, Rates::default(), clock)
     }
 
-    /// Returns faults with a single crash: the process ends just before its call number `call`, counted from 0. With
-    /// each number in turn, a process is cut between any two of its steps.
+    /// Returns faults with a single crash: the process crashes just before call number `call`, counted from 0. A loop
+    /// over all numbers interrupts a process between any two of its steps.
     pub fn crash_at(call: u64, clock: Arc<dyn Clock>) -> Arc<Faults> {
         Faults::with(0, Some(call), Rates::default(), clock)
     }
 
-    /// The next incarnation of the same process: alive, with luck that follows from what was before. This one stays
-    /// dead, so that tasks of it that still run do no harm.
+    /// Returns the next incarnation of the same process: alive, with faults that depend on the previous ones. This
+    /// incarnation stays crashed, so that its running tasks do no harm.
     pub fn restarted(&self) -> Arc<Faults> {
         let random = mix(self.state().random ^ 1);
         Faults::with(random, None, self.rates, Arc::clone(&self.clock))
     }
 
-    /// Ends the process now.
+    /// Crashes the process now.
     pub fn crash(&self) {
         self.state().crashed = true;
         self.ended.notify_waiters();
     }
 
-    /// Returns when the process has ended: the moment to throw its tasks away.
+    /// Returns when the process has crashed and its tasks should be dropped.
     pub async fn until_crash(&self) {
         loop {
             let ended = self.ended.notified();
             tokio::pin!(ended);
-            // Listens before it looks, so that a crash in between is not missed.
+            // Listening starts before the check, so that a crash in between is not missed.
             ended.as_mut().enable();
             if self.has_crashed() {
                 return;
@@ -126,7 +126,7 @@ impl Faults {
         }
     }
 
-    /// Returns true if the process has ended.
+    /// Returns true if the process has crashed.
     pub fn has_crashed(&self) -> bool {
         self.state().crashed
     }
@@ -145,7 +145,7 @@ impl Faults {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Decides over the next call. Of a process that has crashed, every call comes too late.
+    /// Chooses the fault of the next call. After a crash, every call crashes.
     fn next_fault(&self) -> Fault {
         let mut state = self.state();
         if state.crashed {
@@ -200,7 +200,7 @@ impl Faults {
 }
 
 impl Rates {
-    /// Returns one of the faults, or none, for a roll of the dice; `detail` says how long or which way.
+    /// Returns the fault for a random number, or none; `detail` determines the delay or the kind of crash.
     fn fault(&self, roll: u64, detail: u64) -> Fault {
         let some_time = Millis(detail % self.longest_delay.0.saturating_add(1));
         let crash = if detail.is_multiple_of(2) { Fault::CrashBefore } else { Fault::CrashAfter };
@@ -233,7 +233,7 @@ fn crashed(what: &str) -> PortError {
     PortError::unavailable(format!("cannot {what}: the process has crashed"), Crashed)
 }
 
-/// A port that fails by plan. `P` is the port's trait object or an adapter.
+/// A port with injected faults. `P` is the port's trait object or an adapter.
 pub struct Faulty<P: ?Sized> {
     port: Arc<P>,
     faults: Arc<Faults>,
@@ -241,12 +241,13 @@ pub struct Faulty<P: ?Sized> {
 }
 
 impl<P: ?Sized> Faulty<P> {
-    /// Puts a port at the mercy of a process's luck.
+    /// Wraps a port with the faults of a process.
     pub fn new(port: Arc<P>, faults: Arc<Faults>) -> Faulty<P> {
         Faulty { port, faults, again: Mutex::default() }
     }
 
-    /// Returns how often `get`, `swap` and so on were called since the last time, at all ports of the process.
+    /// Returns the number of calls of each operation since the last call of this function, over all ports of the
+    /// process.
     pub fn taken(&self) -> Vec<(&'static str, u32)> {
         std::mem::take(&mut self.faults.state().taken).into_iter().collect()
     }

@@ -1,4 +1,4 @@
-//! Jobs and rows for tests.
+//! Sample jobs and rows for tests.
 
 use curlew_model::{
     EntryHints, ExtractJob, HostKey, Job, PageBody, PollJob, SiteSource, SiteState, Slot, SourceKey, StatedPreferences,
@@ -7,7 +7,7 @@ use curlew_model::{
 use curlew_policy::address;
 use url::Url;
 
-/// Returns a job for the poll queue, told apart by its number.
+/// Returns a job for the poll queue that is identified by its number.
 ///
 /// # Panics
 /// Never.
@@ -16,10 +16,10 @@ pub fn poll(n: u64) -> Job {
     Job::new(PollJob::new(feed, format!("https://example.org/feed/{n}")))
 }
 
-/// Returns the number of a job that [`poll`] has made.
+/// Returns the number of a job from [`poll`].
 ///
 /// # Panics
-/// If it is another job, or none.
+/// If it is an error or another job.
 pub fn poll_number(job: &Result<Job, String>) -> u64 {
     match job {
         Ok(Job { work: Work::Poll(job), .. }) => u64::from_str_radix(job.feed.as_str(), 16).expect("a number"),
@@ -27,10 +27,10 @@ pub fn poll_number(job: &Result<Job, String>) -> u64 {
     }
 }
 
-/// Returns the extraction of a page that was fetched from this address, with nothing known but its body.
+/// Returns the extract job of a page at this address, with no information except its body.
 ///
 /// # Panics
-/// If that is no URL with a host.
+/// If `url` is not a URL with a host.
 pub fn page(url: &str, body: PageBody) -> ExtractJob {
     let parsed = Url::parse(url).expect("a URL");
     ExtractJob {
@@ -56,7 +56,7 @@ pub fn page(url: &str, body: PageBody) -> ExtractJob {
     }
 }
 
-/// Returns the row of a site that was named and not looked at yet.
+/// Returns the row of a new site that has not been searched for feeds.
 pub fn site(key: SourceKey, slot: Slot, url: &str) -> SiteSource {
     SiteSource {
         key,

@@ -1,4 +1,4 @@
-//! Detects the encoding of a document, and decodes it.
+//! Detects the encoding of a document, and decodes the document.
 
 mod legacy;
 
@@ -9,42 +9,42 @@ use legacy::CodePage;
 use memchr::memmem;
 use std::borrow::Cow;
 
-/// Prefix of a page in which a `meta` tag may name the encoding (HTML asks for 1024 bytes; real heads are longer).
+/// Length of the prefix of a page that is searched for `meta` tags (HTML asks for 1024 bytes; real heads are longer).
 const META_BYTES: usize = 16 * 1024;
-/// Prefix of a feed in which an XML declaration, or a `meta` tag, may name the encoding.
+/// Length of the prefix of a feed that is searched for an XML declaration or a `meta` tag.
 const DECLARATION_BYTES: usize = 1_024;
-/// Number of bytes from which the encoding is guessed; the detector is slow.
+/// Length of the sample that the encoding is guessed from; the detector is slow.
 const GUESS_BYTES: usize = 64 * 1024;
 
-/// Kind of a document. It decides where the document may name its encoding.
+/// Kind of a document, which determines where it may declare its encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Document {
-    /// A page: in the first `meta` tag with a known charset (HTML, "determining the character encoding").
+    /// A page: in its first `meta` tag with a known charset (HTML, "determining the character encoding").
     Page,
-    /// A feed: in the XML declaration (RFC 7303 §3), else in a `meta` tag.
+    /// A feed: in its XML declaration (RFC 7303 §3), or else in a `meta` tag.
     Feed,
 }
 
 /// Decoded text of a document.
 #[derive(Debug)]
 pub struct DecodedText<'a> {
-    /// Characters of the text; U+FFFD for each that cannot be decoded.
+    /// The text, with U+FFFD for each sequence that cannot be decoded.
     pub text: Cow<'a, str>,
-    /// True if a label was unknown or wrong, or bytes could not be decoded.
+    /// True if a label was unknown or wrong, or some bytes could not be decoded.
     pub faulty: bool,
 }
 
-/// Decodes a document. `content_type` is the header as the server sent it (RFC 9110 §8.3).
+/// Decodes a document. `content_type` is the unparsed header (RFC 9110 §8.3).
 ///
-/// A byte order mark takes precedence over every label, and so do the zeros of UTF-16 beside the first `<` or `{`. Then
-/// the charset of the header counts, then the one that the document names, unless the bytes refute it:
+/// A byte order mark takes precedence over every label, as do the zero bytes of UTF-16 next to a leading `<` or `{`.
+/// Next is the charset in the header, then the one declared in the document, unless the bytes refute it:
 ///
-/// - Text beyond ASCII that is valid UTF-8 throughout is UTF-8: in another encoding that happens by chance only.
-/// - Text with more broken sequences than whole ones in an encoding is not in that encoding.
-/// - Text with a broken sequence is not in that encoding if it has none in the other one that is named, UTF-8 first.
+/// - Non-ASCII text that is valid UTF-8 is UTF-8: text in another encoding is valid UTF-8 only by chance.
+/// - An encoding is refuted if it leaves more broken sequences than valid non-ASCII characters.
+/// - An encoding with a broken sequence is refuted if the other declared one has none. UTF-8 is tried first.
 ///
-/// Without a label that is left, the bytes decide. UTF-7 is never used, as in browsers (Encoding Standard §4). What
-/// cannot be decoded becomes U+FFFD.
+/// Without a usable label, the encoding is guessed from the bytes. UTF-7 is never used, as in browsers (Encoding
+/// Standard §4). Undecodable bytes become U+FFFD.
 pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>, document: Document) -> DecodedText<'a> {
     if let Some((encoding, mark)) = Encoding::for_bom(body) {
         return decode_as(&body[mark..], encoding, false);
@@ -66,7 +66,7 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>, document: Document
     by_labels(body, header, declared_label)
 }
 
-/// Returns the code page that the header names, or the document under no other header, unless the text is UTF-8.
+/// Returns the code page named by the header, or by the document if the header does not disagree; `None` for UTF-8.
 fn code_page(body: &[u8], header: Option<&str>, declared: Option<&str>) -> Option<&'static CodePage> {
     if header.and_then(known).is_some_and(|e| e != UTF_8) {
         return None;
@@ -75,7 +75,7 @@ fn code_page(body: &[u8], header: Option<&str>, declared: Option<&str>) -> Optio
     std::str::from_utf8(body).is_err().then_some(page)
 }
 
-/// Decodes by the label of the server or the document, unless the bytes refute it; see [`decode`].
+/// Decodes by the label of the header or the document, unless the bytes refute it; see [`decode`].
 fn by_labels<'a>(body: &'a [u8], header: Option<&str>, declared: Option<&str>) -> DecodedText<'a> {
     let labels = [header, declared].into_iter().flatten();
     let is_named = labels.clone().count();
@@ -84,7 +84,7 @@ fn by_labels<'a>(body: &'a [u8], header: Option<&str>, declared: Option<&str>) -
     let first = named.first().copied();
     let is_utf_8 = match std::str::from_utf8(body) {
         Ok(text) => first.is_none_or(|e| e == UTF_8) || !text.is_ascii(),
-        // The text may be cut off within a character.
+        // The text may be truncated inside a character.
         Err(cut) => cut.error_len().is_none() && !body[..cut.valid_up_to()].is_ascii(),
     };
     if is_utf_8 {
@@ -109,19 +109,19 @@ fn decode_as<'a>(body: &'a [u8], encoding: &'static Encoding, faulty: bool) -> D
     DecodedText { text, faulty: faulty || lossy }
 }
 
-/// Returns the encoding for a label, except those that the standard replaces because they are dangerous.
+/// Returns the encoding for a label, except those that the Encoding Standard replaces because they are dangerous.
 fn known(label: &str) -> Option<&'static Encoding> {
     Encoding::for_label_no_replacement(label.as_bytes())
 }
 
-/// Returns the encoding that a label names for a text in which ASCII has its meaning (HTML, "prescan a byte stream").
+/// Returns the encoding for a label inside an ASCII-compatible document (HTML, "prescan a byte stream").
 fn plain(label: &str) -> Option<&'static Encoding> {
     let encoding = known(label).or_else(|| legacy::by_other_name(label))?;
     let is_plain = encoding.is_ascii_compatible() || encoding.name() == "ISO-2022-JP";
     is_plain.then_some(if encoding == X_USER_DEFINED { WINDOWS_1252 } else { encoding })
 }
 
-/// Returns the charset parameter of a media type (RFC 9110 §8.3.1).
+/// Returns the `charset` parameter of a media type (RFC 9110 §8.3.1).
 fn charset_parameter(content_type: &str) -> Option<&str> {
     content_type.split(';').skip(1).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
@@ -151,7 +151,7 @@ fn meta_labels(head: &[u8]) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the label that a tag gives after `name` and an equals sign.
+/// Returns the value that follows `name` and an equals sign in a tag.
 fn label_after<'a>(tag: &'a [u8], name: &[u8]) -> Option<&'a str> {
     let value = tag[position(tag, name)? + name.len()..].trim_ascii_start().strip_prefix(b"=")?;
     let start = value.iter().position(|b| !b.is_ascii_whitespace() && !matches!(b, b'"' | b'\''))?;
@@ -168,17 +168,17 @@ fn until_bracket(tag: &[u8]) -> &[u8] {
     &tag[..tag.iter().position(|b| *b == b'>').unwrap_or(tag.len())]
 }
 
-/// Returns the position of `needle` (lower case) in `haystack`, ignoring the case of ASCII letters.
+/// Returns the position of the lower-case `needle` in `haystack`, ignoring ASCII case.
 fn position(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     haystack.windows(needle.len()).position(|window| window.eq_ignore_ascii_case(needle))
 }
 
 fn guess(body: &[u8]) -> &'static Encoding {
-    // Text that is valid UTF-8 throughout is UTF-8; a truncated document may end within a character.
+    // Valid UTF-8 is UTF-8. A truncated document may end inside a character.
     if std::str::from_utf8(body).map_or_else(|fault| fault.error_len().is_none(), |_| true) {
         return UTF_8;
     }
-    // The sample begins near the first byte that is not ASCII: a long ASCII head says nothing.
+    // The sample starts near the first non-ASCII byte, because ASCII text is no evidence.
     let start = body.iter().position(|b| !b.is_ascii()).unwrap_or(0).saturating_sub(64);
     let sample = head(&body[start..], GUESS_BYTES);
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
@@ -188,13 +188,13 @@ fn guess(body: &[u8]) -> &'static Encoding {
     if is_wrong { WINDOWS_1252 } else { guessed }
 }
 
-/// True if a text beyond ASCII has no more broken sequences than characters.
+/// True if a text has no more broken sequences than other non-ASCII characters.
 fn is_mostly_whole(text: &str) -> bool {
     let beyond = text.chars().filter(|c| !c.is_ascii()).count();
     beyond >= 2 * text.chars().filter(|c| *c == char::REPLACEMENT_CHARACTER).count()
 }
 
-/// Recognizes UTF-16 without a mark by the zero beside the first `<` or `{`, or white space.
+/// Detects UTF-16 without a byte order mark by the zero byte next to a leading `<`, `{` or white space.
 fn utf_16(body: &[u8]) -> Option<&'static Encoding> {
     match body {
         [0, b'<' | b'{' | b'\t' | b'\n' | b'\r' | b' ', 0, ..] => Some(UTF_16BE),
@@ -203,10 +203,10 @@ fn utf_16(body: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Repairs double encoding: UTF-8 read as windows-1252 and written as UTF-8 again ("donâ€™t"), if runs of three or more
-/// characters are valid UTF-8 this way; then shorter runs are repaired, too.
+/// Repairs double encoding: UTF-8 that was decoded as windows-1252 and encoded as UTF-8 again ("donâ€™t"). Text is
+/// changed only if it has a sequence of at least three characters that is valid UTF-8 this way.
 pub fn undo_double_encoding(text: Cow<'_, str>) -> Cow<'_, str> {
-    /// Results of the first two bytes of marks, which reveal the defect quickly, and of the first of them.
+    /// Double-encoded first two bytes of punctuation marks, which reveal the defect quickly.
     const LEADS: [&str; 2] = ["\u{E2}\u{80}", "\u{E2}\u{20AC}"];
     const LEAD: &str = "\u{E2}";
     let leads = |at: usize| LEADS.iter().any(|lead| text.as_bytes()[at..].starts_with(lead.as_bytes()));
@@ -232,8 +232,8 @@ pub fn undo_double_encoding(text: Cow<'_, str>) -> Cow<'_, str> {
     if certain { Cow::Owned(out) } else { text }
 }
 
-/// Returns the character whose bytes the first characters of a text stand for, if any, and the number of bytes of the
-/// text that it replaces; else the length of its first character.
+/// Returns the character that a double-encoded text starts with, if any, and the length in bytes of its encoded form;
+/// otherwise the length of the text's first character.
 fn original_character(text: &str) -> (Option<char>, usize) {
     let first = text.chars().next();
     let wanted = match first.and_then(byte_of) {
@@ -249,7 +249,7 @@ fn original_character(text: &str) -> (Option<char>, usize) {
     }
 }
 
-/// Returns the byte that windows-1252, or ISO 8859-1 where that has none, reads as this character.
+/// Returns the byte for a character in windows-1252, or in ISO 8859-1 for bytes that windows-1252 leaves undefined.
 fn byte_of(c: char) -> Option<u8> {
     u8::try_from(u32::from(c)).ok().or_else(|| (0x80..=0x9F).find(|byte| windows_1252(char::from(*byte)) == Some(c)))
 }

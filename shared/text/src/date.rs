@@ -1,6 +1,5 @@
 //! Parses dates from feeds, pages and directives: RFC 822 and its successors, RFC 3339 and ISO 8601, deviations from
-//! them, and days in running text in many languages. A date without a zone is taken as UTC, one without a time as
-//! midnight.
+//! them, and dates in running text in many languages. A missing zone means UTC, a missing time midnight.
 
 mod digits;
 mod field;
@@ -15,14 +14,14 @@ pub use self::running::DaySpan;
 use curlew_model::Timestamp;
 use std::ops::RangeInclusive;
 
-/// First year of a date that markup states, or of an instant with its time and its zone.
+/// Earliest year of a date stated in markup, or of an instant with time and zone.
 const OLDEST: i16 = 1800;
-/// Number of years by which the Buddhist era, used in Thailand, is ahead.
+/// Difference between the years of the Buddhist era, used in Thailand, and the common era.
 const BUDDHIST: i16 = 543;
-/// Maximum length of text that is parsed, in bytes; a longer field is truncated.
+/// Maximum length in bytes of a text that is a date as a whole. A longer [`Accept::Field`] is truncated.
 const MAX_BYTES: usize = 200;
 
-/// Position of the month in `03/04/2026`.
+/// Position of the month in dates such as `03/04/2026`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// The second number is the month.
@@ -31,70 +30,70 @@ pub enum Order {
     MonthFirst,
 }
 
-/// Texts that are accepted as dates.
+/// Kinds of text accepted as dates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accept {
-    /// A field that is meant as a date: unknown words are skipped, missing parts are the first ones, and the 31st of a
-    /// month with 30 days is the day after its last.
+    /// A field that should contain a date. Unknown words are skipped, a missing month or day is the first one, and the
+    /// 31st of a month with 30 days is the 1st of the next month.
     Field,
-    /// A field that must be a date: every word is part of it, it has a day, and the calendar has that day.
+    /// A field that must be a valid date with a day: every word must be part of it.
     Exact,
-    /// Any text: a machine-readable date with its time, or the first day somewhere in the text with the time after it.
+    /// Any text: a machine-readable date with a time, or the first date anywhere in the text with the time next to it.
     Anywhere,
 }
 
-/// Prior knowledge about a text that is parsed.
+/// Prior knowledge about the text to parse.
 #[derive(Clone, Debug)]
 pub struct Hints {
     /// Texts that are accepted.
     pub accept: Accept,
-    /// Order of day and month if both are numbers with slashes.
+    /// Order of day and month in numeric dates with slashes.
     pub order: Order,
     /// Range of plausible years.
     pub years: RangeInclusive<i16>,
-    /// Language of the text, as two letters in lower case (ISO 639-1), if it is known.
+    /// Language of the text, as two lower-case letters (ISO 639-1), if known.
     pub language: Option<[u8; 2]>,
 }
 
 impl Hints {
-    /// Dates of feeds: anything that can be understood, in any year, the month first.
+    /// For dates in feeds: everything that can be understood, in any year, with the month first.
     pub const FEED: Hints = Hints { accept: Accept::Field, order: Order::MonthFirst, years: 1..=9999, language: None };
-    /// Dates of directives (`unavailable_after`): exact.
+    /// For dates in directives (`unavailable_after`): exact.
     pub const DIRECTIVE: Hints = Hints { accept: Accept::Exact, ..Hints::FEED };
 
-    /// Returns hints for the dates of pages, which are younger than the web unless they state an instant.
+    /// Returns hints for dates in pages, which are not older than the web unless they state an instant.
     pub const fn page(order: Order) -> Hints {
         Hints { accept: Accept::Anywhere, order, years: 1990..=2100, language: None }
     }
 
-    /// Returns the same hints for what markup states: archives date what was printed before the web.
+    /// Returns these hints for dates in markup, which may be older than the web: archives state the date of printing.
     pub fn of_markup(self) -> Hints {
         Hints { years: OLDEST..=*self.years.end(), ..self }
     }
 
-    /// Returns the same hints for a text in this language, given by a tag such as `hr` or `hr-HR` (BCP 47).
+    /// Returns these hints for a text in the language of a BCP 47 tag such as `hr` or `hr-HR`.
     pub fn of_language(self, tag: Option<&str>) -> Hints {
         let code = tag.and_then(|tag| tag.split(['-', '_']).next()?.to_ascii_lowercase().as_bytes().try_into().ok());
         Hints { language: code, ..self }
     }
 
-    /// Converts a year to the common era, if it is plausible.
+    /// Converts a year to the common era; `None` if it is implausible.
     fn year(&self, year: i32) -> Option<i16> {
         let year = i16::try_from(year).ok()?;
         [year, year.saturating_sub(BUDDHIST)].into_iter().find(|year| self.years.contains(year))
     }
 }
 
-/// An instant that a text states.
+/// An instant stated by a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// The instant.
     pub at: Timestamp,
-    /// Offset of the stated time zone, in minutes east of UTC; `None` if the text states none.
+    /// Stated offset from UTC in minutes, positive to the east; `None` if the text states no zone.
     pub zone: Option<i16>,
 }
 
-/// Returns the instant that a text means, or `None`: nothing is guessed if the day is unknown.
+/// Returns the instant that a text states; `None` if its day is not known for certain.
 pub fn parse(text: &str, hints: &Hints) -> Option<Moment> {
     parse_instant(text, hints).or_else(|| {
         let day = (hints.accept == Accept::Anywhere).then(|| find(text, hints).into_iter().next())??;
@@ -102,7 +101,7 @@ pub fn parse(text: &str, hints: &Hints) -> Option<Moment> {
     })
 }
 
-/// Returns the instant of a day in a text: with the time right after or before it, or else its midnight.
+/// Returns the instant of a day in a text, using the time directly after or before it, or midnight.
 pub fn moment(text: &str, day: &DaySpan, hints: &Hints) -> Moment {
     let text = ascii_digits(text);
     let (before, after) = (text.get(..day.start).unwrap_or_default(), text.get(day.end..).unwrap_or_default());
@@ -111,11 +110,11 @@ pub fn moment(text: &str, day: &DaySpan, hints: &Hints) -> Moment {
     timed.unwrap_or(Moment { at: day.at, zone: None })
 }
 
-/// As [`parse`], for a text that is a date as a whole. With [`Accept::Anywhere`] only machine-readable forms count: ISO
-/// 8601, seconds or milliseconds since 1970, or day, time and zone in words.
+/// Parses a text that as a whole is a date. With [`Accept::Anywhere`] only machine-readable forms are accepted: ISO
+/// 8601, seconds or milliseconds since 1970, or a date in words with time and zone.
 pub fn parse_instant(text: &str, hints: &Hints) -> Option<Moment> {
     let text = text.trim();
-    // A date as older libraries for the web wrote it into JSON.
+    // Form in which older web libraries write dates into JSON.
     let text = text.strip_prefix("/Date(").and_then(|rest| rest.split([')', '+', '-']).next()).unwrap_or(text);
     if hints.accept != Accept::Field && text.len() > MAX_BYTES {
         return None;
@@ -130,13 +129,13 @@ pub fn parse_instant(text: &str, hints: &Hints) -> Option<Moment> {
     }
 }
 
-/// True for a date that was never set: a counter's zero in some zone, or the first day of spreadsheets and databases.
+/// True for an uninitialized date: zero since 1970 in some zone, or the first day of spreadsheets or databases.
 pub fn is_unset(at: Timestamp) -> bool {
     const DAY_MILLIS: u64 = 86_400_000;
     at.as_millis().unsigned_abs() <= DAY_MILLIS || matches!(at.day().as_str(), "1899-12-30" | "1900-01-01")
 }
 
-/// Returns every day written in a text of at most a few lines, in order.
+/// Returns all dates in a text of at most a few lines, in order.
 pub fn find(text: &str, hints: &Hints) -> Vec<DaySpan> {
     if text.len() > 4 * MAX_BYTES { Vec::new() } else { running::find(text, hints) }
 }

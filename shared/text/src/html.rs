@@ -1,5 +1,5 @@
-//! Pieces of an HTML page: tags, texts and comments as they stand in it (HTML, "tokenization"). A piece is a slice of
-//! the page; [`resolve`] gives its characters. Whoever takes the pieces decides what a tag means.
+//! Splits an HTML page into tags, texts and comments (HTML, "tokenization"). A piece is a slice of the page;
+//! [`resolve`] returns its characters. The caller decides what a tag means.
 
 use memchr::{memchr, memchr_iter, memchr2, memchr3};
 use std::borrow::Cow;
@@ -10,91 +10,91 @@ use web_atoms::NAMED_ENTITIES;
 pub enum Piece<'p> {
     /// Text as written.
     Text(&'p str, TextKind),
-    /// A start tag. Its attributes are those of [`Pieces::attributes`] until the next piece is taken.
+    /// A start tag. Its attributes are returned by [`Pieces::attributes`] until the next piece is read.
     Start(Tag<'p>),
-    /// The name of an end tag, as written. Attributes of end tags mean nothing and are not kept.
+    /// Name of an end tag, as written. Attributes of end tags have no meaning and are dropped.
     End(&'p str),
-    /// The text of a comment, or of something else in angle brackets that counts as one.
+    /// Text of a comment, or of other markup that HTML treats as a comment.
     Comment(&'p str),
-    /// A document type declaration, from `<!` on.
+    /// A DOCTYPE, from `<!` on.
     Doctype(&'p str),
 }
 
 /// A start tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag<'p> {
-    /// Name of the tag as written.
+    /// Name, as written.
     pub name: &'p str,
     /// True if it ends in `/>`.
     pub self_closing: bool,
 }
 
-/// Rules by which a text is read.
+/// Rules for parsing a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextKind {
     /// Ordinary text; references are resolved.
     Data,
-    /// Text up to an end tag in which references are resolved (`<title>`, `<textarea>`).
+    /// Text up to an end tag, with references resolved (`<title>`, `<textarea>`).
     RcData,
-    /// Text up to an end tag as it is (`<style>`, `<iframe>` …).
+    /// Literal text up to an end tag (`<style>`, `<iframe>` …).
     RawText,
-    /// A section of CDATA, as it is.
+    /// Literal text in a CDATA section.
     CData,
-    /// As `RawText`, but comments hide the end tag within `<script>`.
+    /// Like `RawText`, but comments can hide an end tag inside `<script>`.
     Script,
-    /// Text to the end of the page as it is.
+    /// Literal text up to the end of the page.
     PlainText,
 }
 
-/// Iterator over the pieces of a page. The time is linear in the length of the page.
+/// Iterator over the pieces of a page, in time linear in the length of the page.
 #[derive(Debug)]
 pub struct Pieces<'p> {
     page: &'p str,
     at: usize,
     kind: TextKind,
-    /// Name of the most recent start tag, which is that of the end tag of its text.
+    /// Name of the most recent start tag. Its end tag ends the text after it.
     last_start: &'p str,
     attributes: Vec<(&'p str, &'p str)>,
     most_attributes: usize,
-    /// True within a drawing or a formula, if no tree is built.
+    /// True inside SVG or MathML, in a parse without a tree.
     foreign: bool,
 }
 
 impl<'p> Pieces<'p> {
-    /// Begins a page. Of each tag at most one more than `most_attributes` attributes are kept.
+    /// Starts parsing a page. At most `most_attributes` + 1 attributes of a tag are kept.
     pub fn new(page: &'p str, most_attributes: usize) -> Pieces<'p> {
         let at = if page.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
         let (kind, last_start, attributes) = (TextKind::Data, "", Vec::new());
         Pieces { page, at, kind, last_start, attributes, most_attributes, foreign: false }
     }
 
-    /// Returns names and values of the attributes of the most recent start tag, both as written.
+    /// Returns names and values of the most recent start tag's attributes, as written.
     pub fn attributes(&self) -> &[(&'p str, &'p str)] {
         &self.attributes
     }
 
-    /// Returns the value of an attribute of the most recent start tag, as written, by a name in lower case.
+    /// Returns the raw value of an attribute of the most recent start tag. `name` is in lower case.
     pub fn attribute(&self, name: &str) -> Option<&'p str> {
         self.attributes.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
     }
 
-    /// True if the most recent start tag has more attributes than allowed.
+    /// True if the most recent start tag has more than `most_attributes` attributes.
     pub fn has_too_many_attributes(&self) -> bool {
         self.attributes.len() > self.most_attributes
     }
 
-    /// Returns the number of bytes taken so far.
+    /// Returns the number of bytes parsed so far.
     pub fn position(&self) -> usize {
         self.at
     }
 
-    /// Reads the text that follows by other rules, up to the end tag of the most recent start tag.
+    /// Parses the following text by the rules of `kind`, up to the end tag of the most recent start tag.
     pub fn text_until_end_tag(&mut self, kind: TextKind) {
         self.kind = kind;
     }
 
-    /// Returns the next piece; `None` at the end of the page, or if the last tag does not end. `cdata` says whether
-    /// CDATA may begin here, as in drawings and formulas.
+    /// Returns the next piece; `None` at the end of the page or if the last tag is unterminated. `cdata` returns true
+    /// where CDATA may begin, that is inside SVG and MathML.
     pub fn next_piece(&mut self, cdata: impl Fn() -> bool) -> Option<Piece<'p>> {
         loop {
             let rest = self.page.get(self.at..).filter(|rest| !rest.is_empty())?;
@@ -117,8 +117,8 @@ impl<'p> Pieces<'p> {
         }
     }
 
-    /// Returns the next piece where no tree is built: the name of a tag tells how the text behind it is read, unless it
-    /// stands in a drawing or formula. The content of `<noscript>` and `<template>` is read as tags.
+    /// Returns the next piece for a parse without a tree: the name of a tag determines how the text after it is parsed,
+    /// except inside SVG and MathML. The content of `<noscript>` and `<template>` is parsed as markup.
     pub fn next_without_tree(&mut self) -> Option<Piece<'p>> {
         let foreign = self.foreign;
         let piece = self.next_piece(|| foreign)?;
@@ -133,7 +133,7 @@ impl<'p> Pieces<'p> {
     }
 
     fn follow(&mut self, tag: &Tag<'_>) {
-        /// Length of the longest name with rules of its own, in bytes.
+        /// Length in bytes of the longest tag name with special rules.
         const LONGEST: usize = 9;
         let mut name = [0; LONGEST];
         let Some(name) = name.get_mut(..tag.name.len()) else { return };
@@ -141,7 +141,7 @@ impl<'p> Pieces<'p> {
         name.make_ascii_lowercase();
         match &*name {
             b"svg" | b"math" => self.foreign = !tag.self_closing,
-            // These tags end a drawing or formula wherever they stand (HTML, "foreign content").
+            // These tags end SVG and MathML, wherever they are (HTML, "foreign content").
             b"body" | b"br" | b"center" | b"dd" | b"div" | b"dl" | b"dt" | b"embed" | b"h1" | b"h2" | b"h3" | b"h4"
             | b"h5" | b"h6" | b"head" | b"hr" | b"img" | b"li" | b"meta" | b"nobr" | b"ol" | b"p" | b"pre"
             | b"span" | b"table" | b"ul" => self.foreign = false,
@@ -199,7 +199,7 @@ impl<'p> Pieces<'p> {
         Markup::Piece(Piece::Comment(&inner[..end.unwrap_or(inner.len())]))
     }
 
-    /// Reads a tag, whose name begins `from` bytes from here.
+    /// Reads a tag whose name begins `from` bytes after the current position.
     fn tag(&mut self, from: usize) -> Markup<'p> {
         let (page, bytes) = (self.page, self.page.as_bytes());
         let is_start = from == 1;
@@ -221,7 +221,7 @@ impl<'p> Pieces<'p> {
                 }
                 Some(_) => {
                     let first = at;
-                    // The first character belongs to the name whatever it is.
+                    // The first character is part of the name, whatever it is.
                     at = skip(bytes, at + 1, |b| !is(b, SPACE | SLASH | END | EQUALS));
                     let key = &page[first..at];
                     at = skip(bytes, at, |b| is(b, SPACE));
@@ -261,9 +261,9 @@ impl<'p> Pieces<'p> {
 
 enum Markup<'p> {
     Piece(Piece<'p>),
-    /// `</>`, which means nothing.
+    /// `</>`, which is ignored.
     Nothing,
-    /// A tag that does not end, and is dropped with the rest of the page.
+    /// An unterminated tag, which is dropped together with the rest of the page.
     Endless,
 }
 
@@ -274,7 +274,7 @@ const SLASH: u8 = 2;
 const END: u8 = 4;
 const EQUALS: u8 = 8;
 
-/// The sorts of bytes that end names and values.
+/// Classes of bytes that end names and values.
 static SORTS: [u8; 256] = {
     let mut sorts = [0; 256];
     sorts[b' ' as usize] = SPACE;
@@ -292,7 +292,7 @@ fn is(byte: u8, sorts: u8) -> bool {
     SORTS[byte as usize] & sorts != 0
 }
 
-/// Returns the first position from `at` on whose byte does not satisfy `like`.
+/// Returns the first position from `at` whose byte does not satisfy `like`.
 fn skip(bytes: &[u8], mut at: usize, like: impl Fn(u8) -> bool) -> usize {
     while bytes.get(at).is_some_and(|b| like(*b)) {
         at += 1;
@@ -300,7 +300,7 @@ fn skip(bytes: &[u8], mut at: usize, like: impl Fn(u8) -> bool) -> usize {
     at
 }
 
-/// True if a text begins with a word (lower case), in any case of letters.
+/// True if a text begins with a lower-case word, ignoring ASCII case.
 fn starts_with(text: &str, word: &str) -> bool {
     text.as_bytes().get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
 }
@@ -343,7 +343,7 @@ fn script_length(rest: &str) -> usize {
         } else if !hidden && is_end_tag(here, NAME) {
             return at;
         } else if !escaped && here.starts_with("<!--") {
-            // The dashes of the start may be those of the end.
+            // The dashes of `<!--` may also be those of `-->`.
             escaped = true;
             at += 2;
         } else {
@@ -357,7 +357,7 @@ fn script_length(rest: &str) -> usize {
     }
 }
 
-/// Returns the text of a comment and its length with its end.
+/// Returns the text of a comment, and its length including its end.
 fn comment_in(rest: &str) -> (&str, usize) {
     if let Some(end) = [">", "->"].iter().find(|end| rest.starts_with(**end)) {
         return ("", end.len());
@@ -367,7 +367,7 @@ fn comment_in(rest: &str) -> (&str, usize) {
     while let Some(dash) = memchr(b'-', &bytes[at..]) {
         let first = at + dash;
         at = skip(bytes, first, |b| b == b'-');
-        // The last two of more than two dashes belong to the end.
+        // Of more than two dashes, the last two belong to the end.
         if at - first >= 2
             && let Some(end) = [">", "!>"].iter().find(|end| rest[at..].starts_with(**end))
         {
@@ -378,8 +378,8 @@ fn comment_in(rest: &str) -> (&str, usize) {
     (text, rest.len())
 }
 
-/// Returns the characters of a text or of an attribute's value by the rules of `kind`: line breaks are `\n`, NUL
-/// becomes U+FFFD. In an attribute, what may be a parameter of an address (`&copy=2`) is no reference.
+/// Returns the characters of a text or attribute value by the rules of `kind`. Line breaks become `\n`, and NUL becomes
+/// U+FFFD. In an attribute, a possible URL parameter (`&copy=2`) is not a reference.
 pub fn resolve(raw: &str, kind: TextKind, in_attribute: bool) -> Cow<'_, str> {
     let bytes = raw.as_bytes();
     let refers = matches!(kind, TextKind::Data | TextKind::RcData);
@@ -420,9 +420,9 @@ pub fn resolve(raw: &str, kind: TextKind, in_attribute: bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Returns characters and length of the reference that a text begins with (HTML, "character reference state").
+/// Returns the characters and the length of the reference at the start of a text (HTML, "character reference state").
 fn reference(text: &str, in_attribute: bool) -> Option<([Option<char>; 2], usize)> {
-    /// Length of the longest name that needs no semicolon.
+    /// Length of the longest name that is valid without a semicolon.
     const LEGACY: usize = 6;
     if let Some(xml) = crate::references::predefined(text) {
         return Some((xml.chars, xml.length));
@@ -447,7 +447,7 @@ fn reference(text: &str, in_attribute: bool) -> Option<([Option<char>; 2], usize
     (!in_attribute || !goes_on).then(|| (chars(found), length + 1))
 }
 
-/// Returns the character of a number after `&#`, and the length of the number with its semicolon (HTML, "numeric
+/// Returns the character for a number after `&#`, and the length of the number including its semicolon (HTML, "numeric
 /// character reference end state").
 fn numeric(text: &str) -> Option<(char, usize)> {
     let (from, radix) = if text.starts_with(['x', 'X']) { (1, 16) } else { (0, 10) };

@@ -1,16 +1,16 @@
-//! Hygiene of stored text: characters that may be stored, and normalization of white space. No meaning is judged.
+//! Cleaning of text for storage: permitted characters, and normalization of white space. The meaning is not judged.
 
 use crate::references::{is_c1, windows_1252};
 use std::borrow::Cow;
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
-/// Maximum number of combining marks on one letter: Vietnamese needs two, pointed Hebrew four (UAX #15 allows 30).
+/// Maximum number of combining marks per letter. Vietnamese needs two, pointed Hebrew four (UAX #15 allows 30).
 pub const MAX_MARKS: usize = 6;
-/// First byte of U+0300, the first combining mark, in UTF-8; no lower character has a greater byte.
+/// First byte of U+0300, the first combining mark, in UTF-8. No lower character has a greater first byte.
 const FIRST_MARK: u8 = 0xCC;
 
-/// Returns one line: white space of any length becomes one space, and the text is cleaned and cut to `max` characters.
+/// Returns a text as one line of at most `max` characters: cleaned, truncated, each run of white space as one space.
 pub fn line(text: &str, max: usize) -> String {
     let mut out = String::with_capacity(text.len().min(max.saturating_mul(4)));
     let mut chars = 0;
@@ -41,13 +41,13 @@ pub fn head(text: &str, max: usize) -> &str {
     text.char_indices().nth(max).map_or(text, |(at, _)| &text[..at])
 }
 
-/// Returns the first `max` bytes of a text, cut between characters.
+/// Returns the first `max` bytes of a text, or fewer, so that no character is split.
 pub fn head_bytes(text: &str, max: usize) -> &str {
     text.get(..text.floor_char_boundary(max)).unwrap_or(text)
 }
 
-/// Removes characters that must not be stored ([`storable`]), cuts piles of combining marks down to [`MAX_MARKS`], and
-/// composes the rest (normal form C). Line breaks of every kind become `\n`.
+/// Removes characters that must not be stored ([`storable`]), limits combining marks to [`MAX_MARKS`] per letter, and
+/// composes characters (NFC). Line breaks of every kind become `\n`.
 pub fn clean(text: &str) -> Cow<'_, str> {
     match filter(text) {
         Cow::Borrowed(text) => compose(text),
@@ -58,32 +58,32 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the character to store for one that was read, if any; U+0080 to U+009F stand for those of windows-1252.
+/// Returns the character to store for `c`, if any. U+0080 to U+009F are mapped as bytes of windows-1252.
 pub fn storable(c: char) -> Option<char> {
     match c {
         '\t' | '\n' => Some(c),
         '\r' | '\u{C}' | '\u{2028}' | '\u{2029}' => Some('\n'),
         c if is_c1(c) => windows_1252(c),
         c if c.is_control() => None,
-        // Embeddings, overrides and isolates of the writing direction (UAX #9) can make a text read as another.
+        // Bidirectional embeddings, overrides and isolates (UAX #9) can make a text look like a different one.
         '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => None,
-        // Invisible ones; the joiners U+200C and U+200D stay, since Persian and emoji need them.
+        // Invisible characters. The joiners U+200C and U+200D are kept, because Persian and emoji need them.
         '\u{AD}' | '\u{200B}' | '\u{2060}'..='\u{2065}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{180E}' => None,
-        // Tag characters carry hidden ASCII; icon fonts use the private use area.
+        // Tag characters can hide ASCII. Icon fonts use the private use areas.
         '\u{E0000}'..='\u{E007F}' | '\u{E000}'..='\u{F8FF}' | '\u{F0000}'..='\u{10FFFF}' => None,
-        // Unassigned for ever.
+        // Noncharacters.
         '\u{FDD0}'..='\u{FDEF}' => None,
         c => Some(c).filter(|c| u32::from(*c) & 0xFFFE != 0xFFFE),
     }
 }
 
 fn filter(text: &str) -> Cow<'_, str> {
-    // Scanning all bytes without an early exit is many times as fast.
+    // Scanning all bytes without an early exit is many times faster.
     let odd = |b: u8| !(matches!(b, b'\t' | b'\n') || (b' '..=b'~').contains(&b));
     if !text.bytes().fold(false, |found, b| found | odd(b)) {
         return Cow::Borrowed(text);
     }
-    // Letters of most languages, and all marks, need no change.
+    // Characters of most texts that need no change. Combining marks are not among them.
     let plain = |c: char| match c {
         ..'\u{80}' => !odd(c as u8),
         ..'\u{300}' => c >= '\u{A0}' && c != '\u{AD}',
@@ -103,12 +103,12 @@ fn filter(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept.collect())
 }
 
-/// Returns a text in normal form C. Only the surroundings of characters from U+0300 on can change.
+/// Returns a text in NFC. Only characters from U+0300 on and their neighbours can change.
 fn compose(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let (mut copied, mut at) = (0, 0);
     while let Some(mark) = text.as_bytes()[at..].iter().position(|b| *b >= FIRST_MARK).map(|found| at + found) {
-        // The character before a mark takes part in the composition.
+        // The character before a mark may be composed with it.
         let start = text[..mark].char_indices().next_back().map_or(0, |(before, _)| before.max(at));
         let low = |b: &u8| *b < 0x80 || (0xC0..FIRST_MARK).contains(b);
         at = text.as_bytes()[mark..].iter().position(low).map_or(text.len(), |length| mark + length);
@@ -175,7 +175,7 @@ mod tests {
             "A\u{30A}ngstr\u{F6}m \u{212B} caf\u{E9}\u{301}\u{323}",
             "\u{AC00}\u{11A8} \u{1112}\u{1161}\u{11AB} \u{30AB}\u{3099}x",
             "plain\u{85}t\u{AD}ext\t\u{200B}.",
-            // Letters and marks that only meet when the character between them is removed.
+            // Letters and marks that become adjacent only when the character between them is removed.
             "e\u{AD}\u{301} \u{1112}\u{AD}\u{1161} \u{81}\u{301}",
         ] {
             let wanted: String = text.chars().filter_map(storable).nfc().collect();

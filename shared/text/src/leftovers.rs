@@ -1,28 +1,28 @@
-//! Recognizes what templates and scripts leave in a page where they had no value to put in.
+//! Detects placeholders that templates and scripts leave in a page where a value is missing.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 use url::Url;
 
-/// Texts that are nothing but a leftover, in lower case. An ellipsis stands for any number of full stops.
+/// Placeholders in lower case. An ellipsis stands for any number of full stops.
 static VALUES: LazyLock<HashSet<&str>> = LazyLock::new(|| include_str!("../data/leftovers.txt").lines().collect());
-/// Marks around the name of a value in the languages of templates.
+/// Delimiters of variables in template languages.
 const MARKS: [(&str, &str); 8] =
     [("{", "}"), ("${", "}"), ("#{", "}"), ("<%", "%>"), ("<?", "?>"), ("[[", "]]"), ("[object ", "]"), ("@{", "}")];
 
-/// True if a text is left in place of a value: `undefined`, `{{ page.title }}`, `[object Object]`, `Loading...`.
+/// True if a text is a placeholder: `undefined`, `{{ page.title }}`, `[object Object]`, `Loading...`.
 pub fn is_leftover(text: &str) -> bool {
     const MAX_BYTES: usize = 120;
     let text = text.trim();
     if text.len() > MAX_BYTES {
         return false;
     }
-    // The site's name may follow.
+    // The site's name may follow the placeholder.
     let separators = [" | ", " - ", " – ", " — ", " · "];
     let first = separators.iter().fold(text, |text, mark| text.split(mark).next().unwrap_or(text));
     let has_marks =
         |(open, close): &(&str, &str)| [text, first].iter().any(|text| text.starts_with(open) && text.ends_with(close));
-    // `%title%`, of older systems for forums and letters.
+    // `%title%`, as in older forum and mailing software.
     let is_variable = || {
         let name = text.strip_prefix('%').and_then(|rest| rest.strip_suffix('%'));
         name.is_some_and(|name| !name.trim_matches('%').is_empty() && !name.contains(char::is_whitespace))
@@ -36,7 +36,7 @@ pub fn is_leftover(text: &str) -> bool {
     MARKS.iter().any(has_marks) || is_variable() || is_value()
 }
 
-/// True if an address has such a value in its path or its query: `/undefined`, `/blog/[slug]`, `/?p={{ id }}`.
+/// True if the path or query of a URL contains a placeholder: `/undefined`, `/blog/[slug]`, `/?p={{ id }}`.
 pub fn is_leftover_address(url: &Url) -> bool {
     let decoded = |part: &str| {
         let marks = [("%7b", "{"), ("%7d", "}"), ("%3c", "<"), ("%3e", ">"), ("%5b", "["), ("%5d", "]"), ("%20", " ")];

@@ -1,4 +1,4 @@
-//! Rules on text of strangers: charsets, character references, dates, addresses, and storable characters. Pure.
+//! Parsing of untrusted text: charsets, character references, dates, URLs, and storable characters. Pure.
 
 pub mod charset;
 pub mod date;

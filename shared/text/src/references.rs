@@ -1,24 +1,24 @@
-//! Character references: XML's five, HTML's names, and numeric references as in HTML.
+//! Character references: XML's five names, HTML's names, and numbers with HTML's rules.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 use web_atoms::NAMED_ENTITIES;
 
-/// Maximum length of a name between `&` and `;`; HTML's longest is 31 letters.
+/// Maximum length of a name between `&` and `;`. The longest HTML name has 31 letters.
 pub const MAX_NAME: usize = 32;
 
 /// A character reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// Length of the reference in bytes, with `&` and `;`.
+    /// Length of the reference in bytes, including `&` and `;`.
     pub length: usize,
-    /// Characters of the reference, at most two; none if it names a control character.
+    /// Characters of the reference, at most two. None if it is the number of a control character.
     pub chars: [Option<char>; 2],
-    /// True if plain XML knows it: one of its five names, or the number of a character that XML allows.
+    /// True if plain XML defines it: one of the five names, or the number of a character that is not a control.
     pub is_xml: bool,
 }
 
-/// Resolves the references of a text; a bare `&` stays. A name needs its semicolon: addresses are full of `&copy=2`.
+/// Resolves the references in a text. A bare `&` stays, and names need a semicolon: URLs contain `&copy=2`.
 pub fn decode(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
@@ -28,10 +28,10 @@ pub fn decode(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Appends a text to `out` with its references resolved, as [`decode`] does. `declared` returns for the text from an
-/// `&` on the length of a reference that the document has declared, and its replacement text.
+/// Appends a text to `out` with its references resolved like [`decode`]. `declared` receives the text from an `&` on,
+/// and returns the length of a reference declared by the document, and its replacement text.
 ///
-/// Returns true if there was a reference, or an `&`, that plain XML does not know.
+/// Returns true if plain XML does not define all references, or a bare `&` was found.
 pub fn decode_with<'d>(text: &str, out: &mut String, declared: impl Fn(&str) -> Option<(usize, &'d str)>) -> bool {
     let mut odd = false;
     let mut rest = text;
@@ -56,9 +56,9 @@ pub fn decode_with<'d>(text: &str, out: &mut String, declared: impl Fn(&str) -> 
     odd
 }
 
-/// Returns the reference at the beginning of a text.
+/// Returns the reference at the start of a text.
 pub fn reference(text: &str) -> Option<Reference> {
-    // HTML's table is long, and nearly all references are XML's five.
+    // HTML's table is large, and nearly all references are one of XML's five.
     if let Some(predefined) = predefined(text) {
         return Some(predefined);
     }
@@ -66,19 +66,19 @@ pub fn reference(text: &str) -> Option<Reference> {
     if let Some(number) = name.strip_prefix('#') {
         return numeric(text, number, name.len() + 2);
     }
-    // The table's names have their semicolon; its prefixes of names have none, and stand for nothing.
+    // Names in the table include their semicolon. Entries without one are mere prefixes, and have no characters.
     let (first, second) = NAMED_ENTITIES.get(&text[1..name.len() + 2])?;
     let chars = [*first, *second].map(|code| char::from_u32(code).filter(|c| *c != '\0'));
     Some(Reference { length: name.len() + 2, chars, is_xml: false })
 }
 
-/// Returns the name between the `&` at the beginning of a text and its `;`.
+/// Returns the name between the `&` at the start of a text and the next `;`.
 pub fn name(text: &str) -> Option<&str> {
     let window = text.as_bytes().get(1..text.len().min(MAX_NAME + 2))?;
     text.get(1..=window.iter().position(|b| *b == b';')?)
 }
 
-/// Returns the reference at the beginning of a text, if it is one of XML's own five (XML §4.6).
+/// Returns the reference at the start of a text, if it is one of XML's five (XML §4.6).
 pub fn predefined(text: &str) -> Option<Reference> {
     const FIVE: [(&str, char); 5] = [("&lt;", '<'), ("&gt;", '>'), ("&amp;", '&'), ("&quot;", '"'), ("&apos;", '\'')];
     let (name, c) = FIVE.iter().find(|(name, _)| text.starts_with(name))?;
@@ -87,7 +87,7 @@ pub fn predefined(text: &str) -> Option<Reference> {
 
 fn numeric(text: &str, number: &str, length: usize) -> Option<Reference> {
     let code = code_point(number)?;
-    // Two references that form one character in UTF-16, as some writers produce them.
+    // Two references that form one UTF-16 surrogate pair, as some software writes them.
     if (0xD800..0xDC00).contains(&code) {
         let after = &text[length..];
         let low = after.strip_prefix("&#").and_then(|t| t.split_once(';')).filter(|(n, _)| n.len() <= MAX_NAME);
@@ -106,11 +106,11 @@ fn numeric(text: &str, number: &str, length: usize) -> Option<Reference> {
 
 fn code_point(number: &str) -> Option<u32> {
     let (digits, radix) = number.strip_prefix(['x', 'X']).map_or((number, 10), |hex| (hex, 16));
-    // A sign is not a digit.
+    // `from_str_radix` would accept a sign.
     digits.bytes().all(|b| b.is_ascii_alphanumeric()).then(|| u32::from_str_radix(digits, radix).ok())?
 }
 
-/// Returns the intended character: numbers of windows-1252 are read as in HTML; controls are dropped.
+/// Returns the intended character: C1 controls are mapped as windows-1252, like in HTML; other controls are dropped.
 fn legible(code: u32) -> Option<char> {
     let c = char::from_u32(code)?;
     if is_c1(c) {
@@ -119,12 +119,12 @@ fn legible(code: u32) -> Option<char> {
     Some(c).filter(|c| *c >= ' ' || matches!(c, '\t' | '\n' | '\r'))
 }
 
-/// True for the controls between ASCII and Latin-1, which nobody writes intentionally.
+/// True for C1 controls (U+0080 to U+009F), which are never intentional.
 pub fn is_c1(c: char) -> bool {
     ('\u{80}'..='\u{9F}').contains(&c)
 }
 
-/// Returns the character of windows-1252 for such a control (HTML, "numeric character reference end state").
+/// Returns the windows-1252 character for a C1 control (HTML, "numeric character reference end state").
 pub fn windows_1252(control: char) -> Option<char> {
     static MEANT: LazyLock<Vec<Option<char>>> = LazyLock::new(|| {
         let decode = |byte: u8| encoding_rs::WINDOWS_1252.decode_without_bom_handling(&[byte]).0.chars().next();
@@ -146,7 +146,7 @@ mod tests {
             ("&#55357; &#xZ; &", " &#xZ; &"),
             ("Tom &amp; Jerry &#8211; &#x2019; &#146; &zzz; &amp;lt; a&b &", "Tom & Jerry – ’ ’ &zzz; &lt; a&b &"),
             ("&CounterClockwiseContourIntegral;&NotEqualTilde;&Zcaron;&am;&amp", "∳≂̸Ž&am;&amp"),
-            // The prefix of a name is not a name, and letter case matters.
+            // The prefix of a name is not a name, and names are case-sensitive.
             ("&gamm; &GAMMA; &gammaa; &; &a;", "&gamm; &GAMMA; &gammaa; &; &a;"),
         ] {
             assert_eq!(decode(text), meant);
@@ -166,7 +166,7 @@ mod tests {
             assert_eq!(Some(decoded), meant.map(|meant| format!("a{meant}b")), "{name}");
             names += 1;
             if words.next().is_some() {
-                // In an address it is the name of a parameter.
+                // In a URL this is the name of a parameter.
                 assert_eq!(decode(&format!("?a=1&{name}=2")), format!("?a=1&{name}=2"));
                 without_semicolon += 1;
             }

@@ -1,19 +1,19 @@
-//! Parsing of addresses that strangers give.
+//! Parses untrusted URLs.
 
 use std::borrow::Cow;
 use url::{ParseError, Url};
 
-/// Maximum length of a host's name, in characters (RFC 1035 §2.3.4).
+/// Maximum length of a host name, in characters (RFC 1035 §2.3.4).
 const NAME: usize = 253;
-/// Maximum length of one of its labels (RFC 1035 §2.3.4), also before it is mapped.
+/// Maximum length of a label of a host name, in characters (RFC 1035 §2.3.4), before and after IDNA mapping.
 const LABEL: usize = 63;
 
-/// Parses an address, relative to `base` if there is one. The scheme `feed:`, which programs once put before a feed's
-/// address, stands for the one behind it, or for that of the base or `http`.
+/// Parses a URL, relative to `base` if given. The old pseudo-scheme `feed:` is replaced by the scheme after it, or else
+/// by the scheme of the base, or `http`.
 ///
 /// # Errors
-/// The text is no URL, or its host has a name that is too long, which is refused before it is decoded: the time for
-/// that grows with the square of a label's length.
+/// The text is not a URL, or its host name is too long. A long name is rejected before it is decoded, because the time
+/// for decoding grows with the square of a label's length.
 pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, ParseError> {
     let whole = without_feed_scheme(text, base);
     let text = &*whole;
@@ -24,7 +24,7 @@ pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, ParseError> {
     if url.host_str().is_some_and(|host| host.len() > NAME) { Err(ParseError::IdnaError) } else { Ok(url) }
 }
 
-/// Returns an address without `feed:` before it: that of `feed://h/rss`, `feed:https://h/rss`, `feed:://h/rss`.
+/// Removes a leading `feed:`, as in `feed://h/rss`, `feed:https://h/rss` or `feed:://h/rss`.
 fn without_feed_scheme<'t>(text: &'t str, base: Option<&Url>) -> Cow<'t, str> {
     let parts = text.split_once(':').filter(|(scheme, _)| scheme.trim_start().eq_ignore_ascii_case("feed"));
     let Some(rest) = parts.map(|(_, rest)| rest.trim_start_matches(':')) else { return text.into() };
@@ -34,7 +34,7 @@ fn without_feed_scheme<'t>(text: &'t str, base: Option<&Url>) -> Cow<'t, str> {
     }
 }
 
-/// Returns a reference of at most `max_bytes` as an address of the web, http or https, without user information.
+/// Resolves a reference of at most `max_bytes` to an `http` or `https` URL without user information; `None` if invalid.
 pub fn web(reference: &str, base: &Url, max_bytes: usize) -> Option<Url> {
     let reference = reference.trim();
     if reference.is_empty() || reference.len() > max_bytes {
@@ -49,9 +49,9 @@ pub fn web(reference: &str, base: &Url, max_bytes: usize) -> Option<Url> {
     Some(url)
 }
 
-/// True if an address has an authority with a label that is too long.
+/// True if a URL has an authority with a label that is too long.
 fn has_long_label(text: &str, base: Option<&Url>) -> bool {
-    // Parsers drop these wherever they stand (URL standard, "basic URL parser").
+    // URL parsers ignore these characters everywhere (URL standard, "basic URL parser").
     let whole: Cow<'_, str> = match text.contains(['\t', '\n', '\r']) {
         true => text.replace(['\t', '\n', '\r'], "").into(),
         false => text.into(),
@@ -73,13 +73,13 @@ fn has_long_label(text: &str, base: Option<&Url>) -> bool {
     host.split(['.', '。', '．', '｡']).any(|label| !label.starts_with('[') && characters(label) > LABEL)
 }
 
-/// Returns the number of characters of a label, those in percent-encoding counted once (RFC 3986 §2.1).
+/// Returns the number of characters in a label. A percent-encoded character counts as one (RFC 3986 §2.1).
 fn characters(label: &str) -> usize {
     let (mut rest, mut number) = (label.as_bytes(), 0);
     while let [byte, more @ ..] = rest {
         let hex = more.first_chunk::<2>().filter(|_| *byte == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
         let encoded = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        // All bytes of a character but the first begin so (RFC 3629 §3).
+        // Continuation bytes of a character begin with these bits (RFC 3629 §3).
         number += usize::from(encoded.unwrap_or(*byte) & 0xC0 != 0x80);
         rest = if encoded.is_some() { more.get(2..).unwrap_or_default() } else { more };
     }

@@ -1,26 +1,26 @@
-//! HTTP messages as blocks of records hold them: a head, and a body that may be chunked (RFC 9112).
+//! Parses HTTP messages in the blocks of records: a head, and a body that may be chunked (RFC 9112).
 
 const HEAD_BYTES: usize = 256 << 10;
 const LINES: usize = 500;
 
-/// A response. Its body is as it stands in the block: perhaps chunked, perhaps with a content coding.
+/// An HTTP response. Its body is as stored in the block, possibly chunked and with a content coding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpResponse<'a> {
     /// The status code.
     pub status: u16,
-    /// Header lines: names in lower case, values without surrounding blanks.
+    /// Header lines: names in lower case, values trimmed.
     pub headers: Vec<(String, String)>,
     /// The rest of the block.
     pub body: &'a [u8],
 }
 
 impl HttpResponse<'_> {
-    /// Returns the values of all header lines of a name, which is given in lower case.
+    /// Returns the values of all header lines with this name, which must be in lower case.
     pub fn every<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'s str> {
         self.headers.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Returns the body without its chunks; one that is not chunked though its header says so is taken as it is.
+    /// Returns the body without chunked coding. A body that is not chunked, despite its header, is returned unchanged.
     pub fn unchunked(&self) -> Result<std::borrow::Cow<'_, [u8]>, &'static str> {
         let is_chunked = self.every("transfer-encoding").any(|value| value.to_lowercase().ends_with("chunked"));
         if is_chunked && chunk(self.body).is_some() {
@@ -32,7 +32,7 @@ impl HttpResponse<'_> {
     }
 }
 
-/// Reads the block of a `response` record; `None` if it is no HTTP response.
+/// Parses the block of a `response` record; `None` if it is not an HTTP response.
 pub fn response(block: &[u8]) -> Option<HttpResponse<'_>> {
     let start = &block[..block.len().min(HEAD_BYTES)];
     let mut lines = Vec::new();
@@ -57,7 +57,7 @@ pub fn response(block: &[u8]) -> Option<HttpResponse<'_>> {
     Some(HttpResponse { status, headers: rest.iter().filter_map(line).collect(), body: &block[at..] })
 }
 
-/// Returns the length of the chunk that a body begins with, and the length of the line that says so.
+/// Returns the length of the chunk at the start of a body, and the length of the chunk's size line.
 fn chunk(body: &[u8]) -> Option<(usize, usize)> {
     let line = body.iter().take(1_024).position(|byte| *byte == b'\n')?;
     let text = std::str::from_utf8(&body[..line]).ok()?;

@@ -1,4 +1,4 @@
-//! Decompression of whole files: gzip, a member a record or one for all, and zstd, likewise.
+//! Decompresses whole files: gzip or zstd, with one member or frame per record or for the whole file.
 
 use flate2::bufread::MultiGzDecoder;
 use std::io::{self, BufRead, BufReader, Read};
@@ -6,17 +6,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const STEP: usize = 128 << 10;
-/// Maximum ratio of a file to its compressed form, as for bodies that are fetched.
+/// Maximum compression ratio of a file, the same as for fetched bodies.
 const MAX_RATIO: u64 = 200;
-/// The ratio is judged from this size on, in bytes.
+/// Size of the content in bytes from which the ratio is checked.
 const RATIO_FLOOR: u64 = 64 << 20;
-/// First bytes of a gzip member (RFC 1952 §2.3).
+/// Magic bytes of a gzip member (RFC 1952 §2.3).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
-/// First bytes of a zstd frame (RFC 8878 §3.1.1).
+/// Magic bytes of a zstd frame (RFC 8878 §3.1.1).
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// First bytes of the frame with a dictionary for the others (IIPC, "Use of Zstandard in WARC files").
+/// Magic bytes of a frame with a dictionary for the other frames (IIPC, "Use of Zstandard in WARC files").
 const DICTIONARY: [u8; 4] = [0x5d, 0x2a, 0x4d, 0x18];
-/// Last three bytes of the magic number of a skippable frame (RFC 8878 §3.1.2); the first is from 0x50 to 0x5f.
+/// Last three magic bytes of a skippable frame (RFC 8878 §3.1.2); the first byte is 0x50 to 0x5f.
 const SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,12 +39,12 @@ impl Form {
     }
 }
 
-/// Bytes of a compressed file that must hold more than half as many: empty members take time and yield nothing.
+/// Number of compressed bytes that must yield at least half as many: empty members take time and yield nothing.
 const SPARSE: u64 = 1 << 20;
 
-/// Returns a reader of a file's uncompressed content; an error if it is compressed twice or with a dictionary. Reading
-/// fails once the content is more than 200 times as large as what was read, from 64 MiB on, or half as large as
-/// [`SPARSE`] bytes in a row.
+/// Returns a reader for a file's uncompressed content, or an error if the file is compressed twice or with a
+/// dictionary. Reading fails if the content exceeds 64 MiB and 200 times the bytes read so far, or if more than
+/// [`SPARSE`] compressed bytes yield less than half as many.
 pub fn inflate(file: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
     let (coded, made) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let counted = Counted { inner: file, count: coded.clone(), made: made.clone(), seen: (0, 0) };
@@ -74,7 +74,7 @@ struct Counted<R> {
     inner: R,
     count: Arc<AtomicU64>,
     made: Arc<AtomicU64>,
-    /// Both counts when they were last compared.
+    /// Both counts at the last check.
     seen: (u64, u64),
 }
 

@@ -1,4 +1,4 @@
-//! Reading records of files that strangers wrote: one at a time, each under limits.
+//! Reads records of untrusted files, one at a time and under limits.
 
 use std::io::{self, BufRead, Read};
 
@@ -6,52 +6,52 @@ const HEAD_BYTES: u64 = 64 << 10;
 const STEP_BYTES: u64 = 64 << 10;
 const MAGIC: &[u8] = b"WARC/";
 
-/// A record. Its block may have been left out.
+/// A record. Its block may be missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WarcRecord {
-    /// Offset of its first byte in the uncompressed file.
+    /// Offset of the record in the uncompressed file, in bytes.
     pub offset: u64,
-    /// Header lines: names in lower case, values without surrounding blanks.
+    /// Header lines: names in lower case, values trimmed.
     pub headers: Vec<(String, String)>,
-    /// Length of the block in bytes, as the header states it and as it was found.
+    /// Length of the block in bytes, as stated and verified.
     pub length: u64,
-    /// The block; `None` if it was not wanted, or is longer than the limit.
+    /// The block; `None` if it was not wanted, or exceeds the limit.
     pub block: Option<Vec<u8>>,
 }
 
 impl WarcRecord {
-    /// Returns the value of a header line, whose name is given in lower case.
+    /// Returns the value of the first header line with this name, which must be in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// Reason why a file cannot be read on, and the offset of the record that it concerns in the uncompressed file.
+/// Error in reading a file, with the offset of the affected record in the uncompressed file.
 #[derive(Debug, thiserror::Error)]
 #[error("at byte {offset}: {fault}")]
 pub struct ReadError {
-    /// The offset in bytes.
+    /// Offset in bytes.
     pub offset: u64,
     /// The reason.
     pub fault: Fault,
 }
 
-/// Reason why a file cannot be read on.
+/// Kind of a read error.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
-    /// No record begins here. The length of the one before may be wrong.
+    /// No record begins at this offset. The length of the previous record may be wrong.
     #[error("no record begins here")]
     NoRecord,
     /// The header of a record is longer than 64 KiB.
     #[error("the header of the record is too long")]
     LongHead,
-    /// The record states no length, or one that is no number.
+    /// The record's length is missing or not a number.
     #[error("the record has no length that can be read")]
     NoLength,
     /// The record does not end where its length says.
     #[error("the record does not end where its length says")]
     WrongLength,
-    /// The file ends within a record.
+    /// The file ends inside a record.
     #[error("the file ends within the record")]
     Cut,
     /// The file cannot be read or decompressed.
@@ -65,23 +65,23 @@ impl From<io::Error> for Fault {
     }
 }
 
-/// Reads the records of an uncompressed file.
+/// Reads records from an uncompressed file.
 pub struct WarcReader<R> {
     input: R,
     at: u64,
     max_block: u64,
-    /// True after an error: nothing after it can be trusted.
+    /// True after an error or the end: nothing after it can be trusted.
     is_over: bool,
 }
 
 impl<R: BufRead> WarcReader<R> {
-    /// Creates a reader that keeps blocks of at most this many bytes and skips longer ones.
+    /// Creates a reader that keeps blocks of at most `max_block` bytes, and skips longer ones.
     pub fn new(input: R, max_block: u64) -> WarcReader<R> {
         WarcReader { input, at: 0, max_block, is_over: false }
     }
 
-    /// Reads the next record; `None` at the end of the file, and after an error, which says where the file is damaged.
-    /// The block is kept if `wants` accepts the header lines.
+    /// Reads the next record; `None` at the end of the file, and after an error has been returned. The block is kept if
+    /// `wants` accepts the header lines.
     pub fn next_record(
         &mut self,
         wants: impl FnOnce(&[(String, String)]) -> bool,
@@ -136,7 +136,7 @@ impl<R: BufRead> WarcReader<R> {
         Ok(Some(WarcRecord { offset, headers, length, block: is_wanted.then_some(block) }))
     }
 
-    /// Reads a line with its end; nothing at the end of the file. `left` is the number of bytes that it may have.
+    /// Reads a line with its line break; empty at the end of the file. `left` is the number of bytes allowed.
     fn line(&mut self, left: &mut u64) -> Result<Vec<u8>, Fault> {
         let mut line = Vec::new();
         let read = self.input.by_ref().take(*left).read_until(b'\n', &mut line)? as u64;
@@ -147,7 +147,7 @@ impl<R: BufRead> WarcReader<R> {
         Ok(line)
     }
 
-    /// Reads or skips a block. The memory that it takes grows with what is there, not with what the length says.
+    /// Reads or skips a block. Memory grows with the bytes present, not with the stated length.
     fn block(&mut self, length: u64, keep: bool) -> Result<Vec<u8>, Fault> {
         let (mut block, mut left) = (Vec::new(), length);
         while left > 0 {
@@ -163,7 +163,7 @@ impl<R: BufRead> WarcReader<R> {
         Ok(block)
     }
 
-    /// Reads the two line breaks after a block; files of some programs have `\n` alone, or end without them.
+    /// Reads the two line breaks after a block. Some programs write `\n` alone, or omit them at the end of the file.
     fn end(&mut self) -> Result<(), Fault> {
         let [first, second] = [self.line_break()?, self.line_break()?];
         let is_end = first.is_empty() || second.is_empty() || first == second;
@@ -195,7 +195,7 @@ mod tests {
         bytes
     }
 
-    /// Number of records that can be read, and the first error.
+    /// Returns the number of readable records, and the first error.
     fn read(bytes: &[u8]) -> (usize, Option<String>) {
         let input = match inflate(io::Cursor::new(bytes.to_vec())) {
             Ok(input) => input,
@@ -249,7 +249,7 @@ mod tests {
         let (number, error) = read(&empty);
         assert_eq!(number, 1);
         assert!(error.is_some_and(|error| error.ends_with("hardly anything")));
-        // Incompressible records are as long as before.
+        // Incompressible records do not shrink.
         let noise: Vec<u8> = noise.collect();
         assert_eq!(read(&gzip(&record(&noise))), (1, None));
         let mut stored = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());

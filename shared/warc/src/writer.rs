@@ -1,4 +1,4 @@
-//! Writing records.
+//! Writes records.
 
 use sha2::{Digest, Sha256};
 
@@ -12,21 +12,21 @@ pub const HTTP_RESPONSE: &str = "application/http;msgtype=response";
 pub struct NewRecord<'a> {
     /// `WARC-Type`, such as `response`.
     pub kind: &'a str,
-    /// `WARC-Record-ID`, as [`record_id`] makes it.
+    /// `WARC-Record-ID`, from [`record_id`].
     pub id: &'a str,
-    /// `WARC-Date` in RFC 3339, UTC.
+    /// `WARC-Date`: RFC 3339 in UTC.
     pub date: &'a str,
     /// `Content-Type` of the block.
     pub content_type: &'a str,
-    /// Further header lines, such as `WARC-Target-URI`.
+    /// Additional header lines, such as `WARC-Target-URI`.
     pub more: &'a [(&'a str, &'a str)],
-    /// Beginning of the block: the head of an HTTP message with its blank line, or nothing.
+    /// Start of the block: the head of an HTTP message including its blank line, or empty.
     pub head: &'a [u8],
-    /// Rest of the block. It has a digest of its own if there is a head.
+    /// Rest of the block. If there is a head, the payload has a separate digest.
     pub payload: &'a [u8],
 }
 
-/// Returns a UUID (version 8, RFC 9562 §5.8) made of a hash, so that a record that is written twice has one name.
+/// Returns a UUID (version 8, RFC 9562 §5.8) made of a hash, so that a record written twice has the same id.
 pub fn record_id(of: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in of {
@@ -48,7 +48,7 @@ pub fn write(out: &mut Vec<u8>, record: &NewRecord<'_>) {
     let mut line = |name: &str, value: &str| {
         lines.push_str(name);
         lines.push_str(": ");
-        // A line break in a value would begin a header line of its own.
+        // A line break in a value would start another header line.
         lines.extend(value.chars().filter(|c| !c.is_control()));
         lines.push_str("\r\n");
     };

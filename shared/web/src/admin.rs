@@ -1,10 +1,9 @@
-//! The operator's pages, under `/admin`. They do nothing of their own: what is shown is read, and what is asked for is
-//! done, by [`curlew_people`], as by the command line.
+//! The operator's pages, under `/admin`. They contain no logic: [`curlew_people`] reads the data and carries out the
+//! acts, as it does for the command line.
 //!
-//! All requests pass one gate ([`access`]): whoever is not signed in gets the sign-in page with 401 at any address
-//! below `/admin`, whether it exists or not. All changes are POSTs to one address, `/admin/do`, with a token that is
-//! bound to the session and to the kind of act, and is good once. The pages are in English, as the command line and the
-//! reasons that the store holds are.
+//! All requests pass one gate ([`access`]): a caller who is not signed in gets the sign-in page with status 401 at any
+//! path below `/admin`, whether it exists or not. All changes are POSTs to `/admin/do`, with a single-use token that is
+//! bound to the session and to the kind of act. The pages are in English, like the command line and the stored reasons.
 
 mod access;
 mod act;
@@ -38,7 +37,7 @@ const ENGLISH: Language = Language::English;
 pub(crate) struct Admin {
     app: Arc<App>,
     services: AdminServices,
-    /// Time at which this process began: it does not know which older forms were sent already.
+    /// Start time of this process, which refuses older forms because it does not know whether they were sent already.
     started: Timestamp,
     spent: Mutex<Spent>,
 }
@@ -49,7 +48,7 @@ struct AdminRequest {
     params: Params,
 }
 
-/// A page, or `None` for an address or a place in a list that is none.
+/// A page, or `None` if its path or the position in its list does not exist.
 type FoundPage<'a> = Result<Option<AdminPage<'a>>, StageError>;
 
 pub(crate) fn router(app: Arc<App>, services: AdminServices) -> Router {

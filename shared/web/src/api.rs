@@ -1,5 +1,5 @@
-//! The API for programs: the same JSON that the command line prints. That of a public site is open to every origin, for
-//! reading only. Its paths begin with its version; those without one answer as they did before there were versions.
+//! The API for programs, with the same JSON that the command line prints. On a public site, web pages of every origin
+//! may read it. Its paths begin with a version. Paths without a version are deprecated aliases of version 1.
 
 use crate::app::{App, PageRequest};
 use crate::hit::web_url;
@@ -33,14 +33,14 @@ pub(crate) const JSON: &str = "application/json";
 const PROBLEM_JSON: &str = "application/problem+json";
 /// Path of the tools for assistants.
 pub(crate) const MCP: &str = "/mcp";
-/// Beginning of the paths of the API.
+/// Prefix of the paths of the API.
 pub(crate) const V1: &str = "/api/v1";
-/// Beginning of the paths that the API had before its versions.
+/// Prefix of the paths that the API had before it was versioned.
 pub(crate) const UNVERSIONED: &str = "/api";
 /// Time since which the paths without a version are deprecated (RFC 9745 §2.1): 28 November 2026.
 const DEPRECATED: (HeaderName, HeaderValue) =
     (HeaderName::from_static("deprecation"), HeaderValue::from_static("@1795824000"));
-/// Maximum number of results of one query that a program may reach, by following the cursors.
+/// Maximum number of results of one query that a program may reach by following cursors.
 const MAX_DEPTH: usize = 10_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub(crate) enum Problem {
 }
 
 impl Problem {
-    /// Returns its status, the last part of its type's address, and its title.
+    /// Returns the status, the fragment of the type's URI, and the title.
     const fn parts(self) -> (StatusCode, &'static str, &'static str) {
         match self {
             Problem::BadQuery => (StatusCode::BAD_REQUEST, "bad_query", "The query cannot be read"),
@@ -78,7 +78,7 @@ pub(crate) struct Refusal {
     kind: Problem,
     /// A sentence that says what to do.
     pub(crate) detail: String,
-    /// Time after which another try may help.
+    /// Time after which a retry may succeed.
     wait: Option<Millis>,
 }
 
@@ -94,7 +94,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Returns a problem (RFC 9457), whose type is a part of the description of the API.
+/// Returns problem details (RFC 9457). Their type is a fragment of the API's description.
 pub(crate) fn problem(kind: Problem, detail: impl Into<String>) -> Response {
     let (status, name, title) = kind.parts();
     let kind = format!("{V1}/openapi.json#{name}");
@@ -118,7 +118,7 @@ struct ProblemDetails {
     detail: String,
 }
 
-/// `GET /api/v1/search?q=&limit=&offset=`, or `&cursor=` with `next` of the answer before
+/// `GET /api/v1/search?q=&limit=&offset=`, or `&cursor=` with `next` of the previous response
 pub(crate) async fn search(request: PageRequest, uri: Uri) -> Result<Response, Refusal> {
     Ok(answer(find(&request, &params(&uri)?).await?))
 }
@@ -135,14 +135,14 @@ pub(crate) fn admit(request: &PageRequest) -> Result<(), Refusal> {
     admitted.map_err(|wait| later(Problem::TooManyRequests, "Too many searches from this address", wait))
 }
 
-/// Returns the query of a program's request, which may not be empty.
+/// Returns the query of a program's request, or an error if it is empty.
 pub(crate) fn query(params: &Params) -> Result<&str, Refusal> {
     let query = params.query();
     if query.is_empty() { Err(bad_query(Search::in_language(Language::English).no_question)) } else { Ok(query) }
 }
 
 pub(crate) fn params(uri: &Uri) -> Result<Params, Refusal> {
-    // Programs are answered in one language.
+    // Programs get English texts.
     Params::parse(uri).map_err(|wrong| bad_query(wrong.message(Search::in_language(Language::English))))
 }
 
@@ -174,7 +174,7 @@ pub(crate) fn out_of_reach(tried: &'static str, error: &StageError) -> Refusal {
     }
 }
 
-/// Returns the refusal of a request that may be repeated after some time, which its sentence states.
+/// Returns the refusal of a request that may be repeated after `wait`, which its sentence states.
 fn later(kind: Problem, reason: &str, wait: Millis) -> Refusal {
     let remedy = match wait_seconds(wait) {
         1 => "try again in a second".to_owned(),
@@ -187,7 +187,7 @@ pub(crate) fn no_such_address() -> Response {
     problem(Problem::NotFound, "The description at /api/v1/openapi.json names the addresses that there are.")
 }
 
-/// True if a path is for programs, which are answered in JSON whatever goes wrong.
+/// True if a path is for programs, which get errors as JSON.
 pub(crate) fn is_for_programs(path: &str) -> bool {
     is_of_api(path) || path.starts_with("/feed/") || ["/status.json", "/healthz", MCP].contains(&path)
 }
@@ -196,8 +196,8 @@ fn is_of_api(path: &str) -> bool {
     path.strip_prefix(UNVERSIONED).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Lets pages of every origin read what the API answers; there is no cookie or credential that they could use. An index
-/// for the user of this machine is not for the pages of others that this user visits.
+/// Lets web pages of every origin read the responses of the API (CORS): it uses no cookies or credentials. Web pages
+/// that the user of this machine visits must not read this user's index.
 pub(crate) async fn to_every_origin(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let is_open = is_of_api(request.uri().path()) && !app.has_own_names_only();
     let mut response = next.run(request).await;
@@ -207,7 +207,8 @@ pub(crate) async fn to_every_origin(State(app): State<Arc<App>>, request: Reques
     response
 }
 
-/// Marks answers of paths without a version as deprecated (RFC 9745), and links those of [`V1`] (RFC 5829 §3.2).
+/// Marks responses of paths without a version as deprecated (RFC 9745), and links their successors in [`V1`] (RFC
+/// 5829).
 pub(crate) async fn deprecated(request: Request, next: Next) -> Response {
     let path = request.uri().path_and_query().and_then(|path| path.as_str().strip_prefix(UNVERSIONED));
     let successor = format!("<{V1}{}>; rel=\"successor-version\"", path.unwrap_or_default());
@@ -217,7 +218,7 @@ pub(crate) async fn deprecated(request: Request, next: Next) -> Response {
     response
 }
 
-/// `OPTIONS` of a path of the API: answers a browser's preflight request.
+/// `OPTIONS` of a path of the API: answers a browser's CORS preflight request.
 pub(crate) async fn preflight() -> Response {
     (StatusCode::NO_CONTENT, [(ACCESS_CONTROL_ALLOW_METHODS, "GET")]).into_response()
 }
@@ -226,7 +227,7 @@ pub(crate) async fn preflight() -> Response {
 #[template(path = "openapi.json", escape = "none")]
 struct Description {
     schemas: Value,
-    /// True if pages of every origin may read the answers.
+    /// True if web pages of every origin may read the responses.
     is_open: bool,
 }
 
@@ -236,7 +237,7 @@ pub(crate) async fn description(State(app): State<Arc<App>>) -> Response {
     page::text(StatusCode::OK, JSON, A_DAY, &description)
 }
 
-/// Returns the schemas of the answers as their types have them.
+/// Returns the JSON schemas of the responses, generated from their types.
 fn schemas() -> Value {
     let mut settings = SchemaSettings::draft2020_12().for_serialize().with_transform(RecursiveTransform(never_null));
     settings.definitions_path = "/components/schemas".into();
@@ -248,7 +249,7 @@ fn schemas() -> Value {
     Value::Object(generator.take_definitions(true))
 }
 
-/// Takes `null` from the types of members that may be missing: a member without a value is left out.
+/// Removes `null` from the types of optional members: a member without a value is left out.
 fn never_null(schema: &mut Schema) {
     let required = schema.get("required").cloned().unwrap_or_default();
     let is_required = |name: &str| required.as_array().is_some_and(|all| all.iter().any(|one| one == name));
@@ -274,11 +275,11 @@ fn parse_request(params: &Params) -> Result<(&str, Start<'_>, usize), Refusal> {
     }
     let offset = params.number("offset", 0).ok().filter(|offset| *offset < MAX_REACH);
     let offset = offset.ok_or_else(|| bad_query(format!("offset must be a number from 0 to {}.", MAX_REACH - 1)))?;
-    // Up to the maximum depth for anybody, and no further.
+    // With an offset, no request reaches beyond `MAX_REACH`.
     Ok((query, Start::Offset(offset), limit.min(MAX_REACH - offset)))
 }
 
-/// Returns the number of results that a program asks for, or the usual one; an error if it is none or too large.
+/// Returns the parameter `limit`, or `usual` if it is absent; an error unless it is from 1 to [`MAX_REACH`].
 pub(crate) fn limit(params: &Params, usual: usize) -> Result<usize, Refusal> {
     let limit = params.number("limit", usual).ok().filter(|n| (1..=MAX_REACH).contains(n));
     limit.ok_or_else(|| bad_query(format!("limit must be a number from 1 to {MAX_REACH}.")))
@@ -302,7 +303,7 @@ impl Answer {
     }
 }
 
-/// Removes from a hit what could mislead a program.
+/// Cleans the texts of a hit, and drops an image address that is not a web URL.
 pub(crate) fn cleaned(hit: SearchHit) -> SearchHit {
     SearchHit {
         title: clean(&hit.title),
@@ -317,7 +318,7 @@ pub(crate) fn cleaned(hit: SearchHit) -> SearchHit {
     }
 }
 
-/// Removes content that could mislead a program: characters that XML forbids, and addresses that are no web URLs.
+/// Cleans the texts of results, drops hits without a web URL, and cuts the results at [`MAX_DEPTH`].
 fn fit_for_programs(mut found: SearchResults) -> SearchResults {
     let room = usize::try_from((MAX_DEPTH as u64).saturating_sub(found.before)).unwrap_or(MAX_DEPTH);
     let is_deepest = found.before + found.hits.len() as u64 >= MAX_DEPTH as u64;

@@ -1,4 +1,4 @@
-//! State that the handlers share, and the part of a request that most of them read.
+//! State shared by the handlers, and the part of a request that most handlers read.
 
 use crate::kept_status::KeptStatus;
 use crate::language::Language;
@@ -23,8 +23,8 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The address of the caller, which the outer shell sets as a request extension: from [`crate::Proxies`], or on Lambda
-/// from `requestContext.http.sourceIp`. `None` if it cannot be known; all such callers share one allowance.
+/// Address of the caller. The server sets it as a request extension: from [`crate::Proxies`], or on Lambda from
+/// `requestContext.http.sourceIp`. `None` if the address is unknown; all such callers share one allowance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller(pub Option<IpAddr>);
 
@@ -34,8 +34,8 @@ impl Caller {
     }
 }
 
-/// True if a request came from the address of a proxy that the operator trusts, so that the proxy wrote its headers.
-/// The outer shell sets it as a request extension; without it no header is trusted.
+/// True if the request came from the address of a proxy that the operator trusts, so its headers can be believed. The
+/// server sets it as a request extension; without it, no header is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThroughProxy(pub bool);
 
@@ -43,9 +43,9 @@ pub(crate) struct App {
     pub(crate) services: Services,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) settings: PageSettings,
-    /// Our own origin, if it is configured.
+    /// Origin of the pages, if `base_url` is configured.
     pub(crate) origin: Option<String>,
-    /// True if the pages are reached from this machine alone by the settings: callers on loopback are then its user.
+    /// True if the settings make the pages reachable only from this machine. Callers on loopback are then its user.
     is_personal: bool,
     pub(crate) contact: Option<OperatorContact>,
     /// Counter for the serial numbers of this process's forms.
@@ -85,19 +85,20 @@ impl App {
         self.serial.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// True if the pages are for the user of this machine, who reaches them by names of its own alone. Then neither
-    /// names nor pages of others may lead to what is found here.
+    /// True if the pages serve only the user of this machine. Requests under foreign host names are then refused, and
+    /// pages of other origins may not read responses.
     pub(crate) fn has_own_names_only(&self) -> bool {
         self.is_personal && !self.settings.any_host
     }
 
-    /// Takes one call from an allowance, or returns the time to wait; the user of this machine searches without limit.
+    /// Takes one call from the caller's allowance, or returns the time to wait. This machine's user searches without
+    /// limit.
     pub(crate) fn admit(&self, allowance: Allowance, caller: Caller) -> Result<(), Millis> {
         let is_user = self.is_personal && caller.0.is_some_and(|ip| ip.to_canonical().is_loopback());
         if allowance == Allowance::Search && is_user { Ok(()) } else { self.take(allowance, self.key(caller)) }
     }
 
-    /// True if a caller may have a host called for a proof; takes it from the caller's allowance for that host.
+    /// Takes one call from the caller's allowance for a host. Returns true if the host may be called for a proof.
     pub(crate) fn may_have_called(&self, host: &str, caller: Caller) -> bool {
         self.take(Allowance::CallOfHost, self.key(caller).with_host(host)).is_ok()
     }
@@ -113,12 +114,12 @@ impl App {
     }
 }
 
-/// Locks data that only this crate changes, in steps that leave it valid even if one of them panics.
+/// Locks a mutex and ignores poisoning: changes in this crate leave the data valid even if one of them panics.
 pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A request: whom it reached, who sent it, and the language of the answer.
+/// The shared state, the caller of a request, and the language of the response.
 #[derive(Clone)]
 pub(crate) struct PageRequest {
     pub(crate) app: Arc<App>,
@@ -135,7 +136,7 @@ impl FromRequestParts<Arc<App>> for PageRequest {
     }
 }
 
-/// The page that is shown in place of the one that was requested.
+/// Response that replaces the requested page after an error.
 pub(crate) struct ErrorPage(Box<Response>);
 
 impl From<Response> for ErrorPage {
@@ -159,7 +160,7 @@ impl PageRequest {
         page::html(self.language, status, cache, page)
     }
 
-    /// Takes one call from the caller's allowance, or returns the page that asks to wait.
+    /// Takes one call from the caller's allowance, or returns a page with status 429.
     pub(crate) fn admit(&self, allowance: Allowance) -> Result<(), ErrorPage> {
         let admitted = self.app.admit(allowance, self.caller);
         admitted.map_err(|wait| page::too_many(self.site(), wait).into())
@@ -169,7 +170,7 @@ impl PageRequest {
         page::no_such_page(self.site()).into()
     }
 
-    /// Returns the page for an error of the ports, and logs the error.
+    /// Logs an error of a stage or a port, and returns the error page.
     pub(crate) fn failed(&self, tried: &'static str, error: impl Into<StageError>) -> ErrorPage {
         page::stage_error(self.site(), tried, &error.into()).into()
     }

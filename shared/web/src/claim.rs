@@ -1,23 +1,23 @@
-//! Keys of claims. The key, in the address of the claimant's page, is secret; the challenge, which the claimant
-//! publishes, does not reveal it. Both are derived from our secret, so nothing is stored for them.
+//! Keys of claims. The key is secret, and is part of the URL of the claimant's page. The challenge, which the claimant
+//! publishes, does not reveal the key. Both are derived from our secret, so checking them needs no store.
 
 use crate::secret::{parse_signed, signer};
 use curlew_model::{Challenge, Millis, Timestamp, hex};
 use hmac::Mac;
 use sha2::{Digest, Sha256};
 
-/// Time for which a key opens its page; after it the claimant begins anew.
+/// Time for which a key opens its page; after it, the claimant begins a new claim.
 pub(crate) const KEY_LIFE: Millis = Millis::from_days(90);
-/// Bytes of a key that cannot be guessed: 128 bits (draft-ietf-dnsop-domain-verification-techniques).
+/// Length of a key's signature in bytes: 128 bits cannot be guessed (draft-ietf-dnsop-domain-verification-techniques).
 const SIGNATURE: usize = 16;
 /// Maximum length of a key, in bytes: two numbers, the signature, two dots.
 const MAX_KEY: usize = 20 + 20 + 2 * SIGNATURE + 2;
-/// Name of this use of the secret, which keeps it apart from all others.
+/// Label that separates this use of the secret from all others.
 const PURPOSE: &[u8] = b"curlew owner's key 1";
-/// Prefix that keeps the challenge apart from all other hashes.
+/// Prefix that separates the challenge from all other hashes.
 const PUBLISHED: &[u8] = b"curlew owner's challenge 1";
 
-/// Returns the key of a claim to a host that begins now.
+/// Returns the key of a claim to a host that begins at `now`.
 pub(crate) fn issue(secret: &[u8; 32], host: &str, now: Timestamp, serial: u64) -> String {
     let begun = now.as_millis();
     format!(
@@ -36,7 +36,7 @@ pub(crate) fn challenge(secret: &[u8; 32], host: &str, key: &str, now: Timestamp
         return None;
     }
     signer(secret, PURPOSE, begun, serial, host).verify_truncated_left(&signature).ok()?;
-    // The challenge is derived from the text, so the same key in other digits would open another claim.
+    // The challenge is derived from the text of the key, so another spelling of its numbers would be another claim.
     if key != issue(secret, host, Timestamp::from_millis(begun), serial) {
         return None;
     }

@@ -1,13 +1,13 @@
-//! Compression of answers that are cacheable text. An answer that is `no-store` may hold a secret (a form's token, the
-//! key of a claim) beside text that a caller has chosen; compressed together, the length would tell how alike they are
-//! (BREACH). A page of results repeats the query, too, but holds nothing that is secret from the caller.
+//! Compression of cacheable text. A `no-store` response may contain a secret (a form's token, the key of a claim)
+//! together with text that the caller chose. If they were compressed together, the length would reveal how similar they
+//! are (BREACH). A page of results also repeats the query, but contains nothing that is secret from the caller.
 
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
 use tower_http::CompressionLevel;
 use tower_http::compression::predicate::{And, SizeAbove};
 use tower_http::compression::{CompressionLayer, Predicate};
 
-/// Minimum length of a body that is compressed, in bytes: a shorter one fits into one packet either way.
+/// Minimum length of a compressed body, in bytes. A shorter body fits into one packet uncompressed.
 const MIN_BYTES: u64 = 1_024;
 const TEXTS: [&str; 8] = [
     "text/html",
@@ -24,7 +24,7 @@ pub(crate) fn layer() -> CompressionLayer<And<SizeAbove, Keepable>> {
     CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(SizeAbove::new(MIN_BYTES).and(Keepable))
 }
 
-/// Accepts cacheable text.
+/// Predicate that accepts responses with cacheable text.
 #[derive(Clone, Copy)]
 pub(crate) struct Keepable;
 

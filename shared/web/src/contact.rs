@@ -1,5 +1,5 @@
 //! The form for messages to the operator: questions, complaints about the crawler, reports of pages that should not be
-//! found, and requests for removal by owners who cannot give a proof. It changes nothing; people read the messages.
+//! found, and requests for removal by owners without a proof. A message changes nothing by itself; a person reads it.
 
 use crate::app::{ErrorPage, PageRequest};
 use crate::form::{self, Filled, FormError, FormView, Notice};
@@ -13,7 +13,7 @@ use curlew_people::messages::{About, Message, MessageOutcome};
 
 /// Maximum length of a message, as browsers count it.
 const MAX_TEXT: usize = 2_000;
-/// Maximum length of an address for answers (RFC 5321 §4.5.3.1.3).
+/// Maximum length of the sender's mail address (RFC 5321 §4.5.3.1.3).
 const MAX_REPLY_TO: usize = 254;
 /// Maximum length of the address that a message is about.
 const MAX_ADDRESS: usize = 1_000;
@@ -54,7 +54,7 @@ pub(crate) async fn send(request: PageRequest, filled: Filled) -> Result<Respons
     }
 }
 
-/// Returns the message if it may be passed on. Uses up the form's token.
+/// Checks a form and returns its message. Uses up the form's token.
 fn admit(request: &PageRequest, filled: &Filled) -> Result<Message, FormError> {
     let t = Contact::in_language(request.language);
     let ticket = form::ticket(request, filled)?;
@@ -76,7 +76,7 @@ fn admit(request: &PageRequest, filled: &Filled) -> Result<Message, FormError> {
     Ok(Message { about, address: address.to_owned(), text: text.to_owned(), reply_to: reply_to.to_owned() })
 }
 
-/// True if a text looks like a mail address. This finds typing errors; only a message shows whether the address exists.
+/// True if a text looks like a mail address. This catches typing errors; it does not show that the address exists.
 fn is_mail_address(text: &str) -> bool {
     let plain = text.chars().all(|c| !c.is_control() && !c.is_whitespace() && !"<>,;\"".contains(c));
     plain && text.split_once('@').is_some_and(|(who, at)| !who.is_empty() && at.contains('.') && !at.contains('@'))

@@ -1,4 +1,4 @@
-//! Answers for requests without a handler's answer: an unknown address, a wrong method, a name of others, a panic.
+//! Responses to requests that no handler answers: unknown paths, wrong methods, foreign host names, panics.
 
 use crate::api::{self, Problem};
 use crate::app::PageRequest;
@@ -22,7 +22,7 @@ pub(crate) async fn wrong_method(request: PageRequest, uri: Uri) -> Response {
     page::wrong_method(request.site())
 }
 
-/// Refuses a request under a name of others, if the pages are for the user of this machine.
+/// Refuses requests under foreign host names if the pages serve only the user of this machine.
 pub(crate) async fn own_names_only(asked: PageRequest, request: Request, next: Next) -> Response {
     if !asked.app.has_own_names_only() || is_by_own_name(request.headers()) {
         return next.run(request).await;
@@ -33,16 +33,16 @@ pub(crate) async fn own_names_only(asked: PageRequest, request: Request, next: N
     page::message(asked.site(), StatusCode::MISDIRECTED_REQUEST, |t| &t.wrong_host)
 }
 
-/// Marks the answer that replaces that of a panicked handler.
+/// Marks the response of a handler that panicked.
 #[derive(Clone, Copy)]
 struct Panicked;
 
-/// Returns the answer after a panic, where the request is no longer known.
+/// Returns the marked response after a panic, for [`apologise`] to replace; the request is not available here.
 pub(crate) fn panicked() -> Response {
     (Extension(Panicked), StatusCode::INTERNAL_SERVER_ERROR).into_response()
 }
 
-/// Replaces the answer after a panic with a page in the request's language, or with a problem for a program.
+/// Replaces the response after a panic by a page in the request's language, or by problem details for a program.
 pub(crate) async fn apologise(asked: PageRequest, request: Request, next: Next) -> Response {
     let is_program = api::is_for_programs(request.uri().path());
     let response = next.run(request).await;

@@ -1,5 +1,5 @@
-//! Searches as feeds, so that people can follow them in a feed reader: Atom (RFC 4287), RSS 2.0 and JSON Feed 1.1,
-//! newest pages first. Feeds need our own address, so without one there are none.
+//! Search results as feeds, so that people can follow a search in a feed reader: Atom (RFC 4287), RSS 2.0 and JSON Feed
+//! 1.1, newest pages first. Feeds contain absolute URLs, so without a configured origin there are none.
 
 use crate::api::{self, Problem, Refusal};
 use crate::app::PageRequest;
@@ -21,18 +21,18 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 const ENTRIES: usize = 30;
-/// Minutes after which a reader may poll again: the interval at which the index is published.
+/// Minutes after which a reader may poll again: the default interval of publishing on AWS.
 const TTL_MINUTES: u32 = 480;
-/// Caching of feeds that have all of their entries, for caches and readers that heed it.
+/// `Cache-Control` of feeds for which all pages were searched.
 const AS_OFTEN: &str = "public, max-age=3600";
-/// Remedy for a server without an address of its own.
+/// Error text if no origin is configured.
 const NO_ADDRESS: &str = "Feeds name the address of this server: its operator sets it in the \
     settings, as base_url in the table [web], or as CURLEW_WEB_BASE_URL.";
 /// Other search engines must not index our results.
 const NOINDEX: (HeaderName, HeaderValue) =
     (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));
 
-/// Names of the formats, as in the paths of feeds, and their media types.
+/// Names of the formats, as in the paths of feeds, with their media types.
 const FORMATS: [(&str, &str); 3] = [
     (ATOM, "application/atom+xml; charset=utf-8"),
     (RSS, "application/rss+xml; charset=utf-8"),
@@ -50,7 +50,7 @@ struct Feed<'a> {
     updated: Timestamp,
     /// Sentences about pages that were not searched, and about parts of the query that were left out.
     note: Option<String>,
-    /// Hits with web addresses, an author or else the site, and the stated date unless the search goes by another.
+    /// Hits with a web URL. The author defaults to the site; a publication date after [`SearchHit::date`] is left out.
     entries: Vec<SearchHit>,
 }
 
@@ -72,7 +72,7 @@ pub(crate) async fn show(request: PageRequest, Path(form): Path<String>, uri: Ur
     let known = FORMATS.into_iter().find(|(name, _)| *name == form);
     let Some((form, media_type)) = known else { return Ok(api::no_such_address()) };
     let origin = app.origin.as_deref().ok_or_else(|| Refusal::new(Problem::NoAddress, NO_ADDRESS))?;
-    // Feeds are read by programs, which are answered in one language.
+    // Programs read feeds, and get English texts.
     let t = Search::in_language(Language::English);
     let params = api::params(&uri)?;
     let query = api::query(&params)?;
@@ -99,19 +99,19 @@ pub(crate) async fn show(request: PageRequest, Path(form): Path<String>, uri: Ur
     Ok(([NOINDEX], typed(media_type, caching), own, body).into_response())
 }
 
-/// Returns a text as HTML, which a `description` of RSS contains, so that markup in it stays text.
+/// Escapes a text for an RSS `description`, which contains HTML, so that markup in the text has no effect.
 fn as_html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Returns why there is no feed of a query of which nothing is understood: sorted by date, it would find all pages.
+/// Returns the error if no part of a query is understood. Sorted by date, such a query would find all pages.
 fn unreadable(query: &str) -> Option<QueryError> {
     let (_, notes) = Query::read(query);
     let is_empty = notes.last() == Some(&QueryError::Empty);
     notes.into_iter().next().filter(|_| is_empty)
 }
 
-/// Returns a query with the newest pages first, unless it names an order itself.
+/// Adds `sort:date` to a query, unless the query names an order itself.
 pub(crate) fn newest_first(query: &str) -> String {
     let is_sorted = query.split_whitespace().any(|word| word.starts_with("sort:"));
     if is_sorted { query.to_owned() } else { format!("{NEWEST_FIRST}{query}") }
@@ -126,7 +126,7 @@ impl Feed<'_> {
             name,
             page: format!("{origin}/?{}", query_string(query)),
             own: format!("{origin}/feed/{form}?{}", query_string(query)),
-            // A feed without entries must not change from one answer to the next, either.
+            // A feed without entries must not change from one response to the next either.
             updated: entries.iter().map(|entry| entry.date).max().unwrap_or(Timestamp::EPOCH),
             note: None,
             entries,
@@ -173,7 +173,7 @@ fn without_nulls(mut object: Value) -> Value {
     object
 }
 
-/// Returns an identifier of the search that stays when our address changes: a UUID of version 8 (RFC 9562 §5.8).
+/// Returns an identifier of the search that does not depend on our origin: a UUID of version 8 (RFC 9562 §5.8).
 fn urn(query: &str) -> String {
     let hex = hex(&Sha256::digest(query)[..16]);
     format!("urn:uuid:{}-{}-8{}-8{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..])

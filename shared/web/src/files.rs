@@ -1,4 +1,4 @@
-//! Small files: the style sheet, the icon, and the files that programs request of a site.
+//! Small files: the style sheet, the icon, and files that programs request from any site.
 
 use crate::app::{App, ErrorPage, PageRequest};
 use crate::page::{self, A_DAY, AN_HOUR, FOREVER, spoken, typed};
@@ -19,7 +19,7 @@ const OLD_FAVICON: &[u8] = include_bytes!("../assets/favicon.ico");
 const PLAIN: &str = "text/plain; charset=utf-8";
 const RULES: &[u8] =
     b"User-agent: *\nAllow: /\nAllow: /bot\nDisallow: /?\nDisallow: /api/\nDisallow: /random\nDisallow: /thumb/\n";
-/// As long as `directory::MAX_AGE`.
+/// `Cache-Control` of the key directory, with `directory::MAX_AGE`.
 const FOR_VERIFIERS: &str = "public, max-age=43200";
 /// Validity of a security.txt; RFC 9116 §2.5.5 recommends less than a year.
 const SECURITY_EXPIRES: Millis = Millis::from_days(180);
@@ -34,8 +34,8 @@ struct OpenSearch<'a> {
     t: &'static Frame,
 }
 
-/// Returns the routes of the files that are the same in every installation. The style sheet is requested by its
-/// version; robots.txt keeps other search engines away from our results and from other people's pictures.
+/// Returns the routes of the files that are the same in every installation. The style sheet is cached for a year,
+/// because its URL contains its version. robots.txt keeps other search engines away from results and thumbnails.
 pub(crate) fn fixed() -> Router<Arc<App>> {
     let files = [
         ("/style.css", "text/css; charset=utf-8", FOREVER, STYLE.as_bytes()),
@@ -60,7 +60,7 @@ pub(crate) async fn security(request: PageRequest) -> Result<Response, ErrorPage
     Ok((typed(PLAIN, AN_HOUR), text).into_response())
 }
 
-/// `GET /.well-known/http-message-signatures-directory`: the keys by which sites verify our requests, if any.
+/// `GET /.well-known/http-message-signatures-directory`: the keys with which sites verify our requests, if any.
 pub(crate) async fn keys(request: PageRequest) -> Result<Response, ErrorPage> {
     let directory = directory(request.app.services.blobs.as_ref(), request.app.clock.now()).await;
     let directory = directory.map_err(|error| request.failed("the directory of keys", error))?;
@@ -74,7 +74,7 @@ pub(crate) async fn keys(request: PageRequest) -> Result<Response, ErrorPage> {
     Ok(response)
 }
 
-/// `GET /opensearch.xml`, if our own address is known: the description has to name it.
+/// `GET /opensearch.xml`, if our origin is configured: the description must contain it.
 pub(crate) async fn opensearch(request: PageRequest) -> Result<Response, ErrorPage> {
     let origin = request.app.origin.as_deref().ok_or_else(|| request.no_such_page())?;
     let short_name = request.app.settings.title.chars().take(MAX_SHORT_NAME).collect();

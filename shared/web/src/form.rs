@@ -1,6 +1,6 @@
-//! Forms: reads a form that was sent, and checks that it is one of ours, filled in by a person. The checks run in this
-//! order, cheapest first: sent from our own page? short enough? a form? within the allowance? the hidden field empty?
-//! the token good? open for long enough during a rush? The token is used up last, when all else is right.
+//! Reads submitted forms, and checks that each is one of ours, filled in by a person. The checks run in this order,
+//! cheapest first: sent from our own page, short enough, media type of a form, within the allowance, hidden field
+//! empty, token valid, open for long enough during a rush. The token is used up last, after all other checks.
 
 use crate::app::{App, PageRequest, held};
 use crate::language::Language;
@@ -22,15 +22,15 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use url::form_urlencoded;
 
-/// Maximum length of all fields together that a person fills in, as browsers count it.
+/// Maximum total length of the fields that a person fills in, as [`length`] counts.
 pub(crate) const MAX_LENGTH: usize = 3_500;
-/// Maximum number of bytes of one unit of that length: three of UTF-8, each percent-encoded. A pair of units has four.
+/// Maximum number of bytes per UTF-16 unit: three bytes of UTF-8, percent-encoded. A surrogate pair has only four.
 const BYTES_OF_UNIT: usize = 9;
-/// Maximum length of a body that is read, in bytes: those fields, their names, the token and choices.
+/// Maximum length of a body, in bytes: the longest fields, their names, the token and the choices.
 const MAX_BODY: usize = BYTES_OF_UNIT * MAX_LENGTH + 1_024;
 /// Maximum number of fields that are read; the longest form has seven.
 const MAX_FIELDS: usize = 8;
-/// The hidden field, which people leave empty.
+/// Name of the hidden field, which people leave empty and bots fill in.
 const TRAP: &str = "subject";
 
 /// Minimum age of a form during a rush.
@@ -51,7 +51,7 @@ impl Notice {
     }
 }
 
-/// A form as it was sent from a page of ours; a rejected one has no fields but the reason.
+/// A form that was sent from one of our pages. A rejected form has no fields; `unread` is the reason.
 #[derive(Default)]
 pub(crate) struct Filled {
     fields: Vec<(String, String)>,
@@ -62,7 +62,7 @@ pub(crate) struct Filled {
 pub(crate) struct FormError {
     pub(crate) status: StatusCode,
     pub(crate) text: String,
-    /// True if the form may be sent again with the same token once the fault is mended.
+    /// True if the form may be sent again with the same token once the fault is fixed.
     is_kept: bool,
     /// Time to wait, if waiting is the remedy.
     pub(crate) wait: Option<Millis>,
@@ -73,7 +73,7 @@ impl FormError {
         FormError { status, text: text.into(), is_kept: false, wait: None }
     }
 
-    /// Returns the refusal of a form with a fault that its sender can mend.
+    /// Returns the refusal of a form with a fault that its sender can fix.
     pub(crate) fn unfit(text: &str) -> FormError {
         FormError { is_kept: true, ..FormError::new(StatusCode::UNPROCESSABLE_ENTITY, text) }
     }
@@ -90,7 +90,7 @@ impl Filled {
         self.fields.iter().rev().find(|(field, _)| field == name).map(|(_, value)| value.trim()).unwrap_or_default()
     }
 
-    /// Returns the value that a field names, if it names one.
+    /// Parses a field as a value of `T`; `None` if it names none.
     pub(crate) fn choice<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         T::deserialize(IntoDeserializer::<Error>::into_deserializer(self.get(name))).ok()
     }
@@ -107,7 +107,7 @@ impl FromRequest<Arc<App>> for Filled {
     }
 }
 
-/// Returns the length of a field as browsers count it: UTF-16 code units, a line break as one (HTML §4.10.18.3).
+/// Returns the length of a field as browsers count it: in UTF-16 code units, a line break as one (HTML §4.10.18.3).
 pub(crate) fn length(field: &str) -> usize {
     field.encode_utf16().count() - field.matches("\r\n").count()
 }
@@ -137,12 +137,12 @@ pub(crate) async fn read(
     Ok(Filled { fields, unread: None })
 }
 
-/// Returns the length that a request states for its body.
+/// Returns the `Content-Length` of a request.
 pub(crate) fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// Counts a form against its caller's allowance, unless it could not be read.
+/// Counts a form against its caller's allowance. Fails without counting if the form could not be read.
 pub(crate) fn allow(request: &PageRequest, filled: &Filled) -> Result<(), FormError> {
     if let Some(error) = &filled.unread {
         return Err(error.clone());
@@ -151,7 +151,7 @@ pub(crate) fn allow(request: &PageRequest, filled: &Filled) -> Result<(), FormEr
     admitted.map_err(|wait| FormError::too_many(words::Form::in_language(request.language).too_many, wait))
 }
 
-/// Returns the ticket of a form that a person has filled in; it still has to be used up.
+/// Checks a form and returns its ticket, which the caller must use up with [`spend`].
 pub(crate) fn ticket(request: &PageRequest, filled: &Filled) -> Result<Ticket, FormError> {
     allow(request, filled)?;
     let (app, t) = (&request.app, words::Form::in_language(request.language));
@@ -171,13 +171,13 @@ pub(crate) fn ticket(request: &PageRequest, filled: &Filled) -> Result<Ticket, F
         if wait > Millis::ZERO {
             return Err(too_soon(wait));
         }
-        // Any number of forms may be opened and wait side by side.
+        // Needed because one sender can open any number of forms and let them all wait at once.
         app.admit(Allowance::RushForm, request.caller).map_err(too_soon)?;
     }
     Ok(ticket)
 }
 
-/// True if many forms are being sent at the moment, by all callers together.
+/// True if all callers together are sending many forms at the moment.
 fn is_rush(app: &App) -> bool {
     held(&app.spent).is_rush(app.settings.calm_forms_per_hour, app.clock.now())
 }
@@ -212,14 +212,14 @@ impl FormView {
         }
     }
 
-    /// Returns a form that was not taken, with its token if that stays valid.
+    /// Returns a form that was rejected, with its old token if that stays valid.
     pub(crate) fn refused(request: &PageRequest, filled: &Filled, error: FormError) -> FormView {
         let fresh = FormView::fresh(request, Some(Notice::bad(error.text)));
         let token = if error.is_kept { filled.get("token").to_owned() } else { fresh.token };
         FormView { token, status: error.status, wait: error.wait, ..fresh }
     }
 
-    /// True if the form was taken, so that there is nothing left to fill in.
+    /// True if the form was accepted, so nothing is left to fill in.
     pub(crate) fn is_done(&self) -> bool {
         self.notice.as_ref().is_some_and(|notice| notice.good)
     }
@@ -229,8 +229,8 @@ impl FormView {
     }
 }
 
-/// Lets the forms of a page be sent. Under `no-referrer` browsers send `Origin: null` with a POST (Fetch standard,
-/// "append a request Origin header"), which would hide whether a form came from here.
+/// Sets the referrer policy of a page with forms. Under `no-referrer`, browsers send `Origin: null` with a POST (Fetch
+/// standard, "append a request Origin header"), so a form could not be recognized as ours.
 pub(crate) fn with_form(mut response: Response) -> Response {
     response.headers_mut().insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     response

@@ -1,4 +1,4 @@
-//! A result as the page shows it. Everything that could be a link or imitate something is decided here.
+//! A search result as the page shows it. This module decides which URLs become links and how names are displayed.
 
 use crate::host;
 use crate::language::Language;
@@ -9,13 +9,13 @@ use curlew_catalog::results::SearchHit;
 use curlew_model::Timestamp;
 use url::Url;
 
-/// Maximum number of missing words that are shown of a hit.
+/// Maximum number of missing words displayed for a hit.
 const MOST_MISSING: usize = 12;
 /// Maximum length of a language tag, in bytes (RFC 5646 §4.4.1).
 const MAX_TAG: usize = 35;
-/// Maximum length of a missing word that is shown, in characters.
+/// Maximum length of a displayed missing word, in characters.
 const MAX_MISSING: usize = 40;
-/// Maximum length of a path that is shown after the host, in characters.
+/// Maximum length of the path displayed after the host, in characters.
 const MAX_PATH: usize = 48;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,20 +25,20 @@ pub(crate) struct HitView {
     pub(crate) title: String,
     pub(crate) snippet: Vec<Piece>,
     pub(crate) host: String,
-    /// The path below it, shortened.
+    /// The path of the URL, shortened.
     pub(crate) path: String,
-    /// The site's own name, or else its host.
+    /// The site's name, or its host if it has no name.
     pub(crate) site: String,
     pub(crate) site_page: Option<String>,
     pub(crate) author: Option<String>,
-    /// The day of publication, for programs and for people.
+    /// The day of publication: in ISO 8601, and in words.
     pub(crate) day: Option<(String, String)>,
     pub(crate) thumb: Option<String>,
     /// Replacement for a missing thumbnail: the first letter of the site.
     pub(crate) initial: String,
     /// The language of title and snippet (RFC 5646), for screen readers.
     pub(crate) lang: Option<String>,
-    /// Name of that language, unless it is the page's own.
+    /// Name of the hit's language, unless it is that of the page.
     pub(crate) language: Option<String>,
     pub(crate) missing: Vec<String>,
     /// A sentence about later pages with the same content, which are not shown.
@@ -82,7 +82,7 @@ impl HitView {
         }
     }
 
-    /// Returns text and address of a search for more pages of the hit's site.
+    /// Returns the text and address of a search for more pages of the hit's site.
     pub(crate) fn more_of(&self, query: &str, language: Language) -> Option<(String, String)> {
         let host = self.site_page.as_deref()?.rsplit('/').next()?;
         let address = address(&with(query, &format!("site:{host}")));
@@ -90,33 +90,33 @@ impl HitView {
     }
 }
 
-/// Maximum number of words of a title by which pages like it are looked for.
+/// Maximum number of a title's words in a search for similar pages.
 const LIKE_WORDS: usize = 12;
 
-/// Returns the address of a search for pages with words of a title, if it has several.
+/// Returns the address of a search for pages with words of a title; `None` if it has fewer than two words.
 fn like(title: &str) -> Option<String> {
     let divides = |c: char| c.is_whitespace() || c.is_ascii_punctuation() || "“”„«»「」".contains(c);
     let words: Vec<&str> = title.split(divides).filter(|word| word.contains(char::is_alphanumeric)).collect();
     (words.len() > 1).then(|| address(&words[..words.len().min(LIKE_WORDS)].join(" ").to_lowercase()))
 }
 
-/// Returns the address of our page about a site. Hosts that are IPv6 addresses have none.
+/// Returns the address of our page about a site; `None` if the host is an IPv6 address.
 pub(crate) fn site_page(host: &str) -> Option<String> {
     let name = host.strip_prefix("www.").unwrap_or(host);
     let is_name = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'));
     (is_name && !name.is_empty()).then(|| format!("/site/{name}"))
 }
 
-/// Number of days for which a day is named by its distance.
+/// Maximum age, in days, of a day that is named relative to today.
 pub(crate) const WEEK: i64 = 7;
 
-/// Returns the number of days (UTC) from an instant to another one.
+/// Returns the number of days (UTC) from `at` to `now`.
 pub(crate) fn days_between(at: Timestamp, now: Timestamp) -> i64 {
     let day = |at: Timestamp| at.as_millis().div_euclid(86_400_000);
     day(now) - day(at)
 }
 
-/// Returns a day in words: relative to today for a week, since dates are often stated without a time.
+/// Returns a day in words, relative to today for a week. Hours are not named, since many dates have no time.
 fn day_in_words(at: Timestamp, now: Timestamp, language: Language) -> Option<String> {
     let t = Search::in_language(language);
     match days_between(at, now) {

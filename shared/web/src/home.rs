@@ -1,4 +1,4 @@
-//! The start page: the form, what is new, and examples of searches that find something.
+//! The start page: the search form, the newest pages, and examples of queries that find something.
 
 use crate::app::{App, PageRequest};
 use crate::hit::{HitView, WEEK, days_between, web_url};
@@ -16,16 +16,16 @@ use curlew_model::Timestamp;
 const NEW: usize = 8;
 /// Query for the newest of all pages.
 pub(crate) const NEWEST: &str = "sort:date";
-/// Lengths in characters of a word that is worth searching for.
+/// Lengths in characters of words that are used in examples.
 const WORD: std::ops::RangeInclusive<usize> = 4..=20;
 
-/// Length of the beginning of a word that is looked for, in characters.
+/// Length in characters of the prefix in the example with `*`.
 const BEGINNING: usize = 4;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Example {
     pub(crate) query: String,
-    /// Address of its results, if it finds something.
+    /// Address of the query's results, if it finds something.
     pub(crate) href: Option<String>,
     pub(crate) meaning: &'static str,
 }
@@ -36,7 +36,7 @@ struct Home<'a> {
     site: Site<'a>,
     t: &'static Search,
     origin: Option<&'a str>,
-    /// The newest pages, below the name of their day.
+    /// The newest pages, grouped under the name of their day.
     groups: Vec<(&'static str, Vec<HitView>)>,
     counts: Option<String>,
     examples: Vec<Example>,
@@ -63,7 +63,7 @@ pub(crate) async fn show(request: &PageRequest) -> Response {
     request.html(StatusCode::OK, REVALIDATED, &view)
 }
 
-/// Returns sorted hits in groups: of today, of yesterday, of the last week, and older ones, without a name if alone.
+/// Groups hits that are sorted by date: today, yesterday, last week, older. If all are old, the group has no name.
 fn by_day(hits: &[SearchHit], language: Language, now: Timestamp) -> Vec<(&'static str, Vec<HitView>)> {
     let names = Search::in_language(language).groups;
     let place = |hit: &SearchHit| match days_between(hit.date, now) {
@@ -74,7 +74,7 @@ fn by_day(hits: &[SearchHit], language: Language, now: Timestamp) -> Vec<(&'stat
     };
     let view = |hit: &SearchHit| {
         let view = HitView::new(hit, language, now);
-        // The name of the group says it.
+        // The name of the group already states the day.
         if place(hit) < 2 { HitView { day: None, ..view } } else { view }
     };
     let is_old = hits.iter().all(|hit| place(hit) == names.len() - 1);
@@ -99,7 +99,7 @@ fn log(tried: &'static str, error: &dyn std::error::Error) {
     tracing::error!(tried, %error, "the start page shows less than it could");
 }
 
-/// Returns examples of queries: with words of these pages, or with invented ones if there are no pages.
+/// Returns examples of queries, with words of these pages, or with invented words if the pages give no example.
 pub(crate) fn examples(hits: &[SearchHit], language: Language) -> Vec<Example> {
     let found = words(hits);
     let found: Vec<(&str, &str)> = found.iter().map(|(name, word)| (*name, word.as_str())).collect();
@@ -115,7 +115,7 @@ pub(crate) fn examples(hits: &[SearchHit], language: Language) -> Vec<Example> {
     if examples.is_empty() { filled(&Search::in_language(language).example_words, false) } else { examples }
 }
 
-/// Picks the words of some pages that examples are made of, each with its name in [`EXAMPLES`].
+/// Picks words of pages for the examples, each with its name in [`EXAMPLES`].
 fn words(hits: &[SearchHit]) -> Vec<(&'static str, String)> {
     let titles: Vec<(&SearchHit, Vec<&str>)> = hits.iter().map(|hit| (hit, words_of(&hit.title))).collect();
     let mut words = Vec::new();
@@ -147,7 +147,7 @@ fn is_word(word: &str) -> bool {
     WORD.contains(&word.chars().count()) && word.chars().all(char::is_alphabetic)
 }
 
-/// Returns the different words of a title that are worth searching for, the longest first.
+/// Returns the distinct words of a title that fit an example, the longest first.
 fn words_of(title: &str) -> Vec<&str> {
     let mut words: Vec<&str> = title.split(|c: char| !c.is_alphanumeric()).filter(|word| is_word(word)).collect();
     words.sort_by_key(|word| (std::cmp::Reverse(word.chars().count()), *word));
@@ -155,7 +155,7 @@ fn words_of(title: &str) -> Vec<&str> {
     words
 }
 
-/// Returns two words that follow each other in a title.
+/// Returns two adjacent words of a title that fit an example.
 fn phrase(title: &str) -> Option<String> {
     let words: Vec<&str> = title.split(' ').collect();
     let pair = words.windows(2).find(|pair| pair.iter().all(|word| is_word(word)))?;

@@ -1,14 +1,14 @@
-//! Host of a result as it is displayed: in its own letters if they cannot pass for others, in A-label form (punycode)
-//! otherwise. A Cyrillic name under `.com` may imitate any Latin name; one under a Cyrillic top-level domain cannot.
+//! Displayed form of a host: in Unicode if its letters cannot be mistaken for others, in A-label form (punycode)
+//! otherwise. A Cyrillic name under `.com` may imitate any Latin name; a name under a Cyrillic top-level domain cannot.
 
-/// A script, as far as the comparison of names needs it.
+/// Script of the letters of a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Script {
-    /// ASCII letters and those of Latin-1, which differ visibly from ASCII.
+    /// ASCII letters, and those of Latin-1 that differ visibly from ASCII.
     Latin,
     /// Han, Kana and Hangul: none of their letters looks like a Latin one.
     Cjk,
-    // The other ones are shown only below a top-level domain of the same script.
+    // Labels in the following scripts are displayed only under a top-level domain in the same script.
     Cyrillic,
     Greek,
     Arabic,
@@ -17,7 +17,7 @@ enum Script {
     Hebrew,
 }
 
-/// Returns the host as it is displayed; `ascii` is its A-label form, as the URL parser gives it.
+/// Returns the displayed form of a host; `ascii` is its A-label form, as the URL parser returns it.
 pub(crate) fn display_name(ascii: &str) -> String {
     let (unicode, valid) = idna::domain_to_unicode(ascii);
     if valid.is_ok() && is_plain(&unicode) { unicode } else { ascii.to_owned() }
@@ -31,7 +31,7 @@ fn is_plain(host: &str) -> bool {
     scripts.iter().flatten().all(|s| matches!(s, Script::Latin | Script::Cjk) || Some(*s) == top)
 }
 
-/// Returns the one script of a label; `Some(None)` for a label of digits, `None` for a mixture or an unknown letter.
+/// Returns the script of a label: `Some(None)` for a label without letters, `None` for a mixture or an unknown letter.
 fn script_of_label(label: &str) -> Option<Option<Script>> {
     let mut found = None;
     for c in label.chars().filter(|c| !c.is_ascii_digit() && *c != '-') {

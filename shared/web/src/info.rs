@@ -31,7 +31,7 @@ impl Bot<'_> {
     }
 }
 
-/// `GET /bot`: depends on nothing but the settings, so it answers even when all stores are unreachable.
+/// `GET /bot`. It needs only the settings, so it works even if all stores are unreachable.
 pub(crate) async fn bot(request: PageRequest) -> Response {
     let (site, settings, contact) = (request.site(), &request.app.settings, request.app.contact.as_ref());
     let page = Bot { site, settings, rules: &settings.rules, token: &settings.user_agent_token, contact };

@@ -1,4 +1,4 @@
-//! The status as it was gathered last: anybody may ask for it at any time, and gathering it may take seconds.
+//! Cache of the system status: anybody may request the status at any time, and gathering it may take seconds.
 
 use crate::app::held;
 use crate::services::StatusSource;
@@ -10,16 +10,16 @@ use std::sync::{Arc, Mutex};
 
 /// Time for which a status is reused.
 const KEPT: Millis = Millis::from_mins(1);
-/// Time that a visitor waits for a new status if there is an earlier one, and the maximum age of that.
+/// Maximum time that a visitor waits for a new status if one younger than [`EARLIER`] is cached.
 const PATIENCE: Millis = Millis::from_secs(2);
 const EARLIER: Millis = Millis::from_hours(1);
 
 pub(crate) struct KeptStatus {
     source: Arc<dyn StatusSource>,
     clock: Arc<dyn Clock>,
-    /// The last one, and the monotonic time at which it was gathered.
+    /// The last status, and the monotonic time at which it was gathered.
     last: Mutex<Option<(Millis, Arc<SystemStatus>)>>,
-    /// Held by whoever gathers the next one.
+    /// Held by the task that gathers the next status.
     gathering: tokio::sync::Mutex<()>,
 }
 
@@ -28,13 +28,13 @@ impl KeptStatus {
         Arc::new(KeptStatus { source, clock, last: Mutex::default(), gathering: tokio::sync::Mutex::default() })
     }
 
-    /// Returns the status, as it was gathered within the last minute; or within the last hour, if that takes long.
+    /// Returns a status less than a minute old, or up to an hour old if gathering takes longer than [`PATIENCE`].
     pub(crate) async fn get(self: &Arc<Self>) -> Result<Arc<SystemStatus>, StageError> {
         if let Some(status) = self.within(KEPT) {
             return Ok(status);
         }
         let asked = self.clone();
-        // It goes on when the visitor has left, so that the next one finds it.
+        // A separate task, which continues after the visitor disconnects and fills the cache for the next one.
         let gathered = tokio::spawn(async move { asked.gather().await });
         let gathered = async { gathered.await.unwrap_or_else(|error| Err(StageError::Job(error.to_string()))) };
         let Some(earlier) = self.within(EARLIER) else { return gathered.await };
@@ -55,7 +55,7 @@ impl KeptStatus {
         Ok(status)
     }
 
-    /// Returns the last one if it is not older than this.
+    /// Returns the last status if it is younger than `age`.
     fn within(&self, age: Millis) -> Option<Arc<SystemStatus>> {
         let last = held(&self.last);
         let is_new = |at: Millis| self.clock.monotonic().saturating_sub(at) < age;

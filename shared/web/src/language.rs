@@ -1,4 +1,4 @@
-//! The languages of the pages: the choice of one for each caller, and its forms of days and numbers.
+//! The languages of the pages: chooses one for each request, and formats days, numbers and times in it.
 
 use axum::http::HeaderMap;
 use axum::http::header::ACCEPT_LANGUAGE;
@@ -13,7 +13,7 @@ const FULL: u16 = 1_000;
 /// A language of the pages. Its sentences are in `words`, and long prose is in the templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {
-    /// English, also for callers who ask for neither language.
+    /// English, also for callers who accept neither language.
     English,
     Italian,
 }
@@ -35,13 +35,13 @@ impl Language {
     }
 
     pub(crate) fn of_headers(headers: &HeaderMap) -> Language {
-        // A field that is sent in several lines is the concatenation of them (RFC 9110 §5.2).
+        // Several lines of one field are equivalent to one line with a comma-separated list (RFC 9110 §5.2).
         let lines: Vec<&str> = headers.get_all(ACCEPT_LANGUAGE).iter().filter_map(|v| v.to_str().ok()).collect();
         Language::preferred(&lines.join(","))
     }
 
-    /// Returns the language of an `Accept-Language` field (RFC 9110 §12.5.4): the one of highest quality, of two equal
-    /// ones the first named, and English for callers who ask for neither (§12.1).
+    /// Returns the preferred language of an `Accept-Language` field (RFC 9110 §12.5.4): the one of highest quality, or
+    /// the first of equal ones. Returns English if the field accepts neither (§12.1).
     fn preferred(field: &str) -> Language {
         let ranges: Vec<Range<'_>> = field.split(',').take(MAX_RANGES).filter_map(Range::parse).collect();
         let preference = |language: &Language| {
@@ -51,11 +51,11 @@ impl Language {
             let any = || ranges.iter().find(|range| range.primary == "*").map(|r| (r.quality, Reverse(MAX_RANGES)));
             best.max().or_else(any).filter(|(quality, _)| *quality > 0)
         };
-        // Of several maxima `max_by_key` returns the last one.
+        // `max_by_key` returns the last of several maxima.
         Language::ALL.into_iter().rev().max_by_key(preference).unwrap_or(Language::English)
     }
 
-    /// Returns the name of a tag's language, or else its code; `None` for this language itself.
+    /// Returns the name of a tag's language, or its code if the name is unknown; `None` for this language itself.
     pub(crate) fn name_of(self, tag: &str) -> Option<String> {
         let code = tag.split('-').next()?.to_ascii_lowercase();
         if code == self.tag() {
@@ -65,7 +65,7 @@ impl Language {
         Some(known.map_or(code, |(_, english, italian)| self.choose(*english, *italian).to_owned()))
     }
 
-    /// Returns the name of a tag's language, this one included, or its code if the name is not known here.
+    /// Returns the name of a tag's language, also for this language itself, or its code if the name is unknown.
     pub(crate) fn full_name_of(self, tag: &str) -> String {
         self.name_of(tag).unwrap_or_else(|| {
             let own = NAMES.iter().find(|(code, ..)| *code == self.tag());
@@ -91,7 +91,7 @@ impl Language {
         format!("{} {}", self.number(number), if number == 1 { one } else { many })
     }
 
-    /// Returns a time in words, in the largest unit in which it is whole: `3 days`, `3 giorni`.
+    /// Returns a length of time in words, in the largest unit that divides it: `3 days`, `3 giorni`.
     pub(crate) fn span(self, time: Millis) -> String {
         let whole = UNITS.into_iter().find(|(unit, ..)| time.0 >= *unit && time.0.is_multiple_of(*unit));
         let Some((unit, english, italian)) = whole else { return format!("{} ms", self.number(time.0)) };
@@ -99,9 +99,9 @@ impl Language {
         self.count(time.0 / unit, one, many)
     }
 
-    /// Returns a time in its largest unit, rounded down: `3 hours` for anything below four.
+    /// Returns a length of time in words, rounded down to a whole unit: `3 hours` for anything from 3 to below 4 hours.
     pub(crate) fn roughly(self, time: Millis) -> String {
-        // Below two of a unit the next smaller one is more precise.
+        // Below two of a unit, the next smaller unit is more precise.
         let unit = UNITS.into_iter().map(|(unit, ..)| unit).find(|unit| time.0 >= 2 * unit).unwrap_or(1_000);
         self.span(Millis((time.0 / unit).max(1) * unit))
     }
@@ -121,7 +121,7 @@ impl Language {
         Some(format!("{} {month} {}", day.trim_start_matches('0'), year.trim_start_matches('0')))
     }
 
-    /// Returns a day such as `2026-05-01` in few letters: `1 May` in the year of `today`, else `1 May 2025`.
+    /// Returns a short form of a day such as `2026-05-01`: `1 May` if it is in the year of `today`, else `1 May 2026`.
     pub(crate) fn short_day(self, day: &str, today: &str) -> Option<String> {
         const LETTERS: usize = 3;
         let long = self.day(day)?;
@@ -133,7 +133,7 @@ impl Language {
     }
 }
 
-/// Returns the minute of an instant in its day (UTC): `03:00`.
+/// Returns the time of day of an instant, to the minute (UTC): `03:00`.
 pub(crate) fn minute(at: Timestamp) -> String {
     let minute = at.as_millis().div_euclid(60_000).rem_euclid(1_440);
     format!("{:02}:{:02}", minute / 60, minute % 60)
@@ -174,7 +174,7 @@ const ENGLISH_MONTHS: &str = "January February March April May June July August 
 const ITALIAN_MONTHS: &str =
     "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre";
 
-/// A language range with its quality. Of `it-CH` only `it` counts: no page differs by region.
+/// A language range with its quality. Only the primary subtag counts (`it` of `it-CH`): no page differs by region.
 struct Range<'a> {
     primary: &'a str,
     quality: u16,

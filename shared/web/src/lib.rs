@@ -1,11 +1,11 @@
-//! The search page, the API, the forms and the operator's pages: one axum router, rendered on the server, without
-//! scripts, anything that is loaded from elsewhere, or a cookie but that of an operator's session. The router knows
-//! nothing of stores: it calls what [`Services`] holds.
+//! The search page, the API, the forms and the operator's pages, as one axum router. Pages are rendered on the server.
+//! They use no scripts, load nothing from other origins, and set no cookie except for an operator's session. The router
+//! depends on no concrete store; it calls [`Services`].
 //!
-//! **Invariants.** Every answer carries the security headers, errors included. Text from the web reaches a page only
-//! through the escaping templates. The `Host` header is never part of an answer. The caller's address comes from the
-//! connection (or from [`Caller`], which the outer shell sets), never from a request header unless [`Proxies`] that the
-//! operator trusts wrote it, and is kept only as a keyed hash, in memory, for a day.
+//! **Invariants.** Every response, including errors, carries the security headers. Text from the web is rendered only
+//! by escaping templates. No response contains the value of the `Host` header. The caller's address is taken from
+//! [`Caller`], which the server sets from the connection, or from a request header if [`Proxies`] that the operator
+//! trusts wrote it. The address is kept only in memory, as a keyed hash that differs from day to day.
 
 mod admin;
 mod api;

@@ -1,5 +1,5 @@
-//! Tools for assistants, by the Model Context Protocol (MCP): at `/mcp`, or over two streams. They only read, and
-//! answer by the functions of the API, with its limits and out of its allowances.
+//! Tools for assistants, over the Model Context Protocol (MCP): at `/mcp`, or over two streams. The tools are
+//! read-only. They call the functions of the API, and share its limits and allowances.
 
 use crate::api::{self, MCP, Refusal};
 use crate::app::{App, Caller, PageRequest};
@@ -30,7 +30,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// Maximum length of a request, in bytes: many times that of the longest query.
+/// Maximum length of a request, in bytes; many times the length of the longest query.
 const MAX_REQUEST: usize = 64 << 10;
 /// Maximum length of an answer as JSON, in bytes.
 const MAX_ANSWER: usize = 256 << 10;
@@ -97,7 +97,7 @@ struct PagePart {
     text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     withheld: Option<&'static str>,
-    /// Number of characters before the next part, if there is one.
+    /// Offset of the next part in characters, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<usize>,
 }
@@ -105,29 +105,29 @@ struct PagePart {
 #[derive(Clone)]
 struct Assistant(Arc<App>);
 
-/// Returns the route of the tools, if the operator has switched it on. Each request is answered without a session.
+/// Returns the route of the tools if the operator has enabled it. Requests are stateless: there are no sessions.
 pub(crate) fn route(app: &Arc<App>) -> Router<Arc<App>> {
     if !app.settings.mcp {
         return Router::new();
     }
-    // The layers of all pages have looked at the host already.
+    // The router's layers have already checked the host.
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_max_request_body_bytes(MAX_REQUEST)
         .disable_allowed_hosts();
-    // An index for the user of this machine is not for the pages of others that this user visits.
+    // Web pages that the user of this machine visits must not read this user's index.
     let config = if app.has_own_names_only() { config.enforce_origin_validation() } else { config };
     let assistant = Assistant(app.clone());
     let sessions = Arc::new(NeverSessionManager::default());
     Router::new().route_service(MCP, StreamableHttpService::new(move || Ok(assistant.clone()), sessions, config))
 }
 
-/// Serves the tools over two streams, such as standard input and output, until the first one ends. They are those of
-/// the user of this machine.
+/// Serves the tools to the user of this machine over two streams, such as standard input and output, until `input`
+/// ends.
 ///
 /// # Errors
-/// The streams do not speak the protocol.
+/// Fails if the peer does not speak the protocol.
 pub async fn serve_streams(
     services: Services,
     settings: PageSettings,
@@ -178,7 +178,7 @@ impl ServerHandler for Assistant {
 }
 
 impl Assistant {
-    /// Returns the request for a tool. One that comes over streams is from the user of this machine.
+    /// Returns the request of a tool call. A call over streams counts as one from the user of this machine.
     fn request(&self, context: &RequestContext<RoleServer>) -> PageRequest {
         let parts = context.extensions.get::<Parts>();
         let local = Caller(Some(Ipv4Addr::LOCALHOST.into()));
@@ -231,7 +231,7 @@ async fn page(request: &PageRequest, arguments: JsonObject) -> Result<Value, Ref
 }
 
 impl PagePart {
-    /// Returns the part of a page's text that begins after some characters.
+    /// Returns the part of a page's text that begins after `from` characters.
     fn new(PageText { hit, text }: PageText, from: usize) -> PagePart {
         let (text, withheld) = (text.as_deref().ok(), text.as_ref().err().map(|why| why.sentence()));
         let part: Option<String> = text.map(|text| text.chars().skip(from).take(PART_CHARS).collect());

@@ -1,19 +1,19 @@
-//! Origin check: accepts a POST only from a page of ours (hostile.md's "cross-site POST"). There is no cookie to abuse,
-//! but other sites' pages must not make their visitors suggest sites. Where the pages are for the user of this machine,
-//! they are not shown under a name of others either (DNS rebinding).
+//! Origin check: accepts a POST only from our own pages. Other sites' pages must not make their visitors suggest sites,
+//! or act with an operator's session. Pages for this machine's user are not served under foreign host names (DNS
+//! rebinding).
 
 use axum::http::HeaderMap;
 use axum::http::header::{HOST, ORIGIN};
 use curlew_policy::address::is_of_this_machine;
 use url::{Host, Url};
 
-/// True if the request may come from a form on our own page. `own` is our configured origin.
+/// True if the request may come from a form on one of our pages. `own` is our configured origin.
 ///
-/// Browsers send `Sec-Fetch-Site` to trustworthy URLs, and `Origin` with every POST; a caller that sends neither is no
-/// browser, so it acts with no authority but its own.
+/// Browsers send `Sec-Fetch-Site` to trustworthy URLs, and `Origin` with every POST. A caller that sends neither is not
+/// a browser, so it does not act on behalf of a visitor.
 pub(crate) fn is_ours(headers: &HeaderMap, own: Option<&str>) -> bool {
     if let Some(site) = headers.get("sec-fetch-site") {
-        // `none` is a person's own act, such as sending the form again after a reload.
+        // `none` means that the user started the request, for example by a reload that sends the form again.
         return site == "same-origin" || site == "none";
     }
     let Some(origin) = headers.get(ORIGIN) else { return true };
@@ -24,16 +24,16 @@ pub(crate) fn is_ours(headers: &HeaderMap, own: Option<&str>) -> bool {
     }
 }
 
-/// True if the origin's authority is the one that the request was sent to; used without a configured origin. A page
-/// cannot make a browser send another `Host`, and the value is used for nothing but this comparison.
+/// True if `origin` has the authority that the request was sent to. Used only if no origin is configured. A page cannot
+/// make a browser send another `Host`, and the value is used only for this comparison.
 fn is_the_host(origin: &str, headers: &HeaderMap) -> bool {
     let Ok(origin) = Url::parse(origin) else { return false };
     let asked = asked_host(headers, origin.scheme());
     origin.host().is_some() && asked.is_some_and(|asked| origin.origin() == asked.origin())
 }
 
-/// True unless a browser was led here by a name of others. Nobody gives out addresses, `localhost`, or names without a
-/// dot, such as that of a machine or a container in the same network (RFC 7085); and a browser always sends `Host`.
+/// False if a browser may have reached us under a foreign host name. IP addresses, `localhost` and names without a dot,
+/// as of machines or containers in the same network (RFC 7085), are ours. A browser always sends `Host`.
 pub(crate) fn is_by_own_name(headers: &HeaderMap) -> bool {
     let is_own = |url: Url| match url.host() {
         Some(Host::Domain(name)) => !name.contains('.') || is_of_this_machine(&url),
@@ -42,7 +42,7 @@ pub(crate) fn is_by_own_name(headers: &HeaderMap) -> bool {
     !headers.contains_key(HOST) || asked_host(headers, "http").is_some_and(is_own)
 }
 
-/// Returns the host that a request was sent to, with its port, as a URL of this scheme.
+/// Returns the host and port of the `Host` header as a URL with this scheme; `None` if it is missing or invalid.
 pub fn asked_host(headers: &HeaderMap, scheme: &str) -> Option<Url> {
     Url::parse(&format!("{scheme}://{}", headers.get(HOST)?.to_str().ok()?)).ok()
 }

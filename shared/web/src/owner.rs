@@ -1,7 +1,7 @@
-//! The pages for the owners of sites: claim a site, prove it, see its stored state, make requests.
+//! The pages for site owners: claim a site, prove ownership, see the stored state, make requests.
 //!
-//! The address of a claim's page carries its key, so anybody who knows the address may do all that its page offers, and
-//! nobody else can make a form for it. Requests are passed on; nothing is fetched here.
+//! The URL of a claim's page contains the claim's key. Anybody who knows the URL may do everything that the page
+//! offers; nobody else can forge its forms, so they have no token. Requests are passed on; nothing is fetched here.
 
 use crate::app::{ErrorPage, PageRequest};
 use crate::claim;
@@ -48,7 +48,7 @@ struct OwnerPage<'a> {
     /// Places in which the challenge was not found, and the reasons.
     misses: Vec<(&'static str, &'static str)>,
     proven: Option<String>,
-    /// The site as it is kept, and as it is shown.
+    /// The stored state of the site, and its displayed form.
     kept: Option<(&'a HostView, Shown)>,
 }
 
@@ -68,7 +68,7 @@ struct Line {
     words: String,
 }
 
-/// The variable parts of the address of a claim's page.
+/// Path parameters of a claim's page.
 #[derive(Deserialize)]
 pub(crate) struct ClaimPath {
     host: String,
@@ -87,7 +87,7 @@ pub(crate) async fn begin(request: PageRequest) -> Response {
     beginning(&request, "", &FormView::fresh(&request, None))
 }
 
-/// `POST /owner`: begins a claim; its page has an address of its own.
+/// `POST /owner`: begins a claim, and redirects to its page.
 pub(crate) async fn claim(request: PageRequest, filled: Filled) -> Response {
     let host = match admit(&request, &filled) {
         Ok(host) => host,
@@ -118,12 +118,12 @@ fn admit(request: &PageRequest, filled: &Filled) -> Result<String, FormError> {
 /// `GET /owner/{host}/{key}`
 pub(crate) async fn show(request: PageRequest, Path(of): Path<ClaimPath>) -> Result<Response, ErrorPage> {
     let claim = opened(&request, of)?;
-    // Each look reads a few objects.
+    // Each view reads a few objects from the store.
     request.admit(Allowance::Search)?;
     answer(&request, StatusCode::OK, &claim, None).await
 }
 
-/// `POST /owner/{host}/{key}`: takes a request.
+/// `POST /owner/{host}/{key}`: handles a request of the owner.
 pub(crate) async fn request(
     request: PageRequest,
     Path(of): Path<ClaimPath>,
@@ -153,7 +153,7 @@ pub(crate) async fn request(
     answer(&request, status, &claim, Some(notice)).await
 }
 
-/// Passes a request on, and whether its caller may have the site called for it.
+/// Passes a request on, and states whether the caller's allowance lets the site be called for it.
 async fn ask(request: &PageRequest, claim: &Claim, wish: OwnerRequest) -> Result<RequestOutcome, StageError> {
     let app = &request.app;
     if wish == OwnerRequest::Look

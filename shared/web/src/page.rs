@@ -1,4 +1,4 @@
-//! Pages: turns templates into answers, and renders the pages that only show a message.
+//! Turns templates into responses, and renders the pages that only show a message.
 
 use crate::files::STYLE;
 use crate::language::Language;
@@ -12,18 +12,18 @@ use curlew_ports::stage::StageError;
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-/// Default time to wait before trying again when a store is unreachable and gives no time itself.
+/// Value of `Retry-After` if a store is unreachable and states no time itself.
 const RETRY: Millis = Millis::from_secs(30);
-/// Caching of answers that caches must revalidate each time, since pages that are gone must not be found in a cache.
+/// `Cache-Control` of responses that caches must revalidate each time, because they may name pages that were removed.
 pub(crate) const REVALIDATED: &str = "no-cache";
-/// Caching of pages that change only with the configuration.
+/// `Cache-Control` of pages that change only with the configuration.
 pub(crate) const AN_HOUR: &str = "public, max-age=3600";
-/// Caching of pages that hardly ever change.
+/// `Cache-Control` of pages that hardly ever change.
 pub(crate) const A_DAY: &str = "public, max-age=86400";
-/// Caching of contents whose address changes with them.
+/// `Cache-Control` of content whose URL changes with it.
 pub(crate) const FOREVER: &str = "public, max-age=31536000, immutable";
 
-/// Data that every page shows, in the language of a request.
+/// Data that every page needs, in the language of the request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site<'a> {
     pub(crate) title: &'a str,
@@ -34,7 +34,7 @@ pub(crate) struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Returns the version of the style sheet, which tells it from an earlier one of the same name.
+    /// Returns the version of the style sheet (a hash), which is part of its URL.
     pub(crate) fn style(&self) -> &'static str {
         static VERSION: LazyLock<String> = LazyLock::new(|| hex(&Sha256::digest(STYLE)[..4]));
         &VERSION
@@ -68,8 +68,8 @@ pub(crate) fn text(
     }
 }
 
-/// Adds the headers that tell the language of an answer, and that it was negotiated (RFC 9110 §§8.5, 12.5.5), so that a
-/// cache does not give it to callers who asked for another.
+/// Adds `Content-Language` and `Vary: accept-language` (RFC 9110 §§8.5, 12.5.5), so that a cache does not serve the
+/// response to callers who prefer another language.
 pub(crate) fn spoken(language: Language, mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
@@ -77,7 +77,7 @@ pub(crate) fn spoken(language: Language, mut response: Response) -> Response {
     response
 }
 
-/// Returns the two headers that every answer with a body has.
+/// Returns the headers `Content-Type` and `Cache-Control`.
 pub(crate) fn typed(media_type: &'static str, cache: &'static str) -> [(HeaderName, HeaderValue); 2] {
     [(CONTENT_TYPE, HeaderValue::from_static(media_type)), (CACHE_CONTROL, HeaderValue::from_static(cache))]
 }
@@ -111,7 +111,7 @@ pub(crate) fn stage_error(site: Site<'_>, tried: &'static str, error: &StageErro
     }
 }
 
-/// Returns the status for an error of a stage, and the time to wait if another try may help. Logs the error.
+/// Returns the status for an error of a stage, and the time to wait if a retry may succeed. Logs the error.
 pub(crate) fn outcome(tried: &'static str, error: &StageError) -> (StatusCode, Option<Millis>) {
     let cause = std::error::Error::source(error).map(ToString::to_string);
     tracing::error!(tried, error = %error, cause, "a request could not be answered");

@@ -1,20 +1,20 @@
-//! Settings of the pages, which the operator chooses.
+//! Settings of the pages.
 
 use curlew_crawl::politeness::signing::SignatureMode;
 use curlew_policy::rules::Rules;
 
-/// Settings of the router. They are read once at the start; nothing here is read from the environment.
+/// Settings of the router, read once at the start. Nothing here reads the environment.
 #[derive(Clone, Debug)]
 pub struct PageSettings {
     /// The name of the search engine, as its pages show it.
     pub title: String,
     /// Public URL of the pages, such as `https://search.example`. Only its origin is used. Without it, features that
-    /// need an absolute URL of our own (OpenSearch, feeds, the robots and security files' own addresses) are left out:
-    /// the `Host` header is never trusted.
+    /// need an absolute URL (OpenSearch, feeds, `Canonical` in security.txt) are left out, because the `Host` header is
+    /// never trusted.
     pub base_url: Option<String>,
-    /// True if whatever passes requests on decides which names lead here, as the URL of a function does. Otherwise,
-    /// while `base_url` names no address but this machine's, a request under a name of others is refused: a page in a
-    /// browser may have led its own name here (DNS rebinding).
+    /// True if something in front of the router decides which host names lead here, such as a Lambda function URL. If
+    /// false, and `base_url` is unset or names this machine, requests under foreign host names are refused: a web page
+    /// may have pointed its own name here (DNS rebinding).
     pub any_host: bool,
     /// Our product token in robots.txt files (RFC 9309 §2.2.1).
     pub user_agent_token: String,
@@ -25,22 +25,22 @@ pub struct PageSettings {
     /// Secret that signs forms' tokens and hashes callers' addresses. It must be the same in all processes that serve
     /// one site, and known to nobody else.
     pub secret: [u8; 32],
-    /// Number of forms an hour, from all callers of one process together, after which each form has to be open for a
-    /// minute. 0: each has. Values above 8,192 count as 8,192.
+    /// Number of forms per hour, from all callers of one process together, after which each form must be open for a
+    /// minute before it is sent. With 0, every form must. Values above 8,192 count as 8,192.
     pub calm_forms_per_hour: usize,
-    /// Maximum number of searches, page or API, that one address may make a minute. Calls from the loopback address are
-    /// not counted while `base_url` names no address but this machine's: they are then its user's own.
+    /// Maximum number of searches per minute by one address, on the pages and the API together. Calls from loopback are
+    /// not limited if `base_url` is unset or names this machine: they come from its user.
     pub searches_per_minute: u32,
     /// True to serve the tools for assistants (MCP) at `/mcp`.
     pub mcp: bool,
-    /// The requests that are signed once there is a key, if any, for the bot page.
+    /// Requests that are signed once there is a key, if any; stated on the bot page.
     pub signatures: Option<SignatureMode>,
-    /// The crawler's politeness rules, for the bot page.
+    /// The crawler's politeness rules, stated on the bot page.
     pub rules: Rules,
 }
 
 impl PageSettings {
-    /// Returns the defaults. The secret has none: one that everybody knows signs nothing.
+    /// Returns the default settings. The secret has no default, because it must not be public.
     pub fn new(secret: [u8; 32]) -> PageSettings {
         PageSettings {
             title: "Curlew".to_owned(),

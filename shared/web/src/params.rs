@@ -1,21 +1,21 @@
-//! The query part of a URL, parsed strictly: it is bounded, the first value of a name counts, the rest is ignored.
+//! Strict parser of the query part of a URL: its length is limited, and only the first value of a name counts.
 
 use crate::words::Search;
 use axum::http::Uri;
 use curlew_model::MAX_QUERY_BYTES;
 use url::form_urlencoded;
 
-/// Maximum length of a query part, in bytes: twice that of the longest query, percent-encoded, and of a cursor. What a
-/// query has beyond its maximum is cut off, and the answer says so.
+/// Maximum length of a query part, in bytes: twice that of the longest query, percent-encoded, with a cursor. A search
+/// query that exceeds its own maximum is cut, and the response says so.
 const MAX_RAW: usize = 2 * (3 * MAX_QUERY_BYTES + 1_024);
 const MAX_PAIRS: usize = 16;
 /// Number of hits on one page of results.
 pub(crate) const PAGE_SIZE: usize = 10;
 pub(crate) const MAX_PAGE: usize = 10;
-/// Maximum depth of results that anybody may read, page or API.
+/// Maximum number of results that page numbers or offsets reach.
 pub(crate) const MAX_REACH: usize = PAGE_SIZE * MAX_PAGE;
 
-/// Prefix of a query that asks for no order; as a suffix it would be cut off with the end of a long query.
+/// Prefix that sorts a query by date. As a suffix, it would be cut off with the end of a long query.
 pub(crate) const NEWEST_FIRST: &str = "sort:date ";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl BadParams {
 }
 
 impl Params {
-    /// Parses a URI's query part, or returns the fault for the person who sent it.
+    /// Parses the query part of a URI.
     pub(crate) fn parse(uri: &Uri) -> Result<Params, BadParams> {
         let raw = uri.query().unwrap_or_default();
         if raw.len() > MAX_RAW {
@@ -51,7 +51,7 @@ impl Params {
         Ok(Params(pairs))
     }
 
-    /// Returns parameters that were given otherwise than in a URL.
+    /// Returns parameters that do not come from a URL. Absent values are left out.
     pub(crate) fn of_pairs(pairs: impl IntoIterator<Item = (&'static str, Option<String>)>) -> Params {
         let given = pairs.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
         Params(given.collect())
@@ -61,12 +61,12 @@ impl Params {
         self.0.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
     }
 
-    /// Returns the query without surrounding blanks; empty if there is none.
+    /// Returns the query without surrounding white space; empty if there is none.
     pub(crate) fn query(&self) -> &str {
         self.get("q").unwrap_or_default().trim()
     }
 
-    /// Returns a whole number, or the default if there is none; an error if the value is no whole number.
+    /// Returns a whole number, or the default if it is absent or empty; an error if it is not a whole number.
     pub(crate) fn number(&self, name: &str, default: usize) -> Result<usize, ()> {
         match self.get(name).map(str::trim) {
             None | Some("") => Ok(default),

@@ -1,6 +1,6 @@
-//! Reverse proxies: finds the caller of a request that came through one. Only `X-Forwarded-For` is read, and only
-//! behind a proxy that the operator names. Proxies that write it pass `Forwarded` (RFC 7239) on untouched, so a server
-//! that heeded both could be deceived by any caller.
+//! Finds the caller of a request that came through reverse proxies. Only `X-Forwarded-For` is read, and only behind a
+//! proxy that the operator names. Proxies that write it pass `Forwarded` (RFC 7239) on unchanged, so any caller could
+//! deceive a server that read both.
 
 use axum::http::header::{FORWARDED, HeaderName, VIA};
 use axum::http::{HeaderMap, HeaderValue};
@@ -9,9 +9,9 @@ use std::net::{IpAddr, SocketAddr};
 
 /// The list of hops that a request came through, the nearest last.
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-/// Headers by which a request shows that a proxy passed it on.
+/// Headers that show that a proxy passed a request on.
 const MARKS: [HeaderName; 4] = [FORWARDED_FOR, FORWARDED, VIA, HeaderName::from_static("x-real-ip")];
-/// Maximum number of hops that are looked at, from the nearest on.
+/// Maximum number of hops that are examined, starting with the nearest.
 const MAX_HOPS: usize = 16;
 
 /// The reverse proxies that are trusted to name a caller's address.
@@ -24,14 +24,14 @@ impl Proxies {
         Proxies(ranges)
     }
 
-    /// True if this address is one of them.
+    /// True if the address is that of a trusted proxy.
     pub fn trusts(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|range| range.contains(&address))
     }
 
-    /// Returns the address of the caller of a request that came from `peer`: the last hop that is no trusted proxy.
-    /// `None` if a trusted proxy did not give it, or an untrusted one of this machine passed the request on.
+    /// Returns the address of the caller of a request from `peer`: the nearest hop that is not a trusted proxy. `None`
+    /// if no trusted proxy names it, or if an untrusted proxy on this machine passed the request on.
     pub fn caller(&self, peer: IpAddr, headers: &HeaderMap) -> Option<IpAddr> {
         let peer = peer.to_canonical();
         if self.trusts(peer) {
@@ -44,12 +44,12 @@ impl Proxies {
     }
 }
 
-/// Returns the hops of one header line, nearest first; `None` for one that is no address.
+/// Returns the hops of one header line, nearest first; `None` stands for a hop that is not an address.
 fn hops(line: &HeaderValue) -> impl Iterator<Item = Option<IpAddr>> + '_ {
     line.to_str().unwrap_or_default().rsplit(',').map(|hop| address(hop.trim()))
 }
 
-/// Parses an address, which some proxies write with a port.
+/// Parses an address with or without a port, which some proxies add.
 fn address(hop: &str) -> Option<IpAddr> {
     let bare = hop.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(hop);
     let address = bare.parse().ok().or_else(|| Some(hop.parse::<SocketAddr>().ok()?.ip()));
@@ -94,14 +94,14 @@ mod tests {
         let endless = format!("203.0.113.9{}", ", 127.0.0.1".repeat(MAX_HOPS));
         for (trusted, line, expected) in [
             (local, "203.0.113.9", "203.0.113.9"),
-            // Whatever stands before the last hop is made up.
+            // The caller may have forged everything before the last hop.
             (local, "1.2.3.4, 203.0.113.9", "203.0.113.9"),
             (chain, "1.2.3.4, 203.0.113.9, 10.0.0.1", "203.0.113.9"),
             (chain, "203.0.113.9,[2001:db8::5]:443", "203.0.113.9"),
             (local, "203.0.113.9:1234", "203.0.113.9"),
             (local, "[2001:db8::1]", "2001:db8::1"),
             (local, "::ffff:203.0.113.9", "203.0.113.9"),
-            // Nothing is known of what a trusted proxy does not say.
+            // If the trusted proxy names no address, the caller is unknown.
             (local, "", ""),
             (local, "unknown", ""),
             (local, "1.2.3.4, _hidden", ""),

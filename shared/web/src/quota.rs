@@ -1,8 +1,7 @@
-//! Rate limits per address: a token bucket for each, in memory, in bounded number, and one for each network that has
-//! many addresses.
+//! Rate limits per address and per network: token buckets in memory, in bounded number.
 //!
-//! Addresses themselves are never stored. A bucket's key is a keyed hash with the day mixed in, so that the memory
-//! reveals nothing once the secret is gone, and nothing about yesterday even before that.
+//! Addresses are never stored. A bucket's key is a keyed hash of the address and the day. Without the secret, the
+//! memory reveals no address, and calls from one address on different days cannot be linked.
 
 use crate::page_settings::PageSettings;
 use crate::secret::keyed;
@@ -14,11 +13,11 @@ use lru::LruCache;
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
 
-/// Maximum number of addresses, and of networks; beyond it the one that was quiet for longest is forgotten.
+/// Maximum number of addresses, and of networks. Beyond it, the one that has been quiet for longest is forgotten.
 const MAX_ADDRESSES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4_095);
-/// Number of addresses whose allowance a network has: an organization, or a person who has the /64s of one at hand.
+/// Allowance of a network, as a multiple of an address's: one person may control many /64s, as an organization does.
 const NETWORK_SHARE: u32 = 8;
-/// Name of this use of the secret, which keeps it apart from all others.
+/// Label that separates this use of the secret from all others.
 const PURPOSE: &[u8] = b"curlew caller's address 1";
 
 /// A kind of call that is limited for each caller.
@@ -27,15 +26,15 @@ pub(crate) enum Allowance {
     Search,
     Form,
     RushForm,
-    /// A call of a hub; one hub announces updates of many feeds.
+    /// A request from a hub; one hub announces updates of many feeds.
     HubCall,
-    /// A message to the operator, out of the daily number for all.
+    /// A message to the operator. All callers together also have a daily limit.
     Message,
-    /// A suggested site, out of the daily number for all.
+    /// A suggested site. All callers together also have a daily limit.
     Suggestion,
-    /// A search for a proof, limited for all callers together: it may query a name server of the caller's choice.
+    /// A check for a proof. It may query a name server of the caller's choice, so all callers together are limited too.
     Look,
-    /// A call of one host for a proof: half of the host's daily number.
+    /// A check that calls one host for a proof. One caller may use half of the host's daily number.
     CallOfHost,
     SignIn,
 }
@@ -56,24 +55,24 @@ impl Allowance {
     }
 }
 
-/// Returns the networks as which an address is counted: an IPv4 address itself; of an IPv6 address the /64, the usual
-/// assignment to one household or machine, and the /48, the largest one to a site (RFC 6177 §2).
+/// Returns the networks against which an address is counted. For IPv4, this is the address itself. For IPv6, these are
+/// the /64, usually one household or machine, and the /48, the largest assignment to a site (RFC 6177 §2).
 pub fn networks(address: IpAddr) -> Vec<IpNet> {
     let address = address.to_canonical();
     let lengths: &[u8] = if address.is_ipv4() { &[32] } else { &[64, 48] };
     lengths.iter().filter_map(|bits| Some(IpNet::new(address, *bits).ok()?.trunc())).collect()
 }
 
-/// Keys of the buckets that a call is taken from.
+/// Keys of a caller's buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallerKey {
     address: u64,
-    /// Key of the largest network; that of the address if there is none beyond the address.
+    /// Key of the largest network; equal to `address` if there is no larger network.
     network: u64,
 }
 
 impl CallerKey {
-    /// Returns the key of a caller on the day of `now`; all unknown addresses share one.
+    /// Returns the keys of a caller on the day of `now` (UTC). All unknown addresses share one key.
     pub(crate) fn new(secret: &[u8; 32], address: Option<IpAddr>, now: Timestamp) -> CallerKey {
         let day = now.as_millis().div_euclid(86_400_000).to_be_bytes();
         let key = |network: Option<&IpNet>| {
@@ -85,7 +84,7 @@ impl CallerKey {
         CallerKey { address: key(networks.first()), network: key(networks.last()) }
     }
 
-    /// Returns the key for a caller and a host; each pair has an allowance of its own, which a network has only once.
+    /// Returns the key of the caller's network and a host. Each such pair has one allowance, which the network shares.
     pub(crate) fn with_host(self, host: &str) -> CallerKey {
         let key = hash64(&format!("{} {host}", self.network));
         CallerKey { address: key, network: key }
@@ -94,7 +93,7 @@ impl CallerKey {
 
 #[derive(Debug)]
 pub(crate) struct Quota {
-    /// Buckets of each address, of each network, and of all callers together if there is one.
+    /// Buckets of each address, of each network, and, for some calls, one of all callers together.
     levels: Vec<Buckets>,
 }
 
@@ -116,12 +115,12 @@ struct Bucket {
 }
 
 impl Quota {
-    /// Allows an address so many calls a minute, all of which may come at once.
+    /// Allows each address `calls` calls per minute, all of which may come at once.
     fn a_minute(calls: u32) -> Quota {
         Quota::every(Millis::from_mins(1), calls)
     }
 
-    /// Allows an address so many calls a day, all of which may come at once.
+    /// Allows each address `calls` calls per day, all of which may come at once.
     fn a_day(calls: u32) -> Quota {
         Quota::every(Millis::from_days(1), calls)
     }
@@ -130,13 +129,13 @@ impl Quota {
         Quota { levels: [1, NETWORK_SHARE].map(|times| Buckets::new(refill, calls.saturating_mul(times))).into() }
     }
 
-    /// Allows all callers together so many calls a minute.
+    /// Also limits all callers together to `calls` calls per minute.
     fn of_all_a_minute(mut self, calls: u32) -> Quota {
         self.levels.push(Buckets::new(Millis::from_mins(1), calls));
         self
     }
 
-    /// Takes one call from the allowances of a caller, or returns the time to wait for one and takes nothing.
+    /// Takes one call from each allowance of a caller. If one is used up, takes nothing and returns the time to wait.
     pub(crate) fn take(&mut self, key: CallerKey, now: Millis) -> Result<(), Millis> {
         let keys = [key.address, key.network, 0];
         let less = self.levels.iter().zip(keys).map(|(level, key)| level.less(key, now));
@@ -153,8 +152,8 @@ impl Buckets {
         Buckets { calls, refill, all: LruCache::sparse(MAX_ADDRESSES) }
     }
 
-    /// Returns the bucket of `key` with one call less, or the time to wait for one. Nothing is written back then: a
-    /// caller that keeps asking must not lose the allowance that it gains in between.
+    /// Returns the bucket of `key` with one call fewer, or the time until a call is available. In the latter case
+    /// nothing is written back, so a caller that keeps trying does not lose the fraction of a call that it has gained.
     fn less(&self, key: u64, now: Millis) -> Result<Bucket, Millis> {
         if self.calls == 0 {
             return Err(self.refill);

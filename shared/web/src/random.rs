@@ -1,4 +1,4 @@
-//! A page that nobody looked for.
+//! A random page of the index.
 
 use crate::app::{ErrorPage, PageRequest};
 use crate::hit::web_url;
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 /// Number of newest pages of a site among which one is chosen.
 const NEWEST: u64 = 1_000;
 
-/// `GET /random`: leads to a page of the index; every site is as likely as another.
+/// `GET /random`: redirects to a random page of the index. All sites are equally likely.
 pub(crate) async fn show(request: PageRequest) -> Result<Redirect, ErrorPage> {
     request.admit(Allowance::Search)?;
     let app = &request.app;
@@ -27,7 +27,7 @@ pub(crate) async fn show(request: PageRequest) -> Result<Redirect, ErrorPage> {
     }
 }
 
-/// Returns the host of a site and the place of one of its pages, the newest first.
+/// Returns the host of a random site and the position of one of its pages, counted from the newest.
 fn choose<'a>(sites: &'a [SiteEntry], seed: &[u8]) -> Option<(&'a str, usize)> {
     let digest: [u8; 32] = Sha256::digest(seed).into();
     let (one, two) = digest.split_at(8);

@@ -1,4 +1,4 @@
-//! Links that change a search: its order, and filters to add or to take away.
+//! Links that change a search: set its order, add a filter, or remove one.
 
 use crate::language::Language;
 use crate::words::Search;
@@ -8,23 +8,23 @@ use url::form_urlencoded;
 
 /// Maximum number of languages and of years that are offered.
 const MOST: usize = 4;
-/// Maximum length of an address that changes a search, in bytes.
+/// Maximum length of the address of a changed search, in bytes.
 const MAX_HREF: usize = 1_024;
-/// Maximum length of a filter that is shown, in characters.
+/// Maximum length of a displayed filter, in characters.
 const MAX_FILTER: usize = 40;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) label: String,
-    /// Address of the changed search; `None` for the present order.
+    /// Address of the changed search; `None` for the current order.
     pub(crate) href: Option<String>,
-    /// True if it takes a filter away.
+    /// True if the change removes a filter.
     pub(crate) removes: bool,
-    /// True if it changes the order and nothing else.
+    /// True if the change only sets the order.
     pub(crate) orders: bool,
 }
 
-/// Returns the changes that make sense for the results of a query.
+/// Returns the changes that are offered for the results of a query.
 pub(crate) fn changes(query: &str, hits: &[SearchHit], language: Language) -> Vec<Change> {
     let t = Search::in_language(language);
     let sorted = parts(query).any(|part| part.eq_ignore_ascii_case(BY_DATE));
@@ -36,7 +36,7 @@ pub(crate) fn changes(query: &str, hits: &[SearchHit], language: Language) -> Ve
         orders: true,
     };
     let mut changes = Vec::new();
-    // Without words there is nothing that a page could match better than another one.
+    // Without words, no page matches better than another, so no order is offered.
     if parts(&bare).any(|part| !is_filter(part)) {
         changes.push(order(t.best_first, bare.clone(), !sorted));
         changes.push(order(t.newest_first, with(&bare, BY_DATE), sorted));
@@ -76,12 +76,12 @@ pub(crate) fn address(query: &str) -> String {
     format!("/?{}", query_string(query))
 }
 
-/// Returns the query part of an address that asks for a query, of a page of results or a feed.
+/// Returns the query part of the URL of a page of results or a feed: `q=…`.
 pub(crate) fn query_string(query: &str) -> String {
     form_urlencoded::Serializer::new(String::new()).append_pair("q", query).finish()
 }
 
-/// Returns a query with a filter in front, since a quotation mark that is not closed reaches to the end.
+/// Returns a query with a filter in front: at the end, an unclosed quotation mark would enclose the filter.
 pub(crate) fn with(query: &str, filter: &str) -> String {
     format!("{filter} {}", query.trim()).trim_end().to_owned()
 }
@@ -93,7 +93,7 @@ pub(crate) fn has_site(query: &str) -> bool {
 const BY_DATE: &str = "sort:date";
 
 fn removal(label: String, query: &str) -> Change {
-    // A search for nothing is the home page.
+    // An empty query shows the start page.
     let href = if query.is_empty() { "/".to_owned() } else { address(query) };
     Change { label, href: Some(href), removes: true, orders: false }
 }
@@ -110,7 +110,7 @@ fn year_filter(year: impl Into<i64>) -> String {
     format!("after:{year:04}-01-01 before:{:04}-01-01", year + 1)
 }
 
-/// Returns the year that the dates of a query enclose.
+/// Returns the year that the `after:` and `before:` of a query select, if they select exactly one.
 fn year_of(query: &str) -> Option<i64> {
     let mut days = parts(query).filter(|part| is_day(part));
     let (one, two) = (days.next()?, days.next()?);
@@ -126,7 +126,7 @@ fn is_filter(part: &str) -> bool {
     is_day(part) || ["sort", "lang", "site", "author", "title", "tag", "in"].iter().any(|name| has_name(part, name))
 }
 
-/// True for a part such as `name:value`, in upper or lower case.
+/// True if a part has the form `name:value`, with the name in upper or lower case.
 fn has_name(part: &str, name: &str) -> bool {
     part.split_once(':').is_some_and(|(before, value)| before.eq_ignore_ascii_case(name) && !value.is_empty())
 }
@@ -135,7 +135,7 @@ fn without(query: &str, goes: impl Fn(&str) -> bool) -> String {
     parts(query).filter(|part| !goes(part)).collect::<Vec<_>>().join(" ")
 }
 
-/// Splits a query at blanks outside of quotation marks.
+/// Splits a query at white space outside quotation marks.
 fn parts(query: &str) -> impl Iterator<Item = &str> {
     let mut is_quoted = false;
     let is_between = move |c: char| {
@@ -168,7 +168,7 @@ mod tests {
         }
     }
 
-    /// Returns each change as `label > query`, with a minus before one that takes something away.
+    /// Returns each change as `label > query`, with a minus in front of a removal.
     fn shown(query: &str, hits: &[SearchHit]) -> Vec<String> {
         let decoded = |href: Option<String>| {
             let href = href.unwrap_or_default();
@@ -197,7 +197,7 @@ mod tests {
                 ][..],
             ),
             ("mud", &hits[1..3], &["Best first > ", "Newest first > sort:date mud"]),
-            // An open quotation mark reaches over no filter.
+            // An unclosed quotation mark encloses no filter.
             (
                 "lang:it \"mud flats",
                 &hits[..2],

@@ -1,4 +1,4 @@
-//! The addresses of the pages, and the layers that every answer passes through.
+//! The routes, and the layers that every response passes through.
 
 use crate::app::App;
 use crate::page_settings::PageSettings;
@@ -14,8 +14,8 @@ use curlew_signature::directory::PATH;
 use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;
 
-/// Returns the router of the pages, the API and the forms, and of the operator's pages if there are services for them.
-/// Set [`crate::Caller`] as an extension of each request; without it all callers share one allowance.
+/// Returns the router of the pages, the API and the forms, with the operator's pages if [`Services::admin`] is set. Set
+/// [`crate::Caller`] as an extension of each request; without it, all callers share one allowance.
 pub fn router(mut services: Services, settings: PageSettings) -> Router {
     let for_admin = services.admin.take();
     let app = Arc::new(App::new(services, settings));

@@ -20,11 +20,11 @@ use curlew_text::hygiene::head_bytes;
 use std::collections::HashMap;
 use url::form_urlencoded;
 
-/// Length in bytes of a query from which only the link to the next page repeats it, so that the page stays short.
+/// Maximum length in bytes of a query that every link repeats. A longer one is only in the link to the next page.
 const LONG: usize = 256;
 /// Maximum number of notes and of unknown words on a page.
 const MOST_NOTES: usize = 12;
-/// Parameter by which a query is answered as it was typed.
+/// Parameter that turns off the correction of a query.
 const AS_TYPED: &str = "typed";
 
 #[derive(Template)]
@@ -39,26 +39,26 @@ struct ResultsPage<'a> {
     orders: Vec<Change>,
     filters: Vec<Change>,
     examples: Vec<Example>,
-    /// The query part of the feeds' addresses, if there are feeds.
+    /// Query part of the feeds' URLs, if there are feeds.
     follow: Option<String>,
 }
 
-/// The results of a query as the page shows them; empty if it was refused.
+/// The results of a query as the page shows them; empty if the query was refused.
 #[derive(Default)]
 struct Found<'a> {
-    /// Address of the results of the query as it was typed, if another one is answered in its place.
+    /// Address of the results of the typed query, if those of a corrected query are shown.
     as_typed: Option<String>,
-    /// Parts of the query that were left out, a sentence each.
+    /// One sentence for each part of the query that was left out.
     notes: Vec<String>,
     /// The suggested query, and the link to it.
     meant: Option<(&'a str, String)>,
     /// Sentences about pages that were not searched.
     not_searched: Option<String>,
-    /// Words that no page contains, as a sentence.
+    /// A sentence about words that no page contains.
     unknown: Option<String>,
     total: u64,
     total_shown: String,
-    /// Number of the pages with all words, as a sentence, unless all have them.
+    /// A sentence with the number of pages that contain all words, if others contain only some.
     all_words: Option<String>,
     /// A sentence about copies that are not counted.
     copies: Option<String>,
@@ -66,7 +66,7 @@ struct Found<'a> {
     pages: Pages,
 }
 
-/// `GET /`; with `site=`, which the search box of a site sends, it leads to the search of that site.
+/// `GET /`. With `site=`, which a site's own search box sends, it redirects to a search of that site.
 pub(crate) async fn show(request: PageRequest, uri: Uri) -> Result<Response, ErrorPage> {
     let (app, site, t) = (&request.app, request.site(), Search::in_language(request.language));
     let params = match Params::parse(&uri) {
@@ -87,7 +87,7 @@ pub(crate) async fn show(request: PageRequest, uri: Uri) -> Result<Response, Err
     let offset = Start::Offset((number - 1) * PAGE_SIZE);
     let cursor = params.get("from").filter(|cursor| !cursor.is_empty());
     let found = match app.services.search.find(query, cursor.map_or(offset, Start::After), PAGE_SIZE).await {
-        // The link's cursor has another secret or format: the page is found by its number instead.
+        // The link's cursor was made with another secret or format, so the page number is used instead.
         Err(FindError::BadQuery(QueryError::Cursor)) => {
             let counted = app.services.search.find(query, offset, PAGE_SIZE).await;
             counted.map(|found| SearchResults { notes: [vec![QueryError::Cursor], found.notes].concat(), ..found })
@@ -111,7 +111,7 @@ pub(crate) async fn show(request: PageRequest, uri: Uri) -> Result<Response, Err
     }
 }
 
-/// Returns what is found for the query that was meant, if the one typed finds no page and is not insisted on.
+/// Returns the results of the suggested query if no page has all typed words, unless the request turns this off.
 async fn mended(app: &App, found: &SearchResults, params: &Params) -> Option<SearchResults> {
     let is_first = params.get("page").is_none()
         && params.get(AS_TYPED).is_none()
@@ -132,11 +132,11 @@ fn results(
 ) -> Response {
     let (language, t) = (site.language, Search::in_language(site.language));
     let pages = Pages::new(query, found);
-    // The rest of a longer query was not read.
+    // The rest of a longer query was ignored.
     let (typed, query) = (head_bytes(typed, MAX_QUERY_BYTES), head_bytes(query, MAX_QUERY_BYTES));
     let (total, is_long) = (in_all(found), query.len() > LONG);
     let mut changes = if is_long { Vec::new() } else { changes(query, &found.hits, language) };
-    // Another order finds nothing, either.
+    // If nothing was found, another order or a further filter finds nothing either.
     changes.retain(|change| change.removes || total > 0);
     let (orders, filters) = changes.into_iter().partition(|change| change.orders);
     let meant = found.suggestion.as_deref().filter(|meant| meant.len() <= LONG);
@@ -163,14 +163,13 @@ fn results(
         found: shown,
         orders,
         filters,
-        // Only where nothing is found.
         examples: if total == 0 { examples(&newest.hits, language) } else { Vec::new() },
         follow: (site.opensearch && !is_long).then(|| refine::query_string(query)),
     };
     page::html(language, StatusCode::OK, REVALIDATED, &view)
 }
 
-/// Returns the number of pages with all words or some.
+/// Returns the number of pages that contain all or some of the words.
 fn in_all(found: &SearchResults) -> u64 {
     found.total.saturating_add(found.partial)
 }
@@ -186,7 +185,7 @@ fn quoted(words: &[String]) -> String {
 
 fn hits(query: &str, found: &SearchResults, language: Language, now: Timestamp) -> Vec<HitView> {
     let hits = found.hits.get(..PAGE_SIZE).unwrap_or(&found.hits);
-    // A link to more of a site stands below its last result on the page.
+    // The link to more results of a site is below its last result on this page.
     let host_of = |hit: &SearchHit| web_url(&hit.url)?.host_str().map(str::to_owned);
     let mut last: HashMap<String, &str> = HashMap::new();
     for hit in hits.iter().filter(|_| query.len() <= LONG && !refine::has_site(query)) {
@@ -200,7 +199,7 @@ fn hits(query: &str, found: &SearchResults, language: Language, now: Timestamp) 
     hits.iter().map(view).collect()
 }
 
-/// Renders the form with the typed query and a message.
+/// Renders the form with the typed query and a message, with status 400.
 fn refused(site: Site<'_>, query: &str, sentence: &str) -> Response {
     let view = ResultsPage {
         site,
@@ -217,7 +216,7 @@ fn refused(site: Site<'_>, query: &str, sentence: &str) -> Response {
     page::html(site.language, StatusCode::BAD_REQUEST, REVALIDATED, &view)
 }
 
-/// Returns the address of a page of results; with a cursor it begins after the page that gave the cursor.
+/// Returns the address of a page of results. With a cursor, it begins after the page that gave the cursor.
 fn link(query: &str, number: usize, cursor: Option<&str>) -> String {
     let mut pairs = form_urlencoded::Serializer::new(String::new());
     pairs.append_pair("q", query);
@@ -234,7 +233,7 @@ fn link(query: &str, number: usize, cursor: Option<&str>) -> String {
 struct Pages {
     previous: Option<String>,
     next: Option<String>,
-    /// Number and link of each page, and whether it is the present one; empty if the query is too long to be repeated.
+    /// Number and link of each page, and whether it is the current one; empty if the query is longer than [`LONG`].
     all: Vec<(usize, String, bool)>,
     /// Range of the results on this page, such as `11–20`, if there are several pages.
     shown: Option<String>,
@@ -249,11 +248,11 @@ impl Pages {
         let whole = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let (total, number) = (whole(in_all(found)), whole(found.before) / PAGE_SIZE + 1);
         let count = total.div_ceil(PAGE_SIZE).min(MAX_PAGE);
-        // With a number, a query without full matches is answered as it was typed.
+        // An explicit page number turns off the correction of a query without full matches.
         let as_typed = if found.total == 0 { "&page=1" } else { "" };
         let numbered = |n: usize| format!("{}{}", link(query, n, None), if n == 1 { as_typed } else { "" });
         let first = (number - 1) * PAGE_SIZE + 1;
-        // A longer query is repeated in the link to the next page alone, and a cursor belongs to the whole query.
+        // A cursor belongs to the whole query, so a link with a cut query has none.
         let is_short = query.len() <= LONG;
         let cursor = found.next.as_deref().filter(|_| query.len() <= MAX_QUERY_BYTES);
         let is_one_of_several = is_short && count > 1 && number <= count;

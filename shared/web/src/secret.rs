@@ -1,4 +1,4 @@
-//! The one secret, and its uses, which cannot be mistaken for each other.
+//! The deployment's secret. Each use has a label, so that a hash for one use is invalid for another.
 
 use curlew_model::unhex;
 use hmac::{Hmac, KeyInit, Mac};
@@ -7,19 +7,19 @@ use sha2::Sha256;
 /// Block size of SHA-256 in bytes, to which HMAC pads its key with zeros (RFC 2104 §2).
 const BLOCK: usize = 64;
 
-/// Returns an HMAC-SHA256 under the secret that begins with the name of its use.
+/// Returns an HMAC-SHA256 under the secret whose input begins with the label of its use.
 pub(crate) fn keyed(secret: &[u8; 32], purpose: &[u8]) -> Hmac<Sha256> {
     let mut block = [0; BLOCK];
     block[..secret.len()].copy_from_slice(secret);
     <Hmac<Sha256> as KeyInit>::new(&block.into()).chain_update(purpose)
 }
 
-/// Returns the hash that signs something given out at a time, for what `bound_to` names.
+/// Returns the HMAC that signs a token issued at `at` (milliseconds since the epoch) and bound to `bound_to`.
 pub(crate) fn signer(secret: &[u8; 32], purpose: &[u8], at: i64, serial: u64, bound_to: &str) -> Hmac<Sha256> {
     keyed(secret, purpose).chain_update(at.to_be_bytes()).chain_update(serial.to_be_bytes()).chain_update(bound_to)
 }
 
-/// Parses `AT.SERIAL.SIGNATURE`, with so many bytes of a signature in hexadecimal digits.
+/// Parses `AT.SERIAL.SIGNATURE`, with a signature of `bytes` bytes in hexadecimal digits.
 pub(crate) fn parse_signed(text: &str, bytes: usize) -> Option<(i64, u64, Vec<u8>)> {
     let mut parts = text.split('.');
     let (at, serial) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);

@@ -1,4 +1,4 @@
-//! Services that the pages drive.
+//! Services that the handlers call.
 
 use crate::system_status::SystemStatus;
 use async_trait::async_trait;
@@ -19,39 +19,39 @@ use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, Clock, PortError};
 use std::sync::Arc;
 
-/// Everything that the pages, the API and the forms call.
+/// Services that the pages, the API and the forms call.
 pub struct Services {
-    /// Runs queries: a [`Finder`].
+    /// Runs queries; a [`Finder`] except in tests.
     pub search: Arc<dyn SearchIndex>,
-    /// Takes suggestions.
+    /// Accepts suggested sites.
     pub suggest: Suggest,
-    /// Reads what feeds say of their sites.
+    /// Reads the descriptions, feeds and folders of sites.
     pub directory: Directory,
-    /// Takes the requests of site owners.
+    /// Accepts requests of site owners.
     pub owners: Owners,
-    /// Takes messages for the operator.
+    /// Accepts messages to the operator.
     pub messages: Messages,
-    /// Takes the verifications and deliveries of hubs (WebSub).
+    /// Handles verifications and notifications from hubs (WebSub).
     pub pushes: Pushes,
-    /// Stores the thumbnails.
+    /// Object store of the thumbnails and the key directory.
     pub blobs: Arc<dyn Blobs>,
     /// Clock.
     pub clock: Arc<dyn Clock>,
     /// Supplies the data of the status page.
     pub status: Arc<dyn StatusSource>,
-    /// Services of the operator's pages; without them there are no such pages.
+    /// Services of the operator's pages; if `None`, these pages do not exist.
     pub admin: Option<AdminServices>,
 }
 
-/// Everything that the operator's pages call.
+/// Services that the operator's pages call.
 pub struct AdminServices {
-    /// Carries out what operators ask for.
+    /// Carries out the acts of operators.
     pub actions: Arc<Actions>,
     /// Reads rows and jobs.
     pub lookup: Lookup,
     /// Sessions of operators.
     pub sessions: Sessions,
-    /// Name of the header by which a trusted proxy names the operator, if there is such a proxy.
+    /// Name of the header in which a trusted proxy names the operator, if there is such a proxy.
     pub trusted_header: Option<HeaderName>,
     /// The settings in force.
     pub settings: Vec<ShownSetting>,
@@ -60,13 +60,13 @@ pub struct AdminServices {
 /// A setting in force, as the operator's pages show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownSetting {
-    /// Table of the setting; empty for a setting outside of all tables.
+    /// TOML table of the setting; empty for a top-level key.
     pub table: String,
     /// Key of the setting.
     pub key: String,
     /// Value of the setting, as TOML.
     pub value: String,
-    /// The layer that decides it, such as `file`.
+    /// Configuration layer that sets the value, such as `file`.
     pub origin: String,
 }
 
@@ -80,7 +80,7 @@ impl AdminServices {
 }
 
 impl Services {
-    /// Returns the services without operator's pages.
+    /// Returns the services without those of the operator's pages.
     pub fn new(library: &Library, desk: &Desk, pushes: Pushes, status: Arc<dyn StatusSource>) -> Services {
         Services {
             search: library.finder.clone(),
@@ -132,9 +132,9 @@ impl SearchIndex for Finder {
     }
 }
 
-/// Source of the status: one process counts it live, a deployed stack reads the stored counts.
+/// Source of the status. A single process counts live; a stack on AWS reads stored counts.
 #[async_trait]
 pub trait StatusSource: Send + Sync {
-    /// Gathers the present status. It is called at most once a minute.
+    /// Gathers the current status. The caller reuses a successful result for a minute.
     async fn status(&self) -> Result<SystemStatus, StageError>;
 }

@@ -4,13 +4,13 @@ use crate::page_settings::PageSettings;
 use curlew_policy::address::is_of_this_machine;
 use url::Url;
 
-/// Returns the origin of an http(s) URL without a final slash.
+/// Returns the origin of an http(s) URL, without a trailing slash.
 pub(crate) fn origin_of(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     matches!(url.scheme(), "http" | "https").then(|| url.origin().ascii_serialization())
 }
 
-/// True if the pages are for the user of this machine alone: they have no address, or that of the machine itself.
+/// True if the pages serve only the user of this machine: `base_url` is unset, or names this machine.
 pub(crate) fn is_personal(settings: &PageSettings) -> bool {
     let Some(base) = settings.base_url.as_deref() else { return true };
     Url::parse(base).is_ok_and(|url| is_of_this_machine(&url))
@@ -20,9 +20,9 @@ pub(crate) fn is_personal(settings: &PageSettings) -> bool {
 pub(crate) struct OperatorContact {
     /// The contact as the operator wrote it.
     pub(crate) text: String,
-    /// The contact as a URI, if it is one that a link may carry.
+    /// The contact as a URI, if its scheme is allowed in a link.
     pub(crate) uri: Option<String>,
-    /// True if RFC 9116 §2.5.3 allows it in a security.txt: a web URI must be https.
+    /// True if RFC 9116 §2.5.3 allows the contact in security.txt: a web URI must be https.
     pub(crate) fit_for_security_txt: bool,
 }
 

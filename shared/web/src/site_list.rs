@@ -1,4 +1,4 @@
-//! The list of all sites that have pages in the index: a page for people, and the same for programs.
+//! The list of all sites that have pages in the index, as a page and in the API.
 
 use crate::api::{self, Refusal};
 use crate::app::{ErrorPage, PageRequest};
@@ -24,9 +24,9 @@ use url::form_urlencoded;
 
 const SITES: usize = 50;
 const LETTERS: usize = 40;
-/// Maximum length of a description that is shown, in characters.
+/// Maximum length of a displayed description, in characters.
 const MAX_DESCRIPTION: usize = 140;
-/// Names of the orders in addresses, in the order of their words. The first one is usual.
+/// Values of the parameter `order`, in the order of their labels in `Sites::orders`. The first is the default.
 const ORDERS: [&str; 3] = ["name", "newest", "pages"];
 
 struct SiteRow {
@@ -35,20 +35,20 @@ struct SiteRow {
     page: Option<String>,
     initial: String,
     pages: String,
-    /// Day of the newest page, for programs and for people.
+    /// Day of the newest page: in ISO 8601, and in words.
     newest: Option<(String, String)>,
     language: Option<String>,
     description: String,
 }
 
-/// What of the list is shown, and in which order.
+/// Filter and order of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Choice<'a> {
-    /// Text that the name or the host has; empty for all.
+    /// Text that the name or the host contains; empty for all sites.
     filter: &'a str,
-    /// First letter of the name; empty for all.
+    /// First letter of the name; empty for all sites.
     letter: &'a str,
-    /// Place of the order in [`ORDERS`].
+    /// Index of the order in [`ORDERS`].
     order: usize,
 }
 
@@ -57,12 +57,12 @@ struct Choice<'a> {
 struct SitesPage<'a> {
     site: Site<'a>,
     t: &'static Sites,
-    /// Numbers of all pages and sites; `None` if there are none.
+    /// Numbers of all pages and sites, in words; `None` if there are no sites.
     counts: Option<String>,
     filter: &'a str,
-    /// Value and words of each order, and whether it is the present one.
+    /// Value and label of each order, and whether it is the current one.
     orders: Vec<(&'static str, &'static str, bool)>,
-    /// Each first letter, the link to its sites, and whether it is the present one.
+    /// Each first letter, the link to its sites, and whether it is the current one.
     letters: Vec<(String, String, bool)>,
     rows: Vec<SiteRow>,
     previous: Option<String>,
@@ -108,12 +108,12 @@ impl<'a> Choice<'a> {
         Choice { filter: text("filter"), letter: text("letter"), order }
     }
 
-    /// Returns the sites that are chosen, in the order in which they are given.
+    /// Returns the sites that match the filter and the letter, in their original order.
     fn chosen<'s>(&self, sites: &'s [SiteProfile]) -> Vec<&'s SiteProfile> {
         let filter = host::display_name(&self.filter.to_lowercase());
         let is_chosen = |site: &&SiteProfile| {
             let has_text = || {
-                // hosts in ASCII form are matched as they are read: "3ya" is no part of "münchen"
+                // Hosts are matched in displayed form, not in punycode: "3ya" does not match "münchen".
                 let names = [shown_name(site).to_lowercase(), host::display_name(&site.site.host)];
                 names.iter().any(|name| name.contains(&filter))
             };
@@ -123,7 +123,7 @@ impl<'a> Choice<'a> {
         sites.iter().filter(is_chosen).collect()
     }
 
-    /// Returns the sites that are chosen, in the order that is chosen.
+    /// Returns the sites that match the filter and the letter, in the chosen order.
     fn select<'s>(&self, sites: &'s [SiteProfile]) -> Vec<&'s SiteProfile> {
         let mut chosen = self.chosen(sites);
         match self.order {
@@ -150,7 +150,7 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// Returns the first letters of all names, with links to the sites of each and to all.
+/// Returns a link to all sites, then the first letters of all names with links to their sites.
 fn letters(sites: &[SiteProfile], choice: Choice<'_>, t: &Sites) -> Vec<(String, String, bool)> {
     let all: BTreeSet<String> = sites.iter().filter_map(|site| initial_of(&shown_name(site))).collect();
     let link = |letter: &str, words: &str| {
@@ -161,7 +161,7 @@ fn letters(sites: &[SiteProfile], choice: Choice<'_>, t: &Sites) -> Vec<(String,
     std::iter::once(link("", t.all_letters)).chain(letters).collect()
 }
 
-/// Returns the name of a site as people read it: its host in its own letters, if it has no other name.
+/// Returns the displayed name of a site, or its displayed host if it has no name.
 fn shown_name(profile: &SiteProfile) -> String {
     let name = clipped(&profile.name, MAX_SITE);
     if name.is_empty() || name == profile.site.host { host::display_name(&profile.site.host) } else { name }
@@ -221,7 +221,7 @@ pub(crate) async fn answer(request: PageRequest, uri: Uri) -> Result<Response, R
     Ok(api::answer(part(&request, &api::params(&uri)?).await?))
 }
 
-/// Returns a part of the sites that match a filter, by host; a cursor is the host after which the part begins.
+/// Returns a part of the sites that match a filter, sorted by host. The cursor is the host after which the part begins.
 pub(crate) async fn part(request: &PageRequest, params: &Params) -> Result<SitePart, Refusal> {
     let limit = api::limit(params, MAX_REACH)?;
     api::admit(request)?;

@@ -20,12 +20,12 @@ use url::{Host, form_urlencoded};
 const NEW: usize = 10;
 /// Maximum number of feeds that the page of a site links to.
 const FEEDS: usize = 3;
-/// Maximum length of a description that is shown, in characters.
+/// Maximum length of a displayed description, in characters.
 const MAX_DESCRIPTION: usize = 300;
-/// Maximum number of pages of a site among which the oldest is looked for.
+/// Maximum number of pages of a site for which the oldest page is looked up.
 const SEARCHED: u64 = 10_000;
 
-/// The page about a site, or about a collection, which has neither a host nor a home page.
+/// The page about a site or a collection. A collection has neither a host nor a home page.
 #[derive(Template)]
 #[template(path = "site.html")]
 struct SitePage<'a> {
@@ -35,17 +35,17 @@ struct SitePage<'a> {
     host: String,
     home: Option<String>,
     description: String,
-    /// Number of pages and since when, as a sentence.
+    /// Sentence with the number of pages and the date of the oldest one.
     counts: String,
     feeds: Vec<String>,
     /// Name and address of each collection that the site is in.
     collections: Vec<(String, String)>,
-    /// The query part of the addresses of our own feeds about it, if there are any.
+    /// Query part of the URLs of our feeds of these pages, if we serve feeds.
     follow: Option<String>,
     new: Vec<HitView>,
     /// Address of the search for all pages.
     all: String,
-    /// Query to begin a search of these pages with.
+    /// Filter with which a search of these pages begins.
     start: String,
 }
 
@@ -67,7 +67,7 @@ pub(crate) async fn show(request: PageRequest, Path(name): Path<String>) -> Resu
         feeds: notes.feeds.iter().filter_map(|feed| web_url(feed)).take(FEEDS).map(String::from).collect(),
         ..SitePage::new(&request, title.unwrap_or_else(|| host::display_name(&name)), &filter, &found).await
     };
-    // The page itself names the site.
+    // The heading names the site, so each hit names its author instead.
     for hit in &mut view.new {
         (hit.site_page, hit.site) = (None, hit.author.take().unwrap_or_default());
     }
@@ -80,7 +80,7 @@ pub(crate) async fn collection(request: PageRequest, Path(name): Path<String>) -
     let name = clipped(&name.replace('"', " "), MAX_SITE);
     let filter = format!("in:\"{name}\"");
     let found = newest(&request, "collection", &filter).await?;
-    // A name that is none leaves nothing of the filter, and all pages.
+    // The query drops a filter with an invalid name, and then finds all pages.
     if !found.notes.is_empty() || found.hits.is_empty() {
         return Err(request.no_such_page());
     }
@@ -88,7 +88,7 @@ pub(crate) async fn collection(request: PageRequest, Path(name): Path<String>) -
     Ok(request.html(StatusCode::OK, REVALIDATED, &view))
 }
 
-/// Returns the newest pages of a filter, if it can be read.
+/// Returns the newest pages that match a filter, or a 404 page if the filter cannot be parsed.
 async fn newest(request: &PageRequest, tried: &'static str, filter: &str) -> Result<SearchResults, ErrorPage> {
     let query = format!("{filter} {}", home::NEWEST);
     request.app.services.search.find(&query, Start::Offset(0), NEW).await.map_err(|error| match error {
@@ -125,21 +125,21 @@ fn collection_page(name: &str) -> String {
     format!("/c/{}", form_urlencoded::byte_serialize(name.as_bytes()).collect::<String>().replace('+', "%20"))
 }
 
-/// Returns a host name in the form of the index: A-labels in lower case, without `www.`.
+/// Returns a host name in the index's form (A-labels in lower case, without `www.`); `None` if it is not a host name.
 pub(crate) fn host_name(typed: &str) -> Option<String> {
     let Host::Domain(name) = Host::parse(typed).ok()? else { return None };
     let name = name.strip_prefix("www.").unwrap_or(&name);
     (site_page(name).is_some() && name.contains('.')).then(|| name.to_owned())
 }
 
-/// Returns the date of the oldest page of a query that is sorted by date.
+/// Returns the date of the last page of a query that is sorted by date; `None` beyond [`SEARCHED`] pages.
 async fn oldest(app: &App, query: &str, total: u64) -> Option<Timestamp> {
     let last = usize::try_from(total.min(SEARCHED)).ok()?.checked_sub(1).filter(|_| total <= SEARCHED)?;
     let found = app.services.search.find(query, Start::Offset(last), 1).await;
     found.ok()?.hits.first()?.published
 }
 
-/// Returns the address of a site's home page: that of its page's host if it is the site's own.
+/// Returns the URL of a site's home page: on the hit's host if its name ends with `name`, else on `name`.
 fn home_of(hit: &SearchHit, name: &str) -> String {
     let url = web_url(&hit.url).filter(|url| url.host_str().is_some_and(|host| host.ends_with(name)));
     url.and_then(|url| url.join("/").ok()).map_or_else(|| format!("https://{name}/"), String::from)

@@ -18,9 +18,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Key of a row that is read to see whether rows can be read; there is none.
+/// Key of a row that does not exist. The health check reads it to see whether rows can be read.
 const NO_SOURCE: &str = "00000000000000000000000000000000";
-/// Height of a chart's highest bar, and width of a bar with the gap behind it.
+/// Height of a chart's highest bar, and width of a bar with the gap after it.
 const CHART: (u64, usize) = (48, 10);
 
 #[derive(Template)]
@@ -37,19 +37,19 @@ struct StatusPage<'a> {
     days: Vec<(String, [String; 3])>,
     /// A sentence about the oldest job.
     oldest: Option<String>,
-    /// A sentence about the time of the other counts, or their absence; `None` if they were counted just now.
+    /// A sentence about the time of the weekly counts, or their absence; `None` if they were counted just now.
     counted: Option<String>,
 }
 
 struct Chart {
-    /// Part of the names of its elements.
+    /// Prefix of the ids of the chart's elements.
     id: &'static str,
     name: &'static str,
     sentence: String,
     bars: Vec<Bar>,
 }
 
-/// Place and size of a bar, in the units of a chart of [`CHART`].
+/// Position and size of a bar, in the units of [`CHART`].
 struct Bar {
     x: usize,
     y: u64,
@@ -67,7 +67,7 @@ struct Section {
 struct Row {
     name: String,
     value: String,
-    /// The value for programs, if it is a time.
+    /// The value in machine-readable form, if it is a time.
     at: Option<Timestamp>,
     /// The time in full, in words.
     note: String,
@@ -93,7 +93,7 @@ pub(crate) async fn json(State(app): State<Arc<App>>) -> Result<Response, Refusa
     Ok((typed(JSON, "no-store"), Json(ForPrograms { status })).into_response())
 }
 
-/// `GET /healthz`: tells whether the rows and the objects of the store can be read. It logs nothing but errors.
+/// `GET /healthz`: checks that rows and objects of the store can be read. It logs only errors.
 pub(crate) async fn health(State(app): State<Arc<App>>) -> Response {
     let store = async {
         if let Ok(key) = SourceKey::new(NO_SOURCE) {
@@ -121,14 +121,14 @@ impl StatusPage<'_> {
         };
         let mut numbers = vec![row(t.findable, status.index.iter().map(|year| year.pages).sum())];
         let mut sections = Vec::new();
-        // The pages of each year, unless all pages are of one.
+        // The pages of each year, unless all pages are from one year.
         if status.index.len() > 1 {
             let rows = status.index.iter().map(|year| row(&(t.of_year)(year.year), year.pages)).collect();
             sections.push(Section { heading: t.index, rows, none: "" });
         }
         if let Some(counted) = &status.counted {
             numbers.push(row(t.sites, counted.sites));
-            // The number of sites leads the page.
+            // The number of sites is at the top of the page already.
             let rows = counts(t, counted).into_iter().skip(1).map(|(name, n)| row(name, n)).collect();
             sections.push(Section { heading: t.crawl, rows, none: "" });
             let held = counted.held.iter().map(|(why, hosts)| row(words::status::hold(language, *why), *hosts));
@@ -165,7 +165,7 @@ impl StatusPage<'_> {
 
 type DayNumber = fn(&DayCounts) -> u64;
 
-/// Returns the charts of the last days; none before there is one.
+/// Returns the charts of the last days; empty if there are no days yet.
 fn charts(language: Language, days: &[DayCounts]) -> Vec<Chart> {
     let t = words::Status::in_language(language);
     let kinds: [(_, _, DayNumber); 3] = [
@@ -176,7 +176,7 @@ fn charts(language: Language, days: &[DayCounts]) -> Vec<Chart> {
     let chart = |(id, name, number): (&'static str, &'static str, DayNumber)| {
         let most = days.iter().map(number).max().unwrap_or_default();
         let all = days.iter().map(number).sum();
-        // Whatever is more than nothing is seen.
+        // A number above zero always has a visible bar.
         let height = |n: u64| if n == 0 { 0 } else { (n.saturating_mul(CHART.0) / most.max(1)).max(1) };
         let bar = |(x, of): (usize, &DayCounts)| {
             let height = height(number(of));

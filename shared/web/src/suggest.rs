@@ -1,4 +1,4 @@
-//! The form by which anybody may suggest a site. It only passes the address on; nothing is fetched here.
+//! The form with which anybody may suggest a site. The address is only passed on; nothing is fetched here.
 
 use crate::app::{ErrorPage, PageRequest};
 use crate::form::{self, Filled, FormError, FormView, Notice};
@@ -13,7 +13,7 @@ use axum::response::Response;
 use curlew_people::suggest::{SuggestError, SuggestOutcome};
 use curlew_policy::address::{MAX_URL, with_scheme};
 
-// What the form's box takes is read, whichever script it is in, and refused with the reason if it has too many bytes.
+// Any text that fits into the field is read, in any script; if it has too many bytes, the refusal states the reason.
 const _: () = assert!(MAX_URL <= form::MAX_LENGTH);
 
 #[derive(Template)]
@@ -49,7 +49,7 @@ pub(crate) async fn send(request: PageRequest, filled: Filled) -> Result<Respons
     Ok(answer(&request, "", &FormView::fresh(&request, Some(Notice::good(text)))))
 }
 
-/// Returns the address if the form may be passed on. Uses up its token.
+/// Checks a form and returns its address. Uses up the form's token.
 fn admit(request: &PageRequest, filled: &Filled) -> Result<String, FormError> {
     let t = Suggest::in_language(request.language);
     let ticket = form::ticket(request, filled)?;
@@ -60,7 +60,7 @@ fn admit(request: &PageRequest, filled: &Filled) -> Result<String, FormError> {
     Ok(url)
 }
 
-/// Returns the typed text as an absolute URL. `example.org`, as people type it, means https.
+/// Returns the typed text as an absolute URL. Without a scheme, as in `example.org`, https is assumed.
 fn address(typed: &str, t: &Suggest) -> Result<String, &'static str> {
     if typed.is_empty() {
         return Err(t.no_address);

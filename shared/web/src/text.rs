@@ -1,4 +1,4 @@
-//! Text from the web, made safe to display: plain, in logical order, and in pieces that are highlighted or not.
+//! Makes text from the web safe to display: cleans it, cuts it, and splits it into highlighted pieces and others.
 
 use curlew_text::hygiene::storable;
 use std::ops::Range;
@@ -18,12 +18,12 @@ pub(crate) struct Piece {
     pub(crate) marked: bool,
 }
 
-/// Removes controls (and all that XML 1.0 §2.2 forbids) and marks of direction; line ends become spaces.
+/// Removes control characters, all others that XML 1.0 §2.2 forbids, and direction marks. Line ends become spaces.
 pub(crate) fn clean(text: &str) -> String {
     text.chars().filter_map(kept).collect()
 }
 
-/// Cleans a text and cuts it after `max` characters.
+/// Trims and cleans a text, and cuts it after `max` characters with an ellipsis.
 pub(crate) fn clipped(text: &str, max: usize) -> String {
     let mut chars = text.trim().chars().filter_map(kept);
     let mut out: String = chars.by_ref().take(max).collect();
@@ -33,8 +33,8 @@ pub(crate) fn clipped(text: &str, max: usize) -> String {
     out
 }
 
-/// Splits a snippet at the byte ranges that match. Ranges that are out of order, overlap, or end outside the text or
-/// inside a character lose that part; no text is lost or doubled.
+/// Splits a snippet at the byte ranges that match the query, given in any order. Overlaps count once. A range that ends
+/// outside the text, or begins or ends inside a character, is ignored; its text is kept unmarked.
 pub(crate) fn pieces(snippet: &str, marks: &[Range<usize>]) -> Vec<Piece> {
     let mut marks: Vec<Range<usize>> = marks.to_vec();
     marks.sort_by_key(|m| (m.start, m.end));
@@ -69,7 +69,7 @@ fn push(pieces: &mut Vec<Piece>, text: &str, marked: bool, left: &mut usize) {
     }
 }
 
-/// Returns the character to show for one: that which may be stored, and a blank for a line's end.
+/// Returns the displayed form of a character: a space for a tab or a line end, `None` if [`storable`] rejects it.
 fn kept(c: char) -> Option<char> {
     storable(c).map(|c| if matches!(c, '\t' | '\n') { ' ' } else { c })
 }

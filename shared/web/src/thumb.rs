@@ -1,4 +1,4 @@
-//! Thumbnails, the only images of results: nothing is loaded from sites, so they do not learn who searched for what.
+//! Thumbnails, the only images of results. Browsers load nothing from sites, so sites do not learn of searches.
 
 use crate::app::{ErrorPage, PageRequest};
 use crate::page::{FOREVER, typed};
@@ -10,12 +10,12 @@ use curlew_model::ThumbnailId;
 /// First bytes of every JPEG file (ISO/IEC 10918-1 B.1.1.3: SOI, then a marker).
 const JPEG: [u8; 3] = [0xff, 0xd8, 0xff];
 
-/// `GET /thumb/{id}`. The id names a content, or its place in an object named by content, so its bytes never change.
+/// `GET /thumb/{id}`. The id names content, or a position in an object that never changes, so its bytes never change.
 pub(crate) async fn show(request: PageRequest, Path(id): Path<String>) -> Result<Response, ErrorPage> {
     let id = ThumbnailId::new(&id).map_err(|_| request.no_such_page())?;
     let bytes = thumbnail(request.app.services.blobs.as_ref(), &id).await;
     let bytes = bytes.map_err(|error| request.failed("thumbnail", error))?;
-    // Bytes that are no JPEG are not served as one.
+    // Only a JPEG file is served as `image/jpeg`.
     let bytes = bytes.filter(|bytes| bytes.starts_with(&JPEG)).ok_or_else(|| request.no_such_page())?;
     Ok((typed("image/jpeg", FOREVER), bytes).into_response())
 }

@@ -1,5 +1,5 @@
-//! The form's token: the signed time at which the form was given out, and what it is for. A form that comes back at
-//! once or a day later is refused, and none is taken twice. No cookie and no store are needed.
+//! Tokens of forms: the signed time at which a form was issued, bound to its purpose. A form that is sent at once or
+//! after more than an hour is refused, and no form is accepted twice. Neither a cookie nor a store is needed.
 
 use crate::secret::{parse_signed, signer};
 use curlew_model::{Millis, Timestamp, hex};
@@ -10,19 +10,19 @@ use std::collections::{BTreeSet, VecDeque};
 pub(crate) const MIN_AGE: Millis = Millis::from_secs(3);
 /// Maximum age of a form; an older one has to be loaded again.
 pub(crate) const MAX_AGE: Millis = Millis::from_hours(1);
-/// Maximum number of used tokens that are remembered; beyond it the oldest may be used again until they expire.
+/// Maximum number of used tokens that are remembered. Beyond it, the oldest may be used again until they expire.
 const MAX_SPENT: usize = 8_192;
 /// Length of a signature, in bytes.
 const SIGNATURE: usize = 32;
-/// Name of this use of the secret, which keeps it apart from all others.
+/// Label that separates this use of the secret from all others.
 const PURPOSE: &[u8] = b"curlew form 1";
 
 /// Content of a genuine token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Ticket {
-    /// Milliseconds since the epoch at which it was given out.
+    /// Time at which the token was issued, in milliseconds since the epoch.
     at: i64,
-    /// Number that tells apart forms given out in the same millisecond.
+    /// Number that distinguishes tokens issued in the same millisecond.
     serial: u64,
 }
 
@@ -35,29 +35,29 @@ impl Ticket {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     Forged,
-    /// The token was sent back too soon; the same token will do a moment later.
+    /// The form was sent too soon; the same token is valid a moment later.
     TooYoung,
     TooOld,
 }
 
-/// Returns a token for a form that is given out at `now` to anybody.
+/// Returns a token, issued at `now`, for a form that anybody may send.
 pub(crate) fn issue(secret: &[u8; 32], now: Timestamp, serial: u64) -> String {
     issue_for(secret, "", now, serial)
 }
 
-/// Returns a token for a form that is given out at `now`, good only for what `bound_to` names.
+/// Returns a token, issued at `now`, that is valid only for `bound_to`.
 pub(crate) fn issue_for(secret: &[u8; 32], bound_to: &str, now: Timestamp, serial: u64) -> String {
     let at = now.as_millis();
     format!("{at}.{serial}.{}", hex(&signer(secret, PURPOSE, at, serial, bound_to).finalize().into_bytes()))
 }
 
-/// Checks that a token is one of ours for anybody and of the right age, and returns its ticket.
+/// Checks that a token is from [`issue`] and between [`MIN_AGE`] and [`MAX_AGE`] old, and returns its ticket.
 pub(crate) fn check(secret: &[u8; 32], token: &str, now: Timestamp) -> Result<Ticket, Fault> {
     let ticket = check_for(secret, "", token, now)?;
     if ticket.age(now) < MIN_AGE { Err(Fault::TooYoung) } else { Ok(ticket) }
 }
 
-/// Checks that a token is one of ours for this and not too old, and returns its ticket.
+/// Checks that a token was issued for `bound_to` and is at most [`MAX_AGE`] old, and returns its ticket.
 pub(crate) fn check_for(secret: &[u8; 32], bound_to: &str, token: &str, now: Timestamp) -> Result<Ticket, Fault> {
     let (at, serial, signature) = parse_signed(token, SIGNATURE).ok_or(Fault::Forged)?;
     let mac = signer(secret, PURPOSE, at, serial, bound_to);
@@ -70,7 +70,7 @@ pub(crate) fn check_for(secret: &[u8; 32], bound_to: &str, token: &str, now: Tim
 #[derive(Debug, Default)]
 pub(crate) struct Spent {
     tickets: BTreeSet<Ticket>,
-    /// Times at which the last of them were used.
+    /// Times at which the last [`MAX_SPENT`] tokens were used.
     at: VecDeque<Timestamp>,
 }
 

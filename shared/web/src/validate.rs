@@ -1,4 +1,4 @@
-//! Conditional requests: weak entity tags for all cacheable answers (RFC 9110 §§8.8.3, 13.1.2).
+//! Conditional requests: weak entity tags for cacheable responses (RFC 9110 §§8.8.3, 13.1.2).
 
 use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::Request;
@@ -16,7 +16,8 @@ const MAX_TAGGED: u64 = 1 << 20;
 /// Number of bytes of the hash in a tag.
 const TAG_BYTES: usize = 8;
 
-/// Adds an entity tag to the answer to a GET, weak since it may be compressed, and answers 304 if the caller has it.
+/// Adds an entity tag to the response to a GET, and returns a 304 instead if the caller already has this version. The
+/// tag is weak because the response may be compressed.
 pub(crate) async fn tagged(request: Request, next: Next) -> Response {
     let known = (request.method() == Method::GET).then(|| request.headers().clone());
     let response = next.run(request).await;
@@ -26,7 +27,7 @@ pub(crate) async fn tagged(request: Request, next: Next) -> Response {
     }
 }
 
-/// True if an answer gets a tag: one that must not be stored needs none, and an immutable one is not requested again.
+/// True if a response gets a tag. A `no-store` response needs none, and an `immutable` one is not requested again.
 fn is_to_be_tagged(response: &Response) -> bool {
     let cache = response.headers().get(CACHE_CONTROL).and_then(|v| v.to_str().ok()).unwrap_or("no-store");
     let fits = response.body().size_hint().exact().is_some_and(|length| length <= MAX_TAGGED);
@@ -39,7 +40,7 @@ async fn tag(known: &HeaderMap, response: Response) -> Response {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
     let tag = format!("\"{}\"", hex(&Sha256::digest(&bytes)[..TAG_BYTES]));
-    // A tagged answer may be compressed, and one without a body must tell so, too (RFC 9110 §15.4.5).
+    // A tagged response may be compressed, and a 304 has the same `Vary` as its 200 (RFC 9110 §15.4.5).
     parts.headers.append(VARY, HeaderValue::from_static("accept-encoding"));
     if let Ok(tag) = HeaderValue::try_from(format!("W/{tag}")) {
         parts.headers.insert(ETAG, tag);
@@ -48,13 +49,13 @@ async fn tag(known: &HeaderMap, response: Response) -> Response {
         return Response::from_parts(parts, bytes.into());
     }
     parts.status = StatusCode::NOT_MODIFIED;
-    // A 304 has no body, so it gives no length.
+    // A 304 has no body to describe.
     parts.headers.remove(CONTENT_LENGTH);
     parts.headers.remove(CONTENT_TYPE);
     Response::from_parts(parts, Body::empty())
 }
 
-/// True if a caller names this tag among those that it has, compared weakly, or has any at all (`*`).
+/// True if `If-None-Match` contains this tag (by weak comparison) or `*`.
 fn is_known(headers: &HeaderMap, tag: &str) -> bool {
     let lines = headers.get_all(IF_NONE_MATCH).iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).map(str::trim).any(|one| one == "*" || one.trim_start_matches("W/") == tag)

@@ -1,4 +1,4 @@
-//! WebSub callbacks: hubs verify subscriptions and deliver updates, of which only the signature is checked.
+//! WebSub callbacks: hubs verify subscriptions and send notifications. Only a notification's signature is checked.
 
 use crate::app::{ErrorPage, PageRequest};
 use crate::form::content_length;
@@ -15,13 +15,13 @@ use std::future::poll_fn;
 use std::pin::pin;
 use url::form_urlencoded;
 
-/// Maximum length of a delivery that is read, in bytes; updates of a larger feed are found by polling it.
+/// Maximum length of a notification, in bytes. Updates of a larger feed are found by polling.
 const MAX_BODY: usize = 1 << 20;
-/// The header with a hub's signature of a delivery (WebSub §7.1).
+/// Header with the hub's signature of a notification (WebSub §7.1).
 const SIGNATURE: &str = "x-hub-signature";
 /// Maximum length of a challenge that is echoed, in bytes.
 const MAX_CHALLENGE: usize = 1_024;
-/// Maximum number of fields of a verification that are read; it has five.
+/// Maximum number of query fields that are read; a verification has five.
 const MAX_FIELDS: usize = 16;
 
 #[derive(Default)]
@@ -49,12 +49,12 @@ pub(crate) async fn verify_intent(
     Ok(match request.app.services.pushes.verify_intent(&callback, &question).await.map_err(failed)? {
         HubAnswer::Yes if is_denial => empty(StatusCode::OK),
         HubAnswer::Yes => plain_text(StatusCode::OK, asked.challenge.into_owned()),
-        // RFC 9110 would have 410 for a former one; a hub that verifies expects 404 (WebSub §5.3).
+        // Not 410 (RFC 9110) for a former callback: a verifying hub expects 404 (WebSub §5.3).
         HubAnswer::No | HubAnswer::Unknown => empty(StatusCode::NOT_FOUND),
     })
 }
 
-/// `POST /websub/…`: a delivery (WebSub §7).
+/// `POST /websub/…`: a hub's notification (WebSub §7).
 pub(crate) async fn deliver(
     request: PageRequest,
     Path(callback): Path<String>,
@@ -74,7 +74,7 @@ pub(crate) async fn deliver(
     };
     let is_genuine = is_genuine(signed, body).await.map_err(empty)?;
     let is_unknown = is_genuine && pushes.delivered(&callback).await.map_err(failed)? == HubAnswer::Unknown;
-    // The sender is not told that the signature is wrong (WebSub §8).
+    // The response does not reveal that a signature is wrong (WebSub §8).
     Ok(empty(if is_unknown { StatusCode::GONE } else { StatusCode::ACCEPTED }))
 }
 
@@ -83,7 +83,7 @@ fn admit(request: &PageRequest) -> Result<(), ErrorPage> {
     admitted.map_err(|wait| waiting(empty(StatusCode::TOO_MANY_REQUESTS), Some(wait)).into())
 }
 
-/// Reads a body to its end and stores nothing of it; returns true if its signature is right.
+/// Reads a body to its end without storing it. Returns true if its signature is valid.
 async fn is_genuine(mut signed: Box<dyn SignedBody>, body: Body) -> Result<bool, StatusCode> {
     let (mut body, mut length) = (pin!(body), 0_usize);
     while let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
@@ -112,7 +112,7 @@ fn read(query: &str) -> Asked<'_> {
     asked
 }
 
-/// Returns plain text, so that a challenge is never taken for a page.
+/// Returns a plain-text response, so that a browser never renders a challenge as HTML.
 fn plain_text(status: StatusCode, text: String) -> Response {
     (status, typed("text/plain; charset=utf-8", "no-store"), text).into_response()
 }

@@ -1,10 +1,10 @@
-//! Texts of the pages in each language: a struct of sentences for each page, with one value a language. [`sentences`]
-//! names each sentence once, in English and in Italian, so that a missing one does not compile. A template receives
-//! those of its page as `t`, those of the frame around it as `site.t`; prose with markup is in the templates, in a
+//! Texts of the pages in each language: one struct of sentences per page, with one value per language. [`sentences`]
+//! declares each sentence in English and Italian together, so a missing one does not compile. A template receives the
+//! texts of its page as `t`, and those of the frame around it as `site.t`. Prose with markup is in the templates, in a
 //! `match` over the language.
 
-/// Declares the sentences of a page, each as `name = English => Italian;`, with its type if it is no plain text; or a
-/// function that names each value of an enum in a language.
+/// Declares the sentences of a page, each as `name = English => Italian;` (with its type unless it is plain text), or a
+/// function that returns the text for each value of an enum in a language.
 macro_rules! sentences {
     ($(#[$about:meta])* fn $name:ident($kind:ident) {
         $($($variant:ident)|+ = $english:literal => $italian:literal;)+

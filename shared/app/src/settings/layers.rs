@@ -10,30 +10,30 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Environment variables that are settings begin with this.
+/// Prefix of environment variables that are settings.
 const ENV_PREFIX: &str = "CURLEW_";
-/// The tables of the file; an environment variable names one and a key of it with `_` in between.
+/// Tables of the file. An environment variable names a table and a key, joined by `_`.
 const TABLES: &str = "rules agent hosts network web metrics admin limits pages exclude robots signatures raw screen";
-/// The keys of the file outside of its tables.
+/// Keys of the file outside of all tables.
 const PLAIN: [&str; 6] = ["data", "contact", "workers", "log", "publish_every", "paused"];
-/// Tables that are gone, each with the reason and the remedy.
+/// Removed tables, each with the reason and the remedy.
 const GONE: [(&str, &str); 2] = [
     ("tracing", "since spans are not exported any more: remove it; each log line has the id of its trace"),
     ("preferences", WITHOUT_PREFERENCES),
 ];
 const WITHOUT_PREFERENCES: &str =
     "since AIPREF and TDMRep are not read any more: remove it; content signals and RSL licences are always obeyed";
-/// Secrets: table and key. Their values are shown to nobody.
+/// Table and key of each setting whose value is never shown.
 const SECRETS: [(&str, &str); 2] = [("metrics", "token"), ("web", "front_secret")];
 const HIDDEN: &str = "(hidden)";
 
-/// Maximum number of changed letters in a name that is taken for a slip of another one.
+/// Maximum number of changed letters in a name that counts as a misspelling of another.
 const MOST_SLIPS: usize = 3;
 
 /// The layer that a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The value is the program's own.
+    /// The program's default.
     Default,
     /// The settings file states it.
     File,
@@ -57,17 +57,17 @@ impl fmt::Display for Origin {
 /// A setting with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effective {
-    /// Table of the setting; empty for a setting outside of all tables.
+    /// Table of the setting; empty if it is outside of all tables.
     pub table: String,
     /// Key of the setting.
     pub key: String,
-    /// Value of the setting, or `(hidden)` in place of a secret.
+    /// Value of the setting; `(hidden)` for a secret.
     pub value: toml::Value,
-    /// The layer that decides it.
+    /// Layer that decides the value.
     pub origin: Origin,
 }
 
-/// The environment variables that are settings, without their prefix, in lower case and in order.
+/// Environment variables that are settings, without their prefix, in lower case, sorted.
 pub(super) type Environment = Vec<(String, String)>;
 
 pub(super) fn environment(variables: impl Iterator<Item = (String, String)>) -> Environment {
@@ -84,7 +84,7 @@ pub(super) fn file_of(flags: &Flags, environment: &[(String, String)]) -> Option
 
 pub(super) struct Layers {
     file: toml::Table,
-    /// Tables of the file, overridden by those of the environment.
+    /// Settings of the file, overridden by those of the environment.
     both: toml::Table,
 }
 
@@ -97,7 +97,7 @@ impl Layers {
         Layers::read_text(&path.display().to_string(), &text, environment)
     }
 
-    /// Reads a text in place of the file, and the environment. An error is one line with this name, line and column.
+    /// Reads a text in place of the file, and the environment. An error is one line with `name`, line and column.
     pub(super) fn read_text(name: &str, text: &str, environment: &[(String, String)]) -> Result<Layers, BadSettings> {
         Layers::over(parse(name, text)?, environment)
     }
@@ -117,10 +117,10 @@ impl Layers {
         Ok(Layers { file, both })
     }
 
-    /// Returns the settings of both layers. An error is one line about the first wrong setting of the environment.
+    /// Returns the settings of file and environment. An error is one line about a wrong variable.
     pub(super) fn merged(&self) -> Result<File, BadSettings> {
         let wrong = |e: toml::de::Error| {
-            // After its message the error names the key: "in `rules.min_pause`".
+            // The error's text names the key on a separate line: "in `rules.min_pause`".
             let said = e.to_string();
             let key = said.lines().find_map(|line| line.strip_prefix("in `")?.strip_suffix('`'));
             let which = key.map(|key| format!("setting {ENV_PREFIX}{} is", key.replace('.', "_").to_uppercase()));
@@ -130,7 +130,7 @@ impl Layers {
         self.both.clone().try_into().map_err(wrong)
     }
 
-    /// Returns every setting that has a value, by table, with the layer that decides it.
+    /// Returns every setting that has a value, grouped by table, with the layer that decides the value.
     pub(super) fn effective(&self, flags: &Flags) -> Result<Vec<Effective>, BadSettings> {
         let defaults = toml::Table::try_from(usual());
         let mut defaults = defaults.map_err(|e| BadSettings(format!("the defaults cannot be written as TOML: {e}")))?;
@@ -168,12 +168,12 @@ fn tables() -> impl Iterator<Item = &'static str> {
     TABLES.split(' ')
 }
 
-/// Returns the key behind the name of a table in the name of a variable.
+/// Returns the key after the table's name in a variable's name.
 fn rest_of<'a>(key: &'a str, table: &str) -> Option<&'a str> {
     key.strip_prefix(table)?.strip_prefix('_')
 }
 
-/// Returns the settings that hold where nothing else is stated.
+/// Returns the default settings, with their values spelled out.
 pub(super) fn usual() -> File {
     let calls = Config::new(String::new(), String::new());
     File {
@@ -200,7 +200,7 @@ pub(super) fn usual() -> File {
     }
 }
 
-/// Returns a value as people write it: a length of time with its unit, where the setting takes one.
+/// Returns a value as people write it: with its unit if the setting is a length of time.
 fn in_units(table: &str, key: &str, value: toml::Value) -> toml::Value {
     let written = match &value {
         toml::Value::Integer(ms) => length_of_time(*ms).into(),
@@ -222,7 +222,7 @@ fn length_of_time(ms: i64) -> String {
     unit.map_or_else(|| format!("{ms}ms"), |(unit, name)| format!("{}{name}", ms / unit))
 }
 
-/// Returns the settings of a table; for an empty name those of the top, the tables among them.
+/// Returns the settings of a table; for an empty name, the top level including its tables.
 fn settings_of<'a>(layer: &'a toml::Table, table: &str) -> Option<&'a toml::Table> {
     if table.is_empty() { Some(layer) } else { layer.get(table).and_then(toml::Value::as_table) }
 }
@@ -243,7 +243,7 @@ fn parse(name: &str, text: &str) -> Result<toml::Table, BadSettings> {
     if let Some((name, why)) = GONE.iter().find(|(name, _)| is_in_it(name)) {
         return Err(gone(name, why));
     }
-    // Only the text knows lines and columns, so it is checked as a whole before the layers are put together.
+    // Only errors of parsing the text have line and column, so the text is checked before the layers are merged.
     let checked = toml::from_str::<File>(text).and(table);
     checked.map_err(|e| {
         let (line, column) = place(text, e.span().map_or(0, |span| span.start));
@@ -251,7 +251,7 @@ fn parse(name: &str, text: &str) -> Result<toml::Table, BadSettings> {
     })
 }
 
-/// Returns a file's text with `paused` switched; fails if it is wrong, or states `paused` in an unusual way.
+/// Returns a file's text with `paused` set; fails if the text is invalid, or states `paused` in an unusual way.
 pub fn with_paused(name: &str, text: &str, paused: bool) -> Result<String, BadSettings> {
     parse(name, text)?;
     let is_switch =
@@ -268,20 +268,20 @@ pub fn with_paused(name: &str, text: &str, paused: bool) -> Result<String, BadSe
     Err(BadSettings(format!("{name} states `paused` in an unusual way: change it by hand")))
 }
 
-/// Returns line and column of a byte, both from 1; columns are characters.
+/// Returns line and column of a byte offset, both counted from 1; columns are characters.
 fn place(text: &str, at: usize) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(at)];
     let line = before.rsplit('\n').next().unwrap_or_default();
     (before.matches('\n').count() + 1, line.chars().count() + 1)
 }
 
-/// Returns the known name that is most like a misspelled one; `None` if none is like it.
+/// Returns the known name closest to an unknown one; `None` if none is close enough.
 fn nearest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let slips = known.map(|known| (strsim::osa_distance(unknown, known), known));
     slips.filter(|(slips, known)| *slips <= MOST_SLIPS.min(known.len() / 3)).min().map(|(_, known)| known)
 }
 
-/// Returns the name that a misspelled variable was meant to have, without its prefix; `None` for all others.
+/// Returns the correct name of a misspelled variable, without its prefix; `None` for all other variables.
 fn meant(key: &str) -> Option<String> {
     let names_table = tables().any(|table| rest_of(key, table).is_some());
     if names_table || key == "config" || PLAIN.contains(&key) {
@@ -294,7 +294,7 @@ fn meant(key: &str) -> Option<String> {
     nearest(table, tables()).map(|table| format!("{table}_{rest}"))
 }
 
-/// Returns the error in one line. For an unknown name it proposes the known one that is most like it.
+/// Returns the error in one line; for an unknown name, suggests the closest known name.
 fn what_is_wrong(error: &toml::de::Error) -> String {
     let message = error.message().lines().next().unwrap_or_default();
     let mut names = message.split('`').skip(1).step_by(2);
@@ -306,9 +306,9 @@ fn what_is_wrong(error: &toml::de::Error) -> String {
     }
 }
 
-/// Puts a variable into the table: `rules_min_pause` is `min_pause` of `[rules]`. Other programs' are left alone.
+/// Stores a variable in `table`: `rules_min_pause` as `min_pause` of `[rules]`. Ignores variables of other programs.
 fn set(table: &mut toml::Table, key: &str, value: &str) {
-    // A secret is a text, also one of digits alone.
+    // A secret is a string, even if it has only digits.
     let is_secret = SECRETS.iter().any(|(table, name)| rest_of(key, table) == Some(name));
     let parsed = format!("v = {value}").parse::<toml::Table>().ok().and_then(|mut t| t.remove("v"));
     let value = parsed.filter(|value| !is_secret || value.is_str()).unwrap_or_else(|| value.into());

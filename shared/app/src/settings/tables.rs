@@ -1,4 +1,4 @@
-//! The settings file: a struct for each of its tables, and the checks of a table by itself.
+//! The settings file: a struct for each table, and checks that concern one table.
 
 use super::bad;
 use crate::screening::Screen;
@@ -17,11 +17,11 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use url::Url;
 
-/// Address of the metrics, unless configured: the port that is usual for exporters.
+/// Default address of the metrics, with a port that is usual for exporters.
 pub(super) const METRICS: &str = "127.0.0.1:9464";
 const METRICS_TOKEN: usize = 16;
 const FRONT_SECRET: usize = 24;
-/// Headers that browsers or proxies send for purposes of their own, so that they name no operator.
+/// Headers that browsers or proxies send for other purposes, so they cannot name the operator.
 const CALLERS_HEADERS: &str =
     "host cookie origin referer user-agent authorization x-forwarded-for x-real-ip accept content-type";
 
@@ -51,7 +51,7 @@ pub(super) struct File {
     pub(super) screen: Screen,
 }
 
-/// Sites whose robots.txt or meta tags are not heeded, since they are the operator's own.
+/// The operator's own sites, whose robots.txt or meta tags are ignored.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Robots {
@@ -78,7 +78,7 @@ impl Pages {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Raw {
-    /// True if accepted pages are kept as they were fetched.
+    /// True if accepted pages are stored as they were fetched.
     pub keep: bool,
     pub days: u32,
 }
@@ -124,7 +124,7 @@ pub(super) struct Network {
     pub(super) own_hosts: Vec<String>,
 }
 
-/// Limits of single calls: times, and decoded bytes.
+/// Limits of single calls, and of decoding and parsing their responses.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
@@ -134,11 +134,11 @@ pub struct Limits {
     pub feed_bytes: Option<usize>,
     pub sitemap_bytes: Option<usize>,
     pub image_bytes: Option<usize>,
-    /// Bytes of memory that decoding an image may take.
+    /// Maximum number of bytes of memory for decoding an image.
     pub decoded_bytes: Option<u64>,
-    /// Processor time that parsing one document may take.
+    /// Maximum processor time for parsing one document.
     pub parse_time: Option<Millis>,
-    /// Bytes that large bodies may take together.
+    /// Maximum number of bytes of all large bodies together.
     pub bodies_bytes: Option<usize>,
 }
 
@@ -148,16 +148,16 @@ pub struct Web {
     pub title: Option<String>,
     #[serde(deserialize_with = "origin")]
     pub base_url: Option<String>,
-    /// Owners may prove over http that a site is theirs: for a network of the operator's own, where there is no TLS.
+    /// True if proofs of ownership are fetched over http, for a private network without TLS.
     pub proof_over_http: bool,
-    /// Forms an hour, of all callers together, before each has to be worked or waited for.
+    /// Number of forms per hour, from all callers together, after which each form must wait before it is sent.
     pub calm_forms_per_hour: Option<usize>,
-    /// Searches a minute from one address.
+    /// Maximum number of searches per minute from one address.
     pub searches_per_minute: Option<NonZeroU32>,
     pub mcp: bool,
-    /// Proxies in front of the search page whose `X-Forwarded-For` says who calls.
+    /// Proxies in front of the search page whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpNet>,
-    /// Secret by which the search page of a stack knows the CDN in front of it; nobody else is answered then.
+    /// Secret that the CDN in front of a stack's search page sends; if set, requests without it are refused.
     #[serde(deserialize_with = "front_secret")]
     pub front_secret: Option<String>,
 }
@@ -169,11 +169,11 @@ pub(super) struct Metrics {
     pub(super) token: Option<String>,
 }
 
-/// Where metrics are served, and to whom.
+/// Address at which metrics are served, and the token for access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetricsAccess {
     pub listen: SocketAddr,
-    /// The bearer token (RFC 6750) that callers must send; there is one unless the address is loopback.
+    /// Bearer token (RFC 6750) that callers must send, if set; always set unless the address is loopback.
     pub token: Option<String>,
 }
 
@@ -197,13 +197,13 @@ impl Metrics {
     }
 }
 
-/// The operator's pages, under `/admin`.
+/// Settings of the operator's pages under `/admin`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AdminPages {
-    /// True if they are served, false if not; if it is not stated, the address that is listened on decides.
+    /// True if the pages are served; if not set, they are served only on loopback without `base_url`.
     pub enabled: Option<bool>,
-    /// Name of the header by which a proxy of `[web] trusted_proxies` names the operator.
+    /// Name of the header in which a proxy of `[web] trusted_proxies` names the operator.
     pub trusted_header: Option<String>,
 }
 
@@ -221,7 +221,7 @@ impl AdminPages {
     }
 }
 
-/// True if a text is a secret of at least this many visible ASCII characters, as a header can carry them.
+/// True if a text has at least `least` characters, all visible ASCII, so that a header can contain it.
 fn is_token(text: &str, least: usize) -> bool {
     text.len() >= least && text.bytes().all(|b| b.is_ascii_graphic())
 }
@@ -238,7 +238,7 @@ fn front_secret<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D:
     Ok(secret)
 }
 
-/// Reads an origin of http or https, with or without a final slash.
+/// Deserializes an http or https origin, with or without a final slash.
 fn origin<'de, D: Deserializer<'de>>(value: D) -> Result<Option<String>, D::Error> {
     let text: Option<String> = Option::deserialize(value)?;
     let is_origin = |text: &String| {

@@ -2,7 +2,7 @@
 use super::*;
 use tempfile::TempDir;
 
-/// Settings of flags and of these variables of the environment, without their prefix.
+/// Returns the settings of flags and of these environment variables, named without their prefix.
 fn loaded(flags: &Flags, environment: &[(&str, &str)]) -> Result<Settings, BadSettings> {
     Settings::load(flags, environment.iter().map(|(k, v)| (format!("CURLEW_{k}"), (*v).to_owned())))
 }
@@ -15,7 +15,7 @@ fn refused(environment: &[(&str, &str)]) -> String {
     load(environment).unwrap_err().to_string()
 }
 
-/// A file of this text, and the flags that name it.
+/// Returns a file with this text, and the flags that name it.
 fn file(text: &str) -> (TempDir, Flags) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("curlew.toml");
@@ -113,7 +113,7 @@ fn a_length_of_time_has_a_unit_in_the_environment_too() {
         let error = refused(&[(key, value)]);
         assert!(error.contains(key) && error.contains("has no unit") && !error.contains('\n'), "{error}");
     }
-    // Every length of time among the rules refuses it.
+    // Every rule that is a length of time refuses a number without a unit.
     for (key, value) in toml::Table::try_from(Rules::default()).unwrap() {
         let name = format!("RULES_{}", key.to_uppercase());
         let takes = |value: &str| load(&[(&name, value)]).map_err(|e| e.to_string());
@@ -206,7 +206,7 @@ fn each_effective_setting_names_the_layer_that_decides_it() {
         ("rules", "burst", "8", Origin::Environment),
         ("rules", "jitter", "[\"1s\", \"2s\"]", Origin::File),
         ("rules", "min_pause", "\"1s\"", Origin::Default),
-        // The environment says the same.
+        // The environment states the same value.
         ("web", "title", "\"Notes\"", Origin::File),
         ("network", "ports", "[80]", Origin::Environment),
         ("screen", "image", "\"auto\"", Origin::Default),
@@ -217,7 +217,7 @@ fn each_effective_setting_names_the_layer_that_decides_it() {
     }
     assert!(all.iter().all(|setting| setting.key != "contact"), "it has no value");
     assert!(loaded(&flags, &[("WORKERS", "x")]).is_err());
-    // All that is shown, stated in a file, comes to the same settings.
+    // A file with all effective settings gives the same settings.
     let (mut text, mut table) = (String::new(), "");
     for setting in all {
         if setting.table != table {

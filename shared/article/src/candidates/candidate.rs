@@ -1,4 +1,4 @@
-//! Candidates for the article's text: the blocks that each extractor takes, and why it leaves out others.
+//! Candidates for the article's text: the blocks that each extractor selects, and why it leaves out others.
 
 use crate::candidates::sums::{between, covered, sums};
 use crate::candidates::{lines, parts, tails};
@@ -22,7 +22,7 @@ impl Candidate {
         // A name that would remove most of the text is wrong.
         let inside = || parts.iter().filter(|part| span.holds(&part.span));
         let within = |part: &Part| (part.span.start - span.start, part.span.end - span.start);
-        // The parts of one name stand together, outer ones before those inside them.
+        // Parts are sorted by name, and outer parts precede those inside them.
         let mut of_name: HashMap<PartName, (usize, usize)> = HashMap::new();
         for (name, (start, end)) in inside().filter_map(|part| Some((part.name?, within(part)))) {
             let (sum, last) = of_name.entry(name).or_default();
@@ -131,7 +131,7 @@ pub(crate) fn all(outline: &Outline<'_>, parts: &[Part], title: &str) -> Vec<Can
 }
 
 fn marked(outline: &Outline<'_>, parts: &[Part], title: &str) -> Vec<Candidate> {
-    /// More candidates of one sort form a list of posts, and the longest suffice to show it.
+    /// More candidates of one kind are a list of posts, for which the longest suffice.
     const MAX_OF_A_SORT: usize = 4;
     let chars = sums(&outline.blocks, |block| block.chars - block.link_chars);
     let before = parts::before_main(outline);
@@ -144,7 +144,7 @@ fn marked(outline: &Outline<'_>, parts: &[Part], title: &str) -> Vec<Candidate> 
         spans.truncate(MAX_OF_A_SORT);
         for span in spans {
             let from = wanted.extractor();
-            // An element around another one often holds nothing else.
+            // Nested elements often have the same content.
             let held = |span: &Span| parts.iter().filter(|part| span.holds(&part.span)).count();
             let is_same = |known: &&Candidate| {
                 (known.span.start, known.span.end) == (span.start, span.end) && held(&known.span) == held(&span)
@@ -156,7 +156,7 @@ fn marked(outline: &Outline<'_>, parts: &[Part], title: &str) -> Vec<Candidate> 
     out
 }
 
-/// Joins containers of the same name, as a long article is often cut, unless each lies in an `<article>` of its own.
+/// Joins the containers into which a long article is often divided, unless each is in a separate `<article>`.
 fn joined(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate> {
     let marks = |wanted: Mark| outline.marks.iter().filter(move |(mark, ..)| *mark == wanted).map(|(_, span, _)| span);
     let outer: Vec<&Span> = marks(Mark::Content)
@@ -183,15 +183,15 @@ fn joined(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidat
 }
 
 fn around<'o>(outline: &'o Outline<'_>, first: &Span, last: &Span) -> Option<&'o Span> {
-    // Ancestors close after their descendants.
+    // Ancestors close after their descendants, so the innermost one is found.
     outline.spans.iter().find(|span| span.holds(first) && span.holds(last))
 }
 
-/// Joins several `<article>`, none of which is most of the text: the posts of a thread or of a live blog.
+/// Joins several `<article>` elements, none of which is most of the text: the posts of a thread or of a live blog.
 fn posts(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate> {
-    /// Share in percent of the text of all from which one is the article and the others are teasers.
+    /// Share of the text of all posts, in percent, at which one is the article and the others are teasers.
     const MOST: usize = 60;
-    /// Share in percent of links from which one is a teaser.
+    /// Share of links, in percent, at which a post is a teaser.
     const LINKS: usize = 40;
     let chars = sums(&outline.blocks, |block| block.chars);
     let links = sums(&outline.blocks, |block| block.link_chars);
@@ -218,7 +218,7 @@ fn posts(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate
     Some(joined)
 }
 
-/// Worth of a block in a part that does not belong to the article.
+/// Maximum worth of a block in a part that does not belong to the article.
 const NOT_OURS: f64 = -5.0;
 
 /// Returns the element whose blocks have the most text that reads like an article, and the least that does not.
@@ -238,9 +238,9 @@ fn dense(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate
     Some(Candidate::new(outline, parts, title, "density", *whole_list(outline, best, &score)))
 }
 
-/// Returns the element around the best one in which that is one of several, such as the posts of a thread, or itself.
+/// Returns the element around the best one in which it is one of several, such as posts of a thread, or the best one.
 fn whole_list<'o>(outline: &'o Outline<'_>, best: &'o Span, score: &impl Fn(&Span) -> f64) -> &'o Span {
-    /// Share of the best one of the worth of all, from which it is the article.
+    /// Share of the total worth of its siblings at which the best element is the article.
     const MOST: f64 = 0.6;
     let elements = outline.spans.iter().map(|span| span.serial + 1).max().unwrap_or(0);
     let mut worth = vec![0.0; elements];

@@ -13,16 +13,16 @@ static ABOUT_THE_PAGE: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 const PROSE: usize = 110;
 /// Minimum width of running text in Chinese and Japanese, where forty characters are a sentence of twenty words.
 const DENSE_PROSE: usize = 80;
-/// Width from which a line is too long for a byline.
+/// Width at which a line is too long for a byline.
 const LABEL: usize = 80;
 /// Maximum width of a button, a credit, or a pointer to another page.
 const SHORT: usize = 140;
 /// Maximum width of a paragraph that is only about the page, such as a note on commissions.
 const SENTENCES: usize = 320;
-/// Share of a line inside links from which the whole line counts as a link.
+/// Share of a line inside links above which the whole line counts as a link.
 const LINKED: f64 = 0.8;
 
-/// Drops such lines from the kept blocks. `title` is the headline, folded.
+/// Drops lines that do not belong to the text from the kept blocks. `title` is the headline, folded.
 pub(crate) fn drop_from(blocks: &[Block], title: &str, left: &mut [Option<Reason>]) {
     let kept = |at: &usize| left.get(*at) == Some(&None);
     let is_paragraph = |at: &usize| kept(at) && blocks.get(*at).is_some_and(is_prose);
@@ -48,7 +48,7 @@ pub(crate) fn is_prose(block: &Block) -> bool {
 }
 
 fn is_pointer(line: &str) -> bool {
-    /// Maximum length of a word for related pages, up to its colon, in bytes.
+    /// Maximum offset of the colon in a line that begins with "related", in bytes.
     const RELATED: usize = 24;
     const MARKS: [char; 6] = [':', '：', '–', '>', '»', '|'];
     let related = || line.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("related"));
@@ -65,7 +65,7 @@ fn ends_as_sentence(block: &Block) -> bool {
 }
 
 pub(crate) fn is_sentence(block: &Block) -> bool {
-    /// Shorter ones are labels and buttons with a full stop.
+    /// Shorter lines are labels and buttons with a full stop.
     const MIN_WIDTH: usize = 25;
     block.chars >= MIN_WIDTH && block.links() < 0.5 && !matches!(block.tag, Tag::Heading(_)) && ends_as_sentence(block)
 }
@@ -100,7 +100,7 @@ pub(crate) fn by_itself(block: &Block) -> Option<Reason> {
     (block.tag != Tag::Cell && is_page_number(&line)).then_some("the number of the page")
 }
 
-/// True if a short paragraph has a phrase that only sentences about the page have, such as the footer that feeds add.
+/// True if a short paragraph has a phrase that occurs only in sentences about the page, such as the footer of feeds.
 fn is_about_the_page(text: &str) -> bool {
     let is_feed_footer = || text.starts_with("The post ") && text.contains(" appeared first on ");
     ABOUT_THE_PAGE.as_ref().is_some_and(|phrases| phrases.is_match(text)) || is_reading_time(text) || is_feed_footer()
@@ -130,7 +130,7 @@ fn is_page_number(line: &str) -> bool {
 }
 
 fn above(block: &Block, title: &str) -> Option<Reason> {
-    /// Width from which a headline is the text itself, as that of a question may be.
+    /// Width at which a headline is the text itself, such as a long question.
     const QUESTION: usize = 250;
     let label = block.chars < LABEL && !text::ends_sentence(&block.text);
     match block.tag {
@@ -148,7 +148,7 @@ pub(crate) fn is_headline(block: &Block, title: &str) -> bool {
     *block.repeats_headline.get_or_init(repeats)
 }
 
-/// Returns the reason to drop a line below the text; in a `plain` one, a sentence without a paragraph may follow.
+/// Returns the reason to drop a line below the text. If `plain` is set, a sentence without a paragraph is kept.
 fn below(block: &Block, plain: bool) -> Option<Reason> {
     match block.tag {
         Tag::Other if plain && block.link_chars == 0 && text::ends_sentence(&block.text) => None,

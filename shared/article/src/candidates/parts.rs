@@ -1,12 +1,12 @@
-//! Decides which parts of a page are believed not to belong to the article.
+//! Decides which parts of a page do not belong to the article.
 
 use crate::candidates::lines;
 use crate::candidates::sums::{between, sums};
 use crate::read::outline::{Block, Kind, Mark, Outline, Part, PartName, Span, Tag, Trust};
 use std::collections::HashSet;
 
-/// Returns the parts that do not belong to the article, sorted by name and place: no panels of accordions, and none
-/// that hold most of the readable text, since a page whose wrapper is called "newsletter" is still a page.
+/// Returns the parts that do not belong to the article, sorted by name and position: no panels of accordions, and no
+/// parts with most of the readable text, since a page whose wrapper is called "newsletter" is still a page.
 pub(crate) fn outside(outline: &Outline<'_>) -> Vec<Part> {
     let (mut parts, wrong) = sorted(outline);
     parts.retain(|part| !wrong(part));
@@ -18,7 +18,7 @@ pub(crate) fn misnamed(outline: &Outline<'_>) -> HashSet<usize> {
     parts.iter().filter(|part| wrong(part)).map(|part| part.span.serial).collect()
 }
 
-/// Returns all such parts, sorted by name, and a judge that says which of them are not believed.
+/// Returns all parts, sorted by name, and a function that tells which of them belong to the article after all.
 fn sorted(outline: &Outline<'_>) -> (Vec<Part>, impl Fn(&Part) -> bool) {
     let is_heading = |block: &Block| matches!(block.tag, Tag::Heading(_));
     let prose = |block: &Block| if is_heading(block) { 0 } else { block.chars - block.link_chars };
@@ -38,7 +38,7 @@ fn sorted(outline: &Outline<'_>) -> (Vec<Part>, impl Fn(&Part) -> bool) {
     (parts, wrong)
 }
 
-/// Returns the number of blocks before the only `<main>` that begins with headline and sentence (HTML, section 4.4.14).
+/// Returns the number of blocks before the only `<main>` with a headline and a sentence (HTML, section 4.4.14), or 0.
 pub(crate) fn before_main(outline: &Outline<'_>) -> usize {
     *outline.before_main.get_or_init(|| {
         let Some(Span { start, end, .. }) = only_main(outline) else { return 0 };
@@ -53,7 +53,7 @@ fn only_main<'o>(outline: &'o Outline<'_>) -> Option<&'o Span> {
     mains.next().filter(|_| mains.next().is_none())
 }
 
-/// Returns the serial numbers of panels of accordions: folded parts in a row, each with sentences below a short line.
+/// Returns the serial numbers of panels of accordions: folded parts in a row, each with sentences, below a short line.
 fn panels(outline: &Outline<'_>) -> HashSet<usize> {
     /// Two may be a menu and a dialog.
     const FEWEST: usize = 3;
@@ -65,7 +65,7 @@ fn panels(outline: &Outline<'_>) -> HashSet<usize> {
     let chars = sums(&outline.blocks, |block| block.chars);
     let links = sums(&outline.blocks, |block| block.link_chars);
     let said = sums(&outline.blocks, |block| usize::from(lines::is_sentence(block)));
-    // One that its markup calls a panel needs no others beside it.
+    // A part that its markup calls a panel may be the only one.
     let is_text = |span: &Span| {
         between(&said, span.start, span.end) > 0
             && between(&links, span.start, span.end) * 2 <= between(&chars, span.start, span.end)
@@ -88,7 +88,7 @@ fn panels(outline: &Outline<'_>) -> HashSet<usize> {
             continue;
         }
         run.push(span.serial);
-        // Those before the last one are known from the third on.
+        // After the third panel of a run, only the last one is new.
         let new = match run.len() {
             FEWEST => FEWEST,
             len => usize::from(len > FEWEST),
@@ -99,17 +99,17 @@ fn panels(outline: &Outline<'_>) -> HashSet<usize> {
     panels
 }
 
-/// Returns the names of parts that together read like an article: a name only condemns links and short lines.
+/// Returns the names of parts that together read like an article: names exclude only links and short lines.
 fn wrong_names(outline: &Outline<'_>, parts: &[Part]) -> HashSet<PartName> {
-    /// Share of sentences, in percent, from which a part of a layout belongs to the article.
+    /// Share of sentences, in percent, at which parts with a layout name belong to the article.
     const LAYOUT: usize = 50;
-    /// Share of running text, in percent, from which parts of another name do, if they are as long as an article.
+    /// Share of running text, in percent, at which parts with other names do, if they are as long as an article.
     const USUAL: usize = 80;
-    /// Width of running text from which a part is no navigation.
+    /// Width of running text above which a part is not navigation.
     const NO_MENU: usize = 1_000;
-    /// Share of links, in percent, up to which a part is running text.
+    /// Maximum share of links in running text, in percent.
     const LINKS: usize = 10;
-    /// Width from which navigation inside `<main>` and without links is something else, such as a list of dishes.
+    /// Width at which navigation inside `<main>` and without links is something else, such as a list of dishes.
     const DISHES: usize = 200;
     let chars = sums(&outline.blocks, |block| block.chars);
     let links = sums(&outline.blocks, |block| block.link_chars);

@@ -2,7 +2,7 @@
 
 use crate::read::outline::Block;
 
-/// Returns for each of `blocks` blocks true if it lies in a run; there may be very many nested ones.
+/// Returns, for each of `blocks` blocks, whether it is in a run; takes linear time even for deeply nested runs.
 pub(crate) fn covered(blocks: usize, runs: impl Iterator<Item = (usize, usize)>) -> Vec<bool> {
     let mut change = vec![0_i32; blocks + 1];
     for (start, end) in runs {

@@ -16,11 +16,11 @@ const MAX_WIDTH: usize = 60;
 const MAX_MORE_WORDS: usize = 6;
 /// Width above which a paragraph with few links continues the article.
 const PROSE: usize = 280;
-/// Width of the sentences below a section from which the article goes on there.
+/// Width of the sentences below a section at which the article continues there.
 const GOES_ON: usize = 400;
-/// Number of paragraphs of a notice, where the article goes on below it.
+/// Maximum number of paragraphs of a notice if the article continues below it.
 const NOTICE: usize = 2;
-/// Blocks of sections that are looked at for each block of a page: sections may overlap.
+/// Number of blocks of sections that are examined for each block of a page: sections may overlap.
 const LOOKS: usize = 4;
 /// Maximum number of blocks from a title or an excerpt to the next link of the same section.
 const NEAR: usize = 2;
@@ -74,7 +74,7 @@ fn named(block: &Block) -> Option<Section> {
 }
 
 struct SectionPlace {
-    /// End of the element that begins with the heading and holds more than it, if there is one.
+    /// End of the element that begins with the heading and contains more than it, if there is one.
     own: Option<usize>,
     late: bool,
     said_left: usize,
@@ -101,7 +101,7 @@ fn run_below<'b>(blocks: &'b [Block], at: usize, place: &SectionPlace) -> &'b [B
     rest.get(..length.count()).unwrap_or_default()
 }
 
-/// Returns the end of a section; where the article goes on below, one without a box of its own is a few lines long.
+/// Returns the end of a section; if the article continues below, a section without a separate box has a few lines.
 fn section_end(run: &[Block], at: usize, section: Section, place: &SectionPlace) -> usize {
     let boxed = place.own.is_some_and(|end| end <= at + 1 + run.len());
     let said: usize = run.iter().filter(|block| is_sentence(block)).map(|block| block.chars).sum();

@@ -13,7 +13,7 @@ use curlew_text::date::find;
 const METAS: &str = "\
     author article:author dc.creator dcterms.creator parsely-author sailthru.author byl citation_author \
     citation_authors";
-/// Names of which a page with several authors has one for each.
+/// Names of meta tags that a page repeats for each of several authors.
 const REPEATED: &str = "article:author dc.creator dcterms.creator parsely-author citation_author citation_authors";
 
 /// Chooses the author of a page with this headline and site, whose text ends before the block `end`.
@@ -58,7 +58,7 @@ pub(crate) fn choose(
     let is_writer = |name: &&String| !site_names.contains(&Some(fold(name))) && !is_account(name);
     let chosen = all.iter().find(is_writer).or(all.first()).cloned();
     let chosen = chosen.or_else(|| below_text(outline, end).find_map(named))?;
-    // Data often names the first of several writers alone.
+    // Data often names only the first of several writers.
     let lines = outline.bylines.iter().filter(|byline| byline.is_name).map(|byline| byline.text.as_str());
     let with_others = |line: &&str| line.strip_prefix(&chosen).is_some_and(|rest| rest.starts_with(", "));
     let are_persons = |line: &&str| line.split(", ").all(is_person);
@@ -74,7 +74,7 @@ fn several(outline: &Outline<'_>, meta: &str) -> Option<String> {
             names.push(name);
         }
     }
-    // Papers name the family first.
+    // Scientific papers write the family name first.
     let between = if names.iter().any(|name| name.contains(',')) { "; " } else { ", " };
     (names.len() > 1).then(|| names.join(between))
 }
@@ -85,7 +85,7 @@ fn of_card<'a>(outline: &Outline<'a>) -> Option<&'a str> {
     pairs.iter().find(|(label, _)| is_label(label)).and_then(|(_, data)| outline.meta(&[data]))
 }
 
-/// Number of lines after the headline in which a byline may stand.
+/// Number of lines after the headline that may contain a byline.
 const AROUND: usize = 8;
 
 fn headline(outline: &Outline<'_>, title: Option<&str>) -> usize {
@@ -103,7 +103,7 @@ fn profiles<'a>(outline: &'a Outline<'_>, at: usize) -> impl Iterator<Item = &'a
     outline.profiles.iter().filter(move |(_, block)| near.contains(block)).map(|(name, _)| name.as_str())
 }
 
-/// Returns the names in lines shortly below the text such as "Posted by Ada at 10:12".
+/// Returns the names in lines just below the text, such as "Posted by Ada at 10:12".
 fn below_text<'a>(outline: &'a Outline<'_>, end: Option<usize>) -> impl Iterator<Item = &'a str> {
     const MAX_LINES: usize = 4;
     const MAX_WIDTH: usize = 120;
@@ -116,7 +116,7 @@ fn below_text<'a>(outline: &'a Outline<'_>, end: Option<usize>) -> impl Iterator
     })
 }
 
-/// Returns the first part of a line whose other parts have a day in them, as in "Ada Example | 1 May 2026".
+/// Returns the first part of a line if its other parts contain a day, as in "Ada Example | 1 May 2026".
 fn before_day(line: &str) -> Option<&str> {
     let (name, rest) = line.split_once(['|', '·', '•', '–', '—', '\n'])?;
     (has_day(rest) && !has_day(name)).then(|| name.trim())
@@ -132,13 +132,13 @@ fn after_day(line: &str) -> Option<&str> {
     after_by(name).or_else(|| after_of(name)).or(Some(name).filter(|_| parted)).map(before_time)
 }
 
-/// Returns the first of several names that stand in one line, each marked as one, with all that follow it there.
+/// Returns all marked names in the line of the first one, joined by commas; `None` if there is only one.
 fn together(outline: &Outline<'_>) -> Option<String> {
     let mut names = outline.bylines.iter().filter(|byline| byline.is_name);
     let first = names.next()?;
     let mut all = vec![first.text.as_str()];
     for byline in names.filter(|byline| byline.block == first.block) {
-        // An element and one within it say the same.
+        // Nested elements repeat the same name.
         if !all.iter().any(|name| name.contains(&byline.text) || byline.text.contains(name)) {
             all.push(&byline.text);
         }
@@ -146,7 +146,7 @@ fn together(outline: &Outline<'_>) -> Option<String> {
     (all.len() > 1).then(|| all.join(", "))
 }
 
-/// Returns the one name that is marked within a byline, if that begins with it; else the byline.
+/// Returns the only name that is marked within a byline, if the byline begins with it, or else the byline.
 fn within<'a>(outline: &'a Outline<'_>, byline: &'a Byline) -> &'a str {
     let line = after_by(&byline.text).unwrap_or(&byline.text);
     let is_inner =

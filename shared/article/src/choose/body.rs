@@ -17,7 +17,7 @@ use std::collections::HashSet;
 pub(crate) struct Body {
     pub(crate) text: String,
     pub(crate) from: &'static str,
-    /// First block of the text, and the block behind its part of the page; both 0 if the text is not from the body.
+    /// First block of the text, and the block after its part of the page; both 0 if the text is not from the body.
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) steps: u64,
@@ -54,7 +54,7 @@ pub(crate) fn weigh(outline: &Outline<'_>, title: Option<&str>) -> Ranking {
 const EXTRACTORS: [(&str, f64); 5] =
     [("microdata", 0.7), ("content", 0.7), ("article", 0.3), ("density", 0.2), ("main", 0.1)];
 
-/// Weighs one candidate. The factors were fitted to one half of a public set and confirmed on the other.
+/// Weighs one candidate. The factors were fitted to one half of a public data set and confirmed on the other.
 fn weight(candidate: &Candidate, all: &[Candidate], longest: &[&Candidate], outline: &Outline<'_>) -> Weight {
     /// Factor for the share of its text that the others keep too.
     const CONFIRMED: f64 = 1.0;
@@ -62,11 +62,11 @@ fn weight(candidate: &Candidate, all: &[Candidate], longest: &[&Candidate], outl
     const COMPLETE: f64 = 0.4;
     /// Factor for being long enough to be an article.
     const LENGTH: f64 = 1.0;
-    /// Width from which a text is surely an article.
+    /// Width at which a text is surely an article.
     const ENOUGH: f64 = 1_500.0;
     /// Factor for being as long as the densest part of the page.
     const COVERING: f64 = 0.2;
-    /// Bonus for being the only one of its sort: several form a list of posts, or are parts.
+    /// Bonus for being the only one of its kind: several form a list of posts, or are parts.
     const ONLY: f64 = 0.2;
 
     let chars = candidate.chars.max(1) as f64;
@@ -106,7 +106,7 @@ pub(crate) fn text(
     let mut chosen = best.map(|candidate| render(outline, candidate, &folded)).unwrap_or_default();
     let learned = learned::decide(&evidence, &table);
     if let Some(answer) = &learned {
-        // Dates and images are looked for where the rules found the text.
+        // Dates and images are searched where the rules found the text.
         let (start, end) = (chosen.start, chosen.end);
         chosen = Body { start, end, ..render(outline, &answer.candidate, &folded) };
     }
@@ -163,11 +163,11 @@ fn render(outline: &Outline<'_>, candidate: &Candidate, title: &str) -> Body {
         if may_be_title && text::ends_with_title(&text::fold(&block.text), title) {
             continue;
         }
-        // The same long paragraph twice is a copy for another width of screen, or a pulled quote.
+        // A repeated long paragraph is a copy for another screen width, or a pull quote.
         if block.chars >= REPEATED && !seen.insert(block.text.as_str()) {
             continue;
         }
-        // The same line twice in a row is a copy as well, except in a table.
+        // A line repeated immediately is a copy as well, except in a table.
         if std::mem::replace(&mut last, &block.text) == block.text && !matches!(block.tag, Tag::Cell | Tag::Pre) {
             continue;
         }

@@ -16,7 +16,7 @@ use curlew_text::{leftovers::is_leftover, references};
 const MAX_CHARS: usize = 600;
 const PERSON: usize = 2;
 
-/// True if a label only announces a writer's name. In some languages the word is one that names have in them, too.
+/// True if a label only announces a writer's name. In some languages names contain the word as well.
 pub(super) fn introduces(label: &str) -> bool {
     let label = fold(label);
     label == "de" || BYLINE_PHRASES.iter().chain(&*WRITER_LABELS).chain(&*BEFORE_NAMES).any(|known| *known == label)
@@ -30,18 +30,18 @@ pub(super) fn after_by(text: &str) -> Option<&str> {
     parted.chain(labelled).next().map(|rest| rest.trim_start_matches([' ', '\u{A0}', ':', '：']))
 }
 
-/// Returns what follows the short word before a writer's name that a byline begins with.
+/// Returns the rest of a byline that begins with a short word before a writer's name, such as "di".
 pub(super) fn after_of(text: &str) -> Option<&str> {
     BEFORE_NAMES.iter().find_map(|word| {
         let rest = after_word(text, word)?;
-        // Names such as "DiAngelo" begin with the shorter ones.
+        // Names such as "DiAngelo" begin with the shorter words.
         let is_apart = word.len() > 2 || text.starts_with(char::is_lowercase);
         let glued = || Some(rest).filter(|rest| is_apart && is_glued(text, rest));
         rest.strip_prefix([' ', '\u{A0}']).map(str::trim_start).or_else(glued)
     })
 }
 
-/// True if a name in capital and small letters follows a word without a blank: only style parts the two.
+/// True if a capitalized name follows a lower-case word without a space: only the style sheet separates the two.
 fn is_glued(text: &str, rest: &str) -> bool {
     let word = text.strip_suffix(rest).unwrap_or_default();
     word.ends_with(char::is_lowercase) && rest.starts_with(char::is_uppercase)
@@ -57,7 +57,7 @@ fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     begins.then_some(letters.as_str())
 }
 
-/// Hints where only the place of a day counts.
+/// Returns hints for finding the position of a day, when its date does not matter.
 pub(super) fn any_day() -> Hints {
     Hints::page(Order::DayFirst).of_language(Some("pl"))
 }
@@ -66,7 +66,7 @@ pub(super) fn has_day(text: &str) -> bool {
     !find(text, &any_day()).is_empty()
 }
 
-/// Returns what stands before the day or the time of a line, and before the word that leads to it.
+/// Returns the part of a line before its day or time, and before the word that introduces it.
 pub(super) fn before_time(line: &str) -> &str {
     const MAX_WORD_BYTES: usize = 4;
     let end = line.find(|c: char| c.is_ascii_digit()).unwrap_or(line.len());
@@ -91,7 +91,7 @@ pub(super) fn is_office(name: &str) -> bool {
     fold(name).split(' ').any(|word| OFFICES.contains(word))
 }
 
-/// True if a text reads like the name of a person: a few words, each but the particles with a capital letter.
+/// True if a text reads like the name of a person: a few words, all but particles with a capital letter.
 pub(super) fn is_person(text: &str) -> bool {
     const WORDS: std::ops::RangeInclusive<usize> = 2..=4;
     let text = after_by(text).unwrap_or(text);
@@ -106,7 +106,7 @@ fn is_part_of_name(word: &str) -> bool {
         && !fold(word).split(' ').any(|word| NO_NAMES.contains(word))
 }
 
-/// Returns the names of persons that a byline begins with, without roles, places, dates and helpers.
+/// Returns the names of persons at the beginning of a byline, without roles, places, dates and helpers.
 fn persons(byline: &str) -> Option<&str> {
     let byline = before_event(byline);
     let byline = find(byline, &any_day()).first().map_or(byline, |day| head_bytes(byline, day.start));
@@ -143,7 +143,7 @@ fn first_person(text: &str) -> Option<FirstPerson> {
                 return Some(FirstPerson { end, next: Some(start) });
             }
         }
-        // Behind a comma a label may stand.
+        // A label may follow a comma.
         is_joined |= !has_comma && rest.peek().is_some_and(|next| BETWEEN_NAMES.contains(next));
         let is_last = has_comma || rest.peek().is_none_or(|next| BETWEEN_NAMES.contains(next));
         let is_family_name = words > 0 && is_joined && is_last && is_family_name(name);
@@ -172,7 +172,7 @@ fn is_family_name(word: &str) -> bool {
 
 fn before_event(byline: &str) -> &str {
     let lower = byline.to_lowercase();
-    // Some letters have another length in lower case.
+    // Some letters have a different length in lower case.
     if lower.len() != byline.len() {
         return byline;
     }
@@ -185,7 +185,7 @@ fn before_event(byline: &str) -> &str {
     events.min().and_then(|at| byline.get(..at)).unwrap_or(byline).trim_end()
 }
 
-/// Returns the name behind words for its bearer's work: "our education correspondent Ada Example".
+/// Returns the name after words for the person's work: "our education correspondent Ada Example".
 fn after_role(byline: &str) -> Option<&str> {
     const MAX_WORDS: usize = 6;
     let mut is_work = byline.starts_with(char::is_lowercase);
@@ -199,7 +199,7 @@ fn after_role(byline: &str) -> Option<&str> {
 }
 
 fn is_role(word: &str) -> bool {
-    /// Maximum length of a role that is a word of its own only: "foto" begins names as well.
+    /// Maximum length of a role that must be a whole word: "foto" begins names as well.
     const WHOLE: usize = 5;
     let is = |word: &str, role: &str| word == role || (role.chars().count() > WHOLE && word.starts_with(role));
     fold(word).split(' ').any(|word| ROLES.iter().any(|role| is(word, role)))
@@ -213,7 +213,7 @@ pub(super) fn is_reporter(text: &str) -> bool {
 /// Returns the name in a text such as "By Ada Example | May 1, 2026", of at most `chars` characters; `None` if it
 /// cannot contain a name. `signed` is true if the page shows the text as a byline.
 pub(super) fn name(text: &str, signed: bool, chars: usize) -> Option<String> {
-    /// Maximum length of the words for the kind of work, in bytes.
+    /// Maximum length of the words for the kind of work before "by", in bytes.
     const MADE: usize = 16;
     /// Maximum number of words of one name; editorial offices have long ones.
     const WORDS: usize = 8;
@@ -227,7 +227,7 @@ pub(super) fn name(text: &str, signed: bool, chars: usize) -> Option<String> {
     let mut introduced = text.len() < whole.len();
     let names = |text| persons(text).or_else(|| persons(after_role(text)?));
     let small = |text: &str| text.trim_start().starts_with(char::is_lowercase);
-    // Organisations have words between their names, too, and seldom small ones after that.
+    // Names of organisations have such joining words, too, but seldom lower-case words after them.
     let has_helpers = |names: &str| {
         let rest = text.strip_prefix(names).and_then(|rest| rest.trim_start().split_once(' '));
         small(text) || rest.is_some_and(|(joint, helpers)| BETWEEN_NAMES.contains(joint) && small(helpers))
@@ -239,17 +239,17 @@ pub(super) fn name(text: &str, signed: bool, chars: usize) -> Option<String> {
         introduced = true;
         text = names(rest).unwrap_or(rest);
     }
-    // Numbers that nothing parts from a name are those of the next label, such as the time that reading takes.
+    // Numbers right after a name are part of the next label, such as the reading time.
     let glued =
         text.char_indices().zip(text.chars().skip(1)).find(|((_, c), next)| c.is_alphabetic() && next.is_ascii_digit());
     let text = match glued {
         Some(((at, c), _)) if text[at..].contains(' ') => &text[..at + c.len_utf8()],
         _ => text,
     };
-    // A day after a name ends it; one after anything else says what that is.
+    // A day ends a name; after anything else it shows that this is not a name.
     let before = Some(text).filter(|text| has_day(text)).map(before_time);
     let text = before.filter(|before| introduced || is_person(before)).unwrap_or(text);
-    // What stands before `@` in an address is no part of the name.
+    // The part of an address before `@` does not belong to the name.
     let text = text.find('@').map_or(text, |at| text[..at].rsplit_once(' ').map_or("", |(before, _)| before));
     let text = text
         .find('/')
@@ -260,7 +260,7 @@ pub(super) fn name(text: &str, signed: bool, chars: usize) -> Option<String> {
     let name = without_role(&name);
     let name = name.rsplit_once(", ").filter(|(_, site)| is_address(site)).map_or(name, |(name, _)| name);
     let name = name.trim_matches([' ', ',', '-', '–', '&']).trim_start_matches('.');
-    // The point after an initial is part of the name.
+    // The full stop after an initial is part of the name.
     let name = if ends_with_initial(name) { name } else { name.trim_end_matches('.') };
     let name = REPORTERS.iter().find_map(|word| name.strip_suffix(word)).unwrap_or(name).trim_end();
     let words = name.split_whitespace().count();
@@ -285,7 +285,7 @@ fn is_nobody(name: &str) -> bool {
     is_leftover(&name) || NOBODY.contains(account)
 }
 
-/// Returns names without what their bearers do, if a comma is before it: "Ada Example, Senior Editor".
+/// Returns names without the role after a comma: "Ada Example, Senior Editor".
 fn without_role(names: &str) -> &str {
     let mut ends = names.match_indices(", ").map(|(at, _)| at);
     let end = ends.find(|at| names.get(at + 2..).is_some_and(|rest| is_role(rest.split(", ").next().unwrap_or(rest))));
@@ -302,7 +302,7 @@ pub(super) fn without_paper<'n>(name: &'n str, paper: &str) -> Option<&'n str> {
     let (before, rest) = name.split_at_checked(at)?;
     let name = before.trim_end_matches([' ', ',', '-', '–', '|']);
     let between = before.get(name.len()..).unwrap_or_default();
-    // With nothing but a blank between them, one word more may be the person's own.
+    // If only a space separates them, a single word may be part of the person's name.
     let apart = !between.trim().is_empty() || (!between.is_empty() && paper.trim().contains(' '));
     (apart && fold(rest) == fold(paper) && name.contains(' ')).then_some(name)
 }

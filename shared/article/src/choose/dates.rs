@@ -78,7 +78,7 @@ fn first_reliable(claims: impl Iterator<Item = Claim>, wanted: Confidence) -> Op
     first
 }
 
-/// A page with the places at which a date of its article can stand, as numbers of blocks.
+/// A page, with the positions where a date of its article can be, as numbers of blocks.
 struct DatedPage<'a> {
     evidence: Evidence<'a>,
     headline: Option<usize>,
@@ -139,7 +139,7 @@ impl DatedPage<'_> {
         first_reliable(claims.into_iter().flatten(), Confidence::Medium)
     }
 
-    /// Replaces dates stamped by the build as both dates, where the page shows an earlier one beside the headline.
+    /// Returns an earlier date that the page shows near the headline, if the build stamped both dates, or else `found`.
     fn unless_stamped(&self, found: Claim, modified: Option<Claim>) -> Claim {
         let is_stamped = modified.is_some_and(|(at, _)| at <= found.0 || at.day() == found.0.day());
         let stated = |m: &Moment| !m.modified && !m.outside && self.near(m.block);
@@ -149,7 +149,7 @@ impl DatedPage<'_> {
         is_stamped.then(beside).flatten().filter(is_earlier).unwrap_or(found)
     }
 
-    /// Returns the day of the last change if the byline shows it, and neither the page's top nor its URL an older one.
+    /// Returns the last change if the byline shows its day, and neither the page's top nor its URL that of `found`.
     fn redated(&self, found: Claim, modified: Option<Claim>) -> Option<Claim> {
         let Evidence { outline, linked, .. } = self.evidence;
         let first_day = local_day(found.0, found.1.zone);
@@ -168,7 +168,7 @@ impl DatedPage<'_> {
         is_redated.then_some((at, DateSource { from: "redated", confidence: Confidence::Medium, ..source }))
     }
 
-    /// Returns the first of the moments that fit; in running text it is a guess, unless the markup says more.
+    /// Returns the first moment that fits; in running text it is a guess, unless the confidence is high.
     fn moment(&self, hints: &Hints, confidence: Confidence, fits: impl Fn(&Moment) -> bool) -> Option<Claim> {
         let outline = self.evidence.outline;
         let claims = outline.moments.iter().filter(|m| fits(m)).filter_map(|m| {
@@ -193,9 +193,9 @@ impl DatedPage<'_> {
         })
     }
 
-    /// Returns the first date near the headline that is no change; one further on, or among other words, is a guess.
+    /// Returns the first date of publication near the headline; among other words it is a guess.
     fn dateline(&self) -> Option<Claim> {
-        /// Maximum number of lines after the one about the change.
+        /// Maximum number of lines from one about the last change to the date.
         const BESIDE: usize = 2;
         let mut changed = None;
         for (at, stated) in self.days_of_lines(&self.hints) {
@@ -212,9 +212,9 @@ impl DatedPage<'_> {
         None
     }
 
-    /// True if a block is part of a byline: nothing but short lines lies between it and one that names a writer.
+    /// True if a block is part of a byline: only short lines are between it and a line that names a writer.
     fn is_beside_byline(&self, block: usize) -> bool {
-        /// Maximum number of lines between, and the maximum width of one.
+        /// Maximum number of lines between them, and the maximum width of one.
         const BETWEEN: usize = 2;
         const SHORT: usize = 60;
         let outline = self.evidence.outline;
@@ -235,7 +235,7 @@ impl DatedPage<'_> {
 }
 
 impl DateSource {
-    /// Returns the date as RFC 3339: in UTC, or in the zone of the page where that has another day.
+    /// Returns the date as RFC 3339: in UTC, or in the zone of the page if its day differs there.
     pub fn shown(&self, at: Timestamp) -> String {
         match self.zone {
             Some(minutes) if local_day(at, self.zone) != at.day() => at.in_zone(minutes),
@@ -249,7 +249,7 @@ fn local_day(at: Timestamp, zone: Option<i16>) -> String {
     Timestamp::from_millis(at.as_millis() + i64::from(zone.unwrap_or(0)) * 60_000).day()
 }
 
-/// True if words of a sentence, or a label such as "Deadline:", lead to the first day of a block.
+/// True if a block is long, or words of a sentence or a label such as "Deadline:" precede its first day.
 fn is_running(block: &Block, hints: &Hints) -> bool {
     let line = parted(head_bytes(&block.text, 4 * LINE));
     let leads =
@@ -257,10 +257,10 @@ fn is_running(block: &Block, hints: &Hints) -> bool {
     block.chars > LINE || leads() == Some(false)
 }
 
-/// Returns the first date of publication in the data of a script, by the most telling name.
+/// Returns the first date of publication in the data of a script, under the most telling name.
 fn in_script(html: &str, hints: &Hints) -> Option<Claim> {
     const MAX_TRIES: usize = 4;
-    /// Bytes from the name to the date: a quote, a colon and a quote, perhaps escaped.
+    /// Number of bytes after the name in which the date begins: a quote, a colon and a quote, perhaps escaped.
     const NEAR: usize = 48;
     let mut names = DATES.split(' ').flat_map(|name| html.match_indices(name).take(MAX_TRIES));
     names.find_map(|(at, name)| {
@@ -317,7 +317,7 @@ fn day_of_address(page: &Url) -> Option<Timestamp> {
     })
 }
 
-/// Returns a line with spaces where style alone parts a byline, as in "Ada ExampleMay 1, 2026".
+/// Returns a line with spaces where only the style sheet separates its parts, as in "Ada ExampleMay 1, 2026".
 fn parted(line: &str) -> Cow<'_, str> {
     let glued = |(one, two): (char, char)| {
         (one.is_lowercase() && (two.is_uppercase() || two.is_ascii_digit()))
@@ -338,7 +338,7 @@ fn parted(line: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// True if a line is about its first day: words of bylines are before it, and few words after it.
+/// True if a line is about its first day: only words of bylines precede it, and few words follow it.
 fn is_dateline(line: &str, hints: &Hints) -> bool {
     const MAX_WORDS_AFTER: usize = 8;
     let is_about = |before: &str| before.rsplit(BARS).next().is_some_and(|part| part.split(MARKS).all(leads_to_day));
@@ -351,7 +351,7 @@ fn around_day(line: &str, hints: &Hints) -> Option<(String, String)> {
     Some((line.get(..day.start)?.to_owned(), line.get(day.end..)?.to_owned()))
 }
 
-/// True if words lead to a day as those of bylines do: for publication, a weekday, a writer's name, or none.
+/// True if the words before a day are those of a byline: for publication, a weekday, a writer's name, or none.
 fn leads_to_day(before: &str) -> bool {
     const MAX_WORDS: usize = 4;
     let before = before.trim();
@@ -363,7 +363,7 @@ fn leads_to_day(before: &str) -> bool {
 }
 
 const BARS: [char; 4] = ['|', '·', '•', '\n'];
-/// Marks that part them as they part those of a sentence.
+/// Marks that separate parts of a byline, but also those of a sentence.
 const MARKS: [char; 3] = [',', '–', '—'];
 
 /// Maximum width of a line with a date; longer lines are running text, whose dates belong to the story.

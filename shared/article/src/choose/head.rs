@@ -1,5 +1,5 @@
-//! Reads the canonical URL and the page's directives from the tree. No directive must be missed, and the tree does not
-//! show the content of `<noscript>` and `<template>`: if the page has more such tags, all are read as in `scan_head`.
+//! Reads the canonical URL and the page's directives from the tree. No directive may be missed, but the tree does not
+//! show the content of `<noscript>` and `<template>`: if the page has more such tags, `scan_head` reads all of them.
 
 use crate::choose::Evidence;
 use crate::read::gate::Unreadable;
@@ -11,7 +11,7 @@ use curlew_text::hygiene::line;
 use memchr::memchr_iter;
 use url::Url;
 
-/// Takes canonical URL and directives from the outline if that is complete, or else from the tags, within their limits.
+/// Reads canonical URL and directives from the outline if that is complete, or else from the tags, within their limits.
 pub(crate) fn read(html: &str, outline: &Outline<'_>) -> Result<HeadScan, Unreadable> {
     let limits = &outline.limits;
     if hides_tags(html, outline) {
@@ -27,7 +27,7 @@ pub(crate) fn read(html: &str, outline: &Outline<'_>) -> Result<HeadScan, Unread
 fn hides_tags(html: &str, outline: &Outline<'_>) -> bool {
     const MAX_LINK_BYTES: usize = 4_096;
     const MAX_ATTRIBUTES: usize = 32;
-    /// Bytes of links that are read for each byte of the page: links within links are not read again and again.
+    /// Number of bytes of links that are read for each byte of the page, so that nested links are not read repeatedly.
     const MAX_TIMES: usize = 4;
     let (mut metas, mut left) = (0, MAX_TIMES * html.len());
     memchr_iter(b'<', html.as_bytes()).any(|at| {
@@ -52,7 +52,7 @@ fn hides_tags(html: &str, outline: &Outline<'_>) -> bool {
 }
 
 /// Returns the canonical URL and its source: `link` if all canonical links agree; else `og:url` on the same host; else
-/// what JSON-LD (`mainEntityOfPage`), `twitter:url` or microdata say, if that is the page's own path.
+/// the URL in JSON-LD (`mainEntityOfPage`), `twitter:url` or microdata, if it has the page's path.
 pub(crate) fn canonical(head: &HeadScan, evidence: Evidence<'_>) -> Option<(Url, &'static str)> {
     let Evidence { outline, linked, .. } = evidence;
     let (page, max_bytes) = (&outline.page, outline.limits.url_bytes);

@@ -1,4 +1,4 @@
-//! Chooses the main image: one that the page gives to other sites, else the first of the text that is no ornament.
+//! Chooses the main image: one that the page offers to other sites, or the first of the text that is not an ornament.
 
 use crate::candidates::parts;
 use crate::choose::Evidence;
@@ -15,7 +15,7 @@ pub(crate) fn choose(evidence: Evidence<'_>, chosen: &Body) -> Vec<(Url, &'stati
     const MAX_TOLD: usize = 16;
     let Evidence { outline, linked, micro } = evidence;
     let max_bytes = outline.limits.url_bytes;
-    // The page names its site's sign: the icon of its window, the logo of its publisher.
+    // Emblems that the page names: its icons, and the logos of its publisher.
     let signs = outline.icons.iter().copied().chain(linked.logos.iter().map(String::as_str));
     let signs: Vec<Url> = signs.filter_map(|sign| resolve(&outline.base, sign, max_bytes)).collect();
     let is_emblem = |url: &Url| is_emblem(url) || signs.iter().any(|sign| same_file(sign, url));
@@ -44,7 +44,7 @@ fn of_body(
     usable: impl Fn(&str) -> Option<Url>,
     is_emblem: impl Fn(&Url) -> bool,
 ) -> Option<Url> {
-    /// Number of blocks above the text in which a lead image may stand.
+    /// Number of blocks above the text that may contain a lead image.
     const ABOVE: usize = 6;
     let is_above_end = |block: usize| chosen.end == 0 || block <= chosen.end;
     let near = |picture: &&Picture<'_>| picture.block + ABOVE >= chosen.start && is_above_end(picture.block);
@@ -58,14 +58,14 @@ fn of_body(
     near(false).or_else(|| near(true)).or_else(of_page)
 }
 
-/// True if two addresses are of one file, whatever size of it they ask for; where the path names none, the query does.
+/// True if two URLs name the same file, in any size; the query counts only if the path does not name an image file.
 fn same_file(one: &Url, two: &Url) -> bool {
     let path = one.path().to_ascii_lowercase();
     let is_file = [".png", ".jpg", ".jpeg", ".webp", ".gif", ".ico", ".avif"].iter().any(|end| path.ends_with(end));
     one.host_str() == two.host_str() && one.path() == two.path() && (is_file || one.query() == two.query())
 }
 
-/// True if an address is that of the site's own emblem: a logo or default by its file name, or a file of the theme.
+/// True if a URL is that of the site's emblem: a logo or default image by its file name, or a file of the theme.
 fn is_emblem(url: &Url) -> bool {
     let path = url.path().to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();

@@ -7,7 +7,7 @@ use whatlang::{Lang, detect};
 
 /// Length of the text prefix from which the language is guessed, in characters.
 const SAMPLE: usize = 1_000;
-/// Minimum width of a text for its guess to contradict the markup.
+/// Minimum width of the sample for a guess to count.
 const ENOUGH: usize = 200;
 
 pub(crate) fn choose(Evidence { outline, linked, micro }: Evidence<'_>, text: &str) -> Option<String> {

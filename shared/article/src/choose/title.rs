@@ -10,7 +10,7 @@ pub(crate) fn choose(evidence: Evidence<'_>) -> Option<String> {
     let Evidence { outline, linked, micro } = evidence;
     let tidy = |text: &str| {
         let text = references::decode(text);
-        // A tag without an end is the title's subject.
+        // A lone start tag is part of the title, as in "The <main> element".
         let is_marked = text.contains("</") || text.contains("<br");
         let text = if is_marked { without_tags(&text).into() } else { text };
         let text = line(&text, outline.limits.title_chars);
@@ -47,7 +47,7 @@ fn heading(outline: &Outline<'_>, stated: &[String], level: u8, parts: fn(&str) 
     best.map(|(text, _)| without_label(text, stated).to_owned())
 }
 
-/// Returns a heading without the label before a colon in it, if two sources agree on what is behind.
+/// Returns a heading without the label before its colon, if two sources agree on the rest.
 fn without_label<'h>(heading: &'h str, told: &[String]) -> &'h str {
     let Some((_, behind)) = heading.split_once(':') else { return heading };
     let agree = || told.iter().filter(|title| fold(title) == fold(behind)).count() > 1;
@@ -106,7 +106,7 @@ const PARTING: [&str; 25] = [
     " | ", " – ", " — ", " - ", " :: ", " · ", " • ", " » ", " « ", " // ", " / ", "｜", " ｜ ", " ‹ ", " › ", " < ",
     " > ", " ~ ", " ⋆ ", " ★ ", " ― ", " ‒ ", " -- ", " │ ", " ¦ ",
 ];
-/// Marks that also stand within headlines; what they part is the site's name only if it is known.
+/// Marks that also occur within headlines; they separate the site's name only if that is known.
 const WITHIN: [&str; 3] = [" : ", ": ", "| "];
 /// Separators in Chinese and Japanese, which put no spaces around them.
 const TIGHT: [&str; 6] = ["|", "_", "－", "-", "―", "—"];
@@ -144,7 +144,7 @@ struct Site {
 
 impl Site {
     fn new(Evidence { outline, linked, micro }: Evidence<'_>) -> Site {
-        /// Labels of hosts that name no site: what is above one, and departments below one.
+        /// Labels of host names that do not name a site: top-level domains and departments.
         const GENERAL: [&str; 20] = [
             "www", "com", "co", "org", "net", "gov", "edu", "ac", "blog", "blogs", "news", "mobile", "amp", "en",
             "shop", "store", "docs", "help", "support", "learn",
@@ -171,11 +171,11 @@ impl Site {
 
     /// True if a part of a title is the site's name, according to the page or to its host.
     fn is_named(&self, part: &str) -> bool {
-        /// Maximum number of words of a part that only contains the name.
+        /// Maximum number of words of a part that contains the name among others.
         const WORDS: usize = 6;
         /// Minimum length of a label that is recognized within other words.
         const LONG: usize = 4;
-        /// Maximum number of words of a part in which a shorter one is a word by itself, as in "BBC News".
+        /// Maximum number of words of a part in which a short label is a separate word, as in "BBC News".
         const FEW: usize = 3;
         let part = fold(part);
         let tight = part.replace(' ', "");

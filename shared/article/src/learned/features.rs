@@ -1,4 +1,4 @@
-//! Features of the blocks of a page, without words of any language.
+//! Features of the blocks of a page, independent of language.
 
 use crate::candidates::candidate::{Candidate, Ranking};
 use crate::candidates::lines;
@@ -10,7 +10,7 @@ use curlew_text::hygiene;
 use foldhash::HashMap;
 
 pub(crate) const FEATURES: usize = GROUPS[GROUPS.len() - 1].1;
-/// Groups of features by the words that explain them, each with the number of the feature behind its last.
+/// Groups of features: the words that explain each group, and the index after its last feature.
 pub(crate) const GROUPS: [(&str, usize); 13] = [
     ("its text", 11),
     ("links", 14),
@@ -27,7 +27,7 @@ pub(crate) const GROUPS: [(&str, usize); 13] = [
     ("the page", 414),
 ];
 
-/// Features of one block: counts are themselves, shares are in thousandths, and what exceeds the range is cut.
+/// Features of one block: counts, and shares in thousandths, clamped to the range.
 pub(crate) type Row = [i16; FEATURES];
 
 pub(crate) struct PageFacts<'e> {
@@ -161,14 +161,14 @@ struct Page<'p> {
     styles: HashMap<u64, Sum>,
     times: HashMap<&'p str, usize>,
     kinds: Vec<u8>,
-    /// For each of [`RULES`] the blocks that one of its candidates has (1) or keeps (2).
+    /// For each of [`RULES`], whether one of its candidates contains (1) or keeps (2) each block.
     votes: [Vec<u8>; RULES.len()],
     headline: Option<usize>,
     ends: [Option<usize>; 2],
     data: Vec<i64>,
 }
 
-/// Maximum number of blocks of a page that are described; the rules read what is longer.
+/// Maximum number of blocks of a page that the model reads; longer pages are left to the rules.
 const BLOCKS: usize = 6_000;
 
 pub(crate) fn table(evidence: &PageFacts<'_>) -> Vec<Row> {
@@ -238,7 +238,7 @@ impl<'p> Page<'p> {
         at(end.max(start)).minus(at(start))
     }
 
-    /// Returns the runs of blocks of the containers around a block; the block alone where there is none.
+    /// Returns the runs of blocks of the containers around a block, or of the block alone if there is none.
     fn containers(&self, at: usize, place: &Surroundings) -> [(usize, usize); CONTAINERS] {
         place.containers.map(|serial| self.spans.get(&serial).map_or((at, at + 1), |span| (span.start, span.end)))
     }

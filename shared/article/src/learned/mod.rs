@@ -1,6 +1,6 @@
-//! Decides by a learned model which blocks of a page are its text: trees over features, some of which are answers of
-//! the rules. `cargo xtask learn` makes the model (`model.bin`, with its card `model.md`). All numbers are integers, so
-//! the answers are the same bits on every machine.
+//! Decides with a learned model which blocks of a page are its text: decision trees over features, some of which are
+//! answers of the rules. `cargo xtask learn` makes the model (`model.bin`, with its card `model.md`). All numbers are
+//! integers, so the answers are identical on all machines.
 
 pub(crate) mod features;
 mod trees;
@@ -12,22 +12,22 @@ use foldhash::HashSet;
 use std::sync::LazyLock;
 use trees::Trees;
 
-/// The trees; `None` if the file is none, which a test rules out.
+/// The trees; `None` if the file is not a model, which a test rules out.
 static MODEL: LazyLock<Option<Trees>> = LazyLock::new(|| trees::read(include_bytes!("model.bin")));
 
 /// Number of blocks below which the rules decide: the model has seen no such pages.
 const FEWEST: usize = 30;
-/// Width from which a repeated paragraph is no coincidence.
+/// Width at which a repeated paragraph is no coincidence.
 pub(crate) const REPEATED: usize = 50;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
-    /// For each block the logarithm of the odds that it is text, in parts of 1,024.
+    /// For each block, the logarithm of the odds that it is text, in units of 1/1,024.
     pub(crate) scores: Vec<i32>,
     pub(crate) candidate: Candidate,
 }
 
-/// Returns the blocks of a page that are text; `None` where by the model's odds the rules' answer is about as good.
+/// Returns the blocks of a page that are text; `None` if the model rates the rules' answer about as good.
 pub(crate) fn decide(evidence: &PageFacts<'_>, table: &[Row]) -> Option<Answer> {
     let trees = MODEL.as_ref().filter(|_| table.len() >= FEWEST)?;
     let scores: Vec<i32> = table.iter().map(|row| trees.score(row)).collect();
@@ -44,14 +44,14 @@ pub(crate) fn decide(evidence: &PageFacts<'_>, table: &[Row]) -> Option<Answer> 
 
 /// Expected F1 of choices of blocks: twice the right words, as a share of those chosen and those of the text.
 struct Worth {
-    /// For each block its words, none if it is hidden or a copy, and the chance that it is text, in parts of 65,536.
+    /// For each block, its words (0 if it is hidden or a copy), and the probability that it is text, in 1/65,536.
     blocks: Vec<(u64, u64)>,
     order: Vec<usize>,
-    /// Words that are text, in parts of 65,536.
+    /// Expected number of words that are text, in units of 1/65,536.
     all: u64,
 }
 
-/// Parts of one in which chances are counted.
+/// Denominator of probabilities.
 const ONE: u64 = 1 << 16;
 
 impl Worth {
@@ -100,13 +100,13 @@ impl Worth {
     }
 }
 
-/// Returns twice the right words, as a share of those taken and those of the text, in parts of 65,536.
+/// Returns twice the right words, as a share of those taken and those of the text, in units of 1/65,536.
 fn f1(right: u64, taken: u64, all: u64) -> u64 {
     (2 * right).saturating_mul(ONE) / (taken + all).max(1)
 }
 
-/// Returns the chance that a block with a score is text, in parts of 65,536: a logistic curve, by a table with straight
-/// lines between its numbers, since machines differ in the last bits of exponentials.
+/// Returns the probability that a block with a score is text, in units of 1/65,536: a logistic curve, interpolated from
+/// a table, since machines differ in the last bits of exponentials.
 fn chance(score: i32) -> u64 {
     /// `65536 / (1 + exp(-x / 2))` for x from 0.
     const CURVE: [u64; 18] = [
@@ -121,7 +121,7 @@ fn chance(score: i32) -> u64 {
     if score < 0 { ONE - above } else { above }
 }
 
-/// Returns for each block true if it is hidden, or a copy: the line before again, or an earlier paragraph.
+/// Returns, for each block, whether it is hidden, or a copy of the line before or of an earlier paragraph.
 fn left_out(blocks: &[Block], hidden: &[bool]) -> Vec<bool> {
     let mut seen = HashSet::default();
     let mut last = "";

@@ -1,11 +1,11 @@
-//! Reads the model's file and asks its trees. The file begins with the advantage of the rules and the number of its
-//! trees, each tree with the number of its leaves; all numbers are little-endian and whole.
+//! Reads the model's file and evaluates its trees. The file begins with the advantage of the rules and the number of
+//! trees, each tree with the number of its leaves; all numbers are little-endian integers.
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
     feature: u16,
     threshold: i16,
-    /// Next node if the feature is at most the threshold, and if it is more; below zero leaves, from -1 on.
+    /// Next node if the feature is at most the threshold, and if it is more. Negative numbers are leaves, from -1 on.
     at_most: i8,
     more: i8,
 }
@@ -18,14 +18,14 @@ struct Tree {
 
 #[derive(Debug, Default)]
 pub(crate) struct Trees {
-    /// Advantage of the rules over the model, in parts of 65,536 of expected F1.
+    /// Advantage of the rules over the model, in units of 1/65,536 of expected F1.
     pub(crate) rules_ahead: u16,
     trees: Vec<Tree>,
 }
 
 struct Stop {
     trees: usize,
-    /// Sums up to the first, and from the second on, are sure.
+    /// Sums of at most `low`, or at least `high`, are certain.
     low: i32,
     high: i32,
     times: i32,
@@ -56,7 +56,7 @@ impl TreeReader<'_> {
         let [leaves] = self.bytes()?;
         let nodes = (1..leaves).map(|_| self.node()).collect::<Option<Vec<Node>>>()?;
         let leaves = (0..leaves).map(|_| self.bytes().map(i16::from_le_bytes)).collect::<Option<Vec<i16>>>()?;
-        // A path that leads on only ever ends.
+        // If each node leads to later ones, every path ends.
         let leads_on = |(at, node): (usize, &Node)| {
             [node.at_most, node.more].into_iter().all(|next| usize::try_from(next).map_or(true, |next| next > at))
         };
@@ -64,7 +64,7 @@ impl TreeReader<'_> {
     }
 }
 
-/// Reads the trees of a model; `None` if the file has another length, or a path that leads back.
+/// Reads the trees of a model; `None` if the file has the wrong length, or a path that leads back.
 pub(crate) fn read(file: &[u8]) -> Option<Trees> {
     let mut reader = TreeReader(file);
     let rules_ahead = u16::from_le_bytes(reader.bytes()?);
@@ -74,10 +74,10 @@ pub(crate) fn read(file: &[u8]) -> Option<Trees> {
 }
 
 impl Tree {
-    /// Returns the value of the leaf that a row comes to, telling each feature on the way.
+    /// Returns the value of the leaf that a row reaches; passes each feature on the way to `passed`.
     fn value(&self, row: &[i16], mut passed: impl FnMut(u16)) -> i32 {
         let mut at = 0_i8;
-        // No node has a number below zero, which is a leaf's.
+        // A negative number is that of a leaf and ends the loop.
         while let Some(node) = self.nodes.get(at as usize) {
             passed(node.feature);
             let value = row.get(usize::from(node.feature)).copied().unwrap_or_default();
@@ -89,7 +89,7 @@ impl Tree {
 }
 
 impl Trees {
-    /// Returns the logarithm of the odds that a row is text, in parts of 1,024; the first trees decide if sure.
+    /// Returns the logarithm of the odds that a row is text, in 1/1,024; stops early if the first trees are certain.
     pub(crate) fn score(&self, row: &[i16]) -> i32 {
         let (mut sum, mut asked) = (0, 0);
         let mut ask = |until: usize| {
@@ -107,7 +107,7 @@ impl Trees {
         ask(usize::MAX)
     }
 
-    /// Returns how much each group adds to the score: features share the tree's answer, less the mean of its leaves.
+    /// Returns what each group adds to the score: the features on a path share the tree's value, less its mean.
     pub(crate) fn contributions(&self, row: &[i16], groups: usize, group: impl Fn(u16) -> usize) -> Vec<i32> {
         let mut sums = vec![0; groups];
         for tree in &self.trees {

@@ -63,7 +63,7 @@ fn parse(script: &str) -> Vec<Value> {
         .iter()
         .fold(script, |s, mark| s.strip_prefix(mark).unwrap_or(s));
     let tame = script.replace(char::is_control, " ");
-    // Behind the last good value a comment may end.
+    // A comment may end after the last valid value.
     serde_json::Deserializer::from_str(&tame).into_iter().map_while(Result::ok).collect()
 }
 
@@ -132,7 +132,7 @@ impl<'v> Reader<'v> {
         self.dates_and_image(value, found);
     }
 
-    /// Returns the lines of a recipe or of instructions: what it is, what is needed, and each step.
+    /// Returns the lines of a recipe or of instructions: the description, what is needed, and each step.
     fn steps_of(&mut self, value: &'v Value) -> Option<String> {
         const MAX_LINES: usize = 400;
         let mut lines = Vec::new();
@@ -140,7 +140,7 @@ impl<'v> Reader<'v> {
         let mut waiting: Vec<&'v Value> = parts.iter().rev().filter_map(|key| value.get(*key)).collect();
         while let Some(value) = waiting.pop().filter(|_| lines.len() < MAX_LINES && self.charge(0)) {
             match self.referred(value) {
-                // One that is referred to from within itself comes again and again.
+                // An array may contain a reference to itself, so its values count against the budget.
                 Value::Array(values) => {
                     let some = values.get(..values.len().min(self.left)).unwrap_or_default();
                     self.left -= some.len();
@@ -155,7 +155,7 @@ impl<'v> Reader<'v> {
                 other => lines.extend(self.string(Some(other))),
             }
         }
-        // A description alone is what the page says of itself.
+        // A description without steps is not a text.
         (lines.len() > 2).then(|| lines.join("\n"))
     }
 
@@ -244,7 +244,7 @@ impl<'v> Reader<'v> {
         (!names.is_empty()).then(|| names.join(", "))
     }
 
-    /// Returns the address of an image. An object without a URL stands at its `@id`, unless that has a fragment.
+    /// Returns the URL of an image; for an object without a URL, its `@id`, unless that has a fragment.
     fn image(&mut self, value: Option<&'v Value>) -> Option<String> {
         let value = value.filter(|_| self.charge(0))?;
         match self.referred(value) {
@@ -273,7 +273,7 @@ fn several(value: Option<&Value>) -> &[Value] {
 }
 
 fn kinds(value: &Value) -> Vec<&str> {
-    /// Maximum number of types that are looked at, and of bytes of one.
+    /// Maximum number of types that are read, and maximum length of one in bytes.
     const MAX_KINDS: usize = 8;
     const MAX_KIND_BYTES: usize = 256;
     let kinds = several(value.get("@type"))

@@ -18,14 +18,14 @@ const ELEMENTS: usize = 100_000;
 /// Steps for reading the texts of all properties; elements nest, so one text may contain another.
 const LOOKS: usize = 500_000;
 
-/// Reads what the article among the items says; if a page marks properties without an item, the first of each.
+/// Reads the statements of the article's item; for missing ones, the first such property that is outside of items.
 pub(crate) fn read(tree: &Html, outline: &Outline<'_>) -> Statements {
     let items = if outline.items.is_empty() { Items::default() } else { Items::read(tree, &outline.items) };
     let article = items.article();
     let mut out = article.map(|article| items.says(article)).unwrap_or_default();
     out.steps = items.steps;
     let loose = |wanted: &str| {
-        // Beside an article's item, only properties outside any item count.
+        // If there is an article's item, only properties outside of all items are added to it.
         let own = outline.props.iter().filter(|prop| article.is_none() || !prop.in_item);
         own.filter(|prop| prop.names.split_ascii_whitespace().any(|name| name == wanted))
             .map(|prop| prop.value.trim())
@@ -90,7 +90,7 @@ impl<'a> Items<'a> {
         Items { list, steps }
     }
 
-    /// Returns the index of the page's article: a main entity, else the one with most statements, else the only one.
+    /// Returns the index of the page's article: the main entity, else the one with most statements, else the only one.
     fn article(&self) -> Option<usize> {
         let is_kind = |item: &&Item<'_>| item.kinds.iter().any(|kind| is_article(kind));
         let main = self.list.iter().flat_map(|item| item.properties.iter()).find_map(|(name, value)| match value {
@@ -102,10 +102,10 @@ impl<'a> Items<'a> {
             telling.iter().filter(|wanted| item.properties.iter().any(|(name, _)| name == *wanted)).count()
         };
         let outer = self.list.iter().enumerate().filter(|(_, item)| is_kind(item) && !item.inner);
-        // The only post of a blog is a value of the blog.
+        // The only post of a blog is a value of the blog's item.
         let mut posts = self.list.iter().enumerate().filter(|(_, item)| is_kind(item) && item.kinds != ["Review"]);
         let only = posts.next().filter(|_| posts.next().is_none()).map(|(at, _)| at);
-        // The first of the items with the most statements: lists of posts have many with equal counts.
+        // The first of the items with the most statements wins: lists of posts have many with equal counts.
         main.or_else(|| outer.rev().max_by_key(|(_, item)| tells(item)).map(|(at, _)| at)).or(only)
     }
 
@@ -156,7 +156,7 @@ impl<'a> Items<'a> {
     }
 }
 
-/// Reads one item (HTML, "the properties of an item"), without recursion and without what its `itemref` names.
+/// Reads one item (HTML, "the properties of an item"), without recursion; ignores its `itemref`.
 fn item<'a>(root: NodeRef<'a, Node>, numbers: &HashMap<NodeId, usize>, budget: &mut Budget) -> Item<'a> {
     let Some(element) = root.value().as_element() else { return Item::default() };
     let kinds = attr(element, "itemtype").unwrap_or_default().split_ascii_whitespace();

@@ -23,7 +23,7 @@ pub(crate) struct Statements {
     /// The first organisation named.
     pub(crate) organization: Option<String>,
     pub(crate) is_paywalled: bool,
-    /// True if an article is a live blog, whose entries have days of their own.
+    /// True if an article is a live blog, whose entries have separate dates.
     pub(crate) is_live: bool,
     pub(crate) steps: u64,
 }

@@ -22,7 +22,7 @@ static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::LeftmostLongest)
-        // It takes more memory than the others, once, and a third of their steps.
+        // A DFA takes more memory than the other kinds, but a third of their steps.
         .kind(Some(AhoCorasickKind::DFA))
         .build(PARTS.iter().map(|(part, _)| part))
         .ok()
@@ -33,7 +33,7 @@ pub(crate) struct NameMeaning {
     kind: Option<(Kind, Option<PartName>)>,
     hides: bool,
     pub(crate) content: bool,
-    /// True if it marks a writer's name, or the line around it; `name`, if it marks the name alone.
+    /// True if it marks a writer's name, or the line around it; `name` is true if it marks the name alone.
     pub(crate) byline: bool,
     pub(crate) name: bool,
     pub(crate) date: bool,
@@ -49,7 +49,7 @@ impl NameMeaning {
         let lower = names.to_ascii_lowercase();
         NameMeaning {
             kind: if short { of_names(names).map(|(kind, name)| (kind, number(name))) } else { None },
-            // A name such as `md:block` shows an element again on wider screens that `hidden` hides.
+            // A name such as `md:block` shows an element that `hidden` hides again on wider screens.
             hides: names.split_ascii_whitespace().any(|name| HIDING.contains(name)) && !names.contains(':'),
             content: lower.split_ascii_whitespace().any(|name| TEXTS.contains(name)),
             byline: of_writers(&lower).next().is_some() || is_formatted_name(names),
@@ -75,7 +75,7 @@ pub(crate) struct ElementNames {
 
 impl<'a> Names<'a> {
     pub(crate) fn meaning(&mut self, names: &'a str) -> NameMeaning {
-        /// A page with more names makes them up.
+        /// A page with more names generates them.
         const MAX_CACHED: usize = 4_096;
         if names.is_empty() {
             return NameMeaning::default();
@@ -111,9 +111,9 @@ pub(crate) fn kind(tag: &str, attributes: &Attributes<'_>, names: &ElementNames)
         "aside" => Some(Kind::Related),
         "form" => Some(Kind::Widget),
         "figcaption" => Some(Kind::Caption),
-        // The section below a heading is judged by itself; the heading's name says how it looks.
+        // A heading's name says how it looks; the section below it is judged separately.
         "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => return None,
-        // These elements hold the page; their classes describe the page.
+        // These elements contain the page; their classes describe the page.
         "html" | "body" | "main" | "article" => return None,
         _ => None,
     };
@@ -148,7 +148,7 @@ fn of_names(names: &str) -> Option<(Kind, &str)> {
     part.or_else(|| whole().min_by_key(|(kind, _)| *kind))
 }
 
-/// True if a word that ends here is `subscribe` in a name about subscribers, who are shown such an element.
+/// True if the word that ends at `end` is part of `subscriber`: such an element is shown to subscribers.
 fn is_of_subscribers(names: &str, end: usize) -> bool {
     names.get(..end).is_some_and(|before| before.ends_with("subscribe"))
         && names.get(end..).is_some_and(|rest| rest.starts_with("r-"))
@@ -178,7 +178,7 @@ fn of_name(name: &str) -> Option<Kind> {
     whole.or_else(|| NAME_ENDS.get(parts.clone().next()?)).or_else(|| NAME_ENDS.get(parts.next_back()?)).copied()
 }
 
-/// Returns the names in a class, in lower case, that mean a writer, and not a box, an image or a biography of one.
+/// Returns the names of a lower-case class that mean a writer, but not a box, an image or a biography of one.
 fn of_writers(lower: &str) -> impl Iterator<Item = &str> {
     const MAX_BYTES: usize = 40;
     lower.split_ascii_whitespace().filter(|name| {

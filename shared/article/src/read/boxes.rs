@@ -1,4 +1,4 @@
-//! Judges elements, in every language, by an address field, something embedded or an anchor of comments in them.
+//! Classifies elements, in any language, by the e-mail fields, embedded media and comment anchors in them.
 
 use crate::read::dom::attr;
 use crate::read::outline::{Block, Kind, Tag};
@@ -8,7 +8,7 @@ use scraper::node::Element;
 pub(super) struct Contents {
     asks: bool,
     embeds: bool,
-    /// An anchor from which on there are comments.
+    /// Anchor after which comments begin.
     pub(super) comments: Option<Anchor>,
 }
 
@@ -34,7 +34,7 @@ impl Contents {
         self.comments = self.comments.or(inner.comments);
     }
 
-    /// Returns the kind of an element that ends here; what is left in `self` is for the element around it.
+    /// Returns the kind of an element that ends here; leaves in `self` what concerns the element around it.
     pub(super) fn judged(&mut self, tag: &str, in_line: bool, blocks: &[Block]) -> Option<Kind> {
         const MAX_ASKING_LINES: usize = 4;
         const MAX_ASKING_WIDTH: usize = 240;
@@ -44,7 +44,7 @@ impl Contents {
             self.embeds = false;
             return None;
         }
-        // Only so many lines are looked at, however many elements lie in each other.
+        // The number of lines examined is limited, however deep elements nest.
         let is_small = |lines: usize, width: usize| {
             blocks.len() <= lines && blocks.iter().map(|block| block.chars).sum::<usize>() <= width
         };

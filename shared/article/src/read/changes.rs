@@ -1,4 +1,4 @@
-//! Decides from the words beside a date whether it is that of the first publication or of the last change.
+//! Decides from the words next to a date whether it is that of the first publication or of the last change.
 
 use crate::lists::{CHANGED, PUBLISHED};
 use crate::text::tail;
@@ -10,13 +10,13 @@ pub(crate) struct LineDates {
     pub(crate) modified: Option<Moment>,
 }
 
-/// Returns the days that a line states; `label` is the line before it, which may name their event.
+/// Returns the dates in a line; `label` is the line before it, which may say what they are dates of.
 pub(crate) fn stated(label: &str, line: &str, hints: &Hints) -> LineDates {
     let found = find(line, hints);
     let line = ascii_digits(line);
     let between = |from: usize, to: usize| line.get(from..to).unwrap_or_default();
     let Some((first, last)) = found.first().zip(found.last()) else { return LineDates::default() };
-    // "Updated May 3" has the word before, "5月3日更新" behind the date: no word may precede that.
+    // "Updated May 3" has the word before the date, "5月3日更新" after it, and then no word may precede the date.
     let behind = !between(0, first.start).contains(char::is_alphabetic) && says_change(between(last.end, line.len()));
     let mut out = LineDates::default();
     for (at, day) in found.iter().enumerate() {
@@ -32,7 +32,7 @@ pub(crate) fn stated(label: &str, line: &str, hints: &Hints) -> LineDates {
     out
 }
 
-/// True if a few words mark a date beside them as that of a change; words before a number belong to that.
+/// True if a few words mark the date next to them as that of a change; words before another number are ignored.
 pub(crate) fn says_change(text: &str) -> bool {
     /// Longer texts are about something else.
     const MAX_BYTES: usize = 120;

@@ -15,10 +15,10 @@ use std::collections::{HashMap, HashSet};
 const FREE_STEPS: u64 = 4_000_000;
 /// Additional steps of the tree builder per byte, beyond [`FREE_STEPS`]. Real pages take less than one.
 const STEPS_A_BYTE: u64 = 8;
-/// Bytes of the page that are read before the open elements are counted again.
+/// Number of bytes of the page that are read between two counts of the open elements.
 const PIECE: usize = 4_096;
 
-/// Builds the tree within the limits, and adds its steps to `steps`; the walk checks depth again, as elements move.
+/// Builds the tree within the limits, and adds its steps to `steps`; the walk checks depth again, since elements move.
 pub(crate) fn build(html: &str, limits: &Limits, steps: &mut u64) -> Result<Html, Unreadable> {
     const NODE_BYTES: usize = 48;
     let mut document = Html::new_document();
@@ -103,7 +103,7 @@ fn settle(html: &mut Html, root: NodeId) -> Option<()> {
     Some(())
 }
 
-/// Returns the first slot of each name in a shadow tree, without the shadow trees in it.
+/// Returns the first slot of each name in a shadow tree, without nested shadow trees.
 fn slots(content: NodeRef<'_, Node>) -> HashMap<String, NodeId> {
     let mut slots = HashMap::new();
     let mut waiting = vec![content];
@@ -152,7 +152,7 @@ fn settle_streamed(html: &mut Html, limits: &Limits) {
     }
 }
 
-/// True if a place can take a part: it is in the tree, not in the part, and not too deep, as chains of parts may be.
+/// True if a part can be moved to a place: the place is in the tree, not in the part, and not too deep.
 fn takes(html: &Html, place: NodeId, part: NodeId, limits: &Limits) -> bool {
     let deepest = limits.depth + limits.formatting_depth;
     let Some(place) = html.tree.get(place).filter(|place| place.parent().is_some()) else { return false };
@@ -173,13 +173,13 @@ pub(crate) fn texts(node: NodeRef<'_, Node>) -> impl Iterator<Item = &str> {
 /// Number of bytes of a text that count as a step of the budget.
 const CHARGED_BYTES: usize = 8;
 
-/// True for elements that only explain the text beside them: readings of ruby, and the source of a formula.
+/// True for elements that only explain the text next to them: readings of ruby, and the source of a formula.
 pub(crate) fn is_gloss(tag: &str) -> bool {
     matches!(tag, "rp" | "rt" | "rtc" | "annotation" | "annotation-xml")
 }
 
-/// Returns all text below a node but glosses, with spaces between blocks, up to `max` bytes or one character more.
-/// Nodes, attributes and [`CHARGED_BYTES`] of text each take a step of the budget; reading stops when that is used up.
+/// Returns all text below a node except glosses, with spaces between blocks, up to `max` bytes or one character more.
+/// Each node, attribute and [`CHARGED_BYTES`] of text takes a step of the budget; reading stops when it is used up.
 pub(crate) fn text_of(node: NodeRef<'_, Node>, max: usize, budget: &mut usize) -> String {
     text_without(node, max, budget, |_, _| false)
 }
@@ -195,7 +195,7 @@ pub(crate) fn text_without(
     let mut without = None;
     // Empty elements add no text, so the steps are counted too.
     for edge in node.traverse().take(max.saturating_mul(2).min(*budget)) {
-        // Each attribute that is asked for is looked for among all.
+        // Looking up an attribute scans all attributes of the element.
         let attributes = match &edge {
             Edge::Open(node) => node.value().as_element().map_or(0, |element| element.attrs.len()),
             Edge::Close(_) => 0,
@@ -226,12 +226,12 @@ pub(crate) fn text_without(
     out
 }
 
-/// True for elements within a line of text, custom ones too: all but those that CSS makes blocks (HTML, "Rendering").
+/// True for elements within a line of text: all but those that CSS makes blocks (HTML, "Rendering"), also custom ones.
 pub(crate) fn is_inline(tag: &str) -> bool {
     !BLOCKS.contains(tag)
 }
 
-/// Returns a text without the tags in it, which JSON-LD often has: block tags become line breaks, the others vanish.
+/// Returns a text without tags, which JSON-LD often contains: block tags become line breaks, others are removed.
 pub(crate) fn without_tags(raw: &str) -> String {
     if !raw.contains('<') {
         return raw.to_owned();

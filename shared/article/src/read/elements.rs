@@ -21,9 +21,9 @@ pub(crate) struct Attributes<'a> {
     pub(crate) itemprop: &'a str,
     pub(crate) property: &'a str,
     pub(crate) itemscope: bool,
-    /// True if it is hidden, or asks not to be quoted, by anything but its class and `aria-hidden`.
+    /// True if anything but its class and `aria-hidden` hides it or forbids quoting it.
     pub(crate) conceals: bool,
-    /// True if it is kept from screen readers, as ornaments are.
+    /// True if it is hidden from screen readers, like ornaments.
     pub(crate) is_unspoken: bool,
     pub(crate) background: Option<&'a str>,
 }
@@ -62,7 +62,7 @@ fn concealing(style: &str) -> bool {
         || declares(style, "font-size", |value| matches!(value, "0" | "0px" | "1px"))
 }
 
-/// True if a style attribute takes the element out of the page; a script may show it again.
+/// True if a style attribute removes the element from the page; a script may show it again.
 fn is_undisplayed(style: &str) -> bool {
     declares(style, "display", |value| value.eq_ignore_ascii_case("none"))
 }
@@ -117,7 +117,7 @@ pub(crate) fn is_text_button(node: NodeRef<'_, Node>, element: &Element) -> bool
         || (attr(element, "aria-expanded").is_some() && is_panels())
 }
 
-/// True if a row holds data and not a page's layout: short cells without blocks in them.
+/// True if a row contains data and not a page's layout: short cells without blocks in them.
 pub(crate) fn is_short_row(row: NodeRef<'_, Node>, budget: &mut usize) -> bool {
     const MAX_BYTES: usize = 400;
     const MAX_CELLS: usize = 40;
@@ -128,7 +128,7 @@ pub(crate) fn is_short_row(row: NodeRef<'_, Node>, budget: &mut usize) -> bool {
     !cells.clone().any(blocks) && text_of(row, MAX_BYTES + 1, budget).len() <= MAX_BYTES
 }
 
-/// True if the cells of a table are boxes of the page, as before style sheets: one of them has several parts.
+/// True if the cells of a table are boxes of the page's layout: one of them has several parts.
 pub(crate) fn is_layout(table: NodeRef<'_, Node>, budget: &mut usize) -> bool {
     const MIN_PARTS: usize = 4;
     const MAX_OF_TABLE: usize = 60;
@@ -157,9 +157,9 @@ pub(crate) fn instant(element: &Element) -> Option<&str> {
     values.find(|value| value.len() <= MAX_BYTES && parse_instant(value, &HINTS).is_some())
 }
 
-/// Returns the instant that the element, or one of the first few in it, states by an attribute; changes come last.
+/// Returns the instant in an attribute of an element, or of the first few in it; that of a change if there is no other.
 pub(crate) fn instant_in<'a>(node: NodeRef<'a, Node>, budget: &mut usize) -> Option<&'a str> {
-    /// An element with more nodes is no line with a date.
+    /// Maximum number of nodes examined; an element with a date has few.
     const NEAR: usize = 48;
     let mut changed = None;
     for inner in node.descendants().take(NEAR.min(*budget)) {
@@ -200,10 +200,10 @@ pub(crate) fn is_called(element: &Element, words: &[&str]) -> bool {
     })
 }
 
-/// True if a class says that an element within a heading is a label before or behind it, such as the section.
+/// True if a class says that an element within a heading is a label before or after it, such as the section.
 pub(crate) fn is_label(element: &Element) -> bool {
     const LABELS: &str = "antetitulo badge dachzeile eyebrow flag flair kicker label occhiello overline prefix volanta";
-    /// The element is looked at for each heading around it.
+    /// Elements are examined once for each heading around them.
     const MAX_BYTES: usize = 256;
     attr(element, "class").is_some_and(|class| {
         head_bytes(class, MAX_BYTES).split_ascii_whitespace().any(|name| {
@@ -214,7 +214,7 @@ pub(crate) fn is_label(element: &Element) -> bool {
     })
 }
 
-/// True for a link to a place in a page whose text is a sign alone: to the heading around it, or back from a footnote.
+/// True for a link to a fragment whose text is only a sign: to the heading around it, or back from a footnote.
 pub(crate) fn is_sign_link(node: NodeRef<'_, Node>, element: &Element) -> bool {
     const NEAR: usize = 6;
     let is_sign = || {
@@ -225,7 +225,7 @@ pub(crate) fn is_sign_link(node: NodeRef<'_, Node>, element: &Element) -> bool {
     element.name() == "a" && attr(element, "href").is_some_and(|href| href.contains('#')) && is_sign()
 }
 
-/// True if an element that is kept from screen readers is the first letter of a word, which goes on behind it.
+/// True if an element that is hidden from screen readers is the first letter of a word that continues after it.
 pub(crate) fn is_initial(node: NodeRef<'_, Node>) -> bool {
     const MAX_BYTES: usize = 12;
     const MAX_STEPS: usize = 8;
@@ -237,13 +237,13 @@ pub(crate) fn is_initial(node: NodeRef<'_, Node>) -> bool {
     let letter = text(node);
     let mut behind = node.next_siblings().take(MAX_BEHIND).map(text).filter(|text| *text != letter && !text.is_empty());
     let next = behind.next().and_then(|word| word.chars().next());
-    // Fonts of icons have small letters for their signs, before labels with capital ones.
+    // Icon fonts use lower-case letters for icons, before labels that begin with capital letters.
     let goes_on = |c: char| next.is_some_and(|next| next.is_alphabetic() && (!c.is_lowercase() || next.is_lowercase()));
     letter.ends_with(|c: char| c.is_alphabetic() && goes_on(c))
         && letter.chars().filter(|c| c.is_alphabetic()).count() == 1
 }
 
-/// True if an element that is not shown has a formula in it of which a picture beside it is shown.
+/// True if a hidden element contains a formula that is shown as an image next to it.
 pub(crate) fn is_pictured_formula(node: NodeRef<'_, Node>) -> bool {
     const NEAR: usize = 4;
     let is = |name: &'static str| {
@@ -300,7 +300,7 @@ pub(crate) fn property_value(name: &str, node: NodeRef<'_, Node>, element: &Elem
     const MAX_GIVEN_BYTES: usize = 4_096;
     /// Bytes of attributes that count as a step.
     const BYTES_A_STEP: usize = 64;
-    /// The tags of an image may be those of a `<noscript>` behind it.
+    /// Steps for an image, whose sources may be those of a `<noscript>` after it.
     const IMAGE_STEPS: usize = 128;
     let bytes: usize = element.attrs.iter().map(|(_, value)| value.len()).sum();
     *budget = budget.saturating_sub(bytes / BYTES_A_STEP);

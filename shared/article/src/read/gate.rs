@@ -1,9 +1,9 @@
-//! Limits on the pages that are read. html5ever is quadratic in depth and in the attributes of one tag, so both are
-//! counted before it is given a tag (`tokens`), and open elements and steps while the tree is built (`dom`, `sink`).
+//! Limits on the pages that are read. html5ever is quadratic in depth and in the attributes of one tag, so `tokens`
+//! counts tags and attributes before it passes a tag on, and `sink` counts open elements and steps.
 
 use thiserror::Error;
 
-/// Limits on reading a page: `bytes`, `depth`, `tags` and `attributes` refuse a page, the others truncate the result.
+/// Limits on reading a page: `bytes`, both depths, `tags` and `attributes` refuse it; the others truncate the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Maximum length of a page, in bytes of UTF-8.
@@ -73,7 +73,7 @@ pub enum Unreadable {
 
 const SNIFF: usize = 512;
 
-/// Checks the length, and that the page is no other well-known format; reads no tags.
+/// Checks the length, and that the page is not of another well-known format; reads no tags.
 pub(crate) fn admit(html: &str, limits: &Limits) -> Result<(), Unreadable> {
     if html.len() > limits.bytes {
         return Err(Unreadable::TooLarge);

@@ -9,16 +9,16 @@ use scraper::node::Element;
 /// Minimum side length of a main image, in CSS pixels, if the markup states it.
 const SMALLEST: u32 = 100;
 
-/// Ranks of the addresses that the tags of an image give, best first.
+/// Ranks of the URLs in the tags of an image, best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Loader,
     Set,
-    /// Address of a `<source>` beside the image, which browsers prefer to its `src`.
+    /// URL of a `<source>` next to the image, which browsers prefer to its `src`.
     Beside,
     Src,
     Other,
-    /// A small copy, what is there until the image is loaded, or a file that is not decoded.
+    /// A small copy, a placeholder until the image is loaded, or a file that cannot be decoded.
     Last,
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn pairs(element: &Element) -> impl Iterator<Item = (&str, &str)> + C
     element.attrs.iter().map(|(name, value)| (&*name.local, &**value))
 }
 
-/// Returns the addresses of an image, best first: of `<noscript>`, of its own tag and the `<picture>` around it.
+/// Returns the URLs of an image, best first: in the `<noscript>` after it, in its tag and the `<picture>` around it.
 pub(crate) fn sources(image: NodeRef<'_, Node>) -> Vec<&str> {
     const MAX_BESIDE: usize = 16;
     let named = |node: &NodeRef<'_, Node>, name: &str| node.value().as_element().is_some_and(|e| e.name() == name);
@@ -96,7 +96,7 @@ pub(crate) fn is_photo(address: &str) -> bool {
     is_file(address, &[".jpg", ".jpeg", ".png", ".webp", ".avif"])
 }
 
-/// True if an address has the name of an image's file that gives no thumbnail.
+/// True if a URL names an image file from which no thumbnail can be made.
 pub(crate) fn is_undecoded(address: &str) -> bool {
     is_file(address, &[".avif"])
 }

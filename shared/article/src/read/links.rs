@@ -1,4 +1,4 @@
-//! Resolves and cleans URLs found in pages; only callable ones are returned.
+//! Resolves, cleans and classifies URLs found in pages.
 
 use crate::lists::PROFILES;
 use curlew_text::leftovers::is_leftover_address;
@@ -6,26 +6,26 @@ use curlew_text::url::web;
 use memchr::memchr2;
 use url::{Host, Url};
 
-/// Resolves a reference to a URL of http or https of at most `max_bytes`, without user information and fragment.
+/// Resolves a reference to an http(s) URL of at most `max_bytes`, without user information and fragment.
 pub(crate) fn resolve(base: &Url, reference: &str, max_bytes: usize) -> Option<Url> {
     let mut url = web(reference, base, max_bytes)?;
     url.set_fragment(None);
     (url.as_str().len() <= max_bytes).then_some(url)
 }
 
-/// True if an address is that of an icon, a tracking pixel, a placeholder, no image, or what a template left.
+/// True if a URL is that of an icon, a tracking pixel, a placeholder, another kind of file, or a template's leftover.
 pub(crate) fn is_ornament(base: &Url, url: &Url) -> bool {
     let path = url.path().to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();
     let kind = [".svg", ".ico", ".mp4", ".webm", ".mp3", ".pdf", ".js"].iter().any(|end| name.ends_with(end));
     let words =
         ["spacer", "pixel.", "1x1", "blank.", "placeholder", "favicon", "sprite", "gravatar", "spinner", "loading."];
-    // A template that was left empty names the front page.
+    // A template that was not filled in leads to the front page.
     let empty = path == "/" && url.query().is_none();
     let is_of_nobody = match url.host() {
         Some(Host::Ipv4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local() || ip.is_unspecified(),
         Some(Host::Ipv6(ip)) => ip.is_loopback() || ip.is_unspecified() || ip.is_unique_local(),
-        // Two addresses that were put together have the scheme of the second one in the name of the first.
+        // In two concatenated URLs, the scheme of the second is part of the first one's host name.
         Some(Host::Domain(name)) => {
             let ends = ["http", "https", "undefined", "null", ".localhost", ".local", ".internal", ".lan"];
             !name.contains('.') || ends.iter().any(|end| name.ends_with(end))
@@ -46,7 +46,7 @@ fn after_scheme(reference: &str) -> Option<&str> {
     ["https://", "http://", "//"].iter().find_map(|scheme| reference.strip_prefix(scheme))
 }
 
-/// True if a reference leads to another page of the host of `base`, by its spelling, since a page has many.
+/// True if a reference leads to another page on the host of `base`, judged by spelling, since a page has many links.
 pub(crate) fn is_own(base: &Url, reference: &str) -> bool {
     let reference = reference.trim();
     match after_scheme(reference) {
@@ -65,13 +65,13 @@ pub(crate) fn is_home(base: &Url, reference: &str) -> bool {
     matches!(path_of(reference), "" | "/" | "/index.html" | "/index.php") && is_own(base, reference)
 }
 
-/// Returns what follows the host of a reference, or the whole one if it names none.
+/// Returns the part of a reference after its host, or all of it if it names none.
 fn path_of(reference: &str) -> &str {
     let reference = reference.trim();
     after_scheme(reference).map_or(reference, |host| host.find(['/', '?', '#']).map_or("", |at| &host[at..]))
 }
 
-/// True if a reference leads to a folder above the page, as a blog's or a section's name does.
+/// True if a reference leads to a folder above the page, like the name of a blog or a section.
 pub(crate) fn leads_up(base: &Url, reference: &str) -> bool {
     let path = path_of(reference);
     let within = base.path().strip_prefix(path).is_some_and(|rest| !rest.is_empty());
@@ -86,7 +86,7 @@ pub(crate) fn bare(host: &str) -> &str {
     host.strip_prefix("www.").unwrap_or(host)
 }
 
-/// True if an address is that of a page about a writer: a name below a folder of writers.
+/// True if a URL is that of a page about a writer: a name below a folder of writers.
 pub(crate) fn is_profile(href: &str) -> bool {
     const MAX_BYTES: usize = 400;
     if href.len() > MAX_BYTES {

@@ -19,7 +19,7 @@ pub(crate) struct Block {
     /// Characters inside links to other pages of the same host.
     pub(crate) own_link_chars: usize,
     pub(crate) tag: Tag,
-    /// Cached reason why it is no text of this page, regardless of its position.
+    /// Cached reason why it is not text of this page, regardless of its position.
     pub(crate) by_itself: OnceCell<Option<Reason>>,
     pub(crate) names_section: OnceCell<Option<Section>>,
     pub(crate) repeats_headline: OnceCell<bool>,
@@ -36,7 +36,7 @@ impl Block {
     }
 }
 
-/// Section beside the article, inside its text or below it.
+/// Kind of a section that does not belong to the article, inside its text or below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Section {
     Teasers,
@@ -138,9 +138,9 @@ impl Kind {
 pub(crate) struct Part {
     pub(crate) kind: Kind,
     pub(crate) span: Span,
-    /// The class or id that says so; `None` if a tag, a role or hiding does.
+    /// The class or id that indicates the kind; `None` if a tag, a role or hiding does.
     pub(crate) name: Option<PartName>,
-    /// True if it is hidden in a way in which a script shows it again, as the panels of an accordion are.
+    /// True if it is hidden in a way that scripts undo, like panels of accordions.
     pub(crate) folded: bool,
     /// True if it is folded, and its role, tag or class says that it is the panel of an accordion or of tabs.
     pub(crate) panel: bool,
@@ -159,7 +159,7 @@ pub(crate) struct PartName {
     pub(crate) trust: Trust,
 }
 
-/// Trust in a class or id that condemns an element whose content reads like running text.
+/// Trust in a class or id that excludes an element, if the element's content reads like running text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Trust {
     /// The name is about the layout (`sidebar-grid__content`), so the content decides.
@@ -173,7 +173,7 @@ pub(crate) enum Trust {
 #[derive(Debug)]
 pub(crate) struct Picture<'a> {
     pub(crate) sources: Vec<&'a str>,
-    /// True if it lies behind an element or is the still of a video.
+    /// True if it is a background image or the poster of a video.
     pub(crate) is_behind: bool,
     /// Number of blocks before it.
     pub(crate) block: usize,
@@ -193,12 +193,12 @@ pub(crate) struct Prop<'a> {
 pub(crate) struct Moment {
     pub(crate) value: String,
     pub(crate) block: usize,
-    /// True if the markup, or words beside it, mark it as the time of publication, or of the last change.
+    /// True if the markup, or words next to it, mark it as the time of publication, or of the last change.
     pub(crate) published: bool,
     pub(crate) modified: bool,
-    /// True if it lies in comments, or is hidden.
+    /// True if it is in comments, or hidden.
     pub(crate) foreign: bool,
-    /// True if it lies in comments or among teasers, or is hidden.
+    /// True if it is in comments or among teasers, or hidden.
     pub(crate) outside: bool,
 }
 
@@ -207,7 +207,7 @@ pub(crate) struct Heading {
     pub(crate) level: u8,
     pub(crate) text: String,
     pub(crate) block: usize,
-    /// True if it is a link to the home page, as the site's name at the top of a page is.
+    /// True if it links to the home page or a folder above the page, like the site's name at the top of a page.
     pub(crate) leads_home: bool,
 }
 
@@ -246,16 +246,16 @@ pub(crate) struct Outline<'a> {
     pub(crate) icons: Vec<&'a str>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) places: Vec<Surroundings>,
-    /// Every element that holds text, in the order in which they end.
+    /// Every element that contains text, in the order in which they end.
     pub(crate) spans: Vec<Span>,
     pub(crate) marks: Vec<(Mark, Span, NodeId)>,
     pub(crate) parts: Vec<Part>,
-    /// True if the page's data say that its article is not free. Hidden text is then left out, however much it is.
+    /// True if the page's data say that its article is not free. Hidden text is then left out, whatever its length.
     pub(crate) is_paywalled: bool,
     pub(crate) steps: u64,
-    /// Number of lines that rules have looked at again and again, such as those below each heading.
+    /// Number of lines that rules have examined repeatedly, such as those below each heading.
     looks: Cell<u64>,
-    /// Cached answer: the number of blocks before the `<main>` that begins with the article.
+    /// Cached number of blocks before the `<main>` that begins with the article.
     pub(crate) before_main: OnceCell<usize>,
     boxes: OnceCell<Vec<usize>>,
 }
@@ -308,7 +308,7 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Returns the end of the smallest element that begins with a block and holds more: the box around a heading.
+    /// Returns the end of the smallest element that begins with a block and contains more: the box around a heading.
     pub(crate) fn own_box(&self, block: usize) -> Option<usize> {
         let boxes = self.boxes.get_or_init(|| {
             let mut ends = vec![0; self.blocks.len()];

@@ -1,16 +1,16 @@
-//! Surroundings of a block: the elements around it, their tags and names. The learned model knows a block by them.
+//! Surroundings of a block: the elements around it, their tags and names. They are features of the learned model.
 
 use crate::lists::NAMES;
 use foldhash::HashMap;
 use std::sync::LazyLock;
 
-/// Tags that are told apart among the elements around a block.
+/// Tags that are counted among the elements around a block.
 const TAGS: &str = "\
     nav header footer aside main article form table ul ol li section figure dl blockquote details button label a pre";
 const TAG_COUNT: usize = 20;
-/// Number of containers around a block that are known by their serial numbers.
+/// Number of containers around a block whose serial numbers are kept.
 pub(crate) const CONTAINERS: usize = 5;
-/// Number of elements, from the innermost one outwards, whose names are near.
+/// Number of innermost elements whose names count as near.
 const NEAR: usize = 4;
 
 /// Words of names, one bit each, in the order of their list.
@@ -22,10 +22,10 @@ pub(crate) struct Surroundings {
     pub(crate) tags: [u8; TAG_COUNT],
     pub(crate) names: NameBits,
     pub(crate) near: NameBits,
-    /// Hash of the tags from the root to it, and of these with the classes of the nearest.
+    /// Hash of the tags from the root to it, and one that adds the classes of the nearest elements.
     pub(crate) path: u64,
     pub(crate) styled: u64,
-    /// Serial numbers of the elements around it outside of lines, the innermost first; 0 where there is none.
+    /// Serial numbers of the block elements around it, the innermost first; 0 if there are no more.
     pub(crate) containers: [usize; CONTAINERS],
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Around {
     own: NameBits,
     path: u64,
     classes: u64,
-    /// Serial number of the element; 0 for one that is part of a line.
+    /// Serial number of the element; 0 for an inline element.
     serial: usize,
 }
 
@@ -60,7 +60,7 @@ impl Around {
 }
 
 impl Surroundings {
-    /// Returns the place of a block in these open elements, the innermost last; `level` is that of a heading, else 0.
+    /// Returns the surroundings of a block in these open elements, the innermost last; `level` is a heading's, or 0.
     pub(crate) fn within<'o>(open: impl DoubleEndedIterator<Item = &'o Around> + Clone, level: u8) -> Surroundings {
         let Some(last) = open.clone().next_back() else { return Surroundings::default() };
         let near = open.clone().rev().take(NEAR);
@@ -85,7 +85,7 @@ pub(crate) fn hash(seed: u64, bytes: &[u8]) -> u64 {
     bytes.iter().chain(&[0]).fold(seed, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Returns the words of a name: runs of letters, split before a capital one, without a plural `s`.
+/// Returns the words of names: runs of letters, split before capital letters, without a plural `s`.
 pub(crate) fn words_of(names: &str) -> NameBits {
     let (mut bits, mut word, mut was_small) = (0, 0, false);
     for byte in names.bytes().chain([b' ']) {
@@ -101,7 +101,7 @@ pub(crate) fn words_of(names: &str) -> NameBits {
     bits
 }
 
-/// Last 16 letters of a word, which is longer than any in the list.
+/// Last 16 letters of a word; all words in the list are shorter.
 type Packed = u128;
 
 fn packed(word: Packed, letter: u8) -> Packed {

@@ -34,12 +34,12 @@ pub struct HeadScan {
     pub rsl: String,
     /// Number of start tags of the page.
     pub tags: usize,
-    /// Places of programs and style sheets of which [`extract`](crate::extract) reads nothing, in order.
+    /// Ranges of programs and style sheets that [`extract`](crate::extract) does not read, in order.
     pub(crate) programs: Vec<Range<usize>>,
 }
 
 impl HeadScan {
-    /// Returns the page without programs and style sheets, of which [`extract`](crate::extract) reads nothing.
+    /// Returns the page without programs and style sheets that [`extract`](crate::extract) does not read.
     pub fn without_programs<'h>(&self, html: &'h str) -> Cow<'h, str> {
         if self.programs.is_empty() {
             return Cow::Borrowed(html);
@@ -56,22 +56,22 @@ impl HeadScan {
 }
 
 const MAX_RSL_BYTES: usize = 64 * 1024;
-/// Maximum size of a title that is read; most of it may be characters that vanish.
+/// Maximum size of a title that is read; cleaning may remove most of it.
 const MAX_TITLE_BYTES: usize = 64 * 1024;
 /// The media type of licences (RSL 1.0).
 const RSL: &str = "application/rsl+xml";
 
-/// A redirect declared in the page, or in the header `Refresh` of its answer.
+/// A redirect declared in the page, or in the `Refresh` header of its response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refresh {
     /// Delay in seconds.
     pub seconds: u32,
-    /// Target; `None` if it is the page itself or no http(s) address.
+    /// Target; `None` if it is the page itself or not an http(s) URL.
     pub target: Option<Url>,
 }
 
 impl Refresh {
-    /// Reads `5; url='/next'` (HTML, "shared declarative refresh steps"); `None` if it is no refresh.
+    /// Parses `5; url='/next'` (HTML, "shared declarative refresh steps"); returns `None` if it is not a refresh.
     pub fn parse(content: &str, base: &Url) -> Option<Refresh> {
         let content = content.trim_start();
         let rest = content.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -96,7 +96,7 @@ impl Refresh {
     }
 }
 
-/// Reads the tags of a page once, in linear time. A page beyond one of the limits, or no HTML, is refused.
+/// Reads the tags of a page once, in linear time. Fails if the page exceeds one of the limits or is not HTML.
 pub fn scan_head(html: &str, page: &Url, limits: &Limits) -> Result<HeadScan, Unreadable> {
     admit(html, limits)?;
     let mut scan = Scan { limits: *limits, ..Scan::default() };
@@ -112,7 +112,7 @@ pub fn scan_head(html: &str, page: &Url, limits: &Limits) -> Result<HeadScan, Un
     Ok(scan.finish(page))
 }
 
-/// Returns the contents of the meta tags of this name in a page's head, in order; later ones may come from visitors.
+/// Returns the contents of the meta tags of this name in a page's head, in order. Visitors may have written later ones.
 pub fn head_metas(html: &str, name: &str) -> Vec<String> {
     const OF_HEAD: &str = "html head meta title link base script style noscript template";
     let mut found = Vec::new();
@@ -191,7 +191,7 @@ impl Scan {
     fn end(&mut self, name: &str) {
         if self.reading == Reading::Title && name.eq_ignore_ascii_case("title") {
             self.title_done = !self.title.trim().is_empty();
-            // Blanks of empty titles must not be scanned again with each following title.
+            // White space of empty titles must not be scanned again with each following title.
             if !self.title_done {
                 self.title.clear();
             }
@@ -211,7 +211,7 @@ impl Scan {
                 let room = MAX_RSL_BYTES.saturating_sub(self.found.rsl.len());
                 self.found.rsl.push_str(head_bytes(text, room));
             }
-            // In a drawing, tags may follow that are hidden here.
+            // In SVG and MathML, the content of `<style>` is markup.
             Reading::Style if kind == TextKind::RawText => self.found.programs.push(place),
             Reading::Program if kind == TextKind::Script && !may_tell(text.as_bytes()) => {
                 self.found.programs.push(place)
@@ -302,7 +302,7 @@ fn attribute(tag: &Pieces<'_>, name: &str) -> Option<String> {
     tag.attribute(name).map(|value| references::decode(value).into_owned())
 }
 
-/// True if a meta tag carries directives: `robots`, or a robot's name, which any may be, before a directive.
+/// True if a meta tag carries directives: it is named `robots`, or has a known directive and a possible robot's name.
 pub(crate) fn is_directive(name: &str, content: &str) -> bool {
     const DIRECTIVES: &str = "\
         noindex index nofollow follow none all noarchive nosnippet max-snippet max-image-preview max-video-preview \

@@ -1,5 +1,5 @@
 //! The tree builder's sink: wraps scraper's and counts its calls. Each step of html5ever whose cost grows with the open
-//! elements calls the sink, so the calls measure the work; the [`Guard`] charges for formatting elements without calls.
+//! elements calls the sink, so the calls measure the work; [`Guard`] charges for formatting elements without calls.
 
 use crate::read::gate::{Limits, Unreadable, is_formatting};
 use ego_tree::NodeId;
@@ -17,7 +17,7 @@ use std::hash::BuildHasher;
 /// Cost in steps of comparing one attribute with that of another formatting element, which copies and sorts it.
 const COMPARISON: usize = 16;
 
-/// Maximum length of an attribute's value, in bytes, since rules look at an element again and again.
+/// Maximum length of an attribute's value, in bytes, since rules read elements repeatedly.
 const VALUE_BYTES: u32 = 16 * 1024;
 
 /// Maximum number of formatting elements that are distinguished; beyond it, the limit on open ones is tighter.
@@ -29,7 +29,7 @@ pub(crate) struct CountingSink {
     steps: Cell<u64>,
     attributes: Cell<usize>,
     attribute_bytes: Cell<usize>,
-    /// Hashes of distinct formatting elements. The seed of the hashes is drawn, so nobody makes two that are equal.
+    /// Hashes of distinct formatting elements. Their seed is random, so that nobody can construct collisions.
     kinds: RefCell<HashSet<u64>>,
     /// Upper bound on the formatting elements that the tree builder remembers.
     listed: Cell<usize>,
@@ -75,7 +75,7 @@ impl CountingSink {
         }
         let mut kinds = self.kinds.borrow_mut();
         if kinds.len() < KINDS {
-            // By letters, since the hash that a name brings has 32 bits.
+            // Hashed by letters, since the hash that a name contains has only 32 bits.
             let attributes: Vec<_> = tag.attrs.iter().map(|a| (&a.name.local[..], &a.value[..])).collect();
             let hash = kinds.hasher().hash_one((&tag.name[..], attributes));
             kinds.insert(hash);
@@ -116,7 +116,7 @@ impl TreeSink for CountingSink {
         let bytes: usize = attrs.iter().map(|attribute| attribute.value.len()).sum();
         let bytes = self.attribute_bytes.get().saturating_add(bytes);
         self.attribute_bytes.set(bytes);
-        // Two attributes a tag are plenty. Those of elements that are opened again count again.
+        // Two attributes per tag are plenty. Those of reopened elements count again.
         let is_too_much = together > self.limits.tags.saturating_mul(2) || bytes > 2 * self.limits.bytes;
         let mut attrs = if is_too_much {
             self.refuse(Unreadable::TooManyAttributes);
@@ -176,7 +176,7 @@ impl TreeSink for CountingSink {
         self.inner.append_before_sibling(sibling, new_node);
     }
 
-    /// Adds the attributes of a second `<html>` or `<body>` to the first one: each addition moves all the others.
+    /// Adds the attributes of a second `<html>` or `<body>` to the first one; each addition moves all the others.
     fn add_attrs_if_missing(&self, target: &NodeId, attrs: Vec<Attribute>) {
         let known =
             self.inner.0.borrow().tree.get(*target).and_then(|node| Some(node.value().as_element()?.attrs.len()));
@@ -222,7 +222,7 @@ impl Guard {
         let (structure, formatting) = (open.structure.get(), open.formatting.get());
         self.sink().recount(formatting);
         self.sink().charge(structure + formatting);
-        // Formatting elements that are open are remembered, too, and so counted twice.
+        // Open formatting elements are also remembered, so they are counted twice.
         if structure > limits.depth || formatting > 2 * limits.formatting_depth {
             self.sink().refuse(Unreadable::TooDeep);
         }

@@ -1,8 +1,8 @@
 //! Finds the text that a page keeps in `<noscript>`, or in the data that Next, Nuxt, Gatsby, Remix and others send
 //! along.
 //!
-//! Such data has menus, translations and other pages, too, so the strings that read like prose are collected, and the
-//! way down from the root is followed as long as one branch holds most of them. The result is HTML, to be read as any
+//! Such data also contains menus, translations and other pages. So the strings that read like prose are collected, and
+//! the path from the root is followed as long as one branch has most of them. The result is HTML, which is read like a
 //! page.
 
 use crate::read::dom::{attr, texts};
@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Maximum size of data that is parsed: parsed it takes many times as much.
+/// Maximum size of data that is parsed; parsed values take many times as much memory.
 const MAX_DATA_BYTES: usize = 512 * 1024;
 const MAX_HTML_BYTES: usize = 256 * 1024;
 const MAX_VALUES: usize = 50_000;
@@ -68,13 +68,13 @@ pub(crate) fn read(tree: &Html) -> [Stored; 2] {
     [noscript, data]
 }
 
-/// True if a program may carry text along, or say when its page was published.
+/// True if a script may contain the page's text or its date of publication.
 pub(crate) fn may_tell(code: &[u8]) -> bool {
     let mut names = ASSIGNED.split(' ').chain(DATES.split(' ')).chain([STREAM]);
     names.any(|name| memmem::find(code, name.as_bytes()).is_some())
 }
 
-/// Names of a date of publication in the data of common systems. A quote ends them, which may be escaped.
+/// Names of a date of publication in the data of common systems. Most end with a quote, which may be escaped.
 pub(crate) const DATES: &str = "\
     datePublished publishedAt\" publishedAt\\\" published_at\" published_at\\\" publishDate\" publicationDate\"";
 const STREAM: &str = "__next_f.push(";
@@ -83,7 +83,7 @@ const ASSIGNED: &str = "\
     __NUXT__ __INITIAL_STATE__ __PRELOADED_STATE__ __APOLLO_STATE__ __remixContext __INITIAL_DATA__ \
     __PAGE_DATA__ __DATA__";
 
-/// Returns the piece that a script of Next's adds to the stream of its page: `self.__next_f.push([1,"…"])`.
+/// Returns the piece that a Next.js script adds to the stream of its page: `self.__next_f.push([1,"…"])`.
 fn streamed(code: &str) -> Option<String> {
     let (_, array) = code.trim_start().split_once(STREAM)?;
     let values = serde_json::Deserializer::from_str(array).into_iter::<Vec<Value>>().next()?.ok()?;
@@ -91,7 +91,7 @@ fn streamed(code: &str) -> Option<String> {
 }
 
 fn rows(stream: &str) -> Vec<Value> {
-    /// Maximum length of what stands before a row, or before a text, in bytes.
+    /// Maximum length of the prefix of a row or a text, in bytes.
     const SHORT: usize = 12;
     let before = |text: &str, mark| head_bytes(text, SHORT).find(mark);
     let mut out = Vec::new();
@@ -126,7 +126,7 @@ fn assigned(code: &str) -> Option<Value> {
     }
 }
 
-/// Strings that read like prose, each with the numbers of the children that lead to it.
+/// Strings that read like prose, each with its path: the indexes of the children that lead to it.
 type Strings<'v> = Vec<(Vec<u32>, Cow<'v, str>)>;
 
 /// Returns the strings that read like prose, and the HTML of React elements that do, in the order of the values.
@@ -175,7 +175,7 @@ fn is_prose(string: &str) -> bool {
     text::text_words(string) >= WORDS && !is_code(string)
 }
 
-/// True for an object with the site's words for everything, as translations have.
+/// True for an object with very many strings, such as a site's translations.
 fn is_dictionary(object: &Map<String, Value>) -> bool {
     const MIN_STRINGS: usize = 40;
     object.values().filter(|value| value.is_string()).count() >= MIN_STRINGS
@@ -186,7 +186,7 @@ fn is_code(string: &str) -> bool {
     ["function(", "=>", "{\"", "@media", "px;"].iter().any(|sign| start.contains(sign))
 }
 
-/// Returns the name and the properties of an element in a stream of React's: `["$", "p", key, {"children": …}]`.
+/// Returns the name and the properties of an element in a React stream: `["$", "p", key, {"children": …}]`.
 fn element(value: &Value) -> Option<(&str, &Map<String, Value>)> {
     match value.as_array()?.as_slice() {
         [Value::String(sign), Value::String(name), _, Value::Object(properties), ..] if sign == "$" => {
@@ -196,12 +196,12 @@ fn element(value: &Value) -> Option<(&str, &Map<String, Value>)> {
     }
 }
 
-/// True for an element of HTML; the name of a component begins with a capital letter or a sign.
+/// True for an HTML element; the name of a component begins with a capital letter or a sign.
 fn is_html(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
 }
 
-/// Returns the HTML of React elements, and its number of words. Components give children and prose in properties.
+/// Returns the HTML of React elements, and its number of words. Renders children and prose properties of components.
 fn rendered(value: &Value, steps: &mut u64) -> (String, usize) {
     enum Piece<'v> {
         Child(&'v Value),
@@ -231,7 +231,7 @@ fn rendered(value: &Value, steps: &mut u64) -> (String, usize) {
                 waiting.extend(values.iter().rev().map(Piece::Property));
             }
             Piece::Child(Value::String(string)) => {
-                // A sign before a string marks a reference, and a second one that there is none.
+                // `$` before a string marks a reference, `$$` an escaped `$`.
                 let reference = string.starts_with('$') && !string.starts_with("$$");
                 let string = if reference { "" } else { string.strip_prefix('$').unwrap_or(string) };
                 words += text::text_words(string);
@@ -263,9 +263,9 @@ fn rendered(value: &Value, steps: &mut u64) -> (String, usize) {
     (html, words)
 }
 
-/// Returns the strings below the last branch, from the root on, that holds most of the text.
+/// Returns the strings below the deepest branch, followed from the root, that has most of the text.
 fn mostly<'s>(strings: &'s Strings<'_>) -> Vec<&'s str> {
-    /// Share of the text, in percent, from which one branch is followed.
+    /// Share of the text, in percent, at which a branch is followed.
     const MOST: usize = 60;
     let mut chosen: Vec<_> = strings.iter().collect();
     let mut depth = 0;

@@ -1,4 +1,4 @@
-//! Hands the pieces of a page to the tree builder as the tokens that its own, slower tokenizer would give.
+//! Passes the pieces of a page to the tree builder as the tokens that html5ever's slower tokenizer would produce.
 
 use crate::read::gate::{Limits, Unreadable};
 use crate::text::place_in;
@@ -32,7 +32,7 @@ impl<'p> Tokens<'p> {
         }
     }
 
-    /// Passes on the tokens of about `bytes` bytes; false at the end of the page. Fails beyond the limits on tags.
+    /// Passes on the tokens of about `bytes` bytes; returns false at the end of the page. Fails beyond a limit on tags.
     pub(crate) fn pass<S: TokenSink>(&mut self, sink: &S, bytes: usize) -> Result<bool, Unreadable> {
         let end = self.pieces.position().saturating_add(bytes);
         while self.pieces.position() < end {
@@ -122,7 +122,7 @@ fn tag(kind: TagKind, name: LocalName, self_closing: bool, attrs: Vec<Attribute>
 }
 
 fn part(whole: &StrTendril, html: &str, part: &str) -> StrTendril {
-    /// Length up to which a tendril has room for a text in itself.
+    /// Maximum length of a text that a tendril stores inline.
     const SHORT: usize = 8;
     if part.len() <= SHORT {
         return StrTendril::from_slice(part);
@@ -152,12 +152,12 @@ fn doctype(raw: &str) -> Doctype {
     tokenizer.sink.0.take()
 }
 
-/// Names of tags and attributes that a page has used, so that each is looked up in the table of names once.
+/// Names of tags and attributes that a page has used, so that each is looked up in the table of names only once.
 #[derive(Default)]
 struct KnownNames(Vec<Option<LocalName>>);
 
 impl KnownNames {
-    /// Number of names that are remembered; another name at the place of one takes its place.
+    /// Number of slots; a new name replaces the one in its slot.
     const PLACES: usize = 512;
 
     fn get(&mut self, raw: &str) -> LocalName {

@@ -1,4 +1,4 @@
-//! Fills the [`Outline`] in one walk: text into blocks, elements into spans, and what elements state beside their text.
+//! Fills the [`Outline`] in one walk: text into blocks, elements into spans, and the statements of attributes.
 
 mod statements;
 
@@ -26,7 +26,7 @@ struct OpenElement {
     serial: usize,
     start: usize,
     is_inline: bool,
-    /// Length in bytes of the current line when the element began, and true if it had more than white space.
+    /// Length in bytes of the current line when the element began, and whether it had more than white space.
     line: usize,
     line_says: bool,
     kind: Option<(Kind, Option<PartName>)>,
@@ -41,7 +41,7 @@ struct Table {
     joined: bool,
 }
 
-/// Walks the tree once, without recursion. Fails if an element lies deeper than allowed.
+/// Walks the tree once, without recursion. Fails if an element is nested deeper than allowed.
 pub(crate) fn walk<'a>(tree: &'a Html, page: &Url, limits: &Limits) -> Result<Outline<'a>, Unreadable> {
     let mut walk = Walk::new(page, limits);
     let mut skipping: Option<NodeId> = None;
@@ -110,12 +110,12 @@ struct Walk<'a> {
 
 /// Maximum length of one block, in bytes; longer text continues in the next block.
 const BLOCK_BYTES: usize = 64 * 1024;
-/// Maximum number of bytes of the document's title that are read; most of them may be characters that vanish.
+/// Maximum number of bytes of the document's title that are read; cleaning may remove most of them.
 const TITLE_BYTES: usize = 64 * 1024;
 const BYTES_A_STEP: u64 = 64;
 /// Steps for reading the texts below single elements; elements nest, so one text may contain another.
 const LOOKS: usize = 2_000_000;
-/// Maximum number of machine-readable fragments of each sort kept.
+/// Maximum number of machine-readable fragments of each kind kept.
 const MANY: usize = 200;
 
 impl<'a> Walk<'a> {
@@ -174,7 +174,7 @@ impl<'a> Walk<'a> {
             }
             "img" | "amp-img" if is_large(pairs(element)) => self.picture(sources(node), false),
             "video" => self.picture(attr(element, "poster").into_iter().collect(), true),
-            // Most of the others in there only count readers.
+            // Most other images in `<noscript>` only count readers.
             "noscript" => self.picture(without_scripts(node).filter(|address| is_photo(address)).collect(), false),
             "time" => self.time(node, element),
             _ => {}
@@ -206,7 +206,7 @@ impl<'a> Walk<'a> {
         }
         let in_layout = matches!(tag, "td" | "th") && self.tables.last().is_some_and(|table| table.is_layout);
         if let Some(kind) = if in_layout { Some(Tag::Other) } else { block_tag(tag) } {
-            // A wrapper inside a list item or a quotation adds nothing to it.
+            // A wrapper inside a list item or a quotation does not change the kind of its text.
             let is_wrapper = matches!(tag, "div" | "section");
             let outer = self.tags.last().copied().filter(|outer| is_wrapper && matches!(outer, Tag::Item | Tag::Quote));
             self.tags.push(outer.unwrap_or(kind));
@@ -252,7 +252,7 @@ impl<'a> Walk<'a> {
         self.open.push(OpenElement { serial, start, is_inline, line, line_says, kind, mark, item, contents, around });
     }
 
-    /// True if an element begins no new block: it is part of a line, as a cell of a short row is, or left out.
+    /// True if an element begins no new block: it is inline, a cell of a short row, or left out.
     fn stays_in_line(&self, tag: &str, is_inline: bool) -> bool {
         is_inline || self.silent.is_some() || (self.joined && matches!(tag, "td" | "th"))
     }
@@ -260,7 +260,7 @@ impl<'a> Walk<'a> {
     /// True if an element has no more text than a tooltip; a script may show longer text.
     fn is_short(&mut self, node: NodeRef<'_, Node>) -> bool {
         const MAX_BYTES: usize = 200;
-        // Reading ends early behind many empty elements.
+        // Reading ends early after many empty elements.
         let is_small = node.descendants().nth(MAX_BYTES).is_none();
         is_small && text_of(node, MAX_BYTES, &mut self.looks).len() <= MAX_BYTES && self.looks > 0
     }
@@ -291,7 +291,7 @@ impl<'a> Walk<'a> {
         self.items -= usize::from(open.item);
         let has_blocks = open.start < self.out.blocks.len();
         if has_blocks && open.kind.is_some() {
-            // Text behind it is none of its own.
+            // Text after the element does not belong to it.
             self.flush();
         }
         let end = self.out.blocks.len() + usize::from(self.line_says);
@@ -342,7 +342,7 @@ impl<'a> Walk<'a> {
     }
 
     fn text(&mut self, text: &str) {
-        // White space between the signs of a formula is that of its markup.
+        // White space between the signs of a formula belongs to its markup.
         let text = if self.formulas > 0 { text.trim_ascii() } else { text };
         if text.is_empty() || self.silent.is_some() {
             return;
@@ -379,7 +379,7 @@ impl<'a> Walk<'a> {
         let mut text = String::with_capacity(raw.len());
         let clean = hygiene::clean(&raw);
         for line in clean.split(|c| self.pre > 0 && c == '\n') {
-            // White space of ASCII is found faster; `clean` leaves no other kind of it.
+            // ASCII white space is found faster; `clean` leaves no other in ASCII text.
             if line.is_ascii() {
                 push_words(&mut text, line.split_ascii_whitespace());
             } else {
@@ -388,10 +388,10 @@ impl<'a> Walk<'a> {
         }
         let tag = self.tags.last().copied().unwrap_or(Tag::Other);
         let chars = text::width(&text);
-        // Paragraphs that only end have no tag that is counted.
+        // A stray `</p>` makes a paragraph, but is not counted as a tag.
         let block = self.out.blocks.len();
         if chars > 0 && block < self.out.limits.tags {
-            // An element that began behind other text of the block has its own from the next one on.
+            // An element that began after other text of the block starts with the next block.
             for open in self.open.iter_mut().rev().take_while(|open| open.start == block) {
                 open.start += usize::from(open.line_says);
                 open.line_says = false;

@@ -1,4 +1,4 @@
-//! Texts in the place of embedded parts, and boxes below the text.
+//! Texts in place of embedded parts, and boxes below the text.
 
 use crate::story::{FIRST, REST, read};
 
@@ -31,7 +31,7 @@ fn what_stands_in_the_place_of_embeds_and_below_the_text_is_left_out() {
     }
     let said = "He had been at the gate since the morning, and then it came.";
     let teaser = |n: usize| format!("<h3><a href=/n/{n}>What the keeper saw on day {n}</a></h3><p>{said}</p>");
-    // A page that is a list of links with a few words on each is that list.
+    // If a page is a list of links with a few words each, the list is its text.
     let teasers: String = (0..12).map(teaser).collect();
     let list = read(&format!("<title>Walks</title><main><h1>All our walks</h1>{teasers}</main>"));
     assert!(list.text.contains("day 11"), "{}", list.text);

@@ -1,4 +1,4 @@
-//! Days of publication: what markup states, what the page shows, and what is only a day of its story.
+//! Dates of publication: those in markup, those that the page shows, and those that only belong to its story.
 
 use crate::story::{FIRST, REST, linked, read_at};
 use curlew_article::Article;
@@ -97,6 +97,6 @@ fn markup_may_state_seconds_typed_values_and_days_before_the_web_but_nothing_tha
     ] {
         assert_eq!(published(&data("Article", &format!("\"datePublished\":{value}")), ""), want, "{value}");
     }
-    // A day of the story is none of an archive.
+    // An early date in the text belongs to the story.
     assert_eq!(published("", "<p>The quay was built on <time datetime=1923-05-04>4 May 1923</time></p>"), "");
 }

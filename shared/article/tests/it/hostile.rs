@@ -70,9 +70,9 @@ fn b04_attributes_that_are_put_together_from_many_tags_are_refused() {
         assert_eq!(read(around(&many)), Err(Unreadable::TooManyAttributes), "{tag}");
     }
     assert!(read(around("<html lang=en><body class=a><html id=b>")).is_ok());
-    // Attributes of end tags mean nothing, and nothing compares them.
+    // Attributes of end tags are ignored and not compared.
     assert!(read(around(&format!("</p{}{}>", names(1), names(2)))).is_ok());
-    // Each paragraph opens the element again, with all of them.
+    // Each paragraph opens the element again, with all of its attributes.
     let again = format!("<p><b{}>{}", names(1), "<p>x".repeat(100_000));
     assert_eq!(read(again), Err(Unreadable::TooManyAttributes));
 }
@@ -107,7 +107,7 @@ fn pages_that_were_quadratic_end() {
     }
 }
 
-/// Each froze a reader for a minute or longer, or took gigabytes.
+/// Each of these pages froze a reader for a minute or longer, or took gigabytes.
 #[test]
 fn pages_whose_parts_are_looked_at_again_and_again_end() {
     let referring = "<div itemscope itemref=all></div>".repeat(200);

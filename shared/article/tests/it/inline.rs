@@ -1,4 +1,4 @@
-//! Tests of elements within a line: unknown and hidden ones, formulas, readings of characters; and of shadow trees.
+//! Tests of elements within a line: unknown and hidden ones, formulas, ruby; and of shadow trees.
 
 use crate::story::{FIRST, read};
 
@@ -56,14 +56,14 @@ fn what_is_hidden_within_a_line_takes_nothing_but_itself() {
         let listed = between(&format!("<h2>The gate {hidden}</h2><p>It {rest}</p>{list}"));
         assert_eq!(listed, ["The gate", &format!("It {rest}"), "The north gate", "The south gate"], "{hidden}");
     }
-    // Longer text may be shown by a script, but it is not what stands before and behind it.
+    // A script may show longer text, but it is separate from the text before and after it.
     let long = "Nobody sees this until the button is pressed, which few do. ".repeat(5);
     for hidden in [format!("<span hidden><div>{long}</div></span>"), format!("<span hidden><p>{long}</p>{long}</span>")]
     {
         let kept = between(&format!("<div>The paddle gate of the mill {hidden} {rest}</div>")).join("\n");
         assert!(kept.starts_with("The paddle gate of the mill") && kept.ends_with(rest), "{hidden}: {kept}");
     }
-    // Other parts within a line are no different.
+    // The same applies to other parts within a line.
     let counted = "<div>The paddle gate <span class=comments-count><div>12 comments</div></span></div>";
     assert_eq!(between(&format!("{counted}<p>It {rest}</p>")), ["The paddle gate", &format!("It {rest}")]);
 }
@@ -154,7 +154,7 @@ fn a_declared_shadow_tree_is_read_with_its_slots_filled() {
     ] {
         assert_eq!(whole(&body.replace("ONE", FIRST).replace("TWO", LAST)), bare, "{body}");
     }
-    // A list item may have no shadow tree.
+    // A list item cannot have a shadow tree.
     let item = format!("<main>{FIRST}<ul><li><template shadowrootmode=open><b>x</b></template>{LAST}</li></ul></main>");
     assert!(whole(&item).contains("Whoever has more time"), "{item}");
     assert_eq!(whole(&format!("<template><p>Row</p></template><template shadowrootmode=x>{lines}</template>")), "");

@@ -1,4 +1,4 @@
-//! Places in which a page states its day: markup, address, lines, scripts.
+//! Tests the places where a page states its date: markup, URL, lines, scripts.
 
 use crate::story::{FIRST, REST, TEXT, read, read_at};
 
@@ -57,9 +57,9 @@ fn the_hour_is_read_where_an_attribute_states_it() {
     ] {
         assert_eq!(at(line), "2026-05-01T05:30:00Z", "{line}");
     }
-    // A date in words in an attribute says no more than the text does.
+    // An attribute with words adds nothing to the date in the text.
     assert_eq!(at("<span class=date title='Posted on'>1 May 2026</span>"), "2026-05-01T00:00:00Z");
-    // The words beside the date still decide its event.
+    // The words next to the date still decide what it is the date of.
     let updated = "<div class=date>1 May 2026</div><div class=date>Updated <time STATED>x</time></div>";
     assert_eq!(at(updated), "2026-05-01T00:00:00Z");
 }

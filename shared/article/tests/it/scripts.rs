@@ -58,8 +58,8 @@ fn a_chinese_page_is_read_without_its_notices() {
     assert_eq!(article.published.map(|at| at.day()).as_deref(), Some("2026-05-01"));
 }
 
-/// Pages in other scripts: a line with language, headline, date, three words of a menu and the name of other articles, and
-/// three paragraphs.
+/// Pages in other scripts: a line with language, headline, date, three words of a menu and the name of other articles,
+/// followed by three paragraphs.
 const PAGES: &str = "\
 ar|إعادة فتح المنارة القديمة في الميناء|الجمعة ١ مايو ٢٠٢٦ - ٠٩:٣٠|الرئيسية|أخبار|رياضة|اقرأ أيضا
 أعيد صباح الجمعة فتح المنارة القديمة عند مدخل الميناء أمام الجمهور للمرة الأولى منذ عشر سنوات، بعد انتهاء أعمال الترميم في الخريف.

@@ -1,4 +1,4 @@
-//! Pages of sorts other than news: threads, recipes, products, galleries, guides.
+//! Pages of other kinds than news: threads, recipes, products, galleries, guides.
 
 use crate::story::{WALK, assert_parts, read};
 
@@ -84,7 +84,7 @@ fn a_section_of_teasers_within_the_text_ends_with_its_last_link() {
             assert_text(&page, &[SHORT[0], SHORT[3], SHORT[5], WALK[2]], &["Another of our", "The ferry", name]);
         }
     }
-    // In a box of its own a section is left out whole, as is one below the text.
+    // A section in a separate box is left out completely, like one below the text.
     let teasers: String = SHORT.iter().take(3).map(|line| format!("{link}<p>{line}</p>")).collect();
     let section = format!("<div class=x><h4>Read more</h4>{teasers}</div>");
     for (inside, below) in [(&*section, ""), ("", &*format!("<h4>Read more</h4>{teasers}"))] {
@@ -102,7 +102,7 @@ fn names_of_layouts_do_not_condemn_running_text() {
         let page = format!("<main><h1>A walk along the weir</h1>{parts}<section><p>{other}</p></section></main>");
         assert_text(&page, &[WALK[0], WALK[2], SHORT[4]], &[]);
     }
-    // The same names condemn links.
+    // The same names exclude links.
     let links: String = (0..6).map(|n| format!("<li><a href=/{n}>Walk number {n}</a></li>")).collect();
     let links = format!("<div class=sidebar-grid__content><ul>{links}</ul></div>");
     let page = format!("<main><h1>A walk along the weir</h1>{}{links}</main>", walk());
@@ -111,12 +111,12 @@ fn names_of_layouts_do_not_condemn_running_text() {
 
 #[test]
 fn parts_of_one_name_are_believed_or_not_together() {
-    // Texts of pictures are the text of a gallery.
+    // Captions are the text of a gallery.
     let caption = |text| format!("<div class=slide__caption><p>{text}</p></div>");
     let slides = WALK.map(|text| format!("<div class=slide><img src=/a.jpg>{}</div>", caption(text))).concat();
     let page = format!("<article><h1>The weir in pictures</h1><p>{}</p>{slides}</article>", SHORT[4]);
     assert_text(&page, &WALK, &[]);
-    // In an article they are captions.
+    // In an article, captions are left out.
     let caption = "<div class=img__caption>The weir in May, seen from the bridge.</div>";
     let page = format!("<article><h1>A walk along the weir</h1>{}{caption}</article>", walk());
     assert_text(&page, &WALK, &["seen from the bridge"]);
@@ -140,7 +140,7 @@ fn headings_between_containers_of_the_text_are_kept() {
     assert_text(&page, &["Question 1", "Question 2", WALK[1]], &["9 €"]);
 }
 
-/// Panels that a page of services folds, each with its heading made by `panel`.
+/// Returns a page of services with folded panels, each made by `panel` with its heading.
 fn accordion(panel: impl Fn(usize, &str) -> String) -> String {
     let panels: String = WALK.iter().enumerate().map(|(n, text)| panel(n, text)).collect();
     let links: String = (0..12).map(|n| format!("<li><a href=/{n}>Department {n}</a></li>")).collect();

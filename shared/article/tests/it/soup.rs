@@ -1,4 +1,4 @@
-//! Arbitrary markup: extraction never panics, and its result keeps its promises.
+//! Tests that arbitrary markup never makes extraction panic, and that its result has the documented properties.
 
 use curlew_article::{Limits, decode, extract, scan_head, validity};
 use proptest::prelude::*;

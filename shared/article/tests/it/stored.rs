@@ -3,7 +3,7 @@
 use crate::story::{WALK, assert_parts, read};
 use curlew_article::{Limits, measure};
 
-/// Asserts that a page has the three paragraphs, from a place, and nothing of some other texts.
+/// Asserts that the text of a page is the three paragraphs, found by the rule `from`, and none of the other texts.
 fn assert_walk(body: &str, from: &str, others: &[&str]) {
     let article = read(&format!("<title>A walk</title><div id=root><h1>A walk along the weir</h1></div>{body}"));
     assert_eq!(article.from, from, "{body}\n{}", article.text);

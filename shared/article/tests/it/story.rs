@@ -41,7 +41,7 @@ pub(crate) const WALK: [&str; 3] = [
      carts, so that walkers take the road.",
 ];
 
-/// The same as markup: the first one, the others, and all.
+/// These paragraphs as markup: the first one, the others, and all.
 pub(crate) const FIRST: &str = "<p>The walk along the weir begins at the old mill, crosses the meadow where herons stand in winter, and ends at \
     the bridge, from where a bus leads back to the station every hour until six.</p>";
 pub(crate) const REST: &str = "<p>Whoever has more time can go on to the lock, where the keeper opens the gates by hand for two or three boats a \

@@ -1,4 +1,4 @@
-//! Which containers of a page are its text, and which lines in them are not.
+//! Tests which containers of a page are its text, and which of their lines are not.
 
 use crate::story::{FIRST, REST, TEXT, read};
 

@@ -21,10 +21,10 @@ fn the_site_name_is_no_part_of_the_headline() {
         ("A bridge: falls : The Weir", "", "A bridge: falls"),
         ("The Weir: A bridge falls: why", "", "A bridge falls: why"),
         ("A bridge falls - The Weir - The Weir", "", "A bridge falls"),
-        // Names that only the host tells: a label of it, a short one beside another word, the initials.
+        // Names known only from the host: a label of it, a short label next to another word, the initials.
         ("A bridge falls - Site", "", "A bridge falls"),
         ("A bridge falls - Stones in the East", "", "A bridge falls"),
-        // Words of a headline in which the host's name occurs are no name.
+        // Words of a headline that contain the host's name are not a name.
         ("Why the site by the mill stays closed - a story", "", "Why the site by the mill stays closed - a story"),
         // A stated title begins with the only heading.
         ("Weir Definition and Meaning | The Weir", "<h1>weir</h1>", "weir"),

@@ -1,8 +1,8 @@
-//! Boxes, pointers and leads within and around the text, and the site's name, are told by structure in any language.
+//! Tests that boxes, pointers, leads and the site's name are recognized by structure in any language.
 
 use crate::story::{FIRST, REST, assert_parts, read, read_at};
 
-/// The text of an article with something after its first paragraph, and something after its last.
+/// Returns the text of an article with something after its first paragraph, and something after its last.
 fn text(within: &str, below: &str) -> String {
     let text = format!("<h1>A walk at the weir</h1>{FIRST}{within}{REST}{below}");
     read(&format!("<title>A walk</title><div class=page>{text}</div>")).text

@@ -68,7 +68,7 @@ fn pages_made_to_be_slow_take_work_in_proportion_to_their_length() {
     for (start, unit) in starts {
         check(start, unit, 100_000).unwrap();
     }
-    // What looks at lines again takes few steps for each of them.
+    // Rules that examine lines repeatedly take few steps for each of them.
     for (start, unit) in [
         ("<h1>One</h1>", "<h3>a</h3><div hidden><p>A sentence of a panel that is folded.</p></div>"),
         ("<article>", "<h2><a href=/x>Related posts</a></h2><p>a few words</p><p>some more</p><p>and more</p>"),

@@ -1,9 +1,8 @@
-//! The bytes of a job as attributes of its message.
+//! Binary fields of a job as attributes of its SQS message.
 //!
-//! A job's text has the page and its thumbnail in base64, which is a third longer than they are, and SQS bills requests
-//! by the bytes of their messages. An attribute may be binary. So they are cut out of the text on the way to SQS and
-//! put back into it on the way from it: all the rest of the program sees whole texts. A tab stands for what was cut
-//! out; JSON has none inside a string (RFC 8259 §7).
+//! A job's text has the page and its thumbnail in base64, a third longer than the bytes, and SQS bills requests by
+//! length. Attributes may be binary, so sending cuts these fields out of the text, and receiving puts them back: the
+//! rest of the program sees only whole texts. A tab marks each cut; JSON has no tabs inside strings (RFC 8259 §7).
 
 use aws_sdk_sqs::primitives::Blob;
 use aws_sdk_sqs::types::MessageAttributeValue;
@@ -14,21 +13,21 @@ use std::collections::HashMap;
 
 use crate::error::corrupt;
 
-/// Keys of the fields of jobs that are bytes in base64; their attributes are named like them.
+/// Keys of the base64 fields of jobs; their attributes have the same names.
 const FIELDS: [&str; 2] = ["inline", "thumbnail"];
-/// Stands for what was cut out.
+/// Marks a field that was cut out.
 const CUT: char = '\t';
 /// A field with fewer characters stays in the text.
 const SHORTEST: usize = 256;
 
-/// Bytes that were cut out of a job's text, by the name of their attribute.
+/// Bytes that were cut out of a job's text, with the names of their attributes.
 pub(super) type Attachments = Vec<(&'static str, Blob)>;
 
-/// Cuts the bytes of fields out of a job's text. A text that is no job's stays as it is.
+/// Cuts the binary fields out of a job's text. Leaves other texts unchanged.
 pub(super) fn cut_out(text: String) -> (String, Attachments) {
     let mut found: Vec<(usize, usize, &'static str, Vec<u8>)> = Vec::new();
     for field in FIELDS {
-        // A quotation mark within a string is escaped, so this is a key.
+        // A quotation mark inside a string is escaped, so this matches only a key.
         let key = format!("\"{field}\":\"");
         let Some(start) = text.find(&key).map(|at| at + key.len()) else { continue };
         let Some(length) = text[start..].find('"').filter(|length| *length >= SHORTEST) else { continue };
@@ -50,8 +49,8 @@ pub(super) fn cut_out(text: String) -> (String, Attachments) {
     (cut, found.into_iter().map(|(_, _, field, bytes)| (field, Blob::new(bytes))).collect())
 }
 
-/// Returns the job's text of a message, with what was cut out of it; no job's text if an attribute is missing.
-/// `attribute` returns the value of a binary attribute in base64, as Lambda hands it over.
+/// Returns the text of a job with the attributes put back into `body`; not valid JSON if an attribute is missing.
+/// `attribute` returns the value of a binary attribute in base64, the form in which Lambda passes it.
 pub fn put_back(body: String, attribute: impl Fn(&str) -> Option<String>) -> String {
     if !body.contains(CUT) {
         return body;
@@ -62,8 +61,8 @@ pub fn put_back(body: String, attribute: impl Fn(&str) -> Option<String>) -> Str
         let field = FIELDS.into_iter().find(|field| text.ends_with(&format!("\"{field}\":\"")));
         match field.and_then(&attribute) {
             Some(bytes) => text.push_str(&bytes),
-            // No bytes are no job's: with the mark the text is no JSON, so it is given up, and not taken for an empty
-            // page.
+            // Without its bytes, the job must not look like one with an empty page: the mark makes the text invalid
+            // JSON, so it is given up.
             None => text.push(CUT),
         }
         text.push_str(piece);
@@ -71,7 +70,7 @@ pub fn put_back(body: String, attribute: impl Fn(&str) -> Option<String>) -> Str
     text
 }
 
-/// Returns the text of a message that was received by the SDK.
+/// Returns the text of a message that the SDK has received.
 pub(super) fn text_of(body: String, attributes: Option<&HashMap<String, MessageAttributeValue>>) -> String {
     put_back(body, |name| {
         let value = attributes?.get(name)?.binary_value()?;
@@ -88,7 +87,7 @@ pub(super) fn attributes(cut: &Attachments) -> Result<HashMap<String, MessageAtt
     cut.iter().map(attribute).collect()
 }
 
-/// Returns the number of bytes that attributes count for: name, type and value (SQS developer guide, message quotas).
+/// Returns the billed length of attributes in bytes: name, type and value (SQS developer guide, message quotas).
 pub(super) fn length(cut: &Attachments) -> usize {
     cut.iter().map(|(name, bytes)| name.len() + "Binary".len() + bytes.as_ref().len()).sum()
 }
@@ -131,7 +130,7 @@ mod tests {
             assert_eq!((body.as_str(), cut.len()), (text.as_str(), 0));
             assert_eq!(back(body, &cut), text);
         }
-        // A text of which an attribute is lost is no JSON, and given up with a reason; others stay as they are.
+        // A text that has lost an attribute is invalid JSON, and given up with a reason; other texts stay unchanged.
         for text in ["{\"inline\":\"\t\"}", "{\t\"a\": 1}"] {
             assert_eq!(put_back(text.to_owned(), |_| None), text);
         }

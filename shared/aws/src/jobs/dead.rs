@@ -1,4 +1,4 @@
-//! Dead-letter queues: jobs that were given up.
+//! Dead-letter queues.
 
 use super::attachments;
 use super::message::OutgoingMessage;
@@ -13,26 +13,26 @@ use curlew_ports::{Dead, PortError, Receipt};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// Attribute with the reason.
+/// Attribute with the reason for giving up.
 const ERROR: &str = "error";
-/// Attribute with the time, as RFC 3339 writes it.
+/// Attribute with the time in RFC 3339 format.
 const AT: &str = "at";
 /// Maximum length of a reason, in bytes.
 const MOST_ERROR: usize = 4 << 10;
-/// Reason of a message that SQS itself has moved.
+/// Reason for a message that SQS itself has moved.
 const NO_REASON: &str = "it was received too often, and nobody said why it failed";
-/// Maximum number of messages of one dead-letter queue that are read.
+/// Maximum number of messages that are read from one dead-letter queue.
 const MOST: usize = 1_000;
-/// Time for which reading hides a message from others, in seconds.
+/// Visibility timeout while reading, in seconds.
 const HIDDEN: i32 = 30;
-/// Wait time of a receive, in seconds.
+/// Wait time of a receive request, in seconds.
 const LOOK: i32 = 1;
-/// Prefix of the receipts of jobs that were given up.
+/// Prefix of the receipts of dead jobs.
 const DEAD: &str = "dead/";
 
 impl Jobs {
-    /// Puts a message into the dead-letter queue of its stage, with the reason and the time. The caller then deletes it
-    /// from its own queue, or lets the event source mapping do so.
+    /// Sends a message to the dead-letter queue of its stage, with the reason and the time. The caller then deletes it
+    /// from the stage's queue, or lets the event source mapping delete it.
     ///
     /// # Errors
     /// Transport errors; the caller must then not delete the message.
@@ -50,7 +50,7 @@ impl Jobs {
         send.send().await.map(drop).map_err(|e| self.context("give a job up", &name).failed(e))
     }
 
-    /// Reads all dead-letter queues and puts the messages back.
+    /// Reads all dead-letter queues and makes the messages visible again.
     pub(super) async fn list_dead(&self, limit: usize) -> Result<Vec<Dead>, PortError> {
         let mut dead = Vec::new();
         for stage in QueueName::ALL.into_iter().filter(|_| limit > 0) {
@@ -63,7 +63,7 @@ impl Jobs {
         Ok(dead)
     }
 
-    /// Sends the message again, then deletes it from the dead-letter queue: a crash in between leaves it in both.
+    /// Sends the message again, then deletes it from the dead-letter queue. A crash in between leaves it in both.
     pub(super) async fn redrive_dead(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
         let (stage, found) = self.find_dead(receipt).await?;
         let outgoing = OutgoingMessage::new(text_of(&found), now);
@@ -78,7 +78,7 @@ impl Jobs {
         self.delete(stage, self.dead_address(stage).await?, &found.receipt_handle.unwrap_or_default()).await
     }
 
-    /// Receives a message of a dead-letter queue by its name.
+    /// Receives the message with this receipt from its dead-letter queue.
     async fn find_dead(&self, receipt: &Receipt) -> Result<(QueueName, Message), PortError> {
         let missing = || PortError::NotFound(format!("the job {}", receipt.0));
         let (stage, id) = name(receipt).ok_or_else(missing)?;
@@ -87,8 +87,8 @@ impl Jobs {
         Ok((stage, found.ok_or_else(missing)?))
     }
 
-    /// Receives from a dead-letter queue until the wanted message or all were read; returns the others, and the wanted
-    /// one.
+    /// Receives from a dead-letter queue until the wanted message is found or all are read. Returns the other messages,
+    /// and the wanted one.
     async fn look(
         &self,
         stage: QueueName,
@@ -98,7 +98,7 @@ impl Jobs {
         let mut known = BTreeSet::new();
         let mut seen = Vec::new();
         while seen.len() < MOST {
-            // Only an empty answer after a wait proves that there are no more messages.
+            // Only an empty response after a wait proves that there are no more messages.
             let look = if seen.is_empty() { LOOK } else { 0 };
             let messages = self.some(stage, address, BATCH, HIDDEN, look).await?;
             let before = known.len();
@@ -120,7 +120,7 @@ impl Jobs {
         Ok((seen, None))
     }
 
-    /// Makes messages that were read visible again. If that fails, they become visible a little later anyway.
+    /// Makes messages visible again after reading. If that fails, they become visible when their timeout ends.
     async fn show_again(&self, stage: QueueName, seen: &[Message]) -> Result<(), PortError> {
         let address = self.dead_address(stage).await?;
         let name = self.names.dead_queue(stage);
@@ -146,7 +146,7 @@ fn attribute(text: &str) -> Result<MessageAttributeValue, PortError> {
     attribute.build().map_err(|e| corrupt("a message", e))
 }
 
-/// Returns a reason that SQS accepts: not empty, not too long, without the characters that it refuses.
+/// Returns a valid attribute for SQS: not empty, not too long, and without the characters that SQS rejects.
 fn reason(error: &str) -> String {
     let allowed = |c: &char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
     let mut reason: String = error.chars().filter(allowed).collect();
@@ -156,13 +156,13 @@ fn reason(error: &str) -> String {
     if reason.is_empty() { NO_REASON.to_owned() } else { reason }
 }
 
-/// Returns the stage and the message's id.
+/// Parses a receipt into the stage and the message's id.
 fn name(receipt: &Receipt) -> Option<(QueueName, &str)> {
     let (name, id) = receipt.0.strip_prefix(DEAD)?.split_once('/')?;
     Some((queue_named(name)?, id))
 }
 
-/// Returns the job's text of a message.
+/// Returns the job's text in a message.
 fn text_of(message: &Message) -> String {
     attachments::text_of(message.body().unwrap_or_default().to_owned(), message.message_attributes())
 }

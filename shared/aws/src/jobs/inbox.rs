@@ -1,4 +1,4 @@
-//! Receiving, for operators and tests.
+//! Receiving jobs, for operators and tests.
 
 use super::attachments;
 use super::held::ReceivedMessage;
@@ -11,18 +11,18 @@ use curlew_model::{Job, Millis, QueueName, Timestamp};
 use curlew_ports::{Dead, Delivery, Inbox, PortError, QueueCount, Receipt, Waiting};
 use std::collections::BTreeMap;
 
-/// Wait time of a receive, in seconds; without one SQS asks only some of its servers.
+/// Wait time of a receive request, in seconds; without a wait SQS queries only some of its servers.
 const LOOK: i32 = 1;
-/// Maximum visibility timeout of SQS. Jobs that are put back for longer are parked.
+/// Maximum visibility timeout of SQS. Jobs that are put back for a longer time are parked.
 const LONGEST_HIDING: Millis = Millis::from_hours(12);
-/// Maximum number of rows that are read to find the parked jobs that are due first.
+/// Maximum number of rows that are read to find the parked jobs with the earliest due times.
 const MOST_PARKED: usize = 10_000;
-/// Separator between the parts of a receipt: the stage, and SQS's receipt handle.
+/// Separator between the two parts of a receipt: the stage and SQS's receipt handle.
 const BETWEEN: char = '/';
 
 #[async_trait]
 impl Inbox for Jobs {
-    /// Returns deliveries in no promised order. `now` is ignored: SQS goes by its own clock.
+    /// Returns deliveries in no particular order. `now` is ignored: SQS uses its own clock.
     async fn receive(
         &self,
         stage: QueueName,
@@ -53,7 +53,7 @@ impl Inbox for Jobs {
         self.delete(stage, self.address(stage).await?, handle).await
     }
 
-    /// Parks a job that is put back for longer than 12 hours; its receive count then starts anew.
+    /// Parks a job that is put back for more than 12 hours; its receive count then restarts.
     async fn put_back(&self, receipt: &Receipt, due: Timestamp) -> Result<(), PortError> {
         let now = (self.now)();
         let (Some((stage, handle)), Some(kept)) = (read(receipt), self.held.take(receipt, now)) else { return Ok(()) };
@@ -75,13 +75,13 @@ impl Inbox for Jobs {
         moved.await.inspect_err(|_| self.held.put_back(receipt, kept))
     }
 
-    /// Considers parked jobs only: SQS does not tell when its delayed messages are due.
+    /// Considers only parked jobs: SQS does not reveal when delayed messages are due.
     async fn next_due(&self) -> Result<Option<Timestamp>, PortError> {
         Ok(self.parked_facts().await?.into_iter().filter_map(|facts| facts.due).min())
     }
 
-    /// Returns approximate numbers, as SQS gives them. Jobs that were put back count as handed out, and `now` is
-    /// ignored. The rows of all parked jobs are read once.
+    /// Returns SQS's approximate numbers. Jobs that were put back count as handed out, and `now` is ignored. Reads the
+    /// rows of all parked jobs once.
     async fn counts(&self, now: Timestamp) -> Result<BTreeMap<QueueName, QueueCount>, PortError> {
         let mut counts = BTreeMap::new();
         for stage in QueueName::ALL {
@@ -93,14 +93,14 @@ impl Inbox for Jobs {
         Ok(counts)
     }
 
-    /// Leaves out parked jobs: each of them would be read.
+    /// Does not count parked jobs, since that would read each of them.
     async fn glance(&self, stage: QueueName, _now: Timestamp) -> Result<QueueCount, PortError> {
         let live = self.counts(&self.names.queue(stage), self.address(stage).await?).await?;
         let dead = self.counts(&self.names.dead_queue(stage), self.dead_address(stage).await?).await?;
         Ok(QueueCount { ready: live[0], waiting: live[2], in_flight: live[1], dead: dead[0] + dead[1] })
     }
 
-    /// Returns parked jobs only: SQS does not show its delayed messages.
+    /// Returns only parked jobs: SQS does not list delayed messages.
     async fn waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waiting>, PortError> {
         if limit == 0 {
             return Ok(Vec::new());
@@ -131,8 +131,8 @@ impl Inbox for Jobs {
 }
 
 impl Jobs {
-    /// Deletes a message that an event source mapping has handed to this function, before the mapping does so when the
-    /// function returns.
+    /// Deletes a message that an event source mapping has passed to this function, before the mapping would delete it
+    /// at the function's return.
     ///
     /// # Errors
     /// Transport errors; the mapping then deletes it. An expired handle is no error.
@@ -140,8 +140,8 @@ impl Jobs {
         self.delete(stage, self.address(stage).await?, handle).await
     }
 
-    /// Sets a message to be handed out again at `due`, after 12 hours at most, instead of at the end of its visibility
-    /// timeout. An event source mapping has handed the message to this function, which is going to report it as failed.
+    /// Makes SQS hand out a message again at `due`, but within 12 hours, instead of at the end of its visibility
+    /// timeout. The message came from an event source mapping, and the function is going to report it as failed.
     ///
     /// # Errors
     /// Transport errors; it is then handed out again when its visibility timeout ends. An expired handle is no error.
@@ -149,8 +149,8 @@ impl Jobs {
         self.hide(stage, handle, self.seconds_until(due, LONGEST_HIDING)).await
     }
 
-    /// Returns about how many messages a stage's queue has: available, in flight and delayed. SQS may be a minute
-    /// behind.
+    /// Returns the approximate number of messages in a stage's queue: available, in flight and delayed. SQS may be a
+    /// minute behind.
     ///
     /// # Errors
     /// Transport errors.
@@ -158,7 +158,7 @@ impl Jobs {
         Ok(self.counts(&self.names.queue(stage), self.address(stage).await?).await?.into_iter().sum())
     }
 
-    /// Returns about how many events of the schedules have failed for good; they lie in a queue of their own.
+    /// Returns the approximate number of scheduled events that have failed for good; they have a queue of their own.
     ///
     /// # Errors
     /// Transport errors.
@@ -168,7 +168,7 @@ impl Jobs {
         Ok(self.counts(&name, &address).await?.into_iter().sum())
     }
 
-    /// Reads a row of a parked job, to see whether that is permitted.
+    /// Reads one row of a parked job, to check the permission to do so.
     ///
     /// # Errors
     /// Transport errors.
@@ -176,7 +176,7 @@ impl Jobs {
         self.all_parked(1).await.map(drop)
     }
 
-    /// Returns a message as a delivery, and stores it until its visibility timeout ends.
+    /// Converts a message to a delivery, and remembers it until its visibility timeout ends.
     async fn delivery(&self, stage: QueueName, message: Message, until: Timestamp) -> Result<Delivery, PortError> {
         let body = attachments::text_of(message.body.unwrap_or_default(), message.message_attributes.as_ref());
         let receipt = Receipt(format!("{}{BETWEEN}{}", stage.as_str(), message.receipt_handle.unwrap_or_default()));
@@ -187,7 +187,7 @@ impl Jobs {
         Ok(Delivery { receipt, job, receives })
     }
 
-    /// Returns the job of a message, or why it gives none.
+    /// Returns the job of a message, or the reason why it has none.
     async fn job(&self, body: &str) -> Result<Result<Job, String>, PortError> {
         match self.read_message(body).await {
             Ok(job) => Ok(Ok(job)),
@@ -207,7 +207,7 @@ impl Jobs {
         self.delete(stage, self.address(stage).await?, handle).await
     }
 
-    /// Returns the approximate numbers of messages that are available, in flight and delayed.
+    /// Returns the approximate numbers of available, in-flight and delayed messages.
     async fn counts(&self, name: &str, address: &str) -> Result<[u64; 3], PortError> {
         const NAMES: [QueueAttributeName; 3] = [
             QueueAttributeName::ApproximateNumberOfMessages,
@@ -221,7 +221,7 @@ impl Jobs {
     }
 }
 
-/// Returns the stage and SQS's receipt handle; a text that is no receipt names no delivery.
+/// Parses a receipt into the stage and SQS's receipt handle; `None` for any other text.
 fn read(receipt: &Receipt) -> Option<(QueueName, &str)> {
     let (name, handle) = receipt.0.split_once(BETWEEN)?;
     let stage = queue_named(name)?;

@@ -1,8 +1,8 @@
-//! Jobs as messages.
+//! Conversion between jobs and messages.
 //!
-//! A message is the job's own text. A text that is too long becomes an object, and the message is a *claim check* that
-//! names it: `{"claim":"claims/…"}`. The bucket's lifecycle rule deletes such objects, since a message may be delivered
-//! more than once and nobody knows which delivery is the last.
+//! A message is the job's own text. If the text is too long, it is stored as an object, and the message is a *claim
+//! check* with the object's key: `{"claim":"claims/…"}`. The bucket's lifecycle rule deletes such objects, since a
+//! message may be delivered more than once and nobody knows which delivery is the last.
 
 use super::Jobs;
 use super::attachments::{self, Attachments};
@@ -12,22 +12,22 @@ use curlew_model::{Job, QueueName, Timestamp};
 use curlew_ports::{Blobs, PortError};
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of bytes of a message, and of all messages of one request together: 1 MiB, by SQS's quotas.
+/// Maximum total length in bytes of the messages in one request, and thus of one message: 1 MiB (SQS quota).
 pub(super) const REQUEST_LIMIT: usize = 1 << 20;
-/// Maximum length of a text that is sent as it is. The rest of the limit is for the attributes that a message gets when
-/// it is given up.
+/// Maximum length in bytes of a text that is sent directly. The rest of the limit is for the attributes that a message
+/// gets when it is given up.
 pub(super) const MESSAGE_LIMIT: usize = REQUEST_LIMIT - (16 << 10);
-/// Claim checks begin with this, and no job does.
+/// Beginning of every claim check, and of no job.
 const CLAIM: &str = "{\"claim\":";
 
-/// Reasons why a message gives no job.
+/// Reasons why a message yields no job.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The message is no job that this program knows, or its claim check names no object. Trying again does not help:
-    /// give it up, with this sentence.
+    /// The message is not a job that this program knows, or its claim check names no object. Retrying does not help:
+    /// give the message up with this sentence as the reason.
     #[error("{0}")]
     Unreadable(String),
-    /// The message's object is unreachable at present.
+    /// The message's object cannot be read at present.
     #[error(transparent)]
     Port(#[from] PortError),
 }
@@ -37,7 +37,7 @@ pub enum ReadError {
 pub(super) struct OutgoingMessage {
     pub(super) body: String,
     pub(super) attachments: Attachments,
-    /// Earliest time of its delivery.
+    /// Earliest delivery time.
     pub(super) due: Timestamp,
 }
 
@@ -47,7 +47,7 @@ impl OutgoingMessage {
         OutgoingMessage { body, attachments, due }
     }
 
-    /// Returns the number of bytes that it counts for.
+    /// Returns the billed length in bytes.
     pub(super) fn length(&self) -> usize {
         self.body.len() + attachments::length(&self.attachments)
     }
@@ -59,11 +59,10 @@ struct Claim {
 }
 
 impl Jobs {
-    /// Returns the job of a message; follows a claim check.
+    /// Returns the job of a message, and resolves a claim check.
     ///
     /// # Errors
-    /// [`ReadError::Unreadable`] if there is no such job and never will be, [`ReadError::Port`] if trying again may
-    /// help.
+    /// [`ReadError::Unreadable`] if retrying cannot help, [`ReadError::Port`] if it may.
     pub async fn read_message(&self, body: &str) -> Result<Job, ReadError> {
         if !body.starts_with(CLAIM) {
             return Job::from_message(body).map_err(ReadError::Unreadable);
@@ -83,7 +82,7 @@ impl Jobs {
         Job::from_message(text).map_err(ReadError::Unreadable)
     }
 
-    /// Puts a text into a queue as it is.
+    /// Sends a text unchanged.
     #[cfg(test)]
     pub(crate) async fn send_text(&self, stage: QueueName, text: &str, due: Timestamp) -> Result<(), PortError> {
         if due > (self.now)() + super::LONGEST_DELAY {
@@ -93,7 +92,7 @@ impl Jobs {
         self.send_messages(stage, &[outgoing]).await.into_iter().collect()
     }
 
-    /// Returns a message of a length that SQS accepts.
+    /// Returns a message with `text`, or with a claim check if it is too long for SQS.
     pub(super) async fn outgoing(
         &self,
         stage: QueueName,
@@ -103,7 +102,7 @@ impl Jobs {
         Ok(OutgoingMessage::new(self.claimed(stage, text, MESSAGE_LIMIT).await?, due))
     }
 
-    /// Returns the text, or a claim check for it if it is longer than `most`.
+    /// Returns the text, or a claim check for it if it is longer than `most` bytes.
     pub(super) async fn claimed(&self, stage: QueueName, text: String, most: usize) -> Result<String, PortError> {
         if text.len() <= most || text.starts_with(CLAIM) {
             return Ok(text);
@@ -114,8 +113,8 @@ impl Jobs {
     }
 }
 
-/// Returns a job's text. SQS refuses two characters that JSON allows; they occur only inside strings, where their
-/// escapes mean the same.
+/// Returns a job's text. Escapes two characters that JSON allows but SQS rejects; they occur only inside strings, so
+/// the meaning is the same.
 pub(super) fn text(job: &Job) -> Result<String, PortError> {
     let text = job.to_message().map_err(|e| corrupt("a job", e))?;
     if text.contains(['\u{fffe}', '\u{ffff}']) {

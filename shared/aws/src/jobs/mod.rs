@@ -1,4 +1,4 @@
-//! The queues: SQS for jobs that are due within 15 minutes, a table for later ones. `release.rs` brings these back.
+//! The queues: SQS for jobs that are due within 15 minutes, a table for later ones, which `release.rs` moves to SQS.
 
 mod attachments;
 mod dead;
@@ -31,26 +31,26 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use together::Together;
 use tokio::sync::OnceCell;
 
-/// Maximum delay of a message in SQS. Jobs that are due later are parked.
+/// Maximum delay of a message in SQS. Jobs with later due times are parked.
 const LONGEST_DELAY: Millis = Millis::from_mins(15);
 
 /// The queues of a stack: [`Queue`] for the stages, [`Inbox`](curlew_ports::Inbox) for operators and tests. In a
-/// deployed stack the event source mappings receive.
+/// deployed stack, the event source mappings receive the messages.
 ///
-/// Delivery is at least once and in no order.
+/// Delivery is at least once, in no particular order.
 #[derive(Debug)]
 pub struct Jobs {
     sqs: Client,
     parked: Table,
     objects: Arc<Objects>,
     names: Names,
-    /// Addresses of the queues and of the dead queues, which are requested once and only when they are needed.
+    /// Addresses of the queues and of the dead-letter queues, each requested at its first use.
     live: [OnceCell<String>; QueueName::ALL.len()],
     dead: [OnceCell<String>; QueueName::ALL.len()],
     together: [Together; QueueName::ALL.len()],
     held: Held,
-    /// The true time. SQS counts delays from the moment at which it accepts a message, so they must be computed from
-    /// it.
+    /// The real time. SQS counts a delay from the moment when it accepts a message, so delays are computed from real
+    /// time.
     now: fn() -> Timestamp,
 }
 
@@ -85,12 +85,12 @@ impl Jobs {
         Ok(found.queue_url.unwrap_or_default())
     }
 
-    /// Describes a request to a queue, for its errors.
+    /// Describes a request to a queue, for error messages.
     fn context<'a>(&'a self, what: &'a str, name: &'a str) -> RequestContext<'a> {
         RequestContext { what, kind: "queue", name, stack: &self.names.stack }
     }
 
-    /// Returns whole seconds from now until an instant, rounded up so that nothing comes too early, at most `most`.
+    /// Returns the whole seconds from now until `due`, rounded up so that nothing is early, and at most `most`.
     fn seconds_until(&self, due: Timestamp, most: Millis) -> i32 {
         let wait = due.since((self.now)()).min(most);
         i32::try_from(wait.0.div_ceil(1_000)).unwrap_or(i32::MAX)
@@ -99,8 +99,8 @@ impl Jobs {
 
 #[async_trait]
 impl Queue for Jobs {
-    /// Calls within some tens of milliseconds share requests, since SQS bills by the request of 64 KB. Dropping the
-    /// call leaves nothing running; messages that it has sent by then stay sent.
+    /// Calls within some tens of milliseconds share requests, since SQS bills each request per 64 KB. Dropping the
+    /// future stops all its work; messages that were already sent stay sent.
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
         let horizon = (self.now)() + LONGEST_DELAY;
         let mut soon: [Vec<OutgoingMessage>; QueueName::ALL.len()] = Default::default();

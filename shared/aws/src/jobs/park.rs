@@ -1,4 +1,4 @@
-//! Jobs that wait for longer than SQS can delay them: one row each, in the partition of the minute in which it is due.
+//! Jobs that wait longer than SQS can delay them: one row each, in a partition per minute of the due time.
 
 use super::{Jobs, queue_named};
 use crate::chance::long_name;
@@ -11,24 +11,24 @@ use curlew_model::{QueueName, Timestamp};
 use curlew_ports::PortError;
 use std::time::Duration;
 
-/// The partition: the minute in which the job is due, in minutes since 1970.
+/// Partition key: the minute in which the job is due, in minutes since 1970.
 const DUE: &str = "due";
 const ID: &str = "id";
-/// Time at which the job is due, in milliseconds since 1970.
+/// Due time of the job, in milliseconds since 1970.
 const AT: &str = "at";
-/// The stage that takes the job.
+/// Queue of the job.
 const STAGE: &str = "q";
-/// Maximum length of a compressed message inside a row. Writing and deleting a row is billed by the kilobyte; for
-/// longer messages an object costs less.
+/// Maximum length in bytes of a compressed message inside a row. Writing and deleting a row is billed per kilobyte; an
+/// object is cheaper for longer messages.
 const MOST_INSIDE: usize = 8 << 10;
-/// Maximum length of a message inside a row before it was compressed. A page of rows is released at once, so it bounds
-/// their memory, and what it allows SQS accepts.
+/// Maximum uncompressed length in bytes of a message inside a row. It bounds the memory for a page of rows, which are
+/// released together, and is below the message limit of SQS.
 const MOST_UNPACKED: usize = 128 << 10;
-/// Maximum number of rows of one request, by DynamoDB's quotas.
+/// Maximum number of rows in one request (DynamoDB quota).
 const BATCH: usize = 25;
-/// Maximum number of tries for rows that a request left unprocessed, the first one included.
+/// Maximum number of attempts for rows that a request left unprocessed, including the first.
 const TRIES: u32 = 8;
-/// Pause before the second try; it doubles with each further one.
+/// Pause before the second attempt; it doubles with each further one.
 const PAUSE: Duration = Duration::from_millis(50);
 
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ impl Jobs {
         ]))
     }
 
-    /// Deletes rows whose messages are in their queues.
+    /// Deletes the rows of messages that are in their queues.
     pub(super) async fn unpark(&self, keys: Vec<Item>) -> Result<(), PortError> {
         let mut writes = Vec::with_capacity(keys.len());
         for key in keys {
@@ -76,7 +76,7 @@ impl Jobs {
         self.write_rows("clear parked jobs", writes).await
     }
 
-    /// Writes in batches, and again what was left unprocessed.
+    /// Writes in batches, and retries unprocessed rows.
     async fn write_rows(&self, what: &str, writes: Vec<WriteRequest>) -> Result<(), PortError> {
         let table = &self.parked;
         for batch in writes.chunks(BATCH) {
@@ -97,7 +97,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// Returns at most `limit` rows of one minute after the row `after`.
+    /// Returns at most `limit` rows of one minute that follow the row `after`.
     pub(super) async fn parked_in(
         &self,
         minute: i64,
@@ -108,12 +108,12 @@ impl Jobs {
         self.parked.list("read parked jobs", &span, after, limit).await
     }
 
-    /// Returns at most `limit` rows of all minutes, in no order.
+    /// Returns at most `limit` rows of all minutes, in no particular order.
     pub(crate) async fn all_parked(&self, limit: usize) -> Result<Vec<Item>, PortError> {
         self.parked.list("list the parked jobs", &Span::All, None, limit).await
     }
 
-    /// Returns minute, due time and stage of all rows, as far as they can be read.
+    /// Returns the minute, due time and stage of all rows; `None` for a field that cannot be read.
     pub(super) async fn parked_facts(&self) -> Result<Vec<Facts>, PortError> {
         let rows = self.parked.list_only("count the parked jobs", &[DUE, AT, STAGE]).await?;
         let facts = rows.iter().map(|row| Facts {
@@ -125,7 +125,7 @@ impl Jobs {
     }
 }
 
-/// Fields of a row besides its message.
+/// Fields of a row without its message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
     pub(super) minute: Option<i64>,

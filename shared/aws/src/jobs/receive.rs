@@ -1,4 +1,4 @@
-//! Requests about messages of a queue: receives, hides and deletes them.
+//! Requests that receive, hide and delete messages of a queue.
 
 use super::Jobs;
 use aws_sdk_sqs::error::ProvideErrorMetadata;
@@ -6,11 +6,12 @@ use aws_sdk_sqs::types::{Message, MessageSystemAttributeName};
 use curlew_model::QueueName;
 use curlew_ports::PortError;
 
-/// Maximum number of messages of one answer, by SQS's quotas.
+/// Maximum number of messages in one response (SQS quota).
 pub(super) const BATCH: usize = 10;
 
 impl Jobs {
-    /// Receives at most ten messages of a queue, hidden from others for `hidden` seconds.
+    /// Receives at most ten messages of a queue, waits up to `look` seconds for them, and hides them for `hidden`
+    /// seconds.
     pub(super) async fn some(
         &self,
         stage: QueueName,
@@ -36,7 +37,7 @@ impl Jobs {
         Ok(answer.messages.unwrap_or_default())
     }
 
-    /// Deletes a delivery; an expired one is no error.
+    /// Deletes a message; an expired receipt is no error.
     pub(super) async fn delete(&self, stage: QueueName, address: &str, handle: &str) -> Result<(), PortError> {
         let name = self.names.queue(stage);
         match self.sqs.delete_message().queue_url(address).receipt_handle(handle).send().await {
@@ -55,7 +56,7 @@ impl Jobs {
     }
 }
 
-/// True if the receipt no longer names a delivery.
+/// True if the receipt has expired.
 fn is_run_out(error: &impl ProvideErrorMetadata) -> bool {
     let code = error.code().unwrap_or_default().rsplit(['#', '.']).next().unwrap_or_default();
     matches!(

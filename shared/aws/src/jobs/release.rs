@@ -1,6 +1,6 @@
-//! Release: moves parked jobs back to their queues.
+//! Moves parked jobs to their queues when they are due.
 //!
-//! The order is read, send, delete, and only then move the mark: a run that stops in between, or runs beside another,
+//! The order is read, send, delete, then move the mark: a run that stops in between, or runs concurrently with another,
 //! causes nothing but duplicates.
 
 use super::message::{OutgoingMessage, REQUEST_LIMIT};
@@ -11,21 +11,21 @@ use curlew_model::{Millis, QueueName, Timestamp};
 use curlew_ports::{Marks, PortError, Version};
 use futures::future::try_join_all;
 
-/// Name of the mark: all minutes before it were read after they had passed.
+/// Name of the mark: all minutes before it have been read after their end.
 const MARK: &str = "parked";
 /// Number of minutes before the mark that are read again, for rows that were written late.
 const LOOK_BACK: i64 = 5;
-/// Maximum number of minutes that one call reads. After an outage the next calls go on where it stopped.
+/// Maximum number of minutes that one call reads. After an outage the next calls continue where it stopped.
 const MOST_MINUTES: i64 = 720;
 /// Number of rows after which a call ends.
 const MOST_ROWS: usize = 5_000;
-/// Maximum number of rows of one minute that are in memory at once; their messages may be long.
+/// Maximum number of rows of one minute that are in memory at the same time; their messages may be long.
 const PAGE: usize = 250;
 /// Number of minutes that are read concurrently.
 const AT_ONCE: i64 = 8;
 
 impl Jobs {
-    /// Returns the time until which parked jobs were released; `None` if none ever were.
+    /// Returns the time up to which parked jobs have been released; `None` if none ever were.
     ///
     /// # Errors
     /// Transport errors.
@@ -33,17 +33,17 @@ impl Jobs {
         Ok(marks.load(MARK).await?.0)
     }
 
-    /// Sends parked jobs that are due at `now` to their queues; returns their number. Several callers may run at once:
-    /// some jobs are then sent twice. After an outage it takes several calls, each of bounded work.
+    /// Sends parked jobs that are due at `now` to their queues; returns their number. Concurrent callers may send some
+    /// jobs twice. After an outage several calls are needed, since each does a bounded amount of work.
     ///
     /// # Errors
-    /// Transport errors; unsent jobs stay parked, and the next call goes on from there.
+    /// Transport errors; unsent jobs stay parked, and the next call continues from there.
     pub async fn release_parked(&self, marks: &dyn Marks, now: Timestamp) -> Result<usize, PortError> {
         let (mark, seen) = marks.load(MARK).await?;
         let last = now.minute();
         let first = match mark {
             Some(at) => at.minute().min(last) - LOOK_BACK,
-            // The first call ever: rows may have been waiting for it.
+            // This is the first call ever: older rows may exist.
             None => self.first_minute().await?.unwrap_or(last).min(last),
         };
         let last = last.min(first + MOST_MINUTES - 1);
@@ -54,18 +54,18 @@ impl Jobs {
             for rows in pages {
                 released += self.release_minute(next, rows, MOST_ROWS.saturating_sub(released)).await?;
                 if released >= MOST_ROWS {
-                    // There may be more rows in this minute; sent ones are deleted, so the next call finds the rest.
+                    // This minute may have more rows; sent rows are deleted, so the next call finds the rest.
                     break;
                 }
                 next += 1;
             }
         }
-        // The current minute has not passed, so it is read again.
+        // The current minute has not ended, so it is read again.
         advance(marks, mark, seen, next.min(now.minute())).await?;
         Ok(released)
     }
 
-    /// Releases the rows of a minute, the first of which are given, until there are no more or at least `enough` were
+    /// Releases the rows of a minute, beginning with `first`, until there are no more or at least `enough` were
     /// released; returns their number.
     async fn release_minute(&self, minute: i64, first: Vec<Item>, enough: usize) -> Result<usize, PortError> {
         let (mut rows, mut released) = (first, 0);
@@ -79,7 +79,7 @@ impl Jobs {
         }
     }
 
-    /// Sends rows and deletes those that were sent; returns their number.
+    /// Sends the messages of rows and deletes the rows whose message was sent; returns their number.
     async fn release(&self, rows: Vec<Item>) -> Result<usize, PortError> {
         let mut by_stage: [Vec<(Item, OutgoingMessage)>; QueueName::ALL.len()] = Default::default();
         for row in &rows {
@@ -88,8 +88,7 @@ impl Jobs {
                     outgoing if outgoing.length() <= REQUEST_LIMIT => by_stage[place(stage)].push((key, outgoing)),
                     _ => tracing::error!(?key, "a parked job is too long for its queue and stays parked"),
                 },
-                // Unreadable rows stay where they are, for a person to examine, and must not keep the others from their
-                // queues.
+                // An unreadable row stays for a person to examine, and must not keep other rows from their queues.
                 Err(error) => tracing::error!(%error, "a parked job cannot be read and stays parked"),
             }
         }
@@ -106,13 +105,13 @@ impl Jobs {
         Ok(released)
     }
 
-    /// Returns the earliest minute that has rows.
+    /// Returns the earliest minute with a row.
     async fn first_minute(&self) -> Result<Option<i64>, PortError> {
         Ok(self.parked_facts().await?.into_iter().filter_map(|facts| facts.minute).min())
     }
 }
 
-/// Moves the mark on to a minute. A conflict means that another caller has moved it, which is as good.
+/// Moves the mark forward to a minute. Ignores a conflict, since then another caller has moved the mark.
 async fn advance(marks: &dyn Marks, mark: Option<Timestamp>, seen: Version, minute: i64) -> Result<(), PortError> {
     let next = Timestamp::EPOCH + Millis::from_mins(u64::try_from(minute).unwrap_or(0));
     if mark.is_some_and(|mark| mark >= next) {

@@ -10,20 +10,20 @@ use curlew_ports::PortError;
 use futures::StreamExt;
 use std::time::Duration;
 
-/// Maximum number of entries of one request, by SQS's quotas.
+/// Maximum number of entries in one request (SQS quota).
 pub(super) const BATCH: usize = 10;
 /// Maximum number of concurrent requests of one call.
 const AT_ONCE: usize = 8;
-/// Maximum number of tries for entries that a request left unprocessed, the first one included.
+/// Maximum number of attempts for entries that a request left unprocessed, including the first.
 const TRIES: u32 = 5;
-/// Pause before the second try; it doubles with each further one.
+/// Pause before the second attempt; it doubles with each further one.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A message in a request, with its index among all messages.
+/// A message in a request, and its index among all messages.
 type Entry<'a> = (usize, &'a OutgoingMessage);
 
 impl Jobs {
-    /// Sends the messages in as few requests as possible; returns the outcome of each.
+    /// Sends the messages in as few requests as possible; returns the outcome of each message.
     pub(super) async fn send_messages(
         &self,
         stage: QueueName,
@@ -48,7 +48,7 @@ impl Jobs {
         results
     }
 
-    /// Sends one request, and again what was left unprocessed; returns the entries that failed for good.
+    /// Sends one request, and retries unprocessed entries; returns the entries that failed for good.
     async fn request(&self, stage: QueueName, address: &str, entries: Vec<Entry<'_>>) -> Vec<(usize, PortError)> {
         let name = self.names.queue(stage);
         let asked = self.context("send jobs", &name);
@@ -89,7 +89,7 @@ impl Jobs {
         failed
     }
 
-    /// Returns entries in SQS's form; the id of each is its index in the request.
+    /// Converts entries to SQS's format; the id of each is its index in the request.
     fn batch_entries(&self, entries: &[Entry<'_>]) -> Result<Vec<SendMessageBatchRequestEntry>, PortError> {
         let entry = |(place, (_, message)): (usize, &Entry<'_>)| {
             let entry = SendMessageBatchRequestEntry::builder().id(place.to_string()).message_body(&message.body);
@@ -102,7 +102,7 @@ impl Jobs {
     }
 }
 
-/// Divides messages into requests, in order.
+/// Splits messages into requests, in order.
 fn batches(messages: &[OutgoingMessage]) -> Vec<Vec<Entry<'_>>> {
     let mut batches: Vec<Vec<Entry<'_>>> = Vec::new();
     let mut bytes = 0;

@@ -1,8 +1,8 @@
-//! Many senders, few requests.
+//! Combines messages of many senders into few requests.
 //!
-//! A hundred visits that run at once each send one page at a time, and SQS bills every request. So the first sender
-//! waits a moment for others, then sends for all, and each caller gets the outcome of its own messages. No task runs in
-//! the background: the work is done within a caller's own call, and ends with it.
+//! A hundred concurrent visits each send one page at a time, and SQS bills every request. So the first sender waits a
+//! moment for others and then sends the messages of all; each caller gets the outcome of its own messages. There is no
+//! background task: all work happens in a caller's call and ends with it.
 
 use super::Jobs;
 use super::message::{OutgoingMessage, REQUEST_LIMIT};
@@ -16,11 +16,11 @@ use tokio::sync::{Notify, oneshot};
 
 /// Time for which the first sender waits for others.
 const GATHER: Duration = Duration::from_millis(50);
-/// Time for which pages on their way to extraction are gathered into one request: they are large and come one by one
-/// from visits. A visit pauses for a second before its next call in any case, so this delays nobody but the last.
+/// Time for which pages on their way to extraction are gathered; they are large and come one by one from visits. A
+/// visit pauses for a second before its next call anyway, so only its last page is delayed.
 const GATHER_PAGES: Duration = Duration::from_secs(1);
 
-/// Messages of the senders of one queue that are gathered into requests.
+/// Messages to one queue, from all senders.
 #[derive(Debug, Default)]
 pub(super) struct Together {
     /// Locked while gathering.
@@ -69,7 +69,8 @@ impl Together {
                     answer.await
                 }
             };
-            // No answer: the caller that was sending for all is gone. A message may be sent twice, but is never lost.
+            // Without an answer, the caller that was sending for all is gone. Messages may be sent twice, but are never
+            // lost.
             if let Ok(result) = told {
                 return result;
             }
@@ -93,7 +94,7 @@ impl Together {
             return;
         }
         let longest = if stage == QueueName::Extract { GATHER_PAGES } else { GATHER };
-        // A permit that is left over from an earlier gathering only makes this one shorter.
+        // A permit left over from an earlier gathering only shortens this one.
         let _ = tokio::time::timeout(longest, self.enough.notified()).await;
     }
 
@@ -111,7 +112,7 @@ impl Together {
 }
 
 impl Waiting {
-    /// True if waiting for more would not save a request.
+    /// True if further messages would not save a request.
     fn is_enough(&self) -> bool {
         let messages = self.groups.iter().flat_map(|group| &group.messages);
         let (count, bytes) = messages.fold((0, 0), |(n, bytes), message| (n + 1, bytes + message.length()));
@@ -119,11 +120,11 @@ impl Waiting {
     }
 }
 
-/// Sends for all, and gives each caller its outcome.
+/// Sends the messages of all callers, and gives each caller its outcome.
 async fn send_for_all(jobs: &Jobs, stage: QueueName, groups: Vec<Group>) {
     let mut messages = Vec::new();
     let mut answers = Vec::new();
-    // A caller that has gone away in the meantime no longer wants its messages sent.
+    // A caller that is gone no longer wants its messages sent.
     for group in groups.into_iter().filter(|group| !group.answer.is_closed()) {
         answers.push((group.answer, group.messages.len()));
         messages.extend(group.messages);
@@ -134,7 +135,7 @@ async fn send_for_all(jobs: &Jobs, stage: QueueName, groups: Vec<Group>) {
         let (own, others) = rest.split_at(count);
         rest = others;
         let failed = own.iter().find_map(|result| result.as_ref().err());
-        // Nobody receives the answer of a caller that has gone.
+        // Sending the answer fails if its caller is gone.
         let _ = answer.send(failed.map_or(Ok(()), |error| Err(again(error))));
     }
 }

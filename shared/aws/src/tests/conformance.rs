@@ -1,4 +1,4 @@
-//! The conformance suites over these adapters. Only `queue_exact` is left out; its documentation gives the reason.
+//! Runs the conformance suites over the adapters, except `queue_exact`; that suite's documentation gives the reason.
 
 use super::{RealTime, Stack};
 use crate::Store;

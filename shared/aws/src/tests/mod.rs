@@ -1,4 +1,4 @@
-//! The adapters against an endpoint that behaves like AWS, and against a server that refuses like AWS.
+//! Tests of the adapters against an endpoint that behaves like AWS, and against a server that returns AWS errors.
 
 mod conformance;
 mod parking;
@@ -13,7 +13,7 @@ use curlew_model::{Millis, QueueName, Timestamp};
 use curlew_ports::PortError;
 use curlew_testkit::conformance::queue::{Pass, SendRaw};
 
-/// Names of a stack whose requests go to a server of the tests.
+/// Names of a stack whose requests go to a test server.
 fn names() -> Names {
     Names { stack: "s".into(), bucket: "s-data-1-x".into() }
 }
@@ -60,7 +60,7 @@ impl Pass for RealTime {
     }
 
     async fn until(&self, due: Timestamp) {
-        // Delays count in whole seconds, from when the queue accepted the message.
+        // SQS counts delays in whole seconds from the moment when it accepts the message.
         const MARGIN: Millis = Millis(1_500);
         tokio::time::sleep((due + MARGIN).since(self.now()).as_duration()).await;
     }

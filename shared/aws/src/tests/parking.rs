@@ -1,4 +1,4 @@
-//! Jobs that wait for long: parked, released, and released again.
+//! Parking, release and repeated release of jobs.
 
 use super::Stack;
 use crate::jobs::wall_clock;
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 const HOUR: Millis = Millis::from_hours(1);
 
 impl Stack {
-    /// Writes rows as an earlier call has written them, due a while ago.
+    /// Parks `count` jobs that were due `ago` before now.
     async fn park_overdue(&self, count: u64, ago: Millis) {
         let due = wall_clock() - ago;
         let rows = (0..count).map(|n| (QueueName::Poll, poll(n).to_message().expect("a message"), due)).collect();
@@ -30,12 +30,12 @@ impl Stack {
         self.store.jobs().all_parked(100).await.expect("lists").len()
     }
 
-    /// Returns the minute up to which rows were released.
+    /// Returns the minute up to which rows have been released.
     async fn released_until(&self) -> Option<i64> {
         self.store.marks.load("parked").await.expect("loads").0.map(Timestamp::minute)
     }
 
-    /// Returns all messages that are in the queue now, and the number of deliveries.
+    /// Returns all distinct messages in the queue, and the number of deliveries.
     async fn received(&self) -> (BTreeSet<String>, usize) {
         let received = self.store.jobs().receive(QueueName::Poll, 10_000, HOUR, Timestamp::EPOCH).await;
         let received = received.expect("receives");
@@ -52,7 +52,7 @@ async fn parked_jobs_come_when_they_are_due() {
     let now = wall_clock();
     assert_eq!(stack.release(now).await, 0);
     assert_eq!(stack.count(now).await.waiting, 60);
-    // An hour later; SQS goes by the true clock and delays them until then, as long as it can.
+    // Release as if an hour had passed. SQS uses the real time, so it delays the messages for as long as it can.
     let later = now + HOUR;
     assert_eq!(stack.release(later).await, 60);
     assert_eq!((stack.count(later).await.waiting, stack.parked().await), (60, 0));
@@ -80,7 +80,7 @@ async fn rows_from_before_the_first_call_are_found() {
     let stack = Stack::new().await;
     stack.park_overdue(5, Millis::from_days(2)).await;
     let (now, mut released) = (wall_clock(), 0);
-    // Two days, half a day with each call.
+    // Each call covers half a day of the two days.
     for _ in 0..5 {
         released += stack.release(now).await;
     }
@@ -113,7 +113,7 @@ async fn calls_at_once_lose_nothing() {
 async fn a_crash_between_sending_and_deleting_only_sends_twice() {
     let stack = Stack::new().await;
     stack.park_overdue(20, Millis::from_mins(3)).await;
-    // As after a call that was cut short: it sent, and neither deleted the row nor moved the mark.
+    // Simulate a call that was interrupted after it sent the messages: the rows and the mark are unchanged.
     let due: Vec<_> = (0..20).map(|n| (poll(n), Timestamp::MIN)).collect();
     stack.store.jobs().send(&due).await.expect("sends");
     assert_eq!((stack.parked().await, stack.release(wall_clock()).await), (20, 20));
@@ -121,7 +121,7 @@ async fn a_crash_between_sending_and_deleting_only_sends_twice() {
     assert_eq!((messages.len(), deliveries), (20, 40));
 }
 
-/// Returns the message of a job of more than a mebibyte, which compresses to almost nothing.
+/// Returns the message of a job of more than a mebibyte that compresses to almost nothing.
 fn very_long() -> String {
     let feed = SourceKey::new(&format!("{:032x}", 1)).expect("a key");
     let job = Job::new(PollJob::new(feed, format!("https://example.org/{}", "\\".repeat(600_000))));
@@ -149,7 +149,7 @@ async fn a_row_that_cannot_be_read_or_sent_stays_and_stops_nobody() {
         put.item("due", crate::item::text(due.minute().to_string())).item("id", crate::item::text(id))
     };
     row("broken").send().await.expect("writes");
-    // As a program of before wrote it: short in its row, and longer than SQS takes.
+    // A row that an earlier version of the program might have written: compressed, it is short, but too long for SQS.
     let long = row("long").item("at", crate::item::number(due.as_millis())).item("q", crate::item::text("poll"));
     long.item(crate::item::STATE, crate::pack::pack_text(very_long())).send().await.expect("writes");
     assert_eq!((stack.release(wall_clock()).await, stack.parked().await), (3, 2));

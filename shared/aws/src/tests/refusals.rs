@@ -1,4 +1,4 @@
-//! Refusals by AWS, and the errors that the adapters make of them.
+//! Errors that AWS returns, and how the adapters convert them.
 
 use super::names;
 use super::server::{Answer, Server, store};
@@ -21,7 +21,7 @@ async fn swap(store: &Store) -> Result<Version, PortError> {
     store.hosts.swap(&host(), Version(6), HostState::default()).await
 }
 
-/// Returns the errors of the three services' adapters if every request gets this answer.
+/// Returns the errors of the three services' adapters if every request gets this response.
 async fn all_say(json: Answer, xml: Answer) -> [PortError; 3] {
     let (rows, objects) = (Server::saying([json]).await, Server::saying([xml]).await);
     let (table, queue, bucket) = (store(&rows).await, store(&rows).await, store(&objects).await);
@@ -31,7 +31,7 @@ async fn all_say(json: Answer, xml: Answer) -> [PortError; 3] {
     [row.expect_err("is refused"), sent.expect_err("is refused"), object.expect_err("is refused")]
 }
 
-/// Returns the error's sentence, and checks that it has a cause which the sentence does not repeat.
+/// Returns the error's message, and checks that it does not repeat its cause.
 fn sentence(error: &PortError) -> String {
     assert!(matches!(error, PortError::Unavailable { .. }), "{error:?}");
     let source = error.source().expect("a cause").to_string();
@@ -162,7 +162,7 @@ async fn functions_are_looked_at_by_their_alias_and_answer_their_smoke_test() {
 
 #[tokio::test]
 async fn nobody_there_is_said_so() {
-    // A port that was free a moment ago.
+    // Take a port that was free a moment ago.
     let url = Server::saying([Answer::json(200, "{}")]).await.url.clone();
     let error = load(&Store::new(&Connection::to(&url).await, names())).await.expect_err("nobody listens");
     assert!(sentence(&error).contains("AWS cannot be reached"), "{error}");
@@ -170,7 +170,7 @@ async fn nobody_there_is_said_so() {
 
 #[tokio::test]
 async fn a_write_knows_itself_when_its_answer_was_lost() {
-    // The first answer is lost; the second one shows the item that the first request wrote.
+    // The first response is lost; the second one has the item that the first request wrote.
     let server = Server::by({
         let tries = std::sync::atomic::AtomicU32::new(0);
         move |asked| {
@@ -236,7 +236,7 @@ async fn only_what_must_be_certain_is_read_at_the_higher_price() {
     store.hosts.load_eventual(&host()).await.expect("loads");
     store.pages.get(&page).await.expect("reads");
     store.pages.load_eventual(&page).await.expect("reads");
-    // A missing source is read once more, since it may have been written a moment ago.
+    // A missing source is read once more, since it may have been written just before.
     store.sources.get(&source).await.expect("reads");
     let strong = server.asked().iter().map(|asked| asked.body.contains(r#""ConsistentRead":true"#)).collect::<Vec<_>>();
     assert_eq!(strong, [true, false, true, false, false, true]);
@@ -273,7 +273,7 @@ async fn a_stack_of_a_later_version_is_refused_and_a_new_one_gets_its_version() 
     let new = Server::saying([Answer::json(200, "{}")]).await;
     store(&new).await.check_version().await.expect("is written");
     assert_eq!(new.operations(), ["GetItem", "PutItem"]);
-    // Functions that may not write it only read it.
+    // A function without the permission to write the version only reads it.
     let any = Server::saying([item(KNOWN_VERSION - 1), Answer::json(200, "{}"), item(KNOWN_VERSION + 1)]).await;
     let store_of_any = store(&any).await;
     store_of_any.check_not_later().await.expect("an earlier version is read");

@@ -1,4 +1,4 @@
-//! Sending messages: the number of requests, failures of some entries, and long messages.
+//! Sending messages: number of requests, failed entries, and long messages.
 
 use super::Stack;
 use super::server::{Answer, Asked, Server, store};
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const LONG: Millis = Millis::from_mins(5);
 
-/// Returns a job of about `bytes` bytes.
+/// Returns a job with a length of about `bytes` bytes.
 fn extract(n: u64, bytes: usize, title: &str) -> Job {
     let body = PageBody::Inline(Bytes::from(vec![7; bytes / 4 * 3]));
     let hints = EntryHints { title: Some(title.into()), ..EntryHints::default() };
@@ -31,7 +31,7 @@ fn entries(asked: &Asked) -> Vec<Value> {
     body["Entries"].as_array().cloned().unwrap_or_default()
 }
 
-/// Returns a queue that accepts the entries which `takes` accepts, and fails the others with the reason that it gives.
+/// Returns a server that accepts the entries that `takes` accepts, and fails the others with its reason.
 async fn queue(takes: impl Fn(&Value) -> Result<(), (&'static str, bool)> + Send + Sync + 'static) -> Server {
     Server::by(move |asked| {
         if asked.operation == "GetQueueUrl" {
@@ -61,7 +61,7 @@ async fn a_long_list_takes_as_few_requests_as_possible() {
     let mut sizes = batches(&server);
     sizes.sort_unstable();
     assert_eq!(sizes, [5, 10, 10]);
-    // The address is requested once.
+    // The queue's address is requested only once.
     assert_eq!(server.asked().len(), 4);
 }
 
@@ -81,7 +81,7 @@ async fn senders_at_once_share_requests() {
     assert!(sizes.len() <= 30, "{sizes:?}");
 }
 
-/// The length of a message's page.
+/// Returns the length of a message's page.
 fn page_of(entry: &Value) -> usize {
     let page = entry["MessageAttributes"]["inline"]["BinaryValue"].as_str().unwrap_or_default();
     page.trim_end_matches('=').len() * 3 / 4
@@ -107,7 +107,7 @@ async fn no_request_is_larger_than_allowed() {
 #[tokio::test]
 async fn what_was_left_unprocessed_is_sent_again() {
     let refusals = AtomicUsize::new(0);
-    // Every entry fails once, half of the requests' entries at a time.
+    // The first entry fails twice; the second one succeeds.
     let server = queue(move |entry| {
         let odd = entry["MessageBody"].as_str().is_some_and(|body| body.contains("feed/1\""));
         if odd && refusals.fetch_add(1, Ordering::Relaxed) < 2 { Err(("InternalError", false)) } else { Ok(()) }
@@ -186,7 +186,7 @@ async fn a_message_that_is_too_long_goes_through_the_bucket() {
     let received = jobs.receive(QueueName::Extract, 1, LONG, Timestamp::EPOCH).await.expect("receives");
     assert!(received[0].job == Ok(long.clone()));
 
-    // After it was given up and redriven, the job is still the same.
+    // After dead-lettering and redrive, the job is unchanged.
     jobs.dead_letter(&received[0].receipt, "why", Timestamp::EPOCH).await.expect("is dead-lettered");
     let dead = jobs.dead(1).await.expect("lists");
     assert_eq!(dead[0].message, message);

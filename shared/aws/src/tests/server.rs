@@ -1,4 +1,4 @@
-//! A small HTTP server with given answers, for errors that an emulator never returns.
+//! A small HTTP server with prepared responses, for errors that an emulator never returns.
 
 use super::names;
 use crate::{Connection, Store};
@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
-    /// The operation, after the last dot of `X-Amz-Target`; set for all services but S3.
+    /// The operation: the text after the last dot of `X-Amz-Target`. Empty for S3.
     pub(super) operation: String,
     pub(super) body: String,
 }
@@ -27,12 +27,12 @@ impl Answer {
         Answer { status, kind: "application/x-amz-json-1.0", body: body.into() }
     }
 
-    /// Returns a refusal of DynamoDB or SQS.
+    /// Returns an error response of DynamoDB or SQS.
     pub(super) fn refusal(status: u16, code: &str, message: &str) -> Answer {
         Answer::json(status, format!(r#"{{"__type":"com.amazonaws#{code}","message":"{message}"}}"#))
     }
 
-    /// Returns a refusal of S3.
+    /// Returns an error response of S3.
     pub(super) fn xml(status: u16, code: &str, message: &str) -> Answer {
         let body = format!("<Error><Code>{code}</Code><Message>{message}</Message></Error>");
         Answer { status, kind: "application/xml", body }
@@ -41,7 +41,7 @@ impl Answer {
 
 type Rule = Box<dyn Fn(&Asked) -> Answer + Send + Sync>;
 
-/// The server; it stops when this is dropped.
+/// The server; it stops on drop.
 pub(super) struct Server {
     pub(super) url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -49,7 +49,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts a server that answers each request by a rule.
+    /// Starts a server that answers each request with the result of `rule`.
     pub(super) async fn by(rule: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -63,7 +63,7 @@ impl Server {
         Server { url, asked, accepting }
     }
 
-    /// Starts a server that gives the answers one after another, and repeats the last one.
+    /// Starts a server that gives the responses one after another, and repeats the last one.
     pub(super) async fn saying(answers: impl IntoIterator<Item = Answer>) -> Server {
         let answers = Mutex::new(answers.into_iter().collect::<VecDeque<_>>());
         Server::by(move |_| {

@@ -1,5 +1,5 @@
-//! Changes: the pages that another engine has to index, and those that it has to delete, to find what a search here
-//! finds. docs/decisions/0097 says why nothing is lost between two runs.
+//! Changes: the pages that another search engine has to index or delete in order to find the same pages as a search
+//! here. docs/decisions/0097 explains why nothing is lost between two runs.
 
 use super::*;
 use crate::listing::all_keys;
@@ -14,7 +14,7 @@ const SEGMENTS_AT_ONCE: usize = 8;
 const PAGES_AT_ONCE: usize = 1_000;
 /// Time after the end of a day until which objects of that day may still be written.
 const DAY_IS_COMPLETE_AFTER: Millis = Millis::from_hours(25);
-/// First character of the names of dated objects; the acts of operators, which lie beside removals, begin otherwise.
+/// First character of the names of dated objects; names of operators' actions in the audit log begin differently.
 const CENTURY: &str = "2";
 
 /// An action of another engine on one page.
@@ -22,11 +22,11 @@ const CENTURY: &str = "2";
 pub enum Change {
     /// Index this record in place of an earlier one of its page.
     Index(Box<Record>),
-    /// Delete this page, which it may not have.
+    /// Delete this page, which the engine may not have.
     Delete(PageId),
 }
 
-/// How far another engine has been told of changes. The default is that of an empty engine.
+/// The changes that another engine has received. The default is that of an empty engine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cursor {
     version: u32,
@@ -34,9 +34,9 @@ pub struct Cursor {
     /// The audit lines of the removals that were passed on.
     removals: DoneObjects,
     hidden: BTreeSet<String>,
-    /// The pages whose time was over, and that were not removed yet.
+    /// The pages that had expired and were not removed yet.
     expired: BTreeSet<PageId>,
-    /// Hosts and pages that a run has begun to tell the engine of; it may know them or not if the run was cut off.
+    /// Hosts and pages that a run began to pass on; if it was interrupted, the engine may or may not know them.
     #[serde(default)]
     in_doubt: InDoubt,
 }
@@ -69,7 +69,7 @@ impl Cursor {
     }
 }
 
-/// The dated objects that are done, by their names behind the common prefix, such as `2026/11/28/0123.json`.
+/// The dated objects that are done, by their names after the common prefix, such as `2026/11/28/0123.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct DoneObjects {
     /// All names up to this one, in their order, are done.
@@ -82,7 +82,7 @@ impl DoneObjects {
         name <= self.through.as_str() || self.later.contains(name)
     }
 
-    /// Adds a name. If no name before it can be added any more, it stands for all of these.
+    /// Adds a name. If no earlier name can be added later (`is_first_open`), it stands for all earlier ones.
     fn add(&mut self, name: &str, is_first_open: bool) {
         if is_first_open && name > self.through.as_str() {
             name.clone_into(&mut self.through);
@@ -107,9 +107,9 @@ struct RemovedPage {
 }
 
 impl Export<'_> {
-    /// Passes all changes since a cursor to `write`, with the cursor to keep once the engine knows them; returns the
-    /// last. A part may be empty; the last change of a page counts. After an error, changes since the kept cursor come
-    /// again.
+    /// Passes all changes since a cursor to `write`, each part with the cursor to store once the engine has applied it.
+    /// Returns the last cursor. A part may be empty; the last change of a page counts. After an error, changes since
+    /// the stored cursor are passed again.
     pub async fn changes<E: From<StageError>>(
         &self,
         mut cursor: Cursor,
@@ -117,15 +117,15 @@ impl Export<'_> {
     ) -> Result<Cursor, E> {
         let snapshot = self.published(RecordFilter::default()).await?;
         if cursor.removals == DoneObjects::default() {
-            // An engine that has no page needs no removals from before.
+            // An engine without pages needs no earlier removals.
             cursor.removals = Cursor::since(snapshot.now).removals;
         }
         let mut run = Run { export: self, snapshot, cursor, write };
         run.hosts_changed().await?;
-        // Before the segments, which are passed on without these pages: the cursor behind them has to say so.
+        // The segments are passed on without these pages, so the cursors after them have to include the expired pages.
         run.pages_expired().await?;
         run.segments_published().await?;
-        // Removals come last: they are also those of records that were read before.
+        // Removals come last, so that they also cover the records that have just been read.
         run.pages_removed().await?;
         Ok(run.cursor)
     }
@@ -149,7 +149,7 @@ impl Export<'_> {
         Ok(Some(removed.page))
     }
 
-    /// Returns changes by the rows of pages: a page may have been accepted anew since its audit line.
+    /// Returns changes according to the rows of pages: a page may have been accepted again since its audit line.
     async fn changes_of(&self, snapshot: &Snapshot, pages: &BTreeSet<PageId>) -> Result<Vec<Change>> {
         let changes = stream::iter(pages).map(|id| self.change_of(snapshot, id)).buffered(ROWS_AT_ONCE);
         changes.try_collect().await
@@ -171,20 +171,20 @@ impl Export<'_> {
 struct Run<'a, W> {
     export: &'a Export<'a>,
     snapshot: Snapshot,
-    /// The cursor of what was passed on so far.
+    /// The cursor after the changes passed on so far.
     cursor: Cursor,
     write: W,
 }
 
 impl<E: From<StageError>, W: AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>> Run<'_, W> {
-    /// Passes on the pages of hosts whose block has changed; all segments are read, since no index by host is kept.
+    /// Passes on the pages of hosts whose block has changed; reads all segments, since there is no index by host.
     async fn hosts_changed(&mut self) -> Result<(), E> {
         let export = self.export;
         let mut changed: BTreeSet<String> =
             self.cursor.hidden.symmetric_difference(&self.snapshot.blocked).cloned().collect();
         changed.extend(self.cursor.in_doubt.hosts.iter().cloned());
         if !changed.is_empty() {
-            // Should this be cut off, the next run tells of these hosts even if none is blocked or unblocked then.
+            // If this run is interrupted, the next one passes on these hosts even if their blocks are reverted by then.
             self.cursor.in_doubt.hosts.clone_from(&changed);
             (self.write)(Vec::new(), &self.cursor).await?;
             let mut names = export.names(SEGMENTS, None).await?;
@@ -201,14 +201,14 @@ impl<E: From<StageError>, W: AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>> 
         Ok(())
     }
 
-    /// Passes on the records of the segments that were published. Publishing has erased the records that do not count.
+    /// Passes on the records of published segments. Publishing has erased the records that are not current.
     async fn segments_published(&mut self) -> Result<(), E> {
         let export = self.export;
         let complete = end_of_day(self.snapshot.now - DAY_IS_COMPLETE_AFTER);
         let names = export.names(SEGMENTS, Some(&self.cursor.segments)).await?;
         let (published, waiting): (Vec<_>, Vec<_>) =
             names.into_iter().partition(|name| self.snapshot.has_published(name));
-        // From the first segment on that is not published, each one is listed again the next time.
+        // The next run lists all segments from the first unpublished one on again.
         let open = waiting.into_iter().next().map_or(complete.clone(), |first| first.min(complete));
         let (known, new): (Vec<_>, Vec<_>) =
             published.into_iter().partition(|name| self.cursor.segments.contains(name));
@@ -219,7 +219,7 @@ impl<E: From<StageError>, W: AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>> 
                 self.cursor.segments.add(&before, before < open);
             }
             self.cursor.segments.add(&name, name < open);
-            // What is hidden is deleted: a run whose cursor was not kept may have passed it on.
+            // Hidden pages are deleted, since a run whose cursor was not stored may have passed them on.
             self.pass_on(self.snapshot.changes(records)).await?;
         }
         known.for_each(|name| self.cursor.segments.add(&name, name < open));
@@ -241,7 +241,7 @@ impl<E: From<StageError>, W: AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>> 
         Ok(())
     }
 
-    /// Passes on the pages whose time is over since the last run, and those that were given more time.
+    /// Passes on the pages that have expired since the last run, and those whose expiry has been postponed.
     async fn pages_expired(&mut self) -> Result<(), E> {
         let export = self.export;
         let mut expired = BTreeSet::new();
@@ -253,7 +253,7 @@ impl<E: From<StageError>, W: AsyncFnMut(Vec<Change>, &Cursor) -> Result<(), E>> 
         if pages.is_empty() {
             return Ok(());
         }
-        // As for hosts: a page may be given more time before the next run.
+        // If this run is interrupted, the next one passes on these pages even if their expiry is postponed by then.
         self.cursor.in_doubt.pages.clone_from(&pages);
         (self.write)(Vec::new(), &self.cursor).await?;
         let changes = export.changes_of(&self.snapshot, &pages).await?;

@@ -8,7 +8,7 @@ use curlew_search::Hidden;
 /// Counts of one run of publishing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PublishReport {
-    /// Pages that can be found now and could not be before.
+    /// Pages that were published: new ones, and new versions of pages.
     pub added: u64,
     /// Segments that were read.
     pub segments: u64,
@@ -31,14 +31,14 @@ impl PublishReport {
         self.rewritten += part.rewritten;
     }
 
-    /// True if the index is not as it was.
+    /// True if the run changed the index.
     pub fn has_changed(&self) -> bool {
         self.segments + self.purged + self.rewritten > 0
     }
 }
 
 impl Index {
-    /// True if another version wrote a year's index, so that publishing rebuilds it.
+    /// True if a year has splits of an older format, which publishing rewrites.
     pub async fn is_outdated(&self, year: Year) -> Result<bool> {
         Ok(load_manifest(self.blobs.as_ref(), year).await?.0.is_outdated())
     }
@@ -72,7 +72,7 @@ impl Index {
     pub async fn years(&self) -> Result<Vec<Year>> {
         let mut years: Vec<Year> = Vec::new();
         let mut after = None;
-        // One listing for each year instead of one for each segment: each step jumps behind the year found.
+        // One listing for each year instead of one for each segment: each step continues after the year found.
         while let Some(key) = self.blobs.list(SEGMENTS, after.as_deref(), 1).await?.pop() {
             let year: Option<Year> = key.get(9..13).and_then(|y| y.parse().ok());
             // An object that another program has put there is skipped.
@@ -82,7 +82,7 @@ impl Index {
         Ok(years)
     }
 
-    /// True if a year has unpublished segments, of three days at most; false if a newer version wrote its manifest.
+    /// True if a year has unpublished segments, on unsealed days; false if a newer version wrote its manifest.
     pub async fn has_unpublished(&self, year: Year) -> Result<bool> {
         let Some(manifest) = load_if_known(self.blobs.as_ref(), year).await? else { return Ok(false) };
         Ok(!self.new_segments(year, &manifest).await?.is_empty())

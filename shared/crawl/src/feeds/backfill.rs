@@ -25,20 +25,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use url::Url;
 
-/// Number of turns within one step that cost no call, such as one from a list that is used up to the next.
+/// Maximum number of turns in one step. A turn may make no call, for instance at the end of a list.
 const TURNS: usize = 8;
-/// Number of addresses that one step looks up, of which most may be known.
+/// Maximum number of addresses that one step looks up, of which most may be known.
 const LOOKED_UP: usize = 200;
 const USUAL_SITEMAPS: [&str; 2] = ["/sitemap.xml", "/sitemap_index.xml"];
 
 /// The stage that reads back catalogues.
 #[derive(Clone)]
 pub struct Backfills {
-    /// Takes entries.
+    /// Looks up entries and sends their visits.
     pub intake: Arc<Intake>,
 }
 
-/// Request of a person, or of a setting, for a backfill.
+/// A request for a backfill, by a person or a setting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BackfillRequest {
     /// Earliest date of wanted pages.
@@ -47,11 +47,11 @@ pub struct BackfillRequest {
     pub limit: Option<u64>,
     /// True if a person asks, and not a setting.
     pub asked: bool,
-    /// True to begin anew a backfill that has ended, as one that a person asks for does.
+    /// True to restart a backfill that has ended, which a person's request always does.
     pub again: bool,
 }
 
-/// The site of a backfill, as one step finds it.
+/// The site of a backfill, as loaded for one step.
 struct Site {
     home: Url,
     host: HostKey,
@@ -59,23 +59,23 @@ struct Site {
 }
 
 enum Turn {
-    /// With the next turn.
+    /// The step continues with this row.
     Next(Backfill),
     /// The step ends with this row.
     End(Backfill),
-    /// Try the same step again at this instant.
+    /// The step is tried again at this instant.
     Again(Timestamp),
 }
 
 impl Backfills {
-    /// Does the job, which may have been done before.
+    /// Runs the job, which may have run before.
     pub async fn run(&self, job: &BackfillJob) -> Result<Verdict> {
         let Some((Source::Backfill(row), seen)) = self.intake.sources.get(&job.backfill).await? else {
             self.erase_lists(&job.backfill).await?;
             return Ok(Verdict::Drop("the backfill is not known".into()));
         };
         if row.state != BackfillState::Running {
-            // A step that was under way when it ended may have written one more list.
+            // A step that ran while the backfill ended may have written one more list.
             self.erase_lists(&row.key).await?;
             return Ok(Verdict::Drop("the backfill has ended".into()));
         }
@@ -91,7 +91,7 @@ impl Backfills {
         }
         let before = objects(&row);
         if backfill::is_lost(&row, self.now()) {
-            // The step's job was late or lost: if a document ends the process that reads it, this counts as a failure.
+            // The step's job was late or lost, which counts as a failure: a document may kill the process.
             let why = Setback::Trouble(self.now(), "its last step was lost".to_owned());
             self.keep(backfill::set_back(row, why, self.now()), seen, &before).await?;
             return Ok(Verdict::Done);
@@ -109,7 +109,7 @@ impl Backfills {
         self.intake.politeness.clock.now()
     }
 
-    /// Begins to read the back catalogue of a known site or feed, or goes on with it; false if there is no such row.
+    /// Begins or continues the backfill of a known site or feed; returns false if there is no such row.
     pub async fn begin(&self, of: &SourceKey, request: BackfillRequest) -> Result<bool> {
         let Some((row, _)) = self.intake.sources.get(of).await? else { return Ok(false) };
         if !matches!(row, Source::Site(_) | Source::Feed(_)) {
@@ -142,7 +142,7 @@ impl Backfills {
         Ok(true)
     }
 
-    /// Begins a backfill if the settings say so for every site and feed that becomes known.
+    /// Begins the backfill of a new site or feed, if the settings ask for one.
     pub(crate) async fn begin_by_rule(&self, of: &SourceKey) -> Result<()> {
         if self.intake.politeness.rules.backfill {
             self.begin(of, BackfillRequest::default()).await?;
@@ -150,12 +150,12 @@ impl Backfills {
         Ok(())
     }
 
-    /// Reads the sitemaps of a site in which no feed was found, and reads them again each time that it has none.
+    /// Begins or restarts the backfill of a site without feeds, which reads its sitemaps.
     pub(crate) async fn read_sitemaps(&self, site: &SourceKey) -> Result<()> {
         self.begin(site, BackfillRequest { again: true, ..BackfillRequest::default() }).await.map(drop)
     }
 
-    /// Ends a backfill, and erases what is listed of it.
+    /// Ends a backfill for this reason, and erases its lists.
     pub async fn erase(&self, key: &SourceKey, why: &str) -> Result<()> {
         let Some((Source::Backfill(row), seen)) = self.intake.sources.get(key).await? else {
             return self.erase_lists(key).await;
@@ -165,7 +165,7 @@ impl Backfills {
         self.keep(row, seen, &[]).await
     }
 
-    /// Writes the row once the job of the next step is in the queue, and erases the lists that are used up.
+    /// Sends the job of the next step, then writes the row and erases the lists that are used up.
     async fn keep(&self, mut row: Backfill, seen: Version, before: &[String]) -> Result<()> {
         row.step = row.step.saturating_add(1);
         if row.state == BackfillState::Running {
@@ -185,7 +185,7 @@ impl Backfills {
         Ok(())
     }
 
-    /// Does one step; the error is the time of the next attempt.
+    /// Runs one step; the error is the time of the next attempt.
     async fn step(&self, mut row: Backfill) -> Result<Result<Backfill, Timestamp>> {
         let politeness = self.intake.politeness.as_ref();
         let home = address::parse(&row.url, None).map_err(|e| StageError::Job(e.to_string()))?;
@@ -202,7 +202,7 @@ impl Backfills {
             return Ok(Ok(backfill::set_back(row, Setback::Later(until, why), self.now())));
         }
         if let Some(until) = backfill::while_visited(&state, &politeness.rules, self.now()) {
-            // The row stays as it is: the visit may be that of another delivery of this job.
+            // The row stays the same: the visit may belong to another delivery of this job.
             return Ok(Err(until));
         }
         let (sent, documents, site) = (row.sent, row.documents, Site { home, host, hidden });
@@ -288,12 +288,12 @@ impl Backfills {
         let named = named.iter().filter_map(|text| address::parse(text, Some(home)).ok());
         let named = named.map(|url| PageAddress { url: url.into(), ..PageAddress::default() }).collect();
         let row = Backfill { phase: BackfillPhase::Rest, ..row };
-        // Only a list that stands in a row is erased, so the step ends with it.
+        // A used-up list is erased only if the row was stored with it, so the step ends here.
         let row = self.list(row, named, &Listed::Sitemaps(0), None).await?;
         Ok(Turn::End(self.progress(row, 0, 0)))
     }
 
-    /// Opens a visit, or returns the end of the step; hosts other than the site's cost the backfill a document at most.
+    /// Opens a visit, or returns the end of the step. Trouble at another host costs at most one document.
     async fn open(&self, row: &Backfill, site: &Site, host: &HostKey, url: &str) -> Result<Result<Box<Visit>, Turn>> {
         let is_own = *host == site.host;
         let set_back = |why| Turn::End(backfill::set_back(row.clone(), why, self.now()));
@@ -343,7 +343,7 @@ impl Backfills {
         backfill::pace(row, taken, &self.intake.politeness.rules, self.now())
     }
 
-    /// The feed that names pages, or what stands for it.
+    /// Returns the feed that lists pages, or a substitute made from the backfill's row.
     async fn source(&self, row: &Backfill, feed: Option<&SourceKey>) -> Result<FeedSource> {
         if let Some(key) = feed
             && let Some(feed) = self.feed_row(key).await?
@@ -357,7 +357,7 @@ impl Backfills {
         Ok(FeedSource { image, ..FeedSource::new(row.key.clone(), row.slot, row.url.clone()) })
     }
 
-    /// Sends the first pages of a list that are new, as far as the budgets of their hosts allow.
+    /// Sends visits of the first new pages of a list, as far as the budgets of their hosts allow.
     async fn portion(&self, row: &Backfill, feed: &FeedSource, pages: &[PageAddress], site: &Site) -> Result<Portion> {
         let (politeness, now) = (self.intake.politeness.as_ref(), self.now());
         let room =
@@ -402,7 +402,7 @@ impl Backfills {
 }
 
 struct Portion {
-    /// Number of addresses, those that were known included.
+    /// Number of processed addresses, including known ones.
     done: usize,
     sent: u32,
 }
@@ -425,7 +425,7 @@ fn given_up(row: Backfill, reason: &str) -> Backfill {
     Backfill { state: BackfillState::GivenUp { reason: reason.to_owned() }, ..row }
 }
 
-/// Returns until when a call that has no answer waits, and why; `None` if it was rejected or answered.
+/// Returns the time until which an unanswered call waits, and why; `None` if it was rejected or answered.
 fn waits(end: &CallEnd) -> Option<(Timestamp, String)> {
     match end {
         CallEnd::Later(until) => Some((*until, "the visit's time was used up".to_owned())),
@@ -437,7 +437,7 @@ fn waits(end: &CallEnd) -> Option<(Timestamp, String)> {
     }
 }
 
-/// The key of the backfill of a site or feed.
+/// Returns the key of the backfill of a site or feed.
 pub fn key_of(of: &SourceKey) -> Result<SourceKey> {
     let hash = address::hash_hex(format!("backfill {of}").as_bytes());
     SourceKey::new(&hash[..32]).map_err(|e| StageError::Job(e.to_string()))

@@ -1,6 +1,6 @@
-//! Discover: finds the feeds of a site, once: those that the home page names, or else one at the usual addresses. A
-//! site that has moved its home to another host key is looked at under the lease of that one. The home page is called
-//! once, however often the job is put off: what it named travels with the job.
+//! Discover: finds the feeds of a site: those that the home page names, or else one at the usual addresses. If the home
+//! page has moved to another host key, its feeds are searched under that key's lease. The home page is called once,
+//! however often the job is put off: the job stores the feeds that it names.
 
 mod feed_search;
 
@@ -26,14 +26,14 @@ use url::Url;
 
 /// The stage that finds feeds.
 pub struct Discover {
-    /// The queue of new entries.
+    /// Processes the entries of feeds.
     pub intake: Arc<Intake>,
     /// Fetches the first new pages at once; without it, all are sent as visits.
     pub fetch: Option<Arc<Fetch>>,
 }
 
 impl Discover {
-    /// Does the job, which may have been done before.
+    /// Runs the job, which may have run before.
     pub async fn run(&self, job: &Envelope<DiscoverJob>) -> Result<Verdict> {
         let Some((Source::Site(mut site), seen)) = self.intake.sources.get(&job.work.site).await? else {
             return Ok(Verdict::Drop("the site is not known".into()));
@@ -48,7 +48,7 @@ impl Discover {
         let now = self.intake.politeness.clock.now();
         site.not_before = unless_ahead(site.not_before, &self.intake.politeness.rules, now);
         if now < site.not_before {
-            // Another job of this site has been here; it goes on, or the schedule does, when that time has come.
+            // Another job of this site has run; that job or the schedule continues when the time has come.
             return Ok(Verdict::Drop("the site was looked at already".into()));
         }
         let Ok(start) = address::parse(&site.url, None) else {
@@ -62,7 +62,7 @@ impl Discover {
             LeaseOutcome::Granted(visit) => visit,
             LeaseOutcome::NotNow(NotNow { until, why: None }) => return Ok(Verdict::Defer(until)),
             LeaseOutcome::NotNow(NotNow { until, why: Some(why) }) => {
-                // A call for this very site may have led to the hold, and then its failure says more.
+                // If a call for this site has led to the hold, its failure says more.
                 site.failure.get_or_insert_with(|| failures::held(why));
                 let step = Step::Later { until, held: deferral::counts(why), rest };
                 return self.apply(site, seen, step, job).await;
@@ -77,9 +77,9 @@ impl Discover {
         let visits = found.iter_mut().flat_map(|found| std::mem::take(&mut found.visits)).collect();
         let fetch = self.fetch.as_deref().filter(|_| !job.is_again && step.is_ok());
         let pages = FirstPages::fetched(fetch, &mut visit, visits).await;
-        // The lease is given back first: the visits that are sent need it.
+        // The lease is given back first, since the visits that are sent need it.
         visit.give_back().await;
-        // Feeds that were found before an error are kept: the next run need not call them again.
+        // Feeds that were found before an error are kept, so that the next run need not call them again.
         let kept = async {
             pages.send(fetch, &self.intake).await?;
             for feed in found {
@@ -93,7 +93,7 @@ impl Discover {
             tracing::warn!(error, site = %site.url, "what a discovery had found before it failed could not be kept");
         }
         let step = match step.and_then(|step| kept.map(|()| step))? {
-            // A search that began and did not get any further within a visit may never do so, so it counts.
+            // A search that makes calls without progress may never end, so the deferral counts.
             Step::Later { until, rest: left, .. } if calls > 0 && left == rest => {
                 let again = self.intake.politeness.clock.now() + deferral::least_wait(job.deferrals);
                 Step::Later { until: until.max(again), held: true, rest }
@@ -112,7 +112,7 @@ impl Discover {
     ) -> Result<Verdict> {
         let now = self.intake.politeness.clock.now();
         let rules = &self.intake.politeness.rules;
-        // Before the site's row: a job that dies in between is repeated.
+        // The backfill begins before the site's row is written, so that a job that dies in between is repeated.
         let backfills = Backfills { intake: self.intake.clone() };
         match &step {
             Step::None(why) if why.cause == FailureCause::NoFeed => backfills.read_sitemaps(&site.key).await?,
@@ -127,7 +127,7 @@ impl Discover {
         };
         match step {
             Step::Found { mut working, untried } => {
-                // Feeds that there was no time for become sources of their own and are polled as such.
+                // Untried feeds get rows of their own and are polled.
                 for url in &untried {
                     let feed = new_feed(url, Some(&site));
                     let key = feed.key.clone();
@@ -177,7 +177,7 @@ impl Discover {
     }
 }
 
-/// A feed of which nothing but its address is known.
+/// Returns the row of a feed of which only the address is known.
 pub fn new_feed(url: &Url, site: Option<&SiteSource>) -> FeedSource {
     let key = address::source_key(url);
     FeedSource {

@@ -1,5 +1,5 @@
-//! Dispatch: every minute or few, sends jobs for the feeds and sites whose minute of the cycle has come. The mark moves
-//! every few thousand rows, so that a tick that is cut off is gone on with and never begun anew.
+//! Dispatch: every minute or every few minutes, sends jobs for the feeds and sites whose slot has come. The mark moves
+//! every few thousand rows, so that the next tick continues there if one is cut off.
 
 use crate::bulk::Bulk;
 use curlew_model::{Backfill, BackfillJob, DiscoverJob, Job, Millis, PollJob, PollsJob, Source, Timestamp, Work};
@@ -12,23 +12,23 @@ use curlew_ports::{Clock, Marks, PortError, Queue, Sources, Version};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use std::sync::Arc;
 
-/// The name of the mark: all slots up to its minute were sent.
+/// Name of the mark: all slots up to its minute were sent.
 const MARK: &str = "dispatch";
-/// The name of the mark within a slot: of its minute's slot the keys before it were sent.
+/// Name of the mark within a slot: the keys of its minute's slot before its place were sent.
 const WITHIN: &str = "dispatch-within";
 const LIST: usize = 500;
-/// Number of rows after which the mark moves; a tick that is cut off sends no more of them again.
+/// Number of rows after which the mark moves, so that few are sent again after a tick that is cut off.
 const MARK_EVERY: usize = 2_000;
 /// Number of rows after which a tick ends: five minutes of nine million feeds, more than a function has time for.
 const MOST_ROWS: usize = 100_000;
-/// Maximum number of polls of one job: about 200 KB of a message.
+/// Maximum number of polls in one job, whose message then has about 200 KB.
 const MOST_POLLS: usize = 1_000;
-/// Bytes of addresses after which a job is sent, so that it fits a message with each character escaped.
+/// Bytes of addresses after which a job is sent, so that it fits in a message even if every character is escaped.
 const ADDRESSES: usize = 200 << 10;
-/// Number of feeds that are read concurrently: one by one, a list would take 2.5 seconds at 5 ms a read.
+/// Number of feeds that are read concurrently: one by one, a list of rows would take 2.5 s at 5 ms a read.
 const ROWS_AT_ONCE: usize = 32;
 
-/// The stage that sends what is due.
+/// The stage that sends the jobs of due feeds and sites.
 pub struct Dispatch {
     /// Store of the dispatch position.
     pub marks: Arc<dyn Marks>,
@@ -38,23 +38,23 @@ pub struct Dispatch {
     pub queue: Arc<dyn Queue>,
     /// Time.
     pub clock: Arc<dyn Clock>,
-    /// The numbers.
+    /// The politeness rules.
     pub rules: Arc<Rules>,
     /// True if polls that fall due together are sent as one job.
     pub sends_together: bool,
 }
 
-/// Limits of one tick. It always gets on by at least one list of rows, if there are any.
+/// Limits of one tick, which always processes at least one list of rows, if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TickLimits {
-    /// Number of rows after which it ends.
+    /// Number of rows after which the tick ends.
     pub rows: usize,
-    /// End of the tick, by the monotonic clock.
+    /// End of the tick on the monotonic clock.
     pub until: Millis,
 }
 
 impl TickLimits {
-    /// Limits of a tick that must end by a time of the monotonic clock.
+    /// Returns the limits of a tick that must end at a time on the monotonic clock.
     pub fn until(until: Millis) -> TickLimits {
         TickLimits { rows: MOST_ROWS, until }
     }
@@ -63,25 +63,25 @@ impl TickLimits {
 /// Counts of what one tick sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dispatched {
-    /// Slots that were looked at to their end.
+    /// Slots that were processed completely.
     pub slots: usize,
-    /// Rows that were looked at.
+    /// Rows that were read.
     pub rows: usize,
-    /// Feeds given to polling.
+    /// Feeds sent to polling.
     pub polls: usize,
-    /// Sites given to discovery.
+    /// Sites sent to discovery.
     pub discoveries: usize,
-    /// True if a limit ended the tick before it had sent all that is due. The next one goes on there.
+    /// True if a limit ended the tick before all due jobs were sent. The next tick continues there.
     pub is_behind: bool,
 }
 
 impl Dispatch {
-    /// Returns the time until which all that is due was sent; `None` if nothing ever was.
+    /// Returns the time up to which all due jobs were sent; `None` before the first tick.
     pub async fn sent_until(&self) -> Result<Option<Timestamp>> {
         Ok(self.marks.load(MARK).await?.0)
     }
 
-    /// Sends all that is due. A tick that fires twice does nothing; one that was missed is caught up by the next.
+    /// Sends all due jobs. A repeated tick does nothing; the next tick makes up for a missed one.
     pub async fn tick(&self) -> Result<Dispatched> {
         let mut all = Dispatched { is_behind: true, ..Dispatched::default() };
         while all.is_behind {
@@ -97,19 +97,19 @@ impl Dispatch {
         Ok(all)
     }
 
-    /// Releases parked jobs, which have waited longest, and then sends what is due, whatever became of the release.
+    /// Releases parked jobs, which have waited longest, and then sends due jobs even if the release failed.
     pub async fn tick_after<T>(&self, release: impl Future<Output = T>, limits: TickLimits) -> (T, Result<Dispatched>) {
         let released = release.await;
         (released, self.tick_within(limits).await)
     }
 
-    /// Sends what is due, as far as the limits allow.
+    /// Sends due jobs, as far as the limits allow.
     pub async fn tick_within(&self, limits: TickLimits) -> Result<Dispatched> {
         let now = self.clock.now();
         let (done, seen) = self.marks.load(MARK).await?;
         let mut due = slots_due(done, None, now);
         if due.len() > 1 {
-            // Only then: a place is left in a slot by a tick of an earlier minute.
+            // The place is read only if several slots are due, since a tick of an earlier minute left it.
             due = slots_due(done, self.marks.load(WITHIN).await?.0, now);
         }
         let mut tick = Tick {
@@ -125,20 +125,20 @@ impl Dispatch {
             sent: Dispatched::default(),
         };
         match tick.run(&due).await {
-            // Another tick is at it, and has come further.
+            // Another tick runs, and has come further.
             Ok(()) | Err(StageError::Port(PortError::Conflict)) => Ok(tick.sent),
             Err(error) => Err(error),
         }
     }
 
-    /// Returns rows in their order, with feeds in place of further slots; a feed that no longer exists is left out.
+    /// Returns rows in the same order, with extra slots replaced by their feeds; leaves out feeds that no longer exist.
     async fn themselves(&self, rows: Vec<Source>) -> Result<Vec<Source>> {
         let reads = stream::iter(rows).map(|row| self.itself(row)).buffered(ROWS_AT_ONCE);
         let rows: Vec<Option<Source>> = reads.try_collect().await?;
         Ok(rows.into_iter().flatten().collect())
     }
 
-    /// Returns the feed that a further slot lists, or the row itself.
+    /// Returns the feed of an extra slot, or the row itself.
     async fn itself(&self, row: Source) -> Result<Option<Source>> {
         match row {
             Source::Extra(extra) => Ok(self.sources.get(&extra.feed).await?.map(|(row, _)| row)),
@@ -146,7 +146,7 @@ impl Dispatch {
         }
     }
 
-    /// The job of a source whose slot has come, and when it is due: a feed may ask to be left alone for some hours.
+    /// Returns the job of a source in its slot, and its due time: a feed may ask not to be polled for hours.
     fn job(&self, source: Source, slot: &DueSlot, now: Timestamp) -> Option<(Job, Timestamp)> {
         match source {
             Source::Feed(feed) if feed_is_due(&feed, slot.slot, &self.rules, now) => {
@@ -201,7 +201,7 @@ impl Tick<'_> {
         Ok(())
     }
 
-    /// Looks at a slot from its place on; says whether it came to its end.
+    /// Processes a slot from its place on; returns true if it was processed completely.
     async fn slot(&mut self, slot: &DueSlot) -> Result<bool> {
         let (mut after, mut kept) = (slot.after(), slot.from);
         loop {
@@ -223,7 +223,7 @@ impl Tick<'_> {
                     _ => self.jobs.push(job, due).await?,
                 }
             }
-            // Keys with the same place cannot be told apart, so the tick must get beyond one to go on behind it.
+            // Keys with the same place cannot be told apart, so a tick that ends must have passed all keys of a place.
             let is_over = self.is_over();
             if place > kept && (is_over || self.unmarked >= MARK_EVERY) {
                 self.keep_place(place).await?;
@@ -252,7 +252,7 @@ impl Tick<'_> {
         Ok(())
     }
 
-    /// Sends the gathered polls; each message has another instant, since a feed may come first in several.
+    /// Sends the collected polls. Each message has another `made_at`, since a feed may be the first in several.
     async fn send_polls(&mut self) -> Result<()> {
         self.addresses = 0;
         let polls = std::mem::take(&mut self.polls);
@@ -264,7 +264,7 @@ impl Tick<'_> {
         Ok(self.jobs.push(Job::new(PollsJob { made_at, polls }), self.now).await?)
     }
 
-    /// Sends what is left and then moves the mark: a crash before this may send jobs twice but never loses one.
+    /// Sends the remaining jobs and then moves the mark: a crash before this may send jobs twice but never loses one.
     async fn mark(&mut self, at: Timestamp) -> Result<()> {
         self.send_polls().await?;
         self.jobs.send().await?;
@@ -273,7 +273,7 @@ impl Tick<'_> {
         Ok(())
     }
 
-    /// Sends what is left and then moves the mark within a slot to a place; see [`Tick::mark`].
+    /// Sends the remaining jobs and then moves the mark within a slot to a place; see [`Tick::mark`].
     async fn keep_place(&mut self, at: Timestamp) -> Result<()> {
         self.send_polls().await?;
         self.jobs.send().await?;

@@ -1,4 +1,4 @@
-//! The effect of an answer on a feed's row: facts in, the next row out. Nothing is called or stored here.
+//! Applies an answer to a feed's row. Nothing is called or stored here.
 
 use crate::parsing::parsed;
 use crate::politeness::visit::Fetched;
@@ -14,10 +14,10 @@ use curlew_ports::stage::Result;
 use curlew_ports::{CpuPool, Reply, ReplyHeaders};
 use url::Url;
 
-/// Spans of freshness that differ by less than this part count as one: an `Expires` is never exactly so far away.
+/// Freshness lifetimes that differ by less than one in this many parts count as equal, since `Expires` values vary.
 const STEADY: u64 = 8;
 
-/// Reads an answer as a feed, or says why it is none; one that overruns its limit cannot be read.
+/// Parses a response as a feed, or returns why it is not one; a feed that overruns its limit is unreadable.
 pub(crate) async fn parse(pool: &dyn CpuPool, reply: &Reply, url: &Url) -> Result<Result<Feed, FeedError>> {
     let (body, media, url) = (reply.body.clone(), reply.headers.content_type.clone(), url.clone());
     let read = move || curlew_feed::parse(&body, media.as_deref(), &url, &curlew_feed::Limits::default());
@@ -25,13 +25,13 @@ pub(crate) async fn parse(pool: &dyn CpuPool, reply: &Reply, url: &Url) -> Resul
     Ok(read.unwrap_or_else(|overrun| Err(FeedError::Unreadable(overrun.to_string()))))
 }
 
-/// Returns the entries that a poll looks at, in their order: all, or the newest of too many.
+/// Returns the entries that a poll processes, in document order: all, or the newest `most` of them.
 pub(crate) fn newest(feed: &Feed, most: usize) -> impl Iterator<Item = &Entry> {
     let too_many = too_many(feed.entries.iter().map(Entry::time), most);
     feed.entries.iter().enumerate().filter(move |(place, _)| !too_many.contains(place)).map(|(_, entry)| entry)
 }
 
-/// Returns a hash of a feed's entries, links, titles and dates, without what changes with each call. Never zero.
+/// Returns a hash of the keys, titles and dates of a feed's entries, without volatile content. Never zero.
 pub(crate) fn content_hash(feed: &Feed, most: usize) -> u64 {
     let mut hash = mix(feed.entries.len() as u64);
     let mut add = |number: u64| hash = mix(hash ^ number);
@@ -45,7 +45,7 @@ pub(crate) fn content_hash(feed: &Feed, most: usize) -> u64 {
     hash.max(1)
 }
 
-/// Returns a short hash of an entry's title and date, or content where no change is dated. Never zero.
+/// Returns a short hash of an entry's title and date, and of its content if no update is dated. Never zero.
 pub(crate) fn stamp(entry: &Entry) -> u16 {
     let mut hash = mix(entry.updated.or(entry.published).map_or(0, |at| at.as_millis().unsigned_abs()));
     let content = entry.content.as_deref().or(entry.summary.as_deref()).filter(|_| entry.updated.is_none());
@@ -62,9 +62,9 @@ pub(crate) struct ReadFeed<'a> {
     pub(crate) parsed: &'a Feed,
     pub(crate) reply: &'a Reply,
     pub(crate) got: &'a Fetched,
-    /// Number of times that something new has come since the last answer.
+    /// Number of arrivals of new entries since the last answer.
     pub(crate) arrivals: u64,
-    /// True if it was asked for unconditionally, to look into the 304s that came before.
+    /// True if the request was unconditional, in order to check the preceding 304s.
     pub(crate) is_check: bool,
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn learn(feed: &mut FeedSource, read: &ReadFeed<'_>, rules: &Rules, n
     feed.validators = conditional::to_keep(&feed.validators, &headers.validators, &feed.polling.trust);
     feed.validators_of = (got.hops > 0).then(|| got.url.as_str().to_owned());
     let faults = parsed.faults.summary();
-    // A fault that only moved, with a date that is wrong anew each time, is not worth a write.
+    // A fault that only differs in its place or its wrong date is not worth a write.
     if !feed.faults.is_like(&faults) {
         feed.faults = faults;
     }
@@ -93,7 +93,7 @@ pub(crate) fn learn(feed: &mut FeedSource, read: &ReadFeed<'_>, rules: &Rules, n
     feed.polling.hub = Url::parse(&feed.url)
         .ok()
         .and_then(|base| websub::discover(&headers.links, hints.hub.as_deref(), hints.self_url.as_deref(), &base));
-    // A subscription to a hub that the feed names no more is none: its callback is unknown from here on.
+    // A subscription ends when the feed no longer names its hub: its callback is unknown from here on.
     feed.polling.subscription = subscription::current(feed).copied();
     feed.polling.hints = poll_hints(parsed, headers, &feed.polling.hints, now);
     let dates = parsed.entries.iter().filter_map(|entry| entry.published.or(entry.updated));
@@ -107,7 +107,7 @@ pub(crate) fn learn(feed: &mut FeedSource, read: &ReadFeed<'_>, rules: &Rules, n
     (feed.interval, feed.not_before, feed.polling.why) = (made.interval, made.not_before, made.why);
 }
 
-/// Applies a 304 to a conditional request. As long as it says nothing new, the row stays as it is.
+/// Applies a 304 to a feed's row, which stays the same while the response says nothing new.
 pub(crate) fn unchanged(feed: &mut FeedSource, reply: &Reply, rules: &Rules, now: Timestamp) {
     let headers = &reply.headers;
     conditional::unchanged(&mut feed.validators, &mut feed.polling.trust, &headers.validators, now);
@@ -124,7 +124,7 @@ pub(crate) fn unchanged(feed: &mut FeedSource, reply: &Reply, rules: &Rules, now
     }
 }
 
-/// Applies a failed poll; returns whether the feed is retired for it.
+/// Applies a failed poll; returns true if it retires the feed.
 pub(crate) fn failed(
     feed: &mut FeedSource,
     wrong: Wrong,

@@ -1,4 +1,4 @@
-//! The first new pages of a feed, fetched under the visit that has read it, for which lease and connection are at hand.
+//! Fetches the first new pages of a feed under the visit that has read the feed, with its lease and connection.
 
 use crate::feeds::intake::Intake;
 use crate::pages::fetch::{Fetch, VisitRest};
@@ -7,7 +7,7 @@ use curlew_model::{Envelope, PageId, Purpose, VisitItem, VisitJob};
 use curlew_ports::stage::{Result, with_causes};
 use std::collections::BTreeSet;
 
-/// Number of new pages of a feed's own host key that are fetched under the lease that its reading has.
+/// Maximum number of new pages of a feed's own host key that are fetched by the visit that reads the feed.
 pub const FIRST_PAGES: usize = 10;
 
 pub(crate) struct FirstPages {
@@ -16,12 +16,12 @@ pub(crate) struct FirstPages {
 }
 
 impl FirstPages {
-    /// Fetches the first new pages of the visit's own host key, each once; without `fetch`, none.
+    /// Fetches the first new pages of the visit's own host key, each once; none without `fetch`.
     pub(crate) async fn fetched(fetch: Option<&Fetch>, visit: &mut Visit, jobs: Vec<Envelope<VisitJob>>) -> FirstPages {
         let Some(fetch) = fetch else { return FirstPages { later: jobs, made: Vec::new() } };
         let (mut later, mut made, mut asked) = (Vec::new(), Vec::new(), BTreeSet::new());
         for job in jobs {
-            // The name of a feed of comments follows from rows that are written after the visit.
+            // The name of a comment feed follows from rows that are written after the visit.
             let is_named_later = job.work.feed.is_some() && job.work.named_by.is_none();
             if job.work.host != visit.state.host || is_named_later {
                 later.push(job);
@@ -48,7 +48,7 @@ impl FirstPages {
         FirstPages { later, made }
     }
 
-    /// Sends what is left, once the lease is given back.
+    /// Sends the remaining jobs, once the lease is given back.
     pub(crate) async fn send(self, fetch: Option<&Fetch>, intake: &Intake) -> Result<()> {
         if let Some(fetch) = fetch {
             for (job, left) in self.made {
@@ -59,7 +59,7 @@ impl FirstPages {
     }
 }
 
-/// Divides items into new pages to fetch now, at most `room`, and the rest; re-checks have visits of their own.
+/// Splits items into at most `room` new pages to fetch now, and the rest; re-checks have visits of their own.
 fn divided(job: &VisitJob, room: usize, asked: &BTreeSet<PageId>) -> (Vec<VisitItem>, Vec<VisitItem>) {
     let is_new = |item: &VisitItem| matches!(item.purpose, Purpose::New { .. });
     let items = job.items.iter().filter(|item| !(is_new(item) && asked.contains(&item.page))).cloned();

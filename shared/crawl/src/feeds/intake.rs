@@ -1,4 +1,4 @@
-//! From the entries of a feed to visits: what is new, and to whom it belongs.
+//! Turns the entries of a feed into visits of its pages, and its deletions into removals.
 
 use crate::feeds::feed_row;
 use crate::politeness::access::Politeness;
@@ -18,19 +18,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use url::Url;
 
-/// Keys of older entries that the row of a feed keeps at least.
+/// Minimum number of keys of older entries that a feed's row keeps.
 const REMEMBERED_AT_LEAST: usize = 32;
-/// Deletions of one document that are looked at.
+/// Maximum number of deletions in one document that are processed.
 const DELETED_PER_POLL: usize = 100;
 
 pub(crate) struct Taken {
-    /// How often something new has come since the last time ([`schedule::arrivals`]).
+    /// Number of arrivals of new entries since the last poll ([`schedule::arrivals`]).
     pub(crate) arrivals: u64,
-    /// Visits for what is new or has changed; they are to be made or sent before the feed's row is written.
+    /// Visits of new and changed pages, to be made or sent before the feed's row is written.
     pub(crate) visits: Vec<Envelope<VisitJob>>,
 }
 
-/// Takes in the entries of feeds that were discovered or polled.
+/// Processes the entries of feeds that were discovered or polled.
 #[derive(Clone)]
 pub struct Intake {
     pub(crate) politeness: Arc<Politeness>,
@@ -58,8 +58,8 @@ impl Intake {
         Intake { listening: true, ..self.clone() }
     }
 
-    /// Returns the job for the feed's hub, if it is time for one, which the row then says. The job is sent once the row
-    /// is written: before, it finds nothing to ask for. A lost one follows after [`WEBSUB_RETRY`].
+    /// Returns a job for the feed's hub if one is due, and records it in the row. The caller sends the job once the row
+    /// is written, since it does nothing without the row. A lost job is repeated after `WEBSUB_RETRY`.
     pub(crate) fn for_the_hub(&self, feed: &mut FeedSource, blocked: bool) -> Option<Job> {
         let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
         let step = if self.listening { subscription::step(feed, blocked, rules, now) } else { HubRequest::Nothing };
@@ -77,8 +77,8 @@ impl Intake {
         Ok(self.queue.send(&[(job, self.politeness.clock.now())]).await?)
     }
 
-    /// Returns visits for new entries, and sends the removal of pages that the feed has taken back. The caller writes
-    /// `source` last: entries count as seen only once their visits are made or queued. New entries beyond the day's
+    /// Returns visits for new entries, and sends the removal of pages that the feed lists as deleted. The caller writes
+    /// `source` last: entries count as seen only once their visits are made or queued. New entries above the daily
     /// limit stay unseen until a later day. Pages of the host key `unvisited` are not looked up.
     pub(crate) async fn take(
         &self,
@@ -154,7 +154,7 @@ impl Intake {
         Ok(self.queue.send(&jobs).await?)
     }
 
-    /// Adds re-checks of changed entries and second looks, within a budget; the others keep their old stamp.
+    /// Adds re-checks and second looks for changed entries, within a budget; the other entries keep their stamp.
     async fn look_into(
         &self,
         source: &FeedSource,
@@ -185,7 +185,7 @@ impl Intake {
                     let purpose = Purpose::New { hints: hints(source, entry, now) };
                     visits.entry(page.host).or_default().push(VisitItem { url: page.url, page: page.id, purpose });
                 }
-                // The page was looked at a moment ago, or is being taken in: a later poll decides.
+                // The page was fetched recently or is being fetched, so a later poll decides.
                 Some(Page { state, .. })
                     if matches!(state, PageState::Accepted { .. } | PageState::Pending)
                         || state.has_second_chance() =>
@@ -198,13 +198,13 @@ impl Intake {
         Ok(())
     }
 
-    /// Sends the removal of pages that the feed takes back (RFC 6721), of its own host; returns the keys to remember.
+    /// Sends the removal of pages of the feed's host that it lists as deleted (RFC 6721); returns the keys to remember.
     async fn remove(&self, source: &FeedSource, deleted: &[DeletedEntry], trace: Option<&TraceId>) -> Result<Vec<u64>> {
         let now = self.politeness.clock.now();
         let own = Url::parse(&source.url).ok().and_then(|url| self.politeness.key_of(&url).ok());
         let (mut done, mut removals) = (vec![], vec![]);
         for entry in deleted.iter().take(DELETED_PER_POLL) {
-            // Stands among the keys of seen entries for one that was taken back.
+            // A key that marks the deletion as processed, among the keys of seen entries.
             let key = address::hash64(&format!("deleted {}", entry.id));
             if source.seen.contains(&key) {
                 done.push(key);
@@ -213,7 +213,7 @@ impl Intake {
             let Some(url) = entry.url.as_deref().and_then(|url| address::parse(url, None).ok()) else { continue };
             let Some(page) = self.page_itself(&address::page_id(&address::canonical(&url))).await? else { continue };
             match page.state {
-                // A later poll sees how the page ended.
+                // The page is still being fetched, so a later poll decides.
                 PageState::Pending => continue,
                 PageState::Accepted { .. } if own.as_ref() == Some(&page.host) => {
                     let job = RemovalJob::remove(page.id, page.url, Gone::Deleted, now);
@@ -229,14 +229,14 @@ impl Intake {
         Ok(done)
     }
 
-    /// The row of a page, or of the page that it is another address of.
+    /// Returns the row of a page, or of the page that it is an alias of.
     async fn page_itself(&self, id: &PageId) -> Result<Option<Page>> {
         let Some((page, _)) = self.pages.load_eventual(id).await? else { return Ok(None) };
         let PageState::Alias { of } = &page.state else { return Ok(Some(page)) };
         Ok(self.pages.load_eventual(of).await?.map(|(page, _)| page))
     }
 
-    /// The visit item of an entry, or nothing if its page is known or it has no usable link.
+    /// Returns the visit item of an entry; `None` if its page is known or excluded, or its link is unusable.
     pub(crate) async fn item(
         &self,
         source: &FeedSource,
@@ -255,7 +255,7 @@ impl Intake {
         let (host, url) = match located {
             Ok(found) => found,
             Err(why) => {
-                // An entry without a usable link has no page, but nothing vanishes: it gets a row that says why.
+                // An entry without a usable link has no page, but it must not vanish: it gets a row with the reason.
                 if let Ok(mut url) = Url::parse(&source.url)
                     && let Ok(host) = self.politeness.key_of(&url)
                 {
@@ -270,7 +270,7 @@ impl Intake {
             self.reject(source, host, url, Rejection::Excluded(rule.to_string())).await?;
             return Ok(None);
         }
-        // A page is looked up once more before it is called; a late answer costs only a message.
+        // An eventually consistent read is good enough, since the page is looked up again before it is called.
         if unvisited != Some(&host)
             && let Some((row, _)) = self.pages.load_eventual(&page).await?
             && !row.state.may_be_taken_up()
@@ -303,7 +303,7 @@ fn hints(source: &FeedSource, entry: &Entry, now: Timestamp) -> EntryHints {
     EntryHints { title, published, author, tags, folder: source.folder.clone() }
 }
 
-/// Returns what records take from the feed; a feed of comments is named after its site's.
+/// Returns the feed's details for records; `None` for a comment feed, which is named after its site's feed.
 fn named_by(source: &FeedSource, feed: &Feed) -> Option<NamedBy> {
     let title = feed.title.clone();
     let is_of_comments = Url::parse(&source.url).is_ok_and(|url| speaks_of_comments(&url, title.as_deref()));
@@ -323,7 +323,7 @@ pub(crate) fn visit_jobs(
         .collect()
 }
 
-/// Updates the ring of known keys: all that is listed now, then as many older ones as fit.
+/// Updates the ring of known keys: all keys that are listed now, then as many older ones as fit.
 fn remember(source: &mut FeedSource, listed: Vec<u64>, ring: usize) {
     let ring = ring.min(listed.len() + listed.len().max(REMEMBERED_AT_LEAST));
     let mut keys: Vec<u64> = Vec::with_capacity(ring);

@@ -28,22 +28,22 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use url::Url;
 
-/// Time for which a row that was read together with others is used; later it is read again.
+/// Maximum age of a row that was read together with others; an older one is read again.
 const ROWS_LAST: Millis = Millis::from_mins(1);
 
 /// The stage that reads feeds.
 pub struct Poll {
-    /// The queue of new entries.
+    /// Processes the entries of feeds.
     pub intake: Arc<Intake>,
     /// Fetches the first new pages at once; without it, all are sent as visits.
     pub fetch: Option<Arc<Fetch>>,
-    /// Rows of feeds that were read together a moment ago.
+    /// Rows of feeds that were just read together.
     pub rows: RowsAtHand,
-    /// Names messages of many polls that were done.
+    /// Store of the marks that identify processed messages with many polls.
     pub marks: Arc<dyn Marks>,
 }
 
-/// Rows of feeds that polls of one message have read together. Each is used once.
+/// Rows of feeds that were read together for the polls of one message. Each row is used once.
 #[derive(Debug, Default)]
 pub struct RowsAtHand(Mutex<HashMap<SourceKey, (Source, Version, Timestamp)>>);
 
@@ -79,7 +79,7 @@ struct Polled {
     next: NextRow,
     pages: FirstPages,
     is_quiet: bool,
-    /// True if the row of the host key tells the time of the poll.
+    /// True if the row of the host key records the time of the poll.
     is_noted: bool,
 }
 
@@ -92,7 +92,7 @@ enum NextRow {
 
 struct PollOutcome<'a> {
     is_conditional: bool,
-    /// True if the feed was asked for unconditionally, to look into the 304s that came before.
+    /// True if the request was unconditional, in order to check the preceding 304s.
     is_check: bool,
     got: &'a Fetched,
     response: Option<FeedResponse<'a>>,
@@ -122,7 +122,7 @@ impl Poll {
         Ok(Ok(DueFeed { job, row: (feed, seen), url, host, read_at }))
     }
 
-    /// Polls a feed under a visit that polls others of its host key, too, and settles it. The visit goes on.
+    /// Polls a feed and settles the poll, under a visit that also polls other feeds of its host key.
     pub(crate) async fn run_under(&self, visit: &mut Visit, job: &Envelope<PollJob>) -> Result<Verdict> {
         let due = match self.due(job).await? {
             Ok(due) => due,
@@ -139,8 +139,8 @@ impl Poll {
         self.settle(due, polled).await
     }
 
-    /// Returns the verdict on a poll that comes too soon after one that its host's row tells of, unless a short wait is
-    /// enough.
+    /// Returns the verdict on a poll that is too soon after one recorded in its host's row. If a short wait is enough,
+    /// waits and returns `None`.
     async fn noted_verdict(&self, due: &DueFeed<'_>, state: &HostState) -> Option<Verdict> {
         let Politeness { rules, clock, .. } = self.intake.politeness.as_ref();
         let now = clock.now();
@@ -165,7 +165,7 @@ impl Poll {
             tracing::info!(feed = %due.url, "nothing but 304s came for long: the feed is asked for unconditionally");
         }
         let validators = conditional::to_send(feed, rules, now);
-        // Not the minute that it is: this is its poll.
+        // The current minute is left out, since its poll is this one.
         let after = now + Millis::from_mins(1);
         visit.state.next_use = schedule::next_poll(feed, rules, after).unwrap_or(after);
         let calls_before = visit.state.calls;
@@ -213,7 +213,7 @@ impl Poll {
         }
     }
 
-    /// Does the job, which may have been done before.
+    /// Runs the job, which may have run before.
     pub async fn run(&self, job: &Envelope<PollJob>) -> Result<Verdict> {
         let politeness = &self.intake.politeness;
         let due = match self.due(job).await? {
@@ -223,8 +223,8 @@ impl Poll {
         let feed = &due.row.0;
         let mut noted = None;
         if !job.work.on_request && schedule::is_near_floor(feed, &politeness.rules) {
-            // A stale answer is harmless: a visit that has noted a poll since then has called since the feed's row was
-            // read, too.
+            // A stale row is harmless: a visit that records a poll after this read has also called the host since the
+            // feed's row was read, which is checked below.
             let ledger_row = politeness.ledger.load_eventual(&due.host).await?;
             if let Some(verdict) = self.noted_verdict(&due, &ledger_row.0).await {
                 return Ok(verdict);
@@ -249,7 +249,7 @@ impl Poll {
             return Ok(Verdict::Drop("the feed was polled a moment ago".into()));
         }
         if visit.state.was_called_since(due.read_at) {
-            // Perhaps by another delivery of this job: the row tells, once it is written.
+            // Another delivery of this job may have made the call; the feed's row will say so once it is written.
             visit.state.undo_note_of_poll();
             visit.close().await?;
             return Ok(Verdict::Defer(politeness.clock.now() + BUSY_RETRY));
@@ -266,8 +266,8 @@ impl Poll {
         if !matches!(polled.next, NextRow::Keep(_)) {
             visit.state.undo_note_of_poll();
         }
-        // The lease is given back first: the visits that are sent need it. After a quiet poll it runs out by itself,
-        // since giving it back is most of what such a poll costs.
+        // The lease is given back first, since the visits that are sent need it. After a quiet poll it expires by
+        // itself: giving it back is most of the cost of such a poll.
         if !(polled.is_quiet && visit.state.may_run_out(&politeness.rules)) {
             visit.give_back().await;
         }
@@ -315,12 +315,12 @@ impl Poll {
         Ok((NextRow::Keep(Box::new(next)), visits))
     }
 
-    /// Writes the feed's row, if anything in it has changed that matters.
+    /// Writes the feed's row if a change in it matters.
     async fn keep(&self, due: DueFeed<'_>, mut next: FeedSource, is_noted: bool) -> Result<Verdict> {
         let DueFeed { job, row: (before, seen), .. } = due;
         let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
         if let Some(subscription) = &mut next.polling.subscription {
-            // The poll that its news asked for has taken place.
+            // The poll that a hub's notification asked for has taken place.
             subscription.early = None;
         }
         let for_the_hub = self.intake.for_the_hub(&mut next, false);
@@ -329,7 +329,7 @@ impl Poll {
             RowWrite::Row => {}
             RowWrite::WithTime => next.polled_at = now,
         }
-        // A feed that a person named; discovery begins with those of sites.
+        // Discovery begins the backfills of sites with their feeds, so this is for a feed that a person named.
         if before.polled_at == Timestamp::MIN && next.failures == 0 && next.site.is_none() {
             Backfills { intake: self.intake.clone() }.begin_by_rule(&next.key).await?;
         }
@@ -343,7 +343,7 @@ impl Poll {
         Ok(Verdict::Done)
     }
 
-    /// Ends polling; only the feed's hub is told to be silent.
+    /// Ends polling, and asks the feed's hub to end its notifications.
     async fn blocked(&self, due: DueFeed<'_>) -> Result<Verdict> {
         let (mut feed, seen) = due.row;
         if let Some(job) = self.intake.for_the_hub(&mut feed, true) {
@@ -353,7 +353,7 @@ impl Poll {
         Ok(Verdict::Drop("the host is blocked".into()))
     }
 
-    /// Lists a feed under further slots, if its interval is shorter than the cycle. Rows that are there stay.
+    /// Adds a feed to extra slots, if its interval is shorter than the cycle. Existing rows stay.
     async fn list_often(&self, feed: &mut FeedSource) -> Result<()> {
         let times = schedule::times_a_cycle(feed.interval, &self.intake.politeness.rules);
         if times <= u16::from(feed.polling.extra_slots) + 1 {
@@ -396,7 +396,7 @@ impl Poll {
             }
             (Reading::Entries | Reading::Unchanged, _) => feed_row::unchanged(&mut feed, reply, rules, now),
         }
-        // A permanent redirect is counted, and believed in the end.
+        // A permanent redirect is believed only after repeated sightings.
         let (sightings, is_believed) = failure::moved(&feed, &got.url, got.moved_for_good, now);
         (feed.moved, feed.polling.moved_at) = sightings;
         if is_believed {
@@ -421,7 +421,7 @@ impl Poll {
     }
 }
 
-/// Returns the verdict on a job whose poll does not take place now.
+/// Returns the verdict on a job whose poll does not take place now; `None` if it does.
 fn put_off(admission: PollAdmission) -> Option<Verdict> {
     match admission {
         PollAdmission::Now => None,

@@ -1,4 +1,4 @@
-//! Polls in one message: those of one host key under one visit, others side by side, each under a brief lease.
+//! Runs the polls of one message: host keys concurrently, and the polls of one host key in turn, under one brief lease.
 
 use crate::feeds::poll::Poll;
 use crate::politeness::access::Politeness;
@@ -15,12 +15,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Number of polls of one message that run at once.
+/// Maximum number of polls of one message that run concurrently.
 pub const POLLS_AT_ONCE: usize = 48;
-/// Beginning of the names of marks, by a message's first feed, that tell which message was done last.
+/// Prefix of the name of a mark, before a message's first feed; the mark says which message was processed last.
 const MARK: &str = "polls-";
 
-/// Forgets rows of feeds that were read together, and not used.
+/// Drops rows of feeds that were read together and not used.
 struct RowsInUse<'a>(&'a Poll, &'a [SourceKey]);
 
 impl Drop for RowsInUse<'_> {
@@ -29,7 +29,7 @@ impl Drop for RowsInUse<'_> {
     }
 }
 
-/// Jobs that go back into the queue; polls of a host key that share a visit wait together.
+/// Jobs that go back into the queue; polls that wait for a host key's lease go back in one message.
 struct Left<'a> {
     clock: &'a dyn Clock,
     after: Timestamp,
@@ -55,7 +55,7 @@ impl Left<'_> {
         if sent.is_empty() { Ok(()) } else { queue.send(&sent).await }
     }
 
-    /// Returns polls as another message than that which they came with: that one is done without them.
+    /// Returns polls as a new message with its own `made_at`, since the message that contained them is marked as done.
     fn made(&self, polls: Vec<PollJob>) -> PollsJob {
         PollsJob { made_at: self.clock.now().max(self.after + Millis(1)), polls }
     }
@@ -92,7 +92,7 @@ impl Settlement for Left<'_> {
         Ok(())
     }
 
-    /// Run on its own, it is given up with its error.
+    /// Sends the poll back as a job, which runs on its own and is then given up with its error.
     async fn dead_letter(&self, job: &Job, _: &str) -> Result<(), PortError> {
         self.push(job, self.clock.now());
         Ok(())
@@ -102,7 +102,7 @@ impl Settlement for Left<'_> {
 struct UnderVisit<'v> {
     poll: &'v Poll,
     visit: futures::lock::Mutex<Box<Visit>>,
-    /// Until when the others wait, if they do: the visit is over, or something went wrong in it.
+    /// Time until which the remaining polls wait, if the visit is over or a poll in it failed.
     ended: Mutex<Option<Timestamp>>,
 }
 
@@ -121,7 +121,7 @@ impl Stages for UnderVisit<'_> {
     async fn run(&self, job: &Job) -> Result<Verdict> {
         let Work::Poll(poll) = &job.work else { return Ok(Verdict::Drop("it is no poll".into())) };
         let mut visit = self.visit.lock().await;
-        // A panic leaves it so.
+        // If the poll panics, the visit stays ended.
         self.end(Some(self.poll.intake.politeness.clock.now()));
         let verdict = self.poll.run_under(&mut visit, &job.with(poll.clone())).await?;
         self.end(if let Verdict::Defer(until) = verdict { Some(until) } else { None });
@@ -134,8 +134,8 @@ impl Stages for UnderVisit<'_> {
 }
 
 impl Poll {
-    /// Runs the polls of a message; those that wait or fail go back into the queue. A second delivery does nothing;
-    /// after one that did not end, each poll becomes a job of its own, since one of them may have ended the process.
+    /// Runs the polls of a message; polls that wait or fail go back into the queue. A second delivery does nothing; if
+    /// the first one did not finish, each poll becomes a job, since one of them may have killed the process.
     pub async fn run_all(&self, stages: &dyn Stages, job: &Envelope<PollsJob>) -> Result<Verdict> {
         let PollsJob { made_at, polls } = &job.work;
         let Some(first) = polls.first() else { return Ok(Verdict::Done) };
@@ -152,7 +152,7 @@ impl Poll {
             self.run_lanes(stages, &job.work).await?;
         }
         if let Err(error) = self.marks.swap(&mark, seen, *made_at).await {
-            // The polls are settled; were the job run again, all of them would be.
+            // The polls are settled; an error here would repeat all of them.
             tracing::warn!(
                 error = with_causes(&error),
                 "polls could not be marked as done; a second delivery repeats them"
@@ -175,7 +175,7 @@ impl Poll {
             by_host.entry(host).or_default().push(poll);
         }
         let mut lanes: Vec<_> = by_host.into_iter().collect();
-        // The lanes that take the longest go first, so that none of them begins when all others have ended.
+        // The longest lanes go first, so that none of them begins when all others have ended.
         lanes.sort_by_key(|(_, polls)| Reverse(polls.len()));
         let until = asked_at + rules.lease_length();
         let run = futures::stream::iter(lanes).map(Ok);
@@ -213,7 +213,7 @@ impl Poll {
                 left.push_together(&polls, until);
                 return Ok(());
             }
-            // Each writes it into its feed's row, or fails on its own.
+            // Each poll writes the hold or block into its feed's row, or fails on its own.
             Ok(LeaseOutcome::NotNow(_) | LeaseOutcome::Blocked) | Err(_) => {
                 polls.iter().for_each(|poll| left.push_now(poll));
                 return Ok(());

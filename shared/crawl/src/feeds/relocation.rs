@@ -6,7 +6,7 @@ use curlew_ports::Sources;
 use curlew_ports::stage::Result;
 use url::Url;
 
-/// Moves a feed to a row of its new address; returns the rest of the old row, still to be written. May run twice.
+/// Moves a feed to a row of its new address; returns the old row, still to be written. May run twice.
 pub(crate) async fn relocate(sources: &dyn Sources, feed: FeedSource, to: &Url) -> Result<FeedSource> {
     tracing::info!(from = %feed.url, %to, "the feed has moved for good");
     let key = address::source_key(to);
@@ -33,7 +33,7 @@ pub(crate) async fn relocate(sources: &dyn Sources, feed: FeedSource, to: &Url) 
         moved: Some((to.as_str().to_owned(), 0)),
         validators: Validators::default(),
         seen: vec![],
-        // The hub is still to be told that nobody listens under the old address.
+        // The hub must still be told to end the subscription of the old address.
         polling: Polling {
             reopened: feed.polling.reopened,
             hub: feed.polling.hub,
@@ -57,7 +57,7 @@ async fn rename_in_site(sources: &dyn Sources, site: &SourceKey, old: &SourceKey
     Ok(())
 }
 
-/// Lets discovery look again at a site that has lost its last feed: once a feed, or a dead one is scanned for ever.
+/// Sends a site that has lost its last feed back to discovery; once per feed, or a dead site is searched for ever.
 pub(crate) async fn reopen_site(sources: &dyn Sources, feed: &mut FeedSource, now: Timestamp) -> Result<()> {
     let Some(site) = feed.site.clone().filter(|_| !feed.polling.reopened) else { return Ok(()) };
     let Some((Source::Site(site), seen)) = sources.get(&site).await? else { return Ok(()) };
@@ -74,7 +74,7 @@ pub(crate) async fn reopen_site(sources: &dyn Sources, feed: &mut FeedSource, no
     Ok(())
 }
 
-/// Returns a retired feed to polling: its failures are forgotten, its entries are not.
+/// Returns a retired feed to polling: clears its failures, and keeps its entries.
 pub fn revived(feed: FeedSource) -> FeedSource {
     FeedSource {
         gone: false,

@@ -1,4 +1,4 @@
-//! Subscribe: asks a feed's hub to tell of news, or to be silent (WebSub §5.1), under all rules of a visit.
+//! Subscribe: asks a feed's hub to begin or to end notifications (WebSub §5.1), under all rules of a visit.
 
 use crate::feeds::websub::{Callback, Callbacks};
 use crate::politeness::access::Politeness;
@@ -12,20 +12,20 @@ use curlew_ports::{PortError, Queue, Sources, Version};
 use std::sync::Arc;
 use url::form_urlencoded::Serializer;
 
-/// The stage that asks hubs.
+/// The stage that sends requests to hubs.
 pub struct Subscribe {
-    /// For the call.
+    /// The context of visits.
     pub politeness: Arc<Politeness>,
     /// Store of the feeds with their subscriptions.
     pub sources: Arc<dyn Sources>,
-    /// For jobs that have to wait.
+    /// Queue of jobs that have to wait.
     pub queue: Arc<dyn Queue>,
-    /// The addresses under which hubs reach us.
+    /// The callbacks that hubs call.
     pub callbacks: Arc<Callbacks>,
 }
 
 impl Subscribe {
-    /// Does the job, which may have been done before.
+    /// Runs the job, which may have run before.
     pub async fn run(&self, job: &Envelope<SubscribeJob>) -> Result<Verdict> {
         let (rules, drop) = (&self.politeness.rules, |why: &str| Ok(Verdict::Drop(why.into())));
         let Some((feed, known, seen)) = self.row(&job.work.feed).await? else {
@@ -49,7 +49,7 @@ impl Subscribe {
             LeaseOutcome::Blocked => return self.refused(job, "the hub is blocked").await,
         };
         let form = self.form(&feed, job.work.end, &callback);
-        // Before the call: a hub may ask back before it answers.
+        // The row is written before the call, since a hub may verify the request before it answers.
         let kept =
             if job.work.end { Ok(()) } else { self.keep(feed, subscription::asking(known, self.now()), seen).await };
         let end = match kept {
@@ -79,7 +79,7 @@ impl Subscribe {
         Ok(subscription::current(&feed).copied().map(|known| (feed, known, seen)))
     }
 
-    /// The request (WebSub §5.1). The secret has 64 characters, of 199 that are allowed.
+    /// Returns the request (WebSub §5.1). The secret has 64 characters; fewer than 200 bytes are allowed.
     fn form(&self, feed: &FeedSource, end: bool, callback: &Callback) -> String {
         let topic = feed.polling.hub.as_ref().map(|hub| hub.topic.as_str()).unwrap_or_default();
         let mut form = Serializer::new(String::new());
@@ -98,7 +98,7 @@ impl Subscribe {
         Ok(())
     }
 
-    /// Leaves the hub alone for long; a hub that does not hear an end learns it at its next news (410).
+    /// Delays the next request to the hub. A hub that misses an end gets a 410 for its next notification.
     async fn refused(&self, job: &Envelope<SubscribeJob>, why: &str) -> Result<Verdict> {
         tracing::info!(feed = %job.work.feed, hub = %job.work.url, reason = why, "a hub could not be asked");
         let Some((feed, known, seen)) = self.row(&job.work.feed).await?.filter(|_| !job.work.end) else {
@@ -106,8 +106,7 @@ impl Subscribe {
         };
         let next = subscription::refused(known, &self.politeness.rules, self.now(), self.politeness.seeds.next());
         match self.keep(feed, next, seen).await {
-            // Somebody has learned more of the feed at the same time; the request counts as one that was never
-            // confirmed.
+            // Another writer has changed the feed's row; the request counts as one that was never confirmed.
             Ok(()) | Err(StageError::Port(PortError::Conflict)) => Ok(Verdict::Done),
             Err(error) => Err(error),
         }

@@ -1,5 +1,5 @@
-//! Callbacks: the addresses under which hubs reach us, one a subscription. A callback is made of its feed's row and
-//! signed, so that nothing is stored and a made-up one costs no look at the store.
+//! Callbacks: the URLs that hubs call, one per subscription. A callback contains its feed's key and is signed, so that
+//! it need not be stored, and a forged one is rejected without a read of the store.
 
 use curlew_model::{SourceKey, Timestamp, hex, unhex};
 use curlew_ports::stage::Result;
@@ -8,19 +8,19 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::sync::{Arc, OnceLock};
 
-/// Key of the secret of the web pages, shared by all who serve one site.
+/// Key of the secret of the web pages, shared by all processes that serve one site.
 pub const WEB_SECRET: &str = "web-secret";
-/// Bytes of that secret.
+/// Size of the web secret, in bytes.
 pub const SECRET_BYTES: usize = 32;
 const PATH: &str = "/websub/";
-/// Keeps the uses of the secret apart.
+/// Domain separation of callback signatures.
 const NAMING: &[u8] = b"curlew websub callback 1";
 /// Domain separation of signing keys.
 const SIGNING: &[u8] = b"curlew websub secret 1";
-/// Bytes of a callback's signature: 128 bits cannot be guessed.
+/// Size of a callback's signature in bytes: 128 bits cannot be guessed.
 const SIGNATURE: usize = 16;
 
-/// The callbacks of one site, by its secret.
+/// Makes and checks the callbacks of one site with its secret.
 pub struct Callbacks {
     pub(crate) base: Option<String>,
     blobs: Arc<dyn Blobs>,
@@ -28,19 +28,19 @@ pub struct Callbacks {
 }
 
 impl Callbacks {
-    /// Creates the callbacks under this origin, such as `https://search.example`, if there is one.
+    /// Creates callbacks under this origin, such as `https://search.example`, if there is one.
     pub fn new(base: Option<String>, blobs: Arc<dyn Blobs>) -> Callbacks {
         Callbacks { base, blobs, secret: OnceLock::new() }
     }
 
-    /// The address and the secret of a subscription, for its hub; `None` if nobody listens.
+    /// Returns the callback of a subscription, for its hub; `None` if hubs cannot call this process.
     pub async fn for_feed(&self, feed: &SourceKey, begun: Timestamp) -> Result<Option<Callback>> {
         let (Some(base), Some(secret)) = (&self.base, self.secret().await?) else { return Ok(None) };
         let url = format!("{base}{PATH}{}", name(&secret, feed, begun));
         Ok(Some(Callback { url, secret: signing_key(&secret, feed, begun) }))
     }
 
-    /// Returns the feed, the beginning and the secret of a callback's subscription; `None` if the callback is made up.
+    /// Returns the feed, the beginning and the secret of a callback's subscription; `None` if the callback is forged.
     pub(crate) async fn read(&self, name: &str) -> Result<Option<(SourceKey, Timestamp, String)>, PortError> {
         let Some((feed, begun, signature)) = parse(name) else { return Ok(None) };
         let Some(secret) = self.secret().await? else { return Ok(None) };
@@ -57,7 +57,7 @@ impl Callbacks {
     }
 }
 
-/// Returns the secret of the pages, if it has been drawn; [`PortError::Corrupt`] if it is no secret.
+/// Returns the secret of the web pages, if it exists; [`PortError::Corrupt`] if it has the wrong size.
 pub async fn web_secret(blobs: &dyn Blobs) -> Result<Option<[u8; SECRET_BYTES]>, PortError> {
     let Some(blob) = blobs.get(WEB_SECRET).await? else { return Ok(None) };
     let corrupt = |_| PortError::Corrupt { what: WEB_SECRET.into(), why: format!("it has not {SECRET_BYTES} bytes") };
@@ -66,9 +66,9 @@ pub async fn web_secret(blobs: &dyn Blobs) -> Result<Option<[u8; SECRET_BYTES]>,
 
 /// The callback of one subscription.
 pub struct Callback {
-    /// The address that the hub is told.
+    /// The address that the hub calls.
     pub url: String,
-    /// `hub.secret`, by which the hub signs what it delivers.
+    /// `hub.secret`, with which the hub signs its notifications.
     pub secret: String,
 }
 

@@ -1,4 +1,4 @@
-//! Requests of WebSub hubs to our callbacks. Nothing is fetched, and a delivery is only believed to bring news.
+//! Requests of WebSub hubs to our callbacks. A notification fetches nothing; it only causes a poll.
 
 use crate::feeds::websub::Callbacks;
 use curlew_model::{FeedSource, Job, Millis, PollJob, Source, SourceKey, Subscription, Timestamp, unhex};
@@ -10,10 +10,10 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Sha256, Sha384, Sha512};
 use std::sync::Arc;
 
-/// Number of attempts to write an answer while a poll writes the same row.
+/// Number of attempts to write a row while polls write to it too.
 const TRIES: u32 = 3;
 
-/// A hub's verification request, as its query states it.
+/// A hub's verification request, as stated in its query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HubAsks<'a> {
     /// `hub.mode`.
@@ -27,50 +27,50 @@ pub struct HubAsks<'a> {
 /// Answer to a hub.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HubAnswer {
-    /// Yes, or thank you; which also says nothing of whether it was believed.
+    /// Confirms a verification or acknowledges a notification, whether or not it was believed.
     Yes,
-    /// Nobody has asked for that.
+    /// Refuses a verification of a request that was not made.
     No,
-    /// There is no subscription under this callback, or no more.
+    /// This callback has no subscription, or none any more.
     Unknown,
 }
 
-/// Treatment of a delivery's body.
+/// How the body of a notification is processed.
 pub enum HubDelivery {
-    /// There is no subscription under its callback, or no more.
+    /// The callback has no subscription, or none any more.
     Unknown,
-    /// The notification is not read, since it is not signed in a way that could be believed.
+    /// The notification is not read, since it has no acceptable signature.
     Unsigned,
-    /// The notification is read and given to this body, piece by piece.
+    /// The notification is read, and passed to this body piece by piece.
     Signed(Box<dyn SignedBody>),
 }
 
-/// Checks the signature of a body while that is read, so that nothing of it is kept.
+/// Checks the signature of a body while it is read, so that the body is not kept.
 pub trait SignedBody: Send {
-    /// Takes the next piece.
+    /// Processes the next piece.
     fn take(&mut self, piece: &[u8]);
 
-    /// Returns true if the pieces together are what was signed.
+    /// Returns true if the pieces together match the signature.
     fn is_genuine(self: Box<Self>) -> bool;
 }
 
-/// Takes what hubs ask and tell.
+/// Processes the requests of hubs.
 #[derive(Clone)]
 pub struct Pushes {
     /// Store of the feeds with their subscriptions.
     pub sources: Arc<dyn Sources>,
-    /// For polls that news ask for.
+    /// Queue of the polls that notifications cause.
     pub queue: Arc<dyn Queue>,
     /// Time.
     pub clock: Arc<dyn Clock>,
-    /// The numbers.
+    /// The politeness rules.
     pub rules: Arc<Rules>,
     /// Checks callbacks.
     pub callbacks: Arc<Callbacks>,
 }
 
 impl Pushes {
-    /// Answers a hub that verifies a subscription (WebSub §5.3). A yes is written down before it is given.
+    /// Answers a hub that verifies a subscription (WebSub §5.3). A confirmation is stored before it is returned.
     pub async fn verify_intent(&self, callback: &str, asked: &HubAsks<'_>) -> Result<HubAnswer, PortError> {
         let Some((key, begun, _)) = self.callbacks.read(callback).await? else { return Ok(HubAnswer::Unknown) };
         let mode = match asked.mode {
@@ -92,7 +92,7 @@ impl Pushes {
         .await
     }
 
-    /// Decides whether the body of a delivery is read; the sender of an unsigned one is not told (WebSub §8).
+    /// Decides whether the body of a notification is read; an unsigned one is not answered with an error (WebSub §8).
     pub async fn delivers(&self, callback: &str, signature: Option<&str>) -> Result<HubDelivery, PortError> {
         let Some((feed, _, secret)) = self.callbacks.read(callback).await? else { return Ok(HubDelivery::Unknown) };
         let Some(body) = signature.and_then(|signature| signed_body(signature, secret.as_bytes())) else {
@@ -102,7 +102,7 @@ impl Pushes {
         Ok(HubDelivery::Signed(body))
     }
 
-    /// Takes a delivery whose signature is right: it sends one poll of the feed, for as soon as its politeness allow.
+    /// Processes a notification with a valid signature: sends one poll, due as soon as the feed's politeness allows.
     pub async fn delivered(&self, callback: &str) -> Result<HubAnswer, PortError> {
         let Some((key, begun, _)) = self.callbacks.read(callback).await? else { return Ok(HubAnswer::Unknown) };
         let now = self.clock.now();
@@ -112,7 +112,7 @@ impl Pushes {
             News::Nothing => return Ok(HubAnswer::Yes),
             News::Poll(at, _) => at,
         };
-        // First the job: one too many is dropped by the poll, one too few would be missed for a day.
+        // The job is sent first: the poll stage drops a job too many, but a lost one would delay the news by a day.
         let trace = Some(trace::begin("poll", feed.key.as_str(), at));
         let job = Job::new(PollJob::new(feed.key, feed.url)).traced(trace);
         self.queue.send(&[(job, at)]).await?;
@@ -143,7 +143,7 @@ impl Pushes {
     }
 }
 
-/// Begins to check a body (`X-Hub-Signature: method=hex`, WebSub §8); `None` for no method, or an old one as SHA-1.
+/// Begins to check a body (`X-Hub-Signature: method=hex`, WebSub §8); `None` without a method, or for SHA-1.
 fn signed_body(signature: &str, secret: &[u8]) -> Option<Box<dyn SignedBody>> {
     let (method, digits) = signature.split_once('=')?;
     let claimed = unhex(digits.trim())?;
@@ -171,7 +171,7 @@ impl<M: Mac + Send> SignedBody for Signed<M> {
         self.mac.update(piece);
     }
 
-    /// In constant time.
+    /// Compares the signatures in constant time.
     fn is_genuine(self: Box<Self>) -> bool {
         self.mac.verify_slice(&self.claimed).is_ok()
     }

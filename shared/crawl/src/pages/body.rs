@@ -1,4 +1,4 @@
-//! A fetched document on its way to extraction: compressed inside the message, or beside it when it is too large.
+//! Packs fetched documents for extraction: compressed inside the message, or in an object if they are too large.
 
 use bytes::Bytes;
 use curlew_catalog::frames::compressed;
@@ -6,12 +6,12 @@ use curlew_model::{PageBody, PageId, Timestamp};
 use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{Blobs, PortError};
 
-/// Maximum compressed bytes inside a message with the thumbnail: as base64 they still fit a message of 1 MiB.
+/// Maximum bytes of packed document and thumbnail in a message: as base64 they still fit in 1 MiB.
 pub const INLINE_LIMIT: usize = 256 * 1024;
-/// The most bytes that a stored document unpacks to; what was fetched is far below.
+/// Maximum decompressed size of a document in bytes, far above the limit of a fetched one.
 const UNPACK_LIMIT: usize = 16 * 1024 * 1024;
 
-/// Packs a document for its journey, in a message that carries this number of bytes besides.
+/// Packs a document for a message that carries `besides` further bytes.
 pub async fn pack(blobs: &dyn Blobs, page: &PageId, html: &[u8], besides: usize, now: Timestamp) -> Result<PageBody> {
     let packed = compressed(html)?;
     if packed.len().saturating_add(besides) <= INLINE_LIMIT {
@@ -22,7 +22,7 @@ pub async fn pack(blobs: &dyn Blobs, page: &PageId, html: &[u8], besides: usize,
     Ok(PageBody::Stored(key))
 }
 
-/// Unpacks a document; a job error if it is missing or no zstd.
+/// Unpacks a document; a job error if it is missing or is not valid zstd.
 pub async fn unpack(blobs: &dyn Blobs, body: &PageBody) -> Result<Bytes> {
     let packed = match body {
         PageBody::Inline(bytes) => bytes.clone(),
@@ -31,7 +31,7 @@ pub async fn unpack(blobs: &dyn Blobs, body: &PageBody) -> Result<Bytes> {
             blob.ok_or_else(|| StageError::Job(PortError::NotFound(key.clone()).to_string()))?.bytes
         }
     };
-    // Nothing unpacks to nothing, but even an empty document was packed into something.
+    // An empty input decompresses without an error, but even an empty document is not empty when packed.
     if packed.is_empty() {
         return Err(StageError::Job("the document is missing".to_owned()));
     }

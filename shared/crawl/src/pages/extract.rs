@@ -1,4 +1,4 @@
-//! Makes records of fetched pages, many in one segment, and writes what became of each page.
+//! Makes records of fetched pages, many in one segment, and writes the outcome into each page's row.
 
 use crate::pages::body::{discard, unpack};
 use crate::pages::fingerprint;
@@ -37,30 +37,30 @@ use std::sync::Arc;
 use tracing::{Instrument, Span};
 use url::Url;
 
-/// Time for which a page waits for an image of another host that nobody judges later, and how often it waits.
+/// Time for which a page waits for an image of another host that is not judged later, and how often it waits.
 const IMAGE_WAIT: Millis = Millis::from_mins(5);
 const IMAGE_WAITS: u32 = 3;
 /// Number of attempts to write the row of a page while others write it.
 const ROW_TRIES: u32 = 4;
 
-/// Maximum number of characters of an announced title that the row of a soft 404 keeps.
+/// Maximum number of characters of an announced title that the row of a soft 404 stores.
 const ANNOUNCED: usize = 100;
-/// Time after which the second choice of a page's image is called, if the first one gave none.
+/// Time after which the second choice of a page's image is fetched, if the first one gave no thumbnail.
 const SECOND_CHOICE_AFTER: Millis = Millis::from_days(1);
 
 /// The stage that makes records.
 pub struct Extract {
     /// The rows of pages.
     pub pages: Arc<dyn Pages>,
-    /// For the feed's URL and title.
+    /// Store of the feeds' URLs and titles.
     pub sources: Arc<dyn Sources>,
     /// Store of segments.
     pub blobs: Arc<dyn Blobs>,
-    /// For visits to images that only the text shows.
+    /// Queue of visits to images that were not fetched with their pages.
     pub queue: Arc<dyn Queue>,
     /// Content policy.
     pub judge: Arc<Judge>,
-    /// Time, settings about hosts, and the pool in which documents are parsed.
+    /// Clock, settings about hosts, and the pool in which documents are parsed.
     pub politeness: Arc<Politeness>,
 }
 
@@ -72,15 +72,15 @@ pub(super) struct BatchCache {
 }
 
 enum Extraction {
-    /// The page's row says already what became of it.
+    /// The page's row has an outcome already.
     Known,
     Record(Box<Draft>, String),
-    /// The page says what another page says.
+    /// The page has the text of this other page.
     Same(PageId),
     Rejected(Rejection),
 }
 
-/// The row of a page that is still pending; there is none if the fetcher crashed before it wrote one.
+/// The row of a page that has no outcome yet; missing if the fetch stage has not written one.
 #[derive(Clone, Copy)]
 struct RowSeen {
     version: Version,
@@ -98,12 +98,12 @@ struct NewRecord<'j> {
 }
 
 impl Extract {
-    /// Does the job, which may have been done before.
+    /// Runs the job, which may have run before.
     pub async fn run(&self, job: &PageJob) -> Result<Verdict> {
         self.run_batch(std::slice::from_ref(job)).await.pop().unwrap_or(Ok(Verdict::Done))
     }
 
-    /// Does a batch of jobs; their records share one segment. One verdict for each job, in order.
+    /// Runs a batch of jobs, whose records share one segment. Returns one verdict per job, in order.
     pub async fn run_batch(&self, jobs: &[PageJob]) -> Vec<Result<Verdict>> {
         let mut batch = BatchCache::default();
         let mut verdicts: Vec<Option<Result<Verdict>>> = Vec::with_capacity(jobs.len());
@@ -133,12 +133,12 @@ impl Extract {
             });
         }
         if let Err(error) = self.image_visits(&waiting, &mut batch.pictures).await {
-            // A page without a visit to its image waits as long, and is then judged by its words.
+            // A page without a visit to its image waits for the same time, and is then judged by its text.
             tracing::warn!(%error, "images of other hosts were not asked for");
         }
         match self.store(&kept, &mut batch.pictures).await {
             Ok(locations) => {
-                // Together: a store may commit them as one.
+                // Rows are written together, since a store may commit them as one.
                 let rows = kept.iter().zip(locations);
                 let rows = rows.map(|(kept, place)| self.accepted(kept, place).instrument(kept.span.clone()));
                 for (kept, verdict) in kept.iter().zip(join_all(rows).await) {
@@ -159,10 +159,10 @@ impl Extract {
         verdicts.into_iter().map(|v| v.unwrap_or(Ok(Verdict::Done))).collect()
     }
 
-    /// True if a page has to wait for its image, which has a visit of its own and would not be judged later.
+    /// Returns true if a page has to wait for its image, which has a visit of its own and is not judged later.
     async fn awaits_image(&self, job: &PageJob, draft: &Draft, pictures: &mut Pictures) -> Result<bool> {
         let Some(ThumbnailId::Object(image)) = &draft.record.thumbnail else { return Ok(false) };
-        // A second choice is called a day later.
+        // A second choice is fetched a day later, which is too long to wait.
         let is_called = job.work.calls_left > 0 && job.work.image.is_none();
         let may_wait = self.judge.awaits_images() && is_called && job.deferrals < IMAGE_WAITS;
         Ok(may_wait && pictures.get(self.blobs.as_ref(), image).await?.is_none())
@@ -180,9 +180,9 @@ impl Extract {
     }
 
     async fn make(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<(Option<RowSeen>, Extraction)> {
-        // The new row is swapped against this one: if it is too old to be true, the row is read again. A page that had
-        // no row is not looked up: the same job twice is rare, and makes a record that no row points to. But a stored
-        // body is gone by then.
+        // An eventually consistent read is good enough, since the new row is swapped against it. A page sent without a
+        // row is not looked up: a repeated job is rare, and makes a record that no row points to. But a stored body
+        // would be gone by then.
         let is_looked_up = !job.is_without_row || matches!(job.body, PageBody::Stored(_));
         let row = if is_looked_up { self.pages.load_eventual(&job.page).await? } else { None };
         let seen = match row {
@@ -202,7 +202,7 @@ impl Extract {
             Err(why) => return Ok((seen, Extraction::Rejected(why))),
         };
         let content_hash = content_hash(&draft.record);
-        // A page that is indexed stays a page of its own.
+        // An indexed page never becomes an alias.
         if job.replaces.is_none()
             && let Some(of) = same_page(self.pages.as_ref(), job, &content_hash, self.politeness.clock.now()).await?
         {
@@ -221,15 +221,14 @@ impl Extract {
         let base = Url::parse(&job.final_url).map_err(|e| StageError::Job(e.to_string()))?;
         let (bytes, media, answered) = (body.len(), job.content_type.clone(), base.clone());
         let read = move || extract(&decode(&body, media.as_deref()), &answered, &Limits::default());
-        // A panic fails the job, which holds no lease: among the dead ones it waits for a program that can read the
-        // page.
+        // A panic fails the job, which holds no lease: as a dead letter it waits for a version that can read the page.
         let read = overrun_apart(compute(self.pool(), CpuTask::document(bytes), read).await)??;
         let article = read.map_err(|why| Rejection::Unreadable(why.to_string()))?;
         let feed = self.named_by(job, batch).await?;
         self.draft(job, &base, article, feed, &mut batch.pictures).await
     }
 
-    /// The frame of a page that is kept raw. One that asks not to be archived is not.
+    /// Returns the raw frame of a page that is kept raw, unless the page asks not to be archived.
     async fn raw(&self, job: &ExtractJob, body: Bytes, record: &Record) -> Result<Option<Bytes>> {
         let Some(exchange) = job.exchange.clone().filter(|_| !record.no_archive) else { return Ok(None) };
         let (bytes, job) = (body.len(), job.clone());
@@ -267,7 +266,7 @@ impl Extract {
         self.judge.validity(title.as_deref(), &article.text, any_image)?;
         let title = title.unwrap_or_default();
         let host = overrides::host_of(&job.url);
-        // `noimageindex`: the page has an image, and asks that it is not shown.
+        // `noimageindex`: the page has an image, and asks not to show it.
         let own_image = own_image.filter(|_| !directives.noimageindex);
         // A page that names its site's image has none of its own.
         let image_of_site = own_image.is_none() || own_image == site_image;
@@ -328,7 +327,7 @@ impl Extract {
         Ok(Draft { record, thumbnail: beside, raw: None })
     }
 
-    /// Returns the image that came with the page, or else the first choice that was not called in vain.
+    /// Returns the image that came with the page, or else the first choice whose call has not failed.
     async fn best_image(&self, job: &ExtractJob, urls: Vec<String>, pictures: &mut Pictures) -> Result<Option<String>> {
         let came = job.image.as_ref().filter(|image| image.thumbnail.is_some());
         for url in &urls {
@@ -355,7 +354,7 @@ impl Extract {
         }
         let told = match self.sources.get(key).await? {
             Some((Source::Feed(mut f), _)) => {
-                // A feed of comments is named after its site's, and says so.
+                // A comment feed is named after another feed of its site.
                 if is_of_comments(&f) {
                     f.title = self.title_of_site(&f).await?;
                 }
@@ -417,7 +416,7 @@ impl Extract {
         Ok(Verdict::Done)
     }
 
-    /// Sends visits to images that did not come with their pages, one a host key: pages of a site often share an image.
+    /// Sends visits to images that did not come with their pages, by host key: pages of a site often share an image.
     async fn image_visits(&self, kept: &[NewRecord<'_>], pictures: &mut Pictures) -> Result<()> {
         let mut images = HashSet::new();
         let now = self.politeness.clock.now();
@@ -425,9 +424,9 @@ impl Extract {
         for NewRecord { job, draft, .. } in kept {
             let Some(ThumbnailId::Object(image)) = &draft.record.thumbnail else { continue };
             let url = draft.record.image.as_deref().and_then(|url| address::parse(url, None).ok());
-            // An image that may keep its pages out is held against each of them.
+            // An image that may lead to a rejection is judged for each of its pages.
             let of = self.judge.may_reject_by_image().then_some(&job.work.page);
-            // The image that was called with the page gave none: this is another one, for another day.
+            // The page's first image gave no thumbnail, so the second choice is fetched on another day.
             let (due, is_callable) = match &job.work.image {
                 Some(MainImage { thumbnail: None, .. }) => (now + SECOND_CHOICE_AFTER, true),
                 _ => (now, job.work.calls_left > 0),
@@ -467,7 +466,7 @@ impl Extract {
             ..Page::new(job.page.clone(), job.url.clone(), job.host.clone(), state, self.politeness.clock.now())
         };
         for _ in 0..ROW_TRIES {
-            // The row that the batch has read is mostly right. The time of acceptance is in the row that is replaced.
+            // The batch's row is usually current. A row to replace is read again for its time of acceptance.
             if job.replaces.is_some() {
                 match self.pages.get(&job.page).await? {
                     Some((page, version)) if !is_decided(job, &page) => {
@@ -509,8 +508,8 @@ pub(crate) fn image_id_of(url: &str) -> Option<ImageId> {
     address::parse(url, None).ok().map(|u| address::image_id(&u))
 }
 
-/// True if a row says what became of its page, for good: the fetcher sends a page that is taken up before it writes the
-/// row anew. A row that points to the record that is replaced does not.
+/// Returns true if a row has the final outcome of its page. A row that may be taken up has none, since the fetch stage
+/// sends the page before it rewrites the row. Nor has one that points to the record to replace.
 fn is_decided(job: &ExtractJob, page: &Page) -> bool {
     match (&job.replaces, &page.state) {
         (Some(old), PageState::Accepted { location, .. }) => location != old,

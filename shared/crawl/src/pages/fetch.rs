@@ -1,4 +1,4 @@
-//! Visits a host key for a list of URLs. New pages go to extraction; re-checks decide about removal.
+//! Fetches a list of URLs of one host key. New pages go to extraction; re-checks may remove pages.
 
 mod ending;
 mod images;
@@ -41,26 +41,26 @@ use url::Url;
 
 const KEPT_DOCUMENTS: usize = 2 << 20;
 
-/// The stage that visits hosts.
+/// The stage that fetches new pages and re-checks indexed ones.
 #[derive(Clone)]
 pub struct Fetch {
     politeness: Arc<Politeness>,
     pages: Arc<dyn Pages>,
     queue: Arc<dyn Queue>,
     blobs: Arc<dyn Blobs>,
-    /// The default one looks at no images.
+    /// The default judge classifies no images.
     pub(crate) judge: Arc<Judge>,
-    /// Thumbnails of main images that came with their pages lately: pages of one site often share one.
+    /// Thumbnails of recently fetched main images, since pages of one site often share one.
     images: Arc<Mutex<LruCache<ImageId, Option<Bytes>>>>,
-    /// Duration after which a visit begins no further item; a slice if there is no such limit.
+    /// Duration after which a visit begins no further item; without it, only the slice is the limit.
     turn: Option<Millis>,
-    /// Number of pages that the state of a host key remembers as sent on; a page beyond that has a row which says so.
+    /// Maximum number of sent pages that a host key's state remembers; any other page gets a row at once.
     remembered: usize,
 }
 
 enum Item {
     Done,
-    /// This item waits until then, for this reason; the items after it have their turn.
+    /// This item waits until then, for this reason; the visit goes on with the next one.
     Apart(Timestamp, ItemWait),
     /// The visit ends here; this item and those after it wait until then.
     Later(NotNow),
@@ -78,11 +78,11 @@ enum Row {
 struct Round<'j> {
     job: &'j Envelope<VisitJob>,
     visit: &'j mut Visit,
-    /// Items that wait for something that the others need not wait for, by when they go on and why they wait.
+    /// Items that wait while the visit goes on, keyed by the end and the reason of their wait.
     apart: BTreeMap<(Timestamp, ItemWait), Vec<VisitItem>>,
     suspects: Vec<(NewPage, Suspicion)>,
     canonical: Option<(Url, Option<String>)>,
-    /// The latest pages that were sent on, [`KEPT_DOCUMENTS`] together: a canonical link to one needs no call.
+    /// Documents of the pages that were sent last, [`KEPT_DOCUMENTS`] bytes: a canonical link to one needs no call.
     sent: VecDeque<SentDocument>,
 }
 
@@ -98,11 +98,11 @@ struct NewPage {
     before: Row,
     got: Fetched,
     seen: Result<ScannedPage, Rejection>,
-    /// Calls that the page may still cost.
+    /// Number of calls that the page may still cost.
     calls_left: u32,
 }
 
-/// Items of a visit that wait, to be sent on once its lease is given back ([`Fetch::leave`]).
+/// Waiting items of a visit, to be sent by [`Fetch::leave`] once the visit's lease is given back.
 pub(crate) struct VisitRest {
     apart: BTreeMap<(Timestamp, ItemWait), Vec<VisitItem>>,
     rest: Option<Remainder>,
@@ -120,22 +120,22 @@ impl Fetch {
         Fetch { politeness, pages, queue, blobs, judge, images, turn: None, remembered: 0 }
     }
 
-    /// Returns the stage with a soft limit on its visits: after `turn` nothing more is begun, so that the rest waits in
-    /// the queue. Each visit gets at least one item done.
+    /// Sets a soft limit on visits: after `turn` a visit begins no further item, and the rest waits in the queue. Each
+    /// visit finishes at least one item.
     #[must_use]
     pub fn with_time_slice(self, turn: Millis) -> Fetch {
         Fetch { turn: Some(turn), ..self }
     }
 
-    /// Returns the stage for stores where a row costs more than a repeated call: the state of a host key remembers up
-    /// to `most` pages that were sent on, until extraction writes their rows. When a visit that died is repeated, pages
+    /// Configures the stage for stores where a row costs more than a repeated call: the state of a host key remembers
+    /// up to `most` pages that were sent, until extraction writes their rows. When a visit that died is repeated, pages
     /// that are not extracted yet are called once more.
     #[must_use]
     pub fn remember_sent_in_host_state(self, most: usize) -> Fetch {
         Fetch { remembered: most, ..self }
     }
 
-    /// Does the job, which may have been done before.
+    /// Runs the job, which may have run before.
     pub async fn run(&self, job: &Envelope<VisitJob>) -> Result<Verdict> {
         let owner = match job.work.items.first() {
             Some(item) => format!("fetch {}", item.page),
@@ -145,7 +145,7 @@ impl Fetch {
             LeaseOutcome::Granted(visit) => visit,
             LeaseOutcome::NotNow(not_now) => return self.put_off(job, not_now).await,
             LeaseOutcome::Blocked => {
-                // A blocked page is not found already; with the re-check its text goes too.
+                // A blocked page is hidden from queries already; the removal erases its text, too.
                 let (now, mut removals) = (self.politeness.clock.now(), Vec::new());
                 for item in &job.work.items {
                     if item.purpose == Purpose::Recheck {
@@ -168,7 +168,7 @@ impl Fetch {
         Ok(Verdict::Done)
     }
 
-    /// Runs the items of a job under a lease; returns those that wait. A second run finds the items that were done.
+    /// Runs the items of a job under a lease; returns those that wait. A second run skips finished items.
     pub(crate) async fn under(&self, visit: &mut Visit, job: &Envelope<VisitJob>) -> Result<VisitRest> {
         let calls_before = visit.state.calls;
         let (apart, suspects) = (BTreeMap::new(), Vec::new());
@@ -283,9 +283,9 @@ impl Fetch {
         if before == Row::Decided {
             return self.alias(round, item, id).await;
         }
-        // A redirect may have led to another host key than the visit's own; re-checks go there at once.
+        // A redirect may have led to another host key than the visit's, which re-checks then call directly.
         let host = self.politeness.key_of(&known_as).unwrap_or_else(|_| round.job.work.host.clone());
-        // Whatever becomes of the image, the page is sent on. A crash before that costs the calls once more.
+        // The page is sent with or without its image. After a crash before that, the calls are repeated.
         let image = self.main_image(round, &seen.glance, calls_left).await;
         let calls_left = calls_left.saturating_sub(u32::from(image.is_some()));
         let found = PageFacts { got, reply, seen: &seen, preferences, image, calls_left };
@@ -315,11 +315,11 @@ impl Fetch {
             0 => self.pages.get(page).await?,
             // No visit has fetched a page of this host key yet.
             _ if visit.state.is_first() && is_own() => None,
-            // The state of the host key knows its other visits; the rows are written by extraction, and are older.
+            // The host key's state has its recent pages; other pages have older rows, which extraction wrote.
             _ => self.pages.load_eventual(page).await?,
         };
         Ok(match row {
-            // The page is on its way to extraction, or there by now; if extraction rejected it, it may be taken up.
+            // The page was sent to extraction, and its row is not written or not visible yet.
             None if visit.state.learned.sent.contains(page) => Row::Decided,
             None => Row::None,
             Some((row, _)) if row.state.may_be_taken_up() => Row::MayBeTakenUp,
@@ -332,7 +332,7 @@ impl Fetch {
         if reply.status != 200 {
             return Err(Rejection::Status(reply.status).into());
         }
-        // The header speaks for every kind of document, one that cannot be read too.
+        // The header applies to every kind of document, including those that are not read.
         if self.directives(&[], reply, url).noindex {
             return Err(Rejection::Noindex.into());
         }
@@ -372,13 +372,13 @@ impl Fetch {
         heeded
     }
 
-    /// Returns the URL under which a page is kept: its canonical link if that stays on the same host key, may be
-    /// called, and is an address of this text (RFC 6596 §3: a hint), otherwise the URL that answered.
+    /// Returns the URL under which a page is stored: its canonical link (RFC 6596 §3, a hint) if that has the same host
+    /// key, may be called, and shows the same text; otherwise the URL that answered.
     async fn known_as(&self, round: &mut Round<'_>, called: &str, got: &Fetched, seen: &ScannedPage) -> Result<Url> {
         let answered = address::canonical(&got.url);
         let link = canonical_link(&self.politeness, &answered, seen.glance.canonical.as_ref());
         let Some(link) = link else { return Ok(answered) };
-        // Forbidden addresses do not come into the index by name, and a hint is worth no call for other rules.
+        // A forbidden URL must not be indexed, and a hint is not worth a call for another robots.txt.
         let ours = self.politeness.key_of(&link).ok().as_ref() == Some(&round.visit.state.host);
         if !ours || !round.visit.is_allowed_without_call(&link).await? {
             return Ok(answered);
@@ -390,8 +390,8 @@ impl Fetch {
         Ok(if is_right { link } else { answered })
     }
 
-    /// True if a canonical link shows the text of the page: by its record, its document of this visit, or one call for
-    /// all pages that name it. A link that cannot be called now is believed.
+    /// Returns true if a canonical link shows the page's text, according to its record, its document in this visit, or
+    /// one call for all pages that name it. A link that cannot be called now is believed.
     async fn shows_same_text(
         &self,
         round: &mut Round<'_>,
@@ -430,7 +430,7 @@ impl Fetch {
         Ok(read.map(|(_, article)| article))
     }
 
-    /// Calls that a page may still cost after it was fetched; each redirect was one.
+    /// Returns the number of calls that a fetched page may still cost; each redirect was one.
     fn calls_left(&self, got: &Fetched) -> u32 {
         let used = u32::try_from(got.hops).unwrap_or(u32::MAX).saturating_add(1);
         self.politeness.rules.calls_per_page.saturating_sub(used)
@@ -441,7 +441,7 @@ impl Fetch {
         let PageFacts { got, reply, seen, preferences, image, calls_left } = found;
         let exchange = reply.exchange.clone().filter(|_| !seen.directives.noarchive);
         let told = seen.glance.without_programs(&seen.html);
-        // A page that is kept raw is sent as it came; all others are sent as UTF-8.
+        // A page that is kept raw is sent unchanged; all others are sent as UTF-8.
         let (document, content_type) = match &exchange {
             Some(_) => (reply.body.as_ref(), reply.headers.content_type.clone()),
             None => (told.as_bytes(), Some("text/html; charset=utf-8".into())),
@@ -473,7 +473,7 @@ impl Fetch {
     }
 }
 
-/// Returns a page's canonical link if it is plausible: another URL of the host key that the address guard allows.
+/// Returns a page's canonical link if it is plausible: another URL of its host key that the guard allows.
 pub(crate) fn canonical_link(politeness: &Politeness, answered: &Url, link: Option<&Url>) -> Option<Url> {
     let link = address::canonical(&address::parse(link?.as_str(), None).ok()?);
     let same_host = politeness.key_of(&link).ok() == politeness.key_of(answered).ok();
@@ -503,7 +503,7 @@ struct ScannedPage {
     directives: Directives,
 }
 
-/// Returns the outcome of an item whose call has no answer now; `None` if there is one.
+/// Returns the outcome of an item whose call was not answered; `None` if it was answered or rejected.
 fn waits(end: &CallEnd) -> Option<Item> {
     match end {
         CallEnd::Elsewhere(until) => Some(Item::Apart(*until, ItemWait::Own)),

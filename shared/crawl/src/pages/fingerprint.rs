@@ -1,6 +1,6 @@
-//! SimHash (Charikar 2002; Manku, Jain, Das Sarma 2007) of a text, by which copies are known. Records keep it, so it
-//! must never change for the same text. Features are pairs of neighbouring words, or three characters of a script
-//! without spaces; each counts once, so that phrases of a language do not make its texts alike.
+//! SimHash (Charikar 2002; Manku, Jain, Das Sarma 2007) of a text, by which copies are found. Records store it, so it
+//! must never change for the same text. Features are pairs of adjacent words, or three characters of a script without
+//! spaces; each counts once, so that common phrases do not make texts of a language similar.
 
 use curlew_model::Fingerprint;
 use std::collections::HashSet;
@@ -8,7 +8,7 @@ use std::collections::HashSet;
 #[cfg(test)]
 mod tests;
 
-/// Bytes of a text that are looked at; what comes after changes no more than what says the same.
+/// Number of bytes of a text that are hashed; the rest would hardly change the fingerprint.
 const MAX_TEXT: usize = 256 * 1024;
 /// Bits of a fingerprint.
 const BITS: usize = 64;
@@ -27,7 +27,7 @@ const WITHOUT_SPACES: &[(char, char)] = &[
     ('\u{20000}', '\u{3FFFF}'), // Han, further planes
 ];
 
-/// The fingerprint of a text; none if there is no word in it.
+/// Returns the fingerprint of a text; `None` if it has no words.
 pub fn of_text(text: &str) -> Option<Fingerprint> {
     let head = text.get(..text.floor_char_boundary(MAX_TEXT)).unwrap_or(text);
     let mut features = Features::default();
@@ -48,7 +48,7 @@ pub fn of_text(text: &str) -> Option<Fingerprint> {
     (!features.is_empty()).then(|| by_majority(&features))
 }
 
-/// Each bit as most features have it.
+/// Returns the fingerprint in which each bit has the value that it has in most features.
 fn by_majority(features: &HashSet<u64, Plain>) -> Fingerprint {
     /// The lowest bit of each byte: eight bits are counted at once, each in a byte of its own.
     const LOWEST: u64 = 0x0101_0101_0101_0101;
@@ -66,7 +66,7 @@ fn by_majority(features: &HashSet<u64, Plain>) -> Fingerprint {
             *count += feature >> shift & LOWEST;
         }
         counted += 1;
-        // A byte holds no more.
+        // A byte counts no higher.
         if counted == u8::MAX {
             add(&mut counts);
             counted = 0;
@@ -78,7 +78,7 @@ fn by_majority(features: &HashSet<u64, Plain>) -> Fingerprint {
     Fingerprint(bits.fold(0, |sum, (bit, _)| sum | 1 << bit))
 }
 
-/// The features are well-mixed numbers already, and the order of a set decides nothing here.
+/// Hashes features to themselves: they are well mixed, and the order of the set does not matter.
 type Plain = std::hash::BuildHasherDefault<PlainHasher>;
 
 #[derive(Default)]
@@ -98,23 +98,23 @@ impl std::hash::Hasher for PlainHasher {
     }
 }
 
-/// Accumulator of features while the characters go by.
+/// Collects features from a sequence of characters.
 #[derive(Default)]
 struct Features {
     all: HashSet<u64, Plain>,
-    /// Single words: all there is of a text with one word.
+    /// Single words: the features of a text with one word.
     words: HashSet<u64, Plain>,
     /// The hash of the word that is being read.
     word: Option<u64>,
-    /// The hash of the word before.
+    /// The hash of the previous word.
     before: Option<u64>,
     /// The last characters of a script without spaces, the latest last.
     run: [Option<char>; 2],
 }
 
 impl Features {
-    /// Takes in an ASCII character; see [`Features::take`]. Most characters are such, and this crate is compiled
-    /// for its size, by which the general case takes several times as much.
+    /// Does the same as [`Features::take`] for ASCII, the most frequent case: this crate is compiled for size, so the
+    /// general case is several times slower.
     #[inline]
     fn take_ascii(&mut self, byte: u8) {
         if byte.is_ascii_alphanumeric() {
@@ -126,7 +126,7 @@ impl Features {
     }
 
     fn take(&mut self, c: char) {
-        // Combining accents belong to the letter before; whether they are written apart says nothing.
+        // Combining accents are left out, and do not end a word.
         if ('\u{0300}'..='\u{036F}').contains(&c) {
             return;
         }
@@ -137,7 +137,7 @@ impl Features {
             self.end_of_run();
             self.word = Some(fnv(self.word.unwrap_or(FNV_START), c));
         } else {
-            // Marks between characters of a run do not end it: copies differ in them first.
+            // Punctuation does not end a run, since copies often differ in it.
             self.end_of_word();
         }
     }
@@ -176,7 +176,7 @@ const fn fnv(hash: u64, c: char) -> u64 {
     (hash ^ c as u64).wrapping_mul(0x0000_0100_0000_01B3)
 }
 
-/// Spreads what differs over all bits.
+/// Spreads differences over all bits.
 const fn mixed(hash: u64) -> u64 {
     curlew_policy::chance::mix(hash)
 }

@@ -16,22 +16,22 @@ use std::io::Cursor;
 
 const THUMBNAIL: (u32, u32) = (320, 214);
 const MAX_SIDE: u32 = 10_000;
-/// Memory that decoding may take, unless configured: a photograph of 39 megapixels, or a progressive JPEG of 19.
+/// Default maximum memory for decoding, in bytes: a photograph of 39 megapixels, or a progressive JPEG of 19.
 pub const DECODED_BYTES: u64 = 112 * 1024 * 1024;
 const MAX_THUMBNAIL: u64 = 1024 * 1024;
-/// Images that take more memory are decoded one at a time: two would not fit into a small function.
+/// Memory in bytes above which images are decoded one at a time: two would not fit into a small function.
 const LARGE: u64 = 16 * 1024 * 1024;
-/// Images with a shorter side are icons or pixels and give no thumbnail.
+/// Minimum side in pixels; smaller images are icons or tracking pixels and give no thumbnail.
 const MIN_SIDE: u32 = 48;
-/// Width and greatest height of the rendering that is kept with a rejection, in pixels.
+/// Width and maximum height, in pixels, of the tiny image that is stored with a rejection.
 const BLURRED_SIDE: u32 = 16;
 const QUALITY: u8 = 78;
 /// First bytes of a PNG (ISO/IEC 15948 §5.2).
 const PNG_SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
-/// Chunks of a PNG that its pixels are made of.
+/// PNG chunks from which the pixels are decoded.
 const PNG_PIXELS: [&[u8]; 5] = [b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND"];
 
-/// Makes a thumbnail in the pool within `memory` bytes, large images one by one; or says why there is none.
+/// Makes a thumbnail in the CPU pool within `memory` bytes, large images one by one; or returns why there is none.
 pub(crate) async fn scaled_down_in(pool: &dyn CpuPool, image: Bytes, memory: u64) -> Result<Result<Bytes, String>> {
     let small = image.clone();
     let scale_small = move || match opened_for(&small, memory) {
@@ -46,20 +46,20 @@ pub(crate) async fn scaled_down_in(pool: &dyn CpuPool, image: Bytes, memory: u64
     Ok(scaled.unwrap_or_else(|overrun| Err(overrun.to_string())))
 }
 
-/// Makes a thumbnail within `memory` bytes; or says in one line why the image gives none.
+/// Makes a thumbnail within `memory` bytes; or returns in one line why the image gives none.
 pub fn scaled_down(bytes: &[u8], memory: u64) -> Result<Bytes, String> {
     opened_for(bytes, memory).and_then(|(decoder, _)| scaled(decoder))
 }
 
 fn scaled(decoder: impl ImageDecoder) -> Result<Bytes, String> {
     let picture = DynamicImage::from_decoder(decoder).map_err(|e| e.to_string())?;
-    // `thumbnail` would enlarge a smaller one, and takes ten times as many steps for most photographs as `averaged`.
+    // `thumbnail` would enlarge a smaller image, and takes ten times as many steps as `averaged` for most photographs.
     let small = match picture {
         DynamicImage::ImageRgb8(pixels) => averaged(&pixels),
         other => on_white(other.thumbnail(THUMBNAIL.0.min(other.width()), THUMBNAIL.1.min(other.height()))),
     };
     let mut jpeg = Vec::new();
-    // A thumbnail fits into 16 bits.
+    // The sides of a thumbnail fit into 16 bits.
     let (width, height) = (small.width() as u16, small.height() as u16);
     Encoder::new(&mut jpeg, QUALITY)
         .encode(small.as_raw(), width, height, ColorType::Rgb)
@@ -67,7 +67,7 @@ fn scaled(decoder: impl ImageDecoder) -> Result<Bytes, String> {
     Ok(jpeg.into())
 }
 
-/// Returns an image on white where it is transparent: the colours of transparent pixels are accidents.
+/// Draws a transparent image on white, since the colours of transparent pixels are arbitrary.
 fn on_white(picture: DynamicImage) -> RgbImage {
     if !picture.color().has_alpha() {
         return picture.into_rgb8();
@@ -89,7 +89,7 @@ fn averaged(pixels: &RgbImage) -> RgbImage {
     let ratio = across.max(down).max(1.0);
     let scaled = |side: u32| ((f64::from(side) / ratio).round() as u32).clamp(1, side.max(1));
     let (columns, rows) = (scaled(width), scaled(height));
-    // The number of pixels of a side that belong to each of its places.
+    // Number of source pixels along a side for each target pixel.
     let parts = |places: u32, side: u32| -> Vec<u32> {
         let edge = |at: u32| (u64::from(at) * u64::from(side)).div_ceil(u64::from(places)) as u32;
         (0..places).map(|at| edge(at + 1) - edge(at)).collect()
@@ -106,7 +106,7 @@ fn averaged(pixels: &RgbImage) -> RgbImage {
             for (sum, wide) in sums.iter_mut().zip(&widths) {
                 let [mut red, mut green, mut blue] = *sum;
                 let mut left = *wide;
-                // This crate is compiled for its size, by which a range would be a call for each pixel.
+                // This crate is compiled for size, so that a range would cost a call per pixel.
                 while left > 0
                     && let Some(pixel) = line.next()
                 {
@@ -128,7 +128,7 @@ fn averaged(pixels: &RgbImage) -> RgbImage {
     RgbImage::from_raw(columns, rows, out).unwrap_or_default()
 }
 
-/// The decoder of an image whose header is read and keeps to the limits, and the memory that decoding takes, in bytes.
+/// Reads an image's header and checks the limits; returns the decoder and the memory that decoding takes, in bytes.
 fn opened_for(bytes: &[u8], memory: u64) -> Result<(impl ImageDecoder, u64), String> {
     let file = Cursor::new(without_metadata(bytes));
     let mut reader = ImageReader::new(file).with_guessed_format().map_err(|e| e.to_string())?;
@@ -144,17 +144,17 @@ fn opened_for(bytes: &[u8], memory: u64) -> Result<(impl ImageDecoder, u64), Str
     let Some(left) = memory.checked_sub(footprint) else {
         return Err(format!("the image takes {footprint} bytes while it is decoded"));
     };
-    // Heeded for a GIF's frame, which takes a fourth more for its indices.
+    // A GIF's decoder applies this limit to its frame, which takes a fourth more for its indices.
     decoder.set_limits(limits(MAX_SIDE, left / 5 * 4)).map_err(|e| e.to_string())?;
     Ok((decoder, footprint))
 }
 
-/// Returns a PNG without texts and colour profiles, which a decoder keeps however long they are once inflated.
+/// Returns a PNG without texts and colour profiles, which a decoder keeps in memory whatever their decompressed length.
 fn without_metadata(file: &[u8]) -> Cow<'_, [u8]> {
     let Some(mut rest) = file.strip_prefix(PNG_SIGNATURE) else { return Cow::Borrowed(file) };
     let mut kept = PNG_SIGNATURE.to_vec();
     while let Some((length, _)) = rest.split_first_chunk() {
-        // The length does not count itself, the kind, and the checksum.
+        // The length does not include itself, the chunk type and the checksum.
         let end = (u32::from_be_bytes(*length) as usize).saturating_add(12).min(rest.len());
         let (chunk, after) = rest.split_at(end);
         if chunk.get(4..8).is_some_and(|kind| PNG_PIXELS.contains(&kind)) {
@@ -173,7 +173,7 @@ fn limits(side: u32, bytes: u64) -> Limits {
     limits
 }
 
-/// The pixels of a thumbnail; none if it is no picture of a thumbnail's size.
+/// Returns the pixels of a thumbnail; `None` if it is not a JPEG of a thumbnail's size.
 pub fn opened(jpeg: &[u8]) -> Option<RgbImage> {
     let mut reader = ImageReader::with_format(Cursor::new(jpeg), image::ImageFormat::Jpeg);
     reader.limits(limits(THUMBNAIL.0, MAX_THUMBNAIL));
@@ -192,7 +192,7 @@ pub(crate) fn blurred(jpeg: &[u8]) -> Option<String> {
     for number in [HEADERS + bytes, 0, HEADERS, size, BLURRED_SIDE, height, planes_and_bits, 0, bytes, 0, 0, 0, 0] {
         file.extend_from_slice(&number.to_le_bytes());
     }
-    // From the bottom up, blue first. A row of 16 pixels has a multiple of four bytes, as it must.
+    // Rows go from the bottom up, blue first. A row of 16 pixels has a multiple of four bytes, as required.
     for row in pixels.rows().rev() {
         file.extend(row.flat_map(|image::Rgb([red, green, blue])| [*blue, *green, *red]));
     }
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(on_white(opaque).get_pixel(0, 0).0, [9; 3]);
     }
 
-    /// 16 bits a channel, four inks, and several pictures in one file, of which the first counts.
+    /// 16 bits per channel, CMYK, and several frames in one file, of which the first one is used.
     #[test]
     fn unusual_pictures_are_read_in_their_colours() {
         let (width, height) = (96, 64);
@@ -275,7 +275,7 @@ mod tests {
         }
     }
 
-    /// The averages are those of the library's `thumbnail`, but for pixels on an edge that a rounding error moves.
+    /// The averages equal those of the library's `thumbnail`, except for pixels on an edge that a rounding error moves.
     #[test]
     fn averages_are_those_of_the_library() {
         for (width, height) in [(640, 360), (320, 214), (60, 50), (1_000, 333), (901, 1_207), (10_000, 48), (48, 900)] {

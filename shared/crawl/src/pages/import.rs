@@ -1,4 +1,4 @@
-//! Import: pages that somebody else fetched go the way of our own, from their head on, without a call.
+//! Import: pages that somebody else fetched are processed like our own, from the head scan on, without a call.
 
 use crate::pages::extract::Extract;
 use crate::pages::fetch::canonical_link;
@@ -21,9 +21,9 @@ use curlew_ports::update_host;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-/// Header lines that speak of the body as it came over the wire.
+/// Header lines that describe the body as sent over the wire.
 const OF_WIRE: [&str; 3] = ["content-encoding", "transfer-encoding", "content-length"];
-/// Bytes of header lines that are kept of a page that is kept raw.
+/// Maximum bytes of header lines that are stored with a raw page.
 const MAX_HEAD: usize = 32 << 10;
 
 /// A page that somebody else fetched: the answer to a GET with status 200.
@@ -31,7 +31,7 @@ const MAX_HEAD: usize = 32 << 10;
 pub struct ForeignPage {
     /// The URL that answered.
     pub url: String,
-    /// When it did.
+    /// The time of the answer.
     pub fetched_at: Timestamp,
     /// Header lines of the answer, names in lower case.
     pub headers: Vec<(String, String)>,
@@ -49,18 +49,18 @@ impl ForeignPage {
     }
 }
 
-/// Outcome of a page.
+/// Outcome of the import of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImportOutcome {
-    /// The page is in the store now.
+    /// The page is accepted.
     Accepted,
-    /// The page was known already, whatever became of it.
+    /// The page was known already, accepted or not.
     Known,
     /// The page is not accepted, for this reason.
     Rejected(Rejection),
 }
 
-/// Takes pages of others.
+/// Imports pages that somebody else fetched.
 pub struct ForeignPages<'a> {
     /// Makes the records.
     pub extract: &'a Extract,
@@ -71,8 +71,8 @@ pub struct ForeignPages<'a> {
 }
 
 impl ForeignPages<'_> {
-    /// Takes pages, whose records share a segment; one outcome for each, in order. Nothing changes about known pages,
-    /// so pages may be taken twice; after an error, those that were taken before stay.
+    /// Imports pages, whose records share a segment; returns one outcome per page, in order. Known pages do not change,
+    /// so an import may be repeated; after an error, pages that were accepted before it stay.
     pub async fn take(&self, pages: Vec<ForeignPage>) -> Result<Vec<ImportOutcome>> {
         let blocked = hidden_hosts(self.extract.blobs.as_ref()).await?;
         let (mut outcomes, mut jobs, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
@@ -88,7 +88,7 @@ impl ForeignPages<'_> {
             outcomes.push(outcome);
         }
         let (places, jobs): (Vec<usize>, Vec<PageJob>) = jobs.into_iter().unzip();
-        // Before the rows: a first visit does not look for rows of a host that nobody has called.
+        // Noted before the rows are written: without the note, the first visit to a host does not look up its rows.
         for host in jobs.iter().map(|job| &job.work.host).collect::<BTreeSet<_>>() {
             let noted = |state| (HostState { has_imports: true, ..state }, ());
             update_host(self.politeness.ledger.as_ref(), host, noted).await?;
@@ -111,7 +111,7 @@ impl ForeignPages<'_> {
         Ok(row.is_some_and(|(row, _)| !row.state.may_be_taken_up()))
     }
 
-    /// The job of a page's extraction, or why it is not taken: what fetching would have found before it.
+    /// Returns the job of a page's extraction, or the reason for which fetching would have rejected the page.
     async fn job(&self, page: &ForeignPage, blocked: &BTreeSet<String>) -> Result<ExtractJob, NotTaken> {
         let politeness = self.politeness;
         let url = address::parse(&page.url, None).map_err(|why| Rejection::Address(why.to_string()))?;
@@ -129,7 +129,7 @@ impl ForeignPages<'_> {
                 return Err(Rejection::Blocked.into());
             }
         }
-        // The site's own files are not asked for.
+        // The site's robots.txt and licence are not requested.
         let heeded = Some(&head).filter(|_| !politeness.scope.meta_ignored.contains(&url));
         if heeded.is_some_and(|head| LicenseTerms::parse(head.rsl.as_bytes()).prohibits_search(&url)) {
             let why = "the licence in the page prohibits search (RSL)";
@@ -165,7 +165,7 @@ impl ForeignPages<'_> {
     }
 }
 
-/// The head of the answer. The request was not ours and is left empty.
+/// Returns the head of the answer. The request was not ours and is left empty.
 fn exchange(page: &ForeignPage) -> Exchange {
     let mut response = "HTTP/1.1 200 OK\r\n".to_owned();
     for (name, value) in page.headers.iter().filter(|(name, _)| !OF_WIRE.contains(&name.as_str())) {

@@ -1,4 +1,4 @@
-//! The judge: what screening says of a page, by its words and by its image.
+//! The judge, which screens pages by their text and their images.
 
 use crate::pages::image::opened;
 use crate::pages::overrides;
@@ -13,17 +13,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Time for which overrides are cached.
 pub const RULES_KNOWN_FOR: Millis = Millis::from_mins(1);
-/// Maximum number of images whose classification, or thumbnail, a process remembers.
+/// Maximum number of images whose classification or thumbnail a process caches.
 pub(crate) const REMEMBERED_IMAGES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
 
 /// Judges pages.
 pub struct Judge {
     images_are_optional: bool,
-    /// True if nobody judges an image that comes after its page, so that the page waits for it.
+    /// True if an image that comes after its page is not judged, so that the page waits for it.
     awaits_images: bool,
     screener: Option<Arc<Screener>>,
     eye: Option<Arc<dyn ImageClassifier>>,
-    /// Labels of the thumbnails classified last: pages of one site often share one, and a classifier may cost money.
+    /// Labels of recent thumbnails: pages of one site often share one, and a classifier may cost money.
     detections: Mutex<LruCache<Box<[u8]>, Vec<Detection>>>,
     rules: Mutex<Option<(Arc<Vec<Override>>, Millis)>>,
 }
@@ -41,7 +41,7 @@ impl Default for Judge {
 }
 
 impl Judge {
-    /// Creates it with these settings; `eye` classifies images.
+    /// Creates a judge with these settings; `eye` classifies images.
     pub fn new(screener: Option<Arc<Screener>>, eye: Option<Arc<dyn ImageClassifier>>) -> Judge {
         Judge {
             images_are_optional: false,
@@ -53,13 +53,13 @@ impl Judge {
         }
     }
 
-    /// Returns the same judge, which takes pages without an image if `are_optional` is true.
+    /// Makes the judge accept pages without an image if `are_optional` is true.
     #[must_use]
     pub fn with_images_optional(self, are_optional: bool) -> Judge {
         Judge { images_are_optional: are_optional, ..self }
     }
 
-    /// Returns the same judge, for a process that alone judges images: pages wait for images of other hosts.
+    /// Makes pages wait for images of other hosts, for a process that is the only one to judge images.
     #[must_use]
     pub fn awaiting_images(self) -> Judge {
         Judge { awaits_images: true, ..self }
@@ -69,12 +69,12 @@ impl Judge {
         self.awaits_images && self.may_reject_by_image()
     }
 
-    /// True if a page is taken without an image.
+    /// Returns true if pages without an image are accepted.
     pub fn are_images_optional(&self) -> bool {
         self.images_are_optional
     }
 
-    /// Checks that a page is worth keeping ([`curlew_article::validity`]), without an image where images are optional.
+    /// Checks that a page is worth keeping ([`curlew_article::validity`]); requires no image if images are optional.
     pub(crate) fn validity(&self, title: Option<&str>, text: &str, image: Option<&str>) -> Result<(), Rejection> {
         match curlew_article::validity(title, text, image) {
             Err(Rejection::NoImage) if self.images_are_optional => Ok(()),
@@ -86,17 +86,17 @@ impl Judge {
         self.screener.as_deref().unwrap_or_else(|| Screener::standard())
     }
 
-    /// The name of what looks at images, if they are looked at.
+    /// Returns the name of the image classifier, if there is one.
     pub fn eye(&self) -> Option<&str> {
         self.eye.as_deref().map(ImageClassifier::name)
     }
 
-    /// True if an image alone can keep a page out.
+    /// Returns true if an image alone can lead to a rejection.
     pub fn may_reject_by_image(&self) -> bool {
         self.eye.as_ref().is_some_and(|eye| self.screener().may_reject_at(eye.highest()))
     }
 
-    /// The operator's overrides, as they are now or were a minute ago: they are read once a minute at most.
+    /// Returns the operator's overrides, which are read once a minute at most.
     pub async fn rules(&self, blobs: &dyn Blobs, clock: &dyn Clock) -> Result<Arc<Vec<Override>>, PortError> {
         let now = clock.monotonic();
         let known = self.rules.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -108,8 +108,8 @@ impl Judge {
         Ok(rules)
     }
 
-    /// Judges a page by its words and, if they pass, by its thumbnail (JPEG). A page whose image cannot be classified
-    /// is judged by its words alone, and its verdict says so.
+    /// Judges a page by its text and, if that passes, by its thumbnail (JPEG). A page whose image cannot be classified
+    /// is judged by its text alone, and its verdict says so.
     pub async fn page(&self, pool: &dyn CpuPool, page: &Page<'_>, image: Option<&[u8]>) -> Result<Screening, CpuError> {
         let words = self.screened(pool, page, Vec::new()).await?;
         if words.verdict == Verdict::Reject {
@@ -144,7 +144,7 @@ impl Judge {
         Some(self.screener().screen_with(&Page { host, ..Page::default() }, &detections))
     }
 
-    /// Returns the labels of a thumbnail, or why it has none; the reason is logged here.
+    /// Returns the labels of a thumbnail, or the reason for having none, which is logged here.
     async fn detect(&self, jpeg: &[u8]) -> Result<Vec<Detection>, NotClassified> {
         let Some(eye) = &self.eye else { return Ok(Vec::new()) };
         if let Some(detections) = self.detections.lock().unwrap_or_else(PoisonError::into_inner).get(jpeg) {

@@ -1,4 +1,4 @@
-//! Re-extraction: runs today's extractor over raw pages. A changed record becomes a revision, as extraction's do.
+//! Re-extraction: runs the current extractor over raw pages. A changed record becomes a revision, as in extraction.
 
 use crate::pages::extract::{BatchCache, Extract, image_id_of};
 use crate::pages::rejected_apart;
@@ -16,23 +16,23 @@ use futures::future::try_join_all;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Pages that are extracted together; their revisions share a segment.
+/// Number of pages in a batch, whose revisions share a segment.
 const TOGETHER: usize = 64;
-/// Pages that are extracted at once: a few more than a small machine has cores, since each also waits for its row.
+/// Number of concurrent extractions: a few more than a small machine has cores, since each also waits for its row.
 const LANES: usize = 4;
 const ROW_TRIES: u32 = 4;
 const NAMED: usize = 100;
 
-/// Choice of the pages, and of what to do.
+/// Selects pages and what to do with them.
 #[derive(Clone, Debug)]
 pub struct ReextractRequest {
     /// Only pages fetched since this instant.
     pub since: Timestamp,
-    /// Only pages of this host and those below it.
+    /// Only pages of this host and the hosts below it.
     pub site: Option<String>,
-    /// True if nothing is to be written.
+    /// True to write nothing.
     pub dry_run: bool,
-    /// True if pages are removed that content policy or their own directives keep out today.
+    /// True to remove pages that content policy or their own directives now reject.
     pub remove: bool,
 }
 
@@ -45,27 +45,27 @@ impl ReextractRequest {
 /// Results of a re-extraction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ReextractReport {
-    /// Number of pages of which the same record is made.
+    /// Number of pages whose record stays the same.
     pub same: u64,
-    /// Number of pages of which another record is made, and written unless nothing was to be.
+    /// Number of pages whose record changes; changed records are written unless this is a dry run.
     pub revised: u64,
-    /// Numbers of pages that would be rejected today, by reason.
+    /// Numbers of pages that would be rejected now, by reason.
     pub rejected: BTreeMap<&'static str, u64>,
-    /// Number of those that were removed.
+    /// Number of rejected pages that were removed.
     pub removed: u64,
-    /// Number of accepted pages that are not kept raw, or not any longer.
+    /// Number of accepted pages without a raw form.
     pub without_raw: u64,
-    /// The first pages that would be rejected, with the reason.
+    /// The first pages that would be rejected now, with the reason.
     pub examples: Vec<(String, String)>,
 }
 
-/// Extracts anew.
+/// Extracts raw pages again.
 pub struct Reextract<'a> {
     /// Makes the records.
     pub extract: &'a Extract,
     /// The raw pages.
     pub raw: &'a RawPages,
-    /// Removes pages that are kept out today.
+    /// Removes pages that are rejected now.
     pub removal: &'a Removal,
 }
 
@@ -78,7 +78,7 @@ enum Reextraction {
 }
 
 impl Reextract<'_> {
-    /// Extracts the pages that are kept raw, some dozens at a time. May run twice, also after it was cut off.
+    /// Extracts the raw pages in batches. May run twice, even after a run that was cut off.
     pub async fn run(&self, request: &ReextractRequest) -> Result<ReextractReport> {
         let mut report = ReextractReport::default();
         let mut some: Vec<RawEntry> = Vec::new();
@@ -141,7 +141,7 @@ impl Reextract<'_> {
         if request.dry_run || revised.is_empty() {
             return Ok(());
         }
-        // As extraction does: records first, then the rows that point to them.
+        // The records are written before the rows that point to them.
         let drafts = revised.iter().map(|(_, draft)| draft);
         let now = self.extract.politeness.clock.now();
         let locations = segment::write(self.extract.blobs.as_ref(), drafts, now).await?;
@@ -165,7 +165,7 @@ impl Reextract<'_> {
         };
         let new = &mut draft.record;
         if new.feed.is_none() {
-            // The row of the page's feed has been retired since.
+            // The row of the page's feed no longer exists.
             new.feed.clone_from(&old.feed);
             new.site_name = new.site_name.take().or_else(|| old.site_name.clone());
         }
@@ -173,7 +173,7 @@ impl Reextract<'_> {
             && let Some(ThumbnailId::Object(image)) = &new.thumbnail
             && cache.pictures.get(self.extract.blobs.as_ref(), image).await?.is_none()
         {
-            // Nobody asks for it.
+            // Re-extraction requests no images.
             new.thumbnail = None;
         }
         if is_same(old, new) {
@@ -188,7 +188,7 @@ impl Reextract<'_> {
         Ok(Reextraction::Revised(Box::new(draft)))
     }
 
-    /// Points a page's row to its new record, unless the row points elsewhere by now.
+    /// Points a page's row to its new record, unless the row no longer points to the old one.
     async fn point(&self, old: &RawEntry, location: Location, content_hash: String) -> Result<()> {
         let year = segment_year(&location).unwrap_or_default();
         let state = PageState::Accepted { year, location, content_hash };
@@ -203,7 +203,7 @@ impl Reextract<'_> {
     }
 }
 
-/// The page's own image as if it had just been asked for; `None` if it has an object of its own.
+/// Returns the page's image as if it had just been fetched; `None` if it has an object of its own.
 fn own_image(page: &RawEntry) -> Option<MainImage> {
     let id = page.record.image.as_deref().and_then(image_id_of)?;
     match &page.record.thumbnail {
@@ -212,14 +212,14 @@ fn own_image(page: &RawEntry) -> Option<MainImage> {
     }
 }
 
-/// True if two records of a page say the same. Where they lie does not count.
+/// Returns true if two records of a page have the same content, wherever they are stored.
 fn is_same(old: &Record, new: &Record) -> bool {
     let (thumbnail, replaces, raw) = (old.thumbnail.clone(), old.replaces.clone(), old.raw.clone());
     let thumbnail_frame = old.thumbnail_frame;
     *old == Record { thumbnail, thumbnail_frame, replaces, raw, ..new.clone() }
 }
 
-/// Returns why a page that is rejected today is removed; `None` if little can be read of it, which says nothing.
+/// Returns the reason for removing a page that is rejected now; `None` if the rejection is no reason for that.
 fn gone(why: &Rejection) -> Option<Gone> {
     match why {
         Rejection::Screened(_) => Some(Gone::Screened),

@@ -17,20 +17,20 @@ use std::sync::Arc;
 
 const LIST: usize = 500;
 /// Number of pages that are chosen at once. After each portion its visits are sent and the place is written, so that
-/// the next sample goes on with one that is cut off.
+/// the next sample continues one that is cut off.
 const PORTION: usize = 10_000;
 const PLACE: &str = "sample.json";
 
 #[derive(Serialize, Deserialize)]
 struct Place {
-    /// The last row that was weighed; none at the beginning of a round.
+    /// The last row that was considered; none at the beginning of a round.
     after: Option<PageId>,
 }
 
 /// The stage that re-checks indexed pages.
 #[derive(Clone)]
 pub struct Sample {
-    /// Time, chance and numbers.
+    /// Clock and politeness rules.
     pub politeness: Arc<Politeness>,
     /// The rows to choose from.
     pub pages: Arc<dyn Pages>,
@@ -41,9 +41,9 @@ pub struct Sample {
 /// Number of pages to re-check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HowMany {
-    /// At most this number, the least recently checked; none that was checked less than a day ago.
+    /// At most this number, the least recently checked first; none that was checked less than a day ago.
     AtMost(usize),
-    /// As `AtMost`, and besides all that are due whose turn it is to be weighed.
+    /// As `AtMost`, and in addition all considered pages that are due.
     Daily(usize),
     /// Every indexed page, and every rejected one that [may be looked at again](sampling::may_look_again), now.
     All,
@@ -51,7 +51,7 @@ pub enum HowMany {
     OfHosts(Vec<HostKey>),
 }
 
-/// Number of pages that a sample sends visits to.
+/// Numbers of pages to which a sample sends visits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sampled {
     /// Indexed pages to re-check.
@@ -68,7 +68,7 @@ impl Sampled {
 }
 
 impl Sample {
-    /// Chooses pages and sends their visits; returns how many.
+    /// Chooses pages and sends their visits; returns the numbers of pages.
     pub async fn run(&self, how_many: HowMany) -> Result<Sampled> {
         let (pages, now) = (self.pages.as_ref(), self.politeness.clock.now());
         let chosen = match how_many {
@@ -83,7 +83,7 @@ impl Sample {
         Ok(Sampled::default().with(&chosen))
     }
 
-    /// Sends visits that re-check these pages, or look at rejected ones again as at new ones of their feeds.
+    /// Sends visits to pages: indexed ones are re-checked, and rejected ones fetched as new pages of their feeds.
     pub async fn send(&self, chosen: &[Page]) -> Result<()> {
         let now = self.politeness.clock.now();
         let mut visits: BTreeMap<(&HostKey, Option<&SourceKey>), Vec<VisitItem>> = BTreeMap::new();
@@ -109,12 +109,12 @@ impl Sample {
         Ok(jobs.send().await?)
     }
 
-    /// Goes round through all rows, from where the last sample ended, and chooses among more candidates than are asked
-    /// for those that need it most: a small part of the rows is read, yet each page has its turn.
+    /// Scans the rows in a circle from where the last sample ended, and chooses the most urgent of more candidates than
+    /// needed: a small part of the rows is read, yet each page has its turn.
     async fn some(&self, count: usize, all_due: bool) -> Result<Sampled> {
         let (now, rules) = (self.politeness.clock.now(), &self.politeness.rules);
         let place = self.politeness.blobs.get(PLACE).await?;
-        // A place that cannot be read is as good as none.
+        // An unreadable place counts as none.
         let place: Option<Place> = place.and_then(|blob| serde_json::from_slice(&blob.bytes).ok());
         let begin = place.and_then(|place| place.after);
         let mut round = RowScan { after: begin.clone(), begin, is_around: false, is_over: false };
@@ -128,7 +128,7 @@ impl Sample {
                 weighed.extend(rows.into_iter().filter(|page| sampling::is_candidate(page, rules, now)));
             }
             let chosen = sampling::choose(weighed, portion, all_due, rules, now);
-            // Pages that are sent twice are looked at twice; pages that were never sent would be left out for a round.
+            // The place is written last: pages that are sent twice do no harm, but unsent ones would wait for a round.
             self.send(&chosen).await?;
             let place = Place { after: round.after.clone() };
             self.politeness.blobs.put(PLACE, json(&place)?.into()).await?;
@@ -138,11 +138,11 @@ impl Sample {
     }
 }
 
-/// A way through the rows, from a place on to the same place at most.
+/// A circular scan of the rows, which ends at the latest where it began.
 struct RowScan {
     begin: Option<PageId>,
     after: Option<PageId>,
-    /// True if the scan has come to the end of the rows and gone on with the first one.
+    /// True if the scan has passed the end of the rows and continued with the first one.
     is_around: bool,
     is_over: bool,
 }

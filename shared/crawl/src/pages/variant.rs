@@ -1,7 +1,7 @@
 //! One article under many queries (`?from=feed-7`): pages with the same text under the same path of the same host are
-//! one page. A page with a query gets a small row that leads from path and hash of its text to it; a page without one
-//! is found by its own URL. Hashes are never compared across hosts: a site that copies an article must not be able to
-//! take it from its author.
+//! one page. A page with a query gets a small row that maps its path and the hash of its text to it; a page without a
+//! query is found by its own URL. Hashes are never compared across hosts: a site that copies an article must not
+//! displace the original.
 
 use curlew_model::{ExtractJob, Page, PageId, PageState, Record, Timestamp};
 use curlew_policy::address::{self, hash_hex};
@@ -11,7 +11,7 @@ use url::Url;
 
 const DIGITS: usize = 16;
 
-/// Hash of a page's title and text.
+/// Returns a hash of a page's title and text.
 pub fn content_hash(record: &Record) -> String {
     hash_of(&record.title, &record.text)
 }
@@ -20,7 +20,7 @@ pub(crate) fn hash_of(title: &str, text: &str) -> String {
     hash_hex(format!("{title}\n{text}").as_bytes())[..DIGITS].to_owned()
 }
 
-/// The page that this one is another address of, by what it says. If there is none, pages to come will find this one.
+/// Returns the page with the same text of which this one is a variant. Without one, registers this page for later ones.
 pub(crate) async fn same_page(
     pages: &dyn Pages,
     job: &ExtractJob,

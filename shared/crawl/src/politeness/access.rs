@@ -31,17 +31,17 @@ pub struct Politeness {
     pub seeds: Arc<dyn Seeds>,
     /// Receiver of metrics.
     pub events: Arc<dyn Events>,
-    /// The numbers.
+    /// The politeness rules.
     pub rules: Arc<Rules>,
-    /// The grouping of hosts that count as one.
+    /// Groups of hosts that share one host key.
     pub groups: Arc<HostGroups>,
-    /// For the list of blocked hosts.
+    /// Store of the list of blocked hosts.
     pub blobs: Arc<dyn Blobs>,
     /// The list of blocked hosts, which is read when a host key is visited for the first time.
     pub hidden: Arc<HiddenHosts>,
     /// Outage detector of this process.
     pub outage: Arc<OutageWatch>,
-    /// The product token that robots.txt files name us by (RFC 9309 §2.2.1).
+    /// Our product token in robots.txt files (RFC 9309 §2.2.1).
     pub token: String,
     /// The operator's exclusions, and the site directives to heed.
     pub scope: Arc<Scope>,
@@ -49,9 +49,9 @@ pub struct Politeness {
     pub known: Arc<KnownRobots>,
     /// Pool in which documents are parsed.
     pub pool: Arc<dyn CpuPool>,
-    /// Memory that decoding an image may take, in bytes.
+    /// Maximum memory for decoding an image, in bytes.
     pub decoded_bytes: u64,
-    /// Signs requests, if that is set up.
+    /// Signs requests, if signing is configured.
     pub signer: Option<Arc<Signer>>,
     /// Time after which a visit reads the ledger again before a call.
     pub look_every: Millis,
@@ -69,7 +69,7 @@ impl OutageWatch {
         answer
     }
 
-    /// True if most hosts that were called last are out of reach, so that our own network must be down.
+    /// Returns true if most hosts that were called last are unreachable, so that our own network must be down.
     pub fn is_down(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).outage().is_some()
     }
@@ -97,8 +97,8 @@ impl OutageWatch {
 }
 
 impl Politeness {
-    /// Returns the rules for a host key. A platform has no longest time in a window: its many sites wait for each other
-    /// as it is, and in an hour of eight they would get no more than 1,800 calls.
+    /// Returns the rules for a host key. A platform has no limit on the time under lease per window: its many sites
+    /// share one pause already, and with one hour in eight they would get no more than 1,800 calls.
     pub(crate) fn rules_for(&self, host: &HostKey) -> Cow<'_, Rules> {
         if address::is_platform(host, &self.groups) {
             return Cow::Owned(Rules { window_limit: Millis(u64::MAX), ..Rules::clone(&self.rules) });
@@ -106,13 +106,13 @@ impl Politeness {
         Cow::Borrowed(&self.rules)
     }
 
-    /// True if a stored copy of a robots.txt, or of another file of rules, is used without asking for it again.
+    /// Returns true if a stored copy of robots.txt or of a licence is used without requesting the file again.
     pub(crate) fn is_fresh(&self, copy: &RobotsCopy) -> bool {
         let now = self.clock.now();
         now < unless_ahead(copy.fresh_until, &self.rules, now)
     }
 
-    /// Returns the host key that a URL counts under; an error if it has no host.
+    /// Returns the host key of a URL; an error if the URL has no host.
     pub fn key_of(&self, url: &Url) -> Result<HostKey, BadAddress> {
         address::host_key(url, &self.groups)
     }

@@ -1,9 +1,9 @@
-//! Failures in words, kept with a site that could not be read, for the person who named it.
+//! Failures worded for people, stored with a site that could not be read.
 
 use curlew_model::{Failure, FailureCause, HoldReason, Rejection};
 use curlew_ports::{CallKind, FetchError, Reply};
 
-/// The failure of a call, if it is one. That there is no robots.txt is none.
+/// Returns the failure of a call, if it failed. A missing robots.txt is not a failure.
 pub(crate) fn of_answer(answer: &Result<Reply, FetchError>, kind: CallKind) -> Option<Failure> {
     let (cause, detail) = match answer {
         Ok(Reply { status: status @ (401 | 403 | 429 | 500..), .. }) => {

@@ -1,5 +1,5 @@
-//! Compiled robots.txt rules: a cache of the process over the stored copies. An entry is used no longer than its copy,
-//! so no process goes by rules for longer than RFC 9309 §2.4 lets it.
+//! The process's cache of compiled robots.txt rules. An entry expires with the stored copy, so no process uses rules
+//! for longer than RFC 9309 §2.4 allows.
 
 use curlew_model::{Origin, Timestamp};
 use curlew_policy::robots::Robots;
@@ -7,10 +7,10 @@ use lru::LruCache;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub(crate) const MAX_ORIGINS: usize = 10_000;
-/// Maximum size of all rules together, in bytes; the least recently used go first.
+/// Maximum total size of cached rules, in bytes; the least recently used are evicted first.
 pub(crate) const MAX_BYTES: usize = 16 * 1024 * 1024;
 
-/// The rules that were asked for last, by origin.
+/// Recently used rules, by origin.
 #[derive(Debug)]
 pub struct KnownRobots {
     inner: Mutex<Inner>,
@@ -52,7 +52,7 @@ impl KnownRobots {
         None
     }
 
-    /// Keeps rules until an instant. Rules that need more room than there is are not kept.
+    /// Caches rules until an instant. Rules that exceed the cache's size are not cached.
     pub(crate) fn keep(&self, origin: &Origin, rules: Arc<Robots>, until: Timestamp) {
         let bytes = rules.weight() + origin.as_str().len();
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);

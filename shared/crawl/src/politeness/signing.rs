@@ -1,4 +1,4 @@
-//! Signed requests (Web Bot Auth): the operator's keys as visits use them, and their directory as sites read it.
+//! Signs requests with the operator's keys (Web Bot Auth), and publishes the directory of their public keys.
 
 use async_trait::async_trait;
 use curlew_model::{Millis, SignatureHeaders, Timestamp};
@@ -9,31 +9,31 @@ use curlew_signature::request;
 use std::sync::{Arc, Mutex, PoisonError};
 use url::{Position, Url};
 
-/// Key of the signed directory that the web function serves. It has no secret in it.
+/// Key of the signed directory that the web function serves. The directory contains no secret.
 pub const DIRECTORY: &str = "web/signature-directory.json";
-/// Keys are read again after this time: far less than a new key waits before it signs.
+/// Time after which keys are read again; a new key waits far longer before it signs.
 const REREAD_AFTER: Millis = Millis::from_mins(10);
 
-/// Interval at which a process checks whether the directory is stale.
+/// Interval at which a process checks whether the stored directory is stale.
 const LOOKED_AT_EVERY: Millis = Millis::from_hours(1);
 
-/// The requests to sign, if any.
+/// Selects the requests to sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignatureMode {
-    /// Requests to hosts that asked for it when they refused one without a signature.
+    /// Requests to hosts that asked for a signature when they refused a request without one.
     Asked,
-    /// All.
+    /// All requests.
     Always,
 }
 
 /// Store of the operator's keys.
 #[async_trait]
 pub trait KeySource: Send + Sync {
-    /// Reads the keys; `None` if there are none. The error has no secret in it.
+    /// Reads the keys; `None` if there are none. The error contains no secret.
     async fn load(&self) -> Result<Option<KeyRing>, PortError>;
 }
 
-/// The keys that a process has read last, and when.
+/// A process's copy of the keys, with the time of the last read.
 #[derive(Debug, Default)]
 pub struct KnownKeys {
     ring: Mutex<Option<(Timestamp, Option<Arc<KeyRing>>)>>,
@@ -43,9 +43,9 @@ pub struct KnownKeys {
 /// Signs requests.
 #[derive(Clone)]
 pub struct Signer {
-    /// All of them, or those that are asked for.
+    /// The requests to sign.
     pub mode: SignatureMode,
-    /// Our own origin, whose directory has the keys.
+    /// Our own origin, which serves the directory of the keys.
     pub agent: Url,
     /// The store of the keys.
     pub keys: Arc<dyn KeySource>,
@@ -54,19 +54,19 @@ pub struct Signer {
 }
 
 impl Signer {
-    /// Signs a request to `url`, drawn `unique`; `None` if there is no key.
+    /// Signs a request to `url`; `unique` is a random number. Returns `None` if there is no key.
     pub async fn sign(&self, url: &Url, now: Timestamp, unique: u64) -> Option<SignatureHeaders> {
         let key = self.ring(now).await?.signing(now)?;
         let agent = self.agent.origin().ascii_serialization();
         Some(request::sign(&key, authority(url), &agent, now, unique))
     }
 
-    /// True if there is a key.
+    /// Returns true if there is a key.
     pub async fn has_key(&self, now: Timestamp) -> bool {
         self.ring(now).await.is_some()
     }
 
-    /// Signs the directory anew if it has to be, and stores it. Cheap while there is no key.
+    /// Signs the directory and stores it, unless the stored one is still good. Does nothing without a key.
     pub async fn publish(&self, blobs: &dyn Blobs, now: Timestamp, unique: u64) -> Result<(), PortError> {
         let Some(ring) = self.ring(now).await else { return Ok(()) };
         let authority = authority(&self.agent);
@@ -78,7 +78,7 @@ impl Signer {
         blobs.put(DIRECTORY, bytes.into()).await
     }
 
-    /// Publishes the directory as [`Signer::publish`] does, once an hour for each process, whether it fails or not.
+    /// Calls [`Signer::publish`] at most once an hour for each process, whether it fails or not.
     pub async fn publish_hourly(&self, blobs: &dyn Blobs, now: Timestamp, unique: u64) -> Result<(), PortError> {
         let is_due = {
             let mut last = self.known.published.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,7 +89,7 @@ impl Signer {
         if is_due { self.publish(blobs, now, unique).await } else { Ok(()) }
     }
 
-    /// Returns the keys of a few minutes ago at most; while they cannot be read, requests go unsigned.
+    /// Returns the keys, read at most ten minutes ago; the last known ones while the store is unavailable.
     async fn ring(&self, now: Timestamp) -> Option<Arc<KeyRing>> {
         let last = self.known.ring.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let before = match last {
@@ -98,7 +98,7 @@ impl Signer {
         };
         let ring = match self.keys.load().await {
             Ok(ring) => ring.map(Arc::new),
-            // The store may be back the next time.
+            // The store may be available again the next time.
             Err(error) if error.is_transient() => {
                 tracing::warn!(%error, "the keys that sign requests are out of reach");
                 before
@@ -113,18 +113,18 @@ impl Signer {
     }
 }
 
-/// The directory as it was signed last, if its signatures are valid.
+/// Returns the stored directory, if its signatures have not expired.
 pub async fn directory(blobs: &dyn Blobs, now: Timestamp) -> Result<Option<SignedDirectory>, PortError> {
     Ok(stored(blobs).await?.filter(|directory| now.since(directory.signed_at) < LIFETIME))
 }
 
-/// The directory that is stored; one that cannot be read is as good as none, since it is made anew.
+/// Returns the stored directory; `None` if it cannot be parsed, so that it is signed again.
 async fn stored(blobs: &dyn Blobs) -> Result<Option<SignedDirectory>, PortError> {
     let Some(blob) = blobs.get(DIRECTORY).await? else { return Ok(None) };
     Ok(serde_json::from_slice(&blob.bytes).ok())
 }
 
-/// The host of a URL in lower case, with its port if that is not the scheme's own (RFC 9421 §2.2.3).
+/// Returns the host of a URL in lower case, with its port unless that is the scheme's default (RFC 9421 §2.2.3).
 fn authority(url: &Url) -> &str {
     &url[Position::BeforeHost..Position::AfterPort]
 }

@@ -1,5 +1,5 @@
-//! Preferences of a site about the use of a fetched page: content signals and licences (RSL). One licence a site is
-//! asked for once a day, before its pages, and kept beside its robots.txt.
+//! A site's preferences about the use of its pages: content signals and licences (RSL). One licence per site is
+//! requested once a day, before its pages, and stored next to its robots.txt.
 
 use crate::parsing::parsed;
 use crate::politeness::visit::{CallEnd, SiteLicense, Visit};
@@ -16,26 +16,26 @@ use curlew_ports::{CallKind, Reply, RobotsCopy};
 use std::sync::Arc;
 use url::Url;
 
-/// Suffix of the key of a site's licence in the robots store; a port is a number, so no origin has such a key.
+/// Suffix of the key of a site's licence in the robots store; an origin ends with a port number, so keys never collide.
 const LICENSE_KEY: &str = "rsl";
-/// The word that a copy of a licence stands under, followed by the address that it was fetched from.
+/// Prefix of the `standing` of a licence's copy; the address that it was fetched from follows.
 const LICENSE_STANDING: &str = "rsl ";
 
 pub(crate) enum StatedUsage {
-    /// The page may be found; these preferences are kept with it.
+    /// The page may be indexed; these preferences are stored with it.
     MayBeFound(StatedPreferences),
-    /// The page must not be found, for this reason.
+    /// The page must not be indexed, for this reason.
     Refused(String),
-    /// The page could not be asked for now, for this reason.
+    /// The site's licence could not be fetched now, for this reason.
     Unknown(CallEnd),
 }
 
 type LicenseCopy = Result<RobotsCopy, CallEnd>;
 
 impl Visit {
-    /// Asks for the site's licence, which is read before its pages; returns why it could not be asked for now.
+    /// Requests the site's licence, which is read before its pages; returns the reason if it could not be fetched now.
     pub(crate) async fn ask_site_files(&mut self, url: &Url) -> Result<Option<CallEnd>> {
-        // A page would be called in vain where the licence that it names can only be asked by the visit after.
+        // A visit to a slow host makes one call, so a page and its licence cannot share a visit.
         let is_slow = self.state.learned.crawl_delay >= self.politeness.rules.slice;
         if let Ok(permission) = self.permission(url).await? {
             let robots = self.robots_at_hand(url).await?;
@@ -47,8 +47,8 @@ impl Visit {
         Ok(None)
     }
 
-    /// Returns what is stated about a page by its site's files, by the answer, and by the page itself, of which nothing
-    /// is known after a 304. A refusal anywhere is heeded.
+    /// Returns the preferences that the site's files, the response headers and the page (`None` after a 304) state. A
+    /// refusal in any of them is heeded.
     pub(crate) async fn stated(&mut self, url: &Url, reply: &Reply, page: Option<&HeadScan>) -> Result<StatedUsage> {
         let robots = self.robots_at_hand(url).await?;
         let signals = robots.signals(url);
@@ -77,8 +77,8 @@ impl Visit {
         Ok(StatedUsage::MayBeFound(stated))
     }
 
-    /// Returns the licence of a URL's origin: the one in robots.txt, or else the first that a page `named` while no
-    /// copy was fresh. Of any other licence only the address is kept.
+    /// Returns the licence of a URL's origin: the one in robots.txt, or else the first one that a page `named` while no
+    /// stored copy was fresh. For any other licence, only the address is kept.
     async fn license(
         &mut self,
         url: &Url,
@@ -109,7 +109,7 @@ impl Visit {
         let standing = format!("{LICENSE_STANDING}{address}");
         let old = old.filter(|_| kept.as_ref() == Some(&address));
         if old.is_none() && is_slow {
-            // The next visit finds which one to ask before it calls the page.
+            // The next visit reads here which licence to request before it calls the page.
             let now = self.politeness.clock.now();
             let unread = copy_of(standing.clone(), Bytes::new(), Timestamp::MIN, now, now);
             self.politeness.robots.put(&key, &unread).await?;
@@ -123,15 +123,15 @@ impl Visit {
         Ok(Ok(Some(license)))
     }
 
-    /// Reads a licence. One that takes too long says nothing.
+    /// Parses a licence. A licence that takes too long to parse states nothing.
     async fn terms(&self, document: Bytes) -> Result<LicenseTerms> {
         let read =
             parsed(self.politeness.pool.as_ref(), document.len(), move || LicenseTerms::parse(&document)).await?;
         Ok(read.unwrap_or_default())
     }
 
-    /// Asks for a licence, unless the copy is fresh. A licence that cannot be fetched states nothing. While one is
-    /// refused to the crawler, the older copy stands in, or the pages wait.
+    /// Returns the stored copy of a licence if it is fresh; otherwise requests the licence. A licence that cannot be
+    /// fetched states nothing. If the request is refused, the older copy stands in, or the pages wait.
     async fn license_file(
         &mut self,
         key: &Origin,
@@ -167,9 +167,9 @@ impl Visit {
             CallEnd::Held(until, why) if ItemWait::of_host(Some(why)) == ItemWait::Refused => {
                 (known.unwrap_or(unknown), now, Some(CallEnd::Held(until, why)))
             }
-            // Pages would never have their turn if a server in trouble were asked for its licence after each hold.
+            // If a failing server were asked for its licence after each hold, its pages would never be called.
             CallEnd::Held(until, why) => (known.unwrap_or(nothing), until, Some(CallEnd::Held(until, why))),
-            // The trouble of another host holds up none of this one's pages.
+            // Trouble at another host does not delay this host's pages.
             CallEnd::Elsewhere(_) | CallEnd::Refused(_) if is_elsewhere => (known.unwrap_or(nothing), now, None),
             end => return Ok(Err(end)),
         };
@@ -180,7 +180,7 @@ impl Visit {
     }
 }
 
-/// Returns a copy that says something, or that nothing is stated; or why it cannot be known now.
+/// Returns a copy that is recent enough to rely on, or else the time until which the pages wait.
 fn readable(copy: RobotsCopy, now: Timestamp) -> LicenseCopy {
     if stands_in(copy.body_at, now) { Ok(copy) } else { Err(CallEnd::Refused(copy.fresh_until)) }
 }

@@ -1,5 +1,5 @@
-//! A visit: the lease of one host key in use. Nobody calls a site without one, and every call goes through
-//! [`Visit::get`] or `Visit::post`. [`VisitState::next`] decides what happens next; this shell does it.
+//! A visit: calls to one host key under its lease. Every call to a site is made by a visit. [`VisitState::next`]
+//! decides each step; this shell carries it out.
 
 pub(crate) mod interstitial;
 mod refresh;
@@ -47,7 +47,7 @@ pub(crate) struct SiteLicense {
 /// Outcome of one call, or of a chain of redirects.
 pub type CallEnd = visit::CallEnd<Box<Reply>>;
 
-/// A feed whose poll is noted in the row of its host key, and that row as it was read just now.
+/// A feed whose poll is recorded in the row of its host key, and that row as it was just read.
 pub(crate) struct NotedFeed<'f> {
     pub(crate) feed: &'f SourceKey,
     pub(crate) ledger_row: (HostState, Version),
@@ -63,17 +63,17 @@ pub enum LeaseOutcome {
     Blocked,
 }
 
-/// The lease of one host key in use.
+/// A visit to one host key under its lease.
 pub struct Visit {
     pub(crate) politeness: Arc<Politeness>,
     pub(crate) state: VisitState,
     ledger_row: (HostState, Version),
     pub(crate) compiled: HashMap<Origin, Arc<Robots>>,
     pub(crate) licenses: HashMap<Origin, SiteLicense>,
-    /// Number of pages that the state of the host key has been given to remember.
+    /// Number of pages that this visit has added to the state of the host key.
     pub(crate) remembered: usize,
     post: Option<Post>,
-    /// Failure of the last call that failed, for people.
+    /// Last failure of a call, worded for people.
     pub failure: Option<Failure>,
 }
 
@@ -84,19 +84,19 @@ pub struct Fetched {
     pub end: CallEnd,
     /// The URL that was called last.
     pub url: Url,
-    /// Redirects that were followed.
+    /// Number of redirects that were followed.
     pub hops: usize,
     /// True if there were redirects and all of them were permanent.
     pub moved_for_good: bool,
 }
 
 impl Politeness {
-    /// Asks for the lease of a host key.
+    /// Requests the lease of a host key.
     pub async fn open(self: &Arc<Self>, host: &HostKey, owner: &str) -> Result<LeaseOutcome> {
         self.open_for(host, owner, self.rules.lease_length(), None).await
     }
 
-    /// Asks for a brief lease for a poll, which is made longer if it is too short, and notes the poll if asked to.
+    /// Requests a brief lease for a poll, which is lengthened if needed, and records the poll if `noted` is given.
     pub(crate) async fn open_for_poll(
         self: &Arc<Self>,
         host: &HostKey,
@@ -113,7 +113,7 @@ impl Politeness {
         length: Millis,
         noted: Option<NotedFeed<'_>>,
     ) -> Result<LeaseOutcome> {
-        // Taken before the lease is, so that the visit ends before the ledger thinks so.
+        // Read before the lease is taken, so that the visit ends before the lease does according to the ledger.
         let opened = self.clock.monotonic();
         let now = self.clock.now();
         let seed = self.seeds.next();
@@ -143,7 +143,7 @@ impl Politeness {
                 let (length, look_every) = (lease.until.since(now), self.look_every);
                 let grant = Grant { lease, state, opened, at: now, length, look_every, used, called, repeats, poll };
                 let visit = Box::new(Visit::new(self.clone(), host.clone(), grant, version));
-                // A block that is made from here on finds the host's row, and an earlier one is in the list.
+                // A block that is made after this finds the host's row; an earlier one is in the list of blocked hosts.
                 let is_blocked = match admission::is_new(&before) {
                     true => self.is_blocked_from_above(host).await,
                     false => Ok(false),
@@ -167,7 +167,7 @@ impl Politeness {
         })
     }
 
-    /// True if a new host key lies below a blocked name; the block is then written into its own state.
+    /// Returns true if a new host key lies below a blocked name, and writes the block into the key's state.
     async fn is_blocked_from_above(&self, host: &HostKey) -> Result<bool> {
         let hidden = self.hidden.now(self.blobs.as_ref()).await?;
         let Some(name) = covering(&hidden, host.as_str()) else { return Ok(false) };
@@ -194,12 +194,12 @@ impl Visit {
         self.state.next_call_at(&self.politeness.rules, self.politeness.clock.now())
     }
 
-    /// Gets a URL: robots.txt is asked, the pause is kept, and redirects are followed, for each hop anew.
+    /// Gets a URL and follows redirects; checks robots.txt and keeps the pause for each hop.
     pub async fn get(&mut self, url: &Url, kind: CallKind, validators: &Validators) -> Result<Fetched> {
         self.get_unless(url, kind, validators, url).await
     }
 
-    /// Gets a URL as [`Visit::get`] does; the validators are sent to `validated`, which gave them, alone.
+    /// Gets a URL as [`Visit::get`] does, but sends the validators only to `validated`, the URL that they came from.
     pub(super) async fn get_unless(
         &mut self,
         url: &Url,
@@ -215,7 +215,7 @@ impl Visit {
         Ok(fetched)
     }
 
-    /// Gets the URLs of a chain of redirects; the validators are sent to `validated`, which gave them, alone.
+    /// Gets the URLs of a chain of redirects; sends the validators only to `validated`, the URL that they came from.
     pub(crate) async fn follow(
         &mut self,
         chain: &mut Chain,
@@ -241,13 +241,13 @@ impl Visit {
                 }
             }
             let led_on = match &refresh {
-                // A refresh does not say how long it holds.
+                // A refresh does not say whether it is permanent.
                 Some(target) => chain.follow(302, Some(target.as_str())),
                 None => chain.follow(reply.status, reply.headers.location.as_deref()),
             };
             match led_on {
                 Ok(next) if here.scheme() == "https" && next.scheme() == "http" => {
-                    // A feed that was had by TLS is not read without it: whoever listens could write it. A page is.
+                    // A feed behind TLS is not read without TLS, since anybody on the path could write it. A page is.
                     if kind == CallKind::Feed {
                         let why = Rejection::Redirect("it leads from https to http".into());
                         return Ok(fetched(CallEnd::Rejected(why), chain));
@@ -256,9 +256,9 @@ impl Visit {
                     leaves_tls = true;
                 }
                 Ok(_) => {}
-                // The document is there to be read, too.
+                // A refresh that cannot be followed leaves the document itself to be read.
                 Err(_) if refresh.is_some() => return Ok(fetched(end, chain)),
-                // A hop to another scheme is refused as any address that may not be called.
+                // A redirect to another scheme is rejected like any other address that must not be called.
                 Err(why @ NotFollowed::BadLocation(_)) => {
                     return Ok(fetched(CallEnd::Rejected(Rejection::Address(why.to_string())), chain));
                 }
@@ -267,8 +267,8 @@ impl Visit {
         }
     }
 
-    /// Posts a form to a hub. A hub may say that it lives elsewhere (307 and 308, WebSub §5.2); no other redirect
-    /// repeats a POST (RFC 9110 §15.4).
+    /// Posts a form to a hub. Follows 307 and 308, by which a hub may name another address (WebSub §5.2); no other
+    /// redirect repeats a POST (RFC 9110 §15.4).
     pub(crate) async fn post(&mut self, hub: &Url, form: String) -> Result<CallEnd> {
         self.post = Some(Post::form(form));
         let mut chain = Chain::new(hub.clone(), self.politeness.rules.page_redirects);
@@ -280,7 +280,7 @@ impl Visit {
                 return Ok(end);
             }
             match chain.follow(reply.status, reply.headers.location.as_deref()) {
-                // The secret goes with it.
+                // The form contains the subscription's secret.
                 Ok(next) if here.scheme() == "https" && next.scheme() == "http" => {
                     return Ok(CallEnd::Rejected(Rejection::Redirect("it leads from https to http".into())));
                 }
@@ -290,14 +290,14 @@ impl Visit {
         }
     }
 
-    /// Posts matches to their receiver. Its operator has asked for the call, so robots.txt is not asked; guard, pause
-    /// and holds stand before it. No redirect is followed.
+    /// Posts matches to their receiver. Its operator has asked for the call, so robots.txt is not checked; address
+    /// guard, pause and holds apply. No redirect is followed.
     pub async fn tell(&mut self, receiver: &Url, post: Post) -> Result<CallEnd> {
         self.post = Some(post);
         self.hop(receiver, CallKind::Receiver, &Validators::default(), Some(Permission::Allowed)).await
     }
 
-    /// Makes one call, under a guest lease if the URL is of another host key. Robots.txt is asked unless it was before.
+    /// Makes one call, with a guest lease for a URL of another host key. Checks robots.txt if `permission` is `None`.
     pub fn hop<'b>(
         &'b mut self,
         url: &'b Url,
@@ -326,8 +326,8 @@ impl Visit {
                         attempt.has_waited = true;
                     }
                     Step::Confirm => {
-                        // The lease's own length keeps others away. This is only to hear of blocks and holds, for which
-                        // an eventually consistent read does, at half the price: it lags by less than a second.
+                        // The lease keeps other visits away. This read only finds blocks and holds, for which an
+                        // eventually consistent read is good enough, at half the price: it lags by less than a second.
                         let lasted = self.lasted();
                         if self.politeness.ledger.load_eventual(&self.state.host).await?.1 != self.ledger_row.1 {
                             let latest = self.politeness.ledger.load(&self.state.host).await?;
@@ -352,7 +352,7 @@ impl Visit {
         let key = self.politeness.fetch.vet(url.as_str());
         let key = key.and_then(|()| self.politeness.key_of(url).map_err(|why| why.to_string()));
         let is_robots = kind == CallKind::Robots;
-        // The rules of a robots.txt are needed for the URLs that are not excluded.
+        // A robots.txt is needed for the URLs that are not excluded, even if an exclusion covers the file itself.
         let excluded = self.politeness.scope.excludes(url).filter(|_| !(is_robots && url.path() == "/robots.txt"));
         Attempt {
             key,
@@ -392,7 +392,7 @@ impl Visit {
         }
     }
 
-    /// Calls a URL, and takes in the answer. Returns `None` if it is called again: signed, or by a new connection.
+    /// Calls a URL and applies the answer. Returns `None` to repeat the call, signed or over a new connection.
     async fn call(&mut self, url: &Url, kind: CallKind, validators: &Validators) -> Option<CallEnd> {
         let target = CallTarget::new(url.as_str(), role(kind));
         let Politeness { rules, clock, .. } = &*self.politeness;
@@ -439,14 +439,14 @@ impl Visit {
         signer.as_ref().filter(wants)?.sign(url, clock.now(), seeds.next()).await
     }
 
-    /// True if an answer to a call without a signature asks for one that can be made.
+    /// Returns true if the answer to an unsigned call asks for a signature that can be made.
     async fn asks_signature(&self, answer: &Result<Reply, FetchError>, now: Timestamp) -> bool {
         let asked = answer.as_ref().ok().and_then(|reply| reply.headers.accept_signature.as_deref());
         let (Some(signer), Some(asked)) = (&self.politeness.signer, asked) else { return false };
         is_ours(asked) && signer.has_key(now).await
     }
 
-    /// Returns the answer in the words of policy. Whether the host could be reached also tells how our own network is.
+    /// Converts an answer for policy, and tells the outage detector whether the host was reached.
     fn judged(
         &self,
         answer: Result<Reply, FetchError>,
@@ -459,7 +459,7 @@ impl Visit {
             Err(FetchError::Local(_)) => Fault::Local,
             _ => self.politeness.outage.take_in(&self.state.host, reached, &self.politeness.rules, now),
         };
-        // A wall before images or hubs says nothing of pages; if a signature is asked for, the next answer tells.
+        // A bot wall before images or hubs says nothing about pages. If a signature is needed, the signed call decides.
         let speaks_for_host = !asks_signature && !matches!(kind, CallKind::Image | CallKind::Hub | CallKind::Receiver);
         let marked = answer.as_ref().ok().and_then(|reply| marks::by_headers(reply.status, &reply.headers.lines));
         if let Some(vendor) = marked.filter(|_| speaks_for_host) {
@@ -478,21 +478,21 @@ impl Visit {
         }
     }
 
-    /// Returns until when a page is held whose answer speaks of this page alone, after this number of deferrals.
+    /// Returns the end of a page's hold if the answer concerns only this page, after this number of deferrals.
     pub(crate) fn url_held_until(&self, reply: &Reply, in_a_row: u32) -> Option<Timestamp> {
         let now = self.politeness.clock.now();
         let outcome = Outcome::Answered { status: reply.status, retry_after: retry_after(reply, now) };
         url_held_until(&self.politeness.rules, outcome, in_a_row, now, self.politeness.seeds.next())
     }
 
-    /// Records that nothing is where the site's home page should be: the host key is held once this visit is closed.
+    /// Holds the host key once this visit is closed, since the site's home page does not exist.
     pub(crate) fn hold_not_found(&mut self) {
         let (now, seed) = (self.politeness.clock.now(), self.politeness.seeds.next());
         self.state.hold_not_found(&self.politeness.rules, now, seed);
         self.politeness.events.note(&Event::Held { host: &self.state.host, reason: HoldReason::NotFound });
     }
 
-    /// Makes a brief lease as long as others are. A lease that was lost stays as it is.
+    /// Lengthens a brief lease to the usual length. Does nothing if the lease was lost.
     async fn lengthen(&mut self) -> Result<()> {
         let rules = self.politeness.rules_for(&self.state.host);
         let (by, token) = (self.state.missing_length(&rules), self.state.grant.lease.token);
@@ -504,12 +504,12 @@ impl Visit {
         Ok(())
     }
 
-    /// Ends a visit that leaves no work behind: if nobody has to be told anything, its brief lease expires by itself.
+    /// Closes the visit, or lets its brief lease expire if there is nothing to write.
     pub(crate) async fn close_or_leave(self) -> Result<()> {
         if self.state.may_run_out(&self.politeness.rules) { Ok(()) } else { self.close().await }
     }
 
-    /// Gives the lease back as [`Visit::close`] does; an error is logged, since the visit's work counts all the same.
+    /// Gives the lease back as [`Visit::close`] does; logs an error, since the visit's results are valid all the same.
     pub async fn give_back(self) {
         let host = self.state.host.clone();
         if let Err(error) = self.close().await {
@@ -517,7 +517,7 @@ impl Visit {
         }
     }
 
-    /// Gives the lease back, with all that was learned. If the ledger cannot be reached, the lease expires by itself.
+    /// Gives the lease back, and writes what was learned. If the ledger cannot be reached, the lease expires by itself.
     pub async fn close(self) -> Result<()> {
         let token = self.state.grant.lease.token;
         let mut tried = 0;
@@ -551,7 +551,7 @@ fn retry_after(reply: &Reply, now: Timestamp) -> Option<Timestamp> {
     reply.headers.retry_after.as_deref().and_then(|value| http::retry_after(value, now))
 }
 
-/// True if two URLs differ in their queries at most: delivery networks sign theirs anew each time.
+/// Returns true if two URLs differ in their queries at most, which delivery networks sign anew for each request.
 fn is_same_resource(one: &Url, other: &Url) -> bool {
     one.origin() == other.origin() && one.path() == other.path()
 }

@@ -8,7 +8,7 @@ use curlew_testkit::memory::{MemoryJobs, TokioClock};
 use curlew_testkit::sample;
 use std::sync::Mutex;
 
-/// Stages that answer each job with what is said of its URL, and panic if nothing is.
+/// Stages that answer each job with the scripted result for its URL, and panic if there is none.
 struct Script(fn(&str) -> Option<Result<Verdict>>, Mutex<Vec<usize>>);
 
 impl Script {
@@ -56,7 +56,7 @@ impl Post {
         Post { jobs: Arc::default(), clock: Arc::new(TokioClock::starting_at("2026-11-21T00:00:00Z".parse().unwrap())) }
     }
 
-    /// Hands out whatever is due within `wait`, and runs it; returns how many jobs were handed out.
+    /// Delivers the jobs that are due within `wait` and runs them; returns their number.
     async fn work(&self, stages: &Script, wait: Millis) -> usize {
         let due = self.clock.now() + wait;
         let handed = self.jobs.receive(QueueName::Poll, 10, Millis::from_mins(15), due).await.unwrap();
@@ -96,7 +96,7 @@ async fn what_is_done_or_pointless_is_not_handed_out_again() {
 
 #[tokio::test(start_paused = true)]
 async fn to_wait_is_no_failure() {
-    // Far more often than a job may fail.
+    // The number of waits is far above the allowed number of failures.
     let deferred = Script::of(|_| Some(Ok(Verdict::Defer(Timestamp::EPOCH))));
     let throttled = Script::of(|_| throttled());
     for stages in [deferred, throttled] {
@@ -207,7 +207,7 @@ async fn of_pages_that_are_extracted_together_only_the_one_that_panics_fails() {
     let stages = Script::of(|url| if url.ends_with("/b") { None } else { Some(Ok(Verdict::Done)) });
     let (slip, clock) = (Slip::default(), TokioClock::starting_at("2026-11-21T00:00:00Z".parse().unwrap()));
     let worker = Worker { stages: &stages, queue: &slip, clock: &clock };
-    // In the batch "b" panics; alone, `run` is asked for each.
+    // In the batch "b" panics, so each page then runs alone.
     assert_eq!(worker.run_together(pages().collect(), || true).await.unwrap(), 0);
     assert_eq!(*slip.0.lock().unwrap(), [(0, "done"), (1, "retried"), (2, "done")]);
     assert_eq!(worker.run_together(pages().collect(), || false).await.unwrap(), 3, "no time is left");

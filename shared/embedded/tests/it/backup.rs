@@ -1,4 +1,4 @@
-//! Backups of a store that is being written, and what becomes of those that were changed.
+//! Backups of a store in use, and the refusal of backups that were changed.
 
 use super::{DATABASE, HOUR, NOW, dir, get, jobs, open, put};
 use curlew_embedded::{Access, BackupError, OpenError, Store, backup, restore};
@@ -24,7 +24,7 @@ async fn filled(dir: &Path) -> Store {
     store
 }
 
-/// Returns the folders of a filled store and of its copies, and the copy among these.
+/// Returns the folders of a filled store and of its backups, and the backup.
 async fn saved() -> (TempDir, TempDir, PathBuf) {
     let (dir, copies) = (dir(), dir());
     drop(filled(dir.path()).await);
@@ -33,13 +33,13 @@ async fn saved() -> (TempDir, TempDir, PathBuf) {
     (dir, copies, copy)
 }
 
-/// Jobs name objects, which are replaced and deleted together with them: a backup has each object of its jobs, as it
-/// was at some moment, and no job that was done before another of its jobs was sent.
+/// Jobs name objects, which are replaced and deleted together with them. A backup has each object that its jobs name,
+/// in some state, and no job that was done before another of its jobs was sent.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_backup_beside_writers_has_everything_that_its_rows_name() {
     let (dir, copies) = (dir(), dir());
     let store = open(dir.path());
-    // Many others come before them, so that time passes before the objects of jobs are linked.
+    // Many other objects come first, so that time passes before the objects of jobs are linked.
     fs::create_dir(dir.path().join("objects/a")).expect("creates");
     (0..OTHERS).for_each(|n| fs::write(dir.path().join(format!("objects/a/{n}")), "").expect("writes"));
     let is_over = Arc::new(AtomicBool::new(false));
@@ -93,7 +93,7 @@ async fn a_restored_store_is_the_one_that_was_saved() {
     let store = filled(dir.path()).await;
     let report = backup(dir.path(), &copy, NOW).expect("is taken while the store is open");
     assert_eq!(report.files, 22);
-    // What happens afterwards changes the backup as little as it changes the past.
+    // Later changes to the store do not reach the backup.
     put(&store, "o/3", "new").await;
     store.objects().delete("o/4").await.expect("deletes");
     drop(store);
@@ -166,7 +166,7 @@ async fn a_backup_that_was_changed_is_refused_and_names_the_file() {
             let copy = copies.path().join(format!("{how}-{}", name.replace('/', "-")));
             backup(dir.path(), &copy, NOW).expect("is taken");
             let bytes = fs::read(copy.join(name)).expect("reads");
-            // Another file, since the store has a link to the old one.
+            // Write a new file, since the store has a link to the old one.
             fs::remove_file(copy.join(name)).expect("removes");
             if let Some(change) = change {
                 fs::write(copy.join(name), change(bytes)).expect("writes");

@@ -1,4 +1,4 @@
-//! The store on SQLite and a folder, from outside.
+//! Tests of the store through its public interface.
 
 mod backup;
 mod processes;
@@ -31,7 +31,7 @@ async fn get(store: &Store, key: &str) -> bytes::Bytes {
     store.objects().get(key).await.expect("reads").expect("is there").bytes
 }
 
-/// Returns the numbers of the jobs of a store that are due.
+/// Returns the numbers of a store's due jobs.
 async fn jobs(store: &Store) -> Vec<u64> {
     let received = store.jobs().receive(QueueName::Poll, 1_000_000, HOUR, NOW).await.expect("receives");
     received.iter().map(|delivery| poll_number(&delivery.job)).collect()

@@ -1,4 +1,4 @@
-//! Two processes, and one that is killed.
+//! Tests with two processes, one of which may be killed.
 //!
 //! The test binary calls itself: with a folder in its environment, the test named `child` plays the other process.
 
@@ -41,7 +41,7 @@ fn say(what: &str) {
     out.flush().expect("the parent listens");
 }
 
-/// The other process; as a test of its own it does nothing.
+/// The other process. Run as an ordinary test, it does nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn child() {
     let (Some(dir), Ok(role)) = (std::env::var_os(FOLDER), std::env::var(ROLE)) else { return };
@@ -63,7 +63,7 @@ fn body_of(n: u64) -> Vec<u8> {
     vec![u8::try_from(n % 251).unwrap_or(0); 3_000]
 }
 
-/// Runs several concurrent writers, each of which prints every number that the store has taken.
+/// Runs several concurrent writers, each of which prints every number that the store has accepted.
 async fn write_without_end(store: Store) {
     let writers: Vec<_> = (0..4)
         .map(|writer| {

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
 
-/// Returns the error, which has to be one line.
+/// Returns the error of opening the store, which must be one line.
 fn refusal(dir: &Path, access: Access) -> OpenError {
     let error = Store::open(dir, access).expect_err("is refused");
     assert!(!error.to_string().contains('\n'), "{error}");
@@ -33,7 +33,7 @@ async fn a_store_is_read_back_after_it_was_closed() {
     assert_eq!(get(&store, "a/b").await, "x");
 }
 
-/// Returns all files and folders below one, itself included.
+/// Returns a path and all files and folders below it.
 #[cfg(unix)]
 fn everything(path: &Path) -> Vec<std::path::PathBuf> {
     let mut all = vec![path.to_owned()];
@@ -164,7 +164,7 @@ fn what_is_no_store_of_ours_or_damaged_is_left_alone() {
     let damaged = |path: &Path| {
         drop(open(path.parent().expect("a folder")));
         let mut bytes = fs::read(path).expect("reads");
-        // The header stays; the page that lists the tables is destroyed.
+        // The header stays valid; the page that lists the tables is destroyed.
         bytes[100..4_096].fill(0xaa);
         fs::write(path, bytes).expect("writes");
     };
@@ -242,7 +242,7 @@ fn a_file_in_the_way_is_told() {
     assert_eq!(fs::read_to_string(&file).expect("reads"), "x");
 }
 
-/// Nobody can create folders there, not even the superuser.
+/// Not even the superuser can create folders there.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_that_cannot_be_written_is_told() {
@@ -275,7 +275,7 @@ async fn objects_that_cannot_be_written_leave_the_old_ones() {
     let dir = dir();
     let store = open(dir.path());
     put(&store, "a/b", "old").await;
-    // Not even the superuser can write a file into a folder that is none.
+    // Not even the superuser can create a file below `incoming` once `incoming` is a file.
     fs::remove_dir(dir.path().join("incoming")).expect("removes");
     fs::write(dir.path().join("incoming"), "").expect("writes");
     let error = store.objects().put("a/b", Bytes::from_static(b"new")).await;
@@ -313,7 +313,7 @@ async fn files_that_are_no_objects_are_not_listed() {
     assert_eq!(objects.list("", None, 10).await.expect("lists"), ["a"]);
 }
 
-/// Adds one to a number in an object, this many times, each by a swap that is tried until it succeeds.
+/// Increments a number in an object `times` times, each time by a swap that is retried until it succeeds.
 async fn count_up(store: Store, times: u64) {
     let objects = store.objects();
     for _ in 0..times {
@@ -334,7 +334,7 @@ async fn count_up(store: Store, times: u64) {
     }
 }
 
-/// Each of the openings has latches of its own, as another process has.
+/// Each opened store has its own latches, like another process.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn no_swap_beside_that_of_another_process_is_lost() {
     const TIMES: u64 = 100;

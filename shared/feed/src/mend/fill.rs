@@ -19,7 +19,7 @@ impl<'a> Mender<'a> {
         };
         let max_chars = match role {
             Role::Summary(_) | Role::Content(_) => self.limits.text_chars,
-            // A little more than the limit, which tells a text that is too long from one that fits.
+            // One character more than the limit, to detect texts that are too long.
             _ => self.limits.title_chars.max(self.limits.url_bytes) + 1,
         };
         let base = self.own_base(tag);
@@ -45,7 +45,7 @@ impl<'a> Mender<'a> {
         Ok(())
     }
 
-    /// True if a text of that role would be accepted; of any other only the end is searched for.
+    /// True if a text with that role would be stored. Other texts are skipped.
     fn is_wanted(&self, role: Role) -> bool {
         match (&self.entry, role) {
             (Some(entry), Role::Title(rank)) => entry.title.wants(rank),
@@ -85,7 +85,7 @@ impl<'a> Mender<'a> {
         self.skip(tag, local)
     }
 
-    /// Returns the base of links where none is stated: in an entry of RSS the channel's page.
+    /// Returns the base of links if none is stated: the channel's page in an RSS entry, otherwise the feed's address.
     fn base_of_links(&self) -> Url {
         self.channel.as_ref().filter(|_| self.entry.is_some()).unwrap_or(self.page).clone()
     }
@@ -110,7 +110,7 @@ impl<'a> Mender<'a> {
         self.open.last().is_some_and(|o| o.place == Place::Feed)
     }
 
-    /// Resolves the address in a text, if one more may be parsed.
+    /// Resolves an address, if the limit on parsed values allows it.
     fn resolve(&mut self, text: &str, base: &Url) -> Option<String> {
         let is_read = self.may_read_value(text.len() + base.as_str().len());
         is_read.then(|| link::resolve(text, base, self.limits.url_bytes))?
@@ -134,7 +134,7 @@ impl<'a> Mender<'a> {
         if atom {
             slot.offer(rank, link, Kind::Plain);
         } else {
-            // Of several links of an RSS entry the last one counts, as in other feed readers.
+            // The last of several links of an RSS entry wins, as in other feed readers.
             slot.offer_last(rank, link, Kind::Plain);
             if self.entry.is_none() {
                 self.channel = self.feed.link.get().and_then(|link| Url::parse(link).ok());
@@ -152,7 +152,7 @@ impl<'a> Mender<'a> {
         }
     }
 
-    /// Stores an id; RSS's `guid` is the address of the page too, unless it states otherwise.
+    /// Stores an id. An RSS `guid` is also the address of the page, unless its `isPermaLink` is false.
     fn offer_id(&mut self, rank: u8, text: &str, tag: &Tag<'_>, base: &Url) {
         let Some(entry) = self.entry.as_mut() else { return };
         entry.id.offer_last(rank, text.trim().to_owned(), Kind::Plain);
@@ -162,7 +162,7 @@ impl<'a> Mender<'a> {
         }
     }
 
-    /// Stores a tag: Atom's is in attributes (RFC 4287 §4.2.2), of which `label` is for people.
+    /// Stores a tag. Atom's tags are in attributes (RFC 4287 §4.2.2), of which `label` is meant for people.
     fn offer_tag(&mut self, text: &str, tag: &Tag<'_>) {
         let Some(entry) = self.entry.as_mut() else { return };
         let mut stated = ["label", "term"].into_iter().filter_map(|name| attribute(tag, name));
@@ -226,7 +226,7 @@ impl<'a> Mender<'a> {
     }
 }
 
-/// Returns the milliseconds of a period named as in the RSS syndication module.
+/// Returns an `sy:updatePeriod` in milliseconds.
 fn period(text: &str) -> Option<u64> {
     let hours = match text.to_ascii_lowercase().as_str() {
         "hourly" => 1,

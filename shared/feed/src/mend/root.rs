@@ -17,7 +17,7 @@ impl<'a> Mender<'a> {
                     let mark = self.names.mark();
                     self.names.declare(&tag, self.limits)?;
                     let (ns, local) = self.names.resolve(tag.name);
-                    // A page of nothing but such tags must not be read to its end for each of them.
+                    // Without this check, a page made of such tags would be searched to its end for each of them.
                     if local == "html" && !self.in_page && !self.may_hold_a_feed() {
                         return Err(FeedError::NotAFeed(NotAFeed::WebPage));
                     }
@@ -47,7 +47,7 @@ impl<'a> Mender<'a> {
             || rest.contains(RSS_1_ADDRESS) && rest.contains("<rdf:RDF")
     }
 
-    /// Enters the root if this tag is one; a lone channel or entry has to be the first element of all.
+    /// Enters the root if this tag is one. A channel or entry without a root must be the document's first element.
     fn enter_root(&mut self, tag: &Tag<'a>, ns: Ns, local: &str, first: bool) -> bool {
         let version = tag.attributes().find(|(n, _)| n.eq_ignore_ascii_case("version")).map_or("", |(_, v)| v.trim());
         let format = match local {

@@ -1,4 +1,4 @@
-//! Checks a document tag by tag against XML and the schema, and records faults.
+//! Checks a document tag by tag against XML and a schema, and records faults.
 
 use super::place::Notes;
 use super::xsd::{Complex, MAX_CHILDREN, TypeId, Wildcard, XsdSchema};
@@ -9,9 +9,9 @@ use curlew_text::references;
 use std::{collections::HashMap, collections::hash_map::Entry, fmt};
 
 const MAX_COMPARED: usize = 32;
-/// Maximum number of characters of a value that are checked; no valid checked value is longer.
+/// Maximum number of bytes of a value that are checked. No valid checked value is longer.
 const MAX_VALUE: usize = 4_096;
-/// Namespace of `xml:`, never declared (Namespaces in XML §3).
+/// Namespace of the prefix `xml`, which needs no declaration (Namespaces in XML §3).
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
 
 pub(super) fn check(text: &str, schema: Option<&XsdSchema>, limits: &Limits, work: &Work, notes: &mut Notes<'_>) {
@@ -49,9 +49,9 @@ pub(super) fn check(text: &str, schema: Option<&XsdSchema>, limits: &Limits, wor
 struct Frame<'a> {
     name: &'a str,
     offset: usize,
-    /// Type of the element, unless its content is not checked.
+    /// Type of the element; `None` if its content is not checked.
     kind: Option<TypeId>,
-    /// Number of occurrences of each child of its type.
+    /// Number of occurrences of each child element of the type.
     seen: [u32; MAX_CHILDREN],
     scopes: usize,
 }
@@ -63,16 +63,16 @@ struct XsdChecker<'a, 'n, 't> {
     schema: Option<&'a XsdSchema>,
     limits: &'a Limits,
     notes: &'n mut Notes<'t>,
-    /// Declarations in force: prefix and namespace, innermost last.
+    /// Namespace declarations in scope: prefix and namespace, innermost last.
     scopes: Vec<(&'a str, &'a str)>,
     open: Vec<Frame<'a>>,
-    /// Number of open elements of each name, so that an end tag without a start needs no search.
+    /// Number of open elements of each name, so that an unmatched end tag is detected without a search.
     names: HashMap<&'a str, usize>,
-    /// Text of the innermost element so far, if it has to be checked.
+    /// Text of the innermost element so far, if it must be checked.
     value: String,
     begun: bool,
     ended: bool,
-    /// True if text before or after the root was recorded.
+    /// True if text outside the root element was recorded.
     junk: bool,
 }
 
@@ -107,7 +107,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
         }
     }
 
-    /// Handles the beginning of the document; anything before the root element is junk.
+    /// Handles an element before or at the root. Anything before the root element is recorded as a fault.
     fn root(&mut self, namespace: &str, local: &str, tag: &Tag<'a>, offset: usize) -> Option<TypeId> {
         let before = &self.text[..offset];
         let Some(schema) = self.schema else {
@@ -158,7 +158,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
         None
     }
 
-    /// Adds a tag's declarations, and records syntax faults of its attributes.
+    /// Adds a tag's namespace declarations, and records syntax faults in its attributes.
     fn declare(&mut self, tag: &Tag<'a>, offset: usize) {
         if tag.attributes.is_empty() {
             return;
@@ -184,7 +184,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
         }
     }
 
-    /// Returns the namespace and local name of a name in the element `tag`.
+    /// Returns namespace and local name of a name in the element `tag`.
     fn resolve(&mut self, name: &'a str, tag: &str, offset: usize) -> (&'a str, &'a str) {
         let (prefix, local) = name.split_once(':').unwrap_or(("", name));
         let found = self.scopes.iter().rposition(|(declared, _)| *declared == prefix);
@@ -194,7 +194,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
             None if prefix.is_empty() => ("", local),
             None => {
                 self.notes.add(offset, FaultCode::UndeclaredPrefix, quoted(tag), prefix);
-                // An unknown namespace makes it an extension.
+                // An element of an unknown namespace counts as an extension.
                 (name, local)
             }
         }
@@ -256,7 +256,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
         }
     }
 
-    /// Records every `&` that begins no reference known to XML; a document type declaration may define more.
+    /// Records each `&` that does not begin a reference known to XML. A DOCTYPE may declare further entities.
     fn references(&mut self, raw: &str) {
         self.work.add(raw.len());
         let mut rest = raw;
@@ -331,7 +331,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
         }
     }
 
-    /// Records text outside of the root, once.
+    /// Records text outside the root element, once.
     fn stray(&mut self, offset: usize) {
         if !std::mem::replace(&mut self.junk, true) {
             let code = if self.ended { FaultCode::TextAfterEnd } else { FaultCode::TextBeforeStart };
@@ -352,7 +352,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
 
 const MAX_REFERENCE: usize = 40;
 
-/// True for the number of a character that XML allows (§2.2).
+/// True for a character reference to a character that XML allows (§2.2).
 fn is_character(name: &str) -> bool {
     let code = name.strip_prefix('#').and_then(|number| match number.strip_prefix('x') {
         Some(hex) => u32::from_str_radix(hex, 16).ok(),
@@ -368,11 +368,11 @@ fn is_quoted(attributes: &str, value: &str) -> bool {
         .is_some_and(|at| matches!(attributes.as_bytes()[at - 1], b'"' | b'\''))
 }
 
-/// Records control characters; the first of them stands for all.
+/// Records the first control character, on behalf of all of them.
 fn control_characters(text: &str, notes: &mut Notes<'_>) {
     let is_bad = |b: &u8| *b < b' ' && !matches!(b, b'\t' | b'\n' | b'\r');
     let bytes = text.as_bytes();
-    // Scanning a whole chunk without an early exit is many times as fast.
+    // Scanning a whole chunk without an early exit is many times faster.
     let piece = bytes.chunks(4_096).position(|chunk| chunk.iter().fold(false, |bad, b| bad | is_bad(b)));
     let Some(from) = piece.map(|n| n * 4_096) else { return };
     if let Some(at) = bytes[from..].iter().position(is_bad) {
@@ -384,7 +384,7 @@ fn quoted(name: &str) -> impl fmt::Display {
     fmt::from_fn(move |f| write!(f, "<{name}>"))
 }
 
-/// Returns the part of a wrong value that may be shown: nothing if it may be a person's address.
+/// Returns the part of an invalid value that may be shown: nothing if it may be a person's address.
 fn without_address(code: FaultCode, value: &str) -> &str {
     if code == FaultCode::BadMailAddress { "" } else { value }
 }

@@ -1,6 +1,6 @@
-//! Checks a JSON Feed against JSON Schema, limited to the part of draft 2020-12 that the schemas here use: `type` with
-//! one name, `required`, `properties`, `items`, `const`, `anyOf` of `required`, `minimum`, `format` of `uri` and
-//! `date-time`, `$ref` into `$defs`. A schema with anything else is refused.
+//! Checks a JSON Feed against JSON Schema, limited to the part of draft 2020-12 that these schemas use: `type` with one
+//! name, `required`, `properties`, `items`, `const`, `anyOf` of `required`, `minimum`, `format` `uri` and `date-time`,
+//! and `$ref` into `$defs`. A schema with anything else is rejected.
 
 use super::place::Notes;
 use super::value::Simple;
@@ -17,7 +17,7 @@ pub(super) struct JsonSchema {
 }
 
 impl JsonSchema {
-    /// Reads a schema; `None` if it contains an unsupported construct.
+    /// Parses a schema; `None` if it contains an unsupported construct.
     pub(super) fn read(text: &str) -> Option<JsonSchema> {
         let root: Value = serde_json::from_str(text).ok()?;
         let date = Regex::new(r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$").ok()?;
@@ -120,7 +120,7 @@ impl JsonChecker<'_, '_, '_> {
     }
 }
 
-/// Returns a JSON type's name for a sentence, and true if a value has that type.
+/// Returns a type's name as used in messages, and true if the value has that type.
 fn is_of_type(what: &JsonKind<'_>, name: &str) -> (&'static str, bool) {
     match name {
         "object" => ("an object", matches!(what, JsonKind::Object(_))),
@@ -140,13 +140,13 @@ enum JsonKind<'a> {
     Null,
     Bool,
     Number(&'a str),
-    /// Text as written, with its escapes.
+    /// Raw text with its escapes.
     Text(&'a str),
     List(Vec<JsonNode<'a>>),
     Object(Vec<(&'a str, JsonNode<'a>)>),
 }
 
-/// Reads JSON with positions; the text has been parsed once already, and so is valid as far as it goes.
+/// Parses JSON with positions. It need not detect syntax errors, because the text has been parsed before.
 struct JsonReader<'a> {
     text: &'a str,
     at: usize,
@@ -154,7 +154,7 @@ struct JsonReader<'a> {
 }
 
 impl<'a> JsonReader<'a> {
-    /// Returns the next value; `None` if there is none, or one too many or too deep.
+    /// Returns the next value; `None` if there is none, or a limit on number or depth is reached.
     fn node(&mut self, depth: usize) -> Option<JsonNode<'a>> {
         self.left = self.left.checked_sub(1)?;
         let at = self.skip_space();
@@ -191,7 +191,7 @@ impl<'a> JsonReader<'a> {
         Some(JsonKind::List(list))
     }
 
-    /// True if another member follows; an end is consumed.
+    /// True if another member follows. Consumes the closing bracket otherwise.
     fn more(&mut self, end: u8) -> Option<bool> {
         self.skip_space();
         if self.peek()? == b',' {
@@ -212,7 +212,7 @@ impl<'a> JsonReader<'a> {
                 self.at += end + 2;
                 return Some(&body[..end]);
             }
-            // An escaped character, of one byte or several, is not the end.
+            // An escaped character, of one or more bytes, does not end the string.
             end += 1 + body[end + 1..].chars().next()?.len_utf8();
         }
     }

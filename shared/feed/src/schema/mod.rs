@@ -1,8 +1,8 @@
-//! Validation against the schemas in `schemas/`, for a feed's author; a fault never prevents a feed from being read.
+//! Validates feeds against the schemas in `schemas/`, for their authors. A fault never prevents parsing.
 //!
-//! RSS 2.0 and Atom 1.0 are checked against XML Schema, JSON Feed against JSON Schema; of older dialects only the XML
-//! is checked. Small interpreters of a documented part of both languages read the schemas, since general validators
-//! would each add more to the functions that poll than all the rest of this crate.
+//! RSS 2.0 and Atom 1.0 are checked against XML Schema, JSON Feed against JSON Schema, and older dialects only for XML
+//! syntax. Each schema language has a small interpreter of a documented subset, because a general validator would add
+//! more code to the polling functions than the rest of this crate.
 
 mod check;
 mod json;

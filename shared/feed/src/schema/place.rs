@@ -1,4 +1,4 @@
-//! Collects faults by their offset, and computes lines and columns at the end.
+//! Collects faults by offset, and computes their lines and columns at the end.
 
 use curlew_model::{Fault, FaultCode, Faults};
 use curlew_text::hygiene::storable;
@@ -19,7 +19,7 @@ impl<'a> Notes<'a> {
         Notes { text, most, count: 0, first: Vec::new() }
     }
 
-    /// Adds a fault at an offset. Only listed faults are formatted, since a name may be as long as the document.
+    /// Adds a fault at an offset. Only listed faults are formatted, because a name may be as long as the document.
     pub(super) fn add(&mut self, offset: usize, code: FaultCode, at: impl Display, found: impl Display) {
         self.count = (self.count + 1).min(MOST_COUNTED);
         if self.first.len() < self.most {
@@ -31,7 +31,7 @@ impl<'a> Notes<'a> {
         self.count == MOST_COUNTED
     }
 
-    /// Returns the offset in bytes of `part`, a slice of the document.
+    /// Returns the byte offset of `part`, a slice of the document.
     pub(super) fn offset_of(&self, part: &str) -> usize {
         (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize)
     }
@@ -64,7 +64,7 @@ impl<'a> Notes<'a> {
 
 fn excerpt(text: impl Display) -> String {
     let mut clip = Clip::default();
-    // The error means that the rest was not needed.
+    // An error only means that the excerpt is full.
     let _ = write!(clip, "{text}");
     let end = if clip.cut { "…" } else { "" };
     format!("{}{end}", clip.out.trim_end())

@@ -1,11 +1,11 @@
-//! Simple types: valid texts between two tags or in an attribute (XML Schema 1.1, part 2, as far as it is used).
+//! Simple types: valid texts of elements and attributes (XML Schema 1.1, part 2, as far as used).
 
 use curlew_model::FaultCode;
 use regex::Regex;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Base {
-    /// `xs:string`, unchanged, and `xs:token`, with normalized white space.
+    /// `xs:string` and `xs:token`.
     Text,
     Uri,
     Number,
@@ -48,7 +48,7 @@ impl Simple {
         }
         let by_base = match self.base {
             Base::Text => true,
-            // Most wrong addresses contain spaces or these signs (RFC 3986 §2).
+            // Most invalid addresses contain spaces or these characters (RFC 3986 §2).
             Base::Uri => !value.contains(|c: char| c.is_whitespace() || c.is_control() || "<>\"{}|\\^`".contains(c)),
             Base::Number => value.parse::<u64>().is_ok_and(|n| self.most.is_none_or(|most| n <= most)),
             Base::Boolean => matches!(value, "true" | "false" | "1" | "0"),
@@ -60,7 +60,7 @@ impl Simple {
     }
 }
 
-/// True for BCP 47 in XML Schema's form.
+/// True for a BCP 47 tag in the form of `xs:language`.
 fn is_language(value: &str) -> bool {
     value.split('-').enumerate().all(|(n, part)| {
         let letters = |b: u8| b.is_ascii_alphabetic() || n > 0 && b.is_ascii_digit();

@@ -1,11 +1,11 @@
-//! Reads XML Schema, limited to the part of version 1.1 that the schemas here use:
+//! Parses XML Schema, limited to the part of version 1.1 that these schemas use:
 //!
 //! - `schema` with `targetNamespace`; global `element` with `name` and `type`; named `complexType` and `simpleType`.
 //! - In a complex type: `mixed`; `openContent` with one `any`; one `all` of elements with `name`, `type`, `minOccurs`,
 //!   `maxOccurs`; `simpleContent` with an `extension`; `attribute`; `anyAttribute`; `assert` of a choice of children.
 //! - In a simple type: `restriction` with `enumeration`, `pattern`, `minLength` 1 and `maxInclusive`.
 //!
-//! Anything else is an error, so that a schema never requires more than is checked.
+//! Anything else is an error, so that no requirement of a schema remains unchecked.
 
 use super::value::{Simple, code_of};
 use crate::token::{Tag, Token, Tokens};
@@ -14,7 +14,7 @@ use curlew_text::references;
 use regex::Regex;
 use std::collections::HashMap;
 
-/// Maximum number of elements of one complex type, so that their counts fit a fixed table.
+/// Maximum number of child elements of a complex type, so that their counts fit into an array.
 pub(super) const MAX_CHILDREN: usize = 24;
 
 #[derive(Debug)]
@@ -26,21 +26,21 @@ pub(super) struct XsdSchema {
 
 pub(super) type TypeId = usize;
 
-/// A complex type. A child of a simple type has a complex type without attributes.
+/// A complex type. A child element of a simple type gets a complex type without attributes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Complex {
     pub(super) children: Vec<Child>,
     pub(super) open: Wildcard,
-    /// Type of its text; without one, text is forbidden unless the type is mixed.
+    /// Type of the text. Without one, text is allowed only if the type is mixed.
     pub(super) text: Option<Simple>,
     pub(super) mixed: bool,
     pub(super) attributes: Vec<Attribute>,
     pub(super) any_attribute: bool,
-    /// Lists of children of which at least one per list is required.
+    /// Lists of child elements. At least one child of each list is required.
     pub(super) one_of: Vec<Vec<String>>,
 }
 
-/// Rule for elements in a type that the schema does not define.
+/// Rule for child elements that the type does not define.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Wildcard {
     #[default]
@@ -111,7 +111,7 @@ impl XsdReader {
         found.ok_or_else(|| format!("the simple type '{name}'"))
     }
 
-    /// Returns the type of an element; a simple type is wrapped in a complex one.
+    /// Returns the type of an element. A simple type is wrapped in a complex type.
     fn type_of(&mut self, name: &str) -> Result<TypeId, String> {
         if let Some(id) = self.ids.get(local(name)) {
             return Ok(*id);

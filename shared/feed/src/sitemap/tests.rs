@@ -1,4 +1,4 @@
-//! Tests the reading of sitemaps of each kind, whole and broken.
+//! Tests parsing of sitemaps of each kind, valid and broken.
 
 use super::*;
 use flate2::Compression;
@@ -82,7 +82,7 @@ fn pages_have_what_the_news_and_image_extensions_say() {
     assert_eq!(first.title.as_deref(), Some("Curlews & godwits"));
     assert_eq!(first.image.as_deref(), Some("https://a.example/one.jpg"));
     assert_eq!(sitemap.pages[1], SitemapUrl { loc: "https://a.example/2".to_owned(), ..SitemapUrl::default() });
-    // A prefix says nothing.
+    // Namespace prefixes are ignored.
     let prefixed = body.replace("<url", "<s:url").replace("</url", "</s:url").replace("loc>", "LOC>");
     assert_eq!(read(&prefixed), sitemap);
 }
@@ -183,12 +183,12 @@ fn what_precedes_a_sitemap_is_passed_over_as_before_a_feed() {
         }
         let item = "<item><link>https://a.example/1</link></item>";
         let feed = format!("{junk}<rss version='2.0'><channel><title>W</title>{item}</channel></rss>");
-        // A web page that holds no sitemap is none, whatever else is in it.
+        // A web page without a sitemap is not one, whatever else it contains.
         if !junk.starts_with("<html>") {
             assert_eq!(locs(&read(&feed)), ["https://a.example/1"], "{junk}");
         }
     }
-    // A list of addresses may hold a sign that looks like a tag.
+    // An address in a list may contain text that looks like a tag.
     assert_eq!(locs(&read("https://a.example/?q=<b>x\nhttps://a.example/2")).len(), 2);
 }
 
@@ -239,7 +239,7 @@ fn large_documents_of_anything_end() {
         <url>|<url><loc>/1|<loc>|<url><loc>/1</loc><lastmod>|&amp;|<image:image>|<|<a b='|\0|<![CDATA[|]]>|<!--|\
         <!DOCTYPE a [|</urlset|\u{20ac}|<url a=\"<|https://a.example/\n";
     for (n, piece) in pieces.split('|').enumerate() {
-        // As large as allowed, and a fifth of it.
+        // The maximum allowed size for two of the pieces, a fifth of it for the others.
         let bytes = if n < 2 { 50 << 20 } else { 10 << 20 };
         let many = piece.repeat(bytes / piece.len());
         for body in [urlset(&many), format!("<urlset><url><loc>/1</loc>{many}"), many] {
@@ -270,6 +270,6 @@ fn a_gzip_bomb_is_unfolded_to_the_limit_only() {
     let bomb = gzip(format!("<urlset><url><loc>/1</loc></url>{}", " ".repeat(200 << 20)).as_bytes());
     let sitemap = read_with(&bomb, &SitemapLimits::default()).unwrap_or_else(|error| panic!("{error}"));
     assert!(sitemap.is_cut && sitemap.pages.len() == 1);
-    // One layer only.
+    // Only one layer of compression is removed.
     assert!(refused(&gzip(&bomb)).contains("neither XML nor"));
 }

@@ -1,4 +1,4 @@
-//! Reads sitemaps in XML as tolerantly as feeds: by the local names of elements, in any namespace, closed or not.
+//! Parses XML sitemaps as tolerantly as feeds: by the local names of elements, in any namespace, closed or not.
 
 use super::{Sitemap, SitemapLimits, SitemapLink, SitemapUrl};
 use crate::token::{Token, Tokens};
@@ -41,7 +41,7 @@ pub(super) fn read(text: &str, url: &Url, limits: &SitemapLimits) -> Result<Site
     Ok(reader.out)
 }
 
-/// Skips everything before the first element of a sitemap, and returns that element's name.
+/// Skips everything before the root element of a sitemap, and returns that element's name.
 fn find_root<'a>(tokens: &mut Tokens<'a>) -> Result<&'a str, NotXml> {
     let (mut first, mut in_page) = (None, false);
     while let Some(token) = tokens.next() {
@@ -50,7 +50,7 @@ fn find_root<'a>(tokens: &mut Tokens<'a>) -> Result<&'a str, NotXml> {
         let is_root = match name.as_str() {
             "rss" | "feed" | "rdf" => return Err(NotXml::Feed),
             "urlset" | "sitemapindex" => true,
-            // A lone entry has to be the first element of all.
+            // An entry without a root must be the document's first element.
             "url" | "sitemap" => first.is_none(),
             "html" if !in_page && !["<urlset", "<sitemapindex"].iter().any(|root| tokens.rest().contains(root)) => {
                 return Err(NotXml::Other(NotAFeed::WebPage));
@@ -73,13 +73,13 @@ fn find_root<'a>(tokens: &mut Tokens<'a>) -> Result<&'a str, NotXml> {
 struct Reader<'a> {
     url: &'a Url,
     limits: &'a SitemapLimits,
-    /// The sitemap's first element, by its name as written.
+    /// Name of the root element, as written.
     root: &'a str,
-    /// Texts of the open entry as written, by the names of its parts.
+    /// Raw texts of the open entry, by field.
     entry: Option<BTreeMap<&'static str, String>>,
     /// True if the open entry is a sitemap in an index.
     is_sitemap: bool,
-    /// The extension that is being read: `news` or `image`.
+    /// Extension in progress: `news` or `image`.
     extension: Option<&'static str>,
     field: Option<&'static str>,
     begun: usize,
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
                 Some("image") if is("loc") => Some("image"),
                 _ => None,
             };
-            // The first of several counts.
+            // The first non-empty value of a field wins.
             let entry = self.entry.as_ref();
             let is_empty = |field: &&str| entry.is_some_and(|texts| texts.get(field).is_none_or(String::is_empty));
             self.field = self.field.filter(is_empty);
@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
 
     fn text(&mut self, text: &str, has_references: bool) {
         let Some((field, entry)) = self.field.zip(self.entry.as_mut()) else { return };
-        // Longer than anything that will be kept, however much shorter its references make it.
+        // More than any value can need, even if most of it is references.
         let max_bytes = self.limits.url_bytes.max(self.limits.title_chars).saturating_mul(8);
         let into = entry.entry(field).or_default();
         let text = &text[..text.floor_char_boundary(max_bytes.saturating_sub(into.len()))];
@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
         self.out.pages.push(SitemapUrl { loc, lastmod, title, published, image });
     }
 
-    /// Ends the reading; a text that is still open is incomplete.
+    /// Stops parsing, and drops a text that is still open and therefore incomplete.
     fn stop(&mut self) {
         if let Some((field, entry)) = self.field.zip(self.entry.as_mut()) {
             entry.remove(field);

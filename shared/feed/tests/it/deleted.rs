@@ -1,4 +1,4 @@
-//! Tests entries that a feed deletes (RFC 6721), and the hub that it names (WebSub §4).
+//! Tests deleted entries (RFC 6721), and hubs named by feeds (WebSub §4).
 
 use crate::documents::{atom, read, rss};
 use curlew_feed::{Feed, Limits};
@@ -30,7 +30,7 @@ fn a_deleted_entry_is_told_with_its_time_and_page() {
     );
     assert_eq!(feed.entries.len(), 1);
     assert_eq!(feed.entries[0].title.as_deref(), Some("Still here"));
-    // The content of a deletion does not belong to the feed itself.
+    // The content of a deletion is not part of the feed.
     assert_eq!(feed.link, None);
     assert!(!format!("{feed:?}").contains("ines@"));
 }

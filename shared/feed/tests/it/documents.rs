@@ -1,4 +1,4 @@
-//! Small feeds for tests, and how they are read.
+//! Small feeds for tests, and functions to parse them.
 
 use curlew_feed::{Feed, FeedError, Limits, parse};
 
@@ -18,7 +18,7 @@ pub(crate) fn rss(inside: &str) -> String {
     format!("<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>Waders</title>{inside}</channel></rss>")
 }
 
-/// A feed of Atom, with prefixes for its extensions.
+/// Returns an Atom feed that declares prefixes for its extensions.
 pub(crate) fn atom(inside: &str) -> String {
     format!(
         "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:at='http://purl.org/atompub/tombstones/1.0' \

@@ -1,4 +1,4 @@
-//! Tests what is read of the elements of every dialect: dates, ids, authors, links, media and addresses.
+//! Tests parsing of elements in each dialect: dates, ids, authors, links, media and addresses.
 
 use crate::documents::{atom, first_title, read, read_with, rss};
 use curlew_feed::{Format, Limits, Repair};
@@ -162,11 +162,11 @@ fn xhtml_is_kept_without_its_prefix() {
     let in_content = format!("<content type='xhtml'{declared}>{inside}</content>");
     let plain = format!("<content type='xhtml'>{inside}</content>");
     let in_div = plain.replacen("<xh:div", &format!("<xh:div{declared}"), 1);
-    // The first `div` is one of XHTML even if nothing declares its prefix.
+    // The first `div` is XHTML even if its prefix is not declared.
     for (feed, inside) in [(&*declared, &plain), ("", &in_content), ("", &in_div), ("", &plain)] {
         assert_eq!(content(feed, inside), "<p class='a'>A <b>B</b><br/></p>", "{feed} {inside}");
     }
-    // HTML has the elements of SVG and MathML, too; all others keep their names.
+    // SVG and MathML elements are part of HTML too. Elements of other namespaces keep their prefixes.
     let others = "<content type='xhtml'><div><m:math xmlns:m='http://www.w3.org/1998/Math/MathML'><m:mi>x</m:mi></m:math>\
         <v:svg xmlns:v='http://www.w3.org/2000/svg'><v:g/></v:svg><xh:p>A</xh:p><n:note xmlns:n='urn:n'>B</n:note></div></content>";
     let kept = content(&declared, others);
@@ -183,7 +183,7 @@ fn entities_that_a_document_declares_are_known() {
     let feed = read(format!("{doctype}{}", rss("<item><title>A &caf; &nope;</title><link>&id;</link></item>")));
     let first = &feed.entries[0];
     assert_eq!((first_title(&feed), first.link.as_deref()), ("A caf\u{e9} &nope;", Some("https://a.example/1")));
-    // Also inside one another, and in addresses.
+    // Entities also work inside other entities, and in addresses.
     let doctype =
         "<!DOCTYPE feed [<!ENTITY post '&site;/1'><!ENTITY site 'https://a.example'><!ENTITY b '<b>bold</b>'>]>";
     let entry = "<entry><title type='html'>A &b; word</title><link href='&post;'/></entry>";
@@ -197,7 +197,7 @@ fn entities_that_a_document_declares_are_known() {
 fn a_video_has_the_title_and_description_of_its_media_group() {
     let group = "<media:group><media:title>Curlews at dusk</media:title><media:content url='https://a.example/v'/>\
         <media:description>At the Eider, 3 May.\nSecond line.</media:description><media:credit>Nobody</media:credit></media:group>";
-    // Both may stand in a file of the group; those of a file outside of one may be about anything in the entry.
+    // A file in a group may contain the title and description. Those of a file outside a group may be unrelated.
     let file = "<media:content url='https://a.example/v'><media:title>Dusk</media:title>\
         <media:description>At the Eider.</media:description></media:content>";
     for (inside, title, summary) in [
@@ -222,7 +222,7 @@ fn an_entry_without_an_author_has_the_feeds() {
     let ines = "<author><name>Ines Marsh</name><uri>/ines</uri></author>";
     let two = format!("{ines}<author><name>Lee</name></author>");
     let bo = "<author><name>Bo</name></author>";
-    // The source of an entry takes precedence over the feed, and an unnamed author counts as one.
+    // The author of an entry's source takes precedence over the feed's, and an unnamed author counts as an author.
     let source = "<source><id>urn:2</id><title>Theirs</title><author><name>Sam</name></author></source>";
     for (own, feed, author) in [
         ("", ines, Some("Ines Marsh")),
@@ -238,7 +238,7 @@ fn an_entry_without_an_author_has_the_feeds() {
         let authors: Vec<_> = read.entries.iter().map(|entry| entry.author.as_deref()).collect();
         assert_eq!(authors, [author, Some("Kim")], "{own} {feed}");
     }
-    // RSS defines no author of a feed.
+    // RSS has no author element for feeds.
     assert_eq!(read(rss(&format!("{ines}<item><title>T</title></item>"))).entries[0].author, None);
 }
 
@@ -249,7 +249,7 @@ fn entries_that_share_a_link_or_an_id_are_lost_only_if_they_are_the_same() {
     let dated = |day: u8| item("A", &format!("{link}<pubDate>2026-05-0{day}</pubDate>"));
     let untitled = |text: &str| format!("<item>{link}<description>{text}</description></item>");
     let guid = "<guid isPermaLink='false'>1</guid>";
-    // Equal id and link mean one entry, whatever else it says; so does an id of its own.
+    // Equal id and link mean one entry, whatever its other content. So does an equal id without a link.
     let both = format!("{guid}{link}");
     let other = both.replace('1', "2");
     for (items, titles) in [
@@ -276,15 +276,15 @@ fn an_entry_that_shares_its_link_keeps_its_key_when_others_come_before_it() {
         read(rss(&items)).entries.into_iter().map(|e| (e.title.clone(), e.key())).collect()
     };
     let (before, mut after) = (keys("BA"), keys("CBA"));
-    // Nor does the new one look like one that was there.
+    // The new entry's key equals none of the old ones.
     let new = after.remove(&Some("C".to_owned())).unwrap();
     assert_eq!((before.len(), &before), (2, &after));
     assert!(before.values().all(|key| *key != new));
 }
 
-/// Repeated elements: RSS 2.0 and Atom allow each once. Like feedparser we take the last link, date, id and description
-/// of a feed, and the first title, author and summary. It takes the last link of an Atom entry too, and the last
-/// author; there we take the first, since Atom allows several and names the main one first.
+/// Repeated elements, which RSS 2.0 and Atom do not allow. Like feedparser we use a feed's last link, date, id and
+/// description, and its first title, author and summary. For Atom entries, feedparser uses the last link and author,
+/// but we use the first: Atom allows several, with the main one first.
 #[test]
 fn of_repeated_elements_the_one_counts_that_other_readers_take() {
     let feed = read(rss("<description>One</description><description>Two</description>\
@@ -320,7 +320,7 @@ fn less_usual_elements_are_known() {
     assert_eq!((entry.author.as_deref(), entry.content.as_deref()), (Some("Bo"), Some("<p>All of it</p>")));
 }
 
-/// An item of a document with its number, in the order of its age.
+/// Returns item number `n` of a document; a higher number means a later date.
 fn aged(n: usize) -> String {
     let (day, hour) = (1 + n / 24, n % 24);
     format!(
@@ -350,7 +350,7 @@ fn a_feed_beyond_the_limit_keeps_its_newest_entries_in_any_order() {
         let json = items(&json);
         assert_eq!(titles(&format!("{{\"title\":\"W\",\"items\":[{}]}}", json.trim_end_matches(','))), newest);
     }
-    // Without dates the first ones are kept; an entry with a date comes before those without.
+    // Without dates the first entries are kept. An entry with a date takes precedence over those without.
     let bare: String = (0..37).map(|n| format!("<item><title>T{n}</title></item>")).collect();
     assert_eq!(titles(&rss(&bare)), ["T0", "T1", "T2", "T3", "T4"]);
     assert_eq!(titles(&rss(&(bare + &aged(40)))), ["T0", "T1", "T2", "T3", "T40"]);
@@ -389,7 +389,7 @@ fn relative_links_of_rss_belong_to_the_channels_page() {
         let feed = read(rss(&format!("{channel}<item><title>T</title>{item}</item>")));
         assert_eq!(feed.entries[0].link.as_deref(), Some(link), "{channel} {item}");
     }
-    // Atom has a rule of its own (RFC 4287 §4.2.7.1).
+    // Atom has a different rule (RFC 4287 §4.2.7.1).
     let entry = "<link href='https://www.example.org/'/><entry><id>urn:1</id><link href='/a'/></entry>";
     assert_eq!(read(atom(entry)).entries[0].link.as_deref(), Some("https://mudflat.example/a"));
 }

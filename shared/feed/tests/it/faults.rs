@@ -1,10 +1,10 @@
-//! Tests the report to a feed's author: each fault at its line and column, by its code; valid feeds have none.
+//! Tests the faults reported to a feed's author: line, column and code of each. Valid feeds have none.
 
 use crate::documents::{read, read_with};
 use curlew_feed::{Limits, Repair};
 use curlew_model::FaultCode;
 
-/// Returns line, column, code, and subject of each fault.
+/// Returns line, column, code, element and excerpt of each fault.
 fn faults(body: &str) -> Vec<String> {
     let feed = read(body);
     assert_eq!(feed.faults.count as usize, feed.faults.first.len(), "{body}");
@@ -123,7 +123,7 @@ fn json_feed_is_checked_against_its_schema() {
             "5:43 bad_date items[1].date_published 2026",
         ]
     );
-    // Version 1.0 defines no list of authors, so it counts as an extension.
+    // Version 1.0 does not define `authors`, so it counts as an extension.
     let old = "{\"version\": \"https://jsonfeed.org/version/1\", \"title\": \"T\", \"authors\": 1, \"items\": []}";
     assert_eq!(faults(old), [""; 0]);
     assert_eq!(faults(&old.replace("version/1", "version/1.1")).len(), 1);

@@ -1,9 +1,9 @@
-//! Tests hostile inputs: each has an outcome, and each ends in time that grows with its length only.
+//! Tests hostile inputs: each yields a result, in time linear in its length.
 
 use crate::documents::{atom, first_title, read, rss, try_read};
 use curlew_feed::{FeedError, Limits, NotAFeed, Repair};
 
-/// Size of the large inputs. The test runner ends a test that hangs, as a reader that is quadratic in one would.
+/// Size of the large inputs. A parser that takes quadratic time exceeds the time limit of the test runner.
 const LARGE: usize = 10_000_000;
 
 fn item(inside: &str) -> String {
@@ -63,10 +63,10 @@ fn x06_deep_documents_are_refused() {
             assert!(matches!(refused, Err(FeedError::TooLarge { what: "nested elements", .. })), "{name}: {refused:?}");
         }
     }
-    // A short one is not passed on to a reader without limits.
+    // A short document is not passed to the parser without limits.
     let refused = try_read(item(&"<a>".repeat(300)));
     assert!(matches!(refused, Err(FeedError::TooLarge { .. })), "{refused:?}");
-    // Three hundred line breaks do not count as depth.
+    // Three hundred unclosed line breaks do not count as nesting.
     let body = item(&format!("<description>{}</description>", "a<br>b<p>c<hr/>".repeat(300)));
     assert_eq!(read(body).entries.len(), 1);
 }
@@ -227,7 +227,7 @@ fn a_document_beyond_the_byte_limit_is_refused_unread() {
     assert!(matches!(refused, Err(FeedError::TooLarge { what: "bytes", .. })));
 }
 
-/// Time grows with length only, whatever is repeated, and in any place.
+/// Repeated fragments take linear time, in every position.
 #[test]
 fn no_repetition_takes_quadratic_time() {
     let pieces = "\
@@ -239,7 +239,7 @@ fn no_repetition_takes_quadratic_time() {
         for body in
             [rss(&many), item(&format!("<title>{many}")), item(&format!("<content:encoded>{many}")), many.clone()]
         {
-            // Refused or read: the test is only that it ends. A quadratic reader takes minutes.
+            // The result does not matter, only that parsing ends. A quadratic parser takes minutes.
             let _ = try_read(body);
         }
     }

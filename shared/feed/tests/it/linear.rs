@@ -1,4 +1,4 @@
-//! Tests that the work on any document grows at most linearly with its length; work is counted, not timed.
+//! Tests that the work on any document grows at most linearly with its length. Work is counted, not timed.
 
 use curlew_feed::{Limits, parse_counted};
 use proptest::prelude::*;
@@ -6,11 +6,11 @@ use proptest::prelude::*;
 /// Maximum number of steps per byte of a large document.
 const STEPS_A_BYTE: u64 = 300;
 
-/// Number of steps per byte of a document where nothing is read twice. Below it, a second document may cost more than
-/// twice the first only since its pieces meet its end differently.
+/// Number of steps per byte of a document of which nothing is read twice. Below this rate, a document of twice the
+/// length may cost more than twice as much only because its pieces are cut off differently at the end.
 const PLAIN_STEPS_A_BYTE: u64 = 6;
 
-/// Fragments that require looking ahead, looking back, or remembering something, parted by `|`.
+/// Fragments that require look-ahead, look-behind or memory, separated by `|`.
 const PIECES: &str = "\
     <q b=\" \" c=\" |<q b=' ' c=' |<q b=\"<\" c='<' d=\"|<a b=\"'\" c='\"' <|<a b=\"><c d='>|<a b = \" \" = ' ' |\
     =\" ' |=' \" |<|>|&|&#|&#x|&amp|&amp;|&#55357;|&#0;|&e1;|&CounterClockwiseContourIntegral|]|]]>|] >|<!|<!--|-->|\
@@ -44,7 +44,7 @@ const PLACES: [(&str, &str); 11] = [
     ("{\"version\": \"https://jsonfeed.org/version/1.1\", \"title\": \"", "\", \"items\": []}"),
 ];
 
-/// Reads a document of that many bytes, filled with a fragment, and returns the number of steps.
+/// Parses a document of that many bytes, filled with a fragment, and returns the number of steps.
 fn steps(place: (&str, &str), piece: &str, bytes: usize) -> u64 {
     let body = format!("{}{}{}", place.0, piece.repeat(bytes.div_ceil(piece.len())), place.1);
     let (_, steps) = parse_counted(body.as_bytes(), None, &"https://a.example/f".parse().unwrap(), &Limits::default());
@@ -57,7 +57,7 @@ fn steps(place: (&str, &str), piece: &str, bytes: usize) -> u64 {
     steps
 }
 
-/// Checks that a document of twice the length takes at most two and a half times the work.
+/// Checks that a document of twice the length takes at most two and a half times as many steps.
 fn grows_linearly(piece: &str, bytes: usize) {
     for place in PLACES {
         let (once, twice) = (steps(place, piece, bytes), steps(place, piece, 2 * bytes));

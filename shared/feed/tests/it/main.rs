@@ -1,4 +1,4 @@
-//! Feeds of all kinds, whole and broken.
+//! Tests feeds of all kinds, valid and broken.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod deleted;

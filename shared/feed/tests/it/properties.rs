@@ -1,4 +1,4 @@
-//! Properties that hold for every document, sensible or not.
+//! Tests properties that hold for every document, valid or not.
 
 use crate::documents::{read, read_with, try_read};
 use curlew_feed::sitemap::{self, SitemapLimits};
@@ -17,7 +17,7 @@ const FIXTURES: [&[u8]; 8] = [
     include_bytes!("fixtures/sitemap.xml"),
 ];
 
-/// Fragments that mean something to a reader of feeds, parted by `|`.
+/// Fragments with a meaning for feed parsers, separated by `|`.
 const PIECES: &str = "\
     <|>|&|;|\"|'|<![CDATA[|]]>|<!--|-->|<?xml encoding='utf-16'?>|<!DOCTYPE [|<item>|</item>|<title type='xhtml'>|\
     </title>|<entry>|<link href='|xmlns=''|<rss>|\0|\u{FEFF}|{\"items\":[|<author>|<url>|</loc>|<image:image>";
@@ -30,7 +30,7 @@ fn small() -> Limits {
     Limits { entries: 3, title_chars: 20, text_chars: 40, url_bytes: 60, ..Limits::default() }
 }
 
-/// Checks all promises about a feed, whatever its source.
+/// Checks all guarantees about a feed, whatever its source.
 fn check(feed: &Feed, limits: &Limits) {
     assert!(feed.entries.len() <= limits.entries);
     for entry in &feed.entries {
@@ -55,7 +55,7 @@ fn check(feed: &Feed, limits: &Limits) {
     }
 }
 
-/// Reads the same document as a sitemap, and checks all promises about it.
+/// Parses the same document as a sitemap, and checks all guarantees about the result.
 fn check_sitemap(body: &[u8]) {
     let limits = SitemapLimits { bytes: 2_000, urls: 2, url_bytes: 60, title_chars: 20 };
     let read = sitemap::parse(body, None, &page(), &limits);

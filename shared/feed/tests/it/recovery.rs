@@ -1,9 +1,9 @@
-//! Tests recovery: broken but readable documents are read.
+//! Tests that broken but readable documents are parsed.
 
 use crate::documents::{first_title, read, rss, try_read};
 use curlew_feed::{Feed, FeedError, Format, NotAFeed, Repair};
 
-/// Reads a feed; checks that it was repaired in this way, and that its author is told.
+/// Parses a feed, and checks that the given repair was made and reported as a fault.
 fn mended(body: &str, repair: Repair) -> Feed {
     let feed = read(body);
     assert!(feed.repairs.contains(&repair), "{:?} in {body}", feed.repairs);

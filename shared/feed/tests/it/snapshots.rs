@@ -1,4 +1,4 @@
-//! Compares the result of each dialect with a snapshot: a fixture and, in `snapshots`, its expected result.
+//! Compares the parsed form of a fixture in each dialect with its expected result in `snapshots`.
 
 use curlew_feed::{Limits, discover, parse};
 use url::Url;

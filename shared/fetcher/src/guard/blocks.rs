@@ -1,16 +1,16 @@
-//! Classification of addresses as public or not: the IANA special-purpose registries (RFC 6890 and successors), read
-//! strictly.
+//! Classifies addresses as public or not, by a strict reading of the IANA special-purpose registries (RFC 6890 and
+//! successors).
 //!
-//! The few special blocks that the registries call globally reachable outside 2001::/23 (AS112, AMT) pass.
-//! `IpAddr::is_global` is not stable; and it would not do, since addresses that embed another one (NAT64, 6to4,
-//! Teredo, ISATAP, IPv4-mapped) are refused here even where the embedded one is public: a site has no need of them.
+//! The few special blocks outside 2001::/23 that the registries call globally reachable (AS112, AMT) are public here.
+//! `IpAddr::is_global` is not stable, and would not be enough: addresses that embed another one (NAT64, 6to4, Teredo,
+//! ISATAP, IPv4-mapped) are refused here even if the embedded one is public, since sites do not need them.
 
 use ipnet::IpNet;
 use std::net::IpAddr;
 use std::sync::LazyLock;
 
 /// The IANA IPv4 and IPv6 Special-Purpose Address Registries, the multicast and reserved classes, and one cloud's
-/// metadata address. Of blocks that contain each other, the smaller one comes first.
+/// metadata address. If one block contains another, the smaller one comes first.
 const BLOCKS: [&str; 36] = [
     "0.0.0.0/8 (this network)",
     "10.0.0.0/8 (private)",
@@ -49,13 +49,13 @@ const BLOCKS: [&str; 36] = [
     "fec0::/10 (site-local)",
     "ff00::/8 (multicast)",
 ];
-/// Global unicast, the only part of IPv6 that IANA hands out (RFC 4291 §2.4).
+/// Global unicast, the only part of IPv6 that IANA allocates (RFC 4291 §2.4).
 const GLOBAL: &str = "2000::/3";
 
-/// Succeeds if an address is a public unicast address of a host.
+/// Checks that an address is a public unicast address of a host.
 ///
 /// # Errors
-/// The block which makes it none.
+/// The block that excludes the address.
 pub fn classify(ip: IpAddr) -> Result<(), &'static str> {
     static NETS: LazyLock<[IpNet; BLOCKS.len()]> = LazyLock::new(|| BLOCKS.map(net));
     static UNICAST: LazyLock<IpNet> = LazyLock::new(|| net(GLOBAL));

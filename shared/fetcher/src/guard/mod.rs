@@ -1,5 +1,5 @@
-//! Pure decisions about where a request may go: about a URL, and about the addresses of its name. The same URL parser
-//! serves the check and the request, so the two cannot disagree about the host.
+//! Decides where a request may go, given a URL and the addresses of its name. The check and the request use the same
+//! URL parser, so they cannot disagree about the host.
 
 mod blocks;
 mod rules;
@@ -10,39 +10,39 @@ pub use rules::{Endpoint, Guard, HostPattern, InvalidRule, ResolveRule};
 use std::net::IpAddr;
 use url::{Host, Url};
 
-/// The longest URL that is called, in bytes.
+/// Maximum length of a URL that is called, in bytes.
 pub const MAX_URL_BYTES: usize = 2_048;
-/// The most addresses that a name may have; an answer with more is refused as a whole.
+/// Maximum number of addresses of a name; an answer with more is refused as a whole.
 pub const MAX_ADDRESSES: usize = 32;
-/// The longest name, in octets (RFC 1035 §2.3.4, written without its trailing dot).
+/// Maximum length of a name in octets, without its trailing dot (RFC 1035 §2.3.4).
 const MAX_NAME_OCTETS: usize = 253;
-/// The longest label of a name, in octets (RFC 1035 §2.3.4).
+/// Maximum length of a label in a name, in octets (RFC 1035 §2.3.4).
 const MAX_LABEL_OCTETS: usize = 63;
 
-/// Names that mean this machine or this network wherever one stands, and zones without websites: RFC 6761
-/// (localhost), RFC 6762 with its appendix G (local and the private ones), RFC 7686 (onion), RFC 9476 (alt),
-/// RFC 3172 and RFC 8375 (arpa with home.arpa), ICANN's reservation of internal, and localdomain by custom.
+/// Names of this machine or of the local network, and zones without websites: RFC 6761 (localhost), RFC 6762 with its
+/// appendix G (local and the private ones), RFC 7686 (onion), RFC 9476 (alt), RFC 3172 and RFC 8375 (arpa with
+/// home.arpa), ICANN's reservation of internal, and localdomain by custom.
 const PRIVATE_ZONES: &str = "localhost localdomain local internal intranet private corp home lan onion alt arpa";
 
 /// Reason for not making a call. Its text is one short sentence without the URL's path or query.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The text is no absolute URL.
+    /// The text is not an absolute URL.
     #[error("not a valid URL: {0}")]
     NotAUrl(String),
-    /// Longer than [`MAX_URL_BYTES`].
+    /// The URL is longer than [`MAX_URL_BYTES`].
     #[error("the URL is longer than {MAX_URL_BYTES} bytes")]
     TooLong,
-    /// Neither http nor https.
+    /// The scheme is neither http nor https.
     #[error("the scheme '{0}' is neither http nor https")]
     Scheme(String),
-    /// A user name or a password in the URL, which would be sent as credentials.
+    /// The URL has a user name or a password, which would be sent as credentials.
     #[error("the URL carries a user name or a password")]
     UserInfo,
-    /// A port that is not on the list.
+    /// The port is not on the list.
     #[error("port {0} is not allowed")]
     Port(u16),
-    /// A name that cannot be a public host's.
+    /// The name cannot be that of a public host.
     #[error("the name '{name}' {reason}")]
     Name {
         /// The name, cut to a readable length.
@@ -50,13 +50,13 @@ pub enum Refusal {
         /// The reason.
         reason: &'static str,
     },
-    /// The host is one of Curlew's own: crawling it would be a loop that somebody pays for.
+    /// The host is one of Curlew's own: crawling it would be a loop that costs money.
     #[error("'{0}' is one of our own hosts")]
     OwnHost(String),
-    /// A service of the machine that must not be called whatever else is allowed.
+    /// The URL names a service of the machine that must not be called even if other rules allow it.
     #[error("{0} is a service of this machine")]
     Endpoint(Endpoint),
-    /// An address that is not public.
+    /// The address is not public.
     #[error("the address {address} is not public: {block}")]
     Address {
         /// The address.
@@ -72,7 +72,7 @@ pub enum Refusal {
     TooManyAddresses(String),
 }
 
-/// Judges a URL without resolving its name, and returns it as it has to be sent: its host in lower case, in A-labels,
+/// Checks a URL without resolving its name, and returns it as it is to be sent: the host in lower case, in A-labels,
 /// without a trailing dot.
 ///
 /// # Errors
@@ -108,11 +108,11 @@ pub fn vet_url(url: &str, rules: &Guard) -> Result<Url, Refusal> {
     Ok(url)
 }
 
-/// Judges the addresses that a name was found to have. One address that is not public refuses the whole name, since a
-/// later look-up may give that one first.
+/// Checks the addresses of a name. One address that is not public refuses the whole name, since a later look-up may
+/// return that one first.
 ///
 /// # Errors
-/// The first fault of the addresses, or that there are none.
+/// The first fault of the addresses, or their absence.
 pub fn vet_addresses(host: &str, addresses: &[IpAddr], rules: &Guard) -> Result<(), Refusal> {
     if addresses.is_empty() {
         return Err(Refusal::NoAddress(short(host)));
@@ -126,7 +126,7 @@ pub fn vet_addresses(host: &str, addresses: &[IpAddr], rules: &Guard) -> Result<
     addresses.iter().try_for_each(|ip| vet_address(*ip, rules))
 }
 
-/// Returns the address that a host is, if it is one.
+/// Returns the address of a host that is a literal address.
 pub(crate) fn literal<S>(host: &Host<S>) -> Option<IpAddr> {
     match host {
         Host::Domain(_) => None,
@@ -135,7 +135,7 @@ pub(crate) fn literal<S>(host: &Host<S>) -> Option<IpAddr> {
     }
 }
 
-/// Returns the one form of a host in which hosts are compared: the trailing dot of a name is dropped.
+/// Returns the form of a host in which hosts are compared: in lower case, without a trailing dot.
 fn canonical(host: Host<&str>) -> Host<String> {
     match host {
         Host::Domain(name) => Host::Domain(name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()),
@@ -144,7 +144,7 @@ fn canonical(host: Host<&str>) -> Host<String> {
     }
 }
 
-/// Judges a name, lower case and without its trailing dot.
+/// Checks a name in lower case without its trailing dot.
 fn vet_name(name: &str, port: u16, rules: &Guard) -> Result<(), Refusal> {
     if rules.own_hosts.iter().any(|own| own.matches(name)) {
         return Err(Refusal::OwnHost(short(name)));
@@ -158,7 +158,7 @@ fn vet_name(name: &str, port: u16, rules: &Guard) -> Result<(), Refusal> {
     if name.split('.').any(|label| label.len() > MAX_LABEL_OCTETS) {
         return Err(name_refusal(name, "has a label longer than 63 octets"));
     }
-    // From here on the operator's own rule decides, on any port.
+    // From here on an operator's rule for the host decides, on any port.
     if rules.rule_for(name).is_some() {
         return Ok(());
     }
@@ -173,7 +173,7 @@ fn vet_name(name: &str, port: u16, rules: &Guard) -> Result<(), Refusal> {
 
 fn vet_literal(ip: IpAddr, port: u16, rules: &Guard) -> Result<(), Refusal> {
     vet_address(ip, rules)?;
-    // A network that the operator has opened is open on any port, as a host with a rule of its own is.
+    // A network that the operator allows is allowed on any port, as is a host with a rule.
     if port != 0 && rules.allow_nets.iter().any(|net| net.contains(&ip)) {
         return Ok(());
     }
@@ -188,7 +188,7 @@ fn vet_port(port: u16, rules: &Guard) -> Result<(), Refusal> {
 }
 
 fn vet_address(ip: IpAddr, rules: &Guard) -> Result<(), Refusal> {
-    // The port is not known where addresses are judged, so an endpoint's address counts if a call could reach its port.
+    // The port is not known when addresses are checked, so an endpoint's address is refused if its port may be called.
     let endpoint = |e: &&Endpoint| literal(&e.host) == Some(ip) && rules.ports.contains(&e.port);
     if let Some(endpoint) = rules.refused_endpoints.iter().find(endpoint) {
         return Err(Refusal::Endpoint(endpoint.clone()));
@@ -205,7 +205,7 @@ fn name_refusal(name: &str, reason: &'static str) -> Refusal {
     Refusal::Name { name: short(name), reason }
 }
 
-/// A hostile text, cut so that it fits into a sentence.
+/// Cuts a hostile text so that it fits into a sentence.
 fn short(text: &str) -> String {
     const READABLE_CHARS: usize = 80;
     let mut cut: String = text.chars().take(READABLE_CHARS).collect();

@@ -13,14 +13,14 @@ use url::Host;
 pub struct Guard {
     /// The ports that may be called.
     pub ports: BTreeSet<u16>,
-    /// Networks that may be called although they are not public: addresses in URLs on any port, names that resolve
-    /// into them on the ports above.
+    /// Networks that may be called although they are not public: literal addresses on any port, names that resolve to
+    /// them on the ports above.
     pub allow_nets: Vec<IpNet>,
-    /// Hosts that are called by a given address; they count as allowed, on any port. The first that matches decides.
+    /// Hosts that are called at a given address; they are allowed on any port. The first matching rule is used.
     pub resolve: Vec<ResolveRule>,
     /// Our own web, function and bucket hosts, which are never called.
     pub own_hosts: Vec<HostPattern>,
-    /// Services of the machine that are never called, not even where a network or a rule would allow it.
+    /// Services of the machine that are never called, even if a network or a rule would allow it.
     pub refused_endpoints: Vec<Endpoint>,
 }
 
@@ -37,7 +37,7 @@ impl Default for Guard {
 }
 
 impl Guard {
-    /// The rule that gives this host its address. A name is compared in lower case without its trailing dot.
+    /// Returns the rule that sets the address of this host. Names are compared in lower case without a trailing dot.
     pub fn rule_for(&self, host: &str) -> Option<&ResolveRule> {
         let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
         self.resolve.iter().find(|rule| rule.pattern.matches(&host))
@@ -54,7 +54,7 @@ pub enum HostPattern {
 }
 
 impl HostPattern {
-    /// True if a canonical name (lower case, no trailing dot) is meant.
+    /// Returns true if a canonical name (lower case, no trailing dot) matches.
     pub fn matches(&self, name: &str) -> bool {
         match self {
             HostPattern::Exact(own) => own == name,
@@ -88,14 +88,14 @@ impl fmt::Display for HostPattern {
     }
 }
 
-/// `NAME=ADDR[:PORT]`: a host is called by this address, as curl's `--connect-to` has it. The `Host` header and the
-/// name in TLS stay; the URL's port is replaced only for connecting. An IPv6 address with a port, or without one,
-/// stands in brackets.
+/// `NAME=ADDR[:PORT]`: a host is called at this address, as with curl's `--connect-to`. The `Host` header and the name
+/// in TLS stay; the URL's port is replaced only for connecting. An IPv6 address is written in brackets, with or without
+/// a port.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ResolveRule {
-    /// The hosts that are meant.
+    /// The hosts to which the rule applies.
     pub pattern: HostPattern,
-    /// The address they are called at.
+    /// The address at which they are called.
     pub addr: IpAddr,
     /// The port that replaces the URL's, if any.
     pub port: Option<u16>,
@@ -134,7 +134,7 @@ fn address_and_port(text: &str) -> Option<(IpAddr, Option<u16>)> {
     Some((IpAddr::V6(v6), None))
 }
 
-/// A service, written `host:port`, an IPv6 address in brackets.
+/// A service, written `host:port`, with an IPv6 address in brackets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Endpoint {
     /// Host of the endpoint, canonical.
@@ -162,7 +162,7 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// A rule that cannot be read.
+/// A rule that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{text}' is not a valid rule: {reason}")]
 pub struct InvalidRule {

@@ -1,4 +1,4 @@
-//! Tests of where connections go, as the servers see it.
+//! Tests of the addresses that are connected to, as seen by servers.
 
 use super::server::{FakeLookup, Server, assert_fails, call, get, html};
 use crate::resolver::{Lookup, SystemLookup};
@@ -7,7 +7,7 @@ use curlew_ports::{CallKind, Fetch, FetchError, Reply};
 use std::sync::Arc;
 use tokio::io::AsyncWriteExt;
 
-/// A fetcher that may call these networks on the server's port, and asks this resolver.
+/// Returns a fetcher that may call these networks on the server's port, and uses this resolver.
 fn fetcher(server: &Server, nets: &[&str], lookup: &Arc<impl Lookup + 'static>) -> HttpFetcher {
     let mut config = Config::new("Test/1", "Test/1");
     config.guard.ports.insert(server.addr.port());
@@ -30,7 +30,7 @@ async fn u08_a_literal_never_reaches_the_resolver_and_is_refused_all_the_same() 
     assert_eq!((lookup.asked(), server.connections()), (0, 0));
 }
 
-/// Asserts that the name was not called since it has this address, and is called once it has another.
+/// Asserts that the name was not called because of this address, and may be called once it has another.
 fn assert_refused(result: &Result<Reply, FetchError>, address: &str) {
     assert_fails(result, "Network", "cause: Address");
     assert_fails(result, "Network", address);
@@ -48,7 +48,7 @@ async fn u18_a_name_with_one_address_that_is_not_allowed_is_refused_whole() {
 
 #[tokio::test]
 async fn u19_rebinding_meets_a_refusal_since_check_and_connection_are_one_step() {
-    // 127.0.0.2 plays the public address; its server and the private one listen on the same port.
+    // 127.0.0.2 stands for the public address; its server and the private one listen on the same port.
     let public = Server::with("127.0.0.2:0", |mut stream, _| async move {
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\npublic").await.ok();
         stream
@@ -137,10 +137,10 @@ async fn u32_one_host_with_and_without_its_trailing_dot() {
     assert!(server.heads()[0].to_ascii_lowercase().contains("\r\nhost: site.test\r\n"), "{:?}", server.heads());
 }
 
-/// Set in the environment of the test's own child, which makes the call; its value is where the server listens.
+/// Environment variable of the test's child process, which makes the call: the address of the server.
 const CHILD: &str = "CURLEW_TEST_SERVER";
 
-/// Runs itself again with proxies in its environment.
+/// Runs this test again in a child process with proxies in its environment.
 #[tokio::test]
 async fn u33_the_environment_s_proxy_is_not_obeyed() {
     if let Ok(addr) = std::env::var(CHILD) {
@@ -170,7 +170,7 @@ async fn u34_alt_svc_is_ignored_and_connections_belong_to_one_name() {
     let other = Server::saying(html("other")).await;
     let alt = format!("Alt-Svc: h2=\":{0}\"; ma=86400, http/1.1=\":{0}\"\r\n", other.addr.port());
     let answer = crate::tests::server::ok(&alt, b"origin");
-    // Stays open, so that the connection could be used for another name.
+    // The connection stays open, so that it could be reused for another name.
     let server = Server::stalling(answer).await;
     let fetcher = server.fetcher();
     for name in ["a.test", "b.test", "c.test"] {

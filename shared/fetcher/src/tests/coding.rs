@@ -1,4 +1,4 @@
-//! Content codings, bombs and broken streams.
+//! Tests of content codings, decompression bombs and broken streams.
 
 use super::server::{PAGE, Server, assert_case_fails, assert_fails, call, ok, page_under};
 use crate::HttpFetcher;
@@ -45,7 +45,7 @@ fn zstd(data: &[u8], window_log: u32) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// The usual limits, but for the processor time of a body.
+/// Returns the usual limits with this processor time for a body.
 fn timed(decode_time: Millis) -> Config {
     Config { decode_time, ..Config::new("Test/1", "Test/1") }
 }
@@ -85,7 +85,7 @@ async fn h13_every_coding_that_is_offered_is_decoded() {
 
 #[tokio::test]
 async fn r11_the_limit_of_robots_txt_counts_decoded_bytes_and_is_no_error() {
-    // Rules that hardly repeat, so that no other limit is met first.
+    // The rules hardly repeat, so that no other limit is reached first.
     let rules: String = (0..60_000_u32).map(|n| format!("Disallow: /{:08x}\n", n.wrapping_mul(0x9E37_79B1))).collect();
     for (name, encode) in codings() {
         let coded = encode(rules.as_bytes());
@@ -112,7 +112,7 @@ async fn c01_c02_bombs_end_by_their_bytes_where_the_ratio_would_let_them() {
         let server = coded("text/html", name, &encode(&zeros)).await;
         let fetcher = HttpFetcher::new(Config { max_ratio: u64::MAX, ..server.config() }).unwrap();
         assert_case_fails(name, &call(&fetcher, CallKind::Page, PAGE).await, "Limit", "3145728");
-        // r04: the same as robots.txt is read up to its limit.
+        // r04: a robots.txt of the same bytes is read up to its limit.
         let reply = call(&fetcher, CallKind::Robots, "http://site.test/robots.txt").await.unwrap();
         assert_eq!(reply.body.len(), 512 << 10, "{name}");
     }
@@ -209,7 +209,7 @@ async fn c06_truncated_garbled_and_overlong_streams_are_errors() {
             broken.push(("wrong checksum, then padding", [&wrong_sum[..], &[0; 99]].concat()));
             broken.push(("wrong checksum", wrong_sum));
             broken.push(("a second member that is cut", [&whole[..], &whole[..whole.len() / 2]].concat()));
-            // Only the checksum tells that nothing is missing or damaged.
+            // Only the checksum shows that nothing is missing or damaged.
             broken.push(("no trailer", whole[..whole.len() - 8].to_vec()));
         }
         for (fault, body) in broken {
@@ -220,7 +220,7 @@ async fn c06_truncated_garbled_and_overlong_streams_are_errors() {
 
 #[tokio::test]
 async fn c07_windows_over_8_mib_are_refused() {
-    // Streamed, so that the frame states its window and not its size.
+    // The data is streamed, so that the frame states its window and not its size.
     assert!(page_coded("zstd", &zstd(&text(), 23)).await.unwrap().body == text());
     assert_fails(&page_coded("zstd", &zstd(&text(), 27)).await, "Protocol", "");
     assert_fails(&page_coded("br", &brotli(&text(), true)).await, "Protocol", "");
@@ -247,7 +247,7 @@ async fn c06_bytes_after_a_whole_gzip_member_are_not_the_documents() {
     {
         let body = [&gzip(&document)[..], after].concat();
         assert!(page_coded("gzip", &body).await.unwrap().body == document, "{after:?}");
-        // Wherever the pieces end.
+        // The result does not depend on where the pieces end.
         let mut decoder = decoder(Coding::Gzip, Millis::from_secs(2), 1 << 20);
         body.iter().for_each(|byte| decoder.push(&[*byte]).unwrap());
         assert!(decoder.finish().unwrap().0 == document, "{after:?}");
@@ -258,7 +258,7 @@ fn decoder(coding: Coding, decode_time: Millis, max: usize) -> Decoder {
     Decoder::new(coding, max, &timed(decode_time), Room::with_limits(0, 2 * max).share()).unwrap()
 }
 
-/// Noisy hexadecimal digits, which compress about twofold.
+/// Returns noisy hexadecimal digits, which compress about twofold.
 fn noise(length: usize) -> Vec<u8> {
     let mut seed = 1_u32;
     let digits = std::iter::repeat_with(|| {
@@ -291,19 +291,19 @@ impl Bits {
     }
 }
 
-/// Brotli (RFC 7932) whose every meta-block gives one letter and describes 512 prefix codes for it: `coded` bytes or a
-/// few more.
+/// Returns brotli (RFC 7932) in which every meta-block yields one letter and describes 512 prefix codes for it: at
+/// least `coded` bytes.
 fn brotli_tables(coded: usize) -> Vec<u8> {
     let mut bits = Bits::default();
     bits.put(0, 1);
     while bits.bytes.len() < coded {
-        // Not the last one, four nibbles of length, one byte, compressed; one type of each block; no postfix, one mode.
+        // Not the last; four nibbles of length, one byte, compressed; one type of each block; no postfix, one mode.
         bits.put_all(&[(0, 1), (0, 2), (0, 16), (0, 1), (0, 3), (0, 6), (0, 2)]);
         // 256 trees of literals, and of distances, by a map of one zero-length code for all contexts.
         for _map in 0..2 {
             bits.put_all(&[(1, 1), (7, 3), (127, 7), (0, 1), (1, 2), (0, 2), (0, 8), (0, 1)]);
         }
-        // Simple codes of one symbol each: the letters, one of lengths, the distances.
+        // Simple codes of one symbol each: 256 letters, one length code, 256 distances.
         (0..256).for_each(|tree| bits.put_all(&[(1, 2), (0, 2), (97 + tree % 26, 8)]));
         bits.put_all(&[(1, 2), (0, 2), (8, 10)]);
         (0..256).for_each(|_| bits.put_all(&[(1, 2), (0, 2), (0, 6)]));
@@ -329,7 +329,7 @@ async fn coded_bytes_that_bring_hardly_anything_end_after_a_megabyte_in_every_co
     let stored = [&[0, 0, 0, 0xff, 0xff][..]].concat();
     let gzip_head = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
     let zstd_empty = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0];
-    // Skippable frames (RFC 8878 §3.1.2), of nothing and of 16 KiB.
+    // Skippable frames (RFC 8878 §3.1.2), empty and of 16 KiB.
     let zstd_skipped = [0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0];
     let zstd_skipped_much = [&[0x50, 0x2a, 0x4d, 0x18, 0xf8, 0x3f, 0, 0][..], &[0; 0x3ff8]].concat();
     const LONG: usize = 2 << 20;
@@ -364,7 +364,7 @@ async fn large_bodies_are_decoded_in_the_pool_and_small_ones_where_they_are_read
             assert!(if is_large { (1..=pieces).contains(&tasks) } else { tasks == 0 }, "{name}: {tasks} of {pieces}");
         }
     }
-    // A gzip file that came uncoded, too.
+    // A gzip file without a content coding is decoded in the pool too.
     let pool = Arc::new(Counted::default());
     let server = Server::saying(ok("Content-Type: application/gzip\r\n", &gzip(&noise))).await;
     call(&server.fetcher().decoding_in(pool.clone()), CallKind::Feed, PAGE).await.unwrap();
@@ -378,7 +378,7 @@ async fn the_processor_time_of_a_whole_body_is_limited() {
         let end = decoder.push(&encode(&text()));
         assert!(matches!(end, Err(DecodeError::Time)), "{name}: {end:?}");
     }
-    // Time adds up over the pieces: no one of these takes as long.
+    // The time of all pieces is added up: no single piece takes that long.
     let body = brotli_tables(512 << 10);
     let mut decoder = decoder(Coding::Brotli, Millis(10), 1 << 20);
     assert!(body.chunks(1 << 10).any(|piece| matches!(decoder.push(piece), Err(DecodeError::Time))));

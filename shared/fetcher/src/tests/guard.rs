@@ -1,4 +1,4 @@
-//! The guard's decisions, without sockets.
+//! Tests of the guard's decisions, without sockets.
 
 use crate::guard::{
     Endpoint, Guard, HostPattern, MAX_URL_BYTES, Refusal, ResolveRule, classify, vet_addresses, vet_url,
@@ -51,7 +51,7 @@ fn u03_to_u07_and_u09_to_u14_no_way_of_writing_an_address_gets_past() {
         "１２７.0.0.1 127。0。0。1 ①②⑦.⓪.⓪.① 127.0.0.1. %31%32%37.0.0.1",
         // u09, u10, u11: mapped, compatible, unspecified
         "[::ffff:169.254.169.254] [::ffff:7f00:1] [::ffff:8.8.8.8] [::127.0.0.1] [::] 0.0.0.0 0",
-        // u12: other embeddings, also of public addresses
+        // u12: other embeddings, including those of public addresses
         "[64:ff9b::a9fe:a9fe] [64:ff9b::808:808] [64:ff9b:1::1] [2002:7f00:1::] [2002:808:808::1] [2001::1]",
         "[2a00:1450:4001:81b:0:5efe:10.0.0.1] [2a00:1450:4001:81b:200:5efe:8.8.8.8]",
         // u13, u14: special blocks
@@ -181,7 +181,7 @@ fn u36_a_network_is_allowed_only_by_name() {
     let rules = Guard { allow_nets: vec!["192.168.7.0/24".parse().unwrap()], ..Guard::default() };
     assert!(vet_url("http://192.168.7.20/feed", &rules).is_ok());
     assert!(vet_url("http://192.168.8.20/feed", &rules).is_err());
-    // An operator who opens a network opens its ports; a name still may not choose one.
+    // An allowed network is allowed on any port if its address is in the URL, but not if a name resolves to it.
     assert!(vet_url("http://192.168.7.20:8000/", &rules).is_ok());
     assert!(matches!(vet_url("http://192.168.7.20:0/", &rules), Err(Refusal::Port(0))));
     assert!(matches!(vet_url("http://nas.example:8000/", &rules), Err(Refusal::Port(8000))));

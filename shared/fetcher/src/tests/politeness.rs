@@ -1,4 +1,4 @@
-//! Tests of what sites see of us, and what we keep of their answers.
+//! Tests of the requests that sites receive, and of the parts of their answers that are kept.
 
 use super::server::{Server, call, get, html, make, ok};
 use crate::{Config, ConfigError, HttpFetcher};
@@ -146,7 +146,7 @@ async fn every_header_that_is_acted_upon_is_kept() {
 #[tokio::test]
 async fn h16_calls_to_one_host_share_a_connection() {
     let server = Server::with("127.0.0.1:0", |mut stream, _| async move {
-        // The first head has been read; each answer is followed by reading the next one.
+        // The first head was read before; each answer is followed by reading the next head.
         loop {
             if stream.write_all(&html("in")).await.is_err() {
                 return stream;
@@ -178,7 +178,7 @@ async fn idle_connections_to_many_hosts_do_not_pile_up() {
         async move {
             open.fetch_add(1, Ordering::SeqCst);
             stream.write_all(&html("in")).await.ok();
-            // Ends when the client closes.
+            // The copy ends when the client closes the connection.
             tokio::io::copy(&mut stream, &mut tokio::io::sink()).await.ok();
             open.fetch_sub(1, Ordering::SeqCst);
             stream

@@ -1,4 +1,4 @@
-//! Large bodies share a bounded memory, and small ones never wait for them.
+//! Tests that large bodies share a bounded memory, and that small ones never wait for them.
 
 use super::coding::gzip;
 use super::server::{Server, assert_fails, get, make, ok};
@@ -13,9 +13,9 @@ use tokio::task::JoinSet;
 
 const LARGE: usize = 1 << 20;
 
-/// Serves `/large`, `/bomb` (the same, compressed) and `/small`; its fetcher has room for so many large bodies.
+/// Serves `/large`, `/bomb` (the same text, compressed) and `/small`.
 async fn server() -> Server {
-    // The text has a shape that compresses a hundredfold, which is plausible.
+    // The text compresses a hundredfold, which is plausible.
     let text: Vec<u8> =
         (0..LARGE / 256).flat_map(|n| [format!("{n:08}").into_bytes(), vec![b'a'; 248]].concat()).collect();
     let large = ok("Content-Type: text/html\r\n", &text);
@@ -57,7 +57,7 @@ async fn a_large_body_has_its_room_until_nobody_has_it_any_more() {
         assert_fails(&make(&fetcher, &page(name)).await, "Local", "no room");
     }
     assert_eq!(make(&fetcher, &page("small")).await.unwrap().body.len(), LARGE / 5, "small bodies never wait");
-    // A body that waits goes on as soon as there is room.
+    // A waiting body continues as soon as there is room.
     let waits = tokio::spawn({
         let fetcher = fetcher.clone();
         async move { fetcher.call(&Call { time: Millis::from_secs(20), ..page("large") }).await }
@@ -82,14 +82,14 @@ async fn many_large_bodies_at_once_never_take_more_than_their_room() {
         }
         let replies = calls.join_all().await;
         let kept = replies.iter().filter(|reply| reply.is_ok()).count();
-        // A third of a MiB of each is not counted.
+        // A third of a MiB of each body is not counted.
         assert!(kept <= 4, "{kept} bodies of 1 MiB in 3 MiB");
         drop(replies);
         assert!(make(&fetcher, &page(name)).await.is_ok(), "what was taken is given back");
     }
 }
 
-/// A body that grows step by step, as one does that is read.
+/// Lets a body grow step by step, as if it were read.
 async fn read(mut share: Share, length: usize, finished: &AtomicUsize) {
     let mut body = vec![];
     while body.len() < length {
@@ -102,7 +102,7 @@ async fn read(mut share: Share, length: usize, finished: &AtomicUsize) {
     finished.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Each has a part of the room, and waits for what the others have.
+/// Each body has a part of the room, and waits for the parts of the others.
 #[tokio::test]
 async fn bodies_that_grow_side_by_side_never_wait_for_each_other_for_ever() {
     let (room, finished) = (Room::with_limits(4 * LARGE, 2 * LARGE), Arc::default());

@@ -1,4 +1,4 @@
-//! Servers that answer as they are told, and fetchers that reach them.
+//! Servers with prepared answers, and fetchers that reach them.
 
 use crate::resolver::Lookup;
 use crate::{Config, HttpFetcher};
@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Head of an HTML answer, up to its other header lines.
+/// Start of the head of an HTML answer; further header lines follow.
 pub(crate) const HTML: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n";
 pub(crate) const PAGE: &str = "http://site.test/";
 /// A string in the URLs of the tests that no error message may repeat.
@@ -28,12 +28,12 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Answers each request of each connection by these bytes, then closes the connection.
+    /// Answers each request with these bytes, then closes the connection.
     pub(crate) async fn saying(answer: impl Into<Vec<u8>>) -> Server {
         Server::answering(answer.into(), Duration::ZERO).await
     }
 
-    /// Answers each request by these bytes, and never ends.
+    /// Answers each request with these bytes, and never ends.
     pub(crate) async fn stalling(answer: impl Into<Vec<u8>>) -> Server {
         Server::answering(answer.into(), Duration::from_secs(60)).await
     }
@@ -44,7 +44,7 @@ impl Server {
             async move {
                 stream.write_all(&answer).await.ok();
                 if !rest.is_zero() {
-                    // A sleep of no time takes a millisecond too.
+                    // A sleep of zero length takes a millisecond too.
                     tokio::time::sleep(rest).await;
                 }
                 stream
@@ -53,7 +53,7 @@ impl Server {
         .await
     }
 
-    /// Reads one request head, then leaves the connection to `act`, and closes what that gives back.
+    /// Reads one request head, passes the connection to `act`, and closes the connection that `act` returns.
     pub(crate) async fn with<F, A>(bind: &str, act: F) -> Server
     where
         F: Fn(TcpStream, String) -> A + Send + Sync + 'static,
@@ -72,7 +72,7 @@ impl Server {
                     heads.lock().unwrap().push(head.clone());
                     let mut stream = act(stream, head).await;
                     stream.shutdown().await.ok();
-                    // Reading to the end keeps the kernel from resetting the connection under the client's feet.
+                    // Reading to the end prevents the kernel from resetting the connection too early.
                     tokio::io::copy(&mut stream, &mut tokio::io::sink()).await.ok();
                 });
             }
@@ -88,7 +88,7 @@ impl Server {
         self.connections.load(Ordering::SeqCst)
     }
 
-    /// A configuration under which every name below `test` is this server.
+    /// Returns a configuration under which every name below `test` is this server.
     pub(crate) fn config(&self) -> Config {
         let mut config = Config::new("Test/1 (+https://bot.example/)", "TestFeed/1 (+https://bot.example/)");
         config.guard.resolve = vec![format!("*.test={}", self.addr).parse().unwrap()];
@@ -108,7 +108,7 @@ pub(crate) async fn page_under(config: Config) -> Result<Reply, FetchError> {
     call(&HttpFetcher::new(config).unwrap(), CallKind::Page, PAGE).await
 }
 
-/// Asserts that a call failed, by an error of this kind that says so.
+/// Asserts that a call failed with an error of this kind and this text.
 pub(crate) fn assert_fails(result: &Result<Reply, FetchError>, kind: &str, says: &str) {
     assert_case_fails("", result, kind, says);
 }
@@ -128,19 +128,19 @@ async fn read_head(stream: &mut TcpStream) -> Option<String> {
     String::from_utf8(head).ok()
 }
 
-/// A call without validators that may take 20 s.
+/// Returns a call without validators that may take 20 s.
 pub(crate) fn get(kind: CallKind, url: &str) -> Call {
     let mark = if url.contains('?') { '&' } else { '?' };
     let url = if url.starts_with("http") { format!("{url}{mark}key={SECRET}") } else { url.into() };
     Call { url, kind, validators: Validators::default(), post: None, signature: None, time: Millis::from_secs(20) }
 }
 
-/// Makes a call and looks at the reason of a failure: short, one line, without the query.
+/// Makes a call and checks the reason of a failure: short, one line, without the query.
 pub(crate) async fn call(fetcher: &HttpFetcher, kind: CallKind, url: &str) -> Result<Reply, FetchError> {
     make(fetcher, &get(kind, url)).await
 }
 
-/// Makes a call that was prepared; see [`call`].
+/// Makes a prepared call; see [`call`].
 pub(crate) async fn make(fetcher: &HttpFetcher, call: &Call) -> Result<Reply, FetchError> {
     let result = fetcher.call(call).await;
     if let Err(error) = &result {
@@ -160,7 +160,7 @@ pub(crate) fn html(body: &str) -> Vec<u8> {
     ok("Content-Type: text/html\r\n", body.as_bytes())
 }
 
-/// A resolver that gives prepared answers, the last one for ever.
+/// A resolver with prepared answers, the last of which repeats.
 pub(crate) struct FakeLookup {
     answers: Mutex<VecDeque<Vec<IpAddr>>>,
     asked: AtomicUsize,

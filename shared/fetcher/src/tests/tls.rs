@@ -1,4 +1,4 @@
-//! TLS: certificates are judged, HTTP/2 is agreed on by ALPN.
+//! Tests of TLS: certificates are checked, and HTTP/2 is negotiated by ALPN.
 
 use super::server::{assert_fails, call};
 use crate::{Config, HttpFetcher};
@@ -17,7 +17,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
-/// An authority that issues one certificate.
+/// A certificate authority and the one certificate that it issued.
 struct Issued {
     root: Vec<u8>,
     chain: Vec<u8>,
@@ -36,7 +36,7 @@ fn issue(name: &str, expired: bool) -> Issued {
     Issued { root: authority.der().to_vec(), chain, key }
 }
 
-/// Requests as the server received them: version, and authority or Host header.
+/// Requests that the server received: version, and authority or Host header.
 type Seen = Arc<Mutex<Vec<(Version, String)>>>;
 
 fn acceptor(issued: &Issued, alpn: &[&str]) -> TlsAcceptor {
@@ -114,8 +114,8 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// Answers the first request of each connection by 204, and the second by a GOAWAY with this error code that names the
-/// first one as the last. Returns the numbers of the requests' streams.
+/// Answers the first request of each connection with 204, and the second with a GOAWAY with this error code that names
+/// the first as the last one processed. Returns the stream identifiers of the requests.
 async fn serve_one_a_connection(issued: &Issued, error: u32) -> (SocketAddr, Arc<Mutex<Vec<u32>>>) {
     let acceptor = acceptor(issued, &["h2"]);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -209,7 +209,7 @@ async fn t16_a_server_without_tls_is_the_networks_trouble() {
     let addr = listener.local_addr().unwrap();
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
-            // The server refuses at the first bytes that are no request, as web servers do.
+            // The server answers 400 to the first bytes, which are not a request, as web servers do.
             stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.ok();
             tokio::spawn(async move { tokio::io::copy(&mut stream, &mut tokio::io::sink()).await });
         }

@@ -1,4 +1,4 @@
-//! Servers that stall, drip, lie about lengths or speak something else.
+//! Tests with servers that stall, drip, lie about lengths or do not speak HTTP.
 
 use super::server::{
     FakeLookup, HTML, PAGE, Server, assert_case_fails, assert_fails, call, get, html, make, ok, page_under,
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 
-/// Returns what ends within a generous time, since the machine may be busy; what would not end at all takes longer.
+/// Returns the result of work that must end within a generous time, since the machine may be busy.
 async fn soon<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(10), work).await.expect("an end in time")
 }
@@ -20,7 +20,7 @@ fn hasty(server: &Server) -> Config {
     Config { connect_timeout: brief, read_timeout: brief, rate_grace: brief, ..server.config() }
 }
 
-/// Sends `first`, then `piece` for ever, with a pause before each but the first.
+/// Sends `first`, then `piece` for ever, with a pause after each piece.
 async fn repeating(first: &str, piece: Vec<u8>, pause: Duration) -> Server {
     let first = first.to_owned();
     Server::with("127.0.0.1:0", move |mut stream, _| {
@@ -46,7 +46,7 @@ async fn endless(first: &str, piece: Vec<u8>) -> Server {
     repeating(first, piece, Duration::ZERO).await
 }
 
-/// A configuration under which the site is at an address that is no [`Server`]'s.
+/// Returns a configuration under which the site is at an address without a [`Server`].
 fn config_of(addr: std::net::SocketAddr) -> Config {
     let mut config = Config::new("Test/1", "Test/1");
     config.connect_timeout = Millis(500);
@@ -190,7 +190,7 @@ async fn broken_chunks_are_no_http() {
 #[tokio::test]
 async fn t09_more_than_100_header_lines_are_refused() {
     let lines = |n: usize| (0..n).map(|i| format!("X-{i}: y\r\n")).collect::<String>();
-    // With Content-Length, 99 lines make 100.
+    // Content-Length is the hundredth line.
     assert!(Server::saying(ok(&lines(99), b"in")).await.page().await.is_ok());
     assert_fails(&Server::saying(ok(&lines(100), b"in")).await.page().await, "Protocol", "");
 }
@@ -252,8 +252,7 @@ async fn t12_a_header_line_that_is_none_is_left_out_and_a_folded_one_is_read() {
     }
 }
 
-/// A length of a body is read by the rules however its line is written, and lengths that contradict each other are
-/// refused.
+/// A body's length is read correctly however its line is written; contradicting lengths are refused.
 #[tokio::test]
 async fn t07_t08_t12_dirty_lines_smuggle_no_second_answer() {
     let second = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nsmuggled";
@@ -271,8 +270,8 @@ async fn t07_t08_t12_dirty_lines_smuggle_no_second_answer() {
     for (framing, sent, body) in [
         ("Transfer-Encoding : chunked\r\n", &chunks, "tide"),
         ("Transfer-Encoding:\r\n chunked\r\nContent-Length: 4\r\n", &chunks, "tide"),
-        // A line of framing that cannot be read is none: the body ends with its connection, and nothing is an answer
-        // to another call.
+        // An invalid framing line is ignored: the body ends with its connection, and no part of it answers another
+        // call.
         ("Content-Length: 4\x01\r\n", &all, all.as_str()),
         ("Transfer-Encoding: chunked\x7f\r\n", &all, all.as_str()),
     ] {
@@ -385,7 +384,7 @@ async fn b14_an_image_or_a_feed_without_a_type_is_known_by_its_first_bytes() {
             assert!(!reply.body_skipped && reply.body == body, "{kind:?} {label}");
         }
     }
-    // A document of a type that is not read ends with its first bytes.
+    // A document of an unwanted type is read only up to its first bytes.
     let server = endless("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n", b"a long story ".repeat(9)).await;
     let reply = call(&server.fetcher(), CallKind::Image, PAGE).await.unwrap();
     assert!(reply.body_skipped && reply.body.is_empty());

@@ -1,5 +1,5 @@
-//! Sites that break limits: bombs, endless bodies, false lengths, trees too deep. Each has proper pages too, and its
-//! bad page comes last in the feed.
+//! Sites that exceed limits: bombs, endless bodies, false lengths, deep trees. Each has valid pages too, and the bad
+//! page is the last in the feed.
 
 use crate::blog::Blog;
 use crate::publisher::Style;
@@ -9,26 +9,26 @@ use crate::text::{BORGO, CYCLING, HARBOUR, LIBRI, ORCHARD, WORKSHOP};
 use bytes::Bytes;
 use std::time::Duration;
 
-/// Size of the bomb when decoded, in MiB.
+/// Decoded size of the bomb, in MiB.
 const BOMB: usize = 64;
-/// Number of pieces of the endless page, each of 64 KiB: 256 MiB, so that a reader without a limit ends too.
+/// Number of pieces of the endless page, 64 KiB each: 256 MiB, so that even a reader without a limit finishes.
 const ENDLESS_PIECES: u32 = 4_096;
-/// Pause before each byte of the drip. With [`DRIPS`] bytes it lasts 90 s: longer than any total timeout in use, while
-/// no single pause is long enough for a read timeout.
+/// Pause before each byte of the drip. With [`DRIPS`] bytes it lasts 90 s: longer than any total timeout in use, but no
+/// single pause triggers a read timeout.
 const DRIP: Duration = Duration::from_millis(150);
 const DRIPS: usize = 600;
 /// Number of nested elements on the deep page.
 const DEPTH: usize = 20_000;
 /// Number of attributes of one tag on the wide page.
 const ATTRIBUTES: usize = 50_000;
-/// Number of sibling elements in a drawing that is large but legitimate.
+/// Number of sibling elements in a large but legitimate drawing.
 const STROKES: usize = 3_000;
 
 pub(crate) fn sites() -> Vec<Site> {
     vec![bomb_shelter(), endless_river(), slow_drip(), false_length(), deep_well(), many_strokes()]
 }
 
-/// Finishes a site of three fair pages and a bad one.
+/// Finishes a site with three valid pages and a bad one.
 fn with_bad_page(mut blog: Blog, bad: Body, outcome: Outcome) -> Site {
     blog.posts(3).post_at(3, "/special", Reply::page("").body(bad), outcome).rss().finish()
 }

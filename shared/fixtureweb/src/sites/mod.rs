@@ -1,4 +1,4 @@
-//! The bundled sites, one file for each group of shapes.
+//! The bundled sites, one file for each group.
 
 mod broken;
 mod content;
@@ -13,7 +13,7 @@ mod wordpress;
 
 use crate::site::Site;
 
-/// All sites, in the order of the files.
+/// Returns all sites, in the order of the files.
 pub(crate) fn all() -> Vec<Site> {
     [
         wordpress::sites(),

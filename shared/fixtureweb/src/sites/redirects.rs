@@ -1,4 +1,4 @@
-//! Sites whose pages redirect, inward and outward, and pages under several addresses.
+//! Sites with redirects, to the same or another site, and pages with several addresses.
 
 use crate::blog::Blog;
 use crate::feeds::Entry;
@@ -85,7 +85,7 @@ fn one_true_page() -> Site {
 }
 
 impl Blog {
-    /// Adds article `number` behind redirects: the feed names the first of these paths.
+    /// Adds article `number` behind redirects through these paths; the feed names the first path.
     fn behind(&mut self, number: usize, path: &[&str], outcome: Outcome) -> &mut Blog {
         let post = self.publisher.post(number);
         let page = self.publisher.page(&post);
@@ -102,7 +102,7 @@ impl Blog {
         self.named(number, path.first().copied().unwrap_or("/"), outcome)
     }
 
-    /// Adds an entry with the title of article `number` that names this path.
+    /// Adds an entry with the title of article `number` and a link to this path.
     fn named(&mut self, number: usize, path: &str, outcome: Outcome) -> &mut Blog {
         let link = self.publisher.url(path);
         let entry = self.publisher.entry(&self.publisher.post(number));

@@ -120,7 +120,7 @@ fn robots_html() -> Site {
 }
 
 impl Blog {
-    /// Adds an entry whose page exists and must not be called; calling it would drop the connection.
+    /// Adds an entry whose page must not be called; a call would drop the connection.
     fn forbidden(&mut self, number: usize, path: &str) -> &mut Blog {
         self.post_at(number, path, Reply::page("").body(Body::Hangup), Outcome::Rejected("robots"))
     }

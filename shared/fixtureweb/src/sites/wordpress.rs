@@ -42,7 +42,7 @@ pub(crate) fn sites() -> Vec<Site> {
 }
 
 impl Blog {
-    /// Adds the comments feed: its entries are fragments of pages that the main feed names too.
+    /// Adds the comments feed, whose entries are fragments of pages in the main feed.
     fn comments(&mut self) -> &mut Blog {
         let feed = Plan::new("/comments/feed/", Format::Rss2);
         self.feed(Plan { title: "Comments", optional: true, pick: (3, 0), suffix: "#comment-17", ..feed })

@@ -1,4 +1,4 @@
-//! Tests that the expectations add up; that crawling the sites meets them is tested by the real program (`demo.rs`).
+//! Tests that the expectations are consistent. `demo.rs` tests that a crawl by the real program meets them.
 
 use super::{get, running};
 use crate::feeds::{Damage, FeedDoc, Format};
@@ -8,7 +8,7 @@ use crate::{Farm, Site, Uniform, judge};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Returns the feeds of a site by their address, without comment feeds.
+/// Returns the feeds of a site with their addresses, without comment feeds.
 fn feeds(site: &Site) -> Vec<(String, Arc<FeedDoc>)> {
     let mut found: Vec<(String, Arc<FeedDoc>)> = site
         .routes
@@ -22,7 +22,7 @@ fn feeds(site: &Site) -> Vec<(String, Arc<FeedDoc>)> {
     found
 }
 
-/// Returns the address without fragment and tracking parameters; `None` if it is not a web address.
+/// Returns the address without fragment and tracking parameters; `None` if it is not an HTTP address.
 fn plain(link: &str) -> Option<String> {
     let bare = link.split('#').next().unwrap_or(link);
     if !bare.starts_with("http://") && !bare.starts_with("https://") {
@@ -80,12 +80,12 @@ fn expectations_add_up_to_the_distinct_entries() {
     }
 }
 
-/// Crawling the bundled web must take little more than a minute: the busiest host key bounds it.
+/// Crawling the bundled web takes little more than a minute, since the busiest host key is limited.
 #[test]
 fn no_site_takes_too_long_to_crawl() {
     // The mean of max(1 s, an exponential gap of 1 s) is 1.37 s.
     const PAUSE: f64 = 1.4;
-    // Total time allowed for a drip.
+    // Maximum total time of a drip, in seconds.
     const TOTAL: f64 = 30.0;
     for site in Farm::demo().sites() {
         let expect = &site.expect;

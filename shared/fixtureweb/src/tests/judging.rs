@@ -1,4 +1,4 @@
-//! Tests that the judges find planted faults, and none elsewhere.
+//! Tests that the judges find deliberate faults, and no others.
 
 use crate::judge::{self, registrable};
 use crate::{Call, Farm, Kind};
@@ -156,7 +156,7 @@ fn a_call_to_a_site_that_had_to_be_left_alone_is_found() {
         }
         assert_eq!(judge::intrusions(&[refused, call("b.test", "/b", 10, 20)], registrable), [], "another site");
     }
-    // A short quiet does not end a long one.
+    // A shorter wait does not replace a longer one.
     let both = [answered("/a", 429, 0), answered("/c", 403, hours(72) + 1), later(hours(74))];
     assert_eq!(judge::intrusions(&both, registrable), []);
     let both = [answered("/a", 429, 0), answered("/c", 403, hours(2)), later(hours(5))];

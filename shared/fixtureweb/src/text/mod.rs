@@ -1,10 +1,10 @@
-//! Sentence banks, and the articles composed from them. The same bank and seed always give the same article.
+//! Banks of sentences, and articles composed from them. The same bank and seed always give the same article.
 
 use serde::Serialize;
 use std::sync::LazyLock;
 
-/// Sentences in one language on one subject. `{p}` stands for a place, `{a}` for a person, `{m}` for a month,
-/// `{n}` for a small number.
+/// Sentences in one language on one subject, with the slots `{p}` for a place, `{a}` for a person, `{m}` for a month,
+/// and `{n}` for a small number.
 #[derive(Debug)]
 pub(crate) struct Bank {
     pub(crate) lang: &'static str,
@@ -18,7 +18,7 @@ pub(crate) struct Bank {
 }
 
 impl Bank {
-    /// Parses a file of `banks/`: each section is a line with its name and the lines up to the next empty line.
+    /// Parses a file in `banks/`: a section is a line with its name, followed by lines up to the next empty line.
     fn parse(file: &'static str) -> Bank {
         let section = |name: &str| -> Vec<&'static str> {
             file.lines().skip_while(|line| *line != name).skip(1).take_while(|line| !line.is_empty()).collect()
@@ -36,14 +36,14 @@ impl Bank {
     }
 }
 
-/// Declares the banks and their list, by the subject's name, which is also the name of the file.
+/// Declares the banks and their list; a subject's name is also the name of its file.
 macro_rules! banks {
     ($($name:ident: $subject:literal,)*) => {
         $(
             pub(crate) static $name: LazyLock<Bank> =
                 LazyLock::new(|| Bank::parse(include_str!(concat!("banks/", $subject, ".txt"))));
         )*
-        /// All banks, by the subject's name.
+        /// All banks, by subject.
         static SUBJECTS: &[(&str, &LazyLock<Bank>)] = &[$(($subject, &$name)),*];
     };
 }
@@ -67,7 +67,7 @@ banks! {
     YAMAMICHI: "yamamichi",
 }
 
-/// A title and its paragraphs, as plain text.
+/// The title, author and paragraphs of an article, as plain text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Prose {
     pub(crate) title: String,
@@ -76,7 +76,7 @@ pub(crate) struct Prose {
 }
 
 impl Prose {
-    /// Returns the first sentence or two, as used in feeds and descriptions.
+    /// Returns the first one or two sentences, for feeds and descriptions.
     pub(crate) fn summary(&self) -> String {
         let first = self.paragraphs.first().map_or("", String::as_str);
         let end = first.char_indices().nth(180).map_or(first.len(), |(at, _)| at);
@@ -92,12 +92,12 @@ impl Prose {
     }
 }
 
-/// An article without a site around it.
+/// An article that is not part of a site.
 #[derive(Clone, Debug, Serialize)]
 pub struct Text {
     /// Language of the text, as a BCP 47 tag.
     pub language: &'static str,
-    /// Subject; articles of one subject use the same words.
+    /// Subject; articles on the same subject use the same words.
     pub subject: &'static str,
     /// Title of the text.
     pub title: String,
@@ -105,7 +105,7 @@ pub struct Text {
     pub text: String,
 }
 
-/// Returns `count` articles of all subjects in turn, the same ones each time; for measurements.
+/// Returns `count` articles, with the subjects in turn; the same ones in every call. For measurements.
 pub fn texts(count: usize) -> impl Iterator<Item = Text> {
     (0..count).map(|number| {
         let (subject, bank) = SUBJECTS[number % SUBJECTS.len()];
@@ -115,7 +115,7 @@ pub fn texts(count: usize) -> impl Iterator<Item = Text> {
     })
 }
 
-/// Pseudo-random numbers: SplitMix64 over a seed.
+/// Pseudo-random number generator: SplitMix64 with a seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Mixer(u64);
 
@@ -147,15 +147,15 @@ pub(crate) fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Returns article number `n` of the site with this seed: about 120 to 260 words in three or four paragraphs.
+/// Returns article `n` of the site with this seed: about 120 to 260 words in three or four paragraphs.
 pub(crate) fn article(bank: &Bank, seed: u64, n: usize) -> Prose {
     longer_article(bank, seed, n, 1)
 }
 
-/// Writes an article with `rounds` repetitions of the middle in other words and another order; see [`article`].
+/// Returns an article like [`article`], with `rounds` variations of its middle.
 pub(crate) fn longer_article(bank: &Bank, seed: u64, n: usize, rounds: usize) -> Prose {
     let mut mixer = Mixer::new(seed ^ (n as u64).wrapping_mul(0xd6e8_feb8_6659_fd93));
-    // Equal numbers of places and titles would pair up the same way in every cycle.
+    // With equal numbers of places and titles, the same pairs would repeat in every cycle.
     let cycle = if bank.places.len() == bank.titles.len() { n / bank.titles.len().max(1) } else { 0 };
     let place = bank.places.get((n + cycle + seed as usize % 7) % bank.places.len().max(1)).copied().unwrap_or("");
     let pattern = bank.titles.get((n * 3 + seed as usize % 5) % bank.titles.len().max(1)).copied().unwrap_or("");
@@ -186,7 +186,7 @@ fn shuffle(list: &mut [&str], mixer: &mut Mixer) {
     }
 }
 
-/// Fills the slots with words; the first place of a text is the article's own.
+/// Replaces the slots with words; the first place in a text is the article's own.
 fn fill(pattern: &str, bank: &Bank, place: &str, mixer: &mut Mixer) -> String {
     let mut out = String::with_capacity(pattern.len() + 24);
     let mut rest = pattern;
@@ -207,7 +207,7 @@ fn fill(pattern: &str, bank: &Bank, place: &str, mixer: &mut Mixer) -> String {
     out
 }
 
-/// Returns the title as a path segment: lower-case ASCII letters, digits and single hyphens.
+/// Converts a title to a path segment of lower-case ASCII letters, digits and single hyphens.
 pub(crate) fn slug(title: &str) -> String {
     let mut out = String::new();
     for c in title.chars() {

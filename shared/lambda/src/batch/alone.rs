@@ -1,5 +1,5 @@
-//! Jobs that were handed out before. One of them may have ended the process of an earlier invocation, by a document
-//! that takes all memory or breaks a library, and would do it again.
+//! Jobs that have been delivered before. One of them may have killed the process of an earlier invocation, for example
+//! with a document that takes all memory, and may kill it again.
 
 use super::{Batch, Message, MessageQueue, Outcome};
 use curlew_crawl::worker::Stages;
@@ -8,20 +8,20 @@ use curlew_policy::delivery::after_cut_off;
 use curlew_ports::stage::with_causes;
 use futures::StreamExt;
 
-/// Divisor of an invocation's time that gives the most that such jobs get.
+/// Such jobs get at most the invocation's time divided by this.
 const PART: u64 = 2;
-/// Messages hidden at once.
+/// Number of messages that are hidden concurrently.
 const HIDES: usize = 16;
-/// The most time for hiding messages anew.
+/// Maximum time for changing the visibility of messages.
 const HIDING_TIME: Millis = Millis::from_secs(5);
 
-/// Returns the number of processes that a message's job has ended. Only one that was handed out before can have.
+/// Returns the number of processes that a message's job has killed; 0 at its first delivery.
 pub(super) async fn deaths(queue: &dyn MessageQueue, message: &Message) -> u32 {
     if message.receives <= 1 {
         return 0;
     }
     queue.deaths(message).await.unwrap_or_else(|error| {
-        // The job then runs once more, before others that are known to end processes.
+        // With 0, the job runs once more, before jobs that are known to kill processes.
         let error = with_causes(&error);
         tracing::warn!(message = %message.id, error, "it is not known how many processes a job has ended");
         0
@@ -29,10 +29,10 @@ pub(super) async fn deaths(queue: &dyn MessageQueue, message: &Message) -> u32 {
 }
 
 impl Batch {
-    /// Runs jobs one at a time, each of which has left the queue before the next one begins, and is counted as one that
-    /// ends its process until it has returned. So whatever ends the process costs that one job, and none beside it is
-    /// handed out again and again until it is given up. Jobs that there is no time for are sent again as new messages,
-    /// unless they have ended a process: a new message would not be known for that.
+    /// Runs jobs one at a time. Each is settled in the queue before the next one starts, and counts as having killed
+    /// its process until it returns. So if the process dies, only that job is affected, and the others are not
+    /// delivered again and again until they are given up. Jobs for which no time is left are sent as new messages,
+    /// unless they have killed a process: a new message would lose that count.
     pub(super) async fn alone(&self, stages: &dyn Stages, members: &[usize], turn: Millis, stop: Millis) {
         if members.is_empty() {
             return;
@@ -68,8 +68,8 @@ impl Batch {
         self.send_again(1).await;
     }
 
-    /// Has every message come back soon after the end of this invocation, if its process dies, and not when the
-    /// visibility timeout of the queue ends, which is several times as long.
+    /// Makes every message available again soon after this invocation's deadline if its process dies. Otherwise the
+    /// queue's visibility timeout applies, which is several times as long.
     async fn hide_all(&self) {
         let left = self.bounds.deadline.saturating_sub(self.clock.monotonic());
         let until = after_cut_off(self.bounds.lease(self.stage), self.clock.now() + left);
@@ -92,14 +92,14 @@ impl Batch {
     async fn count_deaths(&self, n: usize, deaths: u32) {
         let message = &self.messages[n];
         if let Err(error) = self.queue.note_deaths(message, deaths).await {
-            // If this job ends the process, only its deliveries tell.
+            // If this job kills the process, only its receive count shows that.
             let error = with_causes(&error);
             tracing::warn!(message = %message.id, error, "the processes that a job ends could not be counted");
         }
     }
 
-    /// Sends the pages of a visit that has ended a process one by one, so that only the one that does it is given up in
-    /// the end. Returns false if there is nothing to split, or it could not be sent.
+    /// Splits a visit that has killed a process into one job per page, so that only the page responsible is given up.
+    /// Returns false if there is nothing to split or sending failed.
     async fn split(&self, n: usize) -> bool {
         let Some(job) = self.jobs[n].as_ref().filter(|_| self.deaths[n] > 0) else { return false };
         let Work::Fetch(visit) = &job.work else { return false };
@@ -118,7 +118,7 @@ impl Batch {
         true
     }
 
-    /// Deletes a message that has ended; returns false if it is to be handed out again.
+    /// Deletes a message that has ended; returns false if the message is to be handed out again.
     async fn delete_early(&self, n: usize) -> bool {
         let outcome = self.board().outcomes[n];
         if !matches!(outcome, Some(Outcome::Done | Outcome::Deferred | Outcome::GivenUp)) {
@@ -126,7 +126,7 @@ impl Batch {
         }
         let message = &self.messages[n];
         if let Err(error) = self.queue.delete(message).await {
-            // The message is deleted when the invocation has ended.
+            // The message is deleted at the end of the invocation instead.
             tracing::warn!(message = %message.id, error = %with_causes(&error), "a message could not be deleted early");
         }
         true

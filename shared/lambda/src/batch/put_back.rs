@@ -1,4 +1,4 @@
-//! Puts messages back, so that SQS hands them out again before their visibility ends.
+//! Puts messages back, so that SQS hands them out again before their visibility timeout ends.
 
 use super::{Batch, Message, MessageQueue, Outcome, Summary};
 use curlew_model::{Millis, Timestamp};
@@ -7,25 +7,24 @@ use curlew_ports::Clock;
 use curlew_ports::stage::with_causes;
 use futures::StreamExt;
 
-/// Part of [`super::LAST_THINGS`] for putting messages back, which happens up to twice: those of jobs that are cut
-/// off, and those of jobs that cannot be sent again.
+/// Part of [`super::LAST_THINGS`] for putting messages back. This happens up to twice: for cancelled jobs, and for jobs
+/// that could not be sent again.
 const PUT_BACK_TIME: Millis = Millis::from_secs(1);
-/// Maximum time for putting a whole batch back.
+/// Maximum time to put a whole batch back.
 const PUT_ALL_BACK_TIME: Millis = Millis::from_secs(10);
-/// Number of messages that are put back at once.
+/// Number of messages that are put back concurrently.
 const PUT_BACKS: usize = 16;
 
 impl Batch {
-    /// Puts back the messages of jobs that were cut off. They count as handed out, so these jobs run alone the next
-    /// time.
+    /// Puts back the messages of cancelled jobs. They count as delivered, so these jobs run alone the next time.
     pub(super) async fn put_back_cut_off(&self) {
         let due = after_cut_off(self.bounds.lease(self.stage), self.clock.now());
         let begun: Vec<_> = self.numbers_of(Some(Outcome::Begun)).into_iter().map(|n| (n, due)).collect();
         self.put_back_each(&begun).await;
     }
 
-    /// Has messages handed out again, each at its instant, as far as there is time: the others come when their
-    /// visibility ends.
+    /// Puts messages back, each until its instant, as long as there is time; the others are handed out when their
+    /// visibility timeout ends.
     pub(super) async fn put_back_each(&self, messages: &[(usize, Timestamp)]) {
         let messages = futures::stream::iter(messages);
         tokio::select! {
@@ -36,20 +35,19 @@ impl Batch {
         }
     }
 
-    /// Has a message handed out again at an instant.
+    /// Puts a message back until `due` and marks it as failed.
     pub(super) async fn put_back(&self, n: usize, due: Timestamp) {
         let message = &self.messages[n];
         if let Err(error) = self.queue.put_back(message, due).await {
-            // Then it is handed out again when its visibility ends, which is later.
+            // The message is then handed out later, when its visibility timeout ends.
             tracing::warn!(message = %message.id, error = %with_causes(&error), "a message could not be put back sooner");
         }
         self.note(n, Outcome::Failed);
     }
 }
 
-/// Puts all messages of a batch that is refused back to their queue, unread, since their jobs may be of a form that
-/// this program does not know, and would be given up for that; each of them has failed. For the same reason they are
-/// not sent again, as jobs that wait are.
+/// Puts back all messages of a refused batch, unread and as failed. This program may not know the format of their jobs,
+/// and would give them up or change them if it read them and sent them again.
 pub(crate) async fn put_back_all(messages: &[Message], queue: &dyn MessageQueue, clock: &dyn Clock) -> Summary {
     let now = clock.now();
     let put_backs = futures::stream::iter(messages).for_each_concurrent(PUT_BACKS, |message| async move {
@@ -92,7 +90,7 @@ mod tests {
         let waits = world.jobs.waiting(now, 10).await.unwrap().into_iter().map(|waiting| waiting.due.since(now));
         assert_eq!(waits.collect::<Vec<_>>(), [REFUSED_RETRY, REFUSED_RETRY.saturating_mul(3)]);
         assert_eq!(world.reasons().await, Vec::<String>::new(), "nothing is given up");
-        // Also if they cannot be put back.
+        // The messages also count as failed if they cannot be put back.
         world.hangs = true;
         let summary = put_back_all(&messages, world.queue().as_ref(), world.clock.as_ref()).await;
         assert_eq!(summary.failures, ids);

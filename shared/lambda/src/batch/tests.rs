@@ -42,7 +42,7 @@ async fn a_panic_in_one_visit_fails_that_visit_alone() {
     let jobs = ["a.example", "panic.example", "b.example"].map(|host| visit_message(host, &["page"]));
     let summary = world.run_first(&jobs).await;
     assert_eq!((summary.done, summary.failures.as_slice()), (2, ["message-1".to_owned()].as_slice()));
-    // The lease expires by itself.
+    // Let the lease expire.
     world.clock.sleep(world.bounds.rules.lease_length()).await;
     let last = world.run(&[(&jobs[1], MAX_RECEIVES)]).await;
     assert_eq!((last.given_up, last.failures.len()), (1, 0));
@@ -121,7 +121,7 @@ async fn what_cannot_be_begun_any_more_is_sent_again_in_order() {
     let mut world = TestWorld::new(QueueName::Fetch);
     world.bounds.slots = 1;
     world.bounds.deadline = world.bounds.least_time(QueueName::Fetch) + Millis(1_500);
-    // The third is the longest and goes first.
+    // The third visit is the longest and runs first.
     let paths = |n: usize| &["0", "1", "2", "3"][..if n == 2 { 4 } else { 1 }];
     let messages: Vec<String> = (0..5).map(|n| visit_message(&format!("host{n}.example"), paths(n))).collect();
     let summary = world.run_first(&messages).await;
@@ -212,7 +212,7 @@ async fn a_busy_host_puts_its_job_off_and_that_is_no_failure() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_sent_again_knows_that_an_earlier_delivery_did_not_end() {
-    // The job's host is in use, there was no time to begin the job, or crawling is paused.
+    // Cases: the job's host is in use, there is no time to start the job, or crawling is paused.
     for case in ["busy", "late", "paused"] {
         let mut world = TestWorld::new(QueueName::Discover);
         let host = curlew_model::HostKey::new("a.example").unwrap();
@@ -235,7 +235,7 @@ async fn what_is_sent_again_knows_that_an_earlier_delivery_did_not_end() {
         }
         let sent: Vec<Job> =
             world.sent_again().await.iter().map(|message| Job::from_message(message).unwrap()).collect();
-        // Messages that the mapping has not deleted yet are among them.
+        // The result may include messages that the mapping has not deleted yet.
         let is_sent = |n: u8, again: bool| {
             let is_it = |job: &DiscoverJob| job.site.as_str().ends_with(&n.to_string());
             let is_sent = |job: &Job| matches!(&job.work, Work::Discover(site) if is_it(site)) && job.is_again == again;
@@ -279,7 +279,7 @@ async fn a_job_that_ends_the_process_costs_itself_alone_once_it_is_handed_out_ag
         let plan = batch.plan();
         assert_eq!((plan.alone.as_slice(), plan.lanes.as_slice()), ([1, 2, 3].as_slice(), [vec![0]].as_slice()));
         let program = std::sync::Arc::new(world.program());
-        // The process ends while the poison is under way.
+        // The process dies while the poison job runs.
         tokio::select! {
             summary = batch.run(plan, program) => panic!("{summary:?}"),
             () = world.clock.sleep(Millis::from_mins(5)) => {}
@@ -289,7 +289,7 @@ async fn a_job_that_ends_the_process_costs_itself_alone_once_it_is_handed_out_ag
         assert_eq!(left, [new.clone(), poison.clone(), last.clone()], "what was done is out of the queue");
         let called = world.web.inner.calls().iter().any(|call| call.url.contains("//new.example/"));
         assert!(!called, "nothing ran beside it");
-        // Given up at last, it leaves the others alone.
+        // After the poison job is given up, the others are done.
         world.clock.sleep(Millis::from_hours(2)).await;
         world.bounds.deadline = world.clock.monotonic() + Millis::from_mins(15);
         let summary = world.run(&[(&new, 2), (&last, 4)]).await;
@@ -297,8 +297,7 @@ async fn a_job_that_ends_the_process_costs_itself_alone_once_it_is_handed_out_ag
     }
 }
 
-/// Runs what is handed out until nothing is left; a process that is still under way after five minutes is dead. Returns
-/// the number of deaths.
+/// Runs deliveries until none are left; a process that runs for five minutes is dead. Returns the number of deaths.
 async fn run_to_the_end(world: &mut TestWorld) -> u32 {
     const VISIBILITY: Millis = Millis::from_mins(95);
     let mut deaths = 0;
@@ -328,7 +327,7 @@ async fn run_to_the_end(world: &mut TestWorld) -> u32 {
 
 #[tokio::test(start_paused = true)]
 async fn of_many_jobs_those_that_end_the_process_are_given_up_and_all_others_are_done() {
-    // With more of them the deliveries are used up before each has had three.
+    // With more poison jobs, the receive limit is reached before each job has run three times.
     for (poisons, times, died) in [(1, "3", 4), (2, "3", 7), (5, "", 7)] {
         judge_poisons(poisons, times, died).await;
     }
@@ -351,10 +350,10 @@ async fn judge_poisons(poisons: usize, times: &str, died: u32) {
     assert!(dead.iter().all(|dead| dead.message.contains("//hang")), "{dead:?}");
     assert!(world.jobs.left().is_empty());
     let called = |name: &str| world.web.inner.calls().iter().filter(|call| call.url.contains(name)).count();
-    // robots.txt once, and the page once in the first batch and once alone.
+    // One call for robots.txt, and two for the page: in the first batch, and alone.
     assert_eq!(called("//good"), 3 * (GOOD - 1) * poisons);
     assert_eq!(deaths, died);
-    // Until the queue's own visibility timeout has ended once, and then half an hour for each death at most.
+    // The queue's own visibility timeout once, and half an hour for each death at most.
     let took = world.clock.now().since(began);
     assert!(took < Millis::from_mins(95 + 30 * u64::from(died)), "{took:?}");
 }

@@ -35,12 +35,12 @@ fn a_visit_is_as_long_as_its_calls_and_never_longer_than_its_slice() {
 fn a_visit_is_cut_where_that_costs_less_than_waiting_for_it() {
     let short: Vec<(u8, u64)> = (0..200).map(|n| (n, 3_000)).collect();
     assert!(plan(&tasks(&short), 10, SLICE).turn > Millis(3_000));
-    // One long visit among many short ones is cut; what is left goes on in the next invocation.
+    // One long visit among many short ones is cut; the rest continues in the next invocation.
     let one_long: Vec<(u8, u64)> = short.iter().copied().chain([(200, SLICE.0)]).collect();
     assert_eq!(plan(&tasks(&one_long), 100, SLICE).turn, MIN_TURN);
-    // While there is other work, no slot waits for it.
+    // With other work left, no slot waits for the long visit.
     assert!(plan(&tasks(&one_long), 4, SLICE).turn > Millis::from_mins(2));
-    // To cut as many as there are slots costs more than to let them end.
+    // To cut as many visits as there are slots costs more than to finish them.
     let equal: Vec<(u8, u64)> = (0..100).map(|n| (n, 36_000)).collect();
     assert!(plan(&tasks(&equal), 100, SLICE).turn >= Millis(36_000));
     let long: Vec<(u8, u64)> = (0..200).map(|n| (n, SLICE.0)).collect();
@@ -93,7 +93,7 @@ proptest! {
             let elsewhere = lanes.iter().sum::<u64>() - work(turn);
             longest.max(work(turn) / slots as u64) + elsewhere / slots as u64 + cut * HANDING_ON.0
         };
-        // Divisions are rounded down.
+        // The tolerance covers rounding.
         prop_assert!(cost(plan.turn.0) <= cost(other) + 2, "{} costs more than {other}", plan.turn.0);
     }
 

@@ -1,4 +1,4 @@
-//! The sample events of `events/`, read as their functions read them.
+//! Parses the sample events in `events/` like their functions.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
@@ -10,7 +10,7 @@ use lambda_http::{Request, RequestExt};
 use serde_json::Value;
 use std::path::Path;
 
-/// Words in the name of a case that has something wrong on purpose.
+/// Words in the name of an event that is deliberately invalid.
 const WRONG: [&str; 2] = ["unreadable", "wrong-queue"];
 
 fn cases(function: &str) -> Vec<(String, Value)> {

@@ -1,4 +1,4 @@
-//! Searching as the web function does, over the emulator's S3: how often it reads there.
+//! Searches like the web function, over the emulator's S3, and counts the reads.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, reason = "a test")]
 
 use crate::range_cache::{FolderRangeCache, RANGE_CACHE_BYTES};
@@ -16,11 +16,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Pages of the split: as many as the index stage puts into one.
+/// Number of pages in the split: as many as the index stage puts into one.
 const PAGES: usize = 20_000;
-/// The most range reads of one split that a cold query may take.
+/// Maximum number of range reads of one split for a query without a cache.
 const MOST_READS: u32 = 12;
-/// Queries of two words, common and rare ones, in several languages.
+/// Queries of two words, common and rare, in several languages.
 const QUERIES: [&str; 8] = [
     "fog gullhaven",
     "mending tarbeck",
@@ -32,7 +32,7 @@ const QUERIES: [&str; 8] = [
     "白雲峠 秋",
 ];
 
-/// The bucket of a stack, with the number of range reads of splits.
+/// The bucket of a stack, with a count of range reads of splits.
 struct Counted {
     bucket: Arc<dyn Blobs>,
     reads: Arc<AtomicU32>,
@@ -51,13 +51,13 @@ impl Counted {
         Counted { bucket, reads }
     }
 
-    /// Range reads so far, and from here on anew.
+    /// Returns the number of range reads, and resets it.
     fn taken(&self) -> u32 {
         self.reads.swap(0, Ordering::Relaxed)
     }
 }
 
-/// A bucket of its own with the index of a program that ran in memory.
+/// Returns a new bucket with the index of a program that ran in memory.
 async fn bucket(stack: &str, program: &Program) -> Counted {
     let endpoint = std::env::var("AWS_ENDPOINT_URL").unwrap_or_default();
     assert!(!endpoint.is_empty(), "AWS_ENDPOINT_URL is not set: `cargo xtask test` starts an emulator of AWS");
@@ -75,7 +75,7 @@ async fn bucket(stack: &str, program: &Program) -> Counted {
     Counted::new(bucket)
 }
 
-/// A program with one split of many pages.
+/// Returns a program with one split of many pages.
 async fn published(pages: usize) -> Program {
     let program = TestWorld::new(QueueName::Fetch).program();
     for (n, text) in texts(pages).enumerate() {
@@ -98,7 +98,7 @@ async fn accept(program: &Program, n: usize, Text { language, title, text, .. }:
     keep(program, record).await;
 }
 
-/// Keeps a record as extract does: a segment, and a row.
+/// Stores a record like extract: a segment and a row.
 pub(crate) async fn keep(program: &Program, record: Record) {
     let now = program.clock.now();
     let frame = zstd::bulk::compress(&serde_json::to_vec(&record).unwrap(), 1).unwrap();
@@ -115,7 +115,7 @@ pub(crate) async fn keep(program: &Program, record: Record) {
     assert!(program.ports.pages.insert(&row).await.unwrap());
 }
 
-/// The search page of a function that has just started.
+/// Returns the search of a function that has just started.
 fn finder(bucket: &Counted) -> Finder {
     Finder::new(bucket.bucket.clone(), Arc::new(SystemClock::new()))
 }
@@ -157,7 +157,7 @@ async fn what_lies_on_local_disk_is_not_read_from_s3_again() {
     assert_eq!(bucket.taken(), 0);
 }
 
-/// Simulates a crash of the machine: of every file the last half is zeros.
+/// Simulates a crash of the machine: the second half of every file becomes zeros.
 fn tear(folder: &Path) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -1,4 +1,4 @@
-//! Tests of several parts together, and the world in which the tests of all parts run.
+//! Tests of several parts together, and the surroundings for the tests of all parts.
 
 pub(crate) mod events;
 pub(crate) mod far;

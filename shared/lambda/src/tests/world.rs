@@ -1,4 +1,4 @@
-//! For tests: the real stages over ports in memory, and a batch over a queue in memory.
+//! Surroundings for tests: the real stages over in-memory ports, and a batch over an in-memory queue.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
@@ -41,7 +41,7 @@ pub(crate) struct TestWorld {
     pub(crate) web: Arc<Web>,
     pub(crate) politeness: Arc<Politeness>,
     pub(crate) bounds: Bounds,
-    /// Putting a message back takes for ever.
+    /// True if sending jobs and putting a message back never return.
     pub(crate) hangs: bool,
     pub(crate) sends_fail: bool,
     pub(crate) ports: Ports,
@@ -52,7 +52,7 @@ impl TestWorld {
         TestWorld::seeded(stage, 7)
     }
 
-    /// Pauses and answers follow from the seed.
+    /// Creates a world whose pauses and responses follow from the seed.
     pub(crate) fn seeded(stage: QueueName, seed: u64) -> TestWorld {
         let clock: Arc<dyn Clock> = Arc::new(TokioClock::starting_at("2026-11-21T12:00:00Z".parse().unwrap()));
         let (jobs, hosts) = (Arc::new(MemoryJobs::default()), Arc::new(MemoryHosts::default()));
@@ -78,7 +78,7 @@ impl TestWorld {
         TestWorld { stage, clock, jobs, web, politeness, bounds, hangs: false, sends_fail: false, ports }
     }
 
-    /// Messages with how often each was received, as SQS hands them over; the n-th is called `message-n`.
+    /// Returns messages with these receive counts, as SQS passes them on; message n has the id `message-n`.
     async fn receive(&self, messages: &[(&str, u32)]) -> Vec<Message> {
         let now = self.clock.now();
         for (message, _) in messages {
@@ -98,7 +98,7 @@ impl TestWorld {
         self.batch(self.receive(messages).await).await
     }
 
-    /// Messages that are due, as an event source mapping hands them over.
+    /// Returns the messages that are due, as an event source mapping passes them on.
     pub(crate) async fn handed_out(&self, visibility: Millis) -> Vec<Message> {
         messages(self.jobs.receive(self.stage, 1_000, visibility, self.clock.now()).await.unwrap())
     }
@@ -118,7 +118,7 @@ impl TestWorld {
         })
     }
 
-    /// Runs a batch of messages that are all received for the first time.
+    /// Runs a batch of messages at their first delivery.
     pub(crate) async fn run_first(&self, messages: &[String]) -> Summary {
         self.run(&messages.iter().map(|message| (message.as_str(), 1)).collect::<Vec<_>>()).await
     }
@@ -136,12 +136,12 @@ impl TestWorld {
         Program::over(self.politeness.clone(), self.ports.clone(), Arc::default())
     }
 
-    /// Returns the errors of messages that were given up.
+    /// Returns the reasons of dead-lettered messages.
     pub(crate) async fn reasons(&self) -> Vec<String> {
         self.jobs.dead(100).await.unwrap().into_iter().map(|dead| dead.error).collect()
     }
 
-    /// Messages of this stage that a later invocation gets, the one that was sent first at the front.
+    /// Returns the messages of this stage for a later invocation, in the order of sending.
     pub(crate) async fn sent_again(&self) -> Vec<String> {
         let soon = self.clock.now() + Millis::from_mins(20);
         let handed = self.jobs.receive(self.stage, 100, Millis(1), soon).await.unwrap();
@@ -163,13 +163,13 @@ pub(crate) fn visit(host: &str, urls: &[&str]) -> Job {
     Job::new(VisitJob::new(HostKey::new(host).unwrap(), items))
 }
 
-/// The message of a visit of pages of a host, at these paths.
+/// Returns the message of a visit to pages of a host at these paths.
 pub(crate) fn visit_message(host: &str, paths: &[&str]) -> String {
     let urls: Vec<String> = paths.iter().map(|path| format!("https://{host}/{path}")).collect();
     visit(host, &urls.iter().map(String::as_str).collect::<Vec<_>>()).to_message().unwrap()
 }
 
-/// A visit of pages that a feed named, and their ids.
+/// Returns a visit to pages that a feed has named, and their ids.
 pub(crate) fn new_pages(host: &str, urls: &[String]) -> (Job, Vec<PageId>) {
     let items = |url: &String| VisitItem { purpose: Purpose::New { hints: EntryHints::default() }, ..item(url) };
     let items: Vec<VisitItem> = urls.iter().map(items).collect();
@@ -177,7 +177,7 @@ pub(crate) fn new_pages(host: &str, urls: &[String]) -> (Job, Vec<PageId>) {
     (Job::new(VisitJob::new(HostKey::new(host).unwrap(), items)), ids)
 }
 
-/// A page that was fetched from here.
+/// Returns the job of a fetched page.
 pub(crate) fn page(url: &str) -> Job {
     let body = PageBody::Inline(zstd::bulk::compress(ARTICLE.as_bytes(), 1).unwrap().into());
     let content_type = Some("text/html; charset=utf-8".into());
@@ -185,7 +185,7 @@ pub(crate) fn page(url: &str) -> Job {
     Job::new(ExtractJob { content_type, fetched_at, ..sample::page(url, body) })
 }
 
-/// A page whose document lies beside its message.
+/// Returns the job of a page whose document is an object.
 pub(crate) fn stored(key: &str) -> Job {
     let Job { work: Work::Extract(mut job), .. } = page(&format!("https://stored.example/{key}")) else {
         panic!("no page")
@@ -194,7 +194,7 @@ pub(crate) fn stored(key: &str) -> Job {
     Job::new(job)
 }
 
-/// Objects, one of which makes its reader panic, one of which is out of reach, and one of which never comes.
+/// Returns objects that make the reader panic, that are unreachable, or that never arrive.
 fn traps() -> Arc<dyn Blobs> {
     JudgedBlobs::new(Arc::<MemoryBlobs>::default(), |call, key| match (call, key) {
         (BlobCall::Get, "bodies/panic") => panic!("this object is too much"),
@@ -258,7 +258,7 @@ impl MessageQueue for MemoryMessages {
     }
 }
 
-/// A web whose answers take their time, with one host that makes its reader panic, and one that never answers.
+/// A web with slow responses, one host that makes the caller panic, and one that never responds.
 pub(crate) struct Web {
     pub(crate) inner: MemoryFetch,
     clock: Arc<dyn Clock>,
@@ -282,7 +282,7 @@ impl Calls for Web {
     }
 }
 
-/// Returns deliveries as the messages in which an event source mapping hands them over.
+/// Converts deliveries to the messages of an event source mapping.
 pub(crate) fn messages(deliveries: Vec<Delivery>) -> Vec<Message> {
     deliveries
         .into_iter()

@@ -10,13 +10,13 @@ pub struct DiscoverJob {
     pub site: SourceKey,
     /// Start URL of the site.
     pub url: String,
-    /// Address of the home page after all redirects, once it was read. It is not called again.
+    /// Address of the home page after all redirects, once the page was read. It is not fetched again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,
-    /// Feeds named by the home page that are still to be tried.
+    /// Feeds that the home page names and that have not been tried yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<String>,
-    /// Index of the usual address to try next, once the home page is known to name no working feed.
+    /// Index of the next common feed path to try, once the home page is known to name no working feed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_guess: Option<u8>,
 }
@@ -35,31 +35,31 @@ pub struct PollJob {
     pub feed: SourceKey,
     /// URL of the feed.
     pub url: String,
-    /// True if a person requested it, so that the feed's schedule does not apply.
+    /// True if a person requested the poll, so that the feed's schedule does not apply.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub on_request: bool,
-    /// Time at which the feed's schedule asks for it.
+    /// Time at which the poll is due by the feed's schedule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due: Option<Timestamp>,
 }
 
 impl PollJob {
-    /// Creates the job that a feed's schedule sends.
+    /// Creates the job for a scheduled poll.
     pub fn new(feed: SourceKey, url: String) -> PollJob {
         PollJob { feed, url, on_request: false, due: None }
     }
 }
 
-/// Polls that fell due at about the same time, in one message.
+/// Polls that are due at about the same time, in one message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollsJob {
-    /// Instant at which the message was made; tells a second delivery from the next message of the same first feed.
+    /// Creation time of the message; distinguishes a redelivery from the next message with the same first feed.
     pub made_at: Timestamp,
     /// The polls.
     pub polls: Vec<PollJob>,
 }
 
-/// Job that asks a feed's hub for a subscription, or ends one.
+/// Job that requests a subscription from a feed's hub, or ends one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubscribeJob {
     /// Key of the feed's row.
@@ -76,8 +76,8 @@ pub struct SubscribeJob {
 pub struct BackfillJob {
     /// Key of the backfill's row.
     pub backfill: SourceKey,
-    /// Address of the site or feed.
+    /// Address of the site or feed whose back catalogue is read.
     pub url: String,
-    /// Number of the step; void if the row has come further.
+    /// Number of the step. The job is void if the row is at a later step.
     pub step: u32,
 }

@@ -1,9 +1,9 @@
-//! Visits of host keys.
+//! Jobs that visit host keys.
 
 use crate::{EntryHints, HostKey, ImageId, PageId, SourceKey, TraceId};
 use serde::{Deserialize, Serialize};
 
-/// Facts about a feed that the records of its pages take from it.
+/// Facts about a feed that are copied to the records of its pages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedBy {
     /// The feed's address.
@@ -11,7 +11,7 @@ pub struct NamedBy {
     /// Title of the feed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Address of its image.
+    /// Address of the feed's image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
     /// Language of the feed.
@@ -27,10 +27,10 @@ pub struct VisitJob {
     /// Feed that the items come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feed: Option<SourceKey>,
-    /// Facts about that feed; if they are missing, its row has them.
+    /// Facts about that feed; `None` if they must be read from its row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub named_by: Option<NamedBy>,
-    /// The site's image, for pages that have none.
+    /// The site's image, used for pages without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site_image: Option<String>,
     /// URLs to visit, at most [`VisitJob::MAX_ITEMS`].
@@ -43,17 +43,17 @@ impl VisitJob {
     /// Maximum number of URLs in one visit.
     pub const MAX_ITEMS: usize = 100;
 
-    /// Creates a visit of a host key for these URLs, which no feed names.
+    /// Creates a visit to a host key for URLs that no feed named.
     pub fn new(host: HostKey, items: Vec<VisitItem>) -> VisitJob {
         VisitJob { host, feed: None, named_by: None, site_image: None, items }
     }
 
-    /// Returns a visit for each item, so that one that kills its process kills no other item's.
+    /// Returns one visit per item, so that an item that crashes its process does not affect the others.
     pub fn singles(&self) -> impl Iterator<Item = VisitJob> {
         self.items.iter().map(|item| VisitJob { items: vec![item.clone()], ..self.clone() })
     }
 
-    /// Splits items into visits to one host key.
+    /// Splits items into visits to one host key, of at most [`VisitJob::MAX_ITEMS`] each.
     pub fn several(host: &HostKey, feed: Option<&SourceKey>, items: &[VisitItem]) -> impl Iterator<Item = VisitJob> {
         let visit = |items: &[VisitItem]| VisitJob::new(host.clone(), items.to_vec());
         items.chunks(VisitJob::MAX_ITEMS).map(move |items| VisitJob { feed: feed.cloned(), ..visit(items) })
@@ -65,9 +65,9 @@ impl VisitJob {
 pub struct VisitItem {
     /// The URL to call.
     pub url: String,
-    /// Page at that URL, or for an image the page that it belongs to.
+    /// Page at that URL; for an image, the page that contains it.
     pub page: PageId,
-    /// Purpose.
+    /// Purpose of the call.
     pub purpose: Purpose,
 }
 
@@ -81,20 +81,20 @@ pub enum Purpose {
         #[serde(default)]
         hints: EntryHints,
     },
-    /// Checks that an indexed page still exists and may still be shown.
+    /// A check that an indexed page still exists and may still be shown.
     Recheck,
-    /// The main image of a page, located on another host key.
+    /// The main image of a page, on a host key other than the page's.
     Image {
-        /// Id under which its thumbnail is stored.
+        /// Id under which the image's thumbnail is stored.
         image: ImageId,
-        /// Chain of jobs that the page belongs to: a visit may ask for images of several chains.
+        /// Chain of jobs of the page. One visit may request images of several chains.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trace: Option<TraceId>,
     },
 }
 
 impl Purpose {
-    /// Returns the chain of jobs that the item belongs to, where that need not be its visit's.
+    /// Returns the chain of jobs of an image, which may differ from that of its visit; `None` for other purposes.
     pub const fn trace(&self) -> Option<&TraceId> {
         match self {
             Purpose::Image { trace, .. } => trace.as_ref(),

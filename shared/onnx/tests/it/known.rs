@@ -1,4 +1,4 @@
-//! What is no known model is refused with its reason, and leaves nothing behind.
+//! Tests that files other than the known models are rejected with a reason, and leave nothing behind.
 
 use curlew_onnx::{AddError, KNOWN, KnownModel, remove};
 use flate2::Compression;
@@ -6,11 +6,11 @@ use flate2::write::DeflateEncoder;
 use std::io::Write as _;
 use std::path::Path;
 
-/// A file of a made wheel.
+/// A file in a generated wheel.
 struct Packed<'a> {
     name: &'a str,
     content: &'a [u8],
-    /// The size that the directory states.
+    /// Size stated in the central directory.
     size: usize,
     method: u16,
 }
@@ -27,7 +27,7 @@ fn deflated(content: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Returns a zip with these files.
+/// Returns a zip file with these files.
 fn zip(files: &[Packed<'_>]) -> Vec<u8> {
     let (mut out, mut directory) = (Vec::new(), Vec::new());
     for Packed { name, content, size, method } in files {
@@ -48,7 +48,7 @@ fn zip(files: &[Packed<'_>]) -> Vec<u8> {
     out
 }
 
-/// Returns why a file is refused.
+/// Returns the reason why a file is rejected.
 fn refused(content: &[u8], name: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let (file, data) = (folder.path().join(name), folder.path().join("data/model"));

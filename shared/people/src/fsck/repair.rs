@@ -1,4 +1,4 @@
-//! Repair: mends what fsck has found, by the means of the stages. Every step may run twice.
+//! Repairs damage that fsck has found, with the same operations as the stages. Every step may run twice.
 
 use super::{Damage, Fsck, FsckReport};
 use crate::block::first_visits;
@@ -18,7 +18,7 @@ use futures::TryStreamExt;
 use serde::Deserialize;
 use std::collections::{BTreeSet, HashMap};
 
-/// Time after which a page that is fetched again is due: its row is written by then.
+/// Delay of the visit that fetches a page again: the page's row is written by then.
 const SOON: Millis = Millis::from_mins(1);
 
 #[derive(Deserialize)]
@@ -28,8 +28,8 @@ struct RemovalLine {
 }
 
 impl Fsck<'_> {
-    /// Mends what can be mended, and deletes orphans; returns the rest. Lost pages are fetched again, indexes that lack
-    /// something are built anew. May be repeated after an error.
+    /// Repairs damage where possible and deletes orphans; returns the remaining damage. Lost pages are fetched again,
+    /// and incomplete indexes are rebuilt. May be repeated after an error.
     pub async fn repair(&self, report: &FsckReport) -> Result<Vec<Damage>> {
         let (mut years, mut again, mut rest) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         for damage in &report.damage {
@@ -46,7 +46,7 @@ impl Fsck<'_> {
                     _ => rest.push(damage.clone()),
                 },
                 Damage::LostSplit { year, key, .. } => {
-                    // Built anew of the same records it would have the same name, and not be written over this one.
+                    // A split rebuilt from the same records has the same key, and would not overwrite a damaged object.
                     self.blobs.delete(key).await?;
                     years.insert(*year);
                 }
@@ -76,7 +76,7 @@ impl Fsck<'_> {
         Ok(rest)
     }
 
-    /// Writes an empty manifest over one that cannot be read, with the expiries that rows know.
+    /// Replaces an unreadable manifest by an empty one with the expiries from the rows of pages.
     async fn begin_manifest(&self, year: Year) -> Result<()> {
         let is_of_year = |page: &Page| matches!(page.state, PageState::Accepted { year: of, .. } if of == year);
         let expiring = pages_that(self.pages, |page| page.expires.is_some() && is_of_year(page)).await?;
@@ -84,7 +84,7 @@ impl Fsck<'_> {
         Ok(self.blobs.put(&manifest_key(year), manifest.to_json().into()).await?)
     }
 
-    /// Keeps the records of a damaged segment that can be read, and nothing else of it.
+    /// Rewrites a damaged segment with only its readable records.
     async fn salvage(&self, segment: &SegmentKey) -> Result<()> {
         let mut good: Vec<(Location, Record)> = Vec::new();
         let is_in_it =
@@ -107,7 +107,7 @@ impl Fsck<'_> {
         }
     }
 
-    /// Hides the copy of a page in the index: for good if the page is decided, until it is published again otherwise.
+    /// Hides a page's copy in the index: until the page is published again if it is undecided, otherwise permanently.
     async fn hide(&self, page: &PageId, year: Year) -> Result<()> {
         let row = self.pages.get(page).await?.map(|(row, _)| row.state);
         let is_open = row.is_none_or(|state| state.is_open());
@@ -148,7 +148,7 @@ impl Fsck<'_> {
         Ok(())
     }
 
-    /// Returns the records of these pages, which are in order, that replace others, by the places of the others.
+    /// Returns the records of these pages that replace others, by the replaced record's place. `of` must be sorted.
     async fn successors(&self, of: &[PageId]) -> Result<HashMap<Location, (Location, Record)>> {
         let mut successors = HashMap::new();
         let mut objects = each_object(self.blobs, SEGMENTS);
@@ -162,7 +162,7 @@ impl Fsck<'_> {
         Ok(successors)
     }
 
-    /// Has a page fetched as if it had never been; its copy in the index is not found until then.
+    /// Sends a visit that fetches a page as if for the first time, and hides its copy in the index until then.
     async fn fetch_again(&self, id: &PageId) -> Result<()> {
         let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
         let now = self.clock.now();

@@ -3,11 +3,11 @@
 use curlew_model::{Millis, Timestamp};
 use curlew_text::date::is_unset;
 
-/// Maximum distance of a stated date in the future: no two zones are further apart, and clocks are wrong by less.
+/// Maximum time that a stated date may be in the future, to allow for wrong time zones and clocks.
 const MAX_AHEAD: Millis = Millis::from_days(1);
 
-/// Returns the date to store for a stated one: `now` for a date slightly later, as of a wrong zone or clock, and `None`
-/// for one further ahead (a mistake, an event, an attempt to stay on top) or one that was never set.
+/// Returns the date to store for a stated date. A date up to a day ahead (a wrong time zone or clock) becomes `now`; a
+/// later one (a mistake, an event, an attempt to stay on top) or an unset one such as the Unix epoch is `None`.
 pub fn plausible(stated: Timestamp, now: Timestamp) -> Option<Timestamp> {
     (stated <= now + MAX_AHEAD && !is_unset(stated)).then(|| stated.min(now))
 }

@@ -1,4 +1,4 @@
-//! The text of a page as it may be given to a program that reads it in the place of its site: an assistant.
+//! Decides whether the text of a page may be given to an assistant, which reads it instead of the site.
 
 use crate::page::signals::ContentSignals;
 use curlew_model::Record;
@@ -8,7 +8,7 @@ use curlew_model::Record;
 pub enum Withheld {
     /// The page asks that no copy of it be offered.
     NoArchive,
-    /// The site forbids to use its pages as input of models.
+    /// The site forbids the use of its pages as input of models.
     NoInput,
     /// The site allows a link and a short excerpt.
     ReferenceOnly,

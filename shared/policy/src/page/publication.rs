@@ -2,20 +2,20 @@
 
 use curlew_model::{Confidence, Millis, Timestamp};
 
-/// Maximum distance of a day's bounds from those of the same day in UTC: time zones reach from UTC-12 to UTC+14.
+/// Maximum offset of a time zone from UTC: zones range from UTC-12 to UTC+14.
 const ZONES: Millis = Millis::from_hours(14);
 
 /// Date of publication that a page states.
 #[derive(Clone, Copy, Debug)]
 pub struct PageDate {
-    /// The instant; midnight in UTC if the page states a day only.
+    /// The instant; midnight in UTC if the page states only a day.
     pub at: Timestamp,
-    /// Reliability of the place from which it was read.
+    /// Reliability of the place in the page from which the date was read.
     pub confidence: Confidence,
 }
 
-/// Returns the publication date: the page's own by markup, address or headline, else the feed's, else a guess from the
-/// text. Where the page states a day, and the feed an instant of that day in some time zone, the instant is returned.
+/// Returns the publication date: the page's date from markup, URL or headline, else the feed's date, else a guess from
+/// the text. If the page states only a day, and the feed an instant on it in some time zone, returns the instant.
 pub fn at(page: Option<PageDate>, feed: Option<Timestamp>) -> Option<Timestamp> {
     let day = Millis::from_days(1);
     let is_better = |page: PageDate, feed: Timestamp| {

@@ -4,34 +4,34 @@ use crate::rules::Rules;
 use curlew_model::{Gone, Millis, Page, PageState, Timestamp};
 use std::cmp::Reverse;
 
-/// Number of indexed pages per daily re-check: each page has its turn in 150 days.
+/// Number of indexed pages per daily re-check: each page is re-checked about once in 150 days.
 const ONE_IN: u64 = 150;
 const WEIGHED: usize = 3;
 
-/// Maximum number of pages that one poll has re-checked since their entries have changed.
+/// Maximum number of pages to re-check after one poll because their entries have changed.
 const LOOKED_INTO_PER_POLL: usize = 10;
 /// Minimum number of entries for a majority of changes to be meaningful.
 const TELLING_ENTRIES: usize = 4;
-/// Lifetime of a doubt: longer than the longest hold, so that only a doubt without a second check ends by it.
+/// Lifetime of a doubt: longer than the longest hold, so that a doubt expires only without a second check.
 const DOUBT_LASTS: Millis = Millis::from_days(90);
 
 const SECOND_LOOK_AFTER: Millis = Millis::from_days(1);
-/// Ages of a rejection at which the page is looked at again without a sign of a change.
+/// Ages of a rejection at which the page is fetched again even if nothing suggests a change.
 const SECOND_LOOKS: [Millis; 2] = [Millis::from_days(7), Millis::from_days(30)];
-/// Largest part of a sample, one in so many, that rejected pages may take.
+/// Rejected pages take at most one in this many places of a sample, as long as accepted pages fill the others.
 const SECOND_LOOKS_ONE_IN: usize = 4;
 
-/// True if a page was rejected for what its author may change, and was not looked at for a day.
+/// True if a page was rejected for a reason that its author can remove, and was last fetched at least a day ago.
 pub fn may_look_again(page: &Page, now: Timestamp) -> bool {
     page.state.has_second_chance() && now >= page.at + SECOND_LOOK_AFTER
 }
 
-/// Returns the time of a page's first rejection for what its author may change.
+/// Returns the time at which a page was first rejected for a reason that its author can remove.
 pub fn first_rejected(page: &Page) -> Option<Timestamp> {
     page.rejected_at.or_else(|| page.state.has_second_chance().then_some(page.at))
 }
 
-/// True if a page was accepted, or found present, after a judgement, which is void then.
+/// True if a page was accepted or found present after `judged_at`, so that the judgement of that time is void.
 pub fn is_seen_since(page: &Page, judged_at: Timestamp) -> bool {
     page.at > judged_at || page.checked_at.is_some_and(|at| at > judged_at)
 }
@@ -52,13 +52,13 @@ pub fn a_day(indexed: u64, least: usize) -> usize {
     usize::try_from(indexed.div_ceil(ONE_IN)).unwrap_or(usize::MAX).max(least)
 }
 
-/// Returns the number of candidates to weigh for `count` pages, so that a few samples weigh every page once.
+/// Returns the number of candidates to compare for a sample of `count` pages, so that a few samples cover every page.
 pub fn to_weigh(count: usize) -> usize {
     count.saturating_mul(WEIGHED)
 }
 
-/// Chooses at most `count` pages to re-check, longest unchecked first, where one never re-checked counts double;
-/// `all_due` adds all that are due by `recheck_within`. Rejected pages get a quarter, or what accepted ones leave.
+/// Chooses at most `count` pages to re-check, longest unchecked first; never re-checked pages count double. `all_due`
+/// adds all pages due after `recheck_within`. Rejected pages get a quarter, or the places that accepted pages leave.
 pub fn choose(pages: Vec<Page>, count: usize, all_due: bool, rules: &Rules, now: Timestamp) -> Vec<Page> {
     let (mut second_looks, mut pages): (Vec<_>, Vec<_>) =
         pages.into_iter().partition(|page| page.state.has_second_chance());
@@ -69,7 +69,7 @@ pub fn choose(pages: Vec<Page>, count: usize, all_due: bool, rules: &Rules, now:
     pages.sort_by_cached_key(|page| (Reverse(neglect(page)), page.id.clone()));
     let is_due = |page: &Page| now >= last_seen(page) + rules.recheck_within;
     let due = if all_due { pages.iter().filter(|page| is_due(page)).count() } else { 0 };
-    // Due pages are not all in front, since some were never re-checked.
+    // Pages that are due are not all in front, since never re-checked pages count double.
     let mut rest = if due > 0 { pages.split_off(count.min(pages.len())) } else { Vec::new() };
     pages.truncate(count);
     rest.retain(is_due);
@@ -82,7 +82,7 @@ fn last_seen(page: &Page) -> Timestamp {
     page.checked_at.unwrap_or(page.at)
 }
 
-/// Returns the pages to re-check since `changed` of `known` entries changed: none if most did, as some feeds always do.
+/// Returns the number of pages to re-check if `changed` of `known` entries changed: none if most did, as in some feeds.
 pub fn to_look_into(changed: usize, known: usize) -> usize {
     let is_habit = known >= TELLING_ENTRIES && changed.saturating_mul(2) > known;
     if is_habit { 0 } else { changed.min(LOOKED_INTO_PER_POLL) }
@@ -91,11 +91,11 @@ pub fn to_look_into(changed: usize, known: usize) -> usize {
 /// Result of a re-check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recheck {
-    /// The page is still there and may still be found.
+    /// The page is still there and stays in the index.
     Present,
-    /// The page must no longer be found.
+    /// The page must leave the index.
     Gone(Gone),
-    /// Something else is there: a second check decides.
+    /// Something else was found: a second check decides.
     Doubtful {
         /// Earliest time of the second check.
         until: Timestamp,
@@ -116,8 +116,8 @@ pub const fn by_status(status: u16) -> Recheck {
     }
 }
 
-/// Returns the result if something else was found in place of a page, or if the page asks not to be indexed: a second
-/// check at first, and after an earlier doubt, of at most [`DOUBT_LASTS`], that the page is gone.
+/// Returns the result if something else was found in place of a page, or the page asks not to be indexed. A first doubt
+/// asks for a second check; after `confirm_after`, and within [`DOUBT_LASTS`], that check finds the page gone.
 pub fn by_doubt(doubted_at: Option<Timestamp>, reason: Gone, rules: &Rules, now: Timestamp) -> Recheck {
     match doubted_at.filter(|at| now < *at + DOUBT_LASTS.max(rules.confirm_after)) {
         Some(at) if now >= at + rules.confirm_after => Recheck::Gone(reason),
@@ -126,7 +126,7 @@ pub fn by_doubt(doubted_at: Option<Timestamp>, reason: Gone, rules: &Rules, now:
     }
 }
 
-/// Returns the number of looks at a page since it was doubted first, each twice as long after the one before.
+/// Returns the number of checks of a page since it was first doubted; each wait is twice as long as the one before.
 pub fn looks_since(doubted_at: Option<Timestamp>, rules: &Rules, now: Timestamp) -> u32 {
     let waits = doubted_at.map_or(0, |at| now.since(at).0 / rules.confirm_after.0.max(1));
     waits.saturating_add(1).ilog2()

@@ -1,9 +1,9 @@
-//! Content signals of robots.txt (contentsignals.org): `Content-Signal: search=yes, ai-train=no` is a rule of its
-//! group. Curlew obeys `search=no`; the other signals are stored with the record, for other uses.
+//! Content signals of robots.txt (contentsignals.org): `Content-Signal: search=yes, ai-train=no` applies to its
+//! user-agent group. Curlew obeys `search=no`, and for assistants `ai-input=no` and `use=reference`.
 
 use std::collections::BTreeMap;
 
-/// Bytes that are read of one statement; a longer one says nothing.
+/// Maximum length of a statement in bytes; longer ones are ignored.
 pub const MAX_SIGNAL_BYTES: usize = 1_024;
 const MAX_SIGNALS: usize = 8;
 /// Maximum length of a signal's name, and of its value, in bytes.
@@ -14,7 +14,7 @@ const MAX_WORD_BYTES: usize = 32;
 pub struct ContentSignals(BTreeMap<Box<str>, Box<str>>);
 
 impl ContentSignals {
-    /// Reads `name=value` pairs and skips all else; of a name that occurs twice `no` counts, otherwise the first value.
+    /// Parses `name=value` pairs and skips everything else. Of repeated names, `no` wins, otherwise the first value.
     pub fn parse(statement: &[u8]) -> ContentSignals {
         let mut signals = ContentSignals::default();
         let text = std::str::from_utf8(statement).unwrap_or_default();
@@ -29,7 +29,7 @@ impl ContentSignals {
         signals
     }
 
-    /// Returns true for `search=yes`, false for `search=no`; `None` if neither is said.
+    /// Returns true for `search=yes`, false for `search=no`; `None` otherwise.
     pub fn search(&self) -> Option<bool> {
         match self.get("search") {
             Some("yes") => Some(true),
@@ -52,7 +52,7 @@ impl ContentSignals {
         self
     }
 
-    /// True if nothing is said.
+    /// True if there are no signals.
     pub fn is_silent(&self) -> bool {
         self.0.is_empty()
     }
@@ -71,7 +71,7 @@ impl ContentSignals {
     }
 }
 
-/// A name or value: letters, digits and `-`, in quotes or not.
+/// Returns a name or value in lower case, without quotes; `None` unless it has only letters, digits, `-` and `_`.
 fn word(text: &str) -> Option<Box<str>> {
     let text = text.trim().trim_matches('"');
     let is_word = !text.is_empty()

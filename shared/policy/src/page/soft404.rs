@@ -1,19 +1,19 @@
-//! Soft 404s: answers with status 200 that show the home page, or a message that there is nothing.
+//! Detects soft 404s: answers with status 200 that show the home page or an error message.
 
 use std::collections::HashSet;
 
 const PIECE: usize = 8;
-/// Letters that are compared of each text.
+/// Maximum number of letters of each text that are compared.
 const COMPARED: usize = 20_000;
-/// Share of the old text's pieces from which a page is the same, however it has changed.
+/// Minimum share of the old text's pieces that a page must still have to count as the same page.
 const SAME_SHARE: f64 = 0.2;
-/// Share of the pieces of each of two texts that the other one has, from which both are one article.
+/// Minimum share of each text's pieces that the other text must have for both to be one article.
 const LIKE_SHARE: f64 = 0.5;
-/// Minimum length in bytes of the words of a title that are looked for, if it has such words.
+/// Minimum length in bytes of the title's words to search for; shorter words count only if there are no others.
 const TELLING_WORD: usize = 4;
-/// Bytes at the beginning of a text that are searched for [`NOTHING`].
+/// Number of bytes at the beginning of a text that are searched for [`NOTHING`].
 const BEGINNING: usize = 400;
-/// Phrases of pages that do not exist, in lower case, parted by `|`.
+/// Phrases of error pages, in lower case, separated by `|`.
 const NOTHING: &str = "404|410 gone|not found|cannot be found|could not be found|couldn't be found|couldn’t be found|\
     can't find|can’t find|no longer available|no longer exists|does not exist|doesn't exist|\
     doesn’t exist|has been removed|something went wrong|something’s gone wrong|\
@@ -22,7 +22,7 @@ const NOTHING: &str = "404|410 gone|not found|cannot be found|could not be found
     nicht gefunden|existiert nicht|nicht mehr verfügbar|\
     no encontrad|no existe|não encontrad|não existe|niet gevonden|見つかりません";
 
-/// Title and text of a page, as they were or as they are.
+/// Title and text of a page at one time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageText<'a> {
     /// Title of the page; empty if it has none.
@@ -31,17 +31,17 @@ pub struct PageText<'a> {
     pub text: &'a str,
 }
 
-/// True if a page still shows a fifth of its old text, or its old title without a message that there is nothing.
+/// True if a page still shows a fifth of its old text, or its old title without an error message.
 pub fn is_same_page(then: PageText<'_>, now: PageText<'_>) -> bool {
     share(then.text, now.text) >= SAME_SHARE || (letters(then.title).eq(letters(now.title)) && !says_nothing(now))
 }
 
-/// True if two addresses show one article: each text has half of the other one.
+/// True if two texts are the same article: each has half of the other.
 pub fn is_one_article(one: &str, other: &str) -> bool {
     share(one, other) >= LIKE_SHARE && share(other, one) >= LIKE_SHARE
 }
 
-/// True if a new page says that there is nothing, and has no word of the title that its feed announced.
+/// True if a new page shows an error message, and no word of the title that its feed announced.
 pub fn is_in_place_of(announced: &str, now: PageText<'_>) -> bool {
     if !says_nothing(now) {
         return false;
@@ -138,7 +138,7 @@ mod tests {
             (TEXT, true),
             (&format!("Print version. {TEXT} Printed today."), true),
             (other, false),
-            // A list of articles is none of them.
+            // A list of articles is not one of them.
             (&list, false),
         ] {
             assert_eq!(is_one_article(TEXT, text), is_one, "{text}");

@@ -1,7 +1,7 @@
-//! Admission of visits to a host key: maps from one state to the next.
+//! Admission of visits to a host key: functions from one state to the next.
 //!
-//! A lease is no longer than what is left of the time that visits may spend on the host key, and is charged in full
-//! when it is granted; giving it back refunds the rest.
+//! A lease lasts at most as long as the remaining time that visits may spend on the host key. Its full length is
+//! charged when it is granted; giving it back refunds the rest.
 
 use crate::chance::{between, mix};
 use crate::politeness::{longer, pace, window};
@@ -9,12 +9,12 @@ use crate::rules::{BUSY_RETRY, BUSY_RETRY_MAX, MAX_FIRST_WAIT, Rules};
 use crate::skew;
 use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, Timestamp};
 
-/// Calls from which a visit gives its lease back; a lease that was not given back costs this number of calls.
+/// Maximum number of calls of a visit that lets its lease run out; such a lease is charged with this number of calls.
 const CALLS_UNTOLD: u32 = 2;
 /// Maximum difference between the clocks of two machines.
 const CLOCKS_DIFFER: Millis = Millis::from_mins(1);
 
-/// Interval at which work asks again for a host key that the operator holds, so that it goes on soon after that.
+/// Interval at which jobs retry a host key that the operator holds, so that they resume soon after the hold ends.
 const OPERATOR_HOLD_RETRY: Millis = Millis::from_hours(1);
 
 /// A refusal to call now.
@@ -22,22 +22,22 @@ const OPERATOR_HOLD_RETRY: Millis = Millis::from_hours(1);
 pub struct NotNow {
     /// Time to ask again.
     pub until: Timestamp,
-    /// Reason of the hold in force; `None` if a lease, or the time of the next call, is in the way.
+    /// Reason of the hold in force; `None` if another lease or the pause before the next call is in the way.
     pub why: Option<HoldReason>,
 }
 
 impl NotNow {
-    /// Returns the refusal of a host key that is in use.
+    /// Returns the refusal for a host key that is in use.
     pub fn busy(until: Timestamp) -> NotNow {
         NotNow { until, why: None }
     }
 
-    /// Returns the refusal of a host key that is held.
+    /// Returns the refusal for a host key that is on hold.
     pub fn held(until: Timestamp, why: HoldReason) -> NotNow {
         NotNow { until, why: Some(why) }
     }
 
-    /// True if the host key is neither held nor refuses us: it is in use, or rests for an hour.
+    /// True if the host key is only in use or resting for an hour, and not on any other hold.
     pub fn is_brief(self) -> bool {
         matches!(self.why, None | Some(HoldReason::Rest))
     }
@@ -54,7 +54,7 @@ pub enum Admission {
     Blocked,
 }
 
-/// Asks for the right to call a host key for this long, or as long as the time lasts that visits may spend on it.
+/// Requests a lease of a host key for `length`, or for the remaining time that visits may spend on it if that is less.
 pub fn admit(
     mut state: HostState,
     host: &HostKey,
@@ -106,7 +106,7 @@ pub fn admit(
     (state, Admission::Granted(lease))
 }
 
-/// Ends a lease whose holder is dead, or let it run out: one full pause passes from its end on.
+/// Ends a lease whose holder died or let it run out. The next call comes at least a full pause after the lease's end.
 pub fn break_lease(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
     if let Some(lease) = state.lease.take() {
         window::refund(&mut state.visited, lease.until.since(now));
@@ -119,7 +119,7 @@ pub fn break_lease(mut state: HostState, rules: &Rules, now: Timestamp, seed: u6
     state
 }
 
-/// Lengthens a lease in force, within the time for visits to the host key, and charges for it; returns its end.
+/// Lengthens a lease in force within the remaining time for visits, and charges for it; returns its new end.
 pub fn lengthen(
     mut state: HostState,
     token: u64,
@@ -137,32 +137,32 @@ pub fn lengthen(
     (state, Some(until))
 }
 
-/// True if a host key was never called, as far as its state tells; others may have written its row.
+/// True if a host key was never called according to its state; its row may exist for other reasons.
 pub fn is_new(state: &HostState) -> bool {
     state.bucket.is_none()
 }
 
-/// Returns when a host key was last in use, as far as its state tells.
+/// Returns when a host key was last in use according to its state.
 pub fn last_use(state: &HostState) -> Timestamp {
     let lease = state.lease.as_ref().map_or(Timestamp::MIN, |lease| lease.until);
     state.not_before.max(lease)
 }
 
-/// Returns when a host key was called last, at the latest, as far as its state tells: no call outlasts a lease.
+/// Returns the latest possible time of the last call according to a host key's state: no call outlasts a lease.
 pub fn last_call(state: &HostState) -> Timestamp {
     let lease = state.lease.as_ref().map_or(Timestamp::MIN, |lease| lease.until);
     state.bucket.map_or(Timestamp::MIN, |bucket| bucket.at).max(lease)
 }
 
-/// True if the last visit had the same owner and let its lease run out only just: a job that was delivered twice is at
-/// work again. A visit that dies is not followed so soon, or its lease is broken first.
+/// True if the last visit had the same owner and its lease ended within the last minute: a job was delivered twice. A
+/// visit that died is not followed so soon, or its lease is broken first.
 pub fn repeats(state: &HostState, owner: &str, now: Timestamp) -> bool {
     state.lease.as_ref().is_some_and(|lease| lease.owner == owner && lease.until + CLOCKS_DIFFER > now)
 }
 
-/// True if a visit may end without a write, so that its lease runs out: it learned nothing that others must know, made
-/// few calls, nobody is likely to want the host key meanwhile, and every pause has passed by then, whatever the clocks.
-/// `granted` is the state at `began`, `mine` what the visit made of it, `used` the [`last_use`] before it.
+/// True if a visit may end without a write and let its lease run out: it learned nothing that others must know and made
+/// few calls, nobody is likely to want the host key meanwhile, and every pause ends before the lease does on any clock.
+/// `granted` is the state at `began`, `mine` the state at the end, `used` the [`last_use`] before the visit.
 pub fn may_run_out(
     granted: &HostState,
     mine: &HostState,
@@ -187,8 +187,8 @@ pub fn may_run_out(
         && mine.not_before + rules.lease_margin <= lease.until
 }
 
-/// Returns the state to write at the end of a visit: what the visit learned (`mine`), and what others changed meanwhile
-/// (`latest`). Once the lease is another's, only what slows things down is carried over.
+/// Returns the state to write at the end of a visit: `mine`, with changes that others made meanwhile (`latest`). If
+/// another visit holds the lease by now, only a later next call or a longer hold of `mine` is kept.
 pub fn close(latest: HostState, mine: HostState, token: u64, now: Timestamp) -> HostState {
     let Some(lease) = latest.lease.as_ref().filter(|l| l.token == token) else {
         return HostState {
@@ -211,7 +211,7 @@ pub fn close(latest: HostState, mine: HostState, token: u64, now: Timestamp) -> 
         backfilled: latest.backfilled,
         has_imports: latest.has_imports,
         visited,
-        // After a lost lease `admit` may have removed the earlier value.
+        // A visit that had lost its lease may have written a later next call or a hold meanwhile.
         not_before: latest.not_before.max(mine.not_before),
         hold: longer(latest.hold, mine.hold),
         ..mine
@@ -224,19 +224,19 @@ pub fn block(mut state: HostState, host: &str) -> HostState {
     state
 }
 
-/// Takes a host name off the block list of its host key; says whether it was on it.
+/// Removes a host name from the block list of its host key; returns whether it was on the list.
 pub fn unblock(mut state: HostState, host: &str) -> (HostState, bool) {
     let was = state.blocked.remove(host);
     (state, was)
 }
 
-/// Leaves a host key alone until an instant, for the operator; a longer hold of the operator's stays.
+/// Sets the operator's hold of a host key until an instant, unless it already lasts longer.
 pub fn leave_alone(mut state: HostState, until: Timestamp) -> HostState {
     state.left_alone_until = state.left_alone_until.max(Some(until));
     state
 }
 
-/// Ends the operator's own hold; an operator cannot waive a hold that the host's answers have laid down.
+/// Ends the operator's hold, and returns whether it was in force. Holds caused by the host's answers stay.
 pub fn end_leaving_alone(mut state: HostState, now: Timestamp) -> (HostState, bool) {
     let was = state.left_alone_until.take().is_some_and(|until| until > now);
     (state, was)

@@ -1,4 +1,4 @@
-//! Deferral of work: when it is tried again, and when it is given up.
+//! Deferral of jobs: when a job is tried again, and when it is given up.
 
 use crate::rules::{BUSY_DOUBLINGS, BUSY_RETRY, BUSY_RETRY_MAX, Rules};
 use crate::{politeness::admission::NotNow, robots::UNREACHABLE_RETRY};
@@ -11,26 +11,26 @@ pub enum Deferral {
     Again {
         /// Time of the next attempt.
         at: Timestamp,
-        /// Number of deferrals, that one included.
+        /// Number of deferrals, including this one.
         deferrals: u32,
     },
     /// The job has been put off too often.
     GivenUp,
 }
 
-/// Reason for which an item of a visit waits, while the others have their turn.
+/// Reason why one item of a visit waits while the others proceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ItemWait {
-    /// The item waits for trouble of its own or of another host, which counts against the item.
+    /// The item waits because of its own trouble or another host's; the wait counts against the item.
     Own,
-    /// The host refuses the crawler, or a bot wall stands before its pages: it does not count.
+    /// The host refuses the crawler, or a bot wall covers its pages; the wait does not count.
     Refused,
-    /// The item's text may be an interstitial's, which [`crate::politeness::interstitial`] bounds the looks at.
+    /// The item's text may be an interstitial's; [`crate::politeness::interstitial`] limits the number of looks.
     Doubt,
 }
 
 impl ItemWait {
-    /// Returns the reason for which an item waits whose host is held, or not now to be called without a hold.
+    /// Returns why an item waits if its host is on hold for the reason `held`, or must not be called for another.
     pub fn of_host(held: Option<HoldReason>) -> ItemWait {
         if held.is_some_and(|reason| !counts_against_page(reason)) { ItemWait::Refused } else { ItemWait::Own }
     }
@@ -39,21 +39,21 @@ impl ItemWait {
 /// The rest of a visit that ended before its last item.
 #[derive(Clone, Copy, Debug)]
 pub struct Remainder {
-    /// Items that are done.
+    /// Number of items that are done.
     pub done: usize,
-    /// Calls that the visit made.
+    /// Number of calls that the visit made.
     pub calls: u32,
     /// The reason why the visit ended.
     pub not_now: NotNow,
 }
 
-/// True if waiting for this reason counts against a job: not for the crawler's own limits, the operator's hold or
-/// another URL's rest, which say nothing of the site, nor for a bot wall, behind which pages wait until it is gone.
+/// True if waiting for this reason counts against a job. The crawler's own limits, the operator's hold and a rest after
+/// another URL say nothing about the site, and pages behind a bot wall wait until the wall is gone.
 pub fn counts(reason: HoldReason) -> bool {
     !matches!(reason, HoldReason::WindowSpent | HoldReason::Interstitial | HoldReason::Operator | HoldReason::Rest)
 }
 
-/// True if a hold counts against a page that waits for it: a refusal is aimed at the crawler and does not.
+/// True if a hold counts against a page that waits; a refusal does not, since it is aimed at the crawler.
 fn counts_against_page(reason: HoldReason) -> bool {
     counts(reason) && !matches!(reason, HoldReason::Forbidden | HoldReason::TooManyRequests)
 }
@@ -63,19 +63,19 @@ pub fn is_given_up(deferrals: u32, rules: &Rules) -> bool {
     deferrals >= rules.max_deferrals
 }
 
-/// Returns the minimum wait of a job that began and came to no end within a visit, after this number of deferrals.
+/// Returns the minimum wait of a job that made no progress in a visit, after this number of deferrals.
 pub fn least_wait(deferrals: u32) -> Millis {
-    // Soon at first, and over an hour in the end: nothing is given up because a host was busy for some minutes.
+    // Short at first, over an hour in the end: no job is given up because a host was busy for some minutes.
     BUSY_RETRY.saturating_mul(2 << (2 * deferrals.min(5)))
 }
 
-/// Returns when a job asks again for a host key in use until about `until`; its delay doubles with each of `waits`.
+/// Returns when a job retries a host key that is in use until about `until`; the delay doubles with each of `waits`.
 pub fn of_busy_host(waits: u8, until: Timestamp, now: Timestamp) -> Timestamp {
     let longer = until.since(now).min(BUSY_RETRY_MAX).saturating_mul(1 << waits.min(BUSY_DOUBLINGS));
     until.max(now + longer)
 }
 
-/// Returns the deferral of a whole job whose host is held until then for this reason.
+/// Returns the deferral of a whole job whose host is on hold until `until` for `reason`.
 pub fn of_held_host(deferrals: u32, until: Timestamp, reason: HoldReason, rules: &Rules) -> Deferral {
     match counts_against_page(reason) {
         true if is_given_up(deferrals, rules) => Deferral::GivenUp,
@@ -84,7 +84,7 @@ pub fn of_held_host(deferrals: u32, until: Timestamp, reason: HoldReason, rules:
     }
 }
 
-/// Items wait for something that the others of their visit need not wait for; longer each time, if it counts.
+/// Returns the deferral of items that wait while others of their visit proceed; waits that count grow each time.
 pub fn of_items_apart(wait: ItemWait, deferrals: u32, until: Timestamp, rules: &Rules, now: Timestamp) -> Deferral {
     match wait {
         ItemWait::Refused => Deferral::Again { at: until, deferrals },
@@ -97,15 +97,15 @@ pub fn of_items_apart(wait: ItemWait, deferrals: u32, until: Timestamp, rules: &
     }
 }
 
-/// Defers the rest of a visit.
+/// Returns the deferral of the rest of a visit.
 pub fn of_remainder(deferrals: u32, rest: Remainder, rules: &Rules, now: Timestamp) -> Deferral {
     if rest.not_now.why.is_some_and(|reason| !counts_against_page(reason)) {
         return Deferral::Again { at: rest.not_now.until, deferrals };
     }
-    // An item that never ends within a visit would otherwise begin again for ever.
+    // Without this, an item that never ends within a visit would start over forever.
     let held = rest.not_now.why.is_some() || (rest.done == 0 && rest.calls > 0);
     if rest.done > 0 {
-        // Progress starts the count anew: only a host that never lets anything through is given up.
+        // Progress resets the count: a job is given up only if its host lets nothing through.
         return Deferral::Again { at: rest.not_now.until, deferrals: if held { 1 } else { deferrals } };
     }
     if held && is_given_up(deferrals, rules) {

@@ -3,7 +3,7 @@
 use crate::page::directives::parse_date;
 use curlew_model::{Millis, Timestamp};
 
-/// Returns the instant that a `Retry-After` names (RFC 9110 §10.2.3); `None` for one in the past, or nonsense.
+/// Returns the instant of a `Retry-After` value (RFC 9110 §10.2.3); `None` if it is past or invalid.
 pub fn retry_after(value: &str, now: Timestamp) -> Option<Timestamp> {
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()) {
@@ -14,13 +14,13 @@ pub fn retry_after(value: &str, now: Timestamp) -> Option<Timestamp> {
     http_date(value).filter(|at| *at > now)
 }
 
-/// Parses an HTTP-date in any of its three forms (RFC 9110 §5.6.7), or another date that names its month or its zone.
+/// Parses an HTTP-date in any of its three forms (RFC 9110 §5.6.7), or another date that contains a letter.
 pub fn http_date(value: &str) -> Option<Timestamp> {
     value.contains(|c: char| c.is_ascii_alphabetic()).then(|| parse_date(value)).flatten()
 }
 
-/// Returns the freshness lifetime of an answer from its creation: `max-age`, or else `Expires` less now (RFC 9111
-/// §4.2.1); `None` if there is none, or if the answer must not be stored. `Age` is not subtracted.
+/// Returns the freshness lifetime of an answer from its creation: `max-age`, or else `Expires` minus `now` (RFC 9111
+/// §4.2.1); `None` without either, or with `no-cache` or `no-store`. `Age` is not subtracted.
 pub fn lifetime(cache_control: Option<&str>, expires: Option<&str>, now: Timestamp) -> Option<Millis> {
     let mut max_age = None;
     for directive in cache_control.unwrap_or_default().split(',') {
@@ -35,7 +35,7 @@ pub fn lifetime(cache_control: Option<&str>, expires: Option<&str>, now: Timesta
     max_age.map(Millis::from_secs).or_else(by_date)
 }
 
-/// Returns the age of an answer when it came (RFC 9111 §5.1); zero if it does not say.
+/// Parses an `Age` header (RFC 9111 §5.1); zero if it is missing or invalid.
 pub fn age(value: Option<&str>) -> Millis {
     value.and_then(|age| age.trim().parse().ok()).map_or(Millis::ZERO, Millis::from_secs)
 }

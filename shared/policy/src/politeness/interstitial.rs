@@ -1,7 +1,7 @@
-//! Interstitials: a bot wall, a challenge or a login that a server shows in place of every page with status 200.
+//! Interstitials: bot walls, challenges and logins that a server shows, with status 200, in place of every page.
 //!
-//! An interstitial is told by behaviour: one text in place of several pages of a host key, while no page shows its own.
-//! A site-wide `noindex` is none, since each page keeps its own text, nor is a soft 404, since other pages do.
+//! An interstitial is recognized by behaviour: several pages of a host key show one text, and no page shows its own. A
+//! site-wide `noindex` is none, since each page keeps its own text; nor is a soft 404, since other pages keep theirs.
 
 use crate::politeness::{hold_length, longer};
 use crate::{address::hash32, rules::Rules};
@@ -12,13 +12,13 @@ use curlew_model::{
 /// Number of different pages of one host key that must show the same text before it counts as an interstitial.
 pub const PAGES: usize = 3;
 const MOST_TEXTS: usize = 3;
-/// Bytes of a text that its hash is made of.
+/// Number of bytes at the beginning of a text that are read.
 const KEYED_BYTES: usize = 4_000;
 const TITLE_WORDS: usize = 12;
-/// Minimum length in bytes of a word that says more than the language of its text.
+/// Minimum length in bytes of a significant word.
 const LONG_WORD_BYTES: usize = 4;
 
-/// Returns a short hash of a document, without words that hold a digit: challenges show request numbers and times.
+/// Returns a short hash of title and text, skipping the text's words with digits, such as request numbers and times.
 pub fn text_key(title: &str, text: &str) -> u32 {
     let text = &text[..text.floor_char_boundary(KEYED_BYTES)];
     let words = text.split_whitespace().filter(|word| !word.contains(|c: char| c.is_numeric()));
@@ -26,7 +26,7 @@ pub fn text_key(title: &str, text: &str) -> u32 {
     hash32(said.flat_map(|word| word.bytes().chain([b' '])))
 }
 
-/// True if a page has most words of its entry's title, without short ones if there are others; `None` without words.
+/// True if a page has most words of its entry's title (long words, if there are any); `None` without a title or words.
 pub fn is_announced(entry: Option<&str>, title: &str, text: &str) -> Option<bool> {
     let entry = entry?.to_lowercase();
     let said = format!("{title}\n{}", &text[..text.floor_char_boundary(KEYED_BYTES)]).to_lowercase();
@@ -37,7 +37,7 @@ pub fn is_announced(entry: Option<&str>, title: &str, text: &str) -> Option<bool
     (!words.is_empty()).then_some(found * 2 > words.len())
 }
 
-/// Notes that a page showed a text that is not its own.
+/// Records that a page showed a text that is not its own.
 #[must_use]
 pub fn substituted(mut state: HostState, text: u32, page: &PageId) -> HostState {
     let page = page_key(page);
@@ -53,7 +53,7 @@ pub fn substituted(mut state: HostState, text: u32, page: &PageId) -> HostState 
     state
 }
 
-/// Notes that the home page of the host shows this text as well: no further page has to.
+/// Records that the host's home page shows this text, too, which proves an interstitial without further pages.
 #[must_use]
 pub fn covers_home(mut state: HostState, text: u32) -> HostState {
     for known in state.substitutes.texts.iter_mut().filter(|known| known.text == text) {
@@ -62,7 +62,7 @@ pub fn covers_home(mut state: HostState, text: u32) -> HostState {
     state
 }
 
-/// Time within which one home page of a host key is looked at once, for the sake of other pages.
+/// Minimum time between two fetches of a host key's home page for comparison with other pages.
 pub const HOME_LOOK_EVERY: Millis = Millis::from_hours(24);
 
 /// Returns the last look at a home page within [`HOME_LOOK_EVERY`], without its text if it was at another URL.
@@ -71,37 +71,37 @@ pub fn home_look(state: &HostState, url: u32, now: Timestamp) -> Option<HomeLook
     Some(HomeLook { text: look.text.filter(|_| look.url == url), ..look })
 }
 
-/// True if a text is known to stand in place of several pages of the host.
+/// True if at least [`PAGES`] pages of the host, or its home page, are known to show this text.
 pub fn is_interstitial(state: &HostState, text: u32) -> bool {
     state.substitutes.texts.iter().any(|known| known.text == text && known.pages.len() >= PAGES)
 }
 
 const NEW_LOOKS: u32 = 2;
-/// Stands for a refusal without a mark (202, 402, 403, 451) in place of a text.
+/// Text key that represents a refusal without a mark (202, 402, 403, 451).
 const REFUSAL: u32 = 0;
 
-/// Notes that a page was refused. True if a call was refused before and no page has shown its own text since: a wall
-/// refuses all pages then, and not this one.
+/// Records that a page was refused. Returns true if a call was refused before and no page has shown its own text since:
+/// then a wall refuses all pages, not only this one.
 #[must_use]
 pub fn refused(state: HostState, page: &PageId) -> (HostState, bool) {
     let is_wall = state.substitutes.texts.iter().any(|known| known.text == REFUSAL);
     (substituted(state, REFUSAL, page), is_wall)
 }
 
-/// True if a page of the host has shown its own text since `page` showed this one.
+/// True unless `page` showed this text and no page of the host has shown its own text since.
 pub fn is_refuted(state: &HostState, text: u32, page: &PageId) -> bool {
     let page = page_key(page);
     !state.substitutes.texts.iter().any(|known| known.text == text && known.pages.contains(&page))
 }
 
-/// True if several pages of the host showed a text, and none its own since.
+/// True if several pages of the host showed this text, and no page has shown its own text since.
 pub fn is_shared(state: &HostState, text: u32) -> bool {
     state.substitutes.texts.iter().any(|known| known.text == text && known.pages.len() > 1)
 }
 
-/// Decides when a page is looked at again whose text may be an interstitial's. `None` if the text is the page's own: a
-/// page of its host has shown its own or another text since (`was_refuted`, by [`is_refuted`] before this look was
-/// noted), or there were enough `looks`.
+/// Returns when to fetch a page again whose text may be an interstitial's. `None` if the text counts as the page's own:
+/// a page of the host has shown its own or another text since (`was_refuted`: [`is_refuted`] before this look was
+/// recorded), or there were enough `looks`.
 pub fn look_again_at(
     state: &HostState,
     text: u32,
@@ -113,7 +113,7 @@ pub fn look_again_at(
     let texts = &state.substitutes.texts;
     let is_known = texts.iter().any(|known| known.text == text);
     let has_others = texts.iter().any(|known| known.text != text && known.text != REFUSAL);
-    // Without a wait, a further look says what the last one said.
+    // Without a wait, another look would have the same result.
     let is_enough = looks >= rules.max_deferrals || rules.confirm_after == Millis::ZERO;
     if !is_known || has_others || is_enough || (looks > 0 && was_refuted) {
         return None;
@@ -121,8 +121,8 @@ pub fn look_again_at(
     Some(now + rules.confirm_after.saturating_mul(1u64 << looks.min(16)).min(rules.hold_cap))
 }
 
-/// Returns when a new page whose text may be an interstitial's is looked at again: after a week, then after two more.
-/// `deferrals` is the number of times that its job was put off, for any reason.
+/// Returns when to fetch a new page again whose text may be an interstitial's: after a week, then after two more weeks.
+/// `deferrals` counts all deferrals of its job.
 pub fn look_at_new_again_at(
     state: &HostState,
     text: u32,
@@ -135,13 +135,13 @@ pub fn look_at_new_again_at(
     look_again_at(state, text, was_refuted, deferrals, rules, now).filter(|_| deferrals < NEW_LOOKS).map(|_| now + wait)
 }
 
-/// A page showed a text of its own: nothing stands before all pages of this host.
+/// Records that a page showed its own text: no interstitial covers all pages of this host.
 #[must_use]
 pub fn own_text(state: HostState) -> HostState {
     HostState { substitutes: Substitutes::default(), ..state }
 }
 
-/// A page showed a text of its own, and asked not to be indexed.
+/// Records that a page showed its own text and asked not to be indexed.
 #[must_use]
 pub fn own_noindex(state: HostState, page: &PageId) -> HostState {
     let page = page_key(page);
@@ -152,13 +152,13 @@ pub fn own_noindex(state: HostState, page: &PageId) -> HostState {
     HostState { substitutes: Substitutes { noindexed, ..Substitutes::default() }, ..state }
 }
 
-/// True if several pages, each with its own text, asked not to be indexed, and none in between did not.
+/// True if the last [`PAGES`] or more different pages that showed their own text all asked not to be indexed.
 pub fn is_noindex_site_wide(state: &HostState) -> bool {
     state.substitutes.noindexed.len() >= PAGES
 }
 
-/// Holds a host that shows an interstitial as one that refuses, twice as long each time: a good status in between is
-/// the interstitial's and forgives nothing. `vendor` is empty if no mark names one.
+/// Puts a host that shows an interstitial on hold like one that refuses, twice as long each time: a good status in
+/// between comes from the interstitial and resets nothing. `vendor` is empty if no mark names it.
 #[must_use]
 pub fn hold_interstitial(mut state: HostState, vendor: &str, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
     let length = hold_length(rules.hold_refused, Millis::ZERO, state.substitutes.holds, rules, seed);
@@ -172,7 +172,7 @@ pub fn hold_interstitial(mut state: HostState, vendor: &str, rules: &Rules, now:
     state
 }
 
-/// Returns the first digits of a page's id; pages that collide only make the interstitial seem less.
+/// Returns the first 32 bits of a page's id; pages that collide count once, which only delays the verdict.
 fn page_key(page: &PageId) -> u32 {
     page.as_str().get(..8).and_then(|digits| u32::from_str_radix(digits, 16).ok()).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
 //! Marks of interstitials: headers, markup and addresses by which vendors' walls are recognized at the first answer.
-//! The first signal is behaviour (`interstitial.rs`), which needs several pages and no vendor's name.
+//! The main signal is behaviour (`interstitial.rs`), which needs several pages, but no vendor's name.
 
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
@@ -7,13 +7,13 @@ use url::Url;
 
 /// The list of marks, and the description of its format.
 const LIST: &str = include_str!("../../data/interstitials.txt");
-/// Bytes of a document that are searched for marks.
+/// Number of bytes at the beginning of a document that are searched for marks.
 pub const SEARCHED_BYTES: usize = 32 * 1024;
-/// Number of characters from which a text is an article of its own; Anubis explains itself in some 1,200.
+/// Length in characters above which a text counts as an article; the explanation on Anubis' wall has some 1,200.
 const ARTICLE_CHARS: usize = 2_000;
 
 struct Mark {
-    /// Place of the mark: `header`, `refusal` (a header beside a refusal), `body`, `address`, `parked`.
+    /// Place of the mark: `header`, `refusal` (a header of a refusal), `body`, `address`, `parked`.
     place: &'static str,
     vendor: &'static str,
     text: &'static str,
@@ -22,7 +22,7 @@ struct Mark {
 
 static MARKS: LazyLock<Vec<Mark>> = LazyLock::new(|| LIST.lines().filter_map(mark).collect());
 
-/// Reads a line; those that are no mark are left out, and a test shows that there are none.
+/// Parses a line of the list; `None` if it is no mark. A test checks that every line except comments is a mark.
 fn mark(line: &'static str) -> Option<Mark> {
     let cells: Vec<&str> = line.split('|').map(str::trim).collect();
     let [place @ ("header" | "refusal" | "body" | "address" | "parked"), vendor, text] = cells[..] else { return None };
@@ -33,7 +33,7 @@ fn marks_in(place: &str) -> impl Iterator<Item = &'static Mark> {
     MARKS.iter().filter(move |mark| mark.place == place)
 }
 
-/// Returns the vendor whose mark the headers carry (names in lower case). 304, 404, 410 and redirects are no walls.
+/// Returns the vendor whose mark is in the headers (names in lower case). Answers with 3xx, 404 or 410 are no walls.
 pub fn by_headers(status: u16, headers: &[(String, String)]) -> Option<&'static str> {
     if matches!(status, 300..=399 | 404 | 410) {
         return None;
@@ -48,7 +48,7 @@ fn carries((name, value): &(String, String), mark: &str) -> bool {
         .is_some_and(|(wanted, part)| name == wanted && value.to_ascii_lowercase().contains(part.trim_start()))
 }
 
-/// The vendor whose wall stands at the address to which a page's redirects led.
+/// Returns the vendor whose wall is at the URL to which a page's redirects led.
 pub fn by_address(address: &Url) -> Option<&'static str> {
     let place = format!("{}{}", address.host_str().unwrap_or_default(), address.path());
     let is_at = |mark: &&'static Mark| {
@@ -57,7 +57,7 @@ pub fn by_address(address: &Url) -> Option<&'static str> {
     marks_in("address").find(is_at).map(|mark| mark.vendor)
 }
 
-/// The marks in the markup of a document.
+/// Marks found in the markup of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DocumentMarks {
     /// Vendor of a bot wall.
@@ -66,7 +66,7 @@ pub struct DocumentMarks {
     pub is_parked: bool,
 }
 
-/// Finds the marks in a document's markup. An article has none, and a mark in the visible text is a mention.
+/// Finds the marks in a document's markup. An article has none, and a mark in the visible text is only a mention.
 pub fn in_document(html: &str, text: &str) -> DocumentMarks {
     if text.chars().nth(ARTICLE_CHARS).is_some() {
         return DocumentMarks::default();
@@ -110,7 +110,7 @@ mod tests {
         for status in [301, 304, 404, 410] {
             assert_eq!(by_headers(status, &headers(&cloudflare)), None, "{status}");
         }
-        // Headers of ordinary pages tell beside a refusal alone.
+        // Headers that ordinary pages also have count only with a refusal.
         for (status, line, vendor) in [
             (202, ("x-amzn-waf-action", "challenge"), Some("AWS WAF")),
             (403, ("x-sucuri-block", "x"), Some("Sucuri")),
@@ -129,7 +129,7 @@ mod tests {
     fn markup_tells_where_there_is_no_article() {
         let anubis = "<html><SCRIPT ID=\"anubis_challenge\" type=application/json>{}</script><p>Wait.</p></html>";
         let mention = "Set id=\"anubis_challenge\"";
-        // No more than the beginning is searched, and ordinary pages carry the detection of bots.
+        // Only the beginning is searched, and ordinary pages contain a script that detects bots.
         let late = format!("{}{anubis}", " ".repeat(SEARCHED_BYTES));
         let detection = "<script src=\"/cdn-cgi/challenge-platform/scripts/jsd/main.js\"></script>";
         for (html, text, vendor) in [

@@ -1,11 +1,11 @@
-//! The breaker for the crawler's own network: when most hosts cannot be reached at once, no host is blamed for it.
+//! Circuit breaker for the crawler's own network: if most hosts are unreachable at the same time, no host is blamed.
 
 use crate::chance::between;
 use crate::rules::{OUTAGE_PERCENT, OUTAGE_PROBE, OUTAGE_REST, OUTAGE_SAMPLE, OUTAGE_WINDOW, Rules};
 use curlew_model::{HostKey, Millis, Timestamp};
 use std::collections::VecDeque;
 
-/// Newest outcomes of the hosts that a process called last.
+/// Newest outcomes of the hosts that a process called last, and the outage found in them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutageDetector {
     /// The newest outcome of each host key, oldest first.
@@ -20,10 +20,10 @@ struct Observation {
     reached: bool,
 }
 
-/// Our own network is down.
+/// An outage of the crawler's own network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
-    /// The time since which that is known.
+    /// Time at which the outage was detected.
     pub since: Timestamp,
     /// Time at which the next visit is let through.
     pub probe_at: Timestamp,
@@ -39,12 +39,12 @@ pub enum Fault {
 }
 
 impl OutageDetector {
-    /// The outage that is known of.
+    /// Returns the current outage, if there is one.
     pub fn outage(&self) -> Option<Outage> {
         self.outage
     }
 
-    /// Records whether a host could be reached. One that could ends an outage, since our network is up then.
+    /// Records whether a host was reached, and returns who is to blame. A host that was reached ends an outage.
     pub fn take_in(mut self, host: &HostKey, reached: bool, rules: &Rules, now: Timestamp) -> (OutageDetector, Fault) {
         self.recent.retain(|seen| seen.host != *host && seen.at + OUTAGE_WINDOW > now);
         self.recent.push_back(Observation { host: host.clone(), at: now, reached });
@@ -66,7 +66,7 @@ impl OutageDetector {
         (self, blame)
     }
 
-    /// Decides whether a visit may begin, or until when it waits; in an outage a few probe the network.
+    /// Returns until when a visit must wait; `None` if it may begin. During an outage a few visits probe the network.
     pub fn may_begin(mut self, now: Timestamp, seed: u64) -> (OutageDetector, Option<Timestamp>) {
         let Some(outage) = &mut self.outage else { return (self, None) };
         if now >= outage.probe_at {
@@ -78,7 +78,7 @@ impl OutageDetector {
     }
 }
 
-/// Returns until when a visit is put off while our own network is down; by chance, so that not all come back together.
+/// Returns until when a visit is put off during an outage; randomized, so that visits do not all return together.
 pub fn rest(now: Timestamp, seed: u64) -> Timestamp {
     now + Millis(between(seed, OUTAGE_REST.0, OUTAGE_REST.0.saturating_mul(2)))
 }
@@ -95,7 +95,7 @@ mod tests {
         Timestamp::from_millis(1_800_000_000_000) + Millis(ms)
     }
 
-    /// Plays outcomes, a second apart, and says who was blamed for each.
+    /// Records outcomes a second apart, and returns who was blamed for each.
     fn play(outcomes: &[(usize, bool)]) -> (OutageDetector, Vec<Fault>) {
         let mut heard = OutageDetector::default();
         let mut blamed = vec![];
@@ -164,7 +164,7 @@ mod tests {
         let (heard, blame) = heard.take_in(&host(3), true, &rules, now);
         assert_eq!((blame, heard.outage()), (Fault::Host, None));
         assert_eq!(heard.may_begin(now, 1).1, None);
-        // From here on, each host answers for itself again.
+        // From here on, each host is blamed for its own failures again.
         assert!(play(&[(1, true), (2, false)]).1.iter().all(|blame| *blame == Fault::Host));
     }
 }

@@ -1,9 +1,9 @@
 //! The effect of an answer on the next call: the pause, holds, the circuit.
 //!
-//! 429, 503, an unreachable server and the mark of a bot wall hold the host key. 202, 402, 403, 451, other 5xx, and
-//! answers that are cut short or break limits hold their URL, until several URLs say the same; after a refusal or
-//! server error nobody calls the host key for [`VISIT_REST`]. robots.txt has rules of its own ([`crate::robots`]). A
-//! refused image never holds its host key, since some sites show images on their own pages alone.
+//! 429, 503, an unreachable server and the mark of a bot wall put the host key on hold. 202, 402, 403, 451, other 5xx,
+//! and answers that are cut short or break limits hold only their URL, until several URLs give such answers; a refusal
+//! or server error also lets the host key rest for [`VISIT_REST`]. robots.txt has separate rules ([`crate::robots`]). A
+//! refused image never holds its host key: some sites serve images only to their own pages.
 
 use crate::address::hash32;
 use crate::chance::{between, mix};
@@ -23,7 +23,7 @@ pub struct CallTarget {
     pub role: Role,
 }
 
-/// Role of a URL in the crawl, as far as the meaning of its answer depends on it.
+/// Role of a URL in the crawl, which affects the meaning of its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A page, a home page or a feed.
@@ -34,7 +34,7 @@ pub enum Role {
     Image,
     /// A WebSub hub.
     Hub,
-    /// A receiver of matches, which asked for the call: its answer says nothing of the pages of its host.
+    /// A webhook receiver, which asked for the call; its answer says nothing about the pages of its host.
     Receiver,
 }
 
@@ -63,15 +63,15 @@ pub enum Outcome {
     Challenge(&'static str),
     /// The server was not reached: DNS, connection, TLS.
     Network,
-    /// The server was not reached, but nor was anybody else: our own network is down.
+    /// The server was not reached because our own network is down.
     Outage,
     /// The server was reached, but no answer came in time, or it was cut short.
     Cut,
-    /// The answer broke a limit or was no HTTP.
+    /// The answer broke a limit or was not HTTP.
     Broken,
-    /// The call is made once more after its pause: signed, or by a new connection for one closed as idle.
+    /// The call is repeated after its pause: signed, or over a new connection since the old one was closed as idle.
     Repeated,
-    /// The answer of a receiver of matches, whatever it is.
+    /// Any answer of a webhook receiver.
     OfReceiver,
 }
 
@@ -83,8 +83,8 @@ enum HoldScope {
 }
 
 impl Outcome {
-    /// Returns the outcome for a URL of this role. 402 and 451 of a robots.txt mean that there is none (RFC 9309
-    /// §2.3.1.3), its 202 is a challenge's; a hub's 202 is its consent (WebSub §5.2).
+    /// Returns the outcome for a URL of this role. For a robots.txt, 402 and 451 mean that there is none (RFC 9309
+    /// §2.3.1.3), and 202 is a challenge; a hub's 202 is its consent (WebSub §5.2).
     #[must_use]
     pub fn of(self, role: Role) -> Outcome {
         match (self, role) {
@@ -102,7 +102,7 @@ impl Outcome {
     fn scope(self) -> Option<HoldScope> {
         match self {
             Outcome::Answered { status: 429, .. } => Some(HoldScope::Host(HoldReason::TooManyRequests)),
-            // RFC 9110 §15.6.4: it is the server that cannot handle the request.
+            // RFC 9110 §15.6.4: the server as a whole is unable to handle requests.
             Outcome::Answered { status: 503, .. } => Some(HoldScope::Host(HoldReason::ServerError)),
             Outcome::Answered { status, .. } if is_refusal(status) => {
                 Some(HoldScope::Url(HoldReason::Forbidden, FORBIDDEN_LIMIT))
@@ -133,7 +133,7 @@ impl Outcome {
     }
 }
 
-/// Applies the outcome of a call to the state. `took` is from its start to its end, which was `now`.
+/// Returns the state after a call that took `took` and ended at `now`.
 pub fn record_outcome(
     mut state: HostState,
     rules: &Rules,
@@ -155,7 +155,7 @@ pub fn record_outcome(
             hold(state, reason, length, now)
         }
         (Some(HoldScope::Url(reason, limit)), _) => {
-            // Somebody answered: the network between us is well.
+            // The server answered, so the network works.
             state.failures = 0;
             remember(&mut state, asked.url, reason, now, |in_a_row| length(reason, in_a_row));
             let urls = state.url_holds.iter().filter(|held| held.what == reason && held.until > now).count();
@@ -173,7 +173,7 @@ pub fn record_outcome(
         (None, Outcome::Network) => unreached(state, rules, now, seed),
         (None, Outcome::Outage | Outcome::Repeated | Outcome::OfReceiver) => state,
         (None, _) => {
-            // RFC 9110 §10.2.3 gives Retry-After a meaning with redirects, too.
+            // RFC 9110 §10.2.3 also defines Retry-After for redirects.
             if matches!(outcome, Outcome::Answered { status: 300..=399, .. }) {
                 state.not_before = state.not_before.max(now + outcome.asked(rules, now));
             }
@@ -195,13 +195,13 @@ fn unreached(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> 
     state
 }
 
-/// Clears the holds that a good answer contradicts; 403 and 5xx of other URLs stay, since one URL says little of them.
+/// Clears the holds that a good answer contradicts. 403 and 5xx holds of other URLs stay.
 fn answered_well(mut state: HostState, asked: CallTarget) -> HostState {
     state.url_holds.retain(|held| {
         let is_refusal = matches!(held.what, HoldReason::Forbidden | HoldReason::ServerError);
         held.url != asked.url && (is_refusal || asked.is_robots())
     });
-    // Any answer proves that a host is reachable; a host that refused has to answer more than its robots.txt.
+    // Any answer proves that a host is reachable; a host that refused pages must answer more than its robots.txt.
     if !asked.is_robots() || state.failures > 0 {
         state.circuit = Circuit::Closed;
         state.holds_in_a_row = 0;
@@ -226,7 +226,7 @@ pub const fn is_refusal(status: u16) -> bool {
     matches!(status, 202 | 402 | 403 | 451)
 }
 
-/// Returns until when a URL is left alone, if it is. robots.txt has rules of its own for when it is asked again.
+/// Returns until when a URL is on hold, if it is. A robots.txt never is; it has separate rules for retries.
 pub fn url_held(state: &HostState, asked: CallTarget, now: Timestamp) -> Option<Timestamp> {
     let held = state.url_holds.iter().find(|held| held.url == asked.url && held.until > now);
     held.filter(|_| !asked.is_robots()).map(|held| held.until)
@@ -236,9 +236,9 @@ fn hold(mut state: HostState, reason: HoldReason, length: Millis, now: Timestamp
     state.circuit = Circuit::Probe;
     state.holds_in_a_row = state.holds_in_a_row.saturating_add(1);
     let hold = Hold { until: now + length, reason, since: now };
-    // URL holds that end before the host's hold have been counted and are dropped: one call decides anew. Broken URLs
-    // wait an hour longer, so that the deciding call is for another URL: three pages that are broken for good would
-    // otherwise keep a sound feed waiting.
+    // URL holds that end before the host's hold have been counted and are dropped: one probe decides. Broken URLs wait
+    // an hour longer, so that the probe is for another URL; otherwise three permanently broken pages would block a
+    // working feed.
     let after_others = hold.until + VISIT_REST;
     for held in &mut state.url_holds {
         if matches!(held.what, HoldReason::Network | HoldReason::Hostile) {
@@ -262,13 +262,13 @@ fn base(rules: &Rules, reason: HoldReason) -> Millis {
     }
 }
 
-/// Returns until when a URL is held for an answer that speaks for it alone, after `in_a_row` deferrals.
+/// Returns until when a URL is on hold for an answer that concerns it alone, after `in_a_row` deferrals.
 pub fn url_held_until(rules: &Rules, outcome: Outcome, in_a_row: u32, now: Timestamp, seed: u64) -> Option<Timestamp> {
     let (HoldScope::Host(reason) | HoldScope::Url(reason, _)) = outcome.scope()?;
     Some(now + outcome.hold_length(reason, in_a_row, rules, now, seed))
 }
 
-/// Holds a host key since nothing is at the address of its site's home page.
+/// Puts a host key on hold because the home page of its site does not exist.
 pub fn hold_not_found(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
     let length = hold_length(rules.hold_not_found, Millis::ZERO, 0, rules, seed);
     state.hold = longer(state.hold, Some(Hold { until: now + length, reason: HoldReason::NotFound, since: now }));

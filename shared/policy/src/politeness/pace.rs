@@ -6,21 +6,21 @@ use curlew_model::{HostState, Millis, Timestamp, TokenBucket};
 
 const ONE_CALL: u64 = 1_000;
 
-/// Returns the pause after a call: the longest of chance (jitter, an exponential gap) and of the other limits.
+/// Returns the pause after a call: the longest of the random jitter, the random exponential gap and the other limits.
 pub fn pause(state: &HostState, rules: &Rules, seed: u64) -> Millis {
     let jitter = Millis(between(seed, rules.jitter.0.0, rules.jitter.1.0));
     let gap = Millis((-unit(mix(seed)).ln() * rules.poisson_mean.0 as f64) as u64);
-    // An exponential is absurdly long once in a few million draws.
+    // The exponential distribution has no upper bound.
     let gap = gap.min(rules.crawl_delay_cap);
     demands(state, rules).into_iter().map(|(_, least)| least).fold(jitter.max(gap), Millis::max)
 }
 
-/// Returns a Crawl-delay above the maximum pause: the host's feeds are polled no more often than once in that time.
+/// Returns a Crawl-delay that is above the maximum pause; the host's feeds are polled at most once in that time.
 pub fn beyond_cap(crawl_delay: Option<Millis>, rules: &Rules) -> Option<Millis> {
     crawl_delay.filter(|delay| *delay > rules.crawl_delay_cap)
 }
 
-/// Returns the word for the limit that determines the pause, and the pause without what chance adds.
+/// Returns the name of the limit that determines the pause, and the pause without its random part.
 pub fn ruled_by(state: &HostState, rules: &Rules) -> (&'static str, Millis) {
     let [first, rest @ ..] = demands(state, rules);
     rest.into_iter().fold(first, |longest, next| if next.1 > longest.1 { next } else { longest })
@@ -35,7 +35,7 @@ fn demands(state: &HostState, rules: &Rules) -> [(&'static str, Millis); 3] {
     ]
 }
 
-/// Returns when the next call may start: after the pause, and when the burst allowance holds a call.
+/// Returns when the next call may start: after the pause, and once the burst allowance permits a call.
 pub fn next_call_at(state: &HostState, rules: &Rules, now: Timestamp) -> Timestamp {
     let bucket = filled(state.bucket, rules, now);
     let missing = ONE_CALL.saturating_sub(bucket.milli_tokens);
@@ -43,7 +43,7 @@ pub fn next_call_at(state: &HostState, rules: &Rules, now: Timestamp) -> Timesta
     state.not_before.max(now + Millis(refill))
 }
 
-/// The allowance after one call that ended at `now`.
+/// Returns the burst allowance after one call that ended at `now`.
 pub fn spend(bucket: Option<TokenBucket>, rules: &Rules, now: Timestamp) -> TokenBucket {
     let full = filled(bucket, rules, now);
     TokenBucket { milli_tokens: full.milli_tokens.saturating_sub(ONE_CALL), at: full.at }
@@ -57,7 +57,7 @@ fn filled(bucket: Option<TokenBucket>, rules: &Rules, now: Timestamp) -> TokenBu
     }
     let grown = now.since(b.at).0.saturating_mul(ONE_CALL) / rules.refill.0;
     if grown == 0 {
-        // With a new instant, many short steps would never add up to a thousandth.
+        // The old instant is kept: otherwise many short steps would never add up to a thousandth.
         return TokenBucket { milli_tokens: b.milli_tokens.min(capacity), at: b.at };
     }
     TokenBucket { milli_tokens: b.milli_tokens.saturating_add(grown).min(capacity), at: now }

@@ -1,4 +1,4 @@
-//! Decides whether a redirect is followed; the hop that closes a circle is never called.
+//! Decides whether a redirect is followed; no URL is called twice in one chain.
 
 use crate::address::{self, BadAddress};
 use crate::politeness::outcome::{CallTarget, Role};
@@ -13,10 +13,10 @@ pub struct Chain {
     limit: u32,
 }
 
-/// Maximum size of the addresses that are remembered of one chain, in bytes.
+/// Maximum total length in bytes of the URLs that are remembered of one chain.
 const MAX_PENDING_BYTES: usize = 300;
 
-/// Maximum delay of a refresh that stands for a redirect, in seconds.
+/// Maximum delay in seconds of a refresh that counts as a redirect.
 const REFRESH_SECONDS: u32 = 5;
 
 /// Reason for not following a redirect.
@@ -31,7 +31,7 @@ pub enum NotFollowed {
     /// The answer has no Location.
     #[error("no target is named")]
     NoLocation,
-    /// The Location is no address that may be called, such as one of another scheme.
+    /// The Location must not be called, for example because of its scheme.
     #[error("the target cannot be called: {0}")]
     BadLocation(BadAddress),
 }
@@ -41,28 +41,28 @@ pub const fn is_redirect(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
-/// True if a refresh of this delay stands for a redirect: none, or a short one where no article was asked for.
+/// True if a refresh counts as a redirect: it has no delay, or a short one where no article was requested.
 pub const fn is_refresh_followed(seconds: u32, is_article: bool) -> bool {
     seconds == 0 || (!is_article && seconds <= REFRESH_SECONDS)
 }
 
 impl Chain {
-    /// A chain that begins at `start` and may have `limit` hops.
+    /// Returns a chain that begins at `start` and may have `limit` hops.
     pub fn new(start: Url, limit: u32) -> Chain {
         Chain { visited: vec![start], permanent: true, limit }
     }
 
-    /// Returns the URL that it began with.
+    /// Returns the first URL of the chain.
     pub fn start(&self) -> &Url {
         &self.visited[0]
     }
 
-    /// The URL to call now.
+    /// Returns the URL to call now.
     pub fn current(&self) -> &Url {
         &self.visited[self.visited.len() - 1]
     }
 
-    /// Returns what a later visit needs to continue the chain; `None` without a hop, or if the addresses are too long.
+    /// Returns the state with which a later visit can continue the chain; `None` without a hop, or if it is too long.
     pub(super) fn pending(&self, until: Timestamp) -> Option<PendingRedirect> {
         let [start, targets @ ..] = &self.visited[..] else { return None };
         let targets: Vec<String> = targets.iter().map(|url| url.as_str().to_owned()).collect();
@@ -72,7 +72,7 @@ impl Chain {
         is_kept.then_some(PendingRedirect { url, targets, is_permanent: self.permanent, until })
     }
 
-    /// Hops so far.
+    /// Returns the number of hops so far.
     pub fn hops(&self) -> usize {
         self.visited.len() - 1
     }
@@ -82,7 +82,7 @@ impl Chain {
         self.permanent && self.hops() > 0
     }
 
-    /// Returns the chain as far as an earlier visit has followed it.
+    /// Returns the chain, continued as far as an earlier visit had followed it.
     #[must_use]
     pub(super) fn resumed(self, remembered: Option<&PendingRedirect>) -> Chain {
         let Some(remembered) = remembered else { return self };
@@ -96,7 +96,7 @@ impl Chain {
         chain
     }
 
-    /// Returns the URL to call next, which is then [`Chain::current`], or the reason why the chain ends here.
+    /// Adds a hop and returns the URL to call next, or the reason why the chain ends here.
     pub fn follow(&mut self, status: u16, location: Option<&str>) -> Result<&Url, NotFollowed> {
         if self.hops() as u64 >= u64::from(self.limit) {
             return Err(NotFollowed::TooMany);

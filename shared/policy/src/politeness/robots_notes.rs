@@ -1,19 +1,19 @@
-//! Notes in the row of a host key that a robots.txt has not changed, so that its copy need not be written again.
+//! Records in the row of a host key that a robots.txt is unchanged, so that its copy need not be written again.
 
 use crate::{address::hash64, robots::MAX_AGE};
 use curlew_model::{Millis, Origin, RobotsNotes, Timestamp};
 
 /// Maximum number of noted files: some 200 bytes of the row.
 const MAX_NOTES: usize = 8;
-/// Age from which an unchanged robots.txt is written again, before a store forgets it after 30 days.
+/// Age at which the copy of an unchanged robots.txt is written again; a store drops copies after 30 days.
 pub const WRITTEN_AGAIN: Millis = Millis::from_days(21);
-/// A note that ends less than this after the next use of its file is not worth a write.
+/// Minimum time for which a note must be valid after the next use of its file to be worth a write.
 const HARDLY_USED: Millis = Millis::from_hours(1);
 
-/// The treatment of the answer that a robots.txt has not changed.
+/// Decision about an answer that says that a robots.txt has not changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unchanged {
-    /// The file is noted, and the row of the host key is worth a write for that.
+    /// The file is noted, and the note is worth a write of the host key's row.
     Noted,
     /// The file will be too old at its next use, so the note is kept only if the row is written anyway.
     Needless,
@@ -21,7 +21,7 @@ pub enum Unchanged {
     WriteCopy,
 }
 
-/// Notes that a robots.txt, wanted next at `next_use`, has not changed since its copy was `written`.
+/// Notes that a robots.txt, next needed at `next_use`, has not changed since its copy was written at `written`.
 pub fn note(
     notes: &mut RobotsNotes,
     origin: &Origin,
@@ -49,7 +49,7 @@ fn fresh_until(minute: i64) -> Timestamp {
     Timestamp::from_millis(minute.saturating_mul(60_000)) + MAX_AGE
 }
 
-/// Returns until when the copy written at `written` may be used without asking again; `None` without a note of it.
+/// Returns until when the copy written at `written` may be used without a new request; `None` without a note.
 pub fn unchanged_until(notes: &RobotsNotes, origin: &Origin, written: Timestamp) -> Option<Timestamp> {
     let minute = *notes.0.get(&hash64(origin.as_str()))?;
     (minute > written.minute()).then(|| fresh_until(minute))

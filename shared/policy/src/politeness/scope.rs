@@ -1,5 +1,5 @@
-//! The part of the web that is within this crawl: the operator's exclusions, and the sites whose directives are heeded.
-//! Only robots.txt and meta tags of the operator's own sites, named one by one, may be ignored.
+//! The scope of the crawl: the operator's exclusions, and the sites whose robots.txt or meta tags are ignored. These
+//! must be the operator's own sites, named one by one.
 
 use crate::page::directives::Directives;
 use crate::site::exclusions::{Exclusions, Reason};
@@ -8,31 +8,31 @@ use ipnet::IpNet;
 use std::net::IpAddr;
 use url::{Host, Url};
 
-/// Hosts or networks that one list may name.
+/// Maximum number of hosts and networks in one list.
 pub const MAX_OWN_HOSTS: usize = 1_000;
-/// Minimum prefix length in bits of a network of IPv4 addresses that is called one's own.
+/// Minimum prefix length in bits of an IPv4 network in a list.
 const LEAST_PREFIX_V4: u8 = 8;
-/// Minimum prefix length in bits of a network of IPv6 addresses that is called one's own.
+/// Minimum prefix length in bits of an IPv6 network in a list.
 const LEAST_PREFIX_V6: u8 = 32;
 
-/// The limits of this crawl.
+/// The scope of this crawl.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     /// URLs that are never called.
     pub exclusions: Exclusions,
-    /// Sites of the operator's own whose robots.txt is not asked.
+    /// The operator's own sites whose robots.txt is ignored.
     pub robots_ignored: OwnHosts,
-    /// Sites of the operator's own whose robots meta tags and X-Robots-Tag headers are not heeded.
+    /// The operator's own sites whose robots meta tags and X-Robots-Tag headers are ignored.
     pub meta_ignored: OwnHosts,
 }
 
 impl Scope {
-    /// The rule of the operator's that excludes a URL, if there is one.
+    /// Returns the operator's rule that excludes a URL, if there is one.
     pub fn excludes(&self, url: &Url) -> Option<Reason> {
         self.exclusions.excludes(url)
     }
 
-    /// Returns the directives of a page, or none if they are not heeded; see [`Directives::gather`].
+    /// Returns the directives of a page, or none if they are ignored; see [`Directives::gather`].
     pub fn directives(
         &self,
         url: &Url,
@@ -47,7 +47,7 @@ impl Scope {
     }
 }
 
-/// Hosts that the operator says are its own.
+/// Hosts that the operator has declared as its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnHosts(Vec<Own>);
 
@@ -58,7 +58,7 @@ enum Own {
 }
 
 impl OwnHosts {
-    /// Reads a list of host names, IP addresses and networks (`192.0.2.0/24`); the error names the first wrong one.
+    /// Parses a list of host names, IP addresses and networks (`192.0.2.0/24`); the error names the first invalid item.
     pub fn read(list: &[String]) -> Result<OwnHosts, String> {
         if list.len() > MAX_OWN_HOSTS {
             return Err(format!("at most {MAX_OWN_HOSTS} hosts may be named"));
@@ -66,7 +66,7 @@ impl OwnHosts {
         list.iter().map(|text| own(text.trim())).collect::<Result<_, _>>().map(OwnHosts)
     }
 
-    /// Returns true if the host of a URL is one of these, or below one.
+    /// True if the host of a URL is one of these hosts, or a subdomain of one.
     pub fn contains(&self, url: &Url) -> bool {
         let Some(host) = url.host() else { return false };
         self.0.iter().any(|own| match (own, &host) {
@@ -77,7 +77,7 @@ impl OwnHosts {
         })
     }
 
-    /// True if there are none.
+    /// True if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -105,9 +105,9 @@ fn own(text: &str) -> Result<Own, String> {
         Ok(Host::Ipv4(ip)) => Ok(Own::Net(IpAddr::V4(ip).into())),
         Ok(Host::Ipv6(ip)) => Ok(Own::Net(IpAddr::V6(ip).into())),
         Ok(Host::Domain(name)) => match name.trim_end_matches('.') {
-            // `com`, `co.uk`, `github.io`: what is below them belongs to many.
+            // `com`, `co.uk`, `github.io`: names below them have many owners.
             name if curlew_suffix::is_public(name) => Err(format!("'{text}' is a public suffix, and not one owner's")),
-            // A name covers all that is below it, so there is no wildcard.
+            // A name covers all its subdomains, so there is no wildcard.
             name if !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b".-_".contains(&b)) => {
                 Ok(Own::Name(name.to_owned()))
             }

@@ -1,6 +1,6 @@
-//! A visit without I/O: its next step for a URL, and the meaning of an answer. [`VisitState::next`] holds the order of
-//! all checks before a call; the shell (`curlew_crawl::politeness::visit`) does what each [`Step`] says until one is an
-//! end.
+//! A visit without I/O: its next step for a URL, and the meaning of an answer. [`VisitState::next`] defines the order
+//! of all checks before a call; the shell (`curlew_crawl::politeness::visit`) executes each [`Step`] until one is
+//! [`Step::End`].
 
 mod robots;
 
@@ -15,13 +15,13 @@ use url::Url;
 
 /// Resolution of the clock, which rounds down: a call may have ended up to this much later.
 const CLOCK_STEP: Millis = Millis(1);
-/// Age of the last reading of the ledger from which it is read again before a call. The lease keeps others away, so
-/// this is the time after which a visit under way learns of a block or a hold.
+/// Age of the last read of the ledger above which it is read again before a call. The lease keeps other visits away, so
+/// this only bounds how late a visit learns of a block or a hold.
 pub const LOOK_EVERY: Millis = Millis::from_secs(1);
-/// Minimum time between two readings of a host's row where every read is billed; see [`LOOK_EVERY`].
+/// Replaces [`LOOK_EVERY`] where the store bills every read.
 pub const LOOK_SELDOM: Millis = Millis::from_secs(5);
 
-/// Time for which a chain of redirects is remembered after its next call may take place.
+/// Time for which a chain of redirects is remembered after the earliest time of its next call.
 const PENDING: Millis = Millis::from_hours(6);
 
 /// A lease as it was granted.
@@ -29,49 +29,49 @@ const PENDING: Millis = Millis::from_hours(6);
 pub struct Grant {
     /// The lease.
     pub lease: Lease,
-    /// The state that the ledger has since then.
+    /// State of the host in the ledger since the grant.
     pub state: HostState,
-    /// The monotonic clock before the lease was asked for.
+    /// Monotonic clock before the lease was requested.
     pub opened: Millis,
-    /// The wall clock at the same moment.
+    /// Wall clock before the lease was requested.
     pub at: Timestamp,
     /// Duration of the lease.
     pub length: Millis,
     /// Time after which the ledger is read again before a call.
     pub look_every: Millis,
-    /// Last use of the host key before that.
+    /// Last use of the host key before this lease.
     pub used: Timestamp,
-    /// Last call to the host key before that, at the latest.
+    /// Latest possible time of the last call to the host key before this lease.
     pub called: Timestamp,
-    /// True if a visit of the same owner ended here a moment ago and told nobody.
+    /// True if a visit of the same owner has just let its lease run out; see [`admission::repeats`].
     pub repeats: bool,
-    /// The poll that the visit is for, if the host's row notes it.
+    /// Poll of this visit, if it is noted in the host's row.
     pub poll: Option<NotedPoll>,
 }
 
-/// A visit: the lease of one host key, and what was learned under it.
+/// A visit: the lease of one host key, and the facts learned under it.
 #[derive(Clone, Debug)]
 pub struct VisitState {
     /// The host key.
     pub host: HostKey,
     /// The host's state as changed by this visit; written when the visit is closed.
     pub learned: HostState,
-    /// Calls so far, those to other host keys included.
+    /// Number of calls so far, including those to other host keys.
     pub calls: u32,
-    /// The lease, and what was known when it was granted.
+    /// The lease, and the facts known when it was granted.
     pub grant: Grant,
     last_call_end: Option<Timestamp>,
-    /// When the ledger was read last, as time since the lease was asked for.
+    /// Time from the request of the lease to the last read of the ledger.
     looked: Millis,
-    /// The URL that was called last, if its connection was closed as idle; it is called once more.
+    /// Hash of the last URL called, if its connection was closed as idle; the URL is called once more.
     closed_idle: Option<u32>,
-    /// Time until which the rest of the visit waits, since one of its URLs ended it; nothing more is called.
+    /// Time until which the rest of the visit waits, if one of its URLs ended the visit.
     over: Option<Timestamp>,
-    /// Times until which calls to other host keys that redirects led to wait.
+    /// Times until which calls to other host keys, the targets of redirects, wait.
     guest_retry_at: HashMap<HostKey, Timestamp>,
-    /// Instant at which the site that is called is expected to be called next.
+    /// Time at which the site is expected to be called next.
     pub next_use: Timestamp,
-    /// True if somebody is expected to use what was noted of a robots.txt.
+    /// True if a note about a robots.txt is expected to be used.
     has_useful_note: bool,
 }
 
@@ -82,41 +82,41 @@ pub enum Permission {
     Allowed,
     /// The URL must not be called.
     Forbidden,
-    /// The URL must not be called, since the second matcher refuses it; our own would allow it.
+    /// The URL must not be called: the second matcher refuses it, although our own allows it.
     Doubted,
 }
 
-/// A URL that is to be called, and what is known of it so far. The shell fills in what a [`Step`] asks for.
+/// A URL to call, and the facts known about it so far. The shell fills in the facts that a [`Step`] asks for.
 #[derive(Clone, Debug)]
 pub struct Attempt<'a> {
-    /// The host key that the URL counts under, or why the address guard refuses the URL.
+    /// Host key of the URL, or the reason why the address guard refuses it.
     pub key: Result<HostKey, String>,
     /// Host name of the URL.
     pub name: &'a str,
-    /// The operator's rule that excludes it.
+    /// The operator's rule that excludes the URL, if there is one.
     pub excluded: Option<String>,
     /// Verdict of robots.txt, once it is known. `Allowed` from the beginning if the URL is that of a robots.txt.
     pub permission: Option<Permission>,
-    /// The URL, as holds know it.
+    /// Hash and role of the URL.
     pub target: CallTarget,
-    /// The lease was asked to be lengthened.
+    /// True if a longer lease was requested.
     pub has_lengthened: bool,
-    /// The pause before this call has been waited for.
+    /// True if the pause before this call is over.
     pub has_waited: bool,
-    /// The ledger has been read after the pause.
+    /// True if the ledger was read after the pause.
     pub has_confirmed: bool,
 }
 
 /// The next step for a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step<R> {
-    /// Nothing: the URL is not called, and this is why.
+    /// Do not call the URL, for this reason.
     End(CallEnd<R>),
-    /// The URL belongs to another host key and is called under a lease of that one.
+    /// Call the URL under a lease of its own host key, which is another one.
     OpenGuest(HostKey),
-    /// Ask robots.txt; sets [`Attempt::permission`].
+    /// Check robots.txt; sets [`Attempt::permission`].
     AskRobots,
-    /// Ask the ledger for a longer lease, since a brief one would not last; sets [`Attempt::has_lengthened`].
+    /// Request a longer lease, since the brief one would expire; sets [`Attempt::has_lengthened`].
     Lengthen,
     /// Wait this long; sets [`Attempt::has_waited`].
     Wait(Millis),
@@ -129,20 +129,20 @@ pub enum Step<R> {
 /// Outcome of one call, or of a chain of redirects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallEnd<R> {
-    /// There is an answer: any status but a followed redirect, or one that holds the host key. After a 403 or 5xx of
-    /// this URL alone, the host key rests and the URL waits as [`url_held_until`] says.
+    /// An answer with any status except a followed redirect or one that puts the host key on hold. After a 403 or 5xx
+    /// of this URL alone, the host key rests and the URL waits as long as [`url_held_until`] says.
     Reply(R),
     /// The URL cannot be fetched; the visit goes on.
     Rejected(Rejection),
-    /// Not now: slice or lease is used up, another host key is in use, a URL has ended the visit, or the host rests.
+    /// The rest of the visit waits: time is used up, a host key is in use, a URL ended the visit, or the host rests.
     Later(Timestamp),
-    /// The URL waits, and others of the visit do not: the URL or the host key of its redirect is on hold, or the
-    /// robots.txt of its origin is out of reach.
+    /// Only this URL waits: it or the host key of its redirect is on hold, or the robots.txt of its origin is
+    /// unreachable.
     Elsewhere(Timestamp),
     /// The URL waits through no fault of its own: the robots.txt of its origin is refused (401, 403), or the host key
     /// that its redirect leads to rests.
     Refused(Timestamp),
-    /// The host key is held from now on; the visit is over.
+    /// The host key is on hold from now on; the visit is over.
     Held(Timestamp, HoldReason),
 }
 
@@ -157,26 +157,26 @@ pub enum Answer<R> {
         status: u16,
         /// The instant that Retry-After names, if it names one.
         retry_after: Option<Timestamp>,
-        /// The call was not signed, and the answer asks for a signature that can be made.
+        /// True if the call was unsigned and the answer asks for a signature that the crawler can make.
         asks_signature: bool,
     },
     /// The server answered with the mark of a bot wall, of this vendor.
     Challenge(&'static str),
     /// The server was not reached.
     Unreached {
-        /// Because our own network is down or this process is short of something; the host is not to blame.
+        /// True if our own network is down or this process lacks a resource; the host is not to blame.
         is_local: bool,
     },
     /// No answer came in time, or it was cut short.
     Cut {
         /// The reason.
         why: String,
-        /// The connection had been used before, and its server may have closed it as idle before the call came.
+        /// True if the connection was reused, and the server may have closed it as idle before the call arrived.
         was_idle: bool,
     },
     /// The answer broke a limit.
     Limit(String),
-    /// The answer is no HTTP.
+    /// The answer is not HTTP.
     Protocol(String),
 }
 
@@ -198,7 +198,7 @@ impl<R> Answer<R> {
 }
 
 impl VisitState {
-    /// A visit that has just been granted its lease.
+    /// Returns a visit that has just been granted its lease.
     pub fn new(host: HostKey, grant: Grant) -> VisitState {
         VisitState {
             host,
@@ -215,7 +215,7 @@ impl VisitState {
         }
     }
 
-    /// Decides the next step for a URL; a call takes place only after every check below, in this order.
+    /// Returns the next step for a URL, `lasted` after the lease was requested; every check below precedes a call.
     pub fn next<R>(&self, attempt: &Attempt<'_>, rules: &Rules, now: Timestamp, lasted: Millis) -> Step<R> {
         let end = Step::End;
         let key = match &attempt.key {
@@ -262,7 +262,7 @@ impl VisitState {
                 return Step::Wait(wait);
             }
         }
-        // A block takes effect soon, and a visit that lost its lease stops.
+        // So a block takes effect soon, and a visit that lost its lease stops.
         if !attempt.has_confirmed && lasted > self.looked + self.grant.look_every {
             return Step::Confirm;
         }
@@ -276,12 +276,12 @@ impl VisitState {
         Step::Call
     }
 
-    /// Records that the ledger was read, this long after the lease was asked for.
+    /// Records that the ledger was read `lasted` after the lease was requested.
     pub fn has_looked(&mut self, lasted: Millis) {
         self.looked = lasted;
     }
 
-    /// Compares the visit with what the ledger holds now; returns how the call ends if it must not take place.
+    /// Compares the visit with the latest state in the ledger; returns the end of the call if it must not take place.
     pub fn confirm<R>(&mut self, latest: &HostState, now: Timestamp) -> Option<CallEnd<R>> {
         if latest.lease.as_ref().is_none_or(|lease| lease.token != self.grant.lease.token) {
             return Some(CallEnd::Later(now + BUSY_RETRY));
@@ -291,8 +291,8 @@ impl VisitState {
         latest.hold_at(now).as_ref().map(end_of_held)
     }
 
-    /// Records a call that has just ended, and decides how it ends for its URL; `None` if [`VisitState::next`] calls it
-    /// again.
+    /// Records a call that has just ended, and returns its result for the URL; `None` if [`VisitState::next`] must
+    /// repeat it.
     pub fn after_call<R>(
         &mut self,
         target: CallTarget,
@@ -310,7 +310,7 @@ impl VisitState {
         let outcome = if is_repeated { Outcome::Repeated } else { answer.outcome(target) };
         self.last_call_end = Some(now);
         if outcome != Outcome::Outage && !is_tried_anew {
-            // Calls during our own outage are no attempts, nor are those that came too late for their connection.
+            // Calls during our own outage do not count, nor do calls over a connection that was already closed.
             self.calls += 1;
         }
         self.learned = record_outcome(std::mem::take(&mut self.learned), rules, target, outcome, took, now, seed);
@@ -344,8 +344,8 @@ impl VisitState {
         })
     }
 
-    /// Records that a host which refuses asks for signed calls. True if the call is repeated, signed: once, after a 401
-    /// or 403 without a wait. So a signed call that is refused is a refusal.
+    /// Records that a refusing host asks for signed calls. Returns true if the call is repeated, signed: once, after a
+    /// 401 or 403 without Retry-After. A refused signed call counts as a refusal.
     fn learn_to_sign<R>(&mut self, answer: &Answer<R>) -> bool {
         let Answer::Reply { status, retry_after, asks_signature: true, .. } = answer else { return false };
         if self.learned.signs || !matches!(status, 401 | 403 | 429) {
@@ -355,7 +355,7 @@ impl VisitState {
         *status != 429 && retry_after.is_none()
     }
 
-    /// Records how a call under another host key's lease ended. Trouble with that host is no reason to leave this one.
+    /// Records the end of a call under another host key's lease. Trouble with that host does not end this visit.
     pub fn after_guest<R>(&mut self, guest: &VisitState, end: CallEnd<R>) -> CallEnd<R> {
         self.calls += guest.calls;
         self.guest_retry_at.extend(guest.over.map(|until| (guest.host.clone(), until)));
@@ -366,15 +366,15 @@ impl VisitState {
         }
     }
 
-    /// Begins a chain of redirects with this URL, or goes on with it where an earlier visit had to leave it.
+    /// Starts a chain of redirects at this URL, or continues it where an earlier visit had to stop.
     pub fn chain(&mut self, url: &Url, limit: u32, now: Timestamp) -> Chain {
         let hash = CallTarget::new(url.as_str(), Role::Document).url;
         let pending = self.learned.pending_redirect.take_if(|it| it.url == hash || it.until <= now);
         Chain::new(url.clone(), limit).resumed(pending.filter(|it| now < it.until).as_ref())
     }
 
-    /// Records how a chain of redirects ended. If its next call has to wait longer than visits wait, a later visit goes
-    /// on from there; otherwise a URL that redirects could never be fetched.
+    /// Records the end of a chain of redirects. If its next call must wait longer than a visit may wait, a later visit
+    /// continues from there; otherwise such a URL could never be fetched.
     pub fn after_chain<R>(&mut self, chain: &Chain, end: &CallEnd<R>, now: Timestamp) {
         if let CallEnd::Later(until) = end
             && until.since(now) > MAX_FIRST_WAIT
@@ -384,12 +384,12 @@ impl VisitState {
         }
     }
 
-    /// Records that nothing is where the site's home page should be: the host key is held once the visit is closed.
+    /// Records that the site's home page does not exist: the host key is on hold once the visit is closed.
     pub fn hold_not_found(&mut self, rules: &Rules, now: Timestamp, seed: u64) {
         self.learned = outcome::hold_not_found(std::mem::take(&mut self.learned), rules, now, seed);
     }
 
-    /// Returns the time by which a brief lease is lengthened, so that it is as long as others.
+    /// Returns the time that a brief lease lacks to the full length of a lease.
     pub fn missing_length(&self, rules: &Rules) -> Millis {
         rules.lease_length().saturating_sub(self.grant.length)
     }
@@ -416,25 +416,25 @@ impl VisitState {
         *length == rules.brief_length() && admission::may_run_out(granted, &learned, rules, self.calls, *used, *at)
     }
 
-    /// True if the host key was called by another visit after `at`, so that what was read before may be out of date.
+    /// True if the host key was called by another visit after `at`, so that data read before may be out of date.
     pub fn was_called_since(&self, at: Timestamp) -> bool {
         self.grant.called > at + CLOCK_STEP
     }
 
-    /// Takes back the note of the visit's poll, which did not take place.
+    /// Removes the note of the visit's poll, which did not take place.
     pub fn undo_note_of_poll(&mut self) {
         if let Some(poll) = self.grant.poll.take() {
             poll.undo(&mut self.learned.polled);
         }
     }
 
-    /// True if nobody has visited the host key before, or imported pages of it.
+    /// True if no visit has called the host key before, and no pages of it were imported.
     pub fn is_first(&self) -> bool {
         self.grant.called == Timestamp::MIN && !self.grant.state.has_imports
     }
 }
 
-/// Returns how a call ends whose host key is held; a rest is no fault of the waiting work.
+/// Returns the end of a call whose host key is on hold; a rest does not count against the waiting job.
 fn end_of_held<R>(hold: &Hold) -> CallEnd<R> {
     match hold.reason {
         HoldReason::Rest => CallEnd::Later(hold.until),

@@ -1,13 +1,13 @@
-//! The time that visits may spend on a host key: at most [`Rules::window_limit`] in any [`Rules::window`]. Time spent
-//! in a part of a window counts until the whole part is a window ago.
+//! The time that visits may spend on a host key: at most [`Rules::window_limit`] in any [`Rules::window`]. A window has
+//! several parts; the time spent in one counts until the end of the part is a whole window ago.
 
 use crate::rules::Rules;
 use curlew_model::{Millis, Timestamp, WindowPart};
 
-/// Number of parts of a window: more of them free a host key sooner, and lengthen its row.
+/// Number of parts of a window; more parts free a host key sooner, but lengthen its row.
 const PARTS: u64 = 8;
 
-/// Charges for this time under a lease that ends at `until`.
+/// Charges `time` for a lease that ends at `until`.
 pub(crate) fn charge(visited: &mut Vec<WindowPart>, until: Timestamp, time: Millis, rules: &Rules) {
     let length = length(rules).0.cast_signed();
     let began = Timestamp::from_millis(until.as_millis().div_euclid(length).saturating_mul(length));
@@ -33,7 +33,7 @@ pub(crate) fn left(visited: &[WindowPart], rules: &Rules, now: Timestamp) -> Mil
     rules.window_limit.saturating_sub(spent(visited, rules, now))
 }
 
-/// Returns when this much time may be spent again; `None` if it may be now.
+/// Returns when `time` may be spent again; `None` if it may be spent now.
 pub fn free_at(visited: &[WindowPart], rules: &Rules, time: Millis, now: Timestamp) -> Option<Timestamp> {
     let most = rules.window_limit.saturating_sub(time);
     let mut spent = spent(visited, rules, now);

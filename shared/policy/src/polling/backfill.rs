@@ -1,7 +1,7 @@
-//! Backfills: which document of a back catalogue comes next, when it ends, and how much of it is taken on a day.
+//! Backfills: the next document of a back catalogue, the end of a backfill, and its daily budget.
 //!
-//! The documents that feeds name come first (RFC 5005, JSON Feed `next_url`), or those at usual addresses; sitemaps
-//! follow where no feed leads to older entries. Links in pages are never followed.
+//! Documents that feeds name (RFC 5005, JSON Feed `next_url`) or that have usual addresses come first. Sitemaps follow
+//! if no feed leads to older entries. Links in pages are never followed.
 
 use crate::rules::{
     BACKFILL_BARREN, BACKFILL_DEPTH, BACKFILL_DOCUMENTS, BACKFILL_PAGES, BACKFILL_PORTION, BACKFILL_TRIES, BUSY_RETRY,
@@ -14,12 +14,12 @@ use curlew_model::{
 };
 use url::Url;
 
-/// Words for an archive that has no further document.
+/// Reason for the end of an archive that has no further document.
 pub const ARCHIVE_READ: &str = "the archive was read to its end";
-/// No web page is older.
+/// Earliest plausible date: no web page is older.
 const EARLIEST: Timestamp = Timestamp::from_millis(631_152_000_000);
 const REMEMBERED: usize = 64;
-/// Time after which a step that was due counts as lost.
+/// Time after its due time at which a step counts as lost.
 const LOST: Millis = Millis::from_hours(1);
 const DISCOVERY: Millis = Millis::from_secs(20);
 const TURNED_OFF: Millis = Millis::from_days(1);
@@ -37,11 +37,11 @@ pub enum Work {
     Document(BackfillDocument),
     /// Send pages of a list, or take the next document from it.
     Addresses(AddressList),
-    /// Nothing: this is the end.
+    /// The backfill has ended.
     End(BackfillState),
 }
 
-/// Decides what a backfill does next.
+/// Returns the next step of a backfill.
 pub fn next(backfill: &Backfill) -> Work {
     let done = |reason: &str| Work::End(BackfillState::Done { reason: reason.to_owned() });
     if backfill.sent >= backfill.limit.unwrap_or(BACKFILL_PAGES) {
@@ -70,12 +70,12 @@ pub fn next(backfill: &Backfill) -> Work {
     }
 }
 
-/// A document of a feed, as far as what follows depends on it.
+/// The facts about a feed document that determine the next document.
 #[derive(Clone, Debug, Default)]
 pub struct FeedFacts<'a> {
     /// Dates of its entries, as stated.
     pub dates: Vec<Option<Timestamp>>,
-    /// Hash of the addresses of its entries, whatever their order.
+    /// Hash of the addresses of its entries, independent of their order.
     pub content: u64,
     /// True if an entry was not known yet.
     pub has_new: bool,
@@ -89,7 +89,7 @@ pub struct FeedFacts<'a> {
     pub usual: Option<&'a Url>,
 }
 
-/// Decides which document of a feed follows the one at `url`, or says why none does.
+/// Returns the document of a feed that follows the one at `url`, or the reason why there is none.
 pub fn older(
     backfill: &Backfill,
     url: &Url,
@@ -116,12 +116,12 @@ pub fn older(
     }
     let oldest_here = dates.into_iter().min();
     let is_older = oldest_here.is_some_and(|here| oldest.is_none_or(|before| here < before));
-    // The first document is the one that is polled, so all of it is known as a rule.
+    // The first document is the one that is polled, so its entries are usually known.
     let barren = if *number == 1 || facts.has_new || is_older { 0 } else { barren + 1 };
     if barren >= BACKFILL_BARREN {
         return Err(format!("the archive ended: {barren} documents in a row had nothing new and nothing older"));
     }
-    // Blogger's `next` names a host that all blogs share, and whose robots.txt forbids it.
+    // Blogger's `next` is on a host that all blogs share and whose robots.txt forbids it.
     let at_home = facts.next.filter(|next| next.host_str() == url.host_str());
     let Some(to) = facts.prev_archive.or(at_home).or(facts.usual).or(facts.next) else {
         return bad(if *number == 1 { "the feed names no older documents" } else { ARCHIVE_READ });
@@ -139,7 +139,7 @@ pub fn older(
     Ok(BackfillDocument { url: to.to_string(), kind })
 }
 
-/// True if two addresses have one host, with or without `www.`: a sitemap speaks for its own host (sitemaps.org).
+/// True if two URLs have the same host, with or without `www.`: a sitemap lists URLs of its own host (sitemaps.org).
 pub fn is_same_host(a: &Url, b: &Url) -> bool {
     let bare = |url: &Url| url.host_str().map(|host| host.strip_prefix("www.").unwrap_or(host).to_owned());
     bare(a).is_some() && bare(a) == bare(b)
@@ -150,7 +150,7 @@ pub fn may_descend(depth: u8) -> bool {
     depth < BACKFILL_DEPTH
 }
 
-/// Remembers hashes of a document by which it is recognized; returns false if one of them was known.
+/// Remembers a hash by which a document is recognized; returns false if it was known already.
 pub fn visit(backfill: &mut Backfill, hash: u64) -> bool {
     if backfill.visited.contains(&hash) {
         return false;
@@ -160,17 +160,17 @@ pub fn visit(backfill: &mut Backfill, hash: u64) -> bool {
     true
 }
 
-/// Returns a stated date if it is believed: not in the future, and not before there were web pages.
+/// Returns a stated date if it is plausible: not in the future, and not before the first web pages.
 pub fn date(stated: Timestamp, now: Timestamp) -> Option<Timestamp> {
     dates::plausible(stated, now).filter(|date| *date >= EARLIEST)
 }
 
-/// True if a page, or a sitemap, with this date is wanted. One without a date is.
+/// True if a page or sitemap with this date, or without a date, is wanted.
 pub fn is_wanted(since: Option<Timestamp>, date: Option<Timestamp>) -> bool {
     since.zip(date).is_none_or(|(since, date)| date >= since)
 }
 
-/// Grants pages or documents of a back catalogue from a host key's budget of the day; returns how many.
+/// Grants pages or documents of a back catalogue from a host key's budget of the day; returns the number granted.
 pub fn grant(mut state: HostState, wanted: u32, rules: &Rules, now: Timestamp) -> (HostState, u32) {
     let mut today = state.backfilled.on(now);
     let granted = wanted.min(rules.backfill_per_day.saturating_sub(today.entries));
@@ -181,13 +181,13 @@ pub fn grant(mut state: HostState, wanted: u32, rules: &Rules, now: Timestamp) -
     (state, granted)
 }
 
-/// Returns the beginning of the next day, when there is a new budget.
+/// Returns the beginning of the next day (UTC), when the budget is renewed.
 pub fn tomorrow(now: Timestamp) -> Timestamp {
     let day = Millis::from_days(1).0.cast_signed();
     Timestamp::from_millis((now.as_millis().div_euclid(day) + 1).saturating_mul(day))
 }
 
-/// Returns until when, and why, a host is left to others: it is held, or half of its visits' time is used up.
+/// Returns until when, and why, a backfill must wait: its host is on hold, or half of the time for visits is used up.
 pub fn obstacle(state: &HostState, rules: &Rules, now: Timestamp) -> Option<(Timestamp, String)> {
     if let Some(hold) = state.hold.as_ref().filter(|hold| hold.until > now) {
         return Some((hold.until, format!("the host is held ({})", hold.reason.as_str())));
@@ -197,19 +197,19 @@ pub fn obstacle(state: &HostState, rules: &Rules, now: Timestamp) -> Option<(Tim
     Some((free_at, "the rest of the time on its host is for new posts".to_owned()))
 }
 
-/// Returns when a step is tried again while its host is visited, perhaps for the last portion.
+/// Returns when to retry a step whose host is being visited, perhaps for the last portion; `None` if it is not.
 pub fn while_visited(state: &HostState, rules: &Rules, now: Timestamp) -> Option<Timestamp> {
     let lease = state.lease.as_ref().filter(|lease| lease.until > now)?;
     let portion = u64::try_from(BACKFILL_PORTION).unwrap_or(u64::MAX);
     Some(lease.until.min(room_until(state, portion, rules, now)))
 }
 
-/// Spreads the pages and documents that a step took over the day; up to a cycle is caught up if nothing ran.
+/// Schedules the next step so that pages and documents are spread over the day; at most one cycle is caught up.
 pub fn pace(mut backfill: Backfill, taken: u32, rules: &Rules, now: Timestamp) -> Backfill {
     let day = Millis::from_days(1).0;
     let gap = Millis(day.saturating_mul(taken.into()) / u64::from(rules.backfill_per_day.max(1)));
     let cycle = Millis::from_mins(Slot::COUNT.into());
-    // Time in which others get a turn on the host, however much there is to catch up.
+    // Leaves others time on the host, however much there is to catch up.
     let least = rules.min_pause.saturating_mul(taken.into());
     backfill.paced = backfill.paced.max(now - cycle) + gap;
     backfill.due = backfill.paced.max(now + least);
@@ -218,7 +218,7 @@ pub fn pace(mut backfill: Backfill, taken: u32, rules: &Rules, now: Timestamp) -
     backfill
 }
 
-/// Returns when another step may follow one that took this much of a host, so that others get as much time on it.
+/// Returns when another step may follow one with `taken` calls, so that others get as much time on the host.
 pub fn room_until(state: &HostState, taken: u64, rules: &Rules, now: Timestamp) -> Timestamp {
     let pause = rules.min_pause.max(state.crawl_delay).max(state.last_response);
     now + pause.saturating_mul(taken.saturating_mul(2))
@@ -227,19 +227,19 @@ pub fn room_until(state: &HostState, taken: u64, rules: &Rules, now: Timestamp) 
 /// Failure of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Setback {
-    /// The feeds of the site are still being looked for; if the time of the next look is known, it is this.
+    /// The feeds of the site are still being discovered; contains the time of the next attempt, if it is known.
     Undiscovered(Timestamp),
-    /// An owner has turned it off.
+    /// The site's owner has turned backfills off.
     TurnedOff,
     /// The budget of the day is used up.
     BudgetSpent,
-    /// The step has to wait until this instant, for a reason that is nobody's fault.
+    /// The step must wait until this instant, for a reason that does not count as a failure.
     Later(Timestamp, String),
-    /// The step has to wait until this instant, since the host or the document is refused or in trouble, as described.
+    /// The step must wait until this instant because the host or the document is refused or fails, as described.
     Trouble(Timestamp, String),
 }
 
-/// Records that a step came to nothing; after too many, its document is left out, or the backfill is given up.
+/// Records that a step failed; after too many failures its document is skipped, or the backfill is given up.
 pub fn set_back(mut backfill: Backfill, why: Setback, now: Timestamp) -> Backfill {
     let (due, note) = match why {
         Setback::Undiscovered(at) => (at.max(now + DISCOVERY), "its feeds are being looked for".to_owned()),
@@ -263,7 +263,7 @@ pub fn set_back(mut backfill: Backfill, why: Setback, now: Timestamp) -> Backfil
     backfill
 }
 
-/// Records that the next document cannot be had: it is left out, and what else there is goes on.
+/// Records that the next document cannot be fetched: it is skipped, and the backfill continues with the others.
 pub fn left_out(mut backfill: Backfill, why: String, now: Timestamp) -> Backfill {
     backfill.next = None;
     backfill.failures = 0;
@@ -273,21 +273,21 @@ pub fn left_out(mut backfill: Backfill, why: String, now: Timestamp) -> Backfill
     backfill
 }
 
-/// True if a step is to be sent once more: it was due long ago, so its job was lost.
+/// True if a step must be sent again: it was due long ago, so its job was lost.
 pub fn is_lost(backfill: &Backfill, now: Timestamp) -> bool {
     backfill.state == BackfillState::Running && backfill.due + LOST <= now
 }
 
-/// Length of the rest of a backfill.
+/// Estimate of the remaining time of a backfill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
     /// Number of days.
     pub days: u64,
-    /// True if it may take longer: how long an archive is shows only at its end.
+    /// True if it may take longer: the length of an archive is known only at its end.
     pub is_least: bool,
 }
 
-/// Estimates how long a running backfill will take if nothing is in its way.
+/// Estimates how long a running backfill will take without obstacles; `None` if it is not running.
 pub fn estimate(backfill: &Backfill, rules: &Rules) -> Option<Estimate> {
     if backfill.state != BackfillState::Running {
         return None;
@@ -304,7 +304,7 @@ pub fn estimate(backfill: &Backfill, rules: &Rules) -> Option<Estimate> {
     Some(Estimate { days: days.max(1), is_least: backfill.phase != BackfillPhase::Rest })
 }
 
-/// Returns a backfill as it is shown to people.
+/// Returns the line that describes a backfill to people.
 pub fn line(backfill: &Backfill, rules: &Rules) -> BackfillLine {
     let estimate = estimate(backfill, rules);
     BackfillLine {

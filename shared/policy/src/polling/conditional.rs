@@ -1,21 +1,21 @@
-//! Conditional requests: what is sent with them, and whether a server's 304 is true.
+//! Conditional requests: the validators to send, and checks whether a server's 304 is true.
 //!
-//! Some servers answer 304 for ever. So a feed that gave nothing but 304s for [`Rules::verify_every`] is asked
-//! unconditionally once (row H05); while that finds nothing new, the time doubles up to eightfold. A check that finds
-//! other content may have come just after its publication, so the next polls send the validators of the older document:
-//! only a false 304 can call that unmodified.
+//! Some servers answer 304 forever. So a feed that has answered only 304 for [`Rules::verify_every`] is requested
+//! unconditionally once (row H05); while that finds nothing new, the time doubles up to eightfold. If such a check
+//! finds other content, it may have come just after publication, so the next polls send the validators of the older
+//! document: only a false 304 can call that unmodified.
 
 use crate::{politeness::http, rules::Rules};
 use curlew_model::{FeedSource, Timestamp, Trust, Validators};
 
-/// Maximum length of one validator of a page, in bytes: a row is billed by the kilobyte.
+/// Maximum length in bytes of one validator of a page: rows are billed by the kilobyte.
 const PAGE_VALIDATOR_BYTES: usize = 128;
-/// Words that servers append to an entity tag when they compress.
+/// Suffixes that servers append to an entity tag when they compress.
 const CODING_SUFFIXES: [&str; 6] = ["--gzip", "-gzip", ";gzip", "-df", "-br", ";br"];
-/// Number of whole answers in a row, one for each form of the tag, after which a server is taken to send no 304.
+/// Number of full answers in a row, one for each form of the tag, after which a server is assumed to send no 304.
 const IGNORED_IS_BLIND: u8 = 2;
 const MOST_DOUBLINGS: u8 = 3;
-/// Signs in a row that prove a server's 304s false; a single one may come from a stale cache.
+/// Number of signs in a row that prove a server's 304s false; a single sign may come from a stale cache.
 const MOST_DOUBTS: u8 = 3;
 
 /// Returns the validators for the next poll, byte for byte (RFC 9110 §13.1); none for an unconditional request.
@@ -39,8 +39,8 @@ pub fn to_ask(page: &Validators) -> Validators {
     Validators { etag: both, ..page.clone() }
 }
 
-/// Returns the other form by which a server may know its entity tag: compressing proxies make tags weak (RFC 9110
-/// §8.8.3.3), which some servers do not know; modules that compress append a word, and find their tag in a list.
+/// Returns the other form of an entity tag that a server may recognize. Compressing proxies make tags weak (RFC 9110
+/// §8.8.3.3), which some servers do not match; compressing modules append a suffix, and match their tag in a list.
 fn other_form(etag: &str) -> Option<String> {
     let (is_weak, opaque) = etag.strip_prefix("W/").map_or((false, etag), |opaque| (true, opaque));
     let inner =
@@ -52,7 +52,7 @@ fn other_form(etag: &str) -> Option<String> {
     }
 }
 
-/// True if a server sends the whole document to a client that has it, in whatever form it is asked.
+/// True if a server sends the full document to a client that has it, whatever form of the tag is sent.
 pub fn is_blind(trust: &Trust) -> bool {
     trust.ignored >= IGNORED_IS_BLIND
 }
@@ -69,17 +69,17 @@ pub fn is_check_due(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     now >= trust.verify_at.unwrap_or(feed.polled_at + rules.verify_every)
 }
 
-/// The validators of a page to keep with its row, which is to stay small: those that are not too long.
+/// Returns the validators to keep in a page's row: those that are not too long, since the row must stay small.
 pub fn for_page(sent: &Validators) -> Validators {
     let short = |value: &Option<String>| value.clone().filter(|value| value.len() <= PAGE_VALIDATOR_BYTES);
     Validators { etag: short(&sent.etag), last_modified: short(&sent.last_modified) }
 }
 
-/// Applies a 304 to a conditional request, which updates validators and takes none away (RFC 9111 §4.3.4). A 304 that
-/// names a later Last-Modified contradicts itself, so the next poll is unconditional; one to the validators of an
+/// Applies the 304 answer to a conditional request, which updates validators and removes none (RFC 9111 §4.3.4). A 304
+/// with a later Last-Modified contradicts itself, so the next poll is unconditional. A 304 to the validators of an
 /// outdated document is false.
 pub fn unchanged(stored: &mut Validators, trust: &mut Trust, sent: &Validators, now: Timestamp) {
-    // The form of the tag that was sent last works.
+    // The server recognized the form of the tag that was sent.
     trust.ignored = trust.ignored.min(IGNORED_IS_BLIND - 1);
     if trust.doubts > 0 {
         trust.doubts = trust.doubts.saturating_add(1);
@@ -102,7 +102,7 @@ pub fn unchanged(stored: &mut Validators, trust: &mut Trust, sent: &Validators, 
     }
 }
 
-/// Applies a complete answer, with a hash of its `content`; `was_check` says that the request verified earlier 304s.
+/// Applies a full answer with this hash of its `content`; `was_check` is true if the request verified earlier 304s.
 pub fn whole(
     feed: &FeedSource,
     content: u64,
@@ -130,7 +130,7 @@ pub fn whole(
     }
     trust.content = content;
     if is_same && !was_check && trust.verify_at.is_some() {
-        // A server that repeats itself is no reason for a write.
+        // An unchanged answer is not worth a write.
         return trust;
     }
     trust.verify_at = (!sent.is_empty() && !trust.distrusted && rules.verify_every.0 > 0)
@@ -138,7 +138,7 @@ pub fn whole(
     trust
 }
 
-/// Returns the validators to keep after a whole answer: those of the document before while they are on trial.
+/// Returns the validators to keep after a full answer: those of the previous document while a 304 is in doubt.
 pub fn to_keep(before: &Validators, sent: &Validators, trust: &Trust) -> Validators {
     if trust.doubts > 0 { before.clone() } else { sent.clone() }
 }

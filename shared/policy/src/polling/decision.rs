@@ -1,18 +1,18 @@
-//! A poll from its job to its row: whether it takes place, what its end means, and whether the row is written.
+//! Decisions about a poll: whether it takes place, the meaning of its result, and whether the feed's row is written.
 
 use crate::{
     politeness::deferral, politeness::visit::CallEnd, polling::failure::Wrong, polling::schedule, rules::Rules,
 };
 use curlew_model::{Envelope, FeedSource, HoldReason, PollJob, Timestamp, Why};
 
-/// Decision whether a job's poll takes place.
+/// Decision whether the poll of a job takes place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PollAdmission {
-    /// Now.
+    /// The poll takes place now.
     Now,
-    /// At this instant: the job waits, which is no failure.
+    /// The poll takes place at this instant; until then the job waits, which does not count as a failure.
     At(Timestamp),
-    /// Not at all, for this reason: the feed's schedule brings the next one, if there is to be one.
+    /// The poll does not take place, for this reason; the feed's schedule sends the next one, if there is one.
     Never(&'static str),
 }
 
@@ -36,42 +36,42 @@ pub fn admit(feed: &FeedSource, job: &Envelope<PollJob>, rules: &Rules, now: Tim
 /// Decision after the end of a poll's visit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AfterVisit {
-    /// The answer is read.
+    /// The answer must be read.
     Read,
-    /// Nothing was called: the job waits until then, and the row stays as it is.
+    /// No call was made: the job waits until this instant, and the row stays as it is.
     Wait(Timestamp),
-    /// The feed is left alone.
+    /// The feed is not called for some time.
     PutOff(PutOff),
     /// The poll counts as a failure.
     Fail {
         /// The failure.
         wrong: Wrong,
-        /// The failure in words.
+        /// Description of the failure.
         words: String,
-        /// The next poll not before this, whatever the failure says.
+        /// Earliest time of the next poll, in addition to the wait that the failure causes.
         not_before: Option<Timestamp>,
     },
 }
 
-/// A feed is left alone for the sake of its host.
+/// A feed is not called until an instant because of its host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PutOff {
     /// The end of the wait.
     pub until: Timestamp,
-    /// The reason, for people.
+    /// Reason, shown to people.
     pub words: String,
     /// True if the job is sent again for that instant; otherwise the feed's schedule brings the next poll.
     pub parks: bool,
 }
 
 impl PutOff {
-    /// Puts the poll of a job off.
+    /// Returns the decision to put off the poll of a job.
     pub fn new(job: &Envelope<PollJob>, until: Timestamp, why: &str, rules: &Rules) -> PutOff {
         let parks = !job.work.on_request && !deferral::is_given_up(job.deferrals, rules);
         PutOff { until, words: format!("the host is left alone: {why}"), parks }
     }
 
-    /// Writes it into the feed's row: without that, each cycle until then would park one more job.
+    /// Records the wait in the feed's row; otherwise each cycle until then would park another job.
     pub fn note(&self, feed: &mut FeedSource) {
         feed.not_before = self.until;
         feed.trouble = Some(self.words.clone());
@@ -79,7 +79,7 @@ impl PutOff {
     }
 }
 
-/// Decides what follows from the `end` of a poll's visit with this number of calls; `failure` says what went wrong.
+/// Returns the next step after the `end` of a poll's visit with this number of calls; `failure` describes a problem.
 pub fn after_visit<R>(
     job: &Envelope<PollJob>,
     end: &CallEnd<R>,
@@ -92,7 +92,7 @@ pub fn after_visit<R>(
     match end {
         CallEnd::Reply(_) => AfterVisit::Read,
         CallEnd::Later(until) if calls == 0 => AfterVisit::Wait(*until),
-        // A poll that never ends within a visit counts.
+        // Each poll that does not end within its visit counts.
         CallEnd::Later(until) => {
             let again = now + deferral::least_wait(job.deferrals);
             put_off(again.max(*until), failure.unwrap_or("its answers take too long"))
@@ -118,46 +118,46 @@ pub fn after_visit<R>(
 /// Kind of the document of a 200.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Document {
-    /// A feed that lists entries or takes some back (RFC 6721).
+    /// A feed that lists entries or deletes some (RFC 6721).
     Feed,
-    /// A feed without any.
+    /// A feed without entries.
     Empty,
-    /// Another thing than a feed, in words.
+    /// The document is not a feed; contains a description.
     Other(String),
-    /// The document could not be read; contains the reason in words.
+    /// The document could not be read; contains the reason.
     Unreadable(String),
 }
 
-/// An answer to a call for a feed.
+/// The answer to a request for a feed.
 #[derive(Clone, Debug)]
 pub struct FeedAnswer {
     /// Status of the answer (RFC 9110 §15).
     pub status: u16,
-    /// The document, of a 200.
+    /// The document of a 200.
     pub document: Option<Document>,
-    /// True if it was asked for by validators (RFC 9110 §13).
+    /// True if the request was conditional (RFC 9110 §13).
     pub conditional: bool,
-    /// True if the answer came from the feed's own address, or where that has moved for good.
+    /// True if the answer came from the feed's own address, or from its permanent redirect.
     pub speaks_for_feed: bool,
 }
 
 /// Interpretation of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// The feed is as it was.
+    /// The feed is unchanged.
     Unchanged,
-    /// The document's entries are taken in.
+    /// The document's entries must be processed.
     Entries,
-    /// Something is wrong with it: what, and the same in words.
+    /// The answer is wrong: the kind of failure, and its description.
     Wrong(Wrong, String),
 }
 
-/// Decides what an answer says of a feed.
+/// Interprets an answer for a feed.
 pub fn read_answer(feed: &FeedSource, answer: &FeedAnswer) -> Reading {
     let answered = || format!("the server answered {}", answer.status);
     let (wrong, words) = match (answer.status, &answer.document) {
         (304, _) if answer.conditional => return Reading::Unchanged,
-        // RFC 9110 §15.4.5: nobody asked whether it was modified.
+        // RFC 9110 §15.4.5: a 304 answers only a conditional request.
         (304, _) => (Wrong::Unasked, "the server answered 304 to an unconditional request".to_owned()),
         (200, Some(Document::Empty)) if !feed.seen.is_empty() => {
             (Wrong::Suspect, "the feed has lost all its entries".to_owned())
@@ -177,16 +177,16 @@ pub fn read_answer(feed: &FeedSource, answer: &FeedAnswer) -> Reading {
 /// Decision whether a poll writes the feed's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowWrite {
-    /// No: the poll came in its minute and nothing has changed. Up to twelve polls a day cost no write.
+    /// No: the poll was on time and nothing has changed. Up to twelve polls a day cost no write.
     None,
-    /// Yes, as it is.
+    /// Yes, without the time of the poll.
     Row,
-    /// Yes, with the instant of the poll, which came off its minute: another job, or slot, must not come too soon.
+    /// Yes, with the time of the poll, which was not on time: another job or slot must not come too soon.
     WithTime,
 }
 
-/// Decides whether a poll writes the feed's row, which was `before` and is to be `next`; `is_noted` says that its host's
-/// row tells its time.
+/// Decides whether a poll writes the feed's row, which was `before` and would become `next`; `is_noted` is true if the
+/// host's row notes the time of the poll.
 pub fn row_write(
     before: &FeedSource,
     next: &FeedSource,
@@ -205,7 +205,7 @@ pub fn row_write(
         let says_the_same = same == *before && next_slot.is_some_and(|at| next.not_before <= at);
         match (says_the_same, is_near_floor) {
             (true, _) => RowWrite::None,
-            // With another interval nobody may ask for the note.
+            // With another interval the note may not be read.
             (false, true) => RowWrite::WithTime,
             (false, false) => RowWrite::Row,
         }

@@ -1,27 +1,27 @@
-//! Failures of a feed: how long it is left alone, and when it is no longer polled: never for one bad answer.
+//! Failures of a feed: the wait until the next poll, and the end of polling.
 
 use crate::chance::between;
 use crate::rules::{MOVES_APART, MOVES_BELIEVED, Rules, SUSPECT_AFTER};
 use curlew_model::{FailureKind, FailureStreak, FeedSource, Millis, Timestamp, Why};
 use url::Url;
 
-/// Failed polls in a row after which a feed is tried at the longest interval.
+/// Number of failed polls in a row after which a feed is polled at the longest interval.
 const DORMANT_AFTER: u32 = 10;
 
-/// A poll's failure.
+/// Kind of a poll's failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// 410 Gone, said of the feed itself (RFC 9110 §15.5.11).
+    /// 410 Gone of the feed itself (RFC 9110 §15.5.11).
     Gone,
     /// 404 Not Found.
     Lost,
-    /// 401 or 403 that speaks for the feed alone.
+    /// A 401, 402, 403 or 451 of the feed alone.
     Refused,
     /// An empty document, a web page, a feed that has lost all its entries.
     Suspect,
     /// 304 to an unconditional request (RFC 9110 §15.4.5).
     Unasked,
-    /// A 5xx that speaks for the feed alone.
+    /// A 5xx of the feed alone.
     ServerError,
     /// Anything else.
     Failed,
@@ -32,11 +32,11 @@ pub enum Wrong {
 pub enum AfterFailedPoll {
     /// The feed is tried again after this time.
     Again {
-        /// The failure to keep until a poll goes well.
+        /// The failures to remember until a poll succeeds.
         streak: Option<FailureStreak>,
         /// Time until the next poll.
         wait: Millis,
-        /// In a word.
+        /// The reason.
         why: Why,
     },
     /// Polling ends for good.
@@ -50,12 +50,12 @@ pub enum Retired {
     Gone,
     /// 404 for too long.
     Lost,
-    /// 401 or 403 for too long.
+    /// 401, 402, 403 or 451 for too long.
     Refused,
 }
 
 impl Retired {
-    /// In words.
+    /// Returns the reason in words.
     pub const fn words(self) -> &'static str {
         match self {
             Retired::Gone => "the server says that the feed is gone (410)",
@@ -65,7 +65,7 @@ impl Retired {
     }
 }
 
-/// Decides what follows from a failed poll. `known` is the failure before, `failures` counts this poll, too.
+/// Decides what follows a failed poll. `known` are the failures before; `failures` includes this poll.
 pub fn judge(
     known: Option<FailureStreak>,
     failures: u32,
@@ -76,7 +76,7 @@ pub fn judge(
 ) -> AfterFailedPoll {
     let kind = match wrong {
         Wrong::Gone => return AfterFailedPoll::Retired(Retired::Gone),
-        // A feed that is lost and fails in between is still lost.
+        // A lost feed that fails in another way in between is still lost.
         Wrong::Failed | Wrong::ServerError => {
             let least = if wrong == Wrong::ServerError { rules.hold_server_error } else { Millis::ZERO };
             let wait = match failures {
@@ -102,7 +102,7 @@ pub fn judge(
         FailureKind::Refused => (doubled(rules.hold_refused, times), Why::Refused),
         FailureKind::Suspect if times < SUSPECT_AFTER => (rules.poll_interval, Why::Suspect),
         FailureKind::Suspect => (doubled(rules.lost_interval, times + 1 - SUSPECT_AFTER), Why::Suspect),
-        // The feed is asked for unconditionally once more, and rarely after that.
+        // The feed is requested unconditionally once more, and rarely after that.
         FailureKind::Unasked if times == 1 => (rules.poll_interval_blind, Why::Failing),
         FailureKind::Unasked => (rules.poll_cap, Why::Failing),
     };
@@ -110,7 +110,7 @@ pub fn judge(
     AfterFailedPoll::Again { streak: Some(FailureStreak { kind, since, times }), wait, why }
 }
 
-/// True if a discovery may call a feed that its site names; a retired one rests as long as feeds rest at most.
+/// True if discovery may call a feed that its site names; a retired feed first waits for the maximum poll interval.
 pub fn may_try_again(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     !feed.gone || feed.polled_at + rules.poll_cap <= now
 }
@@ -123,14 +123,14 @@ fn with_jitter(wait: Millis, seed: u64) -> Millis {
     wait + Millis(between(seed, 0, wait.0 / 10))
 }
 
-/// Permanent redirects of a feed that are not believed yet, as its row keeps them.
+/// Permanent redirects of a feed that are not accepted yet: target, number of sightings, and time of the last one.
 pub type Sightings = (Option<(String, u32)>, Option<Timestamp>);
 
-/// Records where a feed was found; returns the sightings to keep, and whether the target is its address from now on.
+/// Records the redirect target of a feed; returns the sightings to keep, and whether the target is its new address.
 ///
-/// `permanently` says that every hop was permanent (301 or 308, RFC 9110 §15.4.2). The target has answered as a feed.
-/// A move is believed after [`MOVES_BELIEVED`] polls in a row at least [`MOVES_APART`] apart, since misconfigured servers
-/// redirect for a day or two, or at once if it leads from http to https on the same host.
+/// `permanently` means that every hop was permanent (301 or 308, RFC 9110 §15.4.2). The target has answered as a feed.
+/// A move is accepted after [`MOVES_BELIEVED`] polls in a row at least [`MOVES_APART`] apart, since misconfigured
+/// servers redirect for a day or two; a move from http to https on the same host is accepted at once.
 pub fn moved(feed: &FeedSource, to: &Url, permanently: bool, now: Timestamp) -> (Sightings, bool) {
     if !permanently {
         return ((None, None), false);

@@ -1,12 +1,12 @@
-//! Notes of polls in the row of a host key, for feeds that are polled about as often as the floor allows. A poll writes
-//! that row for its lease, so a quiet one need not write its feed's row besides to keep the next one above the floor.
+//! Notes of polls in the row of a host key, for feeds polled nearly as often as the floor allows. A poll writes that
+//! row anyway for its lease, so it need not also write its feed's row to keep the next poll above the floor.
 
 use crate::{address::hash64, rules::Rules, skew::unless_ahead};
 use curlew_model::{Millis, PollNotes, SourceKey, Timestamp};
 
-/// Maximum number of noted feeds, some 300 bytes of the row; polls of further ones write their feeds' rows.
+/// Maximum number of noted feeds, some 300 bytes of the row; polls of other feeds write their feeds' rows.
 const MAX_NOTES: usize = 8;
-/// Time from the request for a lease within which a noted poll has its answer, or else writes its feed's row.
+/// Time from the request for a lease within which a noted poll must have its answer; a later one writes its feed's row.
 const ENDS_WITHIN: Millis = Millis::from_secs(3);
 
 /// A poll that is noted in the row of its host key.
@@ -18,7 +18,7 @@ pub struct NotedPoll {
 }
 
 impl NotedPoll {
-    /// Notes a poll of a feed that asks for its lease at `now`, and waits for the floor; `None` if there is no room.
+    /// Notes a poll that requests its lease at `now` and waits for the floor; `None` if there is no room for the note.
     pub fn note(notes: &mut PollNotes, feed: &SourceKey, rules: &Rules, now: Timestamp) -> Option<NotedPoll> {
         notes.0.retain(|_, at| unless_ahead(*at, rules, now) + rules.poll_floor > now);
         let feed = hash64(feed.as_str());
@@ -31,12 +31,12 @@ impl NotedPoll {
         Some(NotedPoll { feed, before, until })
     }
 
-    /// Returns true if the note tells of a call that ended at this instant: the floor counts from its answer.
+    /// Returns true if the note covers a call that ended at this instant; the floor counts from the end of the call.
     pub fn covers(&self, ended: Timestamp) -> bool {
         ended <= self.until
     }
 
-    /// Takes the note back, since the poll did not take place.
+    /// Removes the note of a poll that did not take place.
     pub fn undo(&self, notes: &mut PollNotes) {
         match self.before {
             Some(at) => notes.0.insert(self.feed, at),
@@ -45,7 +45,7 @@ impl NotedPoll {
     }
 }
 
-/// Returns until when the noted call of a feed had ended.
+/// Returns the latest time at which the noted call of a feed ended.
 pub fn noted(notes: &PollNotes, feed: &SourceKey, rules: &Rules, now: Timestamp) -> Option<Timestamp> {
     notes.0.get(&hash64(feed.as_str())).map(|at| unless_ahead(*at, rules, now))
 }

@@ -1,5 +1,5 @@
-//! WebSub subscriptions (W3C Recommendation, 23 January 2018, §5 to §8): requests to a hub, answers to its questions,
-//! and what its news lead to. A hub only makes polls fewer: one that falls silent costs a feed some hours.
+//! WebSub subscriptions (W3C Recommendation, 23 January 2018, §5 to §8): requests to a hub, and answers to its
+//! requests. A hub only reduces polls: if it falls silent, new entries are found later.
 
 use crate::chance::{between, mix};
 use crate::rules::{Rules, WEBSUB_LEAST_LEASE, WEBSUB_REFUSALS, WEBSUB_RETRY};
@@ -7,34 +7,34 @@ use crate::{address::hash64, polling::schedule};
 use curlew_model::{FeedSource, Hub, Millis, Subscription, Timestamp};
 use url::Url;
 
-/// Maximum ratio of the lease that counts to the one asked for.
+/// Maximum ratio of the accepted lease to the requested one.
 const MOST_LEASE: u64 = 3;
-/// Time after which a poll that was sent because of news, and did not come about, is sent with the next news.
+/// Time after which a poll sent because of a notification, but not run, is sent again at the next notification.
 const EARLY_LATE: Millis = Millis::from_hours(1);
 
 /// Request to send to a feed's hub.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HubRequest {
-    /// Nothing now.
+    /// No request now.
     Nothing,
-    /// The hub is asked to tell of news, for the first time or on.
+    /// Subscribe, or renew the subscription.
     Ask,
-    /// The hub is told that nobody listens any more.
+    /// Unsubscribe.
     End,
 }
 
-/// Mode of a hub's request (WebSub §5.2, §5.3).
+/// Mode of a hub's request to the callback (WebSub §5.2, §5.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// The hub verifies that we subscribed.
     Subscribe,
     /// The hub verifies that we unsubscribed.
     Unsubscribe,
-    /// The hub does not announce this topic, or no longer does.
+    /// The hub denies the subscription, at first or later.
     Denied,
 }
 
-/// A question of a hub.
+/// A request of a hub to verify or deny a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question<'a> {
     /// The mode.
@@ -45,25 +45,25 @@ pub struct Question<'a> {
     pub lease: Option<Millis>,
 }
 
-/// Answer to a hub, and the part of it that is kept in the feed's row.
+/// Answer to a hub, with the subscription to keep in the feed's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HubReply {
-    /// No (404): nobody asked for this.
+    /// No (404): there is no such request or subscription.
     No,
-    /// No, since too little is granted; to be kept.
+    /// No, since the granted lease is too short.
     Declined(Subscription),
-    /// Yes: its challenge is sent back; to be kept.
+    /// Yes: the challenge is sent back.
     Yes(Option<Subscription>),
 }
 
-/// Decision about a hub's notice of news.
+/// Decision about a hub's notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
-    /// Nobody subscribed to this, or no more (410).
+    /// There is no such subscription, or no longer (410).
     Unknown,
-    /// A poll is on its way already, or comes in time by itself.
+    /// A poll has been sent already, or is scheduled soon enough.
     Nothing,
-    /// A poll is sent for this instant; to be kept once it is.
+    /// A poll must be sent for this instant; then the subscription must be kept.
     Poll(Timestamp, Subscription),
 }
 
@@ -72,18 +72,18 @@ pub fn name(hub: &Hub) -> u64 {
     hash64(&format!("{}\0{}", hub.url, hub.topic))
 }
 
-/// The subscription of a feed, if it is one to the hub and topic that the feed names.
+/// Returns the subscription of a feed, if it is for the hub and topic that the feed names.
 pub fn current(feed: &FeedSource) -> Option<&Subscription> {
     let of = name(feed.polling.hub.as_ref()?);
     feed.polling.subscription.as_ref().filter(|known| known.of == of)
 }
 
-/// Returns true if a feed needs few polls: its hub tells of news until after the next one.
+/// True if a feed needs few polls: its hub sends notifications until after the next poll.
 pub fn slows(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     rules.websub && current(feed).is_some_and(|known| known.is_live(now + rules.poll_interval_pushed))
 }
 
-/// Decides what to request of the hub once a feed was polled, or was found `blocked`.
+/// Returns the request to send to the hub after a feed was polled, or was found `blocked`.
 pub fn step(feed: &FeedSource, blocked: bool, rules: &Rules, now: Timestamp) -> HubRequest {
     let known = current(feed);
     if feed.gone || blocked {
@@ -102,12 +102,12 @@ pub fn step(feed: &FeedSource, blocked: bool, rules: &Rules, now: Timestamp) -> 
     }
 }
 
-/// Returns true if a secret may be sent to, or asked for under, this address (WebSub §5.1: only over https).
+/// True if a secret may be sent to or received at this address (WebSub §5.1: only over https).
 pub fn is_private_enough(url: &str, rules: &Rules) -> bool {
     Url::parse(url).is_ok_and(|url| url.scheme() == "https" || (rules.websub_without_tls && url.scheme() == "http"))
 }
 
-/// The subscription once a request for that step was put into the queue: none other follows before its time.
+/// Returns the subscription after the request was queued; it prevents another request before the next retry is due.
 pub fn sent(feed: &FeedSource, step: HubRequest, rules: &Rules, now: Timestamp, seed: u64) -> Option<Subscription> {
     let known = current(feed).copied();
     match step {
@@ -115,10 +115,10 @@ pub fn sent(feed: &FeedSource, step: HubRequest, rules: &Rules, now: Timestamp, 
         HubRequest::End => known.map(|known| Subscription { until: None, renew_at: None, ending: true, ..known }),
         HubRequest::Ask => {
             let of = name(feed.polling.hub.as_ref()?);
-            // A lease that goes on keeps its callback, so that no news is lost.
+            // A renewed lease keeps its callback, so that no notification is lost.
             let begun = known.filter(|known| known.is_live(now) && !known.ending).map_or(now, |known| known.begun);
             let mut next = Subscription { of, begun, ending: false, ..known.unwrap_or_default() };
-            // The hub never asked back.
+            // The hub never verified the last request.
             next.refusals = next.refusals.saturating_add(u32::from(next.pending.take().is_some()));
             next.not_before = now + wait(next.refusals, rules, seed);
             Some(next)
@@ -126,12 +126,12 @@ pub fn sent(feed: &FeedSource, step: HubRequest, rules: &Rules, now: Timestamp, 
     }
 }
 
-/// The subscription once a hub is about to be asked.
+/// Returns the subscription when a request is about to be sent to the hub.
 pub fn asking(known: Subscription, now: Timestamp) -> Subscription {
     Subscription { pending: Some(now), ..known }
 }
 
-/// The subscription once a hub has said no, could not be reached, or must not be called.
+/// Returns the subscription after a hub has refused, was not reached, or must not be called.
 pub fn refused(known: Subscription, rules: &Rules, now: Timestamp, seed: u64) -> Subscription {
     let refusals = known.refusals.saturating_add(1);
     Subscription { pending: None, refusals, not_before: now + wait(refusals, rules, seed), ..known }
@@ -142,7 +142,7 @@ fn wait(refusals: u32, rules: &Rules, seed: u64) -> Millis {
     wait + Millis(between(seed, 0, wait.0 / 10))
 }
 
-/// Answers a hub that verifies under the callback named by `begun` (WebSub §5.3): yes, once, to a pending request.
+/// Answers a hub's verification at the callback that `begun` names (WebSub §5.3): yes, once, for a pending request.
 pub fn verified(
     feed: &FeedSource,
     begun: Timestamp,
@@ -167,7 +167,7 @@ pub fn verified(
                 return HubReply::Declined(refused(known, rules, now, seed));
             }
             let lease = lease.min(rules.websub_lease.saturating_mul(MOST_LEASE));
-            // The spread keeps leases that began together apart, and leaves some polls for further tries.
+            // The random time separates leases that began together, and leaves some polls for retries.
             let renew_at = Some(now + Millis(between(seed, lease.0 / 2, lease.0 / 3 * 2)));
             let until = Some(now + lease);
             HubReply::Yes(Some(Subscription { pending: None, until, renew_at, refusals: 0, ..known }))
@@ -176,8 +176,8 @@ pub fn verified(
     }
 }
 
-/// Decides what follows from signed news of a hub under the callback named by `begun`: however many there are, one
-/// poll, and none sooner after the last than [`Rules::poll_floor`].
+/// Decides what follows a signed notification of a hub at the callback that `begun` names. Any number of notifications
+/// lead to one poll, at least [`Rules::poll_floor`] after the last one.
 pub fn news(feed: &FeedSource, begun: Timestamp, rules: &Rules, now: Timestamp) -> News {
     let Some(known) = current(feed).copied().filter(|known| known.begun == begun && !known.ending) else {
         return News::Unknown;

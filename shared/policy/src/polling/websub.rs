@@ -5,7 +5,7 @@ use curlew_model::Hub;
 use curlew_text::links::{MOST_LINKS, split, target};
 use url::Url;
 
-/// Returns the first hub of a feed, if its own address is named too: either by Link headers or else by the document.
+/// Returns the first hub of a feed, if its own address is given too; Link headers take precedence over the document.
 pub fn discover(links: &[String], hub: Option<&str>, own: Option<&str>, base: &Url) -> Option<Hub> {
     let named =
         |rel: &str| links.iter().flat_map(|header| split(header)).take(MOST_LINKS).find_map(|link| target(link, rel));

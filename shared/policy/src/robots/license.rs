@@ -1,5 +1,5 @@
-//! Licences of Really Simple Licensing (RSL 1.0, rslstandard.org): one that prohibits `search` or `all` is heeded,
-//! unless another licence of the same content permits it.
+//! Licences of Really Simple Licensing (RSL 1.0, rslstandard.org): a licence that prohibits `search` or `all` is
+//! obeyed, unless another licence of the same content permits it.
 
 use crate::address;
 use crate::robots::pattern::{self, Pattern, Steps};
@@ -10,12 +10,12 @@ use quick_xml::events::{BytesStart, Event};
 use std::borrow::Cow;
 use url::Url;
 
-/// The media type of such documents, in links and scripts.
+/// Media type of licence documents, in links and scripts.
 pub const MEDIA_TYPE: &str = "application/rsl+xml";
-/// Maximum size of a document in bytes; what follows is not read.
+/// Maximum number of bytes that are read of a document.
 pub const MAX_LICENSE_BYTES: usize = 256 * 1024;
 const MAX_CONTENTS: usize = 1_000;
-/// Maximum number of pieces of markup and text that are read.
+/// Maximum number of tags and texts that are read of a document.
 const MAX_EVENTS: usize = 50_000;
 const MAX_DEPTH: usize = 32;
 /// Maximum length of an element's text, in bytes.
@@ -39,7 +39,7 @@ struct Usage {
     permits: bool,
 }
 
-/// Returns the address of the licence that `Link` headers name: `<…>; rel="license"; type="application/rsl+xml"`.
+/// Returns the URL of the licence in the `Link` headers: `<…>; rel="license"; type="application/rsl+xml"`.
 pub fn linked(headers: &[String], base: &Url) -> Option<Url> {
     let is_license = |link: &&str| parameter(link, "type").is_some_and(|kind| kind.eq_ignore_ascii_case(MEDIA_TYPE));
     let links = headers.iter().flat_map(|header| split(header)).take(MOST_LINKS);
@@ -47,7 +47,7 @@ pub fn linked(headers: &[String], base: &Url) -> Option<Url> {
 }
 
 impl LicenseTerms {
-    /// Reads a document, a feed or a script; never fails, expands no entity, and keeps what came before a fault.
+    /// Parses a document, feed or script. Never fails: keeps the part before an error. Entities are not expanded.
     pub fn parse(document: &[u8]) -> LicenseTerms {
         let document = document.get(..MAX_LICENSE_BYTES).unwrap_or(document);
         let text = String::from_utf8_lossy(document);
@@ -71,12 +71,12 @@ impl LicenseTerms {
         LicenseTerms(state.contents)
     }
 
-    /// True if it says nothing about any page.
+    /// True if there are no statements about any page.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// True if the content with the longest path that matches a URL prohibits search; of several as long ones any.
+    /// True if the content with the longest path that matches a URL prohibits search; among equals, one is enough.
     pub fn prohibits_search(&self, url: &Url) -> bool {
         let path = path_and_query(url);
         let path = pattern::canonical_path(path.as_bytes());
@@ -88,7 +88,7 @@ impl LicenseTerms {
             if content.pattern.octets < longest || content.host.as_deref().is_some_and(|named| named != host) {
                 continue;
             }
-            // A document made to be slow says nothing.
+            // A document made to be slow is not read further.
             let Ok(matched) = content.pattern.matches(&path, &mut steps) else { break };
             if matched {
                 let says_no = content.usage.prohibits && !content.usage.permits;
@@ -173,7 +173,7 @@ impl DocumentReader {
     }
 }
 
-/// `search`, or `all` that covers it, in a list parted by blanks or commas.
+/// True if a list separated by blanks or commas has `search`, or `all`, which includes it.
 fn names_search(usage: &str) -> bool {
     let usage = usage.get(..usage.floor_char_boundary(MAX_TEXT)).unwrap_or_default();
     usage
@@ -181,7 +181,7 @@ fn names_search(usage: &str) -> bool {
         .any(|word| word.eq_ignore_ascii_case("search") || word.eq_ignore_ascii_case("all"))
 }
 
-/// Returns the pages of an absolute URL or a path, as in robots.txt; without either, all.
+/// Returns the content for an absolute URL or a path pattern as in robots.txt; all pages if it is empty.
 fn content(url: &str) -> Content {
     let url = url.trim();
     let (host, path) = match Url::parse(url) {

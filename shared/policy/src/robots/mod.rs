@@ -1,6 +1,6 @@
 //! robots.txt: the Robots Exclusion Protocol (RFC 9309), matched by our own code and by a second matcher.
 //!
-//! Where the RFC leaves a choice, the code takes the one that fetches less, and a comment there says so.
+//! Where the RFC leaves a choice, the code chooses the option that fetches less; a comment says so there.
 //!
 #![doc = include_str!("../../README.md")]
 
@@ -26,7 +26,7 @@ use std::{borrow::Cow, sync::Arc};
 use tree::Tree;
 use url::Url;
 
-/// Maximum number of decompressed bytes that are read of a file; RFC 9309 §2.5 asks for at least 500 KiB.
+/// Maximum number of decompressed bytes that are read of a file; RFC 9309 §2.5 requires at least 500 KiB.
 pub const MAX_BYTES: usize = 512 * 1024;
 /// Maximum number of bytes that are read of a line, as in Google's matcher.
 pub const MAX_LINE_BYTES: usize = 8 * 2_083 - 1;
@@ -39,7 +39,7 @@ const ROBOTS_PATH: &str = "/robots.txt";
 /// The rules of one robots.txt for one product token.
 #[derive(Clone, Debug, Default)]
 pub struct Robots {
-    /// Most specific first; of two equally specific rules the allowing one.
+    /// Most specific rule first; among equally specific rules, allowing ones first.
     rules: Vec<Rule>,
     /// Patterns and texts of all rules, concatenated.
     bytes: Vec<u8>,
@@ -51,10 +51,10 @@ pub struct Robots {
     second: Option<Arc<SecondOpinion>>,
 }
 
-/// Decision on a URL, with the line that made it.
+/// Decision on a URL, with the line that determined it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// True if the URL may be fetched: no matcher that was asked refuses it.
+    /// True if the URL may be fetched: no matcher refuses it.
     pub allowed: bool,
     /// Line by which our own matcher decided, such as `Disallow: /x`; `None` if no rule matched.
     pub rule: Option<String>,
@@ -66,7 +66,7 @@ pub struct Decision {
 struct Rule {
     allow: bool,
     anchored: bool,
-    /// Length of the canonical pattern in octets, by which the most specific rule is found.
+    /// Length of the canonical pattern in octets, which determines how specific the rule is.
     octets: u16,
     /// Length of the pattern before its first star, in octets.
     prefix: u16,
@@ -90,7 +90,7 @@ struct Span {
 
 impl Robots {
     /// Parses a decompressed robots.txt for one product token, or for everyone (`*`). Never fails: unreadable lines are
-    /// skipped (RFC 9309 §2.3.1.5), as is what lies beyond [`MAX_BYTES`] and [`MAX_LINE_BYTES`].
+    /// skipped (RFC 9309 §2.3.1.5), as is everything beyond [`MAX_BYTES`] and [`MAX_LINE_BYTES`].
     pub fn parse(body: &[u8], product_token: &str) -> Robots {
         let text = parse::text_of(body);
         let second = SecondOpinion::read(&text, self::product_token(product_token)).map(Arc::new);
@@ -102,7 +102,7 @@ impl Robots {
         Robots::default()
     }
 
-    /// Returns `Disallow: /` for everyone: only robots.txt itself is allowed.
+    /// Returns the rule `Disallow: /` for everyone: only robots.txt itself is allowed.
     pub fn disallow_all() -> Robots {
         Robots::parse(b"User-agent: *\nDisallow: /\n", "*")
     }
@@ -112,7 +112,7 @@ impl Robots {
         self.check_on(url.host_str(), &path_and_query(url))
     }
 
-    /// Checks a path and query that begin with `/` and have no fragment, of any host; see [`Robots::check`].
+    /// Checks a path and query, beginning with `/` and without a fragment, on any host; see [`Robots::check`].
     pub fn check_path(&self, path_and_query: &str) -> Decision {
         self.check_on(None, path_and_query)
     }
@@ -147,7 +147,7 @@ impl Robots {
         decision(true, None)
     }
 
-    /// False for a rule that is written as an absolute URL of another host. A port is not compared.
+    /// False if a rule is an absolute URL of another host; ports are not compared.
     fn is_for(&self, rule: &Rule, host: Option<&str>) -> bool {
         let (Some((named, _)), Some(host)) = (pattern::split_absolute(self.slice(rule.text)), host) else {
             return true;
@@ -156,7 +156,7 @@ impl Robots {
         named.eq_ignore_ascii_case(host.as_bytes())
     }
 
-    /// Returns the ranks of the rules whose prefix begins a path, best first.
+    /// Returns the ranks of the rules whose prefix is a prefix of the path, best first.
     fn met(&self, path: &[u8], folded: &[u8], steps: &mut Steps) -> Result<Vec<u32>, TooManySteps> {
         let rule_of = |rank: u32| self.rules.get(rank as usize);
         let prefix_of = |rank: u32| rule_of(rank).map_or(&[][..], |rule| self.prefix(rule));
@@ -175,7 +175,7 @@ impl Robots {
         self.crawl_delay
     }
 
-    /// Returns the content signals for a URL: the rule with the longest path applies, among equals "no" wins.
+    /// Returns the content signals for a URL: the rule with the longest path applies; among equals, "no" wins.
     pub fn signals(&self, url: &Url) -> ContentSignals {
         let path = path_and_query(url);
         let path = pattern::canonical_path(path.as_bytes());
@@ -186,14 +186,14 @@ impl Robots {
                 _ if rule.pattern.octets < longest => break,
                 Ok(true) => (longest, signals) = (rule.pattern.octets, signals.and(&rule.signals)),
                 Ok(false) => {}
-                // A file made to be slow says no more.
+                // A file made to be slow is not read further.
                 Err(TooManySteps) => break,
             }
         }
         signals
     }
 
-    /// Returns the address of the licence (RSL 1.0): that of the crawler's own group, otherwise the first of the file.
+    /// Returns the URL of the licence (RSL 1.0): from the crawler's group, otherwise the first in the file.
     pub fn license(&self) -> Option<&str> {
         self.license.as_deref()
     }
@@ -257,8 +257,8 @@ pub fn robots_url(url: &Url) -> Option<Url> {
     Some(robots)
 }
 
-/// Returns the product token of a User-Agent value, `CurlewBot` for `CurlewBot/1.0 (+https://example.org/bot)`: a slice
-/// of the value, so what robots.txt is matched with is what is sent (RFC 9309 §2.2.1).
+/// Returns the product token of a User-Agent value, `CurlewBot` for `CurlewBot/1.0 (+https://example.org/bot)`: a part
+/// of the value, so that robots.txt is matched with the name that is sent (RFC 9309 §2.2.1).
 pub fn product_token(user_agent: &str) -> &str {
     let value = user_agent.trim_start();
     // `tchar` of RFC 9110 §5.6.2.
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns the steps that one check takes.
+    /// Returns the number of steps of one check.
     fn steps(rules: &[String], path: &str) -> u64 {
         let file = format!("User-agent: *\n{}\n", rules.join("\n"));
         let mut steps = Steps::new(u64::MAX);
@@ -283,7 +283,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Rules made of the same unit as the URL, some with an ending that the URL lacks, below the limit of a file.
+        /// Rules repeat the same unit as the URL, some with an ending that the URL lacks, within the limit of a file.
         #[test]
         fn r24_twice_the_rules_or_the_url_takes_about_twice_the_steps(
             unit in "[ab/]{1,3}",

@@ -8,7 +8,7 @@ use std::{borrow::Cow, cmp::Reverse};
 
 const MAX_SIGNALS: usize = 1_000;
 
-/// Returns the text of a file as it is read: within the limit, in UTF-8 if it was in UTF-16.
+/// Returns the text of a file up to the size limit, with UTF-16 converted to UTF-8.
 pub(super) fn text_of(body: &[u8]) -> Cow<'_, [u8]> {
     decoded(without_cut_line(body))
 }
@@ -62,13 +62,13 @@ struct GroupParser<'a> {
     token: &'a [u8],
     /// True if a group names this crawler: rules for everyone then do not apply (RFC 9309 §2.2.1).
     named: bool,
-    /// Closed by a rule only: Crawl-delay and unknown keys do not end a group (§2.2.4).
+    /// Closed only by a rule: Crawl-delay and unknown keys do not end a group (§2.2.4).
     group: GroupAgents,
-    /// Closed by a Crawl-delay too, so that a delay for everyone is not taken for that of the agent below it.
+    /// Also closed by a Crawl-delay, so that a delay for everyone does not apply to the agent named below it.
     delay_group: GroupAgents,
     own: Robots,
     general: Robots,
-    /// The first licence of the file, whatever group it stands in.
+    /// The first licence of the file, in any group.
     license: Option<Box<str>>,
 }
 
@@ -94,7 +94,7 @@ impl GroupParser<'_> {
                 }
             }
             Line::ContentSignal(value) => {
-                // A signal does not close the group for Allow and Disallow, since RFC 9309 does not know it.
+                // A signal does not close the group for Allow and Disallow, since RFC 9309 does not define it.
                 self.delay_group.closed = true;
                 let members = self.delay_group;
                 self.each(members, |c| {
@@ -104,7 +104,7 @@ impl GroupParser<'_> {
                 });
             }
             Line::License(value) => {
-                // A licence belongs to no group, as Sitemap does, and so closes none.
+                // A licence, like Sitemap, belongs to no group and so closes none.
                 let Some(license) = license(value) else { return };
                 if self.delay_group.us {
                     self.own.license.get_or_insert_with(|| license.clone());
@@ -118,7 +118,7 @@ impl GroupParser<'_> {
     fn rule(&mut self, allow: bool, value: &[u8]) {
         self.group.closed = true;
         self.delay_group.closed = true;
-        // An empty value disallows nothing and allows nothing, but it ends the list of names.
+        // An empty value neither allows nor disallows anything, but it ends the list of names.
         if !value.is_empty() {
             let members = self.group;
             self.each(members, |c| c.push(allow, value));
@@ -147,7 +147,7 @@ impl GroupParser<'_> {
     }
 }
 
-/// Compares the token as RFC 9309 §2.2.1 does (`Foo/1.2` names `Foo`), or up to a blank, for names with digits.
+/// Compares the token according to RFC 9309 §2.2.1 (`Foo/1.2` names `Foo`), or up to a delimiter, for digits.
 pub(super) fn agent_match(value: &[u8], token: &[u8]) -> AgentMatch {
     let until = |stop: fn(&u8) -> bool| value.split(stop).next().unwrap_or_default();
     if let [b'*', rest @ ..] = value
@@ -163,14 +163,14 @@ pub(super) fn agent_match(value: &[u8], token: &[u8]) -> AgentMatch {
 
 impl Robots {
     fn push(&mut self, allow: bool, value: &[u8]) {
-        // An absolute URL, unknown to RFC 9309, forbids that path of its host, which fetches less; it allows nothing.
+        // An absolute URL, unknown to RFC 9309, forbids its path on its host, which fetches less; it allows nothing.
         let path = pattern::split_absolute(value).filter(|_| !allow).map_or(value, |(_, path)| path);
         let path = if path.is_empty() { b"/" } else { path };
         let pattern::Pattern { bytes, anchored, octets } = pattern::canonical_pattern(path);
         let canonical = Cow::Owned(bytes);
         let compared = if allow { canonical } else { pattern::folded(&canonical) };
         let text = self.store(value);
-        // Most patterns are in canonical form already; those are stored once.
+        // Most patterns are in canonical form already, and stored only once.
         let span = match value.starts_with(&compared) {
             true => Span { start: text.start, length: u16::try_from(compared.len()).unwrap_or(u16::MAX) },
             false => self.store(&compared),
@@ -181,7 +181,7 @@ impl Robots {
         self.rules.push(Rule { allow, anchored, octets, prefix, pattern: span, text });
     }
 
-    /// Stores bytes. A line is at most [`MAX_LINE_BYTES`] long and encoding at most triples it, so both numbers fit.
+    /// Stores bytes. A line has at most [`MAX_LINE_BYTES`], and encoding at most triples them, so start and length fit.
     fn store(&mut self, bytes: &[u8]) -> Span {
         let start = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
         self.bytes.extend_from_slice(bytes);
@@ -189,7 +189,7 @@ impl Robots {
     }
 }
 
-/// Parses `[path ]signals`; without a path every path is meant.
+/// Parses `[path ]signals`; without a path the signals apply to every path.
 fn path_signals(value: &[u8]) -> PathSignals {
     let (path, signals) = match value {
         [b'/', ..] => value.split_at(value.iter().position(|b| is_blank(*b)).unwrap_or(value.len())),
@@ -203,7 +203,7 @@ fn license(value: &[u8]) -> Option<Box<str>> {
     Some(url.as_str().into())
 }
 
-/// Returns the part of the body that may be read; of a body cut at the limit, the last line counts only if it is whole.
+/// Returns the part of the body within the limit; the last line of a body that is cut there counts only if complete.
 fn without_cut_line(body: &[u8]) -> &[u8] {
     if body.len() < MAX_BYTES {
         return body;
@@ -220,7 +220,7 @@ pub(super) fn is_line_end(byte: u8) -> bool {
     byte == b'\n' || byte == b'\r'
 }
 
-/// Converts UTF-16, known by its mark or by NUL in every other octet of the first word, to UTF-8.
+/// Converts UTF-16 to UTF-8; it is recognized by its byte order mark, or by NULs in the first two characters.
 fn decoded(body: &[u8]) -> Cow<'_, [u8]> {
     let read_unit: fn([u8; 2]) -> u16 = match body {
         [0xFF, 0xFE, ..] => u16::from_le_bytes,
@@ -249,16 +249,16 @@ pub(super) fn parse_line(line: &[u8]) -> Line<'_> {
 }
 
 fn read_field<'a>(key: &[u8], value: &'a [u8]) -> Line<'a> {
-    // Non-ASCII bytes before a key are garbage, such as half a byte order mark.
+    // Non-ASCII bytes before a key are garbage, such as part of a byte order mark.
     let dirt = key.iter().take_while(|b| !b.is_ascii()).count();
     let key = key.get(dirt..).unwrap_or_default();
     type Field<'a> = (&'static [&'static str], fn(&'a [u8]) -> Line<'a>);
-    // The spellings that are found in files.
+    // Spellings that occur in real files.
     let fields: [Field<'a>; 6] = [
         (&["user-agent", "useragent", "user agent", "user_agent"], Line::UserAgent),
-        // The misspellings known to Google's matcher are obeyed, since that fetches less.
+        // The misspellings that Google's matcher accepts are obeyed, since that fetches less.
         (&["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw", "disallowed"], Line::Disallow),
-        // Misspelt ones are not obeyed: that would fetch more.
+        // Misspelt `Allow` lines are not obeyed: that would fetch more.
         (&["allow"], Line::Allow),
         (&["crawl-delay", "crawldelay", "crawl delay", "crawl_delay"], Line::CrawlDelay),
         (&["content-signal", "content-signals"], Line::ContentSignal),
@@ -273,12 +273,12 @@ fn split_once(line: &[u8], at: impl Fn(u8) -> bool) -> Option<(&[u8], &[u8])> {
     Some((trim(line.get(..n)?), trim(line.get(n + 1..)?)))
 }
 
-/// True for white space and NUL, with which some files are padded.
+/// True for white space, and for NUL, which pads some files.
 fn is_blank(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0 || byte == 0x0B
 }
 
-/// Removes blanks from both ends, including the byte order mark and the no-break space.
+/// Removes blanks from both ends, including byte order marks, no-break and zero-width spaces.
 fn trim(mut bytes: &[u8]) -> &[u8] {
     const UNSEEN: [&[u8]; 3] = [b"\xEF\xBB\xBF", b"\xC2\xA0", b"\xE2\x80\x8B"];
     loop {

@@ -1,17 +1,17 @@
 //! Canonical form of paths and patterns, and matching of patterns (RFC 9309 §2.2.2, §2.2.3).
 //!
-//! Unreserved characters are literal, others that are not reserved are percent-encoded. An encoded reserved character
-//! stays encoded, since `%2F` is not `/`; `*`, `$`, and `'` (which URL parsers encode in queries only) are always
-//! encoded.
+//! Unreserved characters are literal; characters that are neither reserved nor unreserved are percent-encoded. An
+//! encoded reserved character stays encoded, since `%2F` is not `/`. `*`, `$` and `'` (which URL parsers encode only in
+//! queries) are always encoded.
 //!
-//! Of RFC 9309's two readings for other reserved characters (§2.2.2: encode them before the comparison, or decode only
-//! unreserved ones) the code takes the one that fetches less: a `Disallow` forbids both forms ([`folded`]), an `Allow`
-//! allows its literal form. `/`, `?` and `#` are exempt, since they divide a URL into parts.
+//! RFC 9309 §2.2.2 can be read in two ways for other reserved characters: encode them before the comparison, or decode
+//! only unreserved ones. The code chooses what fetches less: a `Disallow` forbids both forms ([`folded`]), an `Allow`
+//! allows only its literal form. `/`, `?` and `#` are exempt, since they divide a URL into parts.
 
 use memchr::memmem;
 use std::borrow::Cow;
 
-/// Reserved characters (RFC 3986 §2.2) that a `Disallow` matches in their encoded form too.
+/// Reserved characters (RFC 3986 §2.2) that a `Disallow` also matches in their encoded form.
 const FOLDED: &[u8] = b":[]@!&()+,;=";
 
 pub(crate) struct Steps(u64);
@@ -37,10 +37,10 @@ impl Steps {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
-    /// Octets, with `*` for any run of octets, without a `$` at the end.
+    /// Octets of the pattern, where `*` stands for any octets, without a final `$`.
     pub(crate) bytes: Vec<u8>,
     pub(crate) anchored: bool,
-    /// Length of the pattern in octets, special characters included, by which "most specific" is decided.
+    /// Length of the pattern in octets, including special characters, which determines the most specific rule.
     pub(crate) octets: usize,
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn canonical_pattern(value: &[u8]) -> Pattern {
     let mut bytes = Vec::with_capacity(value.len());
     canonical(value, true, &mut bytes);
     let octets = bytes.len() + usize::from(anchored);
-    // A trailing star means nothing, since a rule is a prefix.
+    // A trailing star has no effect, since a rule is a prefix.
     bytes.dedup_by(|a, b| *a == b'*' && *b == b'*');
     if !anchored && bytes.last() == Some(&b'*') {
         bytes.pop();
@@ -104,7 +104,7 @@ impl Pattern {
     }
 }
 
-/// True if the rest of a pattern matches the rest of a path, in linear time: each piece is found once, leftmost.
+/// True if the rest of a pattern matches the rest of a path. Takes linear time: each piece is searched once, leftmost.
 pub(super) fn tail_matches(
     tail: &[u8],
     anchored: bool,
@@ -161,7 +161,7 @@ fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
 }
 
-/// True for unreserved characters, and for reserved ones (RFC 3986 §2.2) without the three that are always encoded.
+/// True for unreserved characters, and for reserved ones (RFC 3986 §2.2) except the three that are always encoded.
 pub(super) fn stays_as_it_is(byte: u8) -> bool {
     is_unreserved(byte) || b":/?#[]@!&()+,;=".contains(&byte)
 }
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_leftmost_search_agrees_with_trying_everything() {
-        // Compares all patterns of up to five and paths of up to six letters out of two with the obvious recursion.
+        // Compares all patterns of up to five characters and paths of up to six with an obvious recursion.
         fn obvious(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
             match pattern {
                 [] => !anchored || path.is_empty(),

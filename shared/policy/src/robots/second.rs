@@ -1,7 +1,7 @@
-//! A second opinion on robots.txt: the crate texting_robots, which has nothing in common with our matcher.
+//! A second opinion on robots.txt: the crate texting_robots, which is independent of our matcher.
 //!
-//! A URL may be fetched only if both allow it. Our matcher alone decides where the crate is known to refuse what the
-//! RFC allows (a function for each such shape of a file, pattern or URL), where it panics, or would take too long.
+//! A URL may be fetched only if both allow it. Our matcher decides alone where the crate wrongly refuses what the RFC
+//! allows (one function for each such form of a file, pattern or URL), panics, or would take too long.
 
 use super::parse::{AgentMatch, Line, agent_match, is_line_end, parse_line};
 use super::pattern::stays_as_it_is;
@@ -16,7 +16,7 @@ const MAX_STARS: usize = 16;
 /// Maximum number of `$` in a file: the crate compiles a regular expression for each.
 const MAX_REGEXES: usize = 4;
 const MAX_PATH_BYTES: usize = 2_048;
-/// Memory of one regular expression in bytes, as measured.
+/// Measured memory of one regular expression in bytes.
 pub(super) const REGEX_BYTES: usize = 16 * 1024;
 /// Memory of one rule without its text, in bytes.
 pub(super) const RULE_BYTES: usize = 128;
@@ -30,7 +30,7 @@ impl SecondOpinion {
             return None;
         }
         let mut robot = catch_unwind(|| Robot::new(token, text)).ok()?.ok()?;
-        // Sitemaps take room, and `sitemaps` reads them.
+        // Sitemaps take memory, and `sitemaps` reads them.
         robot.sitemaps = Vec::new();
         Some(SecondOpinion(robot))
     }
@@ -53,13 +53,13 @@ fn is_within_limits(text: &[u8]) -> bool {
 enum Group {
     Missing,
     Named,
-    /// Names, and a Crawl-delay after them.
+    /// Names, followed by a Crawl-delay.
     Delayed,
     /// Names and rules.
     Ruled,
 }
 
-/// True if the crate divides a file into the same groups and rules as RFC 9309 does.
+/// True if the crate divides a file into the same groups and rules as RFC 9309.
 fn is_legible(text: &[u8], token: &[u8]) -> bool {
     if text.contains(&0) {
         return false;
@@ -76,7 +76,7 @@ fn is_legible(text: &[u8], token: &[u8]) -> bool {
             Line::UserAgent(_) if group == Group::Delayed => return false,
             Line::UserAgent(name) if !is_plain_name(name, token) => return false,
             Line::UserAgent(_) => group = Group::Named,
-            // The crate obeys rules that stand in no group.
+            // The crate obeys rules that are in no group.
             Line::Allow(_) | Line::Disallow(_) if group == Group::Missing => return false,
             Line::Allow(pattern) | Line::Disallow(pattern) if !is_plain_pattern(pattern) => return false,
             Line::Allow(_) | Line::Disallow(_) => group = Group::Ruled,
@@ -87,7 +87,7 @@ fn is_legible(text: &[u8], token: &[u8]) -> bool {
     true
 }
 
-/// True if the crate, which knows fewer spellings and takes some prose for a name, reads a line as our matcher does.
+/// True if the crate reads a line like our matcher; it knows fewer spellings, and takes some prose for a name.
 fn is_plainly_written(line: &[u8], parsed: &Line<'_>) -> bool {
     let start = line.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
     let begins_with = |key: &str| {
@@ -104,7 +104,7 @@ fn is_plainly_written(line: &[u8], parsed: &Line<'_>) -> bool {
     }
 }
 
-/// True if an agent's name is written in the only way that the crate knows.
+/// True if an agent's name is written in the only form that the crate recognizes.
 fn is_plain_name(name: &[u8], token: &[u8]) -> bool {
     match agent_match(name, token) {
         AgentMatch::Us => name.eq_ignore_ascii_case(token),
@@ -113,7 +113,7 @@ fn is_plain_name(name: &[u8], token: &[u8]) -> bool {
     }
 }
 
-/// True if the crate compares a pattern octet by octet: it does not normalise, and takes any `$` for an end.
+/// True if the crate compares a pattern correctly octet by octet: it does not normalize, and treats any `$` as an end.
 fn is_plain_pattern(pattern: &[u8]) -> bool {
     let body = pattern.strip_suffix(b"$").unwrap_or(pattern);
     let stars = body.iter().filter(|b| **b == b'*').count();

@@ -1,4 +1,4 @@
-//! Lines of a robots.txt that name sitemaps (sitemaps.org; RFC 9309 §2.2.4 lets files carry other records).
+//! Lines of a robots.txt that name sitemaps (sitemaps.org; RFC 9309 §2.2.4 permits other records).
 
 use super::{MAX_BYTES, MAX_LINE_BYTES};
 use std::collections::BTreeSet;

@@ -1,11 +1,11 @@
-//! Meaning of a fetch of robots.txt (RFC 9309 §2.3.1), and the lifetime of its result (§2.4).
+//! Meaning of the result of fetching robots.txt (RFC 9309 §2.3.1), and its lifetime (§2.4).
 
 use curlew_model::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// Maximum lifetime of a copy (RFC 9309 §2.4).
 pub const MAX_AGE: Millis = Millis::from_hours(24);
-/// Minimum lifetime of a copy, so that `max-age=0` does not cost one more call per page.
+/// Minimum lifetime of a copy, so that `max-age=0` does not cost an extra call per page.
 pub const MIN_AGE: Millis = Millis::from_mins(1);
 /// Time after which an unreachable file is requested again.
 pub const UNREACHABLE_RETRY: Millis = Millis::from_hours(1);
@@ -38,16 +38,16 @@ pub enum Fetched<'a> {
 pub enum Standing {
     /// The stored body is obeyed.
     Rules,
-    /// There is none (4xx except 401, 403 and 429): everything is allowed.
+    /// There is no file (4xx except 401, 403 and 429): everything is allowed.
     AllowAll,
     /// Access is refused (401, 403): nothing is allowed.
     DisallowAll,
-    /// The server fails (5xx, 429): nothing is allowed but by an older copy, see [`stands_in`].
+    /// The server fails (5xx, 429): nothing is allowed except according to an older copy, see [`stands_in`].
     Unreachable,
 }
 
-/// Returns the standing that follows from a fetch, by RFC 9309 §2.3.1 with choices that fetch less: 401 and 403
-/// disallow everything; 429, a redirect to an address that may not be called, and an unknown status are failures.
+/// Returns the standing after a fetch according to RFC 9309 §2.3.1, with choices that fetch less: 401 and 403 disallow
+/// everything; 429, a redirect to an address that may not be called, and an unknown status are failures.
 pub fn classify(fetched: &Fetched<'_>) -> Standing {
     match fetched {
         Fetched::Success { .. } | Fetched::NotModified => Standing::Rules,
@@ -59,18 +59,18 @@ pub fn classify(fetched: &Fetched<'_>) -> Standing {
     }
 }
 
-/// Meaning of the answer to a call for a licence (RSL).
+/// Meaning of the answer to a request for a licence (RSL).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LicenseAnswer {
-    /// The file.
+    /// The answer is the licence.
     Content,
-    /// There is none; nothing is stated.
+    /// There is no licence, so nothing is stated.
     Absent,
     /// The licence is refused to the crawler: its terms are unknown, neither a permission nor a prohibition.
     Refused,
 }
 
-/// Returns what the status of the answer to a call for a licence means.
+/// Returns the meaning of the status of the answer to a request for a licence.
 pub fn classify_license(status: u16) -> LicenseAnswer {
     match status {
         200 => LicenseAnswer::Content,
@@ -79,8 +79,8 @@ pub fn classify_license(status: u16) -> LicenseAnswer {
     }
 }
 
-/// Returns until when the result of a fetch may be used: `max-age` less `Age` (seconds), within [`MIN_AGE`] and
-/// [`MAX_AGE`]; an unreachable file is tried again after [`UNREACHABLE_RETRY`].
+/// Returns until when the result of a fetch may be used: `max-age` minus `Age` (seconds), within [`MIN_AGE`] and
+/// [`MAX_AGE`]; an unreachable file is requested again after [`UNREACHABLE_RETRY`].
 pub fn fresh_until(
     standing: Standing,
     fetched_at: Timestamp,
@@ -95,9 +95,9 @@ pub fn fresh_until(
     fetched_at + life.clamp(MIN_AGE, MAX_AGE)
 }
 
-/// True if a copy that was read at `body_at` ([`Timestamp::MIN`] if there is none) is obeyed at `now` while its file is
-/// unreachable: for [`TOO_LONG_UNREACHABLE`] (RFC 9309 §2.4). After that nothing is allowed, though §2.3.1.4 permits to
-/// act as if there were no file.
+/// True if a copy of `body_at` ([`Timestamp::MIN`] if there is none) is obeyed at `now` while its file is unreachable:
+/// for [`TOO_LONG_UNREACHABLE`] (RFC 9309 §2.4). After that nothing is allowed, although §2.3.1.4 permits treating the
+/// file as missing.
 pub fn stands_in(body_at: Timestamp, now: Timestamp) -> bool {
     body_at > Timestamp::MIN && now.since(body_at) <= TOO_LONG_UNREACHABLE
 }
@@ -115,7 +115,7 @@ fn lifetime(cache_control: &str) -> Option<Millis> {
     lives.min()
 }
 
-/// Parses digits (RFC 9111 §1.2.2), quoted or not; a value that overflows is capped.
+/// Parses digits (RFC 9111 §1.2.2), with or without quotes; a value that overflows is capped.
 fn delta_seconds(value: &str) -> Option<Millis> {
     let digits = value.trim().trim_matches('"');
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {

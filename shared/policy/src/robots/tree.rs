@@ -1,8 +1,8 @@
-//! A prefix tree of rules by the part before their first star, as a flat list of the rules in the order of their
-//! prefixes, each with its parent, the longest other prefix that it begins with.
+//! A prefix tree of rules by the part before their first star: a flat list of the rules, sorted by prefix, each with
+//! its parent, which is the longest other prefix that it begins with.
 //!
-//! The greatest prefix that is not greater than a path begins with every prefix of the path. So one binary search finds
-//! a leaf, and the matching rules are among that leaf and its ancestors.
+//! The greatest prefix that is not greater than a path begins with every rule's prefix that the path begins with. So
+//! one binary search finds a node, and the matching rules are that node and its ancestors, or some of them.
 
 use super::pattern::{Steps, TooManySteps};
 
@@ -12,7 +12,7 @@ pub(super) struct Tree(Box<[Node]>);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     rank: u32,
-    /// Place, counted from one, of the longest prefix that this one begins with.
+    /// Position, counted from one, of the longest prefix that this one begins with.
     parent: Option<std::num::NonZeroU32>,
 }
 
@@ -33,14 +33,14 @@ impl Tree {
         Tree(nodes.collect())
     }
 
-    /// Returns the ranks of the rules whose prefix begins the path, best first.
+    /// Returns the ranks of the rules whose prefix is a prefix of the path, best first.
     pub(super) fn met<'a>(
         &self,
         path: &[u8],
         steps: &mut Steps,
         prefix_of: impl Fn(u32) -> &'a [u8],
     ) -> Result<Vec<u32>, TooManySteps> {
-        // All before `low` are not greater than the path, all from `high` on are.
+        // All prefixes before `low` are not greater than the path; all from `high` on are greater.
         let (mut low, mut high, mut shared) = (0, self.0.len(), 0);
         while low < high {
             let middle = low.midpoint(high);

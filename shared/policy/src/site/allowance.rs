@@ -16,7 +16,7 @@ pub struct Allowance {
     hosts: BTreeMap<HostKey, u32>,
 }
 
-/// Reason why nothing more is accepted today.
+/// Reason why an address is not accepted today.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {
     /// The limit of this host key is reached.
@@ -25,7 +25,7 @@ pub enum Full {
     Day,
 }
 
-/// Takes one address of a host key out of the day's allowance.
+/// Charges one address of a host key to the day's allowance.
 pub fn take(allowance: Allowance, host: &HostKey, now: Timestamp) -> (Allowance, Result<(), Full>) {
     let day = now.day();
     let mut today = if allowance.day == day { allowance } else { Allowance { day, ..Allowance::default() } };

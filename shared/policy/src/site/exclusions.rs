@@ -1,5 +1,5 @@
-//! Exclusions by the operator: URLs that are never called, by a part (`/text/`), a beginning, a regular expression or
-//! an extension. A rule is applied to the URL and to its canonical form, so that `/%74ext/` does not get past `/text/`.
+//! Exclusions by the operator: URLs that are never called, by substring (`/text/`), prefix, regular expression or
+//! extension. A rule applies to the URL and to its canonical form, so that `/text/` also excludes `/%74ext/`.
 
 use crate::address;
 use regex::{RegexSet, RegexSetBuilder};
@@ -13,7 +13,7 @@ pub const MAX_RULES: usize = 10_000;
 pub const MAX_PATTERNS: usize = 1_000;
 /// Maximum length of one rule in bytes.
 pub const MAX_RULE_BYTES: usize = 2_048;
-/// Maximum memory of the compiled regular expressions in bytes, and the same again for their matcher's cache.
+/// Maximum memory of the compiled regular expressions, and also of their matcher's cache, in bytes.
 pub const MAX_COMPILED_BYTES: usize = 8 * 1024 * 1024;
 
 /// Rules as written by an operator. All are case-sensitive, except extensions.
@@ -24,9 +24,9 @@ pub struct Lists {
     pub substrings: Vec<String>,
     /// A URL that begins with one of these is excluded; each is an absolute http or https URL.
     pub prefixes: Vec<String>,
-    /// A URL in which one of these regular expressions matches is excluded. They are not anchored.
+    /// A URL that one of these regular expressions matches anywhere is excluded.
     pub patterns: Vec<String>,
-    /// A URL whose last path segment ends in one of these is excluded, such as `pdf`; a dot before it changes nothing.
+    /// A URL whose last path segment ends in one of these is excluded, such as `pdf`; a leading dot is ignored.
     pub extensions: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ pub struct Exclusions {
 }
 
 impl Exclusions {
-    /// Checks and compiles the rules; the error names the first that is empty, invalid or exceeds a limit above.
+    /// Checks and compiles the rules; the error names the first that is empty, invalid or above a limit.
     pub fn compile(lists: &Lists) -> Result<Exclusions, String> {
         each_fits("substrings", &lists.substrings, MAX_RULES)?;
         each_fits("prefixes", &lists.prefixes, MAX_RULES)?;
@@ -143,7 +143,7 @@ fn patterns(list: &[String]) -> Result<Option<RegexSet>, String> {
         RegexSetBuilder::new(rules).size_limit(MAX_COMPILED_BYTES).dfa_size_limit(MAX_COMPILED_BYTES).build()
     };
     set(list).map(Some).map_err(|all| {
-        // The set does not tell which of its members is wrong.
+        // The set does not say which of its members is invalid.
         let one = list.iter().find_map(|rule| set(std::slice::from_ref(rule)).err().map(|e| (rule, e)));
         match one {
             Some((rule, why)) => format!("patterns: '{rule}' cannot be used: {}", one_line(&why)),
@@ -152,7 +152,7 @@ fn patterns(list: &[String]) -> Result<Option<RegexSet>, String> {
     })
 }
 
-/// Returns the last line of a message that draws an arrow below the pattern, which describes the mistake.
+/// Returns the last line of an error message, which describes the mistake; the lines before it point into the pattern.
 fn one_line(error: &regex::Error) -> String {
     error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }

@@ -3,23 +3,23 @@
 use curlew_model::{Challenge, Claim, LookResult, Millis, Miss, OwnerRequest, Ownership, Timestamp, Way};
 use url::Url;
 
-/// Label below which the TXT record is looked up.
+/// Label before the host name of the TXT record.
 const LABEL: &str = "_curlew-challenge";
-/// Path of the file (RFC 8615).
+/// Path of the file with the challenge (RFC 8615).
 const FILE: &str = "/.well-known/curlew-challenge.txt";
-/// Name of the meta tag.
+/// Name of the meta tag with the challenge.
 pub const META: &str = "curlew-challenge";
-/// Time for which an unproven claim is stored, with the limits of its host; the address of its page makes it anew.
+/// Time for which an unproven claim is stored, with the limits of its host; the URL of the claim's page restores it.
 pub const CLAIM_LIFE: Millis = Millis::from_days(1);
-/// Lifetime of a proof; then it must be checked again.
+/// Lifetime of a proof, after which it must be checked again.
 pub const PROOF_LIFE: Millis = Millis::from_days(90);
-/// Maximum number of daily checks that call one host; checks in the DNS are not counted.
+/// Maximum number of checks a day that call one host; DNS lookups are not counted.
 pub const LOOKS_A_DAY: usize = 12;
 /// Number of these checks that are reserved for claims never checked before.
 pub const LOOKS_FOR_NEW_CLAIMS: usize = 4;
 /// Maximum number of claims stored per host. Beyond it, the oldest unproven claim is dropped; it may be made again.
 pub const MAX_CLAIMS: usize = 16;
-/// Maximum size of a file with a challenge in bytes, with line ends.
+/// Maximum size in bytes of a file with a challenge, including line ends.
 const MAX_FILE: usize = 64;
 
 /// Extent to which a request is granted.
@@ -27,37 +27,37 @@ const MAX_FILE: usize = 64;
 pub enum GrantExtent {
     /// The whole request.
     Whole,
-    /// Only the check in the DNS.
+    /// Only the DNS lookup.
     ByDnsOnly,
 }
 
 /// Reason why a request is not granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestRefusal {
-    /// The challenge was not found, or too long ago.
+    /// The challenge was not found, or was found too long ago.
     Unproven,
-    /// The request was made a moment ago; contains the time from which it may be made again.
+    /// The request was made too recently; contains the time from which it may be repeated.
     Until(Timestamp),
     /// All stored claims to this host are proven, so there is no room for another.
     Full,
 }
 
-/// Returns the name whose TXT records are looked up.
+/// Returns the name whose TXT records may hold the challenge.
 pub fn txt_name(host: &str) -> String {
     format!("{LABEL}.{host}")
 }
 
-/// Returns the address of the file.
+/// Returns the URL of the file with the challenge.
 pub fn file_url(host: &str, scheme: &str) -> Option<Url> {
     Url::parse(&format!("{scheme}://{host}{FILE}")).ok()
 }
 
-/// Returns the address of the home page.
+/// Returns the URL of the home page.
 pub fn home_url(host: &str, scheme: &str) -> Option<Url> {
     Url::parse(&format!("{scheme}://{host}/")).ok()
 }
 
-/// Looks for the challenge in a host's TXT records, one of which must equal it.
+/// Looks for the challenge in a host's TXT records; one of them must equal it.
 pub fn in_records<R: AsRef<[u8]>>(records: &[R], challenge: &Challenge) -> Result<(), Miss> {
     let is_ours = |record: &R| record.as_ref().trim_ascii() == challenge.as_str().as_bytes();
     if records.is_empty() {
@@ -66,7 +66,7 @@ pub fn in_records<R: AsRef<[u8]>>(records: &[R], challenge: &Challenge) -> Resul
     if records.iter().any(is_ours) { Ok(()) } else { Err(Miss::Other) }
 }
 
-/// Looks for the challenge in a file that holds nothing else: a page that echoes its request is no proof.
+/// Looks for the challenge in a file, which must contain nothing else: a page that echoes its request is no proof.
 pub fn in_file(status: u16, body: &[u8], challenge: &Challenge) -> Result<(), Miss> {
     match status {
         200 if body.len() <= MAX_FILE && body.trim_ascii() == challenge.as_str().as_bytes() => Ok(()),
@@ -106,12 +106,12 @@ const fn pause(request: OwnerRequest) -> Millis {
         OwnerRequest::Visit => Millis::from_days(1),
         // Reports, erasures and unblocks read all rows of pages.
         OwnerRequest::Report | OwnerRequest::Forget | OwnerRequest::Unblock => Millis::from_mins(10),
-        // Two small writes, and the sooner the better.
+        // Two small writes, which should take effect soon.
         OwnerRequest::Block | OwnerRequest::HistoryOff | OwnerRequest::HistoryOn => Millis::ZERO,
     }
 }
 
-/// Records a claimant's request; returns state and decision. A claimant who may not call gets a DNS look alone.
+/// Records a claimant's request; returns the state and the decision. Without `may_call`, a look uses only the DNS.
 pub fn ask(
     mut all: Ownership,
     challenge: &Challenge,
@@ -167,7 +167,7 @@ fn place<'a>(all: &'a mut Ownership, challenge: &Challenge, now: Timestamp) -> O
     all.claims.last_mut()
 }
 
-/// Records the result of a look, unless a later one has; a proof that is found no more becomes invalid.
+/// Records the result of a look, unless a later one is recorded. A proof that is no longer found becomes invalid.
 pub fn looked(mut all: Ownership, challenge: &Challenge, look: LookResult) -> Ownership {
     let LookResult { at: now, found, misses } = look;
     let Some(claim) = place(&mut all, challenge, now) else { return all };
@@ -186,7 +186,7 @@ pub fn looked(mut all: Ownership, challenge: &Challenge, look: LookResult) -> Ow
     all
 }
 
-/// Records that the job of a request was sent. Until then the request may be made again: it would never be carried out.
+/// Records that the job of a request was sent. Until then the request may be repeated, since the job may be missing.
 pub fn sent(mut all: Ownership, challenge: &Challenge, request: OwnerRequest) -> Ownership {
     if let Some(claim) = all.claims.iter_mut().find(|claim| claim.challenge == *challenge) {
         claim.unsent.remove(&request);
@@ -194,7 +194,7 @@ pub fn sent(mut all: Ownership, challenge: &Challenge, request: OwnerRequest) ->
     all
 }
 
-/// Records that a request made at `asked` was carried out; one repeated since has a job of its own.
+/// Records that a request made at `asked` was carried out; ignored if it was repeated since, which sent another job.
 pub fn done(
     mut all: Ownership,
     challenge: &Challenge,
@@ -214,17 +214,17 @@ pub fn is_done(claim: &Claim, request: OwnerRequest, asked: Timestamp) -> bool {
     claim.asked.get(&request) == Some(&asked) && claim.done.get(&request).is_some_and(|done| *done >= asked)
 }
 
-/// True if the latest request of a host's owners is to block it, so that a late job does not undo later requests.
+/// True if the latest request of a host's owners is to block it, so that a late job does not undo a later request.
 pub fn is_to_be_blocked(all: &Ownership) -> bool {
     prevail(all, &[OwnerRequest::Block, OwnerRequest::Forget], OwnerRequest::Unblock)
 }
 
-/// True if the latest request of a host's owners about its back catalogue is not to read it.
+/// True if the latest request of a host's owners about its back catalogue forbids reading it.
 pub fn is_history_off(all: &Ownership) -> bool {
     prevail(all, &[OwnerRequest::HistoryOff], OwnerRequest::HistoryOn)
 }
 
-/// True if one of these requests was made, and not before the last one of the opposite.
+/// True if one of these requests was made at or after the last request of the opposite.
 fn prevail(all: &Ownership, requests: &[OwnerRequest], opposite: OwnerRequest) -> bool {
     let last = |request: &OwnerRequest| all.claims.iter().filter_map(|claim| claim.asked.get(request)).max();
     let made = requests.iter().filter_map(last).max();

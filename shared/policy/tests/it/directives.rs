@@ -1,4 +1,4 @@
-//! The directives of pages: one test for each way that robots meta tags and X-Robots-Tag are written.
+//! Tests of page directives: one for each way of writing robots meta tags and X-Robots-Tag.
 
 use curlew_model::{SnippetLimit, Timestamp};
 use curlew_policy::page::directives::{Directives, robots_tag_lines};
@@ -42,7 +42,7 @@ fn p02_a_robots_name_holds_for_the_rest_of_its_header_only() {
         (&["otherbot: noindex", "nosnippet"], "nosnippet"),
         (&["otherbot: noindex, curlewbot: noarchive, nofollow"], "nofollow noarchive"),
         (&["*: noindex"], "noindex"),
-        // A directive with a colon is no robot's name.
+        // A directive with a colon is not the name of a robot.
         (
             &["unavailable_after: 25 Jun 2027 15:00:00 PST, noarchive"],
             "noarchive unavailable_after:2027-06-25T23:00:00Z",
@@ -158,11 +158,11 @@ fn p16_robots_tag_is_a_list_of_product_tokens_whose_rules_are_parameters() {
         ("*;newrule;other=5, CurlewBot", ""),
         ("(* CurlewBot);noindex", ""),
         ("5;noindex", ""),
-        // The old form is meant, too.
+        // The old form applies, too.
         ("noindex, nofollow", "noindex nofollow"),
         ("CurlewBot: noindex", "noindex"),
         ("OtherBot: noindex", ""),
-        // A long header counts as far as it is whole.
+        // The complete members of a long header count.
         (&format!("*;noindex, {}, *;nofollow", vec!["heron;nosnippet"; 600].join(", ")), "noindex"),
         (&format!("*;noindex;{}", "a".repeat(9_000)), ""),
     ] {

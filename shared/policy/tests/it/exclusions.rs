@@ -1,4 +1,4 @@
-//! Tests of the operator's exclusions and of its own sites.
+//! Tests of the operator's exclusions and own sites.
 
 use curlew_policy::politeness::scope::{OwnHosts, Scope};
 use curlew_policy::site::exclusions::{Exclusions, Lists, MAX_PATTERNS, MAX_RULE_BYTES};

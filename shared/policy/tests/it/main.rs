@@ -1,4 +1,4 @@
-//! Rules, held against what they are taken from.
+//! Tests of the rules against their sources: standards, documents and other implementations.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod directives;

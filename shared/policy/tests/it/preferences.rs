@@ -1,4 +1,4 @@
-//! Preferences of sites about the use of their pages: content signals and licences.
+//! Tests of sites' preferences about the use of their pages: content signals and licences.
 
 use curlew_model::{PageId, Record, SnippetLimit, StatedPreferences, Timestamp};
 use curlew_policy::page::offer::{Withheld, text_for_assistants};
@@ -47,7 +47,7 @@ fn p17_signals_belong_to_their_group_and_the_longest_path_counts() {
     assert_eq!(tie.signals(&url("/")).search(), Some(false));
     assert!(tie.check(&url("/")).allowed, "signals forbid no call");
     assert!(Robots::parse(b"Content-Signal: search=no\n", "CurlewBot").signals(&url("/")).is_silent(), "no group");
-    // A file of nothing but signals keeps a bounded number of them.
+    // Of a file with only signals, a bounded number is kept.
     let long = format!("User-agent: *\n{}", "Content-Signal: /a search=no\n".repeat(15_000));
     assert!(Robots::parse(long.as_bytes(), "CurlewBot").weight() < 400_000);
 }
@@ -59,14 +59,14 @@ fn p18_a_licence_line_holds_for_the_whole_file_and_is_a_whole_address() {
         (format!("{ours}\nUser-agent: x\nDisallow: /\n"), true),
         ("User-agent: x\nDisallow: /\nlicense : https://reed.example/a.xml # terms\n".to_owned(), true),
         (format!("License: /b.xml\nLicense: ftp://b.example/\n{ours}\n"), true),
-        // That of our own group comes first.
+        // The licence of our own group takes precedence.
         (format!("License: https://reed.example/b.xml\nUser-agent: CurlewBot\n{ours}\nAllow: /\n"), true),
         ("User-agent: *\nAllow: /\n".to_owned(), false),
     ] {
         let robots = Robots::parse(file.as_bytes(), "CurlewBot");
         assert_eq!(robots.license(), is_named.then_some("https://reed.example/a.xml"), "{file}");
     }
-    // It ends no group.
+    // A licence line does not end a group.
     let file = format!("User-agent: a\n{ours}\nUser-agent: CurlewBot\nCrawl-delay: 7\nDisallow: /x\n");
     let robots = Robots::parse(file.as_bytes(), "a");
     assert!(!robots.check(&url("/x")).allowed && robots.crawl_delay().is_some());

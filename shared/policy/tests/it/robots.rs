@@ -1,4 +1,4 @@
-//! robots.txt as RFC 9309 has it: one test for each rule of matching, of reading a file, and of what a fetch means.
+//! Tests of robots.txt according to RFC 9309: one for each rule of matching, parsing, and interpreting a fetch.
 
 use curlew_model::{Millis, Timestamp};
 use curlew_policy::robots::{
@@ -22,7 +22,7 @@ fn url(path: &str) -> Url {
     Url::parse("https://reed.example/").unwrap().join(path).unwrap()
 }
 
-/// Checks paths, each behind a `+` if it is allowed and a `-` if it is not, against a file.
+/// Checks paths against a file; each has the prefix `+` if it is allowed and `-` if it is not.
 fn holds(file: impl AsRef<[u8]>, paths: &str) {
     let robots = parsed(&file);
     for path in paths.split(' ') {
@@ -128,10 +128,10 @@ fn r10_a_copy_lives_for_a_day_at_most() {
 fn r11_rules_count_up_to_the_limit_and_one_cut_there_does_not() {
     for (at, rules, says) in [
         (511_900, "Disallow: /reed\n", "-/reed"),
-        // Ends where the limit is, or its line end is beyond.
+        // The rule ends at the limit, or its line end is beyond.
         (MAX_BYTES - 16, "Disallow: /reed\nAllow: /reed\n", "-/reed"),
         (MAX_BYTES - 15, "Disallow: /reed\nAllow: /reed\n", "-/reed"),
-        // Cut in the middle, or by whoever read it.
+        // The rule is cut in the middle, or by whoever read the file.
         (MAX_BYTES - 14, "Disallow: /reed\n", "+/reed"),
         (MAX_BYTES - 14, "Disallow: /ree", "+/reed"),
         (MAX_BYTES + 1, "Disallow: /reed\n", "+/reed"),
@@ -181,7 +181,7 @@ fn r14_groups_are_merged_and_the_own_one_stands_alone() {
             "User-agent: *\nDisallow: /a\n\nUser-agent: heron\nDisallow: /b\n\nUser-agent: *\nDisallow: /c\n",
             "-/a +/b -/c",
         ),
-        // A group of ours without rules; blank lines end nothing.
+        // A group of ours without rules; blank lines do not end a group.
         ("User-agent: *\nDisallow: /\nUser-agent: CurlewBot\n", "+/"),
         ("User-agent: CurlewBot\n\n\nUser-agent: heron\n\nDisallow: /\n", "-/"),
     ] {
@@ -208,7 +208,7 @@ fn r17_the_longest_match_wins_in_any_order() {
     hold(&[
         ("Allow: /a/b\nDisallow: /a\nDisallow: /a/b/c", "-/a/x +/a/b/x -/a/b/c/x"),
         ("Disallow: /a/b/c\nDisallow: /a\nAllow: /a/b", "-/a/x +/a/b/x -/a/b/c/x"),
-        // A star is an octet too.
+        // A star counts as an octet.
         ("Allow: /\nDisallow: /*", "-/x"),
         ("Allow: /$\nDisallow: /", "+/ -/x"),
         // Octets count, not letters: 8 against 9.
@@ -226,7 +226,7 @@ fn r18_of_two_as_long_the_allowing_one_wins() {
     hold(&[
         ("Disallow: /a\nAllow: /a", "+/a"),
         ("Allow: /a\nDisallow: /a", "+/a"),
-        // As long once both are in one form.
+        // Equally long in canonical form.
         ("Disallow: /a%7E\nAllow: /a~", "+/a~"),
     ]);
 }
@@ -241,7 +241,7 @@ fn r19_paths_are_compared_from_the_start_with_case_and_query() {
         ("Disallow: /*?", "-/mud?"),
         ("Disallow: /*deep", "+/mud#deep"),
         ("Disallow:", "+/mud"),
-        // An empty rule takes nothing back.
+        // An empty rule cancels nothing.
         ("Disallow: /\nDisallow:", "-/mud"),
         ("Allow:\nDisallow: /mud", "+/x"),
     ]);
@@ -254,7 +254,7 @@ fn r20_special_characters_and_literal_ones() {
         ("Disallow: /a#b", "-/a/c"),
         ("Disallow: /a%2Ab", "-/a*b +/axb"),
         ("Disallow: /a%24", "-/a$x +/a"),
-        // Within a pattern a dollar is a letter like others.
+        // Within a pattern, a dollar sign is an ordinary character.
         ("Disallow: /a$b", "-/a$b"),
         ("Disallow: /a%23", "-/a%23b"),
     ]);
@@ -278,19 +278,19 @@ fn r21_both_sides_are_encoded_alike() {
     ]);
 }
 
-/// RFC 9309 §2.2.2 can be read in two ways; the one that fetches less is taken.
+/// RFC 9309 §2.2.2 can be read in two ways; the matcher follows the one that fetches less.
 #[test]
 fn r21_a_disallow_holds_for_both_ways_to_write_a_reserved_character() {
     for (rule, path) in
         [("/a%3Ab", "-/a:b"), ("/a:b", "-/a%3ab"), ("/*%40", "-/x@y"), ("/?q=[", "-/?q=%5Bx"), ("/a%2cb$", "-/a,b")]
     {
-        // An Allow is taken as it is written.
+        // An Allow matches only as it is written.
         hold(&[(&format!("Disallow: {rule}"), path), (&format!("Disallow: /\nAllow: {rule}"), path)]);
     }
     hold(&[
         ("Disallow: /\nAllow: /a:b", "+/a:b"),
         ("Disallow: /\nAllow: /a%3ab", "+/a%3Ab"),
-        // The longest match wins as ever; the encoded one has more octets.
+        // The longest match still wins; the encoded one has more octets.
         ("Disallow: /a%3Ab\nAllow: /a%3Ab/c", "+/a%3Ab/c"),
         ("Disallow: /a%3Ab\nAllow: /a:b", "-/a:b"),
     ]);
@@ -307,7 +307,7 @@ fn r19_a_disallow_that_is_written_as_an_address_of_its_own_host_forbids_its_path
         ("Disallow: https://reed.example", "-/x"),
         // Other hosts.
         ("Disallow: https://heron.example/\nDisallow: https://reed.example.org/", "+/x"),
-        // Nothing is allowed that the RFC forbids.
+        // An Allow with an absolute URL is ignored, as in the RFC.
         ("Disallow: /\nAllow: https://reed.example/", "-/x"),
     ]);
 }
@@ -347,7 +347,7 @@ fn r23_endings_marks_case_and_dirt() {
 
 #[test]
 fn r24_a_line_is_read_up_to_its_limit() {
-    // Google's matcher keeps 16,663 bytes of a line; the last octet of the second rule is cut off.
+    // Google's matcher reads 16,663 bytes of a line; the last octet of the second rule is cut off.
     let kept = "a".repeat(16_663 - "Disallow: /".len());
     hold(&[
         (&format!("Disallow: /{kept}"), &format!("-/{kept}")),

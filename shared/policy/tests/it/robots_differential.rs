@@ -1,10 +1,10 @@
-//! Our robots.txt matcher beside two others: the crate texting_robots, and an obvious one written here.
+//! Compares our robots.txt matcher with two others: the crate texting_robots, and an obvious one in this file.
 //!
-//! Files are generated so that they keep away from the known faults of texting_robots 0.2.2: it does not normalise
-//! percent-encoding, does not match `User-agent: Foo/1.2`, lets Crawl-delay close a group, turns one rule with many
-//! stars into an error of the whole file, obeys rules before any group, reads `$` inside a pattern as an anchor, lets
-//! an empty `Disallow:` cancel `Disallow: /`, and does not strip fragments. Each has its own test below or in
-//! `robots.rs`, where ours does what RFC 9309 says.
+//! Generated files avoid the known faults of texting_robots 0.2.2: it does not normalise percent-encoding, does not
+//! match `User-agent: Foo/1.2`, lets Crawl-delay close a group, turns one rule with many stars into an error of the
+//! whole file, obeys rules before any group, reads `$` inside a pattern as an anchor, lets an empty `Disallow:` cancel
+//! `Disallow: /`, and does not strip fragments. Each fault has a test below or in `robots.rs`, where our matcher
+//! follows RFC 9309.
 
 use curlew_policy::robots::Robots;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ struct Group {
 }
 
 fn pattern() -> impl Strategy<Value = String> {
-    // At most three stars, `$` at the end only, always from the root.
+    // At most two stars, `$` only at the end, always from the root.
     ("/[ab/]{0,4}", prop::collection::vec("[*][ab/.]{1,3}", 0..3), prop::bool::weighted(0.2))
         .prop_map(|(head, tails, anchored)| format!("{head}{}{}", tails.concat(), if anchored { "$" } else { "" }))
 }
@@ -48,7 +48,7 @@ fn written(groups: &[Group]) -> String {
     file
 }
 
-/// RFC 9309 §2.2 word for word, without regard to cost.
+/// Decides literally according to RFC 9309 §2.2, without regard to cost.
 fn obvious(groups: &[Group], token: &str, path: &str) -> bool {
     let named = |wanted: &str| groups.iter().any(|g| g.agents.contains(&wanted));
     let wanted = if named(token) { token } else { "*" };
@@ -99,7 +99,7 @@ proptest! {
 
     #[test]
     fn a_disallow_more_never_allows_more(groups in groups(), more in pattern(), path in "/[ab/.]{0,8}") {
-        // One group of ours is there already, so that the one added merges with it and hides nothing.
+        // A group of ours exists already, so the added group merges with it and hides nothing.
         let file = format!("{}\nUser-agent: CurlewBot\nAllow: /a\n", written(&groups));
         let before = Robots::parse(file.as_bytes(), "CurlewBot").check_path(&path).allowed;
         let longer = format!("{file}\nUser-agent: CurlewBot\nDisallow: {more}\n");
@@ -108,7 +108,7 @@ proptest! {
     }
 }
 
-/// Ways to write an octet: as it stands in a rule or a path, as RFC 9309 §2.2.2 compares it, and as a `Disallow` does.
+/// Forms of an octet: as written in a rule or a path, as RFC 9309 §2.2.2 compares it, and as a `Disallow` compares it.
 const WRITTEN: [(&str, &str, &str); 14] = [
     ("a", "a", "a"),
     ("%61", "a", "a"),
@@ -135,7 +135,7 @@ fn octets(lengths: std::ops::Range<usize>) -> impl Strategy<Value = Octets> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Many rules that share their beginnings with each other and with the paths, each octet written in any way.
+    /// Many rules share their beginnings with each other and with the paths, and each octet is written in any form.
     #[test]
     fn agrees_with_the_rfc_word_for_word_in_every_encoding(
         trunk in octets(0..5),
@@ -171,16 +171,16 @@ proptest! {
     }
 }
 
-/// Differences of texting_robots 0.2.2 from RFC 9309, with what the RFC says; where the crate refuses what is allowed,
-/// it is not asked. If one fails after an update, the other crate was mended: `second.rs` has a shape too many, or the
-/// generator above may write such files.
+/// Lists differences of texting_robots 0.2.2 from RFC 9309, with the result according to the RFC; the crate is not
+/// asked where it refuses what is allowed. If a case fails after an update, the crate was fixed: `second.rs` may drop a
+/// check, or the generator above may write such files.
 #[test]
 fn the_second_opinion_is_not_asked_where_it_is_wrong() {
     for (file, path, rfc) in [
         // Rules before any group.
         ("Disallow: /a\n", "/a", true),
         ("User_agent: heron\nDisallow: /a\n", "/a", true),
-        // Groups that it does not take for ours.
+        // Groups that the crate does not recognize as ours.
         ("User-agent: CurlewBot/1.2\nAllow: /\nUser-agent: *\nDisallow: /\n", "/a", true),
         ("User-agent: CurlewBot/1.2\nDisallow: /\n", "/", false),
         ("\u{a0}User-agent: CurlewBot\nAllow: /\nUser-agent: *\nDisallow: /\n", "/a", true),
@@ -196,7 +196,7 @@ fn the_second_opinion_is_not_asked_where_it_is_wrong() {
             "/b",
             true,
         ),
-        // Patterns and URLs that it does not compare octet by octet.
+        // Patterns and URLs that the crate does not compare octet by octet.
         ("User-agent: *\nDisallow: /%7Ewader\n", "/~wader", false),
         ("User-agent: *\nDisallow: /\nAllow: /%7Ewader\n", "/~wader", true),
         ("User-agent: *\nDisallow: /\nAllow: /~wader\n", "/%7Ewader", true),

@@ -1,4 +1,4 @@
-//! What the owners of sites are told, held against the rules' own numbers.
+//! Compares the numbers in the documentation for site owners with the rules.
 
 use curlew_model::Millis;
 use curlew_policy::politeness::interstitial::HOME_LOOK_EVERY;

@@ -1,4 +1,4 @@
-//! Maps the labels of classifiers to topics.
+//! Maps labels of classifiers to topics.
 
 use super::Detection;
 use crate::settings::{REJECT_AT, TOGETHER_FROM};
@@ -9,16 +9,16 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Label {
-    /// Label as the classifier names it.
+    /// Name of the label in the classifier.
     pub name: String,
-    /// Topic that it indicates; `None` if it is harmless.
+    /// Topic that the label indicates; `None` if harmless.
     #[serde(default)]
     pub topic: Option<Topic>,
     /// Probability, above 0 and below 1, that corresponds to a score of [`REJECT_AT`].
     #[serde(default = "half")]
     pub from: f32,
-    /// Probability, above 0 and below [`Label::from`], that corresponds to a score of [`TOGETHER_FROM`] of
-    /// [`REJECT_AT`], from which the label counts together with words; by default the same share of [`Label::from`].
+    /// Probability, above 0 and below [`Label::from`], from which the label counts together with words: a score of
+    /// [`TOGETHER_FROM`] × [`REJECT_AT`]. The default is [`TOGETHER_FROM`] × [`Label::from`].
     #[serde(default)]
     pub hint: Option<f32>,
 }
@@ -33,7 +33,7 @@ impl Label {
         self.from > 0.0 && self.from < 1.0 && self.hint.is_none_or(|hint| hint > 0.0 && hint < self.from)
     }
 
-    /// Returns the score of a probability: linear from 0 to `hint`, to `from`, and from there to 1.
+    /// Returns the score for a probability: piecewise linear, with the given points at `hint` and `from`.
     fn score(&self, probability: f32) -> f32 {
         let p = probability.clamp(0.0, 1.0);
         let hint = self.hint.unwrap_or(self.from * TOGETHER_FROM);
@@ -49,7 +49,7 @@ impl Label {
     }
 }
 
-/// Converts labels with probabilities to findings: the highest score of each topic, and the label that gave it.
+/// Converts probabilities of labels to findings: for each topic the highest score, and its label.
 pub fn detections<'a>(labels: impl IntoIterator<Item = (&'a Label, f32)>, classifier: &str) -> Vec<Detection> {
     let mut all: Vec<Detection> = Vec::new();
     for (label, probability) in labels {

@@ -1,32 +1,32 @@
-//! Skin-region analysis: measures the share of an image that one connected region of skin colours fills. Sand, wood,
-//! fur and portraits have the same colours, so its score alone never reaches the default threshold: it counts together
-//! with words of the page that come close to it by themselves.
+//! Skin region analysis: measures how much of an image one connected region of skin colours fills. Sand, wood, fur and
+//! portraits have the same colours, so the score alone never reaches the default threshold. It counts only together
+//! with words of the page that come close to the threshold by themselves.
 
 use super::{Detection, ImageClassifier, ImageInput, NotClassified, Region, Rgb};
 use crate::topic::{Topic, TopicScore};
 use async_trait::async_trait;
 
-/// Maximum number of cells on the longer side of the reduced image.
+/// Maximum number of cells on the longer side of the grid.
 const GRID: usize = 96;
-/// Share of the image from which a region counts.
+/// Minimum share of the image for a region to count.
 const REGION_FROM: f32 = 0.25;
-/// Share of the image from which it counts in full.
+/// Share of the image from which a region gets the full score.
 const REGION_FULL: f32 = 0.6;
 /// Maximum score: colours alone prove nothing.
 const MAX_SCORE: f32 = 0.45;
-/// Maximum mean difference between neighbouring cells, of 255; a grainier region is sand, wood or fur.
+/// Maximum mean difference between neighbouring cells, of 255. A grainier region is sand, wood or fur.
 const MAX_GRAIN: f32 = 14.0;
-/// Minimum spread of brightness, of 255; a flatter region is a drawing, not a body in light.
+/// Minimum standard deviation of brightness, of 255. A flatter region is a drawing, not a lit body.
 const MIN_SPREAD: f32 = 6.0;
-/// Share of free border cells from which a region is taken for a portrait.
+/// Share of untouched border from which a region is taken for a portrait, which halves the score.
 const BORDER_FREE: f32 = 0.97;
 
-/// The embedded classifier. Knows [`Topic::Adult`] only.
+/// The built-in classifier, for [`Topic::Adult`] only.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SkinRegions;
 
 impl SkinRegions {
-    /// Classifies an image in time proportional to its pixels: a millisecond for a thumbnail.
+    /// Classifies an image in time proportional to its pixels: about a millisecond for a thumbnail.
     pub fn look(image: &Rgb<'_>) -> Option<Detection> {
         let patch = Grid::from_image(image).largest_region()?;
         let score = patch.score();
@@ -53,25 +53,25 @@ impl ImageClassifier for SkinRegions {
     }
 }
 
-/// The image in equal cells, each the mean of its pixels.
+/// The image in equal square cells, each the mean of its pixels.
 struct Grid {
     width: usize,
     height: usize,
     cells: Vec<[f32; 3]>,
 }
 
-/// The largest connected region of skin.
+/// The largest connected region of skin colours.
 #[derive(Clone, Copy, Debug)]
 struct Patch {
-    /// Smallest rectangle around it.
+    /// Bounding box.
     place: Region,
-    /// Share of the image.
+    /// Share of the image's cells in the region.
     share: f32,
-    /// Mean difference of brightness between neighbours.
+    /// Mean difference in brightness between neighbouring cells.
     grain: f32,
-    /// Standard deviation of brightness.
+    /// Standard deviation of the brightness.
     spread: f32,
-    /// Share of the border's cells that it does not touch.
+    /// Share of the image's border that the region does not touch.
     border_free: f32,
 }
 
@@ -114,7 +114,7 @@ impl Grid {
         (!largest.is_empty()).then(|| self.measure(&largest))
     }
 
-    /// Returns the cells connected with this one; each cell is taken once, so all regions together cost one pass.
+    /// Returns the cells connected with `start`. Each cell is taken once, so all regions together take linear time.
     fn take_region(&self, start: usize, left: &mut [bool]) -> Vec<usize> {
         let mut region = Vec::new();
         let mut open = vec![start];
@@ -173,7 +173,7 @@ fn brightness([r, g, b]: [f32; 3]) -> f32 {
     0.299 * r + 0.587 * g + 0.114 * b
 }
 
-/// True for colours of skin, light or dark: their hues are close to each other in the planes of ITU-R BT.601.
+/// True for skin colours, light or dark, whose hues are similar in the chroma planes of ITU-R BT.601.
 fn is_skin([r, g, b]: [f32; 3]) -> bool {
     let cb = 128.0 - 0.169 * r - 0.331 * g + 0.5 * b;
     let cr = 128.0 + 0.5 * r - 0.419 * g - 0.081 * b;

@@ -1,22 +1,22 @@
-//! Finds names in scripts whose marks are letters, or in which a name may stand within a run of letters.
+//! Finds names in scripts whose combining marks are letters, or in which names occur inside a run of letters.
 
 use super::Named;
 use crate::fold::is_unseen;
 use aho_corasick::{AhoCorasick, BuildError};
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-/// Syllables of the particles and forms of address that may follow a Korean name within its word.
+/// Syllables of the particles and forms of address that may follow a Korean name in the same word.
 const KOREAN_ENDINGS: &str = "은는이가을를의에게서께와과랑도로으만씨님";
-/// Maximum number of letters that are read after a Korean name; the longest endings have fewer.
+/// Maximum number of letters examined after a Korean name. The longest endings have fewer.
 const MAX_ENDING: usize = 9;
 
 pub(super) struct AsWritten {
     automaton: AhoCorasick,
-    /// The person's main name, by the automaton's pattern.
+    /// Main names of persons, indexed by pattern of the automaton.
     persons: Vec<String>,
 }
 
-/// Returns true for a name with a letter of the scripts that this module looks for.
+/// True for a name with a letter in one of the scripts that this module handles.
 pub(super) fn is_meant(name: &str) -> bool {
     name.nfkd().any(|c| {
         let is_of_such_a_script = matches!(c, '\u{900}'..='\u{109f}' | '\u{1100}'..='\u{1c7f}' | '\u{2e80}'..='\u{a63f}'
@@ -26,13 +26,13 @@ pub(super) fn is_meant(name: &str) -> bool {
 }
 
 pub(super) fn is_long_enough(name: &str) -> bool {
-    /// Letters and marks.
+    /// In letters and marks.
     const MIN_NAME: usize = 2;
     name.nfc().filter(|c| is_letter(*c)).count() >= MIN_NAME
 }
 
 impl AsWritten {
-    /// Takes pairs of a person's main name and a name to look for. Fails if there are too many names.
+    /// Builds the search from pairs of main name and name to find. Fails if there are too many names.
     pub(super) fn new<'n>(names: impl Iterator<Item = (&'n str, &'n str)>) -> Result<AsWritten, BuildError> {
         let (mut patterns, mut persons) = (Vec::new(), Vec::new());
         for (person, name) in names {
@@ -63,10 +63,10 @@ impl AsWritten {
     }
 }
 
-/// A text with its marks, decomposed (NFKD), in lower case, and with one blank for all that stands between words.
+/// A text with its marks, decomposed (NFKD), in lower case, with one space between words.
 struct Letters {
     text: String,
-    /// Where the characters of the given text begin, here and there, and both ends.
+    /// Start offset of each character, in `text` and in the given text, followed by the end offsets.
     starts: Vec<(usize, usize)>,
 }
 
@@ -88,16 +88,16 @@ impl Letters {
         letters
     }
 
-    /// Returns a match that begins and ends where a name may.
+    /// Returns a match if it starts and ends where a name can.
     fn whole_name(&self, person: &str, start: usize, end: usize) -> Option<Named> {
-        // A match that begins or ends within a character of the given text has part of a syllable.
+        // A match that starts or ends inside a character of the given text contains a part of a syllable.
         let origin = |at| self.starts.binary_search_by_key(&at, |(here, _)| *here).ok().map(|i| self.starts[i].1);
         let (from, to) = (origin(start)?, origin(end)?);
         let (head, name, rest) = (self.text.get(..start)?, self.text.get(start..end)?, self.text.get(end..)?);
         let (before, after) = (head.chars().next_back(), rest.chars().next());
         let first = Class::of_char(name.chars().next());
         let last = Class::of_char(name.chars().next_back());
-        // Vowels that Thai and Lao write before their consonant, and those after it.
+        // Thai and Lao vowels written before their consonant, and those written after it.
         let is_syllable_begun = matches!(before, Some('\u{e40}'..='\u{e44}' | '\u{ec0}'..='\u{ec4}'));
         let goes_on = matches!(after, Some('\u{e30}' | '\u{e32}' | '\u{e45}' | '\u{eb0}' | '\u{eb2}'))
             || after.is_some_and(is_combining_mark);
@@ -111,12 +111,12 @@ impl Letters {
     }
 }
 
-/// How a character meets its neighbours.
+/// How a character may adjoin others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
-    /// A blank, or the end of the text.
+    /// A space, or an end of the text.
     Gap,
-    /// A letter of a script that writes words without blanks: Thai to Burmese, Khmer, Chinese, Hiragana and Yi.
+    /// A letter of a script without spaces between words: Thai to Burmese, Khmer, Chinese, Hiragana and Yi.
     Run,
     Katakana,
     Hangul,
@@ -141,7 +141,7 @@ impl Class {
         }
     }
 
-    /// Returns true if a name may end at a letter of this class, beside one of the other.
+    /// True if a name may end with a letter of this class, next to a letter of the other class.
     fn may_meet(self, neighbour: Class) -> bool {
         self == Class::Run || self != neighbour
     }
@@ -156,7 +156,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
 
-    /// Returns what is found of this name in a text.
+    /// Returns the matches of a name in a text.
     fn found(name: &str, text: &str) -> Vec<String> {
         assert!(is_meant(name) && is_long_enough(name), "{name}");
         let names = AsWritten::new([("X", name)].into_iter()).unwrap();

@@ -1,7 +1,7 @@
-//! The labelled set: texts in six languages, more than half of them hard negatives, every third one held out.
+//! Screens a labelled set: texts in six languages, more than half of them hard negatives, and every third held out.
 //!
-//! Lists and numbers were tuned on the other two thirds only. `cargo nextest run -p curlew-screen labelled
-//! --no-capture` prints the figures.
+//! Lists and constants were tuned on the other two thirds only. The figures are printed by `cargo nextest run -p
+//! curlew-screen labelled --no-capture`.
 
 use curlew_screen::image::{Detection, ImageClassifier, SkinRegions};
 use curlew_screen::{LANGUAGES, Page, Screener, Screening, Topic, TopicScore, Verdict, screen};
@@ -9,9 +9,9 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 const SET: &str = include_str!("labelled.jsonl");
-/// Divisor of the numbers of held-out texts.
+/// Texts whose numbers are multiples of this one are held out.
 const HELD_OUT: u32 = 3;
-/// Required precision and recall of the whole set.
+/// Required precision and recall for the whole set.
 const PRECISION: f64 = 0.98;
 const RECALL: f64 = 0.9;
 
@@ -45,7 +45,7 @@ struct Figures {
     misses: u32,
     alarms: u32,
     passes: u32,
-    /// Number of hits whose highest topic is the labelled one.
+    /// Number of hits whose topic with the highest score is the labelled one.
     right_topic: u32,
 }
 
@@ -85,7 +85,7 @@ fn labelled_texts_are_told_apart() {
         }
         whole.add(&sample, &screening);
         let wrong = sample.topic.is_some() == (screening.verdict == Verdict::Pass);
-        // Held-out texts are counted, not shown, so that nobody tunes on them by accident.
+        // Held-out texts are counted but not printed, so that nobody tunes on them by accident.
         if wrong && !held {
             println!("{} {:?}: {}", sample.id, sample.topic, screening.explain());
         }
@@ -98,7 +98,7 @@ fn labelled_texts_are_told_apart() {
     assert!(whole.precision() >= PRECISION && whole.recall() >= RECALL);
 }
 
-/// Screens each text beside the image that the skin classifier most surely takes for a body.
+/// Screens each text together with an image that has the skin classifier's highest score.
 #[test]
 fn labelled_texts_beside_the_worst_image_are_told_apart() {
     let region = None;

@@ -1,4 +1,4 @@
-//! Screens texts and images.
+//! Tests screening of texts and images.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Pages that must be kept out, pages that must not, and those that are hard to tell apart from them.
+//! Tests pages that must be rejected, pages that must pass, and pages that are hard to tell apart.
 
 use crate::pages::{ADULT, DRUGS, GAMBLING, OFFENSIVE, PASS, Page, VIOLENCE};
 use curlew_screen::image::{Detection, Region};
@@ -7,7 +7,7 @@ use curlew_screen::{
     TopicRule, TopicScore, Verdict, screen,
 };
 
-/// Returns a screener with these settings and further lists.
+/// Returns a screener with these settings and additional lists.
 fn screener(settings: Settings, lists: &[List]) -> Screener {
     Screener::new(settings, lists).expect("usable")
 }
@@ -285,7 +285,7 @@ fn long_texts_of_one_word_end() {
     }
 }
 
-/// Every run of letters begins like one of words that are listed.
+/// Every run of letters starts like listed words.
 #[test]
 fn a_text_of_single_letters_is_read_in_time_that_grows_with_its_length_only() {
     let text = "e n ".repeat(125_000);

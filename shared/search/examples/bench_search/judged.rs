@@ -2,8 +2,8 @@
 //!
 //! Each query names the facts that an answering article states. `judged.jsonl` has words that a person may type,
 //! inflected differently and without accents; `habits.jsonl` has other habits: questions, typos, names, a word too
-//! many. `languages/` has short articles in eight languages, in one file each with its queries and the ids of what
-//! answers them.
+//! many. `languages/` has one file for each of eight languages, with short articles, queries and the ids of the
+//! articles that answer them.
 
 use crate::{Article, Done, lines};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// Number of articles that the judged queries are asked of.
+/// Number of articles that the judged queries are run against.
 const JUDGED: usize = 3_200;
 /// Query sets by name.
 const SETS: [(&str, &str); 2] =
@@ -39,7 +39,7 @@ pub(crate) struct Query {
     pub(crate) set: String,
     #[serde(default)]
     pub(crate) kind: String,
-    /// Language of the query. Peers are told it; this engine is not.
+    /// Language of the query, which is passed to peers but not to this engine.
     #[serde(default)]
     language: String,
     /// Grades by article id. An article without a grade is no answer.

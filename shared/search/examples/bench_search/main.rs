@@ -1,7 +1,7 @@
 //! Measures indexing, searching and ranking, for `cargo xtask bench search`:
 //!
 //! - `judge FOLDER` makes `docs.jsonl` and `queries.jsonl` of the first articles of `texts.jsonl` (`curlew-fixtureweb
-//!   --texts N`) and of the judged queries beside this program;
+//!   --texts N`) and of the judged queries next to this program;
 //! - `rank FOLDER` asks these queries, and compares the answers with those of tantivy used directly, and of the peers
 //!   that have left `NAME.ranks.jsonl` there. Any folder with such files will do;
 //! - `speed FOLDER` indexes and searches the articles.
@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 
 type Done<T> = Result<T, Box<dyn Error>>;
 
-/// Hits of one page.
+/// Number of hits per page.
 const LIMIT: usize = 10;
 
 fn main() -> Done<()> {
@@ -59,7 +59,7 @@ struct Article {
 }
 
 impl Article {
-    /// Returns its record, with nothing that the article does not state: a site of its own, and no date.
+    /// Returns its record, with nothing that the article does not state: a separate site, and no date.
     fn record(self, number: usize) -> Done<Record> {
         let id = format!("{:032x}", (number as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835));
         let host = format!("site{number}.example");

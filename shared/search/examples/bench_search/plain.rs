@@ -65,8 +65,8 @@ impl Plain {
     }
 }
 
-/// Returns a text whose runs of Thai, Chinese and Japanese characters are pairs of neighbours, each one word of Latin
-/// letters and digits, which the default tokenizer takes whole.
+/// Returns a text in which each pair of neighbouring Thai, Chinese or Japanese characters is one word of Latin letters
+/// and digits, which the default tokenizer does not split.
 pub(crate) fn paired(text: &str) -> String {
     let is_unparted =
         |c: &char| matches!(u32::from(*c), 0x0e01..=0x0e4e | 0x3005..=0x3007 | 0x3041..=0x30ff | 0x3400..=0x9fff);

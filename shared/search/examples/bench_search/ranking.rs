@@ -74,8 +74,8 @@ pub(crate) fn rank(folder: &Path) -> Done<Value> {
     Ok(sets)
 }
 
-/// Returns this engine's answers, for each query whether every word is on some page, and for each with a typo the
-/// milliseconds of processor time. Unknown words are asked for separately: a stop word of one language may be missing
+/// Returns this engine's answers; for each query, whether every word is on some page; and for each query with a typo,
+/// the processor time in milliseconds. Unknown words are found separately: a stop word of one language may be missing
 /// in others.
 fn ours(queries: &[Query], records: &[Record], ids: &HashMap<PageId, String>) -> Done<(Answers, Vec<bool>, Vec<f64>)> {
     let built = build_split(records.iter().cloned(), &BuildBudget::default())?;
@@ -98,7 +98,7 @@ fn ours(queries: &[Query], records: &[Record], ids: &HashMap<PageId, String>) ->
     Ok((answers, is_known, typo_ms))
 }
 
-/// tantivy used directly, by any of the words and by all of them.
+/// Returns the answers of tantivy used directly: to any of the words, and to all of them.
 fn plain(queries: &[Query], records: &[Record], ids: &HashMap<PageId, String>) -> Done<BTreeMap<String, Answers>> {
     let record =
         |record: &Record| Ok(Record { title: paired(&record.title), text: paired(&record.text), ..record.clone() });

@@ -27,7 +27,7 @@ const LONG_BYTES: usize = 35_000;
 const LONG_SPLIT: usize = 8_000;
 /// Number of hosts per subject.
 const HOSTS: usize = 97;
-/// Number of times that each warm query is asked.
+/// Number of times that each warm query is run.
 const ROUNDS: usize = 5;
 
 /// Needs `texts.jsonl` and `queries.jsonl`; leaves the splits of the long records in the folder.
@@ -60,7 +60,7 @@ fn enough(records: impl Iterator<Item = Done<Record>>, count: usize) -> Done<Vec
     if records.len() == count { Ok(records) } else { Err(format!("{} records are too few", records.len()).into()) }
 }
 
-/// Joins articles of one subject to long ones.
+/// Joins articles of one subject into long ones.
 fn joined_articles(articles: impl Iterator<Item = Done<Article>>) -> impl Iterator<Item = Done<Article>> {
     let mut begun: HashMap<String, Article> = HashMap::new();
     articles.filter_map(move |article| {
@@ -81,7 +81,7 @@ fn joined_articles(articles: impl Iterator<Item = Done<Article>>) -> impl Iterat
     })
 }
 
-/// Returns a record with a date, of one of the sites of its subject.
+/// Returns a record with a date, on one of the sites of its subject.
 fn record(number: usize, article: Article) -> Done<Record> {
     let subject = article.subject.clone();
     let host = format!("{subject}-{}.example", number % HOSTS);
@@ -193,7 +193,7 @@ fn open(files: &[Stored]) -> Done<Vec<Cold>> {
     files.iter().map(open).collect()
 }
 
-/// Asks, reading wanted ranges until nothing is missing; returns the largest number of reads that a split took.
+/// Runs a query, reading wanted ranges until none is missing; returns the largest number of reads of one split.
 fn ask(splits: &[Cold], text: &str) -> Done<(Results, usize)> {
     let refs: Vec<&Split> = splits.iter().map(|cold| &cold.split).collect();
     let request = Request::new(Query::read(text).0, LIMIT, now());
@@ -235,7 +235,7 @@ fn plain_times(plain: &Plain, queries: &[String]) -> Done<Vec<f64>> {
     timed(queries, |query| plain.ask(query).map(drop))
 }
 
-/// Returns the time that each query takes, after all have been asked once.
+/// Returns the time that each query takes, after all have run once.
 fn timed(queries: &[String], ask: impl Fn(&str) -> Done<()>) -> Done<Vec<f64>> {
     let mut times = Vec::new();
     for query in queries.iter().cycle().take((1 + ROUNDS) * queries.len()) {

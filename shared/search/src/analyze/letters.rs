@@ -17,7 +17,7 @@ pub(super) fn lower(word: &str, dotless_i: bool) -> String {
     let folded = visible.nfkc().map(|c| match c {
         'I' if dotless_i => 'ı',
         'İ' if dotless_i => 'i',
-        // Persian keyboards have these two, Arabic ones the others.
+        // Persian keyboards type the first two letters, Arabic keyboards their replacements.
         'ی' => 'ي',
         'ک' => 'ك',
         c => ascii_digit(c).unwrap_or(c),
@@ -25,7 +25,7 @@ pub(super) fn lower(word: &str, dotless_i: bool) -> String {
     folded.flat_map(char::to_lowercase).nfc().collect()
 }
 
-/// Returns a lower-case word without accents, and with letters unified that Latin or Arabic write in several ways.
+/// Returns a lower-case word without accents, with variants of Latin, Greek and Arabic letters unified.
 pub(crate) fn without_accents(word: &str) -> String {
     if word.is_ascii() {
         return word.to_owned();
@@ -48,21 +48,21 @@ pub(crate) fn without_accents(word: &str) -> String {
             c => bare.push(c),
         }
     }
-    // A word that consists only of such marks is still a word.
+    // A word that consists only of accents is still a word.
     if bare.is_empty() { word.to_owned() } else { bare }
 }
 
-/// True for marks that people do not type: accents, Hebrew points, Arabic vowel signs; other vowel signs are letters.
+/// True for marks that people often omit: accents, Hebrew points, Arabic vowel signs. Other vowel signs are letters.
 fn is_accent(c: char) -> bool {
     matches!(u32::from(c), 0x0300..=0x036f | 0x0591..=0x05bd | 0x0640 | 0x064b..=0x0655 | 0x0670)
 }
 
-/// Returns the characters of a run in NFKC, each with its bytes; a sound mark of kana is one with the kana before it.
+/// Returns the characters of a run in NFKC, each with its byte range; a kana and its sound mark form one character.
 pub(super) fn compatible(run: &str) -> Vec<(char, Range<usize>)> {
     let mut all = Vec::with_capacity(run.len() / 3);
     let mut chars = run.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
-        // The marks that voice a kana, of either width.
+        // Sound marks of kana, combining and half-width.
         let mark = chars.next_if(|(_, next)| matches!(next, '\u{3099}' | '\u{309a}' | '\u{ff9e}' | '\u{ff9f}'));
         let mark = mark.map(|(_, mark)| mark);
         let end = chars.peek().map_or(run.len(), |(end, _)| *end);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use tantivy::tokenizer::{Language, StopWordFilter};
 
-/// Returns the language whose rules apply to a language: itself, or the empty string if it has none.
+/// Returns the language whose rules apply: `no` for both kinds of Norwegian, or the empty string if there are no rules.
 pub(crate) fn rules(language: &str) -> &str {
     match language {
         "nb" | "nn" => "no",
@@ -16,13 +16,13 @@ pub(crate) fn rules(language: &str) -> &str {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Apostrophe {
-    /// The part before it is dropped if it is one of these: `l'albero`, `qu'elle`.
+    /// The part before the apostrophe is dropped if it is in this list: `l'albero`, `qu'elle`.
     Elides(&'static str),
-    /// A genitive `'s` is dropped, the rest is one word: `Anna's`, `don't`.
+    /// A genitive `'s` is dropped; the rest is one word: `Anna's`, `don't`.
     Joins,
-    /// An ending follows that is dropped: `İstanbul'da`.
+    /// The ending after the apostrophe is dropped: `İstanbul'da`.
     Ends,
-    /// The sign separates two words.
+    /// The apostrophe separates two words.
     Parts,
 }
 
@@ -64,10 +64,10 @@ pub(super) fn stemmer_language(language: &str) -> Option<Language> {
     })
 }
 
-/// Filters of stop words that were made. Making one takes longer than looking a word up.
+/// Cache of stop-word filters: building one takes longer than looking up a word.
 static STOP_WORDS: LazyLock<Mutex<HashMap<Language, Option<StopWordFilter>>>> = LazyLock::new(Mutex::default);
 
-/// Returns the stop words of a language, after Snowball; for English the engine has no question words.
+/// Returns the engine's stop words (Snowball) of a language; for English our own list, which adds question words.
 pub(super) fn stop_words(language: Language) -> Option<StopWordFilter> {
     let make = || match language {
         Language::English => Some(StopWordFilter::remove(ENGLISH_STOP_WORDS.split_whitespace().map(str::to_owned))),
@@ -79,7 +79,7 @@ pub(super) fn stop_words(language: Language) -> Option<StopWordFilter> {
 /// Articles, pronouns, prepositions, conjunctions, auxiliary verbs, and question words.
 const ENGLISH_STOP_WORDS: &str = include_str!("../../lists/stop-words.en.txt");
 
-/// British and American endings, after the minimum number of letters before them.
+/// British endings with their American equivalents, after the minimum length of the stem before them.
 static ENDINGS: LazyLock<Vec<(usize, &str, &str)>> = LazyLock::new(|| {
     let lines = include_str!("../../lists/american-endings.txt").lines();
     lines
@@ -90,18 +90,18 @@ static ENDINGS: LazyLock<Vec<(usize, &str, &str)>> = LazyLock::new(|| {
         })
         .collect()
 });
-/// American words by the British ones.
+/// American spellings of British words.
 static WORDS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     include_str!("../../lists/american-words.txt").lines().filter_map(|line| line.split_once(' ')).collect()
 });
 
-/// Writes a lower-case English word as Americans do; `promize` is no word, but one for all spellings.
+/// Returns an English word in American spelling, or in a regular invented one: `promize`. Expects lower case.
 pub(super) fn american(word: String) -> String {
     if let Some(at) = word.find("our").filter(|at| *at >= 2) {
         return format!("{}or{}", &word[..at], &word[at + 3..]);
     }
     for (least, british, american) in ENDINGS.iter().copied() {
-        // `revise` and `precise` are American, too, and `revision` and `precision` have their stems.
+        // `revise` and `precise` are American spellings too, and must share the stems of `revision` and `precision`.
         let is_same = |stem: &str| stem.ends_with('v') || (stem.ends_with('c') && !stem.ends_with("ic"));
         let fits = |stem: &&str| stem.len() >= least && !(british.starts_with("is") && is_same(stem));
         if let Some(stem) = word.strip_suffix(british).filter(fits) {

@@ -1,11 +1,11 @@
-//! Runs of characters that no spaces divide, as they are searched for.
+//! Pairs of characters for queries in scripts without spaces.
 
 use super::{Mode, Reading, Token};
 
-/// Question words of Chinese, Japanese and Thai. Answers have none of them, and a page that has answers something else.
+/// Question words of Chinese, Japanese and Thai. Pages that answer a question rarely contain them.
 const QUESTION_WORDS: &str = include_str!("../../lists/question-words.txt");
 
-/// Returns the pairs of neighbouring characters of a run; those of question words only if there are no others.
+/// Returns the pairs of neighbouring characters of a run, without those of question words if there are others.
 pub(crate) fn pairs(run: &str) -> Vec<String> {
     let mut is_asking = vec![false; run.len()];
     for word in QUESTION_WORDS.split_whitespace() {
@@ -20,7 +20,7 @@ pub(crate) fn pairs(run: &str) -> Vec<String> {
     if telling.is_empty() { all } else { telling }
 }
 
-/// True for the kana that stand behind a noun of one character. Other kana are mostly the ending of a verb.
+/// True for kana that follow a noun of one character as particles. Most other kana are verb endings.
 pub(super) fn is_particle(c: char) -> bool {
     "をはがのにとでもへや".contains(c)
 }

@@ -1,4 +1,4 @@
-//! Words as they are spelled.
+//! Words as they are spelled, without stemming.
 
 use super::letters::without_accents;
 use super::lower;
@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 /// Lengths of words that are indexed as they are spelled, in characters.
 const LENGTHS: RangeInclusive<usize> = 2..=32;
 
-/// Returns the words of a text that begin with a letter, of scripts that divide words by spaces, as they are written.
+/// Returns the words of a text as written, if they begin with a letter and their script puts spaces between words.
 pub(crate) fn spelled_words(text: &str) -> impl Iterator<Item = &str> {
     let words = Pieces::new(text).filter_map(|piece| match piece {
         Piece::Word { span, .. } => Some(&text[span]),
@@ -18,7 +18,7 @@ pub(crate) fn spelled_words(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| word.starts_with(char::is_alphabetic) && LENGTHS.contains(&word.chars().count()))
 }
 
-/// Returns a word as spelled ones are compared: in lower case, without accents; `None` if it is not one of them.
+/// Returns a word in lower case and without accents, for comparison; `None` if it is not one of [`spelled_words`].
 pub(crate) fn compared(word: &str) -> Option<String> {
     let only = spelled_words(word).next().filter(|only| *only == word)?;
     Some(without_accents(&lower(only, "")))

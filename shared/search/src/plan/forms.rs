@@ -1,4 +1,4 @@
-//! Spellings of a word or a phrase: the forms under which pages may have it.
+//! Spellings of a word or a phrase: the forms in which pages may contain it.
 
 use crate::analyze::{Analyzers, Mode, Word};
 use crate::pieces::{is_number, joined_word};
@@ -27,7 +27,7 @@ pub(super) fn forms_in(analyzers: &mut Analyzers, language: &str, text: &str) ->
 /// Returns the spelling in which joined words are one.
 fn together(words: &[Word]) -> Phrasing {
     let mut words: Vec<&Word> = words.iter().collect();
-    // An emoji has the position of the word behind it.
+    // An emoji has the position of the word after it.
     words.sort_by_key(|word| (word.position, word.words != 0, Reverse(word.words)));
     let (mut phrasing, mut from, mut joined) = (Phrasing::new(), 0, 0);
     for word in words {
@@ -40,7 +40,7 @@ fn together(words: &[Word]) -> Phrasing {
     phrasing
 }
 
-/// Returns a German text with umlauts as two letters, and these as umlauts; `None` if it has neither.
+/// Returns a German text with umlauts and their two-letter spellings swapped; `None` if it has neither.
 fn other_umlauts(text: &str) -> Option<String> {
     const UMLAUTS: [(&str, &str); 6] = [("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("Ä", "Ae"), ("Ö", "Oe"), ("Ü", "Ue")];
     let (mut other, mut rest) = (String::with_capacity(text.len()), text);
@@ -57,7 +57,7 @@ fn other_umlauts(text: &str) -> Option<String> {
     (other != text).then_some(other)
 }
 
-/// Returns how words may be written as one with a neighbour, by the word in lower case: at a hyphen, beside a number.
+/// Returns the words that a word (in lower case) may form with a neighbour: across a hyphen, or with a number.
 pub(super) fn joined_words(clauses: &[Clause]) -> BTreeMap<String, BTreeSet<String>> {
     let mut joined: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut join = |text: &str, parts: &[&str]| {

@@ -2,9 +2,9 @@
 
 /// Operators whose value may be quoted.
 const OPERATORS: [&str; 9] = ["title", "author", "site", "tag", "in", "lang", "before", "after", "sort"];
-/// The word that excludes what follows it, where it stands between other parts.
+/// The word that excludes the part after it, when it is between two parts.
 pub(super) const NOT: &str = "NOT";
-/// Words that are operators elsewhere; in small letters they are words.
+/// Operators of other search engines. In lower case they are ordinary words.
 const BOOLEANS: [&str; 3] = ["AND", "OR", NOT];
 
 /// Part of a query between spaces, or between quotation marks.
@@ -17,7 +17,7 @@ pub(super) struct QueryPart<'a> {
     pub(super) at: usize,
     pub(super) quoted: bool,
     pub(super) negated: bool,
-    /// True if a `+` stands before it.
+    /// True if a `+` precedes it.
     pub(super) is_strict: bool,
 }
 
@@ -26,7 +26,7 @@ impl<'a> QueryPart<'a> {
         !self.quoted && !self.negated && !self.is_strict && BOOLEANS.contains(&self.text)
     }
 
-    /// Returns the first `room` words of it, and true if these are all.
+    /// Returns its first `room` words, and true if these are all.
     pub(super) fn head(&self, room: usize) -> (&'a str, bool) {
         if !self.quoted {
             return (self.text, true);

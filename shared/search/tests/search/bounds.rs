@@ -1,4 +1,4 @@
-//! Tests the bounds of splits, by which a query leaves them unopened, and tombstones that are looked up bit by bit.
+//! Tests the bounds by which queries leave splits unopened, and tombstones that are looked up step by step.
 
 use super::*;
 use curlew_search::{Bounds, FORM, HOSTS_NAMED, SplitEntry, site_profiles, sites};
@@ -93,7 +93,7 @@ fn a_site_is_named_by_its_newest_page_in_whichever_split_it_lies() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// However tombstones come and go, and whichever of them were looked up before, the same pages are hidden.
+    /// The same pages are hidden, in whatever order tombstones come and go, and whichever were looked up before.
     #[test]
     fn tombstones_that_come_and_go_hide_what_they_would_hide_at_once(
         steps in prop::collection::vec((prop::collection::btree_set(0_usize..60, 0..12), any::<bool>(), any::<bool>()), 1..8)

@@ -72,7 +72,7 @@ fn budgets_are_kept() {
     assert_eq!((found(&split, "perché"), found(&split, "lungo")), (vec!["a".to_owned()], vec![]));
 }
 
-/// A split in a blob, of which only the tail is read at first.
+/// The blob of a split, of which only the tail is read at first.
 struct Cold {
     blob: Bytes,
     tail: usize,
@@ -89,7 +89,7 @@ impl Cold {
         Split::open_cold(self.blob.slice(length - self.tail..), length as u64).unwrap()
     }
 
-    /// Supplies the wanted ranges, joined by `read`, until an answer is complete; returns the rounds and reads, too.
+    /// Supplies the wanted ranges, joined by `read`, until an answer is complete; also counts the rounds and reads.
     fn ask(
         &self,
         split: &Split,
@@ -141,7 +141,7 @@ fn a_split_that_is_read_by_ranges_answers_as_a_whole_one() {
     }
 }
 
-/// Every page has these words again and again, so what tells of them is most of the split.
+/// Every page repeats these words, so their postings and positions are most of the split.
 #[test]
 fn a_query_reads_no_more_than_its_budget_whatever_its_words() {
     let text = "the cat of the house and the dog of the yard in the rain ".repeat(60);
@@ -165,18 +165,18 @@ fn a_query_reads_no_more_than_its_budget_whatever_its_words() {
         (words, small, 3_000, vec!["the", "of", "house", "yard", "in", "rain"]),
         ("\"the heron of the yard\"", small, 1, vec!["the heron of the yard"]),
         ("\"the heron of a yard\"", small, 0, vec!["the heron of a yard"]),
-        // What is left of the phrase is the heron.
+        // Only the heron is left of the phrase.
         ("\"the yard heron\"", small, 1, vec!["the yard heron"]),
         ("heron -\"of the house\"", small, 1, vec!["of the house"]),
         ("heron -yard", small, 0, vec![]),
-        // A word that is left out has no neighbours.
+        // An excluded word needs no positions.
         ("cat dog -house", small, 0, vec![]),
     ] {
         let (found, left_out, kept) = ask(text, budget);
         let left_out: Vec<&str> = left_out.iter().map(String::as_str).collect();
         assert_eq!((found, left_out, kept <= most), (total, too_common, true), "{text}");
     }
-    // Neither has a word that is looked for alone: its positions are not read, after all the rest or before.
+    // Nor does a word that is searched alone: no round reads its positions.
     let [one, two] = ["cat", "cat dog"].map(|text| cold.ask(&cold.open(), &strict(text, 10), |wanted| wanted).1);
     assert!(one < two, "{one} {two}");
 }

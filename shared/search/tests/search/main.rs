@@ -24,12 +24,12 @@ fn now() -> Timestamp {
     Timestamp::parse_day_or_instant("2026-11-21").unwrap()
 }
 
-/// A request for the first hits, pages with all words before those with some.
+/// Returns a request for the first hits, including pages with only some of the words.
 fn first(text: &str, limit: usize) -> Request {
     Request::new(Query::read(text).0, limit, now())
 }
 
-/// A request for the first hits of pages with all words.
+/// Returns a request for the first hits with all words.
 fn strict(text: &str, limit: usize) -> Request {
     Request { scope: Scope::AllWords, ..Request::new(Query::parse(text).unwrap(), limit, now()) }
 }
@@ -38,7 +38,7 @@ fn answer(splits: &[Split], hidden: &Hidden, request: &Request) -> Results {
     search(&splits.iter().collect::<Vec<_>>(), hidden, request).unwrap()
 }
 
-/// Pages of results, each from the cursor of the one before as text, until there is no more.
+/// Returns all pages of results, each requested with the encoded cursor of the previous one.
 fn each_page(splits: &[Split], text: &str, request: &Request) -> Vec<Results> {
     let mut pages = vec![answer(splits, &Hidden::default(), request)];
     while let Some(next) = &pages[pages.len() - 1].next {
@@ -49,7 +49,7 @@ fn each_page(splits: &[Split], text: &str, request: &Request) -> Vec<Results> {
     pages
 }
 
-/// Returns pages with all words. Pages with some words pass the same filters, and the same pages are hidden.
+/// Returns pages with all words. Checks pages with some words: they pass the same filters, and none is hidden.
 fn ask_all(splits: &[Split], hidden: &Hidden, text: &str) -> Results {
     let all_words = answer(splits, hidden, &strict(text, 100));
     let both = answer(splits, hidden, &first(text, 100));
@@ -77,7 +77,7 @@ fn ask(split: &Split, text: &str) -> Results {
     ask_all(std::slice::from_ref(split), &Hidden::default(), text)
 }
 
-/// The names of the pages that have all words, in their order.
+/// Returns the names of the pages that have all words, in order.
 fn found(split: &Split, text: &str) -> Vec<String> {
     paths(&ask(split, text))
 }
@@ -216,7 +216,7 @@ fn copies_are_given_as_the_earliest_of_them() {
         assert_eq!(results.hits[0].copies, 2);
         let by_date = ask_all(&splits, &Hidden::default(), "pane sort:date");
         assert_eq!(names(&by_date), ["none", "other", "first"], "by the day of the one that is shown");
-        // A hidden page is no copy either.
+        // A hidden page does not count as a copy either.
         let hidden = Hidden { tombstones: Arc::new([id("first")].into()), ..Hidden::default() };
         assert_eq!(ask_all(&splits, &hidden, "pane").hits[0].url, "https://example.org/copy");
     }

@@ -1,4 +1,4 @@
-//! Queries many tiny pages, and compares the results with reading each of them.
+//! Queries many tiny pages, and compares the results with those of a scan.
 
 use crate::pages::{self, Page};
 use curlew_model::Timestamp;
@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 const PAGES: usize = 9_000;
 const WORDS: [&str; 9] = ["ab", "cd", "ef", "gh", "ij", "kl", "mn", "op", "qr"];
 
-/// Words of title and text; words with a greater number are rarer, the last ones very rare.
+/// Returns the words of title and text; words with a greater index are rarer, the last ones very rare.
 fn texts(page: usize) -> (Vec<&'static str>, Vec<&'static str>) {
     let mut seed = page as u64 + 1;
     let mut next = move |below: u64| {

@@ -48,7 +48,7 @@ fn cursors_lead_through_all_results_while_others_publish() {
         }
         assert_eq!(parts, whole.hits, "{text}");
 
-        // Sorted by date, nothing moves when a page is published: no result is repeated or skipped.
+        // Results sorted by date do not move when a page is published: none is repeated or skipped.
         if text == "pane sort:date" {
             let first = answer(&before, &Hidden::default(), &strict(text, 10));
             let second = Request { after: first.next, ..strict(text, 1000) };

@@ -1,4 +1,4 @@
-//! Tests the order of results, and the explanation of it.
+//! Tests the order of results, and its explanation.
 
 use super::*;
 
@@ -314,7 +314,7 @@ fn of_copies_the_one_that_is_shown_says_where_they_stand() {
     }
 }
 
-/// Answers queries that nobody would type, and not slowly: every word is read once, and no page is scored twice for it.
+/// Tests that absurd queries are answered fast: each word is read once, and no page is scored twice for it.
 #[test]
 fn hostile_queries_are_answered() {
     let mut pages = Page::many(200);

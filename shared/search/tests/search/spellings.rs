@@ -1,15 +1,15 @@
-//! Tests which ways of writing a word find each other, and what is asked for by titles, labels and beginnings.
+//! Tests which spellings of a word match each other, and queries by title, label and beginning.
 
 use super::*;
 
-/// Returns the names of the pages that have all words of a query, which may have other parts, sorted.
+/// Returns the sorted names of the pages that have all words of a query, in which other parts may be wrong.
 fn found(split: &Split, text: &str) -> Vec<String> {
     let request = Request { scope: Scope::AllWords, ..first(text, 9) };
     let results = search(&[split], &Hidden::default(), &request).unwrap();
     sorted(names(&results).into_iter().map(str::to_owned).collect())
 }
 
-/// Returns the answer to a query, and the query that may have been meant.
+/// Returns the answer to a query, and the suggested query.
 fn suggested(split: &Split, text: &str) -> (Results, Option<String>) {
     let request = first(text, 9);
     let results = search(&[split], &Hidden::default(), &request).unwrap();
@@ -17,7 +17,7 @@ fn suggested(split: &Split, text: &str) -> (Results, Option<String>) {
     (results, meant)
 }
 
-/// Returns a page for each text, named by its place, and the split of them.
+/// Returns a split of one page for each text, named by its index.
 fn pages_of(language: &str, texts: &[&str]) -> Split {
     let page = |(place, text): (usize, &&str)| Page::new(&format!("p{place}"), language, "Notes", text);
     split(&texts.iter().enumerate().map(page).collect::<Vec<_>>())

@@ -1,4 +1,4 @@
-//! The signatures of this crate, verified by `web-bot-auth`, which shares no code with it.
+//! Verifies the signatures with `web-bot-auth`, which shares no code with this crate.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod accept;

@@ -10,7 +10,7 @@ use web_bot_auth::{SignatureAgentLink, WebBotAuthVerifier};
 const START: Timestamp = Timestamp::from_millis(1_790_000_000_000);
 const AGENT: &str = "https://search.example";
 
-/// A request or an answer as its receiver sees it.
+/// A request or response as seen by its receiver.
 #[derive(Clone)]
 struct Received {
     authority: &'static str,
@@ -45,7 +45,7 @@ fn signed(authority: &'static str, unique: u64) -> Received {
     Received { authority, headers: sign(&key, authority, AGENT, START, unique) }
 }
 
-/// The keys as a site has them from the directory.
+/// Returns the keys that a site imports from the directory.
 fn known_keys(ring: &KeyRing, now: Timestamp) -> keyring::KeyRing {
     let directory = SignedDirectory::new(ring, "search.example", now, 1);
     let mut known = keyring::KeyRing::default();
@@ -77,7 +77,7 @@ fn a_changed_byte_another_host_and_another_directory_do_not_verify() {
     let verifies_with = |headers| verifies(&Received { headers, ..received.clone() });
     let agent = received.headers.agent.replace("search", "bearch");
     assert!(!verifies_with(SignatureHeaders { agent, ..received.headers.clone() }));
-    // The last digit of base64 has bits that say nothing.
+    // The last base64 digit has unused bits.
     for at in 6..received.headers.signature.len() - 4 {
         let mut bytes = received.headers.signature.clone().into_bytes();
         bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };

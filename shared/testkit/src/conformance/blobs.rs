@@ -1,4 +1,4 @@
-//! [`Blobs`].
+//! Behaviours of [`Blobs`].
 
 use super::samples::{INCREMENTS, RACERS, assert_conflict, by_pages, one_wins, race};
 use bytes::Bytes;
@@ -6,7 +6,7 @@ use curlew_ports::{Blobs, PortError, Seen, Tag};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Larger than anything that an adapter would hold in one piece without thinking.
+/// Length in bytes of an object that adapters may transfer in several parts.
 const LARGE: usize = 20 << 20;
 
 async fn content(blobs: &Arc<dyn Blobs>, key: &str) -> Bytes {
@@ -25,25 +25,25 @@ async fn list(blobs: &Arc<dyn Blobs>, prefix: &str) -> Vec<String> {
     blobs.list(prefix, None, 1_000).await.expect("lists")
 }
 
-/// No two bytes at a distance that is a power of two are alike.
+/// Returns bytes of which no two at a distance of a power of two are equal.
 fn pattern(length: usize, seed: usize) -> Bytes {
     (0..length).map(|i| u8::try_from((i + seed) % 251).unwrap_or(0)).collect::<Vec<u8>>().into()
 }
 
-/// Neither there nor in a list.
+/// An unknown object can neither be read nor listed.
 pub async fn an_unknown_object_is_absent(blobs: &Arc<dyn Blobs>) {
     assert_eq!(blobs.get("a/b").await.expect("reads"), None);
     let range = blobs.get_range("a/b", 0, 0).await;
     assert!(matches!(range, Err(PortError::NotFound(_))), "{range:?}");
     assert_eq!(list(blobs, "").await, [""; 0]);
-    // A part of a key is no key.
+    // A part of a key is not a key.
     put(blobs, "a/b/c", "x").await;
     assert_eq!(blobs.get("a/b").await.expect("reads"), None);
     let range = blobs.get_range("a/b", 0, 0).await;
     assert!(matches!(range, Err(PortError::NotFound(_))), "{range:?}");
 }
 
-/// Whatever bytes there are, at the sizes where an adapter may go another way.
+/// Objects of any content are read back, at lengths where an adapter may switch its method.
 pub async fn an_object_is_read_back(blobs: &Arc<dyn Blobs>) {
     for (length, n) in [1, 255, 4_096, 65_537, (1 << 20) - 1, 1 << 20, (1 << 20) + 1].into_iter().zip(0..) {
         let key = format!("segments/2026/11/21/{n}.jsonl.zst");
@@ -52,7 +52,7 @@ pub async fn an_object_is_read_back(blobs: &Arc<dyn Blobs>) {
     }
 }
 
-/// Empty is not absent.
+/// An empty object is different from an absent one.
 pub async fn an_empty_object_is_an_object(blobs: &Arc<dyn Blobs>) {
     put(blobs, "empty", "").await;
     assert_eq!(content(blobs, "empty").await, "");
@@ -64,7 +64,7 @@ pub async fn an_empty_object_is_an_object(blobs: &Arc<dyn Blobs>) {
     assert_eq!(content(blobs, "empty").await, "x");
 }
 
-/// As a whole and in pieces.
+/// A large object is read back in full and in part.
 pub async fn an_object_of_twenty_megabytes_is_read_back(blobs: &Arc<dyn Blobs>) {
     let large = pattern(LARGE, 3);
     put(blobs, "splits/large", large.clone()).await;
@@ -78,7 +78,7 @@ pub async fn an_object_of_twenty_megabytes_is_read_back(blobs: &Arc<dyn Blobs>) 
     assert_conflict(blobs.swap("splits/large", Some(&seen), "late".into()).await);
 }
 
-/// Longer by shorter and the other way round.
+/// A put replaces a longer or a shorter object.
 pub async fn the_last_put_wins(blobs: &Arc<dyn Blobs>) {
     for text in ["a long content", "short", "", "a longer content than before"] {
         put(blobs, "a/b", text).await;
@@ -86,7 +86,7 @@ pub async fn the_last_put_wins(blobs: &Arc<dyn Blobs>) {
     }
 }
 
-/// An open object stays readable, whatever becomes of its key.
+/// The bytes of an object that was read stay valid after it is replaced or deleted.
 pub async fn an_old_content_stays_readable(blobs: &Arc<dyn Blobs>) {
     for length in [10, 2 << 20] {
         put(blobs, "a", pattern(length, 1)).await;
@@ -98,7 +98,7 @@ pub async fn an_old_content_stays_readable(blobs: &Arc<dyn Blobs>) {
     }
 }
 
-/// At the beginning, in the middle, at the end, all, nothing.
+/// A range at the beginning, in the middle, at the end, of the whole object, or empty.
 pub async fn a_range_is_read(blobs: &Arc<dyn Blobs>) {
     put(blobs, "a", "0123456789").await;
     for (offset, length, expected) in [(0, 3, "012"), (4, 2, "45"), (7, 3, "789"), (0, 10, "0123456789"), (10, 0, "")] {
@@ -106,7 +106,7 @@ pub async fn a_range_is_read(blobs: &Arc<dyn Blobs>) {
     }
 }
 
-/// A location that points beyond its segment is damage, not an empty record.
+/// A range beyond the end of an object is an error, not empty.
 pub async fn a_range_beyond_the_end_is_refused(blobs: &Arc<dyn Blobs>) {
     put(blobs, "a", "0123456789").await;
     for (offset, length) in [(0, 11), (10, 1), (11, 0), (u64::MAX, 1), (1, u64::MAX), (u64::MAX, u64::MAX)] {
@@ -125,7 +125,7 @@ pub async fn put_if_absent_keeps_what_is_there(blobs: &Arc<dyn Blobs>) {
     assert_eq!(content(blobs, "a/b").await, "third");
 }
 
-/// And what is there is the winner's.
+/// The object has the winner's content.
 pub async fn one_of_many_puts_if_absent_wins(blobs: &Arc<dyn Blobs>) {
     for round in 0..10 {
         let key = format!("race/{round}");
@@ -138,7 +138,7 @@ pub async fn one_of_many_puts_if_absent_wins(blobs: &Arc<dyn Blobs>) {
     }
 }
 
-/// A reader who knows the object's tag is told so, and anybody else is given the object.
+/// A reader with the current tag gets no content, and any other reader gets the object.
 pub async fn what_was_seen_is_not_read_again(blobs: &Arc<dyn Blobs>) {
     let key = "manifests/2026.json";
     let ask = async |seen: Option<&Tag>| blobs.get_changed(key, seen).await.expect("asks");
@@ -156,7 +156,7 @@ pub async fn what_was_seen_is_not_read_again(blobs: &Arc<dyn Blobs>) {
     assert_eq!(ask(Some(&swapped)).await, Seen::Changed(None));
 }
 
-/// The tag that a swap gives is the one that a reader sees and the next swap needs.
+/// A swap returns the tag that readers see and that the next swap needs.
 pub async fn a_swap_follows_the_tags(blobs: &Arc<dyn Blobs>) {
     let first = blobs.swap("manifest/2026", None, "1".into()).await.expect("swaps");
     assert_eq!(tag(blobs, "manifest/2026").await, first);
@@ -169,7 +169,7 @@ pub async fn a_swap_follows_the_tags(blobs: &Arc<dyn Blobs>) {
     assert_eq!(content(blobs, "manifest/2026").await, "2");
 }
 
-/// Two that both saw nothing do not both write.
+/// Only one of several swaps that expect no object succeeds.
 pub async fn a_swap_that_wants_nothing_there_is_made_once(blobs: &Arc<dyn Blobs>) {
     let (winner, _) = one_wins(|n| {
         let blobs = Arc::clone(blobs);
@@ -181,7 +181,7 @@ pub async fn a_swap_that_wants_nothing_there_is_made_once(blobs: &Arc<dyn Blobs>
     assert_eq!(blobs.get("b").await.expect("reads"), None);
 }
 
-/// Many see the same tag; one of them may replace it.
+/// Only one of several swaps with the same tag succeeds.
 pub async fn one_of_many_swaps_wins(blobs: &Arc<dyn Blobs>) {
     put(blobs, "a", "first").await;
     for round in 0..10 {
@@ -194,7 +194,7 @@ pub async fn one_of_many_swaps_wins(blobs: &Arc<dyn Blobs>) {
     }
 }
 
-/// No update is lost, however many there are at once.
+/// No update is lost among concurrent swaps with retries.
 pub async fn racing_swaps_lose_none(blobs: &Arc<dyn Blobs>) {
     put(blobs, "count", "0").await;
     race((0..RACERS).map(|_| {
@@ -216,7 +216,7 @@ pub async fn racing_swaps_lose_none(blobs: &Arc<dyn Blobs>) {
     assert_eq!(content(blobs, "count").await, (RACERS * INCREMENTS).to_string());
 }
 
-/// A swap is not the only way in which an object changes.
+/// A swap detects changes by puts and deletes.
 pub async fn a_swap_sees_puts_and_deletes(blobs: &Arc<dyn Blobs>) {
     let first = blobs.swap("a", None, "1".into()).await.expect("swaps");
     put(blobs, "a", "2").await;
@@ -228,7 +228,7 @@ pub async fn a_swap_sees_puts_and_deletes(blobs: &Arc<dyn Blobs>) {
     assert_eq!(content(blobs, "a").await, "3");
 }
 
-/// Deleting what is not there is no error.
+/// Deleting an absent object is not an error.
 pub async fn a_delete_is_final_and_repeatable(blobs: &Arc<dyn Blobs>) {
     blobs.delete("a/b/c").await.expect("deletes");
     put(blobs, "a/b/c", "x").await;
@@ -241,7 +241,7 @@ pub async fn a_delete_is_final_and_repeatable(blobs: &Arc<dyn Blobs>) {
     assert_eq!(list(blobs, "").await, ["a/b/d"]);
 }
 
-/// A slash comes after a hyphen and a dot, and before digits: folders must not change the order.
+/// Byte order sorts a slash after a hyphen and a dot, and before digits; folders must not change that.
 pub async fn keys_are_listed_in_byte_order_page_by_page(blobs: &Arc<dyn Blobs>) {
     let mut keys: Vec<String> =
         ["a/b", "a-b", "a.b", "a0", "a_b", "ab", "a/b-c/d", "a/b0", "A/z", "b/1/2/3", "b/1-2", "b/10", "z", "_", "-"]
@@ -260,7 +260,7 @@ pub async fn keys_are_listed_in_byte_order_page_by_page(blobs: &Arc<dyn Blobs>) 
     assert_eq!(blobs.list("", None, 0).await.expect("lists"), [""; 0]);
 }
 
-/// A prefix is the beginning of a text, not a folder.
+/// A prefix is the beginning of a key, not a folder.
 pub async fn a_prefix_may_end_anywhere(blobs: &Arc<dyn Blobs>) {
     for key in ["segments/2026/11/20/a", "segments/2026/11/21/b", "segments/2025/1/c", "segment", "splits/d"] {
         put(blobs, key, "x").await;
@@ -286,7 +286,7 @@ pub async fn a_prefix_may_end_anywhere(blobs: &Arc<dyn Blobs>) {
     assert_eq!(after("t").await.expect("lists"), [""; 0]);
 }
 
-/// Nothing that could leave the store, or be two things on two file systems.
+/// Rejects keys that could leave the store, or differ between file systems.
 pub async fn keys_that_are_none_are_refused(blobs: &Arc<dyn Blobs>) {
     let long = format!("a/{}", "b/".repeat(256));
     let bad =
@@ -303,7 +303,7 @@ pub async fn keys_that_are_none_are_refused(blobs: &Arc<dyn Blobs>) {
     assert_eq!(list(blobs, "").await, [""; 0]);
 }
 
-/// Up to 512 bytes, and every character that is allowed.
+/// A key may have 512 bytes, and all allowed characters.
 pub async fn long_keys_are_keys(blobs: &Arc<dyn Blobs>) {
     let long = format!("{}/{}/zz", "a".repeat(254), "b".repeat(254));
     assert_eq!(long.len(), 512);
@@ -314,7 +314,7 @@ pub async fn long_keys_are_keys(blobs: &Arc<dyn Blobs>) {
     }
 }
 
-/// While one writes, another reads the old content or the new one, never a mixture.
+/// A reader during a write gets the old or the new content, never a mixture.
 pub async fn a_reader_never_sees_half_an_object(blobs: &Arc<dyn Blobs>) {
     let contents = [pattern(300_000, 0), pattern(1_500_000, 1)];
     put(blobs, "a", contents[0].clone()).await;

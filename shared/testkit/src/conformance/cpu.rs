@@ -1,4 +1,4 @@
-//! [`CpuPool`], for tasks that keep to their limits.
+//! Behaviours of [`CpuPool`], with tasks that keep their limits.
 
 use curlew_ports::{CpuPool, CpuTask, compute};
 use futures::FutureExt;
@@ -17,7 +17,7 @@ pub async fn a_result_comes_back(pool: &Arc<dyn CpuPool>) {
     }
 }
 
-/// A task's panic continues in its caller, and the pool goes on.
+/// A task's panic continues in its caller, and the pool keeps working.
 pub async fn a_panic_continues_in_the_caller(pool: &Arc<dyn CpuPool>) {
     for kind in KINDS {
         let task = compute(pool.as_ref(), kind, || panic!("too much"));
@@ -27,7 +27,7 @@ pub async fn a_panic_continues_in_the_caller(pool: &Arc<dyn CpuPool>) {
     }
 }
 
-/// More than have a place at a time.
+/// More tasks than the pool has places for are all run.
 pub async fn all_tasks_have_their_turn(pool: &Arc<dyn CpuPool>) {
     let tasks = (0..200).map(|n| compute(pool.as_ref(), KINDS[n % KINDS.len()], move || n));
     let done: Vec<usize> = join_all(tasks).await.into_iter().map(|done| done.expect("it is run")).collect();

@@ -1,4 +1,4 @@
-//! [`HostLedger`] and [`Hosts`].
+//! Behaviours of [`HostLedger`] and [`Hosts`].
 
 use super::samples::{INCREMENTS, RACERS, assert_conflict, at, by_pages, full_state, host, one_wins, race};
 use curlew_model::{HostKey, HostState, Millis};
@@ -6,17 +6,17 @@ use curlew_ports::{HostLedger, Hosts, PortError, Version};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// An adapter seen through both traits.
+/// Both ports of one adapter.
 #[derive(Clone)]
 pub struct HostPorts {
-    /// Loads and swaps.
+    /// Port that loads and swaps states.
     pub ledger: Arc<dyn HostLedger>,
-    /// Lists.
+    /// Port that lists states.
     pub hosts: Arc<dyn Hosts>,
 }
 
 impl HostPorts {
-    /// From an adapter of both traits.
+    /// Returns the ports of an adapter of both traits.
     pub fn new<T: HostLedger + Hosts + 'static>(adapter: Arc<T>) -> HostPorts {
         HostPorts { ledger: adapter.clone(), hosts: adapter }
     }
@@ -32,7 +32,7 @@ pub async fn an_unknown_host_has_the_default_state(ports: &HostPorts) {
     assert_eq!(loaded, (HostState::default(), Version::ABSENT));
 }
 
-/// Every field comes back as it was.
+/// Every field of a state is read back.
 pub async fn a_swapped_state_is_read_back(ports: &HostPorts) {
     let key = host("[2001:db8::1]");
     let version = ports.ledger.swap(&key, Version::ABSENT, full_state()).await.expect("swaps");
@@ -42,7 +42,7 @@ pub async fn a_swapped_state_is_read_back(ports: &HostPorts) {
     assert_eq!(ports.ledger.load(&key).await.expect("loads"), (HostState::default(), version));
 }
 
-/// The second writer has to load again.
+/// A writer with a stale version must load the state again.
 pub async fn a_stale_swap_conflicts_and_writes_nothing(ports: &HostPorts) {
     let key = host("example.org");
     let first = ports.ledger.swap(&key, Version::ABSENT, failures(1)).await.expect("swaps");
@@ -55,19 +55,19 @@ pub async fn a_stale_swap_conflicts_and_writes_nothing(ports: &HostPorts) {
     assert_eq!(ports.ledger.load(&host("example.net")).await.expect("loads").1, Version::ABSENT);
 }
 
-/// A version that came back would let a late writer through.
+/// A version that was used twice would let a late writer succeed.
 pub async fn no_version_comes_twice(ports: &HostPorts) {
     let key = host("example.org");
     let mut seen = BTreeSet::from([Version::ABSENT]);
     let mut version = Version::ABSENT;
     for _ in 0..50 {
-        // The state is the same each time: a version tells writes apart, not contents.
+        // The state is always the same: versions distinguish writes, not contents.
         version = ports.ledger.swap(&key, version, failures(1)).await.expect("swaps");
         assert!(seen.insert(version), "{version:?} was there before");
     }
 }
 
-/// Many see the same version, at first that there is none; one of them may replace it.
+/// Only one of several swaps with the same version succeeds; the first version is "absent".
 pub async fn each_version_is_won_once(ports: &HostPorts) {
     let key = host("example.org");
     for round in 0..20 {
@@ -83,7 +83,7 @@ pub async fn each_version_is_won_once(ports: &HostPorts) {
     }
 }
 
-/// No update is lost.
+/// No update is lost among concurrent increments.
 pub async fn racing_increments_are_all_counted(ports: &HostPorts) {
     race((0..RACERS).map(|_| {
         let ledger = Arc::clone(&ports.ledger);
@@ -104,7 +104,7 @@ pub async fn racing_increments_are_all_counted(ports: &HostPorts) {
     assert_eq!(ports.ledger.load(&host("example.org")).await.expect("loads").0.last_token, RACERS * INCREMENTS);
 }
 
-/// One host's conflict is not another's.
+/// A swap conflicts only with swaps of the same host.
 pub async fn hosts_do_not_disturb_each_other(ports: &HostPorts) {
     let keys: Vec<_> = (0..50).map(|n| host(&format!("site-{n}.example"))).collect();
     let swaps = race(keys.iter().cloned().zip(0..).map(|(key, n)| {
@@ -118,7 +118,7 @@ pub async fn hosts_do_not_disturb_each_other(ports: &HostPorts) {
     }
 }
 
-/// In one order that stays the same, whatever characters the keys are made of; nothing twice, nothing left out.
+/// The order is the same each time, for keys of any characters, without duplicates or gaps.
 pub async fn hosts_are_listed_page_by_page(ports: &HostPorts) {
     assert_eq!(ports.hosts.list(None, 10).await.expect("lists"), []);
     let names = ["[::1]", "a-b.example", "a.example", "a_b.example", "ab.example", "10.0.0.1", "z", "xn--p1ai"];

@@ -1,9 +1,9 @@
-//! The list of all behaviours, and the tests made of it.
+//! The list of all behaviours, and the macros that generate tests from it.
 
-/// Makes a test of each behaviour of a suite: `conformance!(pages, Fresh::new(Arc::new(MemoryPages::default())))`.
+/// Generates a test for each behaviour of a suite: `conformance!(pages, Fresh::new(Arc::new(MemoryPages::default())))`.
 ///
-/// The second argument is an expression, which may await, of a [`Fresh`](crate::conformance::Fresh) subject. The suite
-/// `queue_exact` is for queues that know order and their own clock.
+/// The second argument is an expression for a [`Fresh`](crate::conformance::Fresh) subject; it may use `await`. The
+/// suite `queue_exact` is only for queues that guarantee an order and take the time from their caller.
 #[macro_export]
 macro_rules! conformance {
     (hosts, $make:expr) => {
@@ -83,7 +83,7 @@ macro_rules! conformance {
     };
 }
 
-/// Makes the tests of one suite; called by [`conformance!`](crate::conformance!).
+/// Generates the tests of one suite; called by [`conformance!`](crate::conformance!).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! behaviours {
@@ -104,7 +104,7 @@ macro_rules! behaviours {
 
 #[cfg(test)]
 mod tests {
-    /// A behaviour that is written but not listed would never run.
+    /// A behaviour that is not listed would never run.
     #[test]
     fn every_behaviour_is_listed() {
         let suites = [

@@ -1,4 +1,4 @@
-//! [`Marks`].
+//! Behaviours of [`Marks`].
 
 use super::samples::{AWKWARD, assert_conflict, at, one_wins};
 use curlew_model::Timestamp;
@@ -10,7 +10,7 @@ pub async fn an_unknown_mark_is_absent(marks: &Arc<dyn Marks>) {
     assert_eq!(marks.load("dispatch").await.expect("loads"), (None, Version::ABSENT));
 }
 
-/// Any instant may be marked.
+/// A mark can have any instant.
 pub async fn a_swapped_mark_is_read_back(marks: &Arc<dyn Marks>) {
     let mut seen = Version::ABSENT;
     for instant in [at(0), Timestamp::MIN, Timestamp::EPOCH, Timestamp::from_millis(-1), Timestamp::MAX] {
@@ -21,7 +21,7 @@ pub async fn a_swapped_mark_is_read_back(marks: &Arc<dyn Marks>) {
     }
 }
 
-/// A tick that fires twice does nothing the second time.
+/// A tick that fires twice moves the mark only once.
 pub async fn a_stale_swap_conflicts_and_writes_nothing(marks: &Arc<dyn Marks>) {
     let first = marks.swap("dispatch", Version::ABSENT, at(1)).await.expect("swaps");
     let second = marks.swap("dispatch", first, at(2)).await.expect("swaps");
@@ -32,7 +32,7 @@ pub async fn a_stale_swap_conflicts_and_writes_nothing(marks: &Arc<dyn Marks>) {
     assert_conflict(marks.swap("index", second, at(9)).await);
 }
 
-/// Many ticks at once move the mark once.
+/// Only one of several concurrent ticks moves the mark.
 pub async fn one_of_many_swaps_wins(marks: &Arc<dyn Marks>) {
     let mut seen = Version::ABSENT;
     for _ in 0..10 {

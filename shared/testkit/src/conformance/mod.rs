@@ -1,7 +1,7 @@
-//! The contract of every port, as plain async functions: one behaviour each.
+//! The contract of every port, as plain async functions with one behaviour each.
 //!
-//! A crate that holds an adapter runs all of them with [`crate::conformance!`], which makes one test for each
-//! behaviour. Each test gets a fresh, empty store.
+//! The crate of an adapter runs them with [`crate::conformance!`], which generates one test for each behaviour. Each
+//! test gets a fresh, empty store.
 
 pub mod blobs;
 pub mod cpu;
@@ -18,7 +18,7 @@ pub mod sources;
 
 use std::any::Any;
 
-/// The store under test, and what has to live as long, such as a temporary folder.
+/// The store under test, and a value with the same lifetime, such as a temporary folder.
 pub struct Fresh<T> {
     /// The ports of an empty store.
     pub subject: T,
@@ -26,12 +26,12 @@ pub struct Fresh<T> {
 }
 
 impl<T> Fresh<T> {
-    /// Ports that need nothing beside them.
+    /// Wraps ports that need no other value.
     pub fn new(subject: T) -> Fresh<T> {
         Fresh::with(subject, ())
     }
 
-    /// Ports, and what to keep until the test is over.
+    /// Wraps ports, and a value to keep until the test ends.
     pub fn with(subject: T, keep: impl Any + Send) -> Fresh<T> {
         Fresh { subject, _keep: Box::new(keep) }
     }

@@ -1,4 +1,4 @@
-//! [`Pages`].
+//! Behaviours of [`Pages`].
 
 use super::samples::{assert_conflict, by_pages, one_wins, page, page_id, page_states};
 use curlew_model::{Gone, Page, PageState, Rejection, Screened};
@@ -13,12 +13,12 @@ fn gone(n: u64) -> Page {
     page(n, PageState::Gone { reason: Gone::NotFound })
 }
 
-/// A page that was never taken up is absent.
+/// A page without a row is absent.
 pub async fn an_unknown_page_is_absent(pages: &Arc<dyn Pages>) {
     assert_eq!(pages.get(&page_id(1)).await.expect("reads"), None);
 }
 
-/// Whatever became of a page, its row says so again.
+/// The row of a page in any state is read back.
 pub async fn every_state_is_read_back(pages: &Arc<dyn Pages>) {
     for (state, n) in page_states().into_iter().zip(0..) {
         let kept = page(n, state);
@@ -29,7 +29,7 @@ pub async fn every_state_is_read_back(pages: &Arc<dyn Pages>) {
     }
 }
 
-/// The second one is told, and changes nothing.
+/// A second insert returns false and changes nothing.
 pub async fn a_page_is_inserted_once(pages: &Arc<dyn Pages>) {
     assert!(pages.insert(&page(1, PageState::Pending)).await.expect("inserts"));
     let before = row(pages, 1).await;
@@ -37,7 +37,7 @@ pub async fn a_page_is_inserted_once(pages: &Arc<dyn Pages>) {
     assert_eq!(row(pages, 1).await, before);
 }
 
-/// Two feeds that name the same page at once take it up once.
+/// If two feeds name the same page at the same time, it is inserted once.
 pub async fn one_of_many_inserts_wins(pages: &Arc<dyn Pages>) {
     for n in 0..10 {
         one_wins(|_| {
@@ -48,7 +48,7 @@ pub async fn one_of_many_inserts_wins(pages: &Arc<dyn Pages>) {
     }
 }
 
-/// A swap gives a new version, which the next one needs.
+/// A swap returns a new version, which the next swap needs.
 pub async fn a_swap_replaces_the_row(pages: &Arc<dyn Pages>) {
     pages.insert(&page(1, PageState::Pending)).await.expect("inserts");
     let (_, first) = row(pages, 1).await;
@@ -59,8 +59,7 @@ pub async fn a_swap_replaces_the_row(pages: &Arc<dyn Pages>) {
     assert_eq!(row(pages, 1).await.0, page(1, PageState::Pending));
 }
 
-/// Text that a query language, or an expression of a store, would interpret stays text, and nothing else is touched by
-/// it.
+/// Text that a query language or an expression of a store would interpret stays text, and does not affect other rows.
 pub async fn o13_text_that_would_be_a_query_is_kept_as_it_is(pages: &Arc<dyn Pages>) {
     const QUERIES: [&str; 7] = [
         "'; DROP TABLE pages; --",
@@ -87,7 +86,7 @@ pub async fn o13_text_that_would_be_a_query_is_kept_as_it_is(pages: &Arc<dyn Pag
     assert_eq!(row(pages, 99).await, beside);
 }
 
-/// The second writer has to load again.
+/// A writer with a stale version must read the row again.
 pub async fn a_stale_swap_conflicts_and_writes_nothing(pages: &Arc<dyn Pages>) {
     pages.insert(&page(1, PageState::Pending)).await.expect("inserts");
     let (_, first) = row(pages, 1).await;
@@ -98,7 +97,7 @@ pub async fn a_stale_swap_conflicts_and_writes_nothing(pages: &Arc<dyn Pages>) {
     assert_eq!(row(pages, 1).await, (gone(1), second));
 }
 
-/// A row that is not there has no version that could be seen.
+/// A swap of a missing row conflicts with any version.
 pub async fn a_swap_of_nothing_conflicts(pages: &Arc<dyn Pages>) {
     for version in [Version::ABSENT, Version(1)] {
         assert_conflict(pages.swap(version, &gone(1)).await);
@@ -106,7 +105,7 @@ pub async fn a_swap_of_nothing_conflicts(pages: &Arc<dyn Pages>) {
     assert_eq!(pages.get(&page_id(1)).await.expect("reads"), None);
 }
 
-/// Many see the same version; one of them may replace it.
+/// Only one of several swaps with the same version succeeds.
 pub async fn one_of_many_swaps_wins(pages: &Arc<dyn Pages>) {
     pages.insert(&page(1, PageState::Pending)).await.expect("inserts");
     for _ in 0..10 {
@@ -119,7 +118,7 @@ pub async fn one_of_many_swaps_wins(pages: &Arc<dyn Pages>) {
     }
 }
 
-/// In one order that stays the same, whatever it is; nothing twice, nothing left out.
+/// The order is arbitrary but the same each time, without duplicates or gaps.
 pub async fn pages_are_listed_page_by_page(pages: &Arc<dyn Pages>) {
     assert_eq!(pages.list(None, 10).await.expect("lists"), []);
     let numbers = [0x30, 0x2, 0xff, 0x1, 0xa00, 0x9ff, 0xabc];
@@ -128,7 +127,7 @@ pub async fn pages_are_listed_page_by_page(pages: &Arc<dyn Pages>) {
     }
     let mut listed = by_pages(2, async |last: Option<&Page>| pages.list(last.map(|p| &p.id), 2).await).await;
     assert_eq!(pages.list(None, 100).await.expect("lists"), listed);
-    // A list may begin after an id that is not there itself, as a random one.
+    // A list may begin after any id, such as a random one, even if no page has it.
     for n in [0x0, 0x31, 0xfff] {
         let rest = pages.list(Some(&page_id(n)), 100).await.expect("lists");
         assert!(listed.ends_with(&rest), "after {n:x}: {rest:?}");

@@ -1,4 +1,4 @@
-//! [`Queue`] and [`Inbox`]: what every pair of them does. What only some do is in [`super::queue_exact`].
+//! Behaviours of all adapters of [`Queue`] and [`Inbox`]. Those of only some adapters are in [`super::queue_exact`].
 
 use super::samples::{at, extract, race};
 use crate::sample::{poll, poll_number};
@@ -9,40 +9,40 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Visibility of a delivery where a test does not wait for its end.
+/// Visibility timeout for tests that do not wait for its end.
 pub(super) const VISIBILITY: Millis = Millis(30_000);
-/// Longest message that an adapter has to take.
+/// Maximum length in bytes of a message that every adapter must accept.
 const LARGE: usize = 1 << 20;
-/// Longer than any queue service keeps a message back.
+/// Longer than the maximum delay of any queue service.
 const HOUR: Millis = Millis::from_hours(1);
 
-/// Puts a text into a queue as it is, as an earlier or later program might have.
+/// Sends a raw text, such as an earlier or later version of the program might have sent.
 #[async_trait]
 pub trait SendRaw: Send + Sync {
-    /// `message`, which is not empty, into the queue of `stage`, due at `due`.
+    /// Sends `message`, which is not empty, to the queue of `stage`, due at `due`.
     ///
     /// # Errors
     /// Transport errors.
     async fn send_raw(&self, stage: QueueName, message: &str, due: Timestamp) -> Result<(), PortError>;
 }
 
-/// Passing of time for an adapter.
+/// The time of an adapter, and how to let it pass.
 #[async_trait]
 pub trait Pass: Send + Sync {
-    /// The adapter's present time.
+    /// Returns the adapter's current time.
     fn now(&self) -> Timestamp;
 
-    /// The shortest time that can be told from none, delays on the way and rounding included.
+    /// Returns the shortest measurable time, including delays and rounding.
     fn step(&self) -> Millis;
 
-    /// Lets time pass until `due` has come for certain.
+    /// Lets time pass until a job due at `due` is certainly due.
     async fn until(&self, due: Timestamp);
 
-    /// Lets time pass until shortly before `due`; not at all if the adapter's clock is too coarse for that.
+    /// Lets time pass until shortly before `due`; does nothing if the adapter's clock is too coarse for that.
     async fn until_before(&self, due: Timestamp);
 }
 
-/// For adapters that believe the `now` that they are given: time passes when it is told to, to the millisecond.
+/// Time for adapters that take `now` from their caller: it passes only on request, with millisecond precision.
 #[derive(Debug)]
 pub struct ManualTime(AtomicI64);
 
@@ -71,26 +71,26 @@ impl Pass for ManualTime {
     }
 }
 
-/// An adapter seen through both traits, its back door, and its time.
+/// All ports of one adapter, a way to send raw messages, and its time.
 #[derive(Clone)]
 pub struct QueuePorts {
-    /// Sends.
+    /// Port that sends jobs.
     pub queue: Arc<dyn Queue>,
-    /// Receives.
+    /// Port that receives jobs.
     pub inbox: Arc<dyn Inbox>,
-    /// Sends what is no job.
+    /// Sends messages that are not jobs.
     pub raw: Arc<dyn SendRaw>,
-    /// Passes.
+    /// Time of the adapter.
     pub time: Arc<dyn Pass>,
 }
 
 impl QueuePorts {
-    /// From an adapter of all three traits that believes the `now` that it is given.
+    /// Returns the ports of an adapter of all three traits that takes `now` from its caller.
     pub fn new<T: Queue + Inbox + SendRaw + 'static>(adapter: Arc<T>) -> QueuePorts {
         QueuePorts::in_time(adapter, Arc::new(ManualTime::default()))
     }
 
-    /// From an adapter of all three traits that has a clock of its own.
+    /// Returns the ports of an adapter of all three traits that has a clock of its own.
     pub fn in_time<T: Queue + Inbox + SendRaw + 'static>(adapter: Arc<T>, time: Arc<dyn Pass>) -> QueuePorts {
         QueuePorts { queue: adapter.clone(), inbox: adapter.clone(), raw: adapter, time }
     }
@@ -99,7 +99,7 @@ impl QueuePorts {
         self.time.now()
     }
 
-    /// Returns the time this many steps from now.
+    /// Returns the time `steps` steps from now.
     fn in_steps(&self, steps: u64) -> Timestamp {
         self.now() + self.time.step().saturating_mul(steps)
     }
@@ -108,7 +108,7 @@ impl QueuePorts {
         self.queue.send(jobs).await.expect("sends");
     }
 
-    /// Receives what is due now, hidden from others for longer than the test lasts.
+    /// Receives jobs that are due now, and hides them for longer than the test lasts.
     pub(super) async fn receive(&self, stage: QueueName, max: usize) -> Vec<Delivery> {
         self.receive_for(stage, max, VISIBILITY).await
     }
@@ -131,13 +131,13 @@ impl QueuePorts {
         self.inbox.ack(receipt).await.expect("acknowledges");
     }
 
-    /// Sends the jobs with these numbers, due now.
+    /// Sends jobs with these numbers, due now.
     async fn send_polls(&self, numbers: impl IntoIterator<Item = u64>) {
         let now = self.now();
         self.send(&numbers.into_iter().map(|n| (poll(n), now)).collect::<Vec<_>>()).await;
     }
 
-    /// Gives up as many jobs; returns them in the order of their numbers.
+    /// Sends and gives up `count` jobs; returns them in the order of their numbers.
     async fn give_up(&self, count: u64) -> Vec<Dead> {
         self.send_polls(1..=count).await;
         for delivery in self.receive(QueueName::Poll, 10).await {
@@ -157,14 +157,14 @@ impl QueuePorts {
     }
 }
 
-/// The jobs of deliveries, in the order of their texts: most queues promise none.
+/// Returns the jobs of deliveries, sorted by their texts: most queues guarantee no order.
 pub(super) fn jobs(received: Vec<Delivery>) -> Vec<Job> {
     let mut jobs: Vec<Job> = received.into_iter().map(|d| d.job.expect("a job")).collect();
     jobs.sort_by_key(|job| job.to_message().expect("a message"));
     jobs
 }
 
-/// Nothing was sent, or nothing was in what was sent.
+/// A queue to which no jobs were sent is empty.
 pub async fn an_empty_queue_gives_nothing(ports: &QueuePorts) {
     ports.send(&[]).await;
     for stage in QueueName::ALL {
@@ -176,7 +176,7 @@ pub async fn an_empty_queue_gives_nothing(ports: &QueuePorts) {
     assert_eq!(ports.inbox.dead(10).await.expect("lists"), []);
 }
 
-/// As exactly as the adapter's clock goes.
+/// A job is not received before its due time, within the precision of the adapter's clock.
 pub async fn a_job_comes_when_it_is_due_and_not_before(ports: &QueuePorts) {
     let due = ports.in_steps(1);
     ports.send(&[(poll(1), due)]).await;
@@ -189,7 +189,7 @@ pub async fn a_job_comes_when_it_is_due_and_not_before(ports: &QueuePorts) {
     assert_eq!(jobs(ports.receive(QueueName::Poll, 10).await), [poll(2)]);
 }
 
-/// The rest comes with the next call.
+/// A receive returns at most `max` jobs, and the next one returns the rest.
 pub async fn no_more_come_than_asked_for(ports: &QueuePorts) {
     ports.send_polls(1..=14).await;
     assert_eq!(ports.receive(QueueName::Poll, 0).await, []);
@@ -199,7 +199,7 @@ pub async fn no_more_come_than_asked_for(ports: &QueuePorts) {
     assert_eq!(jobs(received), (1..=14).map(poll).collect::<Vec<_>>());
 }
 
-/// Jobs sent for one stage are never received for another.
+/// Jobs for one stage are never received for another.
 pub async fn every_stage_has_its_own_queue(ports: &QueuePorts) {
     ports.send(&[(poll(1), ports.now()), (extract(2, 10), ports.now())]).await;
     assert_eq!(ports.receive(QueueName::Discover, 10).await, []);
@@ -208,7 +208,7 @@ pub async fn every_stage_has_its_own_queue(ports: &QueuePorts) {
     assert_eq!(jobs(ports.receive(QueueName::Poll, 10).await), [poll(1)]);
 }
 
-/// No other receiver gets it before, one does after; each delivery is counted.
+/// A job is hidden from other receivers until its visibility timeout ends; each delivery is counted.
 pub async fn a_job_comes_again_when_its_visibility_ends(ports: &QueuePorts) {
     ports.send_polls([1]).await;
     let mut receipts = Vec::new();
@@ -224,7 +224,7 @@ pub async fn a_job_comes_again_when_its_visibility_ends(ports: &QueuePorts) {
     }
 }
 
-/// Not then, and not when its visibility would have ended.
+/// An acknowledged job does not come back, neither at once nor when its visibility timeout would have ended.
 pub async fn an_acknowledged_job_never_comes_again(ports: &QueuePorts) {
     ports.send_polls([1, 2]).await;
     let received = ports.receive_for(QueueName::Poll, 10, ports.time.step()).await;
@@ -236,7 +236,7 @@ pub async fn an_acknowledged_job_never_comes_again(ports: &QueuePorts) {
     assert_eq!(ports.count(QueueName::Poll).await.in_flight, 1);
 }
 
-/// Twice, made up, after the visibility: no error, and no other job is touched.
+/// A used, invented or expired receipt causes no error, and affects no other job.
 pub async fn receipts_that_have_run_out_are_harmless(ports: &QueuePorts) {
     ports.send_polls([1]).await;
     let delivery = ports.receive_one(QueueName::Poll).await;
@@ -244,7 +244,7 @@ pub async fn receipts_that_have_run_out_are_harmless(ports: &QueuePorts) {
     ports.send_polls([2]).await;
     let made_up = ["", "-", "1", "1-1", "0-0", "99999999999999999999-1", "x'; --", "dead-1", "poll/", "poll/x", "שלום"];
     for receipt in made_up.map(|text| Receipt(text.into())).iter().chain([&delivery.receipt]) {
-        // Nothing is handed out: no receipt names anything.
+        // No job is in flight, so no receipt names a delivery.
         ports.ack(receipt).await;
         ports.inbox.put_back(receipt, ports.in_steps(10)).await.expect("puts back");
         ports.dead_letter(receipt, "why", ports.now()).await;
@@ -252,12 +252,12 @@ pub async fn receipts_that_have_run_out_are_harmless(ports: &QueuePorts) {
     assert_eq!(ports.inbox.dead(10).await.expect("lists"), []);
     let second = ports.receive_one(QueueName::Poll).await;
     assert_eq!(second.job, Ok(poll(2)));
-    // Late, but before anybody else got it: done is done, or it comes again; an error it is not.
+    // An acknowledgement after the timeout may delete the job or not, but is not an error.
     ports.ack(&second.receipt).await;
     ports.ack(&second.receipt).await;
 }
 
-/// The job belongs to who received it last.
+/// Only the last receiver of a job can settle it.
 pub async fn a_late_receipt_leaves_the_next_delivery_alone(ports: &QueuePorts) {
     ports.send_polls([1]).await;
     let late = ports.receive_one_for(QueueName::Poll, ports.time.step()).await;
@@ -272,7 +272,7 @@ pub async fn a_late_receipt_leaves_the_next_delivery_alone(ports: &QueuePorts) {
     assert_eq!(ports.count(QueueName::Poll).await, QueueCount::default());
 }
 
-/// Sooner or later than its visibility would have ended; and it is still the same message.
+/// A job can be put back for a shorter or a longer time than its visibility timeout, with the same message.
 pub async fn a_job_put_back_comes_at_its_new_time(ports: &QueuePorts) {
     ports.send_polls([1]).await;
     let first = ports.receive_one(QueueName::Poll).await;
@@ -294,7 +294,7 @@ pub async fn a_job_put_back_comes_at_its_new_time(ports: &QueuePorts) {
     assert_eq!(ports.count(QueueName::Poll).await, QueueCount::default());
 }
 
-/// However long that is: it is not handed out, and it can be seen.
+/// A job can be put back for any time: it is not received before, but is counted as waiting.
 pub async fn a_job_put_back_for_a_day_waits(ports: &QueuePorts) {
     ports.send_polls([1]).await;
     let delivery = ports.receive_one(QueueName::Poll).await;
@@ -305,7 +305,7 @@ pub async fn a_job_put_back_for_a_day_waits(ports: &QueuePorts) {
     assert_eq!(ports.inbox.next_due().await.expect("reads"), Some(due));
 }
 
-/// A person can read what was given up, when and why.
+/// The text of a dead-lettered job, the time and the reason can be read.
 pub async fn a_dead_lettered_job_is_kept_with_its_reason(ports: &QueuePorts) {
     ports.send_polls([1]).await;
     let delivery = ports.receive_one(QueueName::Poll).await;
@@ -320,7 +320,7 @@ pub async fn a_dead_lettered_job_is_kept_with_its_reason(ports: &QueuePorts) {
     assert_eq!(ports.inbox.next_due().await.expect("reads"), None);
 }
 
-/// The newest is what a person looks for.
+/// The newest dead job is the first in the list.
 pub async fn the_dead_are_listed_newest_first(ports: &QueuePorts) {
     for (n, at) in [(1, at(10)), (2, at(30)), (3, at(20))] {
         ports.send_polls([n]).await;
@@ -333,7 +333,7 @@ pub async fn the_dead_are_listed_newest_first(ports: &QueuePorts) {
     assert_eq!(errors(ports.inbox.dead(0).await.expect("lists")), [""; 0]);
 }
 
-/// As if it had just been sent.
+/// A redriven job is like a new one.
 pub async fn a_redriven_job_comes_again(ports: &QueuePorts) {
     let dead = ports.give_up(2).await;
     let due = ports.in_steps(1);
@@ -346,7 +346,7 @@ pub async fn a_redriven_job_comes_again(ports: &QueuePorts) {
     assert_eq!(ports.inbox.dead(10).await.expect("lists"), dead[1..]);
 }
 
-/// A receipt must never come to name another delivery.
+/// A receipt never names another delivery.
 pub async fn a_receipt_from_before_a_redrive_is_harmless(ports: &QueuePorts) {
     ports.send_polls([1]).await;
     let old = ports.receive_one(QueueName::Poll).await;
@@ -360,7 +360,7 @@ pub async fn a_receipt_from_before_a_redrive_is_harmless(ports: &QueuePorts) {
     assert_eq!(ports.count(QueueName::Poll).await, QueueCount { in_flight: 1, ..QueueCount::default() });
 }
 
-/// And only that one; a second time there is nothing to discard.
+/// Discarding deletes only the named job, and finds nothing a second time.
 pub async fn a_discarded_job_is_gone(ports: &QueuePorts) {
     let dead = ports.give_up(2).await;
     ports.inbox.discard(&dead[0].receipt).await.expect("discards");
@@ -373,7 +373,7 @@ pub async fn a_discarded_job_is_gone(ports: &QueuePorts) {
     }
 }
 
-/// A typing error, or somebody else was faster.
+/// Redriving with an invalid or used receipt returns `NotFound`.
 pub async fn redriving_nothing_is_not_found(ports: &QueuePorts) {
     let dead = ports.give_up(1).await;
     ports.inbox.redrive(&dead[0].receipt, ports.now()).await.expect("redrives");
@@ -386,7 +386,7 @@ pub async fn redriving_nothing_is_not_found(ports: &QueuePorts) {
     assert_eq!(ports.receive(QueueName::Poll, 10).await.len(), 1);
 }
 
-/// The list of parked jobs covers all queues; a runner learns from it how long it may sleep.
+/// The list covers all queues; a runner learns from it how long it may sleep.
 pub async fn jobs_that_wait_for_hours_are_listed_earliest_first(ports: &QueuePorts) {
     let now = ports.now();
     let hours = |n| now + HOUR.saturating_mul(n);
@@ -402,7 +402,7 @@ pub async fn jobs_that_wait_for_hours_are_listed_earliest_first(ports: &QueuePor
     assert_eq!(ports.inbox.next_due().await.expect("reads"), Some(hours(1)));
 }
 
-/// Each job is in exactly one of the four.
+/// Each job is in exactly one of the four counts.
 pub async fn counts_tell_ready_waiting_in_flight_and_dead_apart(ports: &QueuePorts) {
     let now = ports.now();
     let due: Vec<_> = (0..10).map(|n| (poll(n), if n < 6 { now } else { now + HOUR })).collect();
@@ -415,7 +415,7 @@ pub async fn counts_tell_ready_waiting_in_flight_and_dead_apart(ports: &QueuePor
     assert_eq!(ports.count(QueueName::Extract).await, QueueCount { ready: 1, ..QueueCount::default() });
 }
 
-/// An unreadable message must not stop the queue, and a person must be able to see it.
+/// An unreadable message does not stop the queue, and a person can see it.
 pub async fn an_unreadable_message_is_delivered_as_such(ports: &QueuePorts) {
     let now = ports.now();
     let of_tomorrow = r#"{"v":255,"job":"poll"}"#;
@@ -435,9 +435,9 @@ pub async fn an_unreadable_message_is_delivered_as_such(ports: &QueuePorts) {
     assert_eq!(ports.inbox.dead(1).await.expect("lists")[0].message, of_tomorrow);
 }
 
-/// A page travels inside its message.
+/// A message may contain a whole page.
 pub async fn a_message_of_a_megabyte_comes_back_whole(ports: &QueuePorts) {
-    // Base64 makes a third more of a body.
+    // Base64 makes the body a third longer.
     let job = extract(1, LARGE * 3 / 4);
     assert!(job.to_message().expect("a message").len() > LARGE);
     ports.send(&[(job.clone(), ports.now())]).await;
@@ -448,7 +448,7 @@ pub async fn a_message_of_a_megabyte_comes_back_whole(ports: &QueuePorts) {
     ports.ack(&second.receipt).await;
 }
 
-/// Many senders, many receivers: nothing is lost.
+/// With several senders and receivers, no job is lost.
 pub async fn a_batch_is_shared_out_without_loss(ports: &QueuePorts) {
     let received = share_out(ports).await;
     assert_eq!(received.iter().collect::<BTreeSet<_>>().len(), SHARED);
@@ -457,7 +457,7 @@ pub async fn a_batch_is_shared_out_without_loss(ports: &QueuePorts) {
 
 pub(super) const SHARED: usize = 1_000;
 
-/// Sends jobs by several senders, receives them by several receivers; gives the messages of all deliveries.
+/// Sends jobs from several senders to several receivers; returns the messages of all deliveries.
 pub(super) async fn share_out(ports: &QueuePorts) -> Vec<String> {
     race((0..4).map(|sender| {
         let ports = ports.clone();

@@ -1,10 +1,10 @@
-//! [`Queue`](curlew_ports::Queue) and [`Inbox`](curlew_ports::Inbox) on one table and one clock, which do more than
-//! queues of many machines can. Standard queues of SQS do none of this:
+//! Behaviours of [`Queue`](curlew_ports::Queue) and [`Inbox`](curlew_ports::Inbox) with one table and one clock, which
+//! distributed queues cannot guarantee. Standard queues of SQS do not:
 //!
 //! - hand out the oldest first,
 //! - show jobs that wait for less than a quarter of an hour, and tell when the first of them is due,
 //! - count for an instant that has not come,
-//! - hand out each job once.
+//! - hand out each job exactly once.
 
 use super::queue::{QueuePorts, SHARED, VISIBILITY, share_out};
 use super::samples::extract;
@@ -17,13 +17,13 @@ fn in_order(received: Vec<Delivery>) -> Vec<Job> {
     received.into_iter().map(|d| d.job.expect("a job")).collect()
 }
 
-/// The instants of a test, in milliseconds after its beginning.
+/// Returns the instants of a test, as a function of milliseconds after its start.
 fn instants(ports: &QueuePorts) -> impl Fn(u64) -> Timestamp + use<> {
     let start = ports.now();
     move |ms| start + Millis(ms)
 }
 
-/// Oldest by the time they are due.
+/// The order is that of the due times.
 pub async fn the_oldest_come_first(ports: &QueuePorts) {
     let at = instants(ports);
     ports.send(&[(poll(3), at(3)), (poll(1), at(1)), (poll(4), at(4)), (poll(2), at(2))]).await;
@@ -52,7 +52,7 @@ pub async fn next_due_is_the_earliest_that_is_not_handed_out(ports: &QueuePorts)
     assert_eq!(ports.inbox.next_due().await.expect("reads"), None);
 }
 
-/// Due later, not handed out, over all queues; to the millisecond.
+/// The list has the jobs of all queues that are due later and not in flight, with millisecond precision.
 pub async fn waiting_jobs_are_listed_earliest_first(ports: &QueuePorts) {
     let at = instants(ports);
     ports.send(&[(poll(3), at(30)), (poll(1), at(10)), (extract(2, 1), at(20)), (poll(9), at(0))]).await;
@@ -66,7 +66,7 @@ pub async fn waiting_jobs_are_listed_earliest_first(ports: &QueuePorts) {
     assert_eq!(listed(ports.inbox.waiting(at(30), 10).await.expect("lists")), []);
 }
 
-/// Later on all are due, and those whose visibility has ended are no longer in flight.
+/// Jobs count as ready when they are due or their visibility timeout has ended.
 pub async fn what_has_run_out_is_counted_as_ready(ports: &QueuePorts) {
     let at = instants(ports);
     let due: Vec<_> = (0..10).map(|n| (poll(n), at(if n < 6 { 0 } else { 1_000 }))).collect();
@@ -77,7 +77,7 @@ pub async fn what_has_run_out_is_counted_as_ready(ports: &QueuePorts) {
     assert_eq!(ports.count(QueueName::Poll).await, QueueCount { ready: 10, ..QueueCount::default() });
 }
 
-/// Many senders, many receivers: nothing is lost, and nothing comes twice.
+/// With several senders and receivers, no job is lost or received twice.
 pub async fn each_job_is_handed_out_once(ports: &QueuePorts) {
     let received = share_out(ports).await;
     assert_eq!((received.len(), received.iter().collect::<BTreeSet<_>>().len()), (SHARED, SHARED));

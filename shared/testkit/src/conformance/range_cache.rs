@@ -1,4 +1,4 @@
-//! [`RangeCache`], as far as one that has room behaves.
+//! Behaviours of a [`RangeCache`] with enough room.
 
 use bytes::Bytes;
 use curlew_ports::RangeCache;
@@ -22,7 +22,7 @@ async fn get(cache: &Arc<dyn RangeCache>, key: &str, at: u64, bytes: &str) -> Op
     found.pop().flatten().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Nothing is made up.
+/// An unknown range is absent.
 pub async fn an_unknown_piece_is_not_there(cache: &Arc<dyn RangeCache>) {
     assert_eq!(cache.get(ONE, &[0..1, 5..9]).await, [None, None]);
     assert!(cache.get(ONE, &[]).await.is_empty());
@@ -31,7 +31,7 @@ pub async fn an_unknown_piece_is_not_there(cache: &Arc<dyn RangeCache>) {
     assert_eq!(get(cache, ONE, 0, "a").await, None);
 }
 
-/// In the order in which they are asked for.
+/// Ranges are returned in the order of the request.
 pub async fn pieces_are_given_back(cache: &Arc<dyn RangeCache>) {
     put(cache, ONE, &[(0, "first"), (u64::from(u32::MAX) + 1, "far away"), (5, "second")]).await;
     let far = u64::from(u32::MAX) + 1;
@@ -43,7 +43,7 @@ pub async fn pieces_are_given_back(cache: &Arc<dyn RangeCache>) {
     assert_eq!(cache.get(TWO, std::slice::from_ref(&(9..3_000_009))).await, [Some(large)]);
 }
 
-/// A part of a piece is none, nor is what reaches beyond it.
+/// Only the exact range of a put is found, not a part of it or a longer one.
 pub async fn a_piece_is_given_as_it_was_put(cache: &Arc<dyn RangeCache>) {
     put(cache, ONE, &[(4, "piece")]).await;
     for wrong in [4..8, 5..9, 4..10, 3..9] {
@@ -51,14 +51,14 @@ pub async fn a_piece_is_given_as_it_was_put(cache: &Arc<dyn RangeCache>) {
     }
 }
 
-/// A damaged piece can be put anew.
+/// A put replaces a cached range, such as a damaged one.
 pub async fn a_piece_is_replaced(cache: &Arc<dyn RangeCache>) {
     put(cache, ONE, &[(4, "piece")]).await;
     put(cache, ONE, &[(4, "PIECE")]).await;
     assert_eq!(get(cache, ONE, 4, "piece").await.as_deref(), Some("PIECE"));
 }
 
-/// Keys that look alike are other keys.
+/// Similar keys are different keys.
 pub async fn objects_do_not_disturb_each_other(cache: &Arc<dyn RangeCache>) {
     let keys = ["a/b", "a-b", "a_b", "a/b/c", "a.b", "A/b", "a/b-4", "a/b.4-9"];
     for key in keys {
@@ -69,7 +69,7 @@ pub async fn objects_do_not_disturb_each_other(cache: &Arc<dyn RangeCache>) {
     }
 }
 
-/// Pieces of objects that no longer exist are removed.
+/// Ranges of objects that no longer exist are removed.
 pub async fn only_what_is_named_is_kept(cache: &Arc<dyn RangeCache>) {
     for key in [ONE, TWO, "splits/2026/one"] {
         put(cache, key, &[(0, "some"), (4, "more")]).await;

@@ -1,4 +1,4 @@
-//! [`RobotsStore`].
+//! Behaviours of [`RobotsStore`].
 
 use super::samples::{AWKWARD, at};
 use bytes::Bytes;
@@ -6,7 +6,7 @@ use curlew_model::{Origin, Timestamp, Validators};
 use curlew_ports::{RobotsCopy, RobotsStore};
 use std::sync::Arc;
 
-/// The minimum that RFC 9309 §2.5 asks a crawler to read; Curlew's maximum is a little more.
+/// Length that a crawler must read at least (RFC 9309 §2.5); Curlew's maximum is slightly larger.
 const LARGE: usize = 512 * 1024;
 
 fn origin(text: &str) -> Origin {
@@ -24,12 +24,12 @@ fn copy(standing: &str, body: impl Into<Bytes>) -> RobotsCopy {
     }
 }
 
-/// None was ever fetched.
+/// An origin without a fetched file has no copy.
 pub async fn an_unknown_origin_has_no_copy(robots: &Arc<dyn RobotsStore>) {
     assert_eq!(robots.get(&origin("https://example.org:443")).await.expect("reads"), None);
 }
 
-/// A body is bytes, not text.
+/// A body consists of bytes, not of text.
 pub async fn a_copy_is_read_back_byte_for_byte(robots: &Arc<dyn RobotsStore>) {
     let key = origin("https://example.org:443");
     let body: Vec<u8> = (0..LARGE).map(|i| u8::try_from(i * 7 % 256).unwrap_or(0)).collect();
@@ -38,7 +38,7 @@ pub async fn a_copy_is_read_back_byte_for_byte(robots: &Arc<dyn RobotsStore>) {
     assert_eq!(robots.get(&key).await.expect("reads"), Some(kept));
 }
 
-/// No body, no validators, the first and the last instants.
+/// An empty body, no validators, and extreme instants are read back.
 pub async fn a_copy_at_the_bounds_is_read_back(robots: &Arc<dyn RobotsStore>) {
     let key = origin("http://[2001:db8::1]:65535");
     let kept = RobotsCopy {
@@ -52,7 +52,7 @@ pub async fn a_copy_at_the_bounds_is_read_back(robots: &Arc<dyn RobotsStore>) {
     assert_eq!(robots.get(&key).await.expect("reads"), Some(kept));
 }
 
-/// A copy replaces the one before it in whole.
+/// A new copy replaces all of the previous copy.
 pub async fn the_last_copy_wins(robots: &Arc<dyn RobotsStore>) {
     let key = origin("https://example.org:443");
     robots.put(&key, &copy("first", "User-agent: *\nDisallow: /")).await.expect("keeps");
@@ -61,7 +61,7 @@ pub async fn the_last_copy_wins(robots: &Arc<dyn RobotsStore>) {
     assert_eq!(robots.get(&key).await.expect("reads"), Some(second));
 }
 
-/// Scheme, host and port make an origin (RFC 9309 §2.3).
+/// An origin consists of scheme, host and port (RFC 9309 §2.3).
 pub async fn origins_do_not_disturb_each_other(robots: &Arc<dyn RobotsStore>) {
     let origins = ["https://a.example:443", "http://a.example:443", "http://a.example:80", "https://b.example:443"];
     for text in origins {

@@ -1,4 +1,4 @@
-//! Things to keep, for all suites: plain ones by number, and ones that fill every field with awkward values.
+//! Sample values for all suites: plain ones by number, and ones with awkward values in every field.
 
 use crate::sample;
 use bytes::Bytes;
@@ -15,15 +15,15 @@ use futures::future::join_all;
 use std::fmt::Debug;
 use std::future::Future;
 
-/// Quotes, line ends, a NUL, text from right to left, a character outside the basic plane.
+/// Quotes, line ends, a NUL, right-to-left text, and a character outside the Basic Multilingual Plane.
 pub(super) const AWKWARD: &str = "a 'b' \"c\" \\ \r\n\t\0 %00 ; -- שלום 🦜 e\u{301}";
 
-/// Number of writers that race for one row or object, and the number of increments of each. Each try is a request to an
-/// emulator.
+/// Number of concurrent writers of one row or object, and the number of increments by each. Each attempt may be a
+/// request to an emulator.
 pub(super) const RACERS: u64 = 8;
 pub(super) const INCREMENTS: u64 = 25;
 
-/// Some day in 2026, this number of milliseconds later.
+/// Returns an instant `ms` milliseconds after a fixed one in 2026.
 pub(super) fn at(ms: i64) -> Timestamp {
     Timestamp::from_millis(1_790_000_000_000 + ms)
 }
@@ -40,7 +40,7 @@ pub(super) fn source_key(n: u64) -> SourceKey {
     SourceKey::new(&format!("{n:032x}")).expect("a source key")
 }
 
-/// A source's key gives its slot, by the first half of its digits; the others are a number.
+/// Returns a source key for a slot, which the first half of the digits determines; the second half is `n`.
 pub(super) fn source_key_in(n: u64, slot: u64) -> SourceKey {
     SourceKey::new(&format!("{slot:016x}{n:016x}")).expect("a source key")
 }
@@ -126,7 +126,7 @@ fn fault() -> Fault {
     Fault { line: u32::MAX, column: 1, code: FaultCode::BadValue, at: AWKWARD.into(), found: String::new() }
 }
 
-/// A feed with every field filled, its ring of seen entries among them.
+/// Returns a feed with every field filled, including the ring of seen entries.
 pub(super) fn full_feed(n: u64, slot: u64) -> Source {
     Source::Feed(FeedSource {
         key: source_key_in(n, slot),
@@ -190,13 +190,13 @@ fn full_polling() -> Polling {
     }
 }
 
-/// A feed listed under a further slot.
+/// Returns a row that lists a feed under a further slot.
 pub(super) fn extra_slot(n: u64, slot: u64) -> Source {
     let (key, slot) = (source_key_in(n, slot), Slot::from_hash(slot));
     Source::Extra(ExtraSlot { key, slot, feed: source_key(n), url: AWKWARD.into() })
 }
 
-/// A backfill with everything that one may have.
+/// Returns a backfill with every field filled.
 pub(super) fn backfill(n: u64, slot: u64) -> Source {
     let (key, slot) = (source_key_in(n, slot), Slot::from_hash(slot));
     let kind = DocumentKind::Feed { feed: source_key(n), number: 2, entries: 10, barren: 1, oldest: Some(at(1)) };
@@ -248,7 +248,7 @@ pub(super) fn extract(n: u64, bytes: usize) -> Job {
     })
 }
 
-/// Runs all at once, each as its own task, and gives their answers in order.
+/// Runs all futures concurrently, each in its own task; returns their results in order.
 pub(super) async fn race<T, F>(tasks: impl IntoIterator<Item = F>) -> Vec<T>
 where
     T: Send + 'static,
@@ -258,8 +258,8 @@ where
     join_all(running).await.into_iter().map(|done| done.expect("the task ends")).collect()
 }
 
-/// Has sixteen writers write at once, of whom one has to win, and the others to be told of a conflict; returns the
-/// winner's number and what it was given.
+/// Runs sixteen concurrent writers, of which one must succeed and the others must get a conflict. Returns the winner's
+/// number and result.
 pub(super) async fn one_wins<T, F>(write: impl Fn(usize) -> F) -> (usize, T)
 where
     T: Debug + Send + 'static,
@@ -272,12 +272,12 @@ where
     won.expect("one wins")
 }
 
-/// Asserts that a write was refused since somebody else has written.
+/// Asserts that a write failed with a conflict.
 pub(super) fn assert_conflict<T: Debug>(refused: Result<T, PortError>) {
     assert!(matches!(refused, Err(PortError::Conflict)), "{refused:?}");
 }
 
-/// Lists everything by pages of at most `limit`.
+/// Lists everything in pages of at most `limit`.
 pub(super) async fn by_pages<T>(limit: usize, list: impl AsyncFn(Option<&T>) -> Result<Vec<T>, PortError>) -> Vec<T> {
     let mut listed = Vec::new();
     loop {

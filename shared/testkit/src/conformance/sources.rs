@@ -1,4 +1,4 @@
-//! [`Sources`].
+//! Behaviours of [`Sources`].
 
 use super::samples::{
     assert_conflict, backfill, by_pages, extra_slot, full_feed, one_wins, site, source_key_in, working_site,
@@ -7,21 +7,21 @@ use curlew_model::{Slot, Source};
 use curlew_ports::{PortError, Sources, Version};
 use std::sync::Arc;
 
-/// The slot of the one source that most tests are about.
+/// Slot of the source in most tests.
 const SLOT: u64 = 5;
 
 async fn row(sources: &Arc<dyn Sources>, n: u64) -> (Source, Version) {
     sources.get(&source_key_in(n, SLOT)).await.expect("reads").expect("is there")
 }
 
-/// Nobody named it.
+/// A source that was never inserted is absent.
 pub async fn an_unknown_source_is_absent(sources: &Arc<dyn Sources>) {
     assert_eq!(sources.get(&source_key_in(1, SLOT)).await.expect("reads"), None);
     assert_eq!(sources.in_slot(Slot::from_hash(0), None, 10).await.expect("lists"), []);
     assert_eq!(sources.list(None, 10).await.expect("lists"), []);
 }
 
-/// Every field comes back as it was.
+/// Every field of a source is read back.
 pub async fn feeds_and_sites_are_read_back(sources: &Arc<dyn Sources>) {
     for source in [full_feed(1, 0), site(2, 479), working_site(3, 7), extra_slot(4, 9), backfill(5, 11)] {
         assert!(sources.insert(&source).await.expect("inserts"));
@@ -31,7 +31,7 @@ pub async fn feeds_and_sites_are_read_back(sources: &Arc<dyn Sources>) {
     }
 }
 
-/// The second one is told, and changes nothing; so it is when many come at once.
+/// Only one of several inserts succeeds, also concurrently; the others change nothing.
 pub async fn a_source_is_inserted_once(sources: &Arc<dyn Sources>) {
     one_wins(|_| {
         let sources = Arc::clone(sources);
@@ -43,7 +43,7 @@ pub async fn a_source_is_inserted_once(sources: &Arc<dyn Sources>) {
     assert_eq!(row(sources, 1).await, before);
 }
 
-/// A swap gives a new version, which the next one needs.
+/// A swap returns a new version, which the next swap needs.
 pub async fn a_swap_replaces_the_row(sources: &Arc<dyn Sources>) {
     sources.insert(&site(1, SLOT)).await.expect("inserts");
     let (_, first) = row(sources, 1).await;
@@ -54,7 +54,7 @@ pub async fn a_swap_replaces_the_row(sources: &Arc<dyn Sources>) {
     assert_eq!(row(sources, 1).await.0, full_feed(1, SLOT));
 }
 
-/// The second writer has to load again.
+/// A writer with a stale version must read the row again.
 pub async fn a_stale_swap_conflicts_and_writes_nothing(sources: &Arc<dyn Sources>) {
     sources.insert(&site(1, SLOT)).await.expect("inserts");
     let (_, first) = row(sources, 1).await;
@@ -65,7 +65,7 @@ pub async fn a_stale_swap_conflicts_and_writes_nothing(sources: &Arc<dyn Sources
     assert_eq!(row(sources, 1).await, (working_site(1, SLOT), second));
 }
 
-/// A row that is not there has no version that could be seen.
+/// A swap of a missing row conflicts with any version.
 pub async fn a_swap_of_nothing_conflicts(sources: &Arc<dyn Sources>) {
     for version in [Version::ABSENT, Version(1)] {
         assert_conflict(sources.swap(version, &site(1, SLOT)).await);
@@ -73,7 +73,7 @@ pub async fn a_swap_of_nothing_conflicts(sources: &Arc<dyn Sources>) {
     assert_eq!(sources.get(&source_key_in(1, SLOT)).await.expect("reads"), None);
 }
 
-/// Many see the same version; one of them may replace it.
+/// Only one of several swaps with the same version succeeds.
 pub async fn one_of_many_swaps_wins(sources: &Arc<dyn Sources>) {
     sources.insert(&site(1, SLOT)).await.expect("inserts");
     for _ in 0..10 {
@@ -86,7 +86,7 @@ pub async fn one_of_many_swaps_wins(sources: &Arc<dyn Sources>) {
     }
 }
 
-/// Whichever of them an adapter reads together.
+/// An adapter may read any of the sources together; the result equals that of single reads.
 pub async fn sources_that_are_read_together_are_as_they_are_alone(sources: &Arc<dyn Sources>) {
     let of_slot = (0..60).map(|n| if n % 2 == 0 { site(n, SLOT) } else { full_feed(n, SLOT) });
     for source in of_slot.chain((60..70).map(|n| site(n, SLOT + 1))) {
@@ -105,7 +105,7 @@ pub async fn sources_that_are_read_together_are_as_they_are_alone(sources: &Arc<
     }
 }
 
-/// Dispatch reads a slot at a time: all that is in it, and nothing else.
+/// A slot lists all of its sources and no others.
 pub async fn a_slot_gives_its_own_sources_page_by_page(sources: &Arc<dyn Sources>) {
     for n in (0..30).rev() {
         sources.insert(&site(n, n % 3)).await.expect("inserts");
@@ -119,7 +119,7 @@ pub async fn a_slot_gives_its_own_sources_page_by_page(sources: &Arc<dyn Sources
     assert_eq!(sources.in_slot(Slot::from_hash(3), None, 4).await.expect("lists"), []);
 }
 
-/// Dispatch finds the row in its slot as it was swapped last.
+/// The list of a slot has the latest version of a row.
 pub async fn a_swapped_source_stays_in_its_slot(sources: &Arc<dyn Sources>) {
     sources.insert(&site(1, SLOT)).await.expect("inserts");
     let (_, seen) = row(sources, 1).await;
@@ -127,7 +127,7 @@ pub async fn a_swapped_source_stays_in_its_slot(sources: &Arc<dyn Sources>) {
     assert_eq!(sources.in_slot(Slot::from_hash(SLOT), None, 4).await.expect("lists"), [working_site(1, SLOT)]);
 }
 
-/// In one order that stays the same, whatever it is; nothing twice, nothing left out.
+/// The order is arbitrary but the same each time, without duplicates or gaps.
 pub async fn sources_are_listed_page_by_page(sources: &Arc<dyn Sources>) {
     for n in (0..20).rev() {
         sources.insert(&site(n, 100 - n)).await.expect("inserts");

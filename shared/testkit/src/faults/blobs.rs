@@ -1,11 +1,11 @@
-//! Objects over whose calls a test decides one by one.
+//! An object store in which a test decides the outcome of each call.
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_ports::{Blob, Blobs, PortError, Tag};
 use std::sync::Arc;
 
-/// Call of an object store.
+/// Operation of an object store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlobCall {
     /// [`Blobs::get`].
@@ -20,7 +20,7 @@ pub enum BlobCall {
     Swap,
     /// [`Blobs::delete`].
     Delete,
-    /// [`Blobs::list`], with a prefix for the key.
+    /// [`Blobs::list`], with its prefix as the key.
     List,
 }
 
@@ -29,7 +29,7 @@ pub enum BlobCall {
 pub enum BlobFate {
     /// The call is made.
     Pass,
-    /// The call fails and has done nothing.
+    /// The call fails without effect.
     Fail(PortError),
     /// The call never returns.
     Hang,
@@ -37,14 +37,14 @@ pub enum BlobFate {
 
 type BlobJudge = dyn Fn(BlobCall, &str) -> BlobFate + Send + Sync;
 
-/// Objects that ask a judge before each call; it may also count, or panic.
+/// An object store that calls a judge before each operation; the judge may also count, or panic.
 pub struct JudgedBlobs {
     plain: Arc<dyn Blobs>,
     judge: Box<BlobJudge>,
 }
 
 impl JudgedBlobs {
-    /// Puts a judge before objects.
+    /// Wraps an object store with a judge.
     pub fn new(
         plain: Arc<dyn Blobs>,
         judge: impl Fn(BlobCall, &str) -> BlobFate + Send + Sync + 'static,

@@ -1,19 +1,18 @@
-//! A pool whose documents overrun their limit.
+//! A pool that reports document tasks as overrun.
 
 use async_trait::async_trait;
 use curlew_model::Millis;
 use curlew_ports::{CpuError, CpuPool, CpuTask};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Runs tasks at once, as [`curlew_ports::InlinePool`] does, but says of all documents after the first few that they
-/// overran.
+/// Runs tasks inline like [`curlew_ports::InlinePool`], but reports all document tasks after the first few as overrun.
 #[derive(Debug)]
 pub struct OverrunPool {
     spared: AtomicUsize,
 }
 
 impl OverrunPool {
-    /// The first `spared` documents are read.
+    /// Returns a pool that runs the first `spared` document tasks.
     pub fn after(spared: usize) -> OverrunPool {
         OverrunPool { spared: AtomicUsize::new(spared) }
     }

@@ -1,4 +1,4 @@
-//! The traits, each call of them at the mercy of [`Faults::call`](super::Faults).
+//! Implementations of the ports in which [`Faults::call`](super::Faults) may inject a fault into each call.
 
 use super::{Fault, Faulty};
 use crate::conformance::queue::SendRaw;
@@ -211,7 +211,7 @@ impl<P: Inbox + ?Sized> Inbox for Faulty<P> {
 }
 
 impl<P: ?Sized> Faulty<P> {
-    /// Deliveries of a stage that come a second time now, with the receipt that they had the first time.
+    /// Returns deliveries of a stage for a second time, with their first receipts.
     fn take_again(&self, stage: QueueName, max: usize) -> Vec<Delivery> {
         let mut again = self.again.lock().unwrap_or_else(PoisonError::into_inner);
         let mut taken = Vec::new();
@@ -226,7 +226,7 @@ impl<P: ?Sized> Faulty<P> {
     }
 }
 
-/// A network call knows its own faults, which a fixture web makes; here the process can end, and calls can be late.
+/// Injects only crashes and delays: a fixture web makes network errors itself.
 #[async_trait]
 impl<P: Fetch + ?Sized> Fetch for Faulty<P> {
     async fn call(&self, call: &Call) -> Result<Reply, FetchError> {

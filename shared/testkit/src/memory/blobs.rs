@@ -1,4 +1,4 @@
-//! Objects.
+//! In-memory objects.
 
 use super::lock;
 use async_trait::async_trait;
@@ -10,7 +10,7 @@ use std::sync::Mutex;
 
 const MAX_KEY: usize = 512;
 
-/// [`Blobs`].
+/// In-memory [`Blobs`].
 #[derive(Debug, Default)]
 pub struct MemoryBlobs {
     state: Mutex<BlobsState>,
@@ -18,7 +18,7 @@ pub struct MemoryBlobs {
 
 #[derive(Debug, Default)]
 struct BlobsState {
-    /// Counts writes; each gives its number as the tag.
+    /// Number of writes; it is the tag of the last one.
     writes: u64,
     objects: BTreeMap<String, Blob>,
 }

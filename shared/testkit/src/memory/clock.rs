@@ -1,4 +1,4 @@
-//! Time and chance that do as they are told.
+//! Deterministic time and seeds.
 
 use async_trait::async_trait;
 use curlew_model::{Millis, Timestamp};
@@ -6,7 +6,7 @@ use curlew_ports::{Clock, Seeds};
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::time::Instant;
 
-/// [`Clock`] on tokio's time: under a paused runtime it stands still until all tasks sleep, then jumps.
+/// [`Clock`] on Tokio's time: in a paused runtime it stands still until all tasks sleep, then jumps.
 #[derive(Debug)]
 pub struct TokioClock {
     began: Instant,
@@ -14,7 +14,7 @@ pub struct TokioClock {
 }
 
 impl TokioClock {
-    /// A clock that shows `start` now. To be called inside a runtime.
+    /// Returns a clock that shows `start` now. Must be called inside a runtime.
     pub fn starting_at(start: Timestamp) -> TokioClock {
         TokioClock { began: Instant::now(), start }
     }
@@ -35,14 +35,14 @@ impl Clock for TokioClock {
     }
 }
 
-/// [`Seeds`] that are the same in every run: a permutation of the numbers, begun at a place of one's choice.
+/// [`Seeds`] that are the same in every run: a permutation of the numbers, from a chosen start.
 #[derive(Debug)]
 pub struct CountingSeeds {
     next: AtomicU64,
 }
 
 impl CountingSeeds {
-    /// Seeds that follow from `seed`.
+    /// Returns seeds that depend on `seed`.
     pub fn new(seed: u64) -> CountingSeeds {
         CountingSeeds { next: AtomicU64::new(seed) }
     }

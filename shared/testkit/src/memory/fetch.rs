@@ -1,4 +1,4 @@
-//! A web that fits into a test.
+//! An in-memory web.
 
 use super::lock;
 use async_trait::async_trait;
@@ -7,7 +7,7 @@ use curlew_ports::{Call, Fetch, FetchError, Reply};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Mutex;
 
-/// [`Fetch`] from a list of answers. What is not in it is 404 Not Found.
+/// [`Fetch`] from a list of answers; other URLs return 404.
 #[derive(Debug, Default)]
 pub struct MemoryFetch {
     state: Mutex<FetchState>,
@@ -24,38 +24,38 @@ struct FetchState {
 #[derive(Debug)]
 struct Document {
     reply: Reply,
-    /// Validators by which the server knows it.
+    /// Validators that the server compares with those of a request.
     known_by: Validators,
-    /// Nobody who asks conditionally gets it.
+    /// True if every conditional request gets 304.
     is_hidden: bool,
 }
 
 impl MemoryFetch {
-    /// Gives an answer for a URL after those it was given before. The last one is given again and again.
+    /// Appends an answer for a URL. The last answer repeats.
     pub fn answer(&self, url: &str, answer: Result<Reply, FetchError>) {
         lock(&self.state).answers.entry(url.to_owned()).or_default().push_back(answer);
     }
 
-    /// A page of this media type for a URL, as [`MemoryFetch::answer`] gives it.
+    /// Appends a page of this media type, like [`MemoryFetch::answer`].
     pub fn serve(&self, url: &str, content_type: &str, body: impl Into<bytes::Bytes>) {
         let mut reply = Reply { status: 200, body: body.into(), ..Reply::default() };
         reply.headers.content_type = Some(content_type.to_owned());
         self.answer(url, Ok(reply));
     }
 
-    /// Sets the document at a URL from now on, as a well-kept server gives it: a request with its validators gets 304.
+    /// Sets the current document at a URL. A request with its validators gets 304.
     pub fn keep(&self, url: &str, reply: Reply) {
         let known_by = reply.headers.validators.clone();
         self.keep_as(url, reply, known_by);
     }
 
-    /// Keeps a reply of a server that knows its document by other validators than it gives, as one behind a proxy does.
+    /// Sets a document whose server compares other validators than it sends, like a server behind a proxy.
     pub fn keep_as(&self, url: &str, reply: Reply, known_by: Validators) {
         lock(&self.state).kept.insert(url.to_owned(), Document { reply, known_by, is_hidden: false });
     }
 
-    /// Sets the document at a URL from now on, as a server gives it that takes any validators for the present ones: a
-    /// request with some gets 304, and only one without gets the document.
+    /// Sets a document whose server accepts any validators: every conditional request gets 304, and only an
+    /// unconditional one gets the document.
     pub fn hide(&self, url: &str, reply: Reply) {
         let known_by = reply.headers.validators.clone();
         lock(&self.state).kept.insert(url.to_owned(), Document { reply, known_by, is_hidden: true });
@@ -66,7 +66,7 @@ impl MemoryFetch {
         lock(&self.state).refused.insert(url.to_owned());
     }
 
-    /// All calls so far, those that were refused left out.
+    /// Returns all calls so far, except refused ones.
     pub fn calls(&self) -> Vec<Call> {
         lock(&self.state).calls.clone()
     }

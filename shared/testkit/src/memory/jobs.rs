@@ -1,4 +1,4 @@
-//! The queues.
+//! In-memory queues.
 
 use super::lock;
 use crate::conformance::queue::SendRaw;
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use tokio::sync::Notify;
 
-/// [`Queue`] and [`Inbox`].
+/// In-memory [`Queue`] and [`Inbox`].
 #[derive(Debug, Default)]
 pub struct MemoryJobs {
     state: Mutex<JobsState>,
@@ -19,17 +19,17 @@ pub struct MemoryJobs {
 
 #[derive(Debug, Default)]
 struct JobsState {
-    /// Ids are never used twice: receipts are made of them.
+    /// Ids are never reused, since receipts contain them.
     last_id: u64,
     jobs: BTreeMap<u64, StoredJob>,
-    /// Ids of the waiting jobs by stage and due time, so that a look needs only a part of them.
+    /// Ids of the waiting jobs by stage and due time, so that a receive reads only some of them.
     waiting: BTreeSet<(QueueName, Timestamp, u64)>,
     handed: BTreeSet<(QueueName, Timestamp, u64)>,
     dead: BTreeMap<u64, Dead>,
 }
 
 impl MemoryJobs {
-    /// Sets the end of a job's visibility timeout, as SQS allows; it stays handed out until then.
+    /// Sets the end of a job's visibility timeout, like SQS; the job stays in flight until then.
     pub fn hide(&self, receipt: &Receipt, until: Timestamp) {
         let mut state = lock(&self.state);
         if let Some(id) = state.find(receipt) {
@@ -37,12 +37,12 @@ impl MemoryJobs {
         }
     }
 
-    /// Returns when something was put into a queue, so that nobody has to look again and again.
+    /// Returns when a job has been put into a queue, so that callers need not poll.
     pub async fn changed(&self) {
         self.changed.notified().await;
     }
 
-    /// Every message that is neither acknowledged nor given up, with its queue, for looking at what is left over.
+    /// Returns every message that is neither acknowledged nor dead-lettered, with its queue.
     pub fn left(&self) -> Vec<(QueueName, String)> {
         lock(&self.state).jobs.values().map(|kept| (kept.stage, kept.message.clone())).collect()
     }
@@ -52,7 +52,7 @@ impl MemoryJobs {
 struct StoredJob {
     stage: QueueName,
     message: String,
-    /// End of its visibility timeout while it is handed out.
+    /// Due time, or the end of the visibility timeout while the job is in flight.
     due: Timestamp,
     handed_out: bool,
     receives: u32,
@@ -77,7 +77,7 @@ impl JobsState {
         Some(kept)
     }
 
-    /// Changes when a job is due, and whether it is handed out.
+    /// Changes a job's due time, and whether it is in flight.
     fn shift(&mut self, id: u64, due: Timestamp, handed_out: bool) -> Option<&mut StoredJob> {
         let kept = self.jobs.get_mut(&id)?;
         let index = if kept.handed_out { &mut self.handed } else { &mut self.waiting };
@@ -88,7 +88,7 @@ impl JobsState {
         Some(kept)
     }
 
-    /// Ids of a stage's jobs that are due, the earliest first, at most `max`.
+    /// Returns the ids of at most `max` due jobs of a stage, the earliest first.
     fn due(&self, stage: QueueName, now: Timestamp, max: usize) -> Vec<u64> {
         let span = (stage, Timestamp::MIN, 0)..=(stage, now, u64::MAX);
         let (waiting, handed) = (self.waiting.range(span.clone()).take(max), self.handed.range(span).take(max));
@@ -97,7 +97,7 @@ impl JobsState {
         found.into_iter().take(max).map(|(_, id)| id).collect()
     }
 
-    /// The id of the job that a receipt still names.
+    /// Returns the id of the job with this receipt; `None` if the receipt has expired.
     fn find(&self, receipt: &Receipt) -> Option<u64> {
         let (id, receives) = receipt.0.split_once('-')?;
         let (id, receives): (u64, u32) = (id.parse().ok()?, receives.parse().ok()?);

@@ -1,7 +1,7 @@
-//! The ports in memory, one struct each: for tests and for the simulator.
+//! In-memory implementations of the ports, for tests and the simulator.
 //!
-//! They hold nothing but ordered maps behind a mutex, take no time, and read no clock, so the same calls in the same
-//! order give the same answers.
+//! They consist of ordered maps behind a mutex, take no time, and read no clock, so the same calls in the same order
+//! return the same results.
 
 mod blobs;
 mod clock;
@@ -19,7 +19,7 @@ pub use rows::{MemoryHosts, MemoryMarks, MemoryPages, MemoryRobots, MemorySource
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A test that has failed while it held the mutex is no reason for others to fail.
+/// Locks a mutex, even if a test has panicked while holding it.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Pieces of objects.
+//! In-memory ranges of objects.
 
 use super::lock;
 use async_trait::async_trait;
@@ -8,24 +8,24 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// [`RangeCache`], with room for everything.
+/// In-memory [`RangeCache`] without a size limit.
 #[derive(Debug, Default)]
 pub struct MemoryRangeCache {
     pieces: Mutex<BTreeMap<(String, u64), Bytes>>,
 }
 
 impl MemoryRangeCache {
-    /// Returns the number of pieces.
+    /// Returns the number of cached ranges.
     pub fn len(&self) -> usize {
         lock(&self.pieces).len()
     }
 
-    /// Returns true if there is none.
+    /// Returns true if the cache is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Changes the last byte of every piece.
+    /// Changes the last byte of every cached range.
     pub fn damage(&self) {
         for piece in lock(&self.pieces).values_mut() {
             let mut bytes = piece.to_vec();

@@ -1,4 +1,4 @@
-//! Tables of rows whose values are swapped by version, and copies of robots.txt.
+//! In-memory tables with compare-and-swap by version, and copies of robots.txt.
 
 use super::lock;
 use async_trait::async_trait;
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Mutex;
 
-/// Values with their versions, in the order of their keys.
+/// Values with versions, in the order of their keys.
 #[derive(Debug)]
 struct Rows<K, V>(Mutex<BTreeMap<K, (V, Version)>>);
 
@@ -23,7 +23,7 @@ impl<K: Ord + Clone, V: Clone> Rows<K, V> {
         lock(&self.0).get(key).cloned()
     }
 
-    /// Writes a row that is not there yet; says whether it did.
+    /// Inserts a row unless it exists; returns true if it was inserted.
     fn insert(&self, key: &K, value: V) -> bool {
         let mut rows = lock(&self.0);
         let absent = !rows.contains_key(key);
@@ -33,7 +33,7 @@ impl<K: Ord + Clone, V: Clone> Rows<K, V> {
         absent
     }
 
-    /// Replaces a row whose version is `seen` and that `fits`.
+    /// Replaces a row if its version is `seen` and `fits` accepts its value.
     fn swap_if(&self, key: &K, seen: Version, value: V, fits: impl Fn(&V) -> bool) -> Result<Version, PortError> {
         match lock(&self.0).get_mut(key) {
             Some((held, version)) if *version == seen && fits(held) => {
@@ -45,7 +45,7 @@ impl<K: Ord + Clone, V: Clone> Rows<K, V> {
         }
     }
 
-    /// Replaces a row whose version is `seen`, or writes one that must not be there.
+    /// Replaces a row if its version is `seen`; inserts it if `seen` is [`Version::ABSENT`].
     fn swap_or_make(&self, key: &K, seen: Version, value: V) -> Result<Version, PortError> {
         if seen != Version::ABSENT {
             return self.swap_if(key, seen, value, |_| true);
@@ -61,7 +61,7 @@ impl<K: Ord + Clone, V: Clone> Rows<K, V> {
     }
 }
 
-/// [`HostLedger`] and [`Hosts`].
+/// In-memory [`HostLedger`] and [`Hosts`].
 #[derive(Debug, Default)]
 pub struct MemoryHosts {
     rows: Rows<HostKey, HostState>,
@@ -85,7 +85,7 @@ impl Hosts for MemoryHosts {
     }
 }
 
-/// [`RobotsStore`].
+/// In-memory [`RobotsStore`].
 #[derive(Debug, Default)]
 pub struct MemoryRobots {
     copies: Mutex<BTreeMap<Origin, RobotsCopy>>,
@@ -103,7 +103,7 @@ impl RobotsStore for MemoryRobots {
     }
 }
 
-/// [`Marks`].
+/// In-memory [`Marks`].
 #[derive(Debug, Default)]
 pub struct MemoryMarks {
     rows: Rows<String, Timestamp>,
@@ -120,7 +120,7 @@ impl Marks for MemoryMarks {
     }
 }
 
-/// [`Pages`].
+/// In-memory [`Pages`].
 #[derive(Debug, Default)]
 pub struct MemoryPages {
     rows: Rows<PageId, Page>,
@@ -145,7 +145,7 @@ impl Pages for MemoryPages {
     }
 }
 
-/// [`Sources`].
+/// In-memory [`Sources`].
 #[derive(Debug, Default)]
 pub struct MemorySources {
     rows: Rows<SourceKey, Source>,
@@ -168,7 +168,7 @@ impl Sources for MemorySources {
     }
 
     async fn swap(&self, seen: Version, source: &Source) -> Result<Version, PortError> {
-        // A source of another slot is another row.
+        // The slot is part of a row's identity.
         self.rows.swap_if(source.key(), seen, source.clone(), |held| held.slot() == source.slot())
     }
 

@@ -1,4 +1,4 @@
-//! Faults strike as they are meant to, and the same way each time.
+//! Faults occur as planned, and reproducibly.
 
 use bytes::Bytes;
 use curlew_model::{Millis, QueueName, Timestamp, Validators};
@@ -154,7 +154,7 @@ async fn a_duplicate_comes_with_a_later_receive() {
     assert_eq!(receive(QueueName::Poll).await, []);
 }
 
-/// The outcomes of the calls of a run, in order.
+/// Returns the outcomes of a run's calls, in order.
 async fn run(seed: u64) -> Vec<String> {
     let rates = Rates { refuse: 200, throttle: 5, lose_answer: 200, delay: 50, ..Rates::default() };
     let (_, faulty) = faulty_blobs(seed, rates);

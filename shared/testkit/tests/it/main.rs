@@ -1,4 +1,4 @@
-//! The fakes and the wrappers.
+//! Tests of the fakes and the wrappers.
 
 mod faults;
 mod memory;

@@ -1,4 +1,4 @@
-//! The fakes do what adapters have to do, also behind fault wrappers that are switched off.
+//! The fakes pass the conformance suites, also behind fault wrappers without faults.
 
 use curlew_model::Timestamp;
 use curlew_ports::InlinePool;

@@ -1,4 +1,4 @@
-//! The compare-and-swap helper of the ports: it decides again after each lost race, and gives up in the end.
+//! The compare-and-swap helper of the ports: it repeats its decision after each lost race, and finally gives up.
 
 use async_trait::async_trait;
 use curlew_model::{HostKey, HostState, Timestamp};
@@ -8,7 +8,7 @@ use curlew_testkit::memory::{MemoryHosts, TokioClock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A ledger in which somebody else is faster for so many swaps.
+/// A ledger in which another writer wins the first `races_to_lose` swaps.
 struct Contended {
     hosts: MemoryHosts,
     races_to_lose: AtomicU32,
@@ -37,7 +37,7 @@ impl HostLedger for Contended {
     }
 }
 
-/// A ledger whose glimpses are always of the state as it was before anybody wrote.
+/// A ledger whose eventually consistent reads always return the initial state.
 #[derive(Default)]
 struct Outdated(MemoryHosts);
 
@@ -60,7 +60,7 @@ fn host() -> HostKey {
     HostKey::new("example.org").expect("a host key")
 }
 
-/// One token more, and how many failures were seen when that was decided.
+/// Increments the token; returns the number of failures at the time of that decision.
 fn count(state: HostState) -> (HostState, u32) {
     let failures = state.failures;
     (HostState { last_token: state.last_token + 1, ..state }, failures)
@@ -108,7 +108,7 @@ async fn an_outdated_glimpse_decides_nothing() {
     ledger.swap(&host(), Version::ABSENT, blocked).await.expect("writes");
     let seen = update_host(&ledger, &host(), count).await.expect("decides anew");
     assert_eq!(seen, 3, "what is written follows from what there is");
-    // Nor is it believed where it asks for nothing to be done: what was blocked meanwhile is taken off the list.
+    // A stale read is not trusted either if it needs no change: a block that was added in the meantime is removed.
     let unblock = |state| curlew_policy::politeness::admission::unblock(state, "example.org");
     assert!(update_host(&ledger, &host(), unblock).await.expect("decides anew"));
     assert!(ledger.load(&host()).await.expect("loads").0.blocked.is_empty());

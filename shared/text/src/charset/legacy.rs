@@ -1,12 +1,12 @@
-//! Encodings that the Encoding Standard leaves out: code pages of DOS and of old Macs, of Tajik and Vietnamese.
+//! Encodings missing from the Encoding Standard: DOS and old Mac code pages, Tajik and Vietnamese encodings.
 
 use encoding_rs::Encoding;
 use std::sync::LazyLock;
 
 pub(super) struct CodePage {
-    /// Names in lower case, with `-` for `_`.
+    /// Labels in lower case, with `-` instead of `_`.
     labels: Vec<&'static str>,
-    /// The characters of all bytes; U+FFFD for those that have none.
+    /// Characters for all 256 bytes; U+FFFD for undefined bytes.
     chars: Vec<char>,
 }
 
@@ -23,7 +23,7 @@ fn code_page(line: &'static str) -> CodePage {
     CodePage { labels, chars: [low, (0x20..0x80).map(char::from).collect(), high].concat() }
 }
 
-/// Returns the characters of a text in which `\u{…}` is one.
+/// Returns the characters of a text, in which `\u{…}` stands for one character.
 fn unescaped(text: &str) -> Vec<char> {
     let mut parts = text.split("\\u{");
     let mut chars: Vec<char> = parts.next().unwrap_or_default().chars().collect();
@@ -46,7 +46,7 @@ impl CodePage {
     }
 }
 
-/// Returns an encoding of the standard by a name that only others use for it, such as `ms-cyrl` or `windows_1251`.
+/// Returns a standard encoding for a label outside the standard, such as `ms-cyrl` or `windows_1251`.
 pub(super) fn by_other_name(label: &str) -> Option<&'static Encoding> {
     let label = normal(label);
     let name = match label.as_str() {
@@ -69,7 +69,7 @@ fn normal(label: &str) -> String {
     label.chars().take(MAX_LABEL).map(|c| if c == '_' { '-' } else { c.to_ascii_lowercase() }).collect()
 }
 
-/// Number of characters that are read of a label; the longest known one has 22.
+/// Maximum number of characters read from a label; the longest known label has 22.
 const MAX_LABEL: usize = 24;
 
 #[cfg(test)]

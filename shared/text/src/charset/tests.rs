@@ -50,14 +50,14 @@ fn utf_16_is_known_with_and_without_a_mark() {
 
 #[test]
 fn a_wrong_label_is_found_out() {
-    // Says UTF-8, is Windows-1252.
+    // Labelled UTF-8, but encoded in windows-1252.
     assert_eq!(feed(b"<a>na\xEFve caf\xE9</a>", Some("text/xml; charset=utf-8")), "<a>na\u{ef}ve caf\u{e9}</a>");
     assert_eq!(page(b"un caff\xE8 caldo", Some("text/html; charset=utf-8")), "un caff\u{e8} caldo");
     assert_eq!(page(b"un caff\xC3\xA8\xFF", Some("text/html; charset=utf-8")), "un caff\u{e8}\u{FFFD}");
-    // Says Latin-1 in the header, but is UTF-8 and says so itself.
+    // Labelled Latin-1 by the header, but declared and encoded as UTF-8.
     let body = "<?xml version='1.0' encoding='utf-8'?><a>\u{e9}</a>";
     assert_eq!(feed(body.as_bytes(), Some("text/xml; charset=iso-8859-1")), body);
-    // A single broken byte does not make good UTF-8 another encoding.
+    // One broken byte does not refute UTF-8.
     assert_eq!(feed(b"\xC3\xA9\xC3\xA8 \xFF", Some("a/b; charset=utf-8")), "\u{e9}\u{e8} \u{FFFD}");
 }
 
@@ -69,13 +69,13 @@ fn a_page_that_is_valid_utf_8_is_utf_8_whatever_its_labels_say() {
         let cut = says_otherwise.as_bytes().split_at(says_otherwise.find('ì').map_or(0, |at| at + 1)).0;
         assert!(page(cut, header).ends_with("è cos\u{FFFD}"));
     }
-    // Escapes of ISO-2022-JP are ASCII, so they do not refute their label; nor does text in the encoding of its label.
+    // ISO-2022-JP escapes are ASCII, so they do not refute the label. Text in its declared encoding does not either.
     assert_eq!(page(b"\x1B$B<V\x1B(B", Some("text/html; charset=iso-2022-jp")), "車");
     assert_eq!(page(b"\x8E\xD4\x82\xCC", Some("text/html; charset=shift_jis")), "車の");
     assert_eq!(page(b"\xCC\xEE\xF1\xF2", Some("text/html; charset=windows-1251")), "Мост");
 }
 
-/// Pages and feeds, header and declaration follow one rule.
+/// The same rule applies to pages and feeds, headers and declarations.
 #[test]
 fn a_label_that_the_bytes_refute_loses_wherever_it_stands() {
     let labels = "gbk gb2312 shift_jis euc-jp euc-kr big5 us-ascii iso-8859-1 iso-8859-2 windows-1251 windows-1252 \
@@ -95,7 +95,7 @@ fn a_label_that_the_bytes_refute_loses_wherever_it_stands() {
             assert_eq!(page(text.as_bytes(), Some(&header)), text, "{label}");
             assert_eq!(feed(text.as_bytes(), Some(&header)), text, "{label}");
         }
-        // Text in ASCII is the same either way.
+        // ASCII text is the same in either encoding.
         assert_eq!(feed(b"<a>plain</a>", Some(&format!("a/b; charset={label}"))), "<a>plain</a>");
     }
 }
@@ -114,9 +114,9 @@ fn a_label_with_broken_sequences_loses_to_one_with_none() {
     assert_eq!(both("gbk", "windows-1251", b"\xCC\xEE\xF1\xF2 \xC0"), "Мост А");
     assert_eq!(both("utf-8", "shift_jis", b"\x8E\xD4\x82\xCC"), "車の");
     assert_eq!(both("windows-1251", "gbk", b"\xCC\xEE\xF1\xF2 \xC0"), "Мост А");
-    // UTF-8 with a stray byte is no text of the single bytes that its old label means.
+    // UTF-8 with a stray byte is not taken for single-byte text because of an old label.
     assert_eq!(both("iso-8859-1", "utf-8", b"caff\xC3\xA8 \xC3\xA8 \xFF"), "caffè è \u{FFFD}");
-    // Where no label fits, the bytes decide; one that fits but for a few sequences stays.
+    // If no label fits, the encoding is guessed. A label that fits except for a few sequences is used.
     assert_eq!(both("gbk", "utf-8", b"un caff\xE8 caldo, perch\xE9 cos\xEC non"), "un caffè caldo, perché così non");
     assert_eq!(both("shift_jis", "shift_jis", b"\x8E\xD4\x82\xCC\xFF"), "車の\u{FFFD}");
 }
@@ -140,11 +140,11 @@ fn a_feed_may_be_in_a_code_page_that_browsers_do_not_know() {
     assert_eq!(declared("cp850", b"caff\x8A"), "caff\u{e8}");
     assert_eq!(declared("windows_1251", b"\xCC\xEE\xF1\xF2"), "Мост");
     assert_eq!(feed(b"caff\x8A", Some("text/xml; charset=ibm850")), "caff\u{e8}");
-    // The bytes and a known charset of the header refute the declaration.
+    // The bytes, or a known charset in the header, refute the declaration.
     assert_eq!(declared("cp850", "caffè".as_bytes()), "caffè");
     let body = b"<?xml version='1.0' encoding='cp850'?>caff\xE8";
     assert!(feed(body, Some("text/xml; charset=iso-8859-1")).ends_with("caffè"));
-    // Pages are read as browsers do.
+    // Pages are decoded as in browsers.
     assert!(!page(b"<meta charset=cp850>caff\x8A", None).ends_with('è'));
 }
 
@@ -164,7 +164,7 @@ fn the_bytes_decide_where_nothing_is_declared() {
         assert!(read(&late, None).ends_with("più"));
         assert_eq!(read(b"\xC3\xA8 cos\xC3", None), "è cos\u{FFFD}");
     }
-    // A single broken byte stands far into good UTF-8.
+    // One broken byte far into otherwise valid UTF-8.
     let long = ["è".repeat(100_000).as_bytes(), b"\xFF"].concat();
     assert!(feed(&long, None).ends_with("è\u{FFFD}"));
 }

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-/// Returns a text with the digits of all scripts as ASCII ones, and without the full stops of Thai (`พ.ค.`).
+/// Converts decimal digits of all scripts to ASCII, and removes the full stops of Thai abbreviations (`พ.ค.`).
 pub fn ascii_digits(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
@@ -18,8 +18,8 @@ pub fn ascii_digits(text: &str) -> Cow<'_, str> {
 
 /// Returns the ASCII digit for a decimal digit of another script.
 pub fn ascii_digit(c: char) -> Option<char> {
-    /// Zeros of the scripts whose digits are used on the web: Arabic, Persian, Devanagari, Bengali, Gurmukhi, Gujarati,
-    /// Tamil, Telugu, Kannada, Malayalam, Thai, Lao, Myanmar, Khmer, full-width.
+    /// Digit zero of each script with digits in use on the web: Arabic, Persian, Devanagari, Bengali, Gurmukhi,
+    /// Gujarati, Tamil, Telugu, Kannada, Malayalam, Thai, Lao, Myanmar, Khmer, full-width.
     const ZEROS: [char; 15] = [
         '\u{660}', '\u{6F0}', '\u{966}', '\u{9E6}', '\u{A66}', '\u{AE6}', '\u{BE6}', '\u{C66}', '\u{CE6}', '\u{D66}',
         '\u{E50}', '\u{ED0}', '\u{1040}', '\u{17E0}', '\u{FF10}',

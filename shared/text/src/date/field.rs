@@ -5,7 +5,7 @@ use super::{Accept, Hints, Moment, Order};
 use curlew_model::Timestamp;
 use jiff::civil::Date;
 
-/// Maximum length of a date that is read, without comments.
+/// Maximum length in bytes of a parsed date, without comments.
 const MAX_BYTES: usize = 96;
 const MAX_WORDS: usize = 24;
 
@@ -20,14 +20,14 @@ pub(super) fn parse(text: &str, hints: &Hints) -> Option<Moment> {
     if hints.accept != Accept::Anywhere {
         return words(&normal, hints)?.moment(hints);
     }
-    // In running text, what a program has written counts: nothing but a date with its time and its zone.
+    // In running text only machine-written dates are accepted: a date with time and zone, and nothing else.
     let exact = Hints { accept: Accept::Exact, ..hints.clone() };
     words(&normal, &exact)?.moment(&exact).filter(|moment| moment.zone.is_some())
 }
 
-/// Adds to a day the time that a text begins with, after a few words such as `um` and `at`.
+/// Adds the time at the start of `text`, which may follow a few words such as `um` or `at`, to a day.
 pub(super) fn with_time(day: Timestamp, text: &str, hints: &Hints) -> Option<Moment> {
-    /// Words before the time, and after it.
+    /// Maximum number of words before the time, and after it.
     const MAX_BESIDE: usize = 3;
     let text = normalise(text);
     let text = text.trim_start_matches(|c: char| !c.is_alphanumeric());
@@ -50,7 +50,7 @@ pub(super) fn with_time(day: Timestamp, text: &str, hints: &Hints) -> Option<Mom
     Some(Moment { at: Timestamp::from_millis(day.as_millis() + millis), zone: parts.zone() })
 }
 
-/// Returns a time of day with its colons: `10:30`, `10h30`, `10h`, or `10.30` beside a word for the hour.
+/// Returns a time of day with colons, from `10:30`, `10h30`, `10h`, or `10.30` next to a word for "o'clock".
 fn clock_time(before: &str, time: &str, after: &str) -> Option<String> {
     const HOURS: [&str; 12] = ["uhr", "ore", "alle", "uur", "um", "om", "h", "kl", "kl.", "klo", "am", "pm"];
     if time.contains(':') {
@@ -69,12 +69,12 @@ fn clock_time(before: &str, time: &str, after: &str) -> Option<String> {
     }
 }
 
-/// Removes comments (RFC 5322 §3.2.2, at any depth), and normalizes case, spaces and East Asian units.
+/// Removes comments (RFC 5322 §3.2.2, nested to any depth), and normalizes case, spaces and East Asian units.
 fn normalise(text: &str) -> String {
     let mut depth = 0_usize;
     let text = &*ascii_digits(text);
     let mut out = String::new();
-    // The last character of the zone's name also means "hour".
+    // The last character of the Korean zone's name also means "hour".
     let zone = ["한국 표준시", "한국표준시", "대한민국 표준시"].iter().find_map(|zone| text.split_once(zone));
     let (text, zone) = zone.map_or((text, ""), |(before, _)| (before, " kst"));
     for c in text.chars() {
@@ -91,13 +91,13 @@ fn normalise(text: &str) -> String {
             c => out.extend(c.to_lowercase()),
         }
     }
-    // Korean AM and PM stand before the time. In Vietnamese, months and days of the week are numbered.
+    // Korean AM and PM precede the time. Vietnamese numbers the months and the days of the week.
     let out = out.replace("오전", "am ").replace("오후", "pm ").replace("thg ", "tháng");
     let out = out.replace("- ", "-").replace("tháng ", "tháng").replace("thứ ", "thứ");
     format!("{}{zone}", out.trim())
 }
 
-/// True for a month of three digits, as in `2003-012-31`: neither a month nor the day of a year.
+/// True for a month of three digits, as in `2003-012-31`, which is neither a month nor an ordinal date.
 fn is_malformed(text: &str) -> bool {
     let mut at = Cursor(text);
     let digits = |at: &mut Cursor<'_>, most| at.digits(most).map(|(_, count)| count);
@@ -129,7 +129,7 @@ fn number(text: &str, hints: &Hints) -> Option<Moment> {
 struct Cursor<'a>(&'a str);
 
 impl<'a> Cursor<'a> {
-    /// Reads up to `most` digits; returns their value and their count.
+    /// Reads up to `most` digits. Returns their value and their number.
     fn digits(&mut self, most: usize) -> Option<(i32, usize)> {
         let count = self.0.bytes().take(most).take_while(u8::is_ascii_digit).count();
         let (digits, rest) = self.0.split_at(count);
@@ -156,7 +156,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Parses dates with the year first: ISO 8601 with its week and ordinal dates, and similar forms.
+/// Parses dates that start with the year: ISO 8601 with week and ordinal dates, and similar forms.
 fn iso(text: &str, hints: &Hints) -> Option<Parts> {
     let mut at = Cursor(text);
     let (year, 4) = at.digits(4)? else { return None };
@@ -211,7 +211,7 @@ fn week_date(year: i32, at: &mut Cursor<'_>) -> Option<Parts> {
     Some(Parts::from_date(week.date()))
 }
 
-/// Adds the rest after a date: nothing, or a time and perhaps a zone.
+/// Parses the text after a date: nothing, or a time with an optional zone.
 fn time_and_zone(at: Cursor<'_>, parts: Parts, hints: &Hints) -> Option<Parts> {
     let rest = at.0.trim();
     if rest.is_empty() {
@@ -228,7 +228,7 @@ fn time_and_zone(at: Cursor<'_>, parts: Parts, hints: &Hints) -> Option<Parts> {
     read.finish_time()
 }
 
-/// Inserts the colons into `0400` and `040001`.
+/// Inserts colons into `0400` and `040001`.
 fn compact_time(digits: &str) -> Option<String> {
     match digits.len() {
         4 => Some(format!("{}:{}", &digits[..2], &digits[2..])),
@@ -237,7 +237,7 @@ fn compact_time(digits: &str) -> Option<String> {
     }
 }
 
-/// Inserts the colons into `040001z` and `0400:01`; a time with colons stays.
+/// Inserts colons into `040001z` and `0400:01`. A time with colons is returned unchanged.
 fn spread_time(text: &str) -> String {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     match compact_time(&text[..digits]) {
@@ -264,7 +264,7 @@ struct Words<'h> {
     day: Option<i32>,
     month: Option<i32>,
     year: Option<i32>,
-    /// True if there was a word that is not part of a date.
+    /// True if a word was not part of a date.
     has_other: bool,
 }
 
@@ -296,9 +296,9 @@ impl<'h> Words<'h> {
         self.has_other |= !is_part;
     }
 
-    /// Reads `02:00` or `0200` after a time with seconds: an offset whose plus became a blank, as it does in addresses.
+    /// Reads `02:00` or `0200` after a time with seconds: an offset whose plus sign was decoded to a space.
     fn signless_offset(&mut self, word: &str) -> bool {
-        /// Seconds.
+        /// In seconds.
         const MAX_OFFSET: i64 = 14 * 3_600;
         let seconds = offset(&format!("+{word}")).filter(|seconds| *seconds <= MAX_OFFSET && self.has_seconds);
         if self.parts.offset.is_none() {
@@ -307,7 +307,7 @@ impl<'h> Words<'h> {
         seconds.is_some()
     }
 
-    /// Reads `10`, `10th`, `2025`, `10-jun-2025`, `06/10/2025`, `10.06.2025`, and an hour as in `4pm`.
+    /// Reads `10`, `10th`, `2025`, `10-jun-2025`, `06/10/2025`, `10.06.2025`, or an hour such as `4pm`.
     fn numbers(&mut self, word: &str) -> bool {
         let parts: Vec<&str> = word.split(['-', '/', '.']).filter(|p| !p.is_empty()).collect();
         if let [a, b, c] = parts[..]
@@ -338,15 +338,15 @@ impl<'h> Words<'h> {
             1 | 2 if self.day.is_none() && number <= 31 => self.day = Some(number),
             1 | 2 if self.year.is_none() => self.year = Some(whole_year(number)),
             3 | 4 if self.year.is_none() => self.year = Some(if digits == 3 { number + 1900 } else { number }),
-            // More digits are not a year, and no date is better than a wrong one.
+            // Five or more digits are not a year, and no date is better than a wrong one.
             5.. => self.year = Some(0),
             _ => return false,
         }
         true
     }
 
-    /// Reads three numbers: with slashes in the hinted order; the year first with dashes and two digits each (older ISO
-    /// 8601); else the day first, unless that is impossible.
+    /// Reads three numbers: in the hinted order with slashes; year first with dashes and two digits each (older ISO
+    /// 8601); otherwise with the day first, unless that is impossible.
     fn numeric_date(&mut self, a: i32, b: i32, c: i32, slashes: bool, two_digits: bool) -> bool {
         let (day, month, year) = match (a, b, c) {
             (1_000.., _, _) => (c, b, a),
@@ -356,28 +356,28 @@ impl<'h> Words<'h> {
         };
         (self.day, self.month) = (Some(day), Some(month));
         self.year = Some(if year < 100 { whole_year(year) } else { year });
-        // With slashes, two small numbers are ambiguous.
+        // Two small numbers with slashes are ambiguous.
         !slashes || day > 12 || a > 31
     }
 
-    /// Reads a month, a zone, AM or PM; any other name, such as a day's, is not needed.
+    /// Reads a month, a zone, AM or PM. Other names, such as those of weekdays, are not needed.
     fn name(&mut self, word: &str) -> bool {
-        // Signs of abbreviations, in Hebrew and Hindi too.
+        // Abbreviation marks, including those of Hebrew and Hindi.
         let word = word.trim_matches(['.', '׳', '॰']);
         let name = word.split(['+', '-']).next().unwrap_or(word);
         if let "am" | "a.m" | "pm" | "p.m" = word {
             self.afternoon = Some(word.starts_with('p'));
         } else if let Some(minutes) = zone(name).filter(|_| self.has_time) {
-            // Before the time, "pt" is a Friday, and "at" a filler.
+            // Before the time, "pt" means Friday and "at" is a filler.
             let further = offset(&word[name.len()..]).unwrap_or(0);
             self.parts.offset = Some(minutes * 60 + further);
         } else if word.contains('-') && !word.starts_with('-') {
             word.split('-').filter(|w| !w.is_empty()).for_each(|w| self.word(w));
         } else if let Some(month) = month_by_beginning(name, self.hints) {
-            // "mar., 10 juin": the later word is the month, the earlier one was a day's name.
+            // In "mar., 10 juin", the later word is the month, and the earlier one was a weekday.
             self.month = Some(month);
         } else {
-            // Letters after the time are an unknown zone; taking it for UTC costs at most 14 hours.
+            // Letters after the time are an unknown zone. The error of taking it for UTC is at most 14 hours.
             let is_zone = self.has_time && name.len() <= 5 && name.bytes().all(|b| b.is_ascii_alphabetic());
             return is_zone || is_filler(name) || weekday(name).is_some() || zone(name).is_some();
         }
@@ -399,7 +399,7 @@ impl<'h> Words<'h> {
             self.parts.millis = fraction.parse().unwrap_or(0);
             at.0 = &at.0[digits..];
         }
-        // Hour 24 is the next day's midnight, second 60 the start of the next minute.
+        // Hour 24 is midnight of the next day, second 60 the start of the next minute.
         if hour > 24 || minute > 59 || second > 60 {
             return None;
         }
@@ -432,7 +432,7 @@ fn whole_year(two: i32) -> i32 {
     if two < 50 { two + 2000 } else { two + 1900 }
 }
 
-/// Returns the seconds of `+01`, `-0230`, `+05:30`, `+1`; the name of a zone may follow in brackets (RFC 9557).
+/// Returns the seconds of an offset: `+01`, `-0230`, `+05:30`, `+1`. A zone name in brackets may follow (RFC 9557).
 fn offset(text: &str) -> Option<i64> {
     let (sign, digits) = match text.split_at_checked(1)? {
         ("+", digits) => (1, digits),

@@ -8,7 +8,7 @@ const MONTHS: &str = include_str!("../../data/months.txt");
 const ZONES: &str = include_str!("../../data/zones.txt");
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// Returns the words of a table with their numbers, from the lines in which `sign` separates the two.
+/// Returns the words of a table with their numbers, from lines in which `sign` separates numbers and words.
 fn rows(table: &'static str, sign: &'static str) -> impl Iterator<Item = (&'static str, i16)> {
     let lines = table.lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(move |line| line.split_once(sign)).flat_map(|(number, words)| {
@@ -17,7 +17,7 @@ fn rows(table: &'static str, sign: &'static str) -> impl Iterator<Item = (&'stat
     })
 }
 
-/// Returns the month of a whole word or abbreviation, in the Latin script of three letters at least.
+/// Returns the month for a name or abbreviation. A word in ASCII needs at least three letters.
 pub(super) fn month(word: &str, hints: &Hints) -> Option<i8> {
     static NUMBERS: LazyLock<HashMap<&str, i16>> = LazyLock::new(|| rows(MONTHS, " = ").collect());
     const MAX_CHARS: usize = 12;
@@ -34,13 +34,13 @@ pub(super) fn month(word: &str, hints: &Hints) -> Option<i8> {
     NUMBERS.get(word.as_str()).or_else(of_language).and_then(|number| i8::try_from(*number).ok())
 }
 
-/// Returns the month of the solar Hijri calendar that a word names.
+/// Returns the month of the solar Hijri calendar for a name.
 pub(super) fn hijri_month(word: &str) -> Option<i8> {
     static NUMBERS: LazyLock<HashMap<&str, i16>> = LazyLock::new(|| rows(MONTHS, " * ").collect());
     NUMBERS.get(word).and_then(|number| i8::try_from(*number).ok())
 }
 
-/// As [`month`], or else by the word's beginning, in lower case; only for texts that are known to be dates.
+/// Returns the month like [`month`], or else by a lower-case word's beginning. Only for texts known to be dates.
 pub(super) fn month_by_beginning(word: &str, hints: &Hints) -> Option<i32> {
     static BEGINNINGS: LazyLock<Vec<(&str, i16)>> = LazyLock::new(|| rows(MONTHS, " ~ ").collect());
     let fitting = || BEGINNINGS.iter().filter(|(beginning, _)| word.starts_with(beginning));
@@ -48,20 +48,20 @@ pub(super) fn month_by_beginning(word: &str, hints: &Hints) -> Option<i32> {
     month(word, hints).map(i32::from).or_else(longest)
 }
 
-/// Returns the minutes east of Greenwich of a zone by its lower-case name.
+/// Returns the offset in minutes east of UTC for a lower-case zone name.
 pub(super) fn zone(name: &str) -> Option<i64> {
     static MINUTES: LazyLock<HashMap<&str, i16>> = LazyLock::new(|| rows(ZONES, " = ").collect());
     MINUTES.get(name).map(|minutes| i64::from(*minutes))
 }
 
-/// Returns the day of the week of an English name, whole or its first three letters; Monday is 0.
+/// Returns the day of the week for an English name or at least its first three letters; Monday is 0.
 pub fn weekday(text: &str) -> Option<u8> {
     let text = text.trim().to_ascii_lowercase();
     let day = WEEKDAYS.iter().position(|day| text.len() >= 3 && day.starts_with(&text))?;
     u8::try_from(day).ok()
 }
 
-/// Returns the year before the first one of an era of Japan or of the Republic of China.
+/// Returns the year before the first year of a Japanese era, or of the Republic of China.
 pub(super) fn era(word: &str) -> Option<i16> {
     Some(match word {
         "令和" => 2018,
@@ -71,7 +71,7 @@ pub(super) fn era(word: &str) -> Option<i16> {
     })
 }
 
-/// True if a word may stand between the parts of a date: `1st of May`, `1 de mayo de 2026`, `1 мая 2026 г.`
+/// True for words between the parts of a date: `1st of May`, `1 de mayo de 2026`, `1 мая 2026 г.`
 pub(super) fn is_filler(word: &str) -> bool {
     matches!(
         word.to_lowercase().as_str(),

@@ -9,9 +9,9 @@ pub(super) struct Parts {
     pub(super) day: Option<i32>,
     /// Seconds since midnight.
     pub(super) seconds: i64,
-    /// Thousandths of a second.
+    /// Milliseconds.
     pub(super) millis: i64,
-    /// Seconds east of Greenwich; `None` if no zone is stated.
+    /// Seconds east of UTC; `None` if no zone is stated.
     pub(super) offset: Option<i64>,
 }
 
@@ -21,7 +21,7 @@ impl Parts {
         let first = lenient.then_some(1);
         let (month, day) = (self.month.or(first)?, self.day.or(first)?);
         let narrow = |n: i32| i8::try_from(n).ok();
-        // The 31st of a month with 30 days is taken as the day after its last.
+        // The 31st of a month with 30 days is the 1st of the next month.
         let (day, further) = if lenient { (1, day - 1) } else { (day, 0) };
         let date = Date::new(hints.year(self.year)?, narrow(month)?, narrow(day)?).ok();
         let date = date.filter(|_| (0..=30).contains(&further))?;
@@ -45,7 +45,7 @@ impl Parts {
     }
 }
 
-/// Returns the beginning of a day in UTC.
+/// Returns midnight in UTC of a day.
 pub(super) fn midnight(date: Date) -> Option<Timestamp> {
     let midnight = jiff::tz::Offset::UTC.to_timestamp(date.at(0, 0, 0, 0)).ok()?;
     Some(Timestamp::from_millis(midnight.as_millisecond()))

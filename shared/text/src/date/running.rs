@@ -1,4 +1,4 @@
-//! Finds days in running text, in many languages.
+//! Finds dates in running text, in many languages.
 
 use super::digits::ascii_digits;
 use super::names::{era, hijri_month, is_filler, month};
@@ -10,14 +10,14 @@ use jiff::civil::{Date, date};
 use std::ops::RangeInclusive;
 use unicode_normalization::char::is_combining_mark;
 
-/// A day in a text, and its range of bytes in the text (after [`ascii_digits`]).
+/// A day in a text, and its byte range in the text after [`ascii_digits`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DaySpan {
-    /// Beginning of the day in UTC.
+    /// Midnight in UTC of the day.
     pub at: Timestamp,
-    /// First byte.
+    /// Start of the range.
     pub start: usize,
-    /// Byte behind the last.
+    /// End of the range, exclusive.
     pub end: usize,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn find(text: &str, hints: &Hints) -> Vec<DaySpan> {
 #[derive(Clone, Copy)]
 struct Word<'a> {
     text: &'a str,
-    /// Character that follows it.
+    /// Character that follows the word.
     mark: char,
     start: usize,
 }
@@ -75,7 +75,7 @@ fn words(text: &str) -> Vec<Word<'_>> {
     out
 }
 
-/// Parses `2026-05-01`, `01.05.2026`, `5/1/2026`, `2026. 5. 1.`: three numbers with the same mark between.
+/// Parses `2026-05-01`, `01.05.2026`, `5/1/2026` or `2026. 5. 1.`: three numbers with equal separators.
 fn numeric(words: &[Word<'_>], hints: &Hints) -> Option<(Date, usize)> {
     let [a, b, c, ..] = words else { return None };
     let mark = a.mark;
@@ -101,7 +101,7 @@ fn named(words: &[Word<'_>], hints: &Hints) -> Option<(Date, usize)> {
     let mut next = || rest.next().map(|(at, word)| (at, word.text));
     let ((_, first), (_, second), (third_at, third)) = (next()?, next()?, next()?);
     let (date, last) = if let Some(month) = month(first, hints) {
-        // Month first: day and year must directly follow, as in a date.
+        // If the month is first, day and year must follow directly.
         let fits = is_digits(second) && is_digits(third) && second.len() <= 2 && third.len() == 4;
         (fits.then(|| civil_of(hints, third, month, second)).flatten(), third_at)
     } else if is_digits(first) && first.len() <= 2 && second.eq_ignore_ascii_case("tháng") {
@@ -140,10 +140,10 @@ fn civil_of(hints: &Hints, year: &str, month: i8, day: &str) -> Option<Date> {
     Date::new(hints.year(year.parse().ok()?)?, month, day.parse().ok()?).ok()
 }
 
-/// Returns the day of the common era for one of the solar Hijri calendar, which Iran uses; `None` if there is no such
-/// day, or if the rule for leap years below is not the calendar's own.
+/// Converts a date of the solar Hijri calendar, used in Iran. Returns `None` if the date does not exist, or is outside
+/// the years in which the leap year rule below agrees with the calendar.
 fn common_day(year: &str, month: i8, day: &str) -> Option<Date> {
-    /// Years for which the rule holds.
+    /// Years in which the rule is valid.
     const YEARS: RangeInclusive<i32> = 1300..=1472;
     /// First day of the year 1405.
     const KNOWN: Date = date(2026, 3, 21);
@@ -161,9 +161,9 @@ fn common_day(year: &str, month: i8, day: &str) -> Option<Date> {
     (1..=length).contains(&day).then(|| KNOWN.checked_add(Span::new().days(days)).ok())?
 }
 
-/// Returns the number of the first day of a year of that calendar: 8 of 33 years are leap years.
+/// Returns the day number of the first day of a solar Hijri year: 8 of 33 years are leap years.
 fn first_day(year: i32) -> i32 {
-    /// Years by which the cycle is shifted.
+    /// Number of years by which the leap year cycle is shifted.
     const SHIFT: i32 = 1_595;
     let year = year + SHIFT;
     365 * year + year / 33 * 8 + (year % 33 + 3) / 4

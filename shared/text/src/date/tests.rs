@@ -4,7 +4,7 @@ fn shown(text: &str, hints: &Hints) -> String {
     parse(text, hints).map(|moment| moment.at.to_string()).unwrap_or_default()
 }
 
-/// Checks what texts mean that are parted by ` | `; nothing, if they are no dates.
+/// Checks that each text, separated by ` | `, has the given meaning; an empty meaning stands for no date.
 fn must_mean(read: fn(&str) -> String, meant: &str, texts: &str) {
     for text in texts.split(" | ") {
         assert_eq!(read(text), meant, "{text}");
@@ -23,7 +23,7 @@ fn directive(text: &str) -> String {
     shown(text, &Hints::DIRECTIVE)
 }
 
-/// One instant in various real-world spellings.
+/// One instant in various spellings found on the web.
 #[test]
 fn many_spellings_mean_the_same() {
     must_mean(
@@ -83,7 +83,7 @@ fn a_zone_counts_after_the_time_only_and_a_second_time_is_an_offset_that_lost_it
         ("2026-06-01T10:00:00.5 05:30", "2026-06-01T04:30:00.5Z"),
         ("Mon, 01 Jun 2026 10:00:00 00:00 | Mon Jun 1 10:00:00 2026", "2026-06-01T10:00:00Z"),
         ("Mon, 01 Jun 2026 10:00:00 +0200 11:00", "2026-06-01T08:00:00Z"),
-        // No zone is so far east, and an event ends later than it begins.
+        // No zone is that far east, and the second time is the end of an event.
         ("Mon, 01 Jun 2026 10:00:00 18:00:00 | Mon, 01 Jun 2026 10:00 12:00", "2026-06-01T10:00:00Z"),
     ] {
         must_mean(read, meant, texts);
@@ -100,7 +100,7 @@ fn times_in_other_forms_are_read() {
     );
 }
 
-/// Names of CLDR, of each language in which one was missing or swallowed by that of another.
+/// CLDR names, from each language with a name that was once missing or mistaken for another language's.
 #[test]
 fn months_are_known_in_many_languages() {
     for (month, names) in [
@@ -170,7 +170,7 @@ fn days_of_the_week_have_numbers() {
     assert_eq!(weekday("x"), None);
 }
 
-/// Dates with a zone and in standard order mean the same everywhere.
+/// Dates with a zone and in standard order have the same meaning everywhere.
 #[test]
 fn plain_dates_are_read_alike_everywhere() {
     let texts = "Sun, 03 May 2026 17:05:09 GMT | 3 May 2026 19:05:09 +0200 | Sun, 03 May 2026 19:05:09 CEST | \

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Returns the names of the start tags that are read without a tree.
+/// Returns the names of start tags found in a parse without a tree.
 fn tags(html: &str) -> Vec<&str> {
     let mut pieces = Pieces::new(html, 9);
     let mut found = Vec::new();

@@ -1,6 +1,6 @@
-//! Access: who is signed in, signing in and signing out. An operator is named by the proxy whose header is trusted, or
-//! has a session: a cookie with a sealed key, whose hash the store knows. The key of a session is computed from that of
-//! the token that begins it, so no random source is needed here.
+//! Sign-in, sign-out, and identification of the operator. Either a trusted proxy names the operator in a header, or
+//! there is a session: a cookie with a sealed key, whose hash is in the store. The key of a session is derived from
+//! that of the sign-in token, so no random source is needed here.
 
 use super::seal::{LOGIN, SESSION, seal, session_of, unseal};
 use super::{Admin, ENGLISH};
@@ -19,12 +19,12 @@ use curlew_ports::stage::StageError;
 
 /// Maximum length of the form's body, in bytes.
 const MAX_BODY: usize = 1_024;
-/// Maximum number of cookies of one request that are looked at.
+/// Maximum number of cookies of one request that are examined.
 const MAX_COOKIES: usize = 64;
-/// The challenge of a 401 (RFC 9110 §11.6.1), in the words of draft-broyer-http-cookie-auth.
+/// The challenge of a 401 (RFC 9110 §11.6.1), in the form of draft-broyer-http-cookie-auth.
 const CHALLENGE: &str = "Cookie realm=\"operators\", form-action=\"/admin/login\"";
 
-/// Somebody who is signed in.
+/// An operator who is signed in.
 #[derive(Clone)]
 pub(super) struct Operator {
     pub(super) name: String,
@@ -33,7 +33,7 @@ pub(super) struct Operator {
 }
 
 impl Operator {
-    /// Returns the text to which the tokens of this operator's forms for an act are bound.
+    /// Returns the text to which the tokens of this operator's forms for `act` are bound.
     pub(super) fn bound_to(&self, act: &str) -> String {
         match &self.session {
             Some(key) => format!("session {} {act}", curlew_model::hex(key)),
@@ -62,7 +62,7 @@ pub(super) fn sign_in_page(admin: &Admin, status: StatusCode, notice: Option<Not
     response
 }
 
-/// Returns the operator who sent a request, if it is one.
+/// Returns the operator who sent a request, or `None` if nobody is signed in.
 pub(super) async fn operator(admin: &Admin, request: &Parts) -> Result<Option<Operator>, StageError> {
     if let Some(name) = named_by_proxy(admin, request) {
         return Ok(Some(Operator { name, session: None }));
@@ -75,7 +75,7 @@ pub(super) async fn operator(admin: &Admin, request: &Parts) -> Result<Option<Op
     Ok(name.map(|name| Operator { name, session: Some(key) }))
 }
 
-/// Returns the name that a trusted proxy states. Two headers state none: one of them may be the caller's own.
+/// Returns the name from the header of a trusted proxy. Repeated headers are ignored: the caller may have added one.
 fn named_by_proxy(admin: &Admin, request: &Parts) -> Option<String> {
     let header = admin.services.trusted_header.as_ref()?;
     if request.extensions.get::<ThroughProxy>() != Some(&ThroughProxy(true)) {
@@ -133,13 +133,13 @@ fn is_over_tls(admin: &Admin) -> bool {
     admin.app.origin.as_ref().is_some_and(|origin| origin.starts_with("https:"))
 }
 
-/// Returns the cookie's name; browsers take `__Host-` only from this host, over TLS (RFC 6265bis §4.1.3.2).
+/// Returns the cookie's name. Browsers accept `__Host-` only from the host itself over TLS (RFC 6265bis §4.1.3.2).
 fn cookie_name(admin: &Admin) -> &'static str {
     if is_over_tls(admin) { "__Host-curlew-operator" } else { "curlew-operator" }
 }
 
 fn cookie_of(admin: &Admin, value: &str, max_age: u64) -> String {
-    // That prefix demands the path `/`.
+    // The prefix `__Host-` requires the path `/`.
     let scope = if is_over_tls(admin) { "Path=/; Secure" } else { "Path=/admin" };
     format!("{}={value}; {scope}; HttpOnly; SameSite=Strict; Max-Age={max_age}", cookie_name(admin))
 }

@@ -1,4 +1,4 @@
-//! Forms of the operator's pages: whoever sends one must be signed in, have got it here, and send it once.
+//! Forms of the operator's pages. The sender must be signed in. A form must be from our pages, and is accepted once.
 
 use super::access;
 use super::acts::{self, ActReport};
@@ -16,9 +16,9 @@ use curlew_ports::stage::StageError;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-/// Maximum length of a form's body, in bytes: a list of feeds is pasted into it.
+/// Maximum length of a form's body, in bytes; large enough for a pasted list of feeds.
 const MAX_BODY: usize = 2 << 20;
-/// Time after which an act is no longer waited for; shorter than the server's time for an answer.
+/// Maximum time that a response waits for an act; shorter than the server's response timeout.
 const PATIENCE: Millis = Millis::from_secs(20);
 /// Maximum length of the subject of an act, in bytes.
 const MAX_ABOUT: usize = 2_048;
@@ -55,7 +55,7 @@ pub(super) async fn take(request: AdminRequest, headers: &HeaderMap, body: Body)
         let out = access::sign_out(admin, operator).await;
         return out.unwrap_or_else(|error| page::stage_error(app.site(ENGLISH), "sign out", &error));
     }
-    // A task of its own: the act goes on if its caller hangs up, and after the time for the answer.
+    // A separate task: the act continues if its caller disconnects, and after `PATIENCE`.
     let acting = tokio::spawn({
         let request = request.clone();
         async move { acts::run(&request, &filled).await }
@@ -69,7 +69,7 @@ pub(super) async fn take(request: AdminRequest, headers: &HeaderMap, body: Body)
     };
     match outcome {
         Ok(done) => answer(&request, StatusCode::OK, done),
-        // What an operator asked for cannot be done, and a sentence says why.
+        // The act cannot be done; `why` is a sentence for the operator.
         Err(StageError::Job(why)) => refused(StatusCode::UNPROCESSABLE_ENTITY, &why),
         Err(error) => page::stage_error(app.site(ENGLISH), "admin", &error),
     }

@@ -1,4 +1,4 @@
-//! The acts themselves: each calls [`curlew_people::actions::Actions`] and says what came of it.
+//! The acts of operators: each calls [`curlew_people::actions::Actions`] and reports the outcome.
 
 use super::view::{Button, Field, moment, shown};
 use super::{AdminRequest, ENGLISH};
@@ -12,17 +12,17 @@ use curlew_people::watches::WatchError;
 use curlew_ports::stage::StageError;
 use hmac::Mac;
 
-/// Maximum number of feeds of a list that is pasted; longer ones are imported by the command line.
+/// Maximum number of feeds in a pasted list; longer lists are imported with the command line.
 const MAX_FEEDS: usize = 2_000;
-/// Maximum number of refused feeds, or of answers, that are named.
+/// Maximum number of refused feeds, or of polled feeds, that a report names.
 const NAMED: usize = 20;
-/// Name of the use of the deployment's secret from which keys of watches are drawn.
+/// Label of the use of the secret that derives the keys of watches.
 const WATCH_KEYS: &[u8] = b"curlew watch 1";
 
 pub(super) struct ActReport {
     pub(super) title: &'static str,
     pub(super) notice: Notice,
-    /// Buttons that undo it.
+    /// Buttons that undo the act.
     pub(super) then: Vec<Button>,
 }
 
@@ -31,12 +31,12 @@ impl ActReport {
         ActReport { title, notice: Notice::good(text), then: vec![] }
     }
 
-    /// Nothing was done, since there was nothing to do or it cannot be done.
+    /// Returns the report of an act that changed nothing.
     fn nothing(text: impl Into<String>) -> ActReport {
         ActReport { title: "Nothing was changed", notice: Notice::bad(text), then: vec![] }
     }
 
-    /// The act takes long, and is not over.
+    /// Returns the report of an act that is still running.
     pub(super) fn under_way() -> ActReport {
         ActReport::good(
             "Under way",
@@ -50,7 +50,7 @@ impl ActReport {
     }
 }
 
-/// Does what a form asks for; fails with [`StageError::Job`] and a sentence if it cannot be done.
+/// Carries out the act of a form. Fails with [`StageError::Job`] and a sentence if that is impossible.
 pub(super) async fn run(request: &AdminRequest, filled: &Filled) -> Result<ActReport, StageError> {
     let (actions, by) = (&request.admin.services.actions, request.operator.name.as_str());
     let typed = filled.get("about_typed");
@@ -158,7 +158,7 @@ fn named(outcome: Result<NamedSource, SuggestError>) -> Result<ActReport, StageE
 }
 
 async fn add_watch(request: &AdminRequest, filled: &Filled) -> Result<ActReport, StageError> {
-    // The form's token is good once, so no two watches have the same key.
+    // The form's token is valid only once, so no two watches have the same key.
     let (admin, by) = (&request.admin, &request.operator.name);
     let key = keyed(&admin.app.settings.secret, WATCH_KEYS).chain_update(filled.get("token")).finalize().into_bytes();
     match admin.services.actions.add_watch(by, filled.get("query"), filled.get("url"), &key).await {

@@ -1,4 +1,4 @@
-//! Messages to the operator, the claims of sites' owners, jobs that were given up, and watches.
+//! Messages to the operator, claims of site owners, dead jobs, and watches.
 
 use super::view::{Field, Item, Part, ROWS, moment, part_of};
 use super::{AdminRequest, ENGLISH, FoundPage};
@@ -10,7 +10,7 @@ use curlew_people::watches::Watch;
 use curlew_policy::site::ownership::proven_until;
 use curlew_ports::Dead;
 
-/// Maximum number of jobs that are shown.
+/// Maximum number of jobs on the page.
 const JOBS: usize = 200;
 
 /// `GET /admin/messages`

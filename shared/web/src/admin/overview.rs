@@ -8,7 +8,7 @@ use curlew_people::audit_log::AuditEntry;
 /// Number of acts in the overview, and in the audit log.
 const LATEST: usize = 5;
 const LOGGED: usize = 200;
-/// The text in place of acts.
+/// Text that is shown if there are no acts.
 const NO_ACTS: &str = "No operator has done anything in the last three months.";
 
 /// `GET /admin`
@@ -49,7 +49,7 @@ pub(super) async fn page(request: &AdminRequest) -> FoundPage<'_> {
     Ok(Some(AdminPage { parts, ..request.page("/admin", "Overview", "Counts are at most a minute old.") }))
 }
 
-/// `GET /admin/audit`: what operators did last, by whom.
+/// `GET /admin/audit`: the latest acts, each with its operator.
 pub(super) async fn audit_log(request: &AdminRequest) -> FoundPage<'_> {
     let items = request.admin.services.actions.log.latest(LOGGED).await?.iter().map(logged).collect();
     let lead = "What operators did, by these pages and by the command line, newest first. \
@@ -66,7 +66,7 @@ fn logged(entry: &AuditEntry) -> Item {
     Item::new(&title, [how, act.reason.replace('_', " "), act.note.clone().unwrap_or_default()])
 }
 
-/// `GET /admin/settings`: the settings in force, each with the layer that decides it.
+/// `GET /admin/settings`: the settings in force, each with the layer that sets it.
 pub(super) fn settings(request: &AdminRequest) -> AdminPage<'_> {
     let lead = "What is in force since this process began, and where each value comes from. \
                 `curlew config show` prints the same; secrets are not shown.";

@@ -1,4 +1,4 @@
-//! Screening: rejected pages with the topics and words that decided, and the operators' overrides.
+//! Pages that content screening rejected, with the deciding topics and words, and the operators' overrides.
 
 use super::view::{Field, Item, ROWS, moment, part_of, site_page};
 use super::{AdminRequest, FoundPage};
@@ -39,7 +39,7 @@ pub(super) async fn overrides(request: &AdminRequest) -> FoundPage<'_> {
     let topic = Field::Choice("Only what this topic rejects", topics.collect());
     let forms = [form("allow", "Allow").with("topic", topic), form("deny", "Deny")];
     page.forms = forms.map(|form| form.with("note", Field::Line("The reason"))).into();
-    // A key of its own place, which others may not shift.
+    // A position by key stays valid if other overrides are removed.
     let key = |given: &StoredOverride| format!("{:015} {}", given.at.as_millis(), given.target());
     let mut all = request.admin.services.actions.overrides.list().await?;
     all.sort_by_key(|given| Reverse(key(given)));

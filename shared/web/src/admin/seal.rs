@@ -1,4 +1,4 @@
-//! Sealed keys: 256 secret bits with a keyed hash of them, which keeps guesses from reaching a store.
+//! Sealed keys: 256 secret bits with their keyed hash, so that a guessed key is rejected without access to a store.
 
 use crate::secret::keyed;
 use curlew_model::{hex, unhex};
@@ -6,15 +6,15 @@ use hmac::Mac;
 
 /// Length of a key in bytes.
 const KEY: usize = 32;
-/// Length of the keyed hash that is sent with it, in bytes.
+/// Length of the keyed hash, in bytes.
 const TAG: usize = 16;
 
-/// Purpose of a key that begins a session, once. A key that is sealed for one purpose is worthless for another.
+/// Purpose of a key that begins a session, once. A key that is sealed for one purpose is invalid for another.
 pub(super) const LOGIN: &[u8] = b"curlew admin login 1";
-/// Purpose of a key that is a session.
+/// Purpose of the key of a session.
 pub(super) const SESSION: &[u8] = b"curlew admin session 1";
 
-/// Returns the token by which `/admin` lets an operator sign in; the session store has to know these random bytes.
+/// Returns the token with which an operator signs in at `/admin`. The caller must also add `random` to the sessions.
 pub fn login_token(secret: &[u8; 32], random: &[u8; 32]) -> String {
     seal(secret, LOGIN, random)
 }
@@ -23,7 +23,7 @@ pub(super) fn seal(secret: &[u8; 32], purpose: &[u8], key: &[u8; KEY]) -> String
     hex(key) + &hex(&keyed(secret, purpose).chain_update(key).finalize().into_bytes()[..TAG])
 }
 
-/// Returns a key whose seal is genuine. A text of another length is not even hashed.
+/// Returns the key, or `None` if its seal is not genuine. A text of another length is not even hashed.
 pub(super) fn unseal(secret: &[u8; 32], purpose: &[u8], text: &str) -> Option<[u8; KEY]> {
     if text.len() != 2 * (KEY + TAG) {
         return None;
@@ -34,7 +34,7 @@ pub(super) fn unseal(secret: &[u8; 32], purpose: &[u8], text: &str) -> Option<[u
     Some(*key)
 }
 
-/// Returns the key of the session that a login key begins. Who learns a used login key cannot compute it.
+/// Returns the key of the session that a login key begins. It cannot be derived from a leaked login key alone.
 pub(super) fn session_of(secret: &[u8; 32], login: &[u8; KEY]) -> [u8; KEY] {
     keyed(secret, b"curlew admin session of login 1").chain_update(login).finalize().into_bytes().into()
 }

@@ -1,4 +1,4 @@
-//! The table of sites; one site whole; hosts that are held or blocked.
+//! The table of sites, the page of one site, and the list of hosts that are on hold or blocked.
 
 use super::view::{AdminPage, Field, Filter, Item, Part, ROWS, Table, TableRow};
 use super::view::{moment, shown, site_page};
@@ -11,7 +11,7 @@ use curlew_people::site_table::{SiteLine, SiteOrder};
 use url::form_urlencoded;
 
 const HEADS: [&str; 7] = ["Site", "Feeds", "Accepted", "Rejected", "Last news", "Next poll (UTC)", "State"];
-/// Orders of the table: value, name and order. The first one is usual.
+/// Orders of the table: value, name and order. The first is the default.
 const ORDERS: [(&str, &str, SiteOrder); 5] = [
     ("host", "By host", SiteOrder::Host),
     ("news", "Latest news first", SiteOrder::News),
@@ -101,7 +101,7 @@ fn until(hold: &Hold) -> String {
     format!("until {} ({})", moment(hold.until), hold.reason.as_str().replace('_', " "))
 }
 
-/// `GET /admin/site/HOST`; `None` if nothing is known of it.
+/// `GET /admin/site/HOST`; `None` if nothing is known about the host.
 pub(super) async fn site<'a>(request: &'a AdminRequest, name: &str) -> FoundPage<'a> {
     let Some(host) = typed_host(name) else { return Ok(None) };
     let Some(report) = request.admin.services.lookup.site(&host).await? else { return Ok(None) };

@@ -1,5 +1,5 @@
-//! View: the one form that all of the operator's pages have. A page has forms, then parts with facts, items and a
-//! table; an item is a list entry with its own buttons. On a telephone the rows of a table are shown as lines.
+//! The layout of all operator's pages. A page has forms, then parts with facts, items and a table. An item is a list
+//! entry with buttons. On narrow screens, the rows of a table are shown as lines.
 
 use super::{AdminRequest, ENGLISH};
 use crate::form::{self, Notice};
@@ -15,13 +15,13 @@ use curlew_model::Timestamp;
 use curlew_people::lookup::typed_host;
 use url::{Url, form_urlencoded};
 
-/// Number of rows of one part of a list.
+/// Maximum number of rows in one part of a list.
 pub(super) const ROWS: usize = 50;
 
-/// Maximum length of a text of a page, in characters; a paragraph of a message, or a text of the audit log, is shorter.
+/// Maximum length of a text on a page, in characters. Paragraphs of messages and texts of the audit log are shorter.
 const MAX_TEXT: usize = 2_100;
 
-/// The pages, by path and name.
+/// Path and name of each page in the navigation.
 const ROOMS: [(&str, &str); 11] = [
     ("/admin", "Overview"),
     ("/admin/sources", "Sites and feeds"),
@@ -40,7 +40,7 @@ const ROOMS: [(&str, &str); 11] = [
 #[template(path = "admin.html")]
 pub(super) struct AdminPage<'a> {
     pub(super) site: Site<'a>,
-    /// Address, name, and whether it is the page itself.
+    /// Path and name of each page in the navigation, and whether it is the current page.
     pub(super) rooms: Vec<(&'static str, &'static str, bool)>,
     pub(super) operator: &'a str,
     pub(super) sign_out: Option<Button>,
@@ -48,7 +48,7 @@ pub(super) struct AdminPage<'a> {
     pub(super) notice: Option<Notice>,
     pub(super) lead: String,
     pub(super) filter: Option<Filter>,
-    /// Heading of the forms if they are folded until somebody opens them, else empty.
+    /// Heading of the forms if they are collapsed at first, else empty.
     pub(super) forms_heading: &'static str,
     pub(super) forms: Vec<Button>,
     pub(super) parts: Vec<Part>,
@@ -61,11 +61,11 @@ pub(super) struct Filter {
     pub(super) path: &'static str,
     pub(super) label: &'static str,
     pub(super) value: String,
-    /// Value and name of each order, and whether it is the present one; empty if there is but one.
+    /// Value and name of each order, and whether it is the current one; empty if there is only one.
     pub(super) orders: Vec<(&'static str, &'static str, bool)>,
 }
 
-/// A table, each row with a cell below each head but the first.
+/// A table. The first column is the title of each row; the other columns are its cells.
 pub(super) struct Table {
     pub(super) heads: Vec<&'static str>,
     pub(super) rows: Vec<TableRow>,
@@ -73,9 +73,9 @@ pub(super) struct Table {
 
 pub(super) struct TableRow {
     pub(super) title: String,
-    /// Address of a page of ours about it.
+    /// Path of the admin page about it.
     pub(super) link: Option<String>,
-    /// A line below the title, or nothing.
+    /// A line below the title; may be empty.
     pub(super) note: String,
     pub(super) cells: Vec<String>,
 }
@@ -87,29 +87,29 @@ pub(super) struct Part {
     pub(super) facts: Vec<(String, String)>,
     pub(super) items: Vec<Item>,
     pub(super) table: Option<Table>,
-    /// The text for a part without facts and items.
+    /// Text that is shown if the part is empty.
     pub(super) none: &'static str,
 }
 
 #[derive(Default)]
 pub(super) struct Item {
     pub(super) title: String,
-    /// Address of a page of ours about it.
+    /// Path of the admin page about it.
     pub(super) link: Option<String>,
     pub(super) lines: Vec<String>,
-    /// A bitmap file in base64, shown when somebody opens it.
+    /// A bitmap file in base64, hidden until it is opened.
     pub(super) picture: Option<String>,
     pub(super) buttons: Vec<Button>,
 }
 
-/// A form that asks for an act.
+/// A form that triggers an act.
 pub(super) struct Button {
     act: &'static str,
     about: String,
     label: &'static str,
     token: String,
     is_grave: bool,
-    /// Name of each field, and an id that is unique on its page.
+    /// Name of each field, and its id, which is unique on the page.
     fields: Vec<(&'static str, String, Field)>,
 }
 
@@ -117,15 +117,15 @@ pub(super) struct Button {
 pub(super) enum Field {
     Line(&'static str),
     Lines(&'static str),
-    /// A box to tick, which has to be ticked.
+    /// A checkbox that must be checked.
     Sure(&'static str),
-    /// One of these values, each with its words.
+    /// One of these values, each with its label.
     Choice(&'static str, Vec<(&'static str, &'static str)>),
     Hidden(String),
 }
 
 impl AdminRequest {
-    /// Returns a page with a text below its title, and nothing else.
+    /// Returns a page that has only a title and a text below it.
     pub(super) fn page(&self, path: &str, title: &str, lead: &str) -> AdminPage<'_> {
         AdminPage {
             site: self.admin.app.site(ENGLISH),
@@ -151,7 +151,7 @@ impl AdminRequest {
 }
 
 impl AdminPage<'_> {
-    /// Adds a filter by host, and returns the host if one was typed; fails if it is none, which the page then says.
+    /// Adds a filter by host, and returns the typed host, if any. If it is not a host name, adds a message and fails.
     pub(super) fn filter_by_host(
         &mut self,
         request: &AdminRequest,
@@ -169,7 +169,7 @@ impl AdminPage<'_> {
         Ok(host)
     }
 
-    /// Adds a part of a list, with a link to the next after this key; `none` is said of a whole list that is empty.
+    /// Adds a part of a list, with a link to the part after the key `next`. An empty list shows the text `none`.
     pub(super) fn add_list(
         &mut self,
         path: &str,
@@ -190,7 +190,7 @@ impl Button {
         self.fields.iter().any(|(_, _, field)| !matches!(field, Field::Hidden(_)))
     }
 
-    /// Marks an act that cannot be undone; it asks for a tick besides.
+    /// Marks an act that cannot be undone, and adds a checkbox to confirm it.
     pub(super) fn grave(self) -> Button {
         Button { is_grave: true, ..self }.with("sure", Field::Sure("I am sure: this cannot be undone"))
     }
@@ -220,7 +220,7 @@ impl Item {
         Item { title: shown(title), lines, ..Item::default() }
     }
 
-    /// Links the title to a page of ours.
+    /// Links the title to an admin page.
     pub(super) fn linked(self, link: Option<String>) -> Item {
         Item { link, ..self }
     }
@@ -231,7 +231,7 @@ impl Item {
     }
 }
 
-/// Returns the first [`ROWS`] rows of what is left of a list, and the key after which the next part begins.
+/// Returns the first [`ROWS`] of the remaining rows of a list, and the key after which the next part begins.
 pub(super) fn part_of<T>(left: impl Iterator<Item = T>, key: impl FnOnce(&T) -> String) -> (Vec<T>, Option<String>) {
     let mut rows: Vec<T> = left.take(ROWS + 1).collect();
     let is_last = rows.len() <= ROWS;
@@ -240,7 +240,7 @@ pub(super) fn part_of<T>(left: impl Iterator<Item = T>, key: impl FnOnce(&T) -> 
     (rows, next)
 }
 
-/// Returns a text that is safe to show, cut to a sensible length.
+/// Returns a text that is safe to display, cut after [`MAX_TEXT`] characters.
 pub(super) fn shown(text: &str) -> String {
     clipped(text, MAX_TEXT)
 }
@@ -249,13 +249,13 @@ pub(super) fn moment(at: Timestamp) -> String {
     ENGLISH.moment(at)
 }
 
-/// Returns the address of our page about the host of an address.
+/// Returns the path of the admin page about the host of a URL.
 pub(super) fn site_page(url: &str) -> Option<String> {
     let host = Url::parse(url).ok()?.host_str()?.to_owned();
     Some(format!("/admin/site/{host}"))
 }
 
-/// Returns the address of a list with its filter, from a key on.
+/// Returns the address of the part of a filtered list that begins after a key.
 fn list_page(path: &str, filter: &str, after: &str) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     if !filter.is_empty() {

@@ -1,5 +1,5 @@
 sentences! {
-    /// Texts for any form that is not taken.
+    /// Texts that all forms share.
     struct Form {
         /// Label of the hidden field.
         trap = "Leave this field empty" => "Lascia vuoto questo campo";
@@ -21,10 +21,10 @@ sentences! {
             "Questo modulo non è nostro. Eccone uno: invialo di nuovo.";
         sent_before = "This form was sent before. Here is a fresh one." =>
             "Questo modulo è già stato inviato. Eccone uno nuovo.";
-        /// Text beside a form that has to be open for a while.
+        /// Shown with a form that must be open for a minute before it is sent.
         rush = "Many forms are being sent at the moment. This one can be sent once it has been open for a minute." =>
             "In questo momento arrivano molti moduli. Questo si può inviare quando è aperto da un minuto.";
-        /// Text for a form that was sent before that.
+        /// Shown if such a form was sent too early.
         rushed =
             "Many forms are being sent at the moment. Please wait until this one has been open for a minute, and send \
              it again." =>

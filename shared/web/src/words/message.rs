@@ -12,7 +12,7 @@ const fn said(heading: &'static str, text: &'static str) -> Said {
 sentences! {
     /// The pages that only show a message.
     struct Message {
-        /// The link at the end of each of them.
+        /// Text of the link at the end of these pages.
         back = "Back to the search" => "Torna alla ricerca";
         no_such_page: Said = said("Nothing here", "There is no page at this address.") =>
             said("Qui non c’è nulla", "A questo indirizzo non c’è nessuna pagina.");

@@ -72,7 +72,7 @@ sentences! {
         unproven = "This needs a proof that the site is yours." => "Per questo serve la prova che il sito è tuo.";
         refused = "This cannot be done: the operator has decided otherwise. Please write to us." =>
             "Non si può fare: il gestore ha deciso diversamente. Scrivici.";
-        /// Text before a moment.
+        /// Text in front of a date with time.
         too_soon = "This was requested recently. You can request it again on" =>
             "È stato chiesto da poco. Si può chiedere di nuovo il";
         by_dns_only =
@@ -80,7 +80,7 @@ sentences! {
              file and the tag will be checked tomorrow." =>
             "Per questo il sito si chiama poche volte al giorno, e per oggi basta. Il record TXT si cerca ora, entro \
              un minuto circa; il file e il tag non prima di domani.";
-        /// Proven by a way, until a moment.
+        /// Takes the place of the proof, and the time until which the proof is valid.
         proven: fn(&str, &str) -> String =
             |way, until| format!("The site is yours, as proved by {way}. The proof is valid until {until}.") =>
             |way, until| format!("Il sito è tuo: lo dice {way}. Vale fino al {until}.");
@@ -92,7 +92,7 @@ sentences! {
         not_before = "No call before" => "Nessuna chiamata prima del";
         hold = "On hold until" => "Lasciato in pace fino al";
         wall = "Bot wall" => "Muro contro i bot";
-        /// Time since which a bot wall stands, with its vendor if that is known.
+        /// Takes the time since which there is a bot wall, with the wall's vendor if known.
         wall_since: fn(&str) -> String =
             |since| format!("since {since}. Its pages wait; let the crawler through by its user agent or its \
                              signature.") =>
@@ -101,12 +101,12 @@ sentences! {
         robots = "robots.txt" => "robots.txt";
         lets_in = "lets us in;" => "ci lascia entrare;";
         keeps_out = "keeps us out;" => "non ci lascia entrare;";
-        /// robots.txt was read at a moment and is used until another.
+        /// Takes the time at which robots.txt was read, and the time until which it is used.
         robots_read: fn(&str, &str) -> String = |at, until| format!("read on {at}, used until {until}") =>
             |at, until| format!("letto il {at}, valido fino al {until}");
         robots_text = "robots.txt as it was read" => "robots.txt come è stato letto";
         what_is_kept = "What is kept" => "Che cosa si conserva";
-        /// Text before a moment.
+        /// Text in front of a date with time.
         told_at = "As of" => "Situazione del";
         not_told = "This is being put together." => "Lo stiamo raccogliendo.";
         feeds = "Feeds" => "Feed";
@@ -116,7 +116,7 @@ sentences! {
         pages = "Pages, the newest first" => "Pagine, prima le più recenti";
         what = "What" => "Che cosa";
         value = "Value" => "Valore";
-        /// Times at which a feed was last polled and will be polled next.
+        /// Takes the times of a feed's last poll and next poll.
         feed: fn(Option<String>, Option<String>) -> String = |last, next| {
             let last = last.map_or_else(|| "not read yet".to_owned(), |at| format!("read on {at}"));
             next.map_or_else(|| format!("{last}, not read any more"), |at| format!("{last}, next on {at}"))
@@ -124,7 +124,7 @@ sentences! {
             let last = last.map_or_else(|| "non ancora letto".to_owned(), |at| format!("letto il {at}"));
             next.map_or_else(|| format!("{last}, non più letto"), |at| format!("{last}, poi il {at}"))
         };
-        /// A back catalogue, and the number of its pages that were sent.
+        /// Takes a back catalogue, and the number of its pages that were sent to the queue.
         history_line: fn(&BackfillLine, String) -> String = |line, sent| match (&line.state, line.days) {
             (BackfillState::Running, Some(days)) if line.is_least => {
                 format!("{sent} pages so far, at least {days} more days")
@@ -142,7 +142,7 @@ sentences! {
             (BackfillState::Done { reason }, _) => format!("{sent} pagine, finito: {reason}"),
             (BackfillState::GivenUp { reason }, _) => format!("{sent} pagine, interrotto: {reason}"),
         };
-        /// A page's state, the time of that state, and the time at which the page was last seen.
+        /// Takes a page, the time of its state, and the time of its last re-check.
         page: fn(&PageLine, &str, Option<String>) -> String = |page, at, checked| {
             let checked = checked.map(|at| format!(", looked at again on {at}")).unwrap_or_default();
             format!("{}{} since {at}{checked}", state(English, page.state), reason(page))
@@ -153,13 +153,13 @@ sentences! {
     }
 }
 
-/// Returns the reason for a page's state in brackets, if there is one.
+/// Returns the reason for a page's state in parentheses, or an empty text if there is none.
 fn reason(page: &PageLine) -> String {
     page.reason.as_ref().map(|reason| format!(" ({})", reason.replace('_', " "))).unwrap_or_default()
 }
 
 sentences! {
-    /// Returns the answer to a request that was granted.
+    /// Returns the confirmation of a granted request.
     fn granted(OwnerRequest) {
         Look = "It will be checked within a minute or two, unless there is a queue." =>
             "Sarà controllato entro un minuto o due, se altri non vengono prima.";
@@ -178,7 +178,7 @@ sentences! {
 }
 
 sentences! {
-    /// Names a request that is not carried out yet.
+    /// Returns the name of a request that is not carried out yet.
     fn waits(OwnerRequest) {
         Look = "looking for the proof" => "si cerca la prova";
         Report = "preparing the report" => "si raccoglie ciò che si conserva";
@@ -191,7 +191,7 @@ sentences! {
 }
 
 sentences! {
-    /// Names the place of a proof.
+    /// Returns the name of a proof's place.
     fn way(Way) {
         Dns = "a TXT record" => "un record TXT";
         File = "the file" => "il file";
@@ -215,7 +215,7 @@ sentences! {
 }
 
 sentences! {
-    /// Names a page's state.
+    /// Returns the name of a page's state.
     fn state(ReportedState) {
         Pending = "in progress" => "in lavorazione";
         Accepted = "can be found" => "si può trovare";

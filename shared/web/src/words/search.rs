@@ -11,7 +11,7 @@ sentences! {
         /// Names of the groups of new pages: of today, yesterday, the last week, and older.
         groups: [&'static str; 4] = ["Today", "Yesterday", "Last week", "Earlier"] =>
             ["Oggi", "Ieri", "Ultima settimana", "Prima"];
-        /// Numbers of pages and of sites, in words.
+        /// Takes the numbers of pages and of sites.
         pages_of_sites: fn(u64, u64) -> String = |pages, sites| {
             format!("{} from {}", English.count(pages, "page", "pages"), English.count(sites, "site", "sites"))
         } => |pages, sites| {
@@ -19,12 +19,12 @@ sentences! {
         };
         all_sites = "All sites" => "Tutti i siti";
         all_newest = "More of what is new" => "Altre novità";
-        /// Link to a page that is chosen at random.
+        /// Link to a random page.
         surprise = "Surprise me" => "Sorprendimi";
         /// Link to pages with the words of a title.
         like_this = "More like this" => "Altre pagine così";
         examples_heading = "What you can type" => "Che cosa si può scrivere";
-        /// Words in place of the names in the examples, for an empty index.
+        /// Words that replace the names in the examples if the index is empty.
         example_words: [(&'static str, &'static str); 10] = [
             ("one", "stone"),
             ("beginning", "sto"),
@@ -50,21 +50,21 @@ sentences! {
         ];
         /// Heading of a page of results for screen readers; it is not visible.
         heading = "Search" => "Ricerca";
-        /// Text around a link to another query.
+        /// Text around the link to a suggested query.
         did_you_mean: (&'static str, &'static str) = ("Did you mean", "?") => ("Forse cercavi", "?");
-        /// Text before and after the query that is answered in place of the one typed, and after a link to the latter.
+        /// Text before the corrected query, text between it and the link to the typed query, and text after that link.
         showing_instead: (&'static str, &'static str, &'static str) =
             ("Showing results for", ". Search for", " instead.") =>
             ("Ecco i risultati per", ". Cerca invece", ".");
         nothing_found_for = "Nothing found for" => "Nessun risultato per";
         try_other_words = "Try fewer or other words." => "Prova con meno parole o con altre.";
-        /// Question before the link to the form that takes suggestions.
+        /// Question before the link to the form for suggestions.
         missing_site = "Is a site missing?" => "Manca un sito?";
-        /// The word between, as in `11–20 of 35`.
+        /// The word between two numbers, as in `11–20 of 35`.
         of = "of" => "di";
         page_for = "page for" => "pagina per";
         pages_for = "pages for" => "pagine per";
-        /// Number of pages that are not shown since another one has the same content.
+        /// Takes the number of pages that are not shown because others have the same content: plain, and formatted.
         copies_of_them: fn(u64, &str) -> String = |n, shown| match n {
             1 => "One more page says the same as one of them.".to_owned(),
             _ => format!("{shown} more pages say the same as one of them."),
@@ -72,7 +72,7 @@ sentences! {
             1 => "Un’altra pagina dice lo stesso di una di queste.".to_owned(),
             _ => format!("Altre {shown} pagine dicono lo stesso di una di queste."),
         };
-        /// Number of pages with all words, where others have only some.
+        /// Takes the number of pages with all words, if others have only some: plain, and formatted.
         have_all_words: fn(u64, &str) -> String = |n, shown| match n {
             0 => "No page has all of your words.".to_owned(),
             1 => "One of them has all of your words.".to_owned(),
@@ -84,16 +84,16 @@ sentences! {
         };
         /// Text before the words that a page lacks.
         without = "Without" => "Senza";
-        /// Words that occur in no page.
+        /// Takes words that occur in no page.
         in_no_page: fn(&str) -> String = |words| format!("No page here has {words}.") =>
             |words| format!("Qui nessuna pagina ha {words}.");
-        /// Number of pages that were not searched, since a part of the index did not answer or cannot be read.
+        /// Takes the number of pages that were not searched because a part of the index is unavailable or unreadable.
         not_searched: fn(&str) -> String =
             |shown| format!("A part of the index did not answer in time or cannot be read: about {shown} pages were \
                              not searched. Try again later.") =>
             |shown| format!("Una parte dell’indice non ha risposto in tempo o non è leggibile: circa {shown} pagine \
                              non sono state esaminate. Riprova più tardi.");
-        /// Years whose pages were not searched, since their index cannot be read.
+        /// Takes the years whose pages were not searched because their index cannot be read.
         years_not_searched: fn(&str) -> String =
             |years| format!("The pages of {years} were not searched, since their index cannot be read.") =>
             |years| format!("Le pagine del {years} non sono state esaminate, perché il loro indice non è leggibile.");
@@ -109,7 +109,7 @@ sentences! {
         or_as = "in a feed reader: Atom, or" => "in un lettore di feed: Atom, oppure";
         /// Label of the links that change a search.
         refine = "Change this search" => "Cambia questa ricerca";
-        /// Labels of those that change the order, and of the others.
+        /// Labels of the links that change the order, and of those for filters.
         order = "Order" => "Ordine";
         filters = "Filters" => "Filtri";
         best_first = "Best first" => "Prima le migliori";
@@ -124,15 +124,15 @@ sentences! {
         address_too_long = "This address is too long. Please ask a shorter question." =>
             "Questo indirizzo è troppo lungo. Prova con una domanda più breve.";
         too_many_parameters = "This address has too many parameters." => "Questo indirizzo ha troppi parametri.";
-        /// Part of a query that was left out, with the reason.
+        /// Takes a part of a query that was left out, with the reason.
         misread: fn(&QueryError) -> String = QueryError::to_string => misread_in_italian;
         no_question = "Say what to look for: q is empty." => "Scrivi che cosa cercare: q è vuoto.";
     }
 }
 
-/// Examples of queries, with words of the index in place of the names in braces, and their meanings in English and in
-/// Italian. `beginning` begins `one`, `other` is of the same page, `phrase` is two adjacent words; `third` is of
-/// another page, whose host, language and year `site`, `language`, `after` and `before` give.
+/// Examples of queries, with their meanings in English and Italian. Words of the index replace the names in braces:
+/// `one` and `other` are from one page, `beginning` is a prefix of `one`, and `phrase` is two adjacent words. `third`
+/// is from another page, from which `site`, `language`, `after` and `before` are taken too.
 pub(crate) const EXAMPLES: [(&str, &str, &str); 12] = [
     ("{one} {other}", "pages with both words, or with one", "pagine con entrambe le parole, o con una sola"),
     ("{one} +{other}", "only pages with the second word", "solo pagine con la seconda parola"),
@@ -148,7 +148,7 @@ pub(crate) const EXAMPLES: [(&str, &str, &str); 12] = [
     ("{third} sort:date", "newest first", "prima le più recenti"),
 ];
 
-/// Puts words in place of their names in an example; `None` if one of them is missing.
+/// Replaces the names in an example by words; `None` if a word is missing.
 pub(crate) fn example_query(pattern: &str, words: &[(&str, &str)]) -> Option<String> {
     let mut query = pattern.to_owned();
     for (name, word) in words.iter().filter(|(_, word)| !word.is_empty()) {

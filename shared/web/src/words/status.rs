@@ -21,7 +21,7 @@ sentences! {
         last_days = "The last 30 days" => "Gli ultimi 30 giorni";
         polls = "Polls of feeds" => "Letture di feed";
         laid = "Sites put on hold" => "Siti messi in pausa";
-        /// Takes the number of all days, and of the day with the most.
+        /// Takes the total of all days, and the maximum of a day.
         in_days: fn(&str, &str) -> String = |all, most| format!("{all} in all, at most {most} a day.") =>
             |all, most| format!("{all} in tutto, al massimo {most} al giorno.");
         by_day = "Day by day" => "Giorno per giorno";
@@ -35,7 +35,7 @@ sentences! {
             |time| format!("Il lavoro più vecchio aspetta da {time}.");
         not_counted = "The numbers of sites, feeds and pages were not counted yet; that is done once a week." =>
             "I siti, i feed e le pagine non sono ancora stati contati: si fa una volta alla settimana.";
-        /// Takes a moment.
+        /// Takes a date with time.
         counted_at: fn(&str) -> String =
             |moment| format!("The numbers of sites, feeds and pages were counted on {moment}.") =>
             |moment| format!("I siti, i feed e le pagine sono stati contati il {moment}.");
@@ -46,7 +46,7 @@ sentences! {
 }
 
 sentences! {
-    /// Names a reason for a hold.
+    /// Returns the name of a reason for a hold.
     fn hold(HoldReason) {
         Forbidden = "Access refused (402, 403, 451)" => "Accesso rifiutato (402, 403, 451)";
         TooManyRequests = "Too many requests (429)" => "Troppe richieste (429)";
@@ -63,7 +63,7 @@ sentences! {
 }
 
 sentences! {
-    /// Names the work of a queue.
+    /// Returns the name of a queue's work.
     fn stage(QueueName) {
         Discover = "Find feeds" => "Trovare i feed";
         Poll = "Poll feeds" => "Leggere i feed";

@@ -1,5 +1,5 @@
-//! The operator's pages: who gets in, which forms are taken, and what they do. It is long since it is one list: each
-//! act with its undo.
+//! The operator's pages: who gets in, which forms are accepted, and their effects. This file is long because it lists
+//! each act with its undo.
 
 use crate::support::{Answer, Backend, World, form, ready, request, settings};
 use axum::http::{HeaderValue, Method, StatusCode};
@@ -12,7 +12,7 @@ use curlew_people::sessions::Sessions;
 use curlew_policy::address;
 use curlew_web::{PageSettings, ThroughProxy, login_token};
 
-/// All pages that need no host, by their paths below `/admin`.
+/// Paths below `/admin` of all pages that need no host.
 pub(crate) const PAGES: &str =
     " /sources /holds /screening /overrides /dead /messages /owners /watches /settings /audit";
 
@@ -68,7 +68,7 @@ impl<'w> Session<'w> {
         self.world.send(request).await
     }
 
-    /// Sends the form of a page for an act about a subject, with more fields.
+    /// Sends a page's form for an act about a subject, with more fields.
     pub(crate) async fn act(&self, page: &Answer, act: &str, about: &str, more: &[(&str, &str)]) -> Answer {
         let fields = fields(page, act, about);
         let fields: Vec<(&str, &str)> = fields.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
@@ -81,7 +81,7 @@ impl<'w> Session<'w> {
     }
 }
 
-/// Returns the fields of the form on a page that asks for an act, about this subject if one is given.
+/// Returns the hidden fields of a page's form for an act; about this subject, unless it is empty.
 fn fields(page: &Answer, act: &str, about: &str) -> Vec<(String, String)> {
     let dom = page.dom();
     let select = |text: &str| scraper::Selector::parse(text).unwrap();
@@ -241,7 +241,7 @@ async fn a_form_is_taken_only_from_the_session_that_got_it_for_the_act_it_is_for
     assert_eq!((done.status, done.text("h1").as_str()), (StatusCode::OK, "Blocked"));
     assert!(is_blocked(&world, "example.org"));
     world.clock.advance(Millis::from_secs(1));
-    // Sent again, by a reload or by somebody who has recorded it.
+    // The same form is sent again, by a reload or as a replay.
     let undone = ana.act(&done, "unblock", "example.org", &[]).await;
     assert_eq!(undone.text("h1"), "Block lifted");
     let again = ana.post("/admin/do", &sent("block", &token)).await;
@@ -257,7 +257,7 @@ async fn a_form_of_an_hour_ago_or_of_an_earlier_process_is_not_taken() {
     let Session { cookie, .. } = Session::of(&world, "ana", 1).await;
     let page = world.get_with("/admin/holds", &[("cookie", &cookie)]).await;
     world.clock.advance(Millis::from_secs(1));
-    // A process that begins anew does not know which forms were sent already.
+    // A restarted process does not know which forms were sent already.
     let world = world.with_operators(over_http(), None);
     let ana = Session { world: &world, cookie };
     let stale = ana.act(&page, "block", "", &[("about", "example.org")]).await;

@@ -1,5 +1,4 @@
-//! The operator's pages where there is much, where something is damaged, where an act takes long, and where a name of
-//! others leads to them.
+//! The operator's pages with long lists, damaged objects, slow acts, and requests under foreign host names.
 
 use crate::admin::{PAGES, Session, is_blocked, log, operators_world, over_http};
 use crate::support::{Backend, World, ready, settings};
@@ -47,7 +46,7 @@ async fn an_act_that_takes_long_is_answered_and_named_before_it_ends() {
     assert!(listed.contains("block example.org") && listed.contains("its end is not recorded"), "{listed}");
 }
 
-/// Returns what a selector finds on all parts of a list, and the number of parts.
+/// Returns the matches of a selector on all parts of a list, and the number of parts.
 async fn whole(session: &Session<'_>, path: &str, selector: &str) -> (Vec<String>, usize) {
     let (mut all, mut parts, mut next) = (vec![], 0, Some(path.to_owned()));
     while let Some(path) = next {
@@ -88,7 +87,7 @@ async fn long_lists_come_in_parts_and_lose_nothing() {
     assert_eq!(texts.iter().collect::<BTreeSet<_>>().len(), MANY, "each once");
     assert!(texts[..20].iter().all(|text| text.as_str() >= "message 100"), "newest day first: {texts:?}");
 
-    // What is removed while the list is read shifts nothing.
+    // Removing an entry while the list is read does not shift the next part.
     let first = ana.open("/admin/overrides").await;
     let last = first.all(".kept bdi").pop().unwrap();
     ana.act(&first, "take_back", &last, &[]).await;

@@ -96,12 +96,12 @@ async fn cursors_reach_beyond_the_offsets() {
         next = answer["next"].as_str().unwrap_or_default().to_owned();
     }
     assert_eq!((seen, next.as_str()), (250, ""));
-    // As deep as a program may go, whoever made the cursor.
+    // A cursor at the maximum depth gives no results, whoever made it.
     let deep = many(1).get("/api/v1/search?q=curlew&cursor=10000").await.json();
     assert_eq!((deep["hits"].as_array().map(Vec::len), &deep["next"]), (Some(0), &serde_json::Value::Null));
 }
 
-/// Stores a site with two feeds, the first of which is described and lies in a folder.
+/// Stores a site with two feeds. The first has a description and is in a folder.
 fn store_site(world: &World) {
     let [home, one, other] = ["https://tide.example/", "https://tide.example/feed", "https://tide.example/notes"]
         .map(|url| source_key(&url.parse().unwrap()));

@@ -1,4 +1,4 @@
-//! The form for messages to the operator, as people and others use it.
+//! The form for messages to the operator, as people and bots use it.
 
 use crate::support::{Answer, Backend, World};
 use axum::http::StatusCode;
@@ -45,7 +45,7 @@ async fn what_is_wrong_is_said_and_nothing_that_was_written_is_lost() {
 async fn a_message_may_be_as_long_as_its_box_in_every_script() {
     let address = format!("https://example.org/{}", "ж".repeat(1_000 - "https://example.org/".len()));
     let reply_to = format!("{}@esempio.it", "è".repeat(254 - "@esempio.it".len()));
-    // Browsers count in units of UTF-16, and a line break, which is sent as two characters, once.
+    // Browsers count UTF-16 code units, and count a line break once although they send it as two characters.
     for (piece, units) in [("a", 1), ("я", 1), ("鳥", 1), ("🌊", 2), ("\r\n", 1), ("ж\r\n", 2)] {
         let world = World::of(Backend::default());
         let text = format!("<{}>", piece.repeat(1_998 / units));

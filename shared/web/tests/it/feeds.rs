@@ -103,7 +103,7 @@ async fn entries_have_the_dates_by_which_they_are_sorted() {
     later.published = Some("2099-01-01T00:00:00Z".parse().unwrap());
     let future = World::of(backend(vec![later]));
     let atom = world.get("/feed/atom?q=curlew").await.body;
-    // That of the feed, which is the latest of its entries, and that of each entry.
+    // The date of the feed, which is the latest of its entries, then the date of each entry.
     let updated: Vec<&str> = atom.split("<updated>").skip(1).map(|rest| &rest[..20]).collect();
     assert_eq!(updated, ["2026-05-02T09:00:00Z", "2026-05-01T10:00:00Z", "2026-05-02T09:00:00Z"]);
     assert_eq!(atom.matches("<published>").count(), 1, "{atom}");

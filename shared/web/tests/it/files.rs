@@ -1,4 +1,4 @@
-//! The pages about ourselves, and the files that programs request of a site.
+//! The pages about the crawler and its status, and the files that programs request from any site.
 
 use crate::support::{Answer, Backend, World, request, settings};
 use axum::http::{Method, StatusCode};

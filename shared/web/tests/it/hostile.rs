@@ -1,4 +1,4 @@
-//! Hostile inputs, each test named after its row in the list of hostile inputs.
+//! Hostile inputs: texts of pages, queries, requests and forms that try to mislead readers or exhaust the server.
 
 use crate::feeds::elements;
 use crate::support::{Backend, World, backend, body_in_pieces, form, page, problem, request, settings};
@@ -234,12 +234,12 @@ async fn w05_in_a_rush_of_forms_each_waits_a_minute() {
     assert_eq!(early.token(), token, "it only has to wait");
     assert_eq!(early.attributes("#url", "value"), ["https://three.example/"]);
 
-    // One form a minute, however many were opened.
+    // Only one form per minute is accepted, no matter how many were opened.
     world.clock.advance(Millis::from_secs(50));
     assert_eq!(send("https://three.example/", &token).await.status, StatusCode::OK);
     let beside = send("https://four.example/", &other).await;
     assert_eq!((beside.status, beside.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "60"));
-    // An hour later the rush is over.
+    // The rush is over after an hour.
     world.clock.advance(Millis::from_hours(2));
     let token = world.token().await;
     assert!(world.get("/suggest").await.all("#rush").is_empty());

@@ -13,7 +13,7 @@ use web_bot_auth::components::{CoveredComponent, DerivedComponent, HTTPField};
 use web_bot_auth::keyring;
 use web_bot_auth::message_signatures::{MessageVerifier, SignedMessage};
 
-/// The answer as its reader has it.
+/// The response as its reader receives it.
 struct Received {
     input: String,
     signature: String,

@@ -1,4 +1,4 @@
-//! The pages in the language that the caller asks for.
+//! The pages in the language that the caller prefers.
 
 use crate::support::{Answer, Backend, World, backend, form, page, settings};
 use curlew_people::stats::PublicCounts;
@@ -42,7 +42,7 @@ async fn no_sentence_is_left_in_the_other_language() {
     }
 }
 
-/// Returns the page's own texts: code, typed text and results are the same in all languages.
+/// Returns the texts of a page that depend on its language: without code, typed text and results.
 fn texts(answer: &Answer) -> BTreeSet<String> {
     let dom = answer.dom();
     let ours = dom.tree.nodes().filter_map(|node| {
@@ -68,7 +68,7 @@ async fn days_numbers_and_copies_are_written_as_the_language_has_them() {
     assert_eq!(world.get("/?q=curlew").await.text("h1"), "1–10 of 1,234 pages for curlew");
 }
 
-/// Suggests a site as somebody who reads Italian.
+/// Suggests a site as a person who reads Italian.
 async fn suggest(world: &World, url: &str, token: &str) -> Answer {
     let mut request = form("/suggest", &[("url", url), ("token", token)]);
     request.headers_mut().insert("accept-language", ITALIAN.parse().unwrap());

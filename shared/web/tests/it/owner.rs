@@ -125,7 +125,7 @@ async fn i05_w06_nobody_uses_up_the_looks_of_others() {
     assert_eq!(granted, 6, "half of what the site is called for in a day");
     assert_eq!(world.requests().len(), 8, "the DNS may be asked more often");
     assert!(!look([192, 0, 2, 2]).await.text(".good").contains("TXT record is looked up"));
-    // One address has some looks a day, whatever there is for all.
+    // One address has a daily number of checks, no matter how many are left for all.
     let mut looks = 8;
     for _ in 0..40 {
         world.clock.advance(Millis::from_mins(1));

@@ -398,7 +398,7 @@ async fn text_is_compressed_unless_it_holds_a_secret_or_is_short() {
         assert_eq!(encoding(path, "gzip, br").await, (Some("gzip".into()), true), "{path}");
         assert_eq!(encoding(path, "identity").await, (None, true), "{path}");
     }
-    // A form's token and the key of a claim: compressed beside the caller's text, they could be guessed by the length.
+    // A compressed `no-store` response could reveal a form's token or the key of a claim by its length (BREACH).
     for path in ["/suggest", "/contact", "/owner", "/status", "/robots.txt"] {
         assert_eq!(encoding(path, "gzip").await.0, None, "{path}");
     }

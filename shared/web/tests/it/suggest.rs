@@ -1,4 +1,4 @@
-//! The form by which anybody may suggest a site, as people use it.
+//! The form with which anybody may suggest a site, as people use it.
 
 use crate::support::{Answer, Backend, World, form, from};
 use axum::http::StatusCode;

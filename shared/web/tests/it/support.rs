@@ -1,4 +1,4 @@
-//! A small program behind the page: pages in memory, searched word by word; a clock that is set by hand.
+//! A small program behind the router: pages in memory that are searched word by word, and a clock set by the tests.
 
 use async_trait::async_trait;
 use axum::Router;
@@ -51,8 +51,7 @@ use url::form_urlencoded::Serializer;
 /// The feed whose hub announces updates.
 pub const FEED: &str = "https://example.org/feed";
 
-/// Stand-in for all services behind the pages: made-up results and status, and the faults of the objects behind the
-/// stages.
+/// A fake index and status source, with the faults of the object store behind the stages.
 #[derive(Default)]
 pub struct Backend {
     pub pages: Vec<SearchHit>,
@@ -62,27 +61,27 @@ pub struct Backend {
     pub status: SystemStatus,
     /// Number of times the status was requested.
     pub counted: AtomicI64,
-    /// A permit is taken for each count; without it counting waits.
+    /// Each count takes a permit, and waits if there is none.
     pub gate: Option<Semaphore>,
-    /// Number of further messages that are taken today, if fewer than a day's.
+    /// Number of messages that are still accepted today, if below a day's limit.
     pub room: Option<usize>,
     /// Queries so far: text, offset, limit.
     pub asked: Mutex<Vec<(String, usize, usize)>>,
-    /// The objects are unreachable (`Some(true)`: for a while; `Some(false)`: for good).
+    /// Makes the index and the object store fail: `Some(true)` temporarily, `Some(false)` permanently.
     pub broken: Option<bool>,
-    /// Key of an object whose changes never return.
+    /// Key of an object for which compare-and-swap never returns.
     pub stuck: Option<&'static str>,
-    /// Number of pages that no query searches.
+    /// Number of pages that each query reports as not searched.
     pub unsearched: u64,
-    /// Years that no query searches.
+    /// Years that each query reports as not searched.
     pub unsearched_years: Vec<Year>,
-    /// Parts of each query that were left out.
+    /// Notes that each query returns.
     pub notes: Vec<QueryError>,
-    /// True if a query of any length is searched for.
+    /// True if queries of any length are searched.
     pub reads_long: bool,
-    /// The text of each page, if it is not its snippet.
+    /// The text of each page; `None` if it is the snippet.
     pub text: Option<Result<String, Withheld>>,
-    /// A query, and the one that was meant.
+    /// A mistyped query, and the one that is suggested.
     pub slip: Option<(&'static str, &'static str)>,
 }
 
@@ -208,13 +207,13 @@ fn matches(page: &SearchHit, words: &[String]) -> bool {
     })
 }
 
-/// Returns the positions of the words, for snippets in ASCII.
+/// Returns the byte ranges of the words in an ASCII snippet.
 fn marks(snippet: &str, words: &[String]) -> Vec<std::ops::Range<usize>> {
     let lower = snippet.to_ascii_lowercase();
     words.iter().flat_map(|w| lower.match_indices(w.as_str()).map(|(at, m)| at..at + m.len())).collect()
 }
 
-/// A clock that is set by hand; who sleeps lets the others go on until it is.
+/// A clock that tests advance. A sleeping task yields to others until the clock reaches its time.
 pub struct HandClock(AtomicI64);
 
 impl HandClock {
@@ -241,7 +240,7 @@ impl Clock for HandClock {
     }
 }
 
-/// Returns the value of a future that waits for nothing, such as one of the ports in memory.
+/// Returns the value of a future that is ready at once, such as one of a port in memory.
 pub fn ready<T>(future: impl Future<Output = T>) -> T {
     match std::pin::pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
@@ -299,7 +298,7 @@ impl World {
         World { backend, clock, ports, callback, messages: sound.desk.messages, router }
     }
 
-    /// Returns the same world with the operator's pages, served by a process that begins now.
+    /// Returns the same world with the operator's pages, as if its process had just started.
     pub fn with_operators(self, settings: PageSettings, trusted_header: Option<&str>) -> World {
         let behind = behind(&self.backend, &self.ports, &self.clock);
         let settings_in_force = [("", "workers", "7"), ("web", "title", "\"<Notes>\"")].map(|(table, key, value)| {
@@ -327,7 +326,7 @@ impl World {
         ready(self.ports.inbox.waiting(Timestamp::MIN, 100)).unwrap().into_iter().map(|waiting| waiting.job.unwrap())
     }
 
-    /// Returns the requests of claimants that are not carried out yet.
+    /// Returns the waiting requests of claimants.
     pub fn requests(&self) -> Vec<(String, Challenge, OwnerRequest)> {
         let own = |job| {
             if let Job { work: Work::Own(job), .. } = job { Some((job.host, job.challenge, job.request)) } else { None }
@@ -335,17 +334,17 @@ impl World {
         self.waiting().filter_map(own).collect()
     }
 
-    /// Returns the number of polls that updates have caused.
+    /// Returns the number of waiting polls.
     pub fn polls(&self) -> usize {
         self.waiting().filter(|job| matches!(job, Job { work: Work::Poll(_), .. })).count()
     }
 
-    /// Returns the name of the callback of the subscription.
+    /// Returns the last path segment of the subscription's callback.
     pub fn ours(&self) -> &str {
         self.callback.url.rsplit('/').next().unwrap()
     }
 
-    /// Returns the signature of a body by the hub of the subscription.
+    /// Returns the hub's signature of a body.
     pub fn signature(&self, body: &[u8]) -> String {
         let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(self.callback.secret.as_bytes()).unwrap();
         mac.update(body);
@@ -362,7 +361,7 @@ impl World {
         self.get_with(path, &[]).await
     }
 
-    /// Requests a path as somebody who reads the languages of this `Accept-Language`.
+    /// Requests a path with this `Accept-Language`.
     pub async fn get_in(&self, languages: &str, path: &str) -> Answer {
         self.get_with(path, &[("accept-language", languages)]).await
     }
@@ -371,7 +370,7 @@ impl World {
         self.send(request(Method::GET, path, headers)).await
     }
 
-    /// Sends a form of ours as a browser does.
+    /// Sends a form from one of our pages, as a browser does.
     pub async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
         self.send(form(path, fields)).await
     }
@@ -394,7 +393,7 @@ impl World {
         self.backend.asked.lock().unwrap().clone()
     }
 
-    /// Sends a request as it is.
+    /// Sends a request unchanged.
     pub async fn send(&self, request: Request<Body>) -> Answer {
         let head = request.method() == Method::HEAD;
         Answer::of(self.router.clone().oneshot(request).await.unwrap(), head).await
@@ -408,7 +407,7 @@ pub fn request(method: Method, path: &str, headers: &[(&str, &str)]) -> Request<
     with.body(Body::empty()).unwrap()
 }
 
-/// Returns a form of ours as a browser sends it.
+/// Returns a form from one of our pages, as a browser sends it.
 pub fn form(path: &str, fields: &[(&str, &str)]) -> Request<Body> {
     let body = Serializer::new(String::new()).extend_pairs(fields).finish();
     let kind = ("content-type", "application/x-www-form-urlencoded");
@@ -430,19 +429,19 @@ impl HttpBody for Pieces {
     }
 }
 
-/// Returns a body in pieces, without an end if it has `None`, and the counter of its reads.
+/// Returns a body that yields these pieces (`None`: stays pending), and the counter of its reads.
 pub fn body_in_pieces(pieces: impl IntoIterator<Item = Option<Vec<u8>>>) -> (Body, Arc<AtomicUsize>) {
     let reads = Arc::new(AtomicUsize::new(0));
     (Body::new(Pieces(pieces.into_iter().collect(), reads.clone())), reads)
 }
 
-/// Returns a request as one from this address.
+/// Returns a request with this address as its caller.
 pub fn from(address: [u8; 4], mut request: Request<Body>) -> Request<Body> {
     request.extensions_mut().insert(Caller(Some(address.into())));
     request
 }
 
-/// Returns the stages as the pages see them: over objects with the faults of the backend.
+/// Returns the program behind the pages, over an object store with the faults of the backend.
 fn behind(backend: &Backend, ports: &Ports, clock: &Arc<HandClock>) -> Program {
     let blobs = ports.blobs.clone();
     let blobs: Arc<dyn Blobs> = match (backend.broken, backend.stuck) {
@@ -461,7 +460,7 @@ fn services(backend: &Arc<Backend>, behind: &Program) -> Services {
     Services { search: backend.clone(), ..services }
 }
 
-/// Returns the stages over these ports, which hubs reach.
+/// Returns a program over these ports that hubs can call.
 fn program(ports: Ports, clock: &Arc<HandClock>) -> Program {
     let lists = Lists { substrings: vec!["blocked".into()], ..Lists::default() };
     let scope = Scope { exclusions: Exclusions::compile(&lists).unwrap(), ..Scope::default() };
@@ -498,7 +497,7 @@ pub fn settings() -> PageSettings {
     }
 }
 
-/// An answer, read to its end.
+/// A response, read to its end.
 pub struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
@@ -567,12 +566,11 @@ impl Answer {
         assert!(["no-referrer", "same-origin"].contains(&self.header("referrer-policy")));
         assert!(self.header("permissions-policy").contains("geolocation=()"));
         assert!(!self.header("cache-control").is_empty());
-        // Only the session of an operator is a cookie.
+        // Only sign-in and sign-out of an operator set a cookie.
         assert!(self.header("set-cookie").is_empty() || self.header("location") == "/admin");
     }
 
-    /// Checks that an XML parser can read the page, which is stricter than any browser: every tag closed in order,
-    /// every attribute quoted and given once, every `<` and `&` escaped.
+    /// Checks that a page is well-formed XML (stricter than any browser), and has one heading and no scripts.
     fn must_be_well_formed(&self) {
         let mut reader = quick_xml::Reader::from_str(&self.body);
         reader.config_mut().check_end_names = true;
@@ -600,7 +598,7 @@ impl Answer {
         self.must_be_labelled();
     }
 
-    /// Checks that every visible field has a label, and every id is given once.
+    /// Checks that every visible field has one label, and that ids are unique.
     fn must_be_labelled(&self) {
         let labels = self.attributes("label", "for");
         for field in self.attributes("input:not([type=hidden])", "id") {
@@ -614,7 +612,7 @@ impl Answer {
     }
 }
 
-/// A page.
+/// Returns a hit with these values.
 pub fn page(url: &str, title: &str, snippet: &str) -> SearchHit {
     let day = Timestamp::parse_day_or_instant("2026-05-01").unwrap();
     SearchHit {
@@ -635,7 +633,7 @@ pub fn backend(pages: Vec<SearchHit>) -> Backend {
     Backend { pages, ..Backend::default() }
 }
 
-/// Returns the type of a problem that a program is told of.
+/// Returns the `type` of problem details.
 pub fn problem(kind: &str) -> serde_json::Value {
     format!("/api/v1/openapi.json#{kind}").into()
 }

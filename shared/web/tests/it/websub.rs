@@ -1,4 +1,4 @@
-//! Calls of hubs: verifications and deliveries.
+//! Requests from hubs: verifications and notifications.
 
 use crate::support::{Answer, Backend, World, body_in_pieces};
 use axum::body::Body;
@@ -42,7 +42,7 @@ async fn f12_f13_deliveries_are_capped_and_an_unknown_callback_is_gone() {
     let long = "a".repeat((1 << 20) + 1);
     for (callback, signed, body, status) in [
         (world.ours(), "news", "news", StatusCode::ACCEPTED),
-        // The sender is not told that the signature is wrong.
+        // The response does not reveal that the signature is wrong.
         (world.ours(), "other news", "news", StatusCode::ACCEPTED),
         ("other", "news", "news", StatusCode::GONE),
         (world.ours(), &long, &long, StatusCode::PAYLOAD_TOO_LARGE),

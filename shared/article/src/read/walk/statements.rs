@@ -1,4 +1,4 @@
-//! Reads what single elements state beside their text: names, days, addresses, images, headings.
+//! Reads the statements of single elements in addition to their text: names, dates, URLs, images, headings.
 
 use crate::read::boilerplate::ElementNames;
 use crate::read::boxes::{Contents, begins_comments};
@@ -17,7 +17,7 @@ use ego_tree::NodeRef;
 use scraper::Node;
 use scraper::node::Element;
 
-/// Maximum size of JSON-LD that is read, in bytes: parsed it takes many times as much.
+/// Maximum size of JSON-LD that is read, in bytes; parsed values take many times as much memory.
 const JSON_BYTES: usize = 1024 * 1024;
 const MAX_ICONS: usize = 8;
 const MAX_BYLINE_CHARS: usize = 160;
@@ -65,7 +65,7 @@ impl<'a> Walk<'a> {
         self.out.headings.push(Heading { level, text, block: self.out.blocks.len(), leads_home });
     }
 
-    /// True if a heading lies in or has a link to the home page or a folder above the page, which is another page.
+    /// True if a heading is in or has a link to the home page or a folder above the page, so that it names that page.
     fn leads_home(&mut self, node: NodeRef<'a, Node>, level: u8) -> bool {
         const MAX_STEPS: usize = 12;
         if level > 2 || self.out.page.path() == "/" {
@@ -149,10 +149,10 @@ impl<'a> Walk<'a> {
         let changes = tells_change(&shown);
         let value = attr(element, "datetime").or_else(|| instant(element)).map(str::to_owned).unwrap_or(shown);
         let says = |word: &str| is_called(element, &[word]);
-        // Drupal names the field around it.
+        // Drupal puts the class on the element around it.
         let around = node.parent().and_then(|parent| parent.value().as_element());
         let field = around.is_some_and(|field| is_called(field, &["changed", "updated", "modified"]));
-        // WordPress sets both names on a post that was never changed; then the words before it decide.
+        // WordPress sets both classes on a post that was never changed; then the words before it decide.
         let modified = says("updated") || says("modif") || field;
         let published = attr(element, "pubdate").is_some() || says("publish") || says("entry-date") || says("created");
         let published = published && !(modified && says_change(&self.line));
@@ -193,7 +193,7 @@ impl<'a> Walk<'a> {
             let profiles = profiles_in(node, &mut self.looks);
             let is_name = author || names.class.name || profiles.is_some();
             let raw = if profiles.is_some() { String::new() } else { text_of(node, 512, &mut self.looks) };
-            // Posts have classes with their writers' names, too; they are long before they are put in order.
+            // Whole posts have classes with their writers' names, too; long text is dropped before it is cleaned.
             let is_short = raw.chars().filter(|c| !c.is_whitespace()).count() <= MAX_BYLINE_CHARS;
             let text =
                 profiles.unwrap_or_else(|| if is_short { hygiene::line(&raw, 2 * MAX_BYLINE_CHARS) } else { raw });
@@ -225,7 +225,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Properties of RDFa whose content is the day of publication, as Drupal 7 states it.
+/// RDFa properties whose content is the date of publication, as in Drupal 7.
 const CREATED: [&str; 4] = ["dc:created", "dcterms:created", "schema:dateCreated", "schema:datePublished"];
 
 fn tells_change(text: &str) -> bool {

@@ -1,4 +1,4 @@
-//! Reading one document of a back catalogue.
+//! Reads one document of a back catalogue.
 
 use super::lists::PageAddress;
 use super::*;
@@ -73,7 +73,7 @@ impl Backfills {
             return Ok(Turn::End(backfill::left_out(row, backfill::ARCHIVE_READ.to_owned(), self.now())));
         }
         if reply.status != 200 {
-            // A document that is merely missing, as at a usual address, hides no other reason.
+            // A missing document, such as one at a usual address, does not replace an earlier reason.
             let known = row.outcome.clone().filter(|_| matches!(reply.status, 404 | 410));
             return Ok(match known {
                 Some(why) => Turn::End(backfill::left_out(row, why, self.now())),
@@ -119,7 +119,7 @@ impl Backfills {
         Ok(Turn::End(self.progress(row, portion.sent, 1)))
     }
 
-    /// Processes a sitemap; its pages and sitemaps are sent by later steps.
+    /// Parses a sitemap, and lists its pages and sitemaps for later steps.
     async fn read_sitemap(&self, mut row: Backfill, document: Document<'_>, depth: u8, home: &Url) -> Result<Turn> {
         let (now, Document { url, got, reply, .. }) = (self.now(), document);
         let (body, media, base) = (reply.body.clone(), reply.headers.content_type.clone(), got.url.clone());
@@ -150,7 +150,7 @@ impl Backfills {
         });
         let pages: Vec<PageAddress> = pages.collect();
         row.found = row.found.saturating_add(pages.len() as u64);
-        // The pages come first: the last list is used first.
+        // The list of pages is added last, since the last list is used first.
         let row = self.list(row, sitemaps, &Listed::Sitemaps(depth.saturating_add(1)), None).await?;
         let row = self.list(row, pages, &Listed::Pages(None), None).await?;
         Ok(Turn::End(self.progress(row, 0, 1)))
@@ -189,7 +189,7 @@ impl Links {
     }
 }
 
-/// A hash of which entries a document lists, whatever their order.
+/// Returns a hash of the entries that a document lists, in any order.
 fn content(feed: &Feed) -> u64 {
     feed.entries.iter().fold(feed.entries.len() as u64, |hash, entry| hash.wrapping_add(entry.key()))
 }

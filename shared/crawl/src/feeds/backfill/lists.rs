@@ -1,4 +1,4 @@
-//! Lists of addresses that wait for their day, as objects: a sitemap of 50,000 pages is called once and not every day.
+//! Stores lists of addresses for later steps, so that a sitemap of 50,000 pages is called once and not every day.
 
 use super::*;
 use curlew_catalog::frames::compressed;
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 /// Prefix of the keys of lists; the key of the backfill follows.
 const PREFIX: &str = "backfill/";
-/// Number of addresses in one object.
+/// Maximum number of addresses in one object.
 const TOGETHER: usize = 5_000;
-/// Number of objects that are listed at once, to be erased.
+/// Number of objects that one request lists when lists are erased.
 const AT_ONCE: usize = 1_000;
 const TITLE_CHARS: usize = 300;
-/// Maximum number of bytes that an object unpacks to: [`TOGETHER`] addresses with the longest titles.
+/// Maximum decompressed size of an object in bytes: [`TOGETHER`] addresses with the longest titles.
 const UNPACK_LIMIT: usize = 32 * 1024 * 1024;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ impl PageAddress {
 }
 
 impl Backfills {
-    /// Keeps addresses for later steps, to be used before those that are listed already; `then` follows them.
+    /// Stores addresses for later steps, to be used before the existing lists; the document `then` follows them.
     pub(super) async fn list(
         &self,
         mut row: Backfill,
@@ -62,12 +62,12 @@ impl Backfills {
                 title.truncate(end);
             }
         }
-        // The last list is used first, so what follows all of them goes to the one below the others.
+        // The last list is used first, so `then` goes to the one below the others.
         let mut then = then;
         for (n, part) in addresses.chunks(TOGETHER).enumerate().rev() {
             let kind = if matches!(of, Listed::Pages(_)) { "pages" } else { "sitemaps" };
             let packed = compressed(&json(&part)?)?;
-            // Named by its content, too: a step that is done twice at once must not change the list of the first.
+            // The name contains a hash of the content, so that two runs of a step do not overwrite each other's lists.
             let hash = address::hash_hex(&packed);
             let object = format!("{PREFIX}{}/{}-{kind}-{n}-{}.json.zst", row.key, row.documents, &hash[..16]);
             self.intake.politeness.blobs.put(&object, packed.into()).await?;
@@ -77,7 +77,7 @@ impl Backfills {
         Ok(row)
     }
 
-    /// Erases all lists of a backfill that has ended, those of steps that came too late among them.
+    /// Erases all lists of a backfill that has ended, including those of steps that ended late.
     pub(super) async fn erase_lists(&self, key: &SourceKey) -> Result<()> {
         let (blobs, prefix) = (self.intake.politeness.blobs.as_ref(), format!("{PREFIX}{key}/"));
         loop {
@@ -91,7 +91,7 @@ impl Backfills {
         }
     }
 
-    /// Reads what is left of a list; `None` if its object is lost.
+    /// Returns the remaining addresses of a list; `None` if its object is lost or none remain.
     pub(super) async fn listed(&self, list: &AddressList) -> Result<Option<Vec<PageAddress>>> {
         let Some(blob) = self.intake.politeness.blobs.get(&list.object).await? else { return Ok(None) };
         let all = zstd::bulk::decompress(&blob.bytes, UNPACK_LIMIT).ok();

@@ -1,4 +1,4 @@
-//! The search for a site's feeds under one visit: the home page, what it names, the usual addresses.
+//! Searches for a site's feeds under one visit: the home page, the feeds that it names, the usual addresses.
 
 use super::*;
 use crate::feeds::feed_row::{ReadFeed, content_hash, learn, parse};
@@ -22,7 +22,7 @@ const NONE_NAMED: &str = "no feed is named on the home page or found at the usua
 const NONE_WORKS: &str = "none of the feeds that the home page names works, and none is found at the usual addresses";
 
 pub(super) enum Step {
-    /// These feeds work; the others could not be tried yet and are left to be polled.
+    /// These feeds work; the others could not be tried yet, and will be polled.
     Found {
         working: Vec<SourceKey>,
         untried: Vec<Url>,
@@ -30,21 +30,21 @@ pub(super) enum Step {
     None(Failure),
     /// The site must not be crawled.
     Refused(Failure),
-    /// Not now; when it is, go on from here.
+    /// The search waits, and then continues with `rest`.
     Later {
         until: Timestamp,
         held: bool,
         rest: Rest,
     },
-    /// The home page is on another host key, whose turn it is.
+    /// The search continues under the lease of the home page's host key.
     Onward(Rest),
 }
 
-/// The remaining work of a discovery, as its job carries it from one visit to the next.
+/// The remaining work of a discovery, which its job stores between visits.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct Rest {
     pub(super) home: Option<Url>,
-    /// Feeds that it names and that are still to be tried; once the usual addresses are, those of which none works.
+    /// Untried feeds of the home page; at the usual addresses, the feeds of the home page that do not work.
     links: Vec<Url>,
     next_guess: Option<u8>,
 }
@@ -69,9 +69,9 @@ impl Rest {
 enum Tried {
     Works(Working),
     Useless,
-    /// The home page has to wait; other addresses need not.
+    /// This address has to wait; other addresses need not.
     NotYet(Timestamp),
-    /// Nothing can be tried any more in this visit.
+    /// No address can be tried any more in this visit.
     NotNow(Timestamp),
 }
 
@@ -79,7 +79,7 @@ struct Working {
     key: SourceKey,
     format: String,
     content: u64,
-    /// True if the feed lists entries, so that its content tells it from others.
+    /// True if the feed lists entries, so that its content distinguishes it from other feeds.
     is_telling: bool,
     answered: Option<SourceKey>,
     read: Option<Box<Feed>>,
@@ -90,7 +90,7 @@ impl Working {
         self.key == *address || self.answered.as_ref() == Some(address)
     }
 
-    /// Returns true if another feed is this one, under another address or in another dialect.
+    /// Returns true if another feed is the same one at another address or in another format.
     fn is_same_as(&self, other: &Working) -> bool {
         let say_the_same = (&self.format, self.content) == (&other.format, other.content);
         let list_the_same = self.read.as_ref().zip(other.read.as_ref()).is_some_and(|(a, b)| a.is_same_as(b));
@@ -101,7 +101,7 @@ impl Working {
 pub(super) struct FoundFeed {
     feed: FeedSource,
     seen: Option<Version>,
-    /// Visits to its entries, until they are made or sent: before its row is written.
+    /// Visits of its entries, to be made or sent before its row is written.
     pub(super) visits: Vec<Envelope<VisitJob>>,
     for_the_hub: Option<Job>,
 }
@@ -135,7 +135,7 @@ impl<'s> FeedSearch<'s> {
         FeedSearch { intake, visit, site, found: Vec::new(), rows: HashMap::new(), unread: None }
     }
 
-    /// Goes on with the search; returns how far it came and the new feeds, also if it failed after them.
+    /// Continues the search; returns the next step and the new feeds, even if the search fails after finding them.
     pub(super) async fn run(mut self, start: &Url, rest: Rest) -> (Result<Step>, Vec<FoundFeed>) {
         let step = self.look(start, rest).await;
         (step, self.found)
@@ -164,7 +164,7 @@ impl<'s> FeedSearch<'s> {
         self.guess(&home, rest).await
     }
 
-    /// Calls the home page, once a discovery; returns its address and the feeds that it names, or the last step.
+    /// Calls the home page; returns its final URL and the feeds that it names, or the step that ends the search.
     async fn home(&mut self, start: &Url) -> Result<Result<(Url, Vec<Url>), Step>> {
         let later = |until, held| Ok(Err(Step::Later { until, held, rest: Rest::default() }));
         let got = self.visit.get(start, CallKind::Home, &Validators::default()).await?;
@@ -183,7 +183,7 @@ impl<'s> FeedSearch<'s> {
             && got.url.path() == "/"
             && self.intake.politeness.key_of(&got.url).is_ok_and(|key| key == self.visit.state.host)
         {
-            // A missing page below the root says nothing of the host: a wrong address must not silence it.
+            // A missing page below the root says nothing about the host: a wrong address must not cause a hold.
             self.visit.hold_not_found();
         }
         if let Some(until) = self.visit.url_held_until(reply, 0) {
@@ -202,7 +202,7 @@ impl<'s> FeedSearch<'s> {
         }
         let pool = self.intake.politeness.pool.as_ref();
         if let Ok(feed) = parse(pool, reply, &got.url).await? {
-            // Somebody named a feed and not a site.
+            // The site's address is that of a feed.
             let key = self.keep(&got.url, &feed, reply, &got).await?;
             return Ok(Err(Step::Found { working: vec![key], untried: vec![] }));
         }
@@ -224,7 +224,7 @@ impl<'s> FeedSearch<'s> {
         if let Ok(image) = image {
             self.site.image = image.map(String::from);
         }
-        // Comments are no articles: their feed is taken only where there is no other one.
+        // A comment feed is used only if the site names no other feed.
         let has_articles = links.iter().any(|link| !link.of_comments);
         let links = links
             .into_iter()
@@ -256,7 +256,7 @@ impl<'s> FeedSearch<'s> {
         Ok(match (working.is_empty(), until) {
             (false, _) => Step::Found { working, untried },
             (true, None) => Step::None(Failure::new(FailureCause::NoFeed, NONE_WORKS)),
-            // Without one feed that works the site is not done.
+            // Discovery ends only with a working feed, or once every feed was tried.
             (true, Some(until)) => {
                 let held = self.is_held();
                 Step::Later { until, held, rest: Rest { links: untried, ..rest.clone() } }
@@ -284,7 +284,7 @@ impl<'s> FeedSearch<'s> {
         Ok(Step::None(Failure::new(FailureCause::NoFeed, why)))
     }
 
-    /// True if the host is held for a reason that counts against the site.
+    /// Returns true if the host is held for a reason that counts against the site.
     fn is_held(&self) -> bool {
         self.visit.state.learned.hold.as_ref().is_some_and(|hold| deferral::counts(hold.reason))
     }
@@ -295,7 +295,7 @@ impl<'s> FeedSearch<'s> {
             return Ok(Tried::Useless);
         }
         if let Some(known) = self.known(url).await? {
-            // Found by way of another site, or by this job when it ran before.
+            // The feed was found through another site, or by an earlier run of this job.
             return Ok(Tried::Works(known));
         }
         let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
@@ -314,7 +314,7 @@ impl<'s> FeedSearch<'s> {
                     Err(why) => Ok(self.note_unread(url, &why)),
                 }
             }
-            // A feed that is refused is no feed for us; one on a server in trouble may be.
+            // A refused feed cannot be used; one on a failing server may work later.
             CallEnd::Reply(reply) if reply.status >= 500 => {
                 Ok(self.visit.url_held_until(reply, 0).map_or(Tried::Useless, Tried::NotYet))
             }
@@ -330,7 +330,7 @@ impl<'s> FeedSearch<'s> {
         Tried::Useless
     }
 
-    /// Keeps a candidate that is a feed, unless it is known by where it was found or by what it says.
+    /// Keeps a candidate that is a feed, unless its address or its content is known.
     async fn validated(
         &mut self,
         url: &Url,
@@ -348,7 +348,7 @@ impl<'s> FeedSearch<'s> {
         {
             return Ok(Tried::Works(known));
         }
-        // A feed that had moved for good before anybody knew of it is kept where it is now.
+        // A feed that has moved permanently is kept under its new address.
         let url = if got.moved_for_good { &got.url } else { url };
         let content = content_hash(&feed, self.intake.politeness.rules.entries_per_poll);
         let (key, format) = (address::source_key(url), feed.format.as_str().to_owned());
@@ -388,7 +388,7 @@ impl<'s> FeedSearch<'s> {
         Ok(row)
     }
 
-    /// Keeps a working feed and takes in its entries. One that was retired and works again is polled again.
+    /// Keeps a working feed and processes its entries. Returns a retired feed to polling.
     async fn keep(&mut self, url: &Url, parsed: &Feed, reply: &Reply, got: &Fetched) -> Result<SourceKey> {
         let now = self.intake.politeness.clock.now();
         let (mut feed, seen) = match self.row(&address::source_key(url)).await? {

@@ -1,4 +1,4 @@
-//! The end of items and visits: rows that say why a page is not kept, and jobs for what is left.
+//! Ends items and visits: writes rows with the reason why a page is not kept, and sends jobs for remaining items.
 
 use super::*;
 use curlew_model::Work;
@@ -36,8 +36,8 @@ impl Fetch {
         Ok(Item::Done)
     }
 
-    /// Writes a row if there is none or the page gets [another chance](PageState::may_be_taken_up); returns whether it
-    /// was written. A second look at a page of an unreachable host leaves the reason of its rejection.
+    /// Writes a row if there is none or the page gets [another chance](PageState::may_be_taken_up); returns true if it
+    /// was written. A second look at a page of an unreachable host keeps the reason of the earlier rejection.
     pub(super) async fn write_row(
         &self,
         job: &Envelope<VisitJob>,
@@ -63,11 +63,11 @@ impl Fetch {
         if is_second_look && matches!(row.state, PageState::Rejected { reason: Rejection::HostUnavailable(_) }) {
             row.state = old.state;
         }
-        // The first writer decides.
+        // If another writer was first, its row stays.
         Ok(swapped(self.pages.swap(seen, &row).await)?)
     }
 
-    /// Defers the whole job; or, if its host was held too often, gives its pages up with the reason.
+    /// Defers the whole job, or gives up its pages if their host was on hold too often.
     pub(super) async fn put_off(&self, job: &Envelope<VisitJob>, not_now: NotNow) -> Result<Verdict> {
         let NotNow { until, why: Some(why) } = not_now else {
             let again = deferral::of_busy_host(job.waits, not_now.until, self.politeness.clock.now());
@@ -78,7 +78,7 @@ impl Fetch {
         Ok(Verdict::Done)
     }
 
-    /// Sends on what is left of a visit, before the job is acknowledged; or gives it up.
+    /// Sends the remaining items of a visit before its job is acknowledged, or gives them up.
     pub(crate) async fn leave(&self, job: &Envelope<VisitJob>, left: VisitRest) -> Result<()> {
         let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
         for ((until, wait), items) in left.apart {

@@ -1,4 +1,4 @@
-//! Images: that of a page with its page, others in visits of their own.
+//! Fetches images: a page's main image with the page, other images in visits of their own.
 
 use super::*;
 use crate::pages::image::scaled_down_in;
@@ -7,11 +7,11 @@ use curlew_ports::stage::job_span;
 use std::sync::PoisonError;
 use tracing::{Instrument, Span};
 
-/// Time after which extraction has written the row of a page whose image it has asked for.
+/// Time within which extraction writes the row of a page after it has requested the page's image.
 const ROW_WRITTEN_IN: Millis = Millis::from_mins(1);
 
 impl Fetch {
-    /// Asks for the first of the head's images that may be called, unless it is of another host key or the site's.
+    /// Fetches the first of the head's images that may be called and is neither another host key's nor the site's.
     pub(super) async fn main_image(&self, round: &mut Round<'_>, glance: &HeadScan, calls: u32) -> Option<MainImage> {
         let mut refused = None;
         for choice in glance.image.iter().chain(&glance.other_images) {
@@ -70,7 +70,7 @@ impl Fetch {
         }
     }
 
-    /// Fetches and judges an image that has a visit of its own, in the name of its page's chain of jobs.
+    /// Fetches and judges an image that has a visit of its own, traced with its page's chain of jobs.
     pub(super) async fn image(&self, round: &mut Round<'_>, item: &VisitItem, url: &Url, id: &ImageId) -> Result<Item> {
         let another = item.purpose.trace().filter(|trace| Some(*trace) != round.job.trace.as_ref());
         let span = another.map_or_else(Span::none, |trace| job_span(VisitJob::NAME, trace));
@@ -89,14 +89,14 @@ impl Fetch {
         judged.instrument(span).await
     }
 
-    /// Removes a page that was accepted by its words, if the image that came after them keeps it out.
+    /// Removes a page that was accepted by its text, if an image fetched later leads to a rejection.
     async fn judge_image(&self, round: &Round<'_>, page: &PageId, thumbnail: Option<Bytes>) -> Result<Item> {
         let Some(jpeg) = thumbnail else { return Ok(Item::Done) };
         let rejects = async |host: Option<&str>| {
             let judged = self.judge.image(host, &jpeg).await;
             judged.filter(|screening| screening.verdict == Judged::Reject)
         };
-        // The page that shows the image matters only if the image would be kept out.
+        // The page's row is read only if the image would be rejected.
         if rejects(None).await.is_none() {
             return Ok(Item::Done);
         }

@@ -1,4 +1,4 @@
-//! Interstitials: what stands in place of the pages of a host removes none of them and rejects none for good.
+//! Interstitials: a document in place of a host's pages removes none of them and rejects none for good.
 
 use super::*;
 use crate::politeness::visit::interstitial::LOOKED_AT_BYTES;
@@ -7,9 +7,9 @@ use curlew_model::HoldReason;
 use curlew_policy::politeness::interstitial;
 use curlew_policy::politeness::redirect::Chain;
 
-/// Number of pages of one visit that wait for its end, where other pages may have shown the same text by then.
+/// Maximum number of suspects in a visit, decided at its end, when other pages may have shown the same text.
 pub(super) const MOST_SUSPECTS: usize = 16;
-/// Stands for any image, where only title and text are judged.
+/// Placeholder for an image, where only title and text are judged.
 const ANY_IMAGE: &str = "image";
 
 /// The kind of document at the address of a new page.
@@ -20,11 +20,11 @@ pub(super) enum Sight {
     Suspicious(Suspicion),
 }
 
-/// A page seems worthless or is not what was announced: an unknown interstitial may hide it.
+/// A page that seems worthless or is not the announced one: an unknown interstitial may hide it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Suspicion {
     text: u32,
-    /// A page of the host showed its own text since the look before this one.
+    /// True if a page of the host showed its own text since the previous look at this page.
     was_refuted: bool,
     /// True if the text is too short to be kept, and not empty.
     is_short: bool,
@@ -77,7 +77,7 @@ impl Fetch {
         if let Some(waits) = self.hidden(round, &got.url, text) {
             return Ok(Sight::Interstitial(waits));
         }
-        // One of the calls that a page may cost; sites whose pages are never titled as announced are spared it.
+        // The call counts towards the page's maximum, so it is made only for a worthless document.
         if is_worthless && *calls_left > 0 {
             let calls = round.visit.state.calls;
             match self.home_shows(round, &got.url, &got.url, text, *calls_left - 1).await? {
@@ -96,7 +96,7 @@ impl Fetch {
         })
     }
 
-    /// Decides about a suspect at a visit's end: it waits with a held host, is looked at again, or is what it seems.
+    /// Decides about a suspect at a visit's end: it waits for a hold, is fetched again, or is taken as it is.
     pub(super) async fn resolve(&self, round: &mut Round<'_>, page: NewPage, suspicion: Suspicion) -> Result<Item> {
         let hold = round.visit.state.learned.hold.as_ref();
         if let Some(hold) = hold.filter(|hold| hold.reason == HoldReason::Interstitial) {
@@ -121,7 +121,7 @@ impl Fetch {
         Item::Later(NotNow::held(until, HoldReason::Interstitial))
     }
 
-    /// Returns what a removal waits for if the home page shows the page's text, too: it stands before all pages.
+    /// Returns how a removal waits, if the home page shows the page's text too: it then covers all pages.
     pub(super) async fn home_is_hidden(
         &self,
         round: &mut Round<'_>,
@@ -141,8 +141,8 @@ impl Fetch {
         }
     }
 
-    /// Returns whether the home page of a page's site shows this text, or what the item waits for. The home page is
-    /// called once a day at most for a host key. The page itself has led to `answered`.
+    /// Returns whether the home page of a page's site shows this text, or how the item waits. The home page is called
+    /// at most once a day per host key. `answered` is the page's final URL.
     async fn home_shows(
         &self,
         round: &mut Round<'_>,

@@ -1,5 +1,5 @@
-//! Outcomes of re-checks. Rows are changed at once; changes of the index become jobs, since this stage reads documents
-//! of strangers. The row then stays as it was, so that the next re-check sends a lost job anew.
+//! Outcomes of re-checks. Rows are changed at once. Changes of the index become jobs, since this stage parses untrusted
+//! documents; the row then stays as it was, so that the next re-check repeats a lost job.
 
 use super::*;
 use curlew_model::{IndexChange, RemovalJob};
@@ -13,7 +13,7 @@ impl Fetch {
     }
 
     /// Records that a page may stay. A new `unavailable_after` date is sent to its manifest; without `directives` the
-    /// date stays. `validators` are those of a document whose content is that of the record.
+    /// date stays. `validators` belong to a document with the content of the record.
     pub(super) async fn still_there(
         &self,
         round: &Round<'_>,
@@ -43,7 +43,7 @@ impl Fetch {
         self.write(seen, &Page { doubted_at: Some(self.politeness.clock.now()), ..page }).await
     }
 
-    /// Clears the doubt about a page: the same interstitial covers its whole host.
+    /// Clears the doubt about a page, since the same interstitial covers its whole host.
     pub(super) async fn trust(&self, id: &PageId) -> Result<()> {
         match self.pages.get(id).await? {
             Some((page, seen)) if page.doubted_at.is_some() => {
@@ -58,7 +58,7 @@ impl Fetch {
         Ok(row.filter(|(page, _)| matches!(page.state, PageState::Accepted { .. })))
     }
 
-    /// Writes a row, unless somebody else re-checked or removed the page at the same time, and knows as much.
+    /// Writes a row, unless another visit re-checked or removed the page at the same time.
     async fn write(&self, seen: Version, page: &Page) -> Result<()> {
         swapped(self.pages.swap(seen, page).await)?;
         Ok(())

@@ -1,4 +1,4 @@
-//! Re-checks: an indexed page is fetched again, and leaves the index if it is gone or must not be found.
+//! Re-checks: an indexed page is fetched again, and leaves the index if it is gone or must not be indexed.
 
 use super::*;
 use crate::pages::variant::hash_of;
@@ -9,20 +9,20 @@ use curlew_ports::PortError;
 use curlew_ports::stage::StageError;
 
 enum Comparison {
-    /// The text of its record; or nothing that could be compared.
+    /// The text of the page's record, or no text that can be compared.
     Own,
     /// The page shows its own text, which has changed since the record was made.
     Revised(Box<(Article, Record)>),
-    /// Another text, of this key.
+    /// Another text, with this key.
     Other(u32),
-    /// The mark of this vendor's wall.
+    /// A bot wall of this vendor.
     Walled(&'static str),
     Parked,
 }
 
 impl Fetch {
     pub(super) async fn recheck(&self, round: &mut Round<'_>, item: &VisitItem, url: &Url) -> Result<Item> {
-        // A page that the operator keeps out need not be fetched.
+        // A page that the operator's override rejects need not be fetched.
         if self.override_of(url.as_str()).await?.is_some_and(|rule| rule.verdict == Judged::Reject) {
             return self.remove(round, &item.page, &item.url, Gone::Screened).await;
         }
@@ -44,8 +44,8 @@ impl Fetch {
         self.settle(round, &page, &got, found).await
     }
 
-    /// Applies what was found. The answer of another address that the page's leads to, even that it may not be called,
-    /// is not final: a server that asks for a login, or for patience, sends all that come there.
+    /// Applies an outcome. A removal after a redirect is only a doubt, since a server may redirect every client to a
+    /// login or a waiting page.
     async fn settle(&self, round: &mut Round<'_>, page: &Page, got: &Fetched, found: Recheck) -> Result<Item> {
         match found {
             Recheck::Gone(reason) if got.hops > 0 => {
@@ -102,7 +102,7 @@ impl Fetch {
                 if got.moved_for_good && !is_home {
                     return self.moved(round, page, got, shown, &known_as).await;
                 }
-                // For now it leads elsewhere, or to the home page, as servers do with addresses that they do not know.
+                // The URL redirects temporarily, or to the home page, as servers do with unknown URLs.
                 let reason = if is_home { Gone::Replaced } else { Gone::Moved };
                 return self.doubted(round, page, got, shown, reason).await;
             }
@@ -121,7 +121,7 @@ impl Fetch {
         }
     }
 
-    /// A page that has moved for good goes, unless several pages have moved to the same text.
+    /// Removes a page that has moved permanently, unless several pages have moved to the same text.
     async fn moved(
         &self,
         round: &mut Round<'_>,
@@ -140,7 +140,7 @@ impl Fetch {
             }
             _ => {}
         }
-        // The page is taken in under its new address, if that is on the same host key.
+        // The page is fetched under its new address, if that has the same host key.
         if self.politeness.key_of(known_as).ok().as_ref() == Some(&page.host) {
             let purpose = Purpose::New { hints: EntryHints::default() };
             let item = VisitItem { url: known_as.as_str().to_owned(), page: address::page_id(known_as), purpose };
@@ -149,7 +149,7 @@ impl Fetch {
         self.remove(round, &page.id, &page.url, Gone::Moved).await
     }
 
-    /// Lets a second look decide about a page, unless one text stands in place of several pages of its host.
+    /// Lets a second look decide about a page, unless one text replaces several pages of its host.
     async fn doubted(
         &self,
         round: &mut Round<'_>,
@@ -164,14 +164,14 @@ impl Fetch {
             self.trust(&page.id).await?;
             return Ok(waits);
         }
-        // The page itself asks not to be indexed; if others do as well, there is nothing to doubt.
+        // The page itself asks not to be indexed. If other pages do too, there is nothing to doubt.
         let asks = reason == Gone::Noindex && matches!(shown, Comparison::Own | Comparison::Revised(_));
         if asks && round.visit.own_noindex(&page.id) {
             found = Recheck::Gone(reason);
         }
         if let Comparison::Other(key) = shown {
             let was_refuted = round.visit.is_refuted(key, &page.id);
-            // Second looks are at pages that were found replaced, so they tell nothing about all the others.
+            // Second looks are at pages that were replaced before, so they say nothing about other pages.
             if matches!(found, Recheck::Doubtful { is_new: true, .. }) {
                 round.visit.substituted(key, &page.id);
             }
@@ -185,7 +185,7 @@ impl Fetch {
                 }
                 return Ok(waits);
             }
-            // As long as no page of the host shows its own text, a wall may stand before those that are called.
+            // As long as no page of the host shows its own text, a wall may hide the pages that are called.
             let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
             let (looks, learned) = (sampling::looks_since(page.doubted_at, rules, now), &round.visit.state.learned);
             if matches!(found, Recheck::Gone(_))
@@ -200,7 +200,7 @@ impl Fetch {
     }
 
     async fn compare(&self, page: &Page, html: String, url: &Url) -> Result<Comparison> {
-        // A page that cannot be read is no evidence.
+        // An unreadable page is no evidence.
         let read = read_article(self.politeness.pool.as_ref(), html, url).await?;
         let Some((html, article)) = read else { return Ok(Comparison::Own) };
         let PageState::Accepted { location, content_hash, .. } = &page.state else { return Ok(Comparison::Own) };
@@ -222,7 +222,7 @@ impl Fetch {
         if !is_same_page(then, PageText { title, text: &article.text }) {
             return Ok(if marked.is_parked { Comparison::Parked } else { Comparison::Other(key_of(&article)) });
         }
-        // A feed may have given the title.
+        // The title of the record may come from the feed.
         let is_unchanged =
             article.title.as_ref().is_none_or(|title| *title == record.title) && article.text == record.text;
         Ok(if is_unchanged { Comparison::Own } else { Comparison::Revised(Box::new((article, record))) })
@@ -232,7 +232,7 @@ impl Fetch {
         match found {
             Recheck::Gone(reason) => return self.remove(round, &page.id, &page.url, reason).await,
             Recheck::Doubtful { until, is_new: true } => {
-                // First the visit: a doubt without one would last until the next sample.
+                // The visit is sent first: a doubt without one would last until the next sample.
                 let item = VisitItem { url: page.url.clone(), page: page.id.clone(), purpose: Purpose::Recheck };
                 tracing::info!(url = %page.url, host = %round.visit.state.host, "a page is replaced or asks not to be indexed; a second look decides");
                 self.send_visit(page, item, until, round.job.trace.as_ref()).await?;

@@ -1,4 +1,4 @@
-//! Revisions: an indexed page that says something else than its record is judged anew and sent to extraction once more.
+//! Revisions: an indexed page whose text differs from its record is judged and extracted again.
 
 use super::*;
 use crate::pages::extract::{image_id_of, with_override};
@@ -7,7 +7,7 @@ use curlew_catalog::segment::thumbnail;
 use curlew_model::ThumbnailId;
 
 impl Fetch {
-    /// Replaces the text of a page that would be taken now; a page to be screened out leaves the index, others stay.
+    /// Sends a changed page to extraction. Content policy may remove the page; one that is no longer valid stays.
     pub(super) async fn revised(
         &self,
         round: &mut Round<'_>,
@@ -48,11 +48,11 @@ impl Fetch {
         let job = ExtractJob { feed, hints, site_image, replaces, ..job };
         let now = job.fetched_at;
         self.send(job, now, round.job.trace.as_ref()).await?;
-        // The validators stay those of the record until it is replaced.
+        // The row keeps the validators of the old record until that is replaced.
         self.still_there(round, &page.id, Some(&directives), None).await
     }
 
-    /// Returns the image that a page had, if it has the same one now; `None` if it is to be asked for.
+    /// Returns the image of a page's record, if the page still has it; `None` if the image must be fetched.
     async fn image_of(&self, record: &Record, now: Option<&Url>) -> Result<Option<Option<MainImage>>> {
         let same = record.image.as_deref().filter(|image| now.map(Url::as_str) == Some(*image));
         let Some(id) = same.and_then(image_id_of) else { return Ok(None) };

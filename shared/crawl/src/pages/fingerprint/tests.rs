@@ -110,7 +110,7 @@ fn the_more_words_differ_the_more_bits_do() {
     assert!(means[0] <= COPY_BITS && means[3] > COPY_BITS, "{means:?}");
 }
 
-/// The texts of the labelled set for screening: 602 short ones of many subjects in six languages.
+/// Uses the labelled texts of the screening tests: 602 short texts on many subjects in six languages.
 #[test]
 fn texts_that_have_only_their_language_in_common_are_never_close() {
     let lines = include_str!("../../../../screen/tests/it/labelled.jsonl").lines();
@@ -132,6 +132,6 @@ fn what_has_no_words_has_no_fingerprint_and_one_word_has_one() {
     assert_eq!(of_text(" …!? \n\u{301}"), None);
     assert!(of_text("ferry").is_some() && of_text("ferry") != of_text("boat"));
     assert!(of_text("湖").is_some());
-    // Kept with records for good: the same in every version.
+    // Records store fingerprints, so they must be the same in every version.
     assert_eq!(of_text(ARTICLE).unwrap().to_string(), "cf5d106f5e57d63f");
 }

@@ -1,16 +1,16 @@
-//! Memory and work that decoding an image takes, known before it is decoded. A decoder may keep far more than its
-//! pixels. The file is not walked as the decoder does, since two walks may be made to part ways: every place is looked
-//! at where the decoder might find a frame header, and the greatest one counts.
+//! Computes the memory and work of decoding an image before it is decoded, since a decoder may keep far more than the
+//! pixels. The file is not parsed as the decoder does, since a crafted file might be parsed in two ways: every place
+//! where the decoder might find a frame header is checked, and the largest frame counts.
 
 use image::ImageFormat;
 
-/// Greatest number of scans of a JPEG. Encoders write about ten; each one takes time for all samples of the image.
+/// Maximum number of scans of a JPEG. Encoders write about ten; each costs time for all samples of the image.
 const MAX_SCANS: usize = 32;
-/// Samples of one side of a JPEG block.
+/// Length of a side of a JPEG block, in samples.
 const BLOCK: u64 = 8;
-/// Bytes of a coefficient that a JPEG decoder keeps.
+/// Size of a coefficient in the memory of a JPEG decoder, in bytes.
 const COEFFICIENT: u64 = 2;
-/// Samples of one side of a WebP macroblock.
+/// Length of a side of a WebP macroblock, in samples.
 const MACROBLOCK: u64 = 16;
 
 #[derive(Clone, Copy, Debug)]
@@ -22,22 +22,22 @@ pub(super) struct ImageHeader {
 }
 
 impl ImageHeader {
-    /// Returns the most bytes that decoding takes besides `file`, or why it takes too long. A GIF's decoder heeds a
-    /// limit, so a frame that is smaller than the image does not count.
+    /// Returns the maximum memory that decoding takes in addition to `file`, in bytes, or why it takes too long. A
+    /// GIF's decoder enforces a limit, so frames that are smaller than the image are not considered.
     pub(super) fn footprint(&self, file: &[u8]) -> Result<u64, String> {
         let hidden = match self.format {
             ImageFormat::Jpeg => self.jpeg(file)?,
             ImageFormat::WebP => self.webp(file),
             // An index into the palette for each pixel.
             ImageFormat::Gif => u64::from(self.width) * u64::from(self.height),
-            // A copy without what is not decoded.
+            // A copy without metadata.
             ImageFormat::Png => file.len() as u64,
             _ => 0,
         };
         Ok(self.pixels.saturating_add(hidden))
     }
 
-    /// A decoder copies the file, and keeps the coefficients of the image if they come in several scans, else of a row.
+    /// The decoder copies the file, and keeps the coefficients of the image if it has several scans, or else of a row.
     fn jpeg(&self, file: &[u8]) -> Result<u64, String> {
         let frames = || (2..file.len()).filter_map(|at| JpegFrame::at(file, at)).filter(|frame| frame.is_of(self));
         let components = frames().map(|frame| frame.components).max().unwrap_or_default();
@@ -48,7 +48,7 @@ impl ImageHeader {
         }
         let is_kept = least < components || frames().any(|frame| frame.is_progressive);
         let samples = frames().map(|frame| if is_kept { frame.samples } else { frame.row_samples }).max();
-        // Rows are kept as coefficients, as samples, and widened to the width of the image.
+        // Each row is kept as coefficients, as samples, and as samples at the width of the image.
         let rows = frames().map(|frame| 8 * frame.row_samples).max();
         Ok(file.len() as u64 + COEFFICIENT * samples.unwrap_or_default() + rows.unwrap_or_default())
     }
@@ -56,12 +56,12 @@ impl ImageHeader {
     fn webp(&self, file: &[u8]) -> u64 {
         let area = u64::from(self.width) * u64::from(self.height);
         let has = |chunk: &[u8; 4]| file.windows(4).any(|at| at == chunk);
-        // Three planes, two of them of a quarter, and what is known of each macroblock.
+        // Three planes, two of them with a quarter of the samples, and data about each macroblock.
         let lossy = 2 * file.windows(18).filter_map(lossy_area).max().unwrap_or_default();
-        // The transforms and prefix codes of its blocks, and four channels if they are not the pixels that are given.
+        // Transforms and prefix codes of blocks, and four channels unless the output has four channels.
         let channels = if self.pixels < 4 * area { 4 } else { 0 };
         let lossless = if has(b"VP8L") { (2 + channels) * area } else { 0 };
-        // Transparency is decoded as a lossless image, of which one channel is taken.
+        // Transparency is decoded as a lossless image, one channel of which is used.
         let transparency = if has(b"ALPH") { 8 * area } else { 0 };
         // The frame, and the canvas that it is drawn on.
         let animation = if has(b"ANMF") { 8 * area } else { 0 };
@@ -76,14 +76,14 @@ struct JpegFrame {
     height: u16,
     components: u8,
     is_progressive: bool,
-    /// Samples of all components, in whole blocks.
+    /// Number of samples of all components, in whole blocks.
     samples: u64,
-    /// Samples of one row of blocks, as if no component were smaller than another.
+    /// Number of samples in one row of blocks, with every component at full size.
     row_samples: u64,
 }
 
 impl JpegFrame {
-    /// The header whose marker's second octet stands at a place. Decoders skip a NUL between both octets.
+    /// Parses the header whose marker's second octet is at `at`. Decoders skip a NUL between both octets.
     fn at(file: &[u8], at: usize) -> Option<JpegFrame> {
         let (0xFF | 0, marker @ 0xC0..=0xC2) = (*file.get(at - 1)?, *file.get(at)?) else { return None };
         let [l1, l2, 8, h1, h2, w1, w2, components, rest @ ..] = file.get(at + 1..)? else { return None };
@@ -114,14 +114,14 @@ impl JpegFrame {
     }
 }
 
-/// Returns the number of components of a scan, if its header (ITU-T T.81 §B.2.3) begins a window of the file.
+/// Returns the number of components of a scan, if its header (ITU-T T.81 §B.2.3) is at the start of `window`.
 fn scan_components(window: &[u8]) -> Option<u8> {
     let [0xFF | 0, 0xDA, 0, length, components] = window else { return None };
     (matches!(components, 1..=4) && *length == 6 + 2 * components).then_some(*components)
 }
 
-/// Samples of a lossy WebP frame in whole macroblocks, if its chunk (RFC 9649 §2.5, RFC 6386 §9.1) begins a window of
-/// the file. The frame may be greater than the image; its decoder finds out at the end.
+/// Returns the number of samples of a lossy WebP frame in whole macroblocks, if its chunk (RFC 9649 §2.5, RFC 6386
+/// §9.1) is at the start of `window`. The frame may exceed the image; the decoder finds out at the end.
 fn lossy_area(window: &[u8]) -> Option<u64> {
     let [b'V', b'P', b'8', b' ', _, _, _, _, _, _, _, 0x9D, 0x01, 0x2A, w1, w2, h1, h2] = window else { return None };
     let side = |low, high| u64::from(u16::from_le_bytes([low, high]) & 0x3FFF).next_multiple_of(MACROBLOCK);
@@ -169,7 +169,7 @@ mod tests {
         // A frame of another size, such as that of an embedded preview, is not this image's.
         let preview = sof(0xC2, 160, 120, &[0x11; 3]);
         assert_eq!(of(&[preview, sof(0xC0, 10_000, 4_400, &[0x11; 3]), sos(3)]), Ok(134));
-        // Whatever stands before it, the frame is found.
+        // The frame is found whatever precedes it.
         let hidden = [vec![0xFF, 0x05, 0xFF, 0xFF, 0xFF, 0xFF, 0], sof(0xC2, 10_000, 4_400, &[0x11; 3])[1..].to_vec()];
         assert_eq!(of(&[hidden.concat(), sos(3)]), Ok(132 + 264 + 1));
     }
@@ -197,7 +197,7 @@ mod tests {
         assert!(animated.is_ok_and(|bytes| bytes >= 22 * 64 * 64));
     }
 
-    /// A JPEG with other factors of sampling in its frame header, and another kind of frame.
+    /// Returns a JPEG with another frame marker and other sampling factors.
     fn with_frame(jpeg: &[u8], marker: u8, sampling: [u8; 3]) -> Vec<u8> {
         let mut jpeg = jpeg.to_vec();
         let at = jpeg.windows(2).position(|pair| pair == [0xFF, 0xC0]).unwrap_or_default();
@@ -208,7 +208,7 @@ mod tests {
         jpeg
     }
 
-    /// Compares the claims with what decoders allocate, whether or not they come to an end.
+    /// Compares the estimates with the memory that decoders allocate, whether or not decoding succeeds.
     #[test]
     fn b13_decoding_takes_no_more_memory_than_its_header_tells() {
         let (width, height) = (1_501, 1_003);
@@ -253,7 +253,7 @@ mod tests {
         }
     }
 
-    /// A chunk of a PNG (ISO/IEC 15948 §5.3).
+    /// Returns a chunk of a PNG (ISO/IEC 15948 §5.3).
     fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
         let checked = [&kind[..], data].concat();
         let crc = checked.iter().fold(u32::MAX, |crc, byte| {
@@ -280,10 +280,10 @@ mod tests {
         }
     }
 
-    /// Tables and windows of decoders, which do not grow with the image.
+    /// Memory for tables and windows of decoders, which does not grow with the image.
     const SLACK: u64 = 512 * 1024;
 
-    /// An allocator that counts what the present thread takes.
+    /// An allocator that counts the memory of the current thread.
     #[allow(unsafe_code, reason = "an allocator is unsafe to write; this one adds and hands on")]
     mod counting {
         use std::alloc::{GlobalAlloc, Layout, System};
@@ -300,7 +300,7 @@ mod tests {
         static COUNTING: Counting = Counting;
 
         fn add(bytes: i64) {
-            // A thread that ends has no cells any more.
+            // A thread that is ending has no thread-local cells.
             let now = NOW.try_with(|now| now.replace(now.get() + bytes) + bytes).unwrap_or_default();
             let _ = PEAK.try_with(|peak| peak.set(peak.get().max(now)));
         }
@@ -322,7 +322,7 @@ mod tests {
             }
         }
 
-        /// The most bytes that work takes at once.
+        /// Returns the result of `work` and its peak memory in bytes.
         pub(super) fn peak<T>(work: impl FnOnce() -> T) -> (T, u64) {
             let before = NOW.get();
             PEAK.set(before);

@@ -1,18 +1,18 @@
-//! Interstitials in a visit: in the host's state, and in place of a robots.txt, a feed or a home page.
+//! Detects interstitials in a visit, and records them in the host's state.
 
 use super::*;
 use curlew_article::{Article, extract};
 use curlew_model::{HomeLook, PageId};
 use curlew_policy::politeness::interstitial;
 
-/// Maximum bytes of a document that is searched for an interstitial: these are small, and the search reads it twice.
+/// Maximum size in bytes of a document that is searched: interstitials are small, and the search parses it twice.
 pub(crate) const LOOKED_AT_BYTES: usize = 32 * 1024;
-/// Bytes at the start of a document that tell HTML from a feed or a robots.txt.
+/// Number of bytes at the start of a document that are searched for HTML tags.
 const TELLING_BYTES: usize = 512;
 
 impl Visit {
-    /// Returns the vendor, perhaps unnamed, of an interstitial in place of a robots.txt, a feed or a home page: the
-    /// document carries a mark, or says what stood in place of a page of this host lately.
+    /// Returns the vendor (empty if unknown) of an interstitial in place of a robots.txt, a feed or a home page: the
+    /// document carries a vendor's mark, or has a text that lately replaced a page of this host.
     pub(crate) async fn interstitial_in(&self, reply: &Reply, url: &Url) -> Result<Option<&'static str>> {
         if reply.status != 200 || reply.body_skipped {
             return Ok(None);
@@ -29,7 +29,7 @@ impl Visit {
         Ok(marked.or_else(|| self.has_substitute(key_of(&article)).then_some("")))
     }
 
-    /// Asks for a feed or sitemap, with validators that `validated` gave; a bot wall in its place holds the host.
+    /// Gets a feed or sitemap as [`Visit::get_unless`] does; holds the host if a bot wall is in its place.
     pub(crate) async fn get_listing(
         &mut self,
         url: &Url,
@@ -50,14 +50,14 @@ impl Visit {
         self.change(|state| interstitial::substituted(state, text, page));
     }
 
-    /// Notes that a page was refused; true if pages of this host are, and not this one alone.
+    /// Records that a page was refused; returns true if the host's pages are refused, and not only this one.
     pub(crate) fn refused(&mut self, page: &PageId) -> bool {
         let (state, is_wall) = interstitial::refused(std::mem::take(&mut self.state.learned), page);
         self.state.learned = state;
         is_wall
     }
 
-    /// True if a page of this host has shown its own text since this page showed this text.
+    /// Returns true if a page of this host has shown its own text since this page showed this text.
     pub(crate) fn is_refuted(&self, text: u32, page: &PageId) -> bool {
         interstitial::is_refuted(&self.state.learned, text, page)
     }
@@ -66,7 +66,7 @@ impl Visit {
         self.change(interstitial::own_text);
     }
 
-    /// Records that a page with its own text asks not to be indexed; returns true if the site as a whole does.
+    /// Records that a page with its own text asks not to be indexed; returns true if the whole site does.
     pub(crate) fn own_noindex(&mut self, page: &PageId) -> bool {
         self.change(|state| interstitial::own_noindex(state, page));
         interstitial::is_noindex_site_wide(&self.state.learned)
@@ -93,7 +93,7 @@ impl Visit {
         interstitial::is_interstitial(&self.state.learned, text)
     }
 
-    /// Holds the host once this visit is closed, since it shows an interstitial of this vendor; returns until when.
+    /// Holds the host once this visit is closed, for an interstitial of this vendor; returns the end of the hold.
     pub(crate) fn hold_interstitial(&mut self, vendor: &str, url: &Url) -> Timestamp {
         let (now, seed) = (self.politeness.clock.now(), self.politeness.seeds.next());
         let rules = self.politeness.rules.clone();

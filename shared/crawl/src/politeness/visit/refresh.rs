@@ -1,14 +1,14 @@
-//! Refreshes: documents that only lead on, which count as redirects.
+//! Refreshes: documents that only lead to another URL, and count as redirects.
 
 use super::*;
 use curlew_article::{Refresh, scan_head};
 use curlew_policy::politeness::redirect;
 
-/// Bytes at the start of a document in which a refresh is looked for: it stands in the head.
+/// Number of bytes at the start of a document that are searched for a refresh, which is in the head.
 const HEAD_BYTES: usize = 16 * 1024;
 
 impl Visit {
-    /// Returns the target of a refresh that stands for a redirect; that of a bot wall leads behind its challenge.
+    /// Returns the target of a refresh that counts as a redirect. The refresh of a bot wall does not.
     pub(super) async fn refresh_of(&self, reply: &Reply, url: &Url, kind: CallKind) -> Result<Option<Url>> {
         if reply.status != 200 || !matches!(kind, CallKind::Home | CallKind::Feed | CallKind::Page) {
             return Ok(None);
@@ -33,7 +33,7 @@ impl Visit {
     }
 }
 
-/// True if HTML seems to have a refresh. What a feed quotes is none.
+/// Returns true if a document seems to be HTML with a refresh; one that a feed quotes does not count.
 fn has_meta_refresh(head: &[u8]) -> bool {
     let begins_so = head.trim_ascii_start().get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"<meta"));
     (begins_so || is_html(head)) && head.windows(7).any(|word| word.eq_ignore_ascii_case(b"refresh"))

@@ -1,4 +1,4 @@
-//! Asking robots.txt: the stored copy while it is fresh, the server otherwise.
+//! Checks robots.txt: uses the stored copy while it is fresh, and requests the file otherwise.
 
 use super::*;
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use curlew_policy::robots::{self, Fetched, MAX_AGE, Standing};
 use curlew_policy::rules::ROBOTS_REDIRECTS;
 use curlew_ports::RobotsCopy;
 
-/// Rules of more bytes than this are matched in the pool.
+/// Size in bytes above which rules are matched in the CPU pool.
 const LONG_RULES: usize = 64 * 1024;
 
 impl Visit {
@@ -37,7 +37,7 @@ impl Visit {
         Ok(Ok(permission))
     }
 
-    /// True if robots.txt allows a URL of this host key by rules that are at hand. Nothing is called to get others.
+    /// Returns true if cached or stored rules allow a URL of this host key. Makes no call.
     pub(crate) async fn is_allowed_without_call(&mut self, url: &Url) -> Result<bool> {
         let Ok(origin) = address::origin(url) else { return Ok(false) };
         let (ours, now) = (&self.politeness, self.politeness.clock.now());
@@ -48,7 +48,7 @@ impl Visit {
         Ok(is_at_hand && matches!(self.permission(url).await?, Ok(Permission::Allowed)))
     }
 
-    /// Returns whether the rules let us call a URL. Rules that take too long to match forbid it.
+    /// Returns whether the rules allow a URL. Rules that take too long to match forbid it.
     async fn decided(&self, rules: &Arc<Robots>, url: &Url) -> Result<Permission> {
         let bytes = rules.bytes_to_match();
         let checked = if bytes <= LONG_RULES {
@@ -67,7 +67,7 @@ impl Visit {
         })
     }
 
-    /// Returns the rules of an origin: known, stored or asked for now; or why there are none.
+    /// Returns the rules of an origin from the cache, the store or a request; or the reason why there are none.
     async fn rules(&mut self, origin: &Origin, url: &Url) -> Result<Result<Arc<Robots>, CallEnd>> {
         let now = self.politeness.clock.now();
         if let Some(rules) = self.politeness.known.get(origin, now) {
@@ -88,8 +88,8 @@ impl Visit {
             },
         };
         if standing(&copy.standing) == Standing::DisallowAll {
-            // The file is refused to us (401, 403), and so is all else, but no rule says so of any page: what waits for
-            // it is not lost at once.
+            // A refused file (401, 403) forbids every call, but it names no page, so the pages that wait for it are not
+            // rejected at once.
             self.without_robots("robots.txt is refused to the crawler (401 or 403), so nothing is called");
             return Ok(Err(CallEnd::Refused(copy.fresh_until)));
         }
@@ -109,7 +109,7 @@ impl Visit {
         Ok(copy.map(|copy| with_note(copy, origin, &self.state.learned.robots)))
     }
 
-    /// Notes in the host key's row that a copy says what the stored one does; false if the copy has to be written.
+    /// Records in the host key's row that a new copy equals the stored one; returns false if the copy must be written.
     fn notes_unchanged(&mut self, origin: &Origin, old: &RobotsCopy, new: &RobotsCopy) -> bool {
         let RobotsCopy { body_at, fetched_at, fresh_until, .. } = *old;
         let is_usual = matches!(standing(&new.standing), Standing::Rules | Standing::AllowAll)
@@ -119,7 +119,7 @@ impl Visit {
             && self.state.note_unchanged_robots(origin, old.fetched_at, new.fetched_at)
     }
 
-    /// Returns the robots.txt of a URL that was just fetched, by this visit, another process or a guest visit.
+    /// Returns the rules for a URL that was just fetched by this visit, another process or a guest visit.
     pub(crate) async fn robots_at_hand(&self, url: &Url) -> Result<Arc<Robots>> {
         let Ok(origin) = address::origin(url) else { return Ok(Arc::default()) };
         let now = self.politeness.clock.now();
@@ -138,7 +138,7 @@ impl Visit {
         Ok(compile(self.politeness.pool.as_ref(), copy, &self.politeness.token, now).await?.map(Arc::new))
     }
 
-    /// While the file is out of reach and no older copy may stand in, nothing is called.
+    /// Returns the end of a call whose robots.txt is unreachable, with no older copy to stand in.
     fn unreachable(&mut self, origin: &Origin, copy: &RobotsCopy) -> CallEnd {
         self.without_robots("robots.txt is out of reach, so nothing is called");
         if copy.body_at > Timestamp::MIN {
@@ -146,12 +146,12 @@ impl Visit {
         }
         match &self.state.learned.hold {
             Some(hold) => CallEnd::Held(hold.until, hold.reason),
-            // Others of the visit may lie at other origins; what waits for this file counts its tries.
+            // Other URLs of the visit may have other origins, so only this URL waits, and its deferrals are counted.
             None => CallEnd::Elsewhere(copy.fresh_until),
         }
     }
 
-    /// Notes why nothing is called, unless a call of this visit has told it better.
+    /// Records why nothing is called, unless a failed call of this visit has given a better reason.
     fn without_robots(&mut self, why: &str) {
         self.failure.get_or_insert_with(|| Failure::new(FailureCause::RobotsUnavailable, why));
     }
@@ -187,8 +187,8 @@ impl Visit {
                 self.hold_interstitial(vendor, &here);
             }
             let is_page = reply.status == 200 && is_html(&reply.body);
-            // A wall before the whole site says nothing about the rules, and neither does a page in place of rules,
-            // until it is clear that the site has none any more.
+            // A bot wall says nothing about the rules, and neither does an HTML page in place of the rules, as long as
+            // the older copy may stand in.
             if wall.is_some() || (is_page && old.as_ref().is_some_and(|old| stands_in(old, now))) {
                 return Ok(Ok(kept(old, &Fetched::Unreachable, None, now)));
             }
@@ -198,18 +198,18 @@ impl Visit {
                     Ok(_) => continue,
                     Err(NotFollowed::TooMany | NotFollowed::Circle) => Fetched::TooManyRedirects,
                     Err(NotFollowed::NoLocation) => Fetched::Status(status),
-                    // The redirect leads where nothing may be called, and that is no permission.
+                    // The redirect leads to an address that must not be called, which is no permission.
                     Err(NotFollowed::BadLocation(_)) => Fetched::RefusedHop,
                 },
                 200 => Fetched::Success { body: &reply.body },
                 304 if old.as_ref().is_some_and(|old| !old.validators.is_empty()) => Fetched::NotModified,
-                // Nobody asked: a server that says so is in trouble, and no fault may end in permission.
+                // The request had no validators, so a 304 is a fault of the server, and no fault may end in permission.
                 304 => Fetched::Unreachable,
                 other => Fetched::Status(other),
             };
             let mut copy = kept(old, &fetched, is_answer.then_some(&*reply), now);
             if !first && reply.status == 200 {
-                // The validators are those of the redirect's target, and the next request goes to the origin.
+                // The validators belong to the redirect's target, and the next request goes to the origin's own file.
                 copy.validators = Validators::default();
             }
             return Ok(Ok(copy));
@@ -221,7 +221,7 @@ fn stands_in(old: &RobotsCopy, now: Timestamp) -> bool {
     !old.body.is_empty() && !is_html(&old.body) && robots::stands_in(old.body_at, now)
 }
 
-/// The copy to keep: a body outlives later failures, since it may stand in for them.
+/// Returns the copy to store. An older body outlives failures, since it may stand in for the file.
 fn kept(old: Option<RobotsCopy>, fetched: &Fetched<'_>, reply: Option<&Reply>, now: Timestamp) -> RobotsCopy {
     let standing = robots::classify(fetched);
     let cache_control = reply.and_then(|r| r.headers.cache_control.as_deref());
@@ -245,7 +245,7 @@ fn kept(old: Option<RobotsCopy>, fetched: &Fetched<'_>, reply: Option<&Reply>, n
     }
 }
 
-/// Returns a stored copy as the notes in the row of its host key say: usable until then, its rules last there then.
+/// Returns a stored copy, fresh and with rules valid for as long as the note in its host key's row says.
 fn with_note(copy: RobotsCopy, origin: &Origin, notes: &RobotsNotes) -> RobotsCopy {
     let Some(noted) = robots_notes::unchanged_until(notes, origin, copy.fetched_at) else { return copy };
     let has_rules = standing(&copy.standing) == Standing::Rules;
@@ -253,15 +253,15 @@ fn with_note(copy: RobotsCopy, origin: &Origin, notes: &RobotsNotes) -> RobotsCo
     RobotsCopy { fresh_until: copy.fresh_until.max(noted), body_at, ..copy }
 }
 
-/// Returns a stored copy with the time at which the file was last asked for, by the notes in the host key's row.
+/// Returns a stored copy with the time of the file's last request, according to the notes in the host key's row.
 pub fn as_last_asked(copy: RobotsCopy, origin: &Origin, notes: &RobotsNotes) -> RobotsCopy {
     let asked_at = robots_notes::unchanged_until(notes, origin, copy.fetched_at).map(|until| until - MAX_AGE);
     let fetched_at = asked_at.unwrap_or(copy.fetched_at);
     RobotsCopy { fetched_at, ..with_note(copy, origin, notes) }
 }
 
-/// The rules to obey, or `None` while nothing may be called and nothing is known for good. A file that overruns its
-/// limit is as good as out of reach (RFC 9309 §2.3.1.4).
+/// Returns the rules to obey; `None` if the file is unreachable and no older copy may stand in, so nothing may be
+/// called. A file that overruns its limit counts as unreachable (RFC 9309 §2.3.1.4).
 pub async fn compile(pool: &dyn CpuPool, copy: &RobotsCopy, token: &str, now: Timestamp) -> Result<Option<Robots>> {
     let (copy, token) = (copy.clone(), token.to_owned());
     let compiled = parsed(pool, copy.body.len(), move || rules_of(&copy, &token, now)).await?;
@@ -291,7 +291,7 @@ fn word(standing: Standing) -> String {
     WORDS.iter().find(|(s, _)| *s == standing).map_or("unreachable", |(_, w)| w).to_owned()
 }
 
-/// A word that is not known means trouble, never permission.
+/// Parses a stored word; an unknown word counts as unreachable, never as permission.
 fn standing(word: &str) -> Standing {
     WORDS.iter().find(|(_, w)| *w == word).map_or(Standing::Unreachable, |(s, _)| *s)
 }

@@ -1,6 +1,6 @@
-//! Batches of two stages under faults, one seed a run: stores that fail, throttle and lose answers, jobs that hang
-//! until the deadline, processes that die. Two invocations at a time share the stores and the queues, and a judge looks
-//! at every message.
+//! Batches of two stages under faults, one run per seed: stores fail, throttle and lose responses, jobs hang until the
+//! deadline, processes die. Two concurrent invocations share the stores and the queues, and a judge checks every
+//! message.
 
 #![allow(clippy::print_stdout, reason = "the figures are what a person runs it for")]
 
@@ -24,12 +24,12 @@ use url::Url;
 const SEEDS: u64 = 300;
 /// Visibility timeout of a message (infra/template.yaml).
 const VISIBILITY: Millis = Millis::from_mins(95);
-/// Most messages of one invocation: so few that two have work for the same host.
+/// Maximum number of messages in one invocation: so few that concurrent invocations work for the same host.
 const MESSAGES: u64 = 5;
-/// Most rounds of two invocations; the first ones have faults.
+/// Maximum number of rounds with two invocations each; only the first ones have faults.
 const ROUNDS: u64 = 1_000;
 const BAD_ROUNDS: u64 = 14;
-/// Faults of one invocation, in thousandths of all calls.
+/// Fault rates of invocations, in thousandths of all calls.
 const RATES: [Rates; 4] = [
     Rates { longest_delay: Millis(300), ..Rates::NONE },
     Rates { refuse: 40, throttle: 20, lose_answer: 40, delay: 200, longest_delay: Millis(300), ..Rates::NONE },
@@ -37,18 +37,18 @@ const RATES: [Rates; 4] = [
     Rates { throttle: 100, lose_answer: 80, crash: 2, longest_delay: Millis(300), ..Rates::NONE },
 ];
 
-/// A fault of the batch or of what it stands on, which the judge must notice.
+/// A deliberate fault in the batch or its surroundings that the judge must detect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mutant {
-    /// A queue that says that it has sent jobs, and has not.
+    /// The queue reports success without sending the jobs.
     SendsNothing,
-    /// Messages that were reported as failed are deleted.
+    /// Failed messages are deleted.
     DeletesFailures,
-    /// The batch takes its deadline for a minute later than it is.
+    /// The batch assumes a deadline one minute too late.
     LateDeadline,
-    /// A ledger that writes whatever it is given, whoever was first.
+    /// The ledger writes every value, without comparing versions.
     NoCompareAndSwap,
-    /// Messages that were sent again are reported as failed.
+    /// Messages that were sent again are also reported as failed.
     FailsWhatIsSent,
 }
 
@@ -62,9 +62,9 @@ struct Run {
 #[derive(Default)]
 struct Judge {
     violations: Vec<String>,
-    /// Calls under way and the end of the last one, by host key.
+    /// Whether a call is in progress, and the end of the last one, by host key.
     hosts: BTreeMap<HostKey, (bool, Option<Millis>)>,
-    /// The invocation that each lease belongs to.
+    /// The invocation that owns each lease.
     leases: BTreeMap<(HostKey, u64), u64>,
     cut_off: u64,
     dead: u64,
@@ -88,7 +88,7 @@ impl Run {
     }
 }
 
-/// An invocation: its faults, its end, and the outcomes of its messages as far as it knows.
+/// An invocation: its faults, its end, and the known outcomes of its messages.
 struct Invocation {
     run: Arc<Run>,
     number: u64,
@@ -97,7 +97,7 @@ struct Invocation {
     bounds: Bounds,
     is_calm: bool,
     ended: Mutex<bool>,
-    /// By message: how often it was sent again for certain, and whether its failure has a cause.
+    /// By message: the number of confirmed sends, and the number of causes for its failure.
     known: Mutex<BTreeMap<String, (usize, usize)>>,
 }
 
@@ -132,7 +132,7 @@ impl Invocation {
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Judges whether something may begin that takes so long.
+    /// Checks that work of duration `need` may begin.
     fn judge_begin(&self, what: &str, need: Millis) {
         if self.has_ended() {
             self.run.violated(format!("{what} began when its invocation had returned"));
@@ -143,7 +143,7 @@ impl Invocation {
     }
 }
 
-/// Receives, runs and settles one batch as Lambda and its event source mapping do.
+/// Receives, runs and settles one batch like Lambda and its event source mapping.
 async fn invoke(run: Arc<Run>, number: u64, stage: QueueName, is_calm: bool) {
     let (clock, jobs) = (run.world.clock.clone(), run.world.jobs.clone());
     let most = between(run.draw(), 1, MESSAGES) as usize;
@@ -218,7 +218,7 @@ async fn invoke(run: Arc<Run>, number: u64, stage: QueueName, is_calm: bool) {
     }
 }
 
-/// No message is both sent again and reported as failed, and none fails without a cause.
+/// Checks that no message is both sent again and failed, and that none fails without a cause.
 fn judge_summary(this: &Invocation, messages: &[Message], summary: &Summary) {
     let ended = summary.done + summary.deferred + summary.given_up + summary.failures.len();
     if (summary.messages, ended) != (messages.len(), messages.len()) {
@@ -242,13 +242,13 @@ fn judge_summary(this: &Invocation, messages: &[Message], summary: &Summary) {
     }
 }
 
-/// Returns a message as it was at first, without what its deliveries have left in it: the same work may be in the queue
-/// twice, once as first sent and once after a delivery that was cut off.
+/// Returns the original form of a message, without the changes by its deliveries: the queue may have the same work
+/// twice, as first sent and from a delivery that was cancelled.
 fn as_first(body: &str) -> String {
     Job::new(Job::from_message(body).unwrap().work).to_message().unwrap()
 }
 
-/// Looks at what passes to `of`.
+/// Checks the calls that it passes to `of`.
 struct Witness<T> {
     invocation: Arc<Invocation>,
     of: T,
@@ -265,7 +265,7 @@ impl Witness<MemoryMessages> {
 #[async_trait]
 impl MessageQueue for Witness<MemoryMessages> {
     async fn read(&self, message: &Message) -> Result<Job, ReadError> {
-        // A message may lie in the bucket, which may fail.
+        // The message may be a claim check for an object, and reading an object may fail.
         self.invocation.ports().blobs.get("claims/none").await.map_err(ReadError::Port)?;
         self.of.read(message).await
     }
@@ -332,7 +332,7 @@ impl Stages for Witness<Program> {
 }
 
 impl Witness<Program> {
-    /// Now and then a job never ends, as when a library loops: it is there until the deadline.
+    /// Sometimes makes a job hang until the deadline, like an endless loop in a library.
     async fn hang(&self) {
         let Invocation { run, is_calm, .. } = self.invocation.as_ref();
         if !is_calm && unit(run.draw()) < 0.05 {
@@ -342,7 +342,7 @@ impl Witness<Program> {
     }
 }
 
-/// The web of one invocation: answers late, refuses now and then, and judges each call by the ledger as it is.
+/// The web of one invocation: responds late, refuses some calls, and checks each call against the ledger.
 struct InvocationWeb(Arc<Invocation>);
 
 #[async_trait]
@@ -387,7 +387,7 @@ impl InvocationWeb {
     }
 }
 
-/// A call that goes on, until this is dropped.
+/// A call in progress; it ends on drop.
 struct UnderWay<'a> {
     run: &'a Run,
     host: HostKey,
@@ -414,7 +414,7 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// Every page has been decided, or its job is still in a queue or among the dead.
+/// Checks that every page is decided, or its job is still in a queue or dead-lettered.
 async fn judge_pages(run: &Run, pages: &[PageId]) {
     let mut messages: Vec<String> = run.world.jobs.left().into_iter().map(|(_, message)| message).collect();
     messages.extend(run.world.jobs.dead(1_000).await.unwrap().into_iter().map(|dead| dead.message));

@@ -1,5 +1,5 @@
-//! A thousand visits in one batch, in virtual time: the real fetch stage, its pauses and its turn, over a web in
-//! memory.
+//! A thousand visits in one batch, in virtual time: the real fetch stage with its pauses and turns, over an in-memory
+//! web.
 
 #![allow(clippy::print_stdout, reason = "the figures are what a person runs it for")]
 
@@ -9,16 +9,16 @@ use curlew_policy::chance::unit;
 use curlew_ports::Reply;
 
 const VISITS: u64 = 1_000;
-/// Share of the slots' time that a batch of a thousand visits must use, in percent.
+/// Minimum share of the slots' time that a batch of a thousand visits must use, in percent.
 const BAR: u64 = 70;
 
 #[derive(Clone, Copy, Debug)]
 enum Lengths {
-    /// Most have a few, some a hundred (Pareto's distribution; 1.1 is a heavy tail).
+    /// Most visits have few pages, some a hundred (Pareto distribution; an exponent of 1.1 has a heavy tail).
     HeavyTail,
-    /// One page each, but one visit in a hundred has a hundred: the worst for those that run side by side.
+    /// One visit in a hundred has a hundred pages, the others one: the worst case for concurrent lanes.
     FewGiants,
-    /// A hundred each: far more than one invocation can do.
+    /// A hundred pages each: far more than one invocation can fetch.
     AllLong,
 }
 
@@ -35,12 +35,12 @@ fn batch(lengths: Lengths, seed: u64, world: &TestWorld) -> Vec<String> {
         .map(|n| {
             let host = format!("host{n}.example");
             if n % 50 == 7 {
-                // Some ask to be called slowly, and nobody knew.
+                // Some hosts ask for a crawl delay that was unknown when the batch was planned.
                 let slowly = Reply { status: 200, body: "User-agent: *\nCrawl-delay: 10\n".into(), ..Reply::default() };
                 world.web.inner.answer(&format!("https://{host}/robots.txt"), Ok(slowly));
             }
             if n % 20 == 3 {
-                // And some are in trouble: their visit ends with its first page.
+                // Some hosts are overloaded: their visit ends with its first page.
                 let busy = Reply { status: 503, ..Reply::default() };
                 world.web.inner.answer(&format!("https://{host}/0"), Ok(busy));
             }
@@ -67,7 +67,7 @@ async fn simulate(lengths: Lengths, seed: u64) {
     assert_eq!(summary.done + summary.deferred, VISITS as usize, "{summary:?}");
     assert!(used >= BAR, "{used} % with seed {seed}");
     assert!(world.clock.monotonic() <= world.bounds.deadline);
-    // Whatever was not visited is in the queue again.
+    // All pages that were not visited are in the queue again.
     let again = world.jobs.left().into_iter().filter_map(|(_, text)| match Job::from_message(&text) {
         Ok(Job { work: Work::Fetch(visit), .. }) => Some(visit.items.len()),
         _ => None,

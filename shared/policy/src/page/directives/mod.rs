@@ -1,5 +1,5 @@
 //! The directives of a page: robots meta tags and the headers X-Robots-Tag and Robots-Tag, as the large search engines
-//! document them. Of all directives that address this crawler the most restrictive wins.
+//! document them. The most restrictive of all directives that address this crawler wins.
 
 mod robots_tag;
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Maximum number of bytes that are read of one header or one tag's content.
 pub const MAX_VALUE_BYTES: usize = 8 * 1024;
 
-/// Directives that take a value after a colon, which is no robot's name therefore.
+/// Directives that take a value after a colon; none of them is the name of a robot.
 const WITH_VALUE: &[&str] = &["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"];
 const EVERY_ROBOT: &str = "robots";
 
@@ -20,9 +20,9 @@ const EVERY_ROBOT: &str = "robots";
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Directives {
-    /// The page must not be found; its text is not stored.
+    /// The page must not be indexed; its text is not stored.
     pub noindex: bool,
-    /// No links are taken from the page.
+    /// Links on the page must not be followed.
     pub nofollow: bool,
     /// No part of the text is shown with a result.
     pub nosnippet: bool,
@@ -30,7 +30,7 @@ pub struct Directives {
     pub noarchive: bool,
     /// Maximum number of characters of the text that are shown with a result.
     pub max_snippet: Option<u32>,
-    /// Instant after which the page must not be found.
+    /// Instant after which the page must not appear in results.
     pub unavailable_after: Option<Timestamp>,
     /// No image of the page is shown.
     pub noimageindex: bool,
@@ -39,8 +39,8 @@ pub struct Directives {
 impl Directives {
     /// Combines the directives for all robots and for this crawler, whose name in robots.txt is `product_token`.
     ///
-    /// `meta` has name (lower case) and content of all `<meta>` elements; `x_robots_tag` also has the
-    /// [lines](robots_tag_lines) of `Robots-Tag`.
+    /// `meta` holds name (in lower case) and content of each `<meta>` element. `x_robots_tag` holds the `X-Robots-Tag`
+    /// headers and the [lines](robots_tag_lines) of `Robots-Tag`.
     pub fn gather(meta: &[(String, String)], x_robots_tag: &[String], product_token: &str) -> Directives {
         let mut all = Directives::default();
         for (_, content) in meta.iter().filter(|(name, _)| speaks_to_us(name.trim(), product_token)) {
@@ -67,7 +67,7 @@ impl Directives {
         names
     }
 
-    /// True if the page has expired by `unavailable_after` at `now`.
+    /// True if `now` is after `unavailable_after`.
     pub fn expired(&self, now: Timestamp) -> bool {
         self.unavailable_after.is_some_and(|t| now > t)
     }
@@ -77,7 +77,7 @@ impl Directives {
         SnippetLimit(if self.nosnippet { Some(0) } else { self.max_snippet })
     }
 
-    /// Adds one header, in which a robot's name applies to all that follows.
+    /// Adds the directives of one header, where a robot's name applies to all directives that follow it.
     fn add_header(&mut self, header: &str, product_token: &str) {
         let mut for_us = true;
         for part in parts(header) {
@@ -134,7 +134,7 @@ fn robot_prefix(part: &str) -> Option<(&str, &str)> {
     (is_name && !is_directive).then_some((name, rest.trim()))
 }
 
-/// Parses a date of RFC 822, RFC 850, asctime or ISO 8601 (by default midnight, UTC); `None` if a word or day is wrong.
+/// Parses a date in the form of RFC 822, RFC 850, asctime or ISO 8601 (default: midnight, UTC); `None` if invalid.
 pub fn parse_date(text: &str) -> Option<Timestamp> {
     parse(text, &Hints::DIRECTIVE).map(|moment| moment.at)
 }

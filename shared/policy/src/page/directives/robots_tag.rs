@@ -1,4 +1,4 @@
-//! The header Robots-Tag (draft-illyes-repext-03), brought into the form of X-Robots-Tag.
+//! Converts the header Robots-Tag (draft-illyes-repext-03) to the form of X-Robots-Tag.
 
 use super::{MAX_VALUE_BYTES, WITH_VALUE, parts};
 use sfv::{BareItem, List, ListEntry, Parser};
@@ -6,8 +6,8 @@ use sfv::{BareItem, List, ListEntry, Parser};
 /// Returns `Robots-Tag` headers as lines of `X-Robots-Tag`, one for each product token: `*;nosnippet,
 /// ExampleBot;noindex` becomes `*: nosnippet` and `ExampleBot: noindex`.
 ///
-/// Several headers are one List (RFC 9651 §3.1). A header that is no such list, and a member that is a rule itself, are
-/// read as X-Robots-Tag: a restriction written in the old form is meant.
+/// All headers form one List (RFC 9651 §3.1). Headers that are not a valid List, and members that are rules themselves,
+/// are read as X-Robots-Tag, so that restrictions in the old form apply.
 pub fn robots_tag_lines(headers: &[String]) -> Vec<String> {
     let joined = headers.join(",");
     match Parser::new(whole_members(&joined)).parse::<List>() {
@@ -16,7 +16,7 @@ pub fn robots_tag_lines(headers: &[String]) -> Vec<String> {
     }
 }
 
-/// Returns the members of a field that are whole within the limit.
+/// Returns the members of a field that are complete within [`MAX_VALUE_BYTES`].
 fn whole_members(field: &str) -> &str {
     if field.len() <= MAX_VALUE_BYTES {
         return field;
@@ -36,14 +36,14 @@ fn line(member: &ListEntry) -> Option<String> {
     Some(if rules.is_empty() { token.to_owned() } else { format!("{token}: {}", rules.join(", ")) })
 }
 
-/// Returns a parameter as X-Robots-Tag writes it; `None` for a rule that is switched off.
+/// Returns a parameter in the syntax of X-Robots-Tag; `None` if it is false or malformed.
 fn rule(name: &str, value: &BareItem) -> Option<String> {
     let is_valued = WITH_VALUE.contains(&name);
     match value {
         BareItem::Boolean(set) => set.then(|| name.to_owned()),
         BareItem::Integer(number) if is_valued => Some(format!("{name}: {number}")),
         BareItem::Token(token) if is_valued => Some(format!("{name}: {}", token.as_str())),
-        // Nothing that a text holds may begin another rule.
+        // Only the first part counts, so that a string cannot start another rule.
         BareItem::String(text) if is_valued => parts(&format!("{name}: {}", text.as_str())).next().map(str::to_owned),
         _ => None,
     }

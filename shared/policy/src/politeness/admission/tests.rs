@@ -73,7 +73,7 @@ fn a_lease_is_cut_to_what_is_left_of_the_hour_and_cannot_be_made_longer_than_tha
     assert_eq!(lease.until, at(10) + left);
     let (longer, until) = lengthen(state.clone(), lease.token, rules.lease_length(), &rules, at(20));
     assert_eq!((until, spent(&longer)), (Some(lease.until), rules.window_limit));
-    // A lease that is too short for one call is none.
+    // A lease that is too short for one call is not granted.
     let closed = close(state.clone(), state, lease.token, at(10) + Millis(1));
     let (_, answer) = ask(&closed, at(20_000));
     assert!(matches!(answer, Admission::NotNow(NotNow { why: Some(HoldReason::WindowSpent), .. })), "{answer:?}");
@@ -91,8 +91,7 @@ fn a_block_made_during_a_visit_outlives_it() {
     assert!(was && !open.is_blocked("example.org"));
 }
 
-/// A visit that lost its lease and ended late has told of a hold; the visit that has the lease by then knows nothing of
-/// it.
+/// A visit that lost its lease and ended late has recorded a hold that the visit with the current lease does not know.
 #[test]
 fn a_hold_that_another_visit_has_told_of_outlives_the_one_that_closes() {
     let rules = Rules::default();
@@ -177,11 +176,11 @@ fn an_operators_hold_lasts_until_it_is_lifted_and_lifts_no_other() {
     assert_eq!(admitted(&held, now), Admission::NotNow(NotNow::held(asks_again, HoldReason::Operator)));
     assert_eq!(held.hold_at(now).map(|hold| hold.reason), Some(HoldReason::Operator));
     assert!(matches!(admitted(&held, now + Millis::from_days(7)), Admission::Granted(_)));
-    // A visit that is under way when it is set cannot end it.
+    // A visit that is under way when the hold is set cannot end it.
     let (given, lease) = granted(HostState::default(), now);
     let closed = close(leave_alone(given.clone(), at(100_000)), given, lease.token, at(9));
     assert_eq!(closed.left_alone_until, Some(at(100_000)));
-    // A hold that the host's own answers brought about stays.
+    // A hold caused by the host's answers stays.
     let both = HostState { hold: Some(refused.clone()), ..held };
     let (lifted, was) = end_leaving_alone(both, now);
     assert!(was && lifted.hold == Some(refused));
@@ -190,8 +189,8 @@ fn an_operators_hold_lasts_until_it_is_lifted_and_lifts_no_other() {
 }
 
 proptest! {
-    /// Visits of any length come at any time, as many as get a lease; some end early, some late, some die. Wherever a
-    /// window begins, no more time than its limit is under leases in it.
+    /// Visits of any length come at any time; some end early, some late, some die. In any window, leases take at most
+    /// the window's limit.
     #[test]
     fn no_window_has_more_time_under_leases_than_its_limit(
         visits in prop::collection::vec((0u64..3_000, 0u8..5, 1u64..300, any::<bool>()), 1..400),
@@ -255,7 +254,7 @@ proptest! {
             made += 1;
         }
         prop_assume!(may_run_out(&given, &mine, &rules, made, Timestamp::MIN, at(begins)));
-        // Somebody else comes whose clock is ahead by no more than the margin.
+        // Another visit comes, whose clock is ahead by at most the margin.
         let (ours, theirs) = (at(begins + later), at(begins + later) + Millis(ahead));
         let (next, answer) = admit(given.clone(), &host(), &rules, "u", rules.lease_length(), theirs, seed ^ 77);
         prop_assert_eq!(matches!(answer, Admission::Granted(_)), theirs >= until && next.lease.is_some());

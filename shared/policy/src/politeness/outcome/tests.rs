@@ -1,4 +1,4 @@
-//! Tests of what answers lead to.
+//! Tests of the effects of answers.
 
 use super::*;
 use proptest::prelude::*;
@@ -34,8 +34,8 @@ fn call(state: HostState, asked: CallTarget, outcome: Outcome, now: Timestamp) -
     record_outcome(state, &Rules::default(), asked, outcome, Millis(9), now, 7)
 }
 
-/// Applies calls, a second apart, each as the hold of the one before has ended: `2:403` is a page that is refused,
-/// `i2:403` an image, `hub` a hub; the answer may also be `cut` or `broken`.
+/// Applies calls a second apart, regardless of holds: `2:403` is a refused page, `i2:403` a refused image, `hub` a hub;
+/// the answer may also be `cut` or `broken`.
 fn after(mut state: HostState, calls: &str) -> HostState {
     for (n, text) in calls.split(' ').enumerate() {
         let (name, answer) = text.split_once(':').unwrap_or_else(|| panic!("{text}"));
@@ -58,7 +58,7 @@ fn number<T: std::str::FromStr<Err = std::num::ParseIntError>>(text: &str) -> T 
     text.parse().unwrap_or_else(|e| panic!("{text}: {e}"))
 }
 
-/// Returns the reason of a hold that is more than a rest.
+/// Returns the reason of a hold other than a rest.
 fn held(state: &HostState) -> Option<HoldReason> {
     state.hold.as_ref().map(|hold| hold.reason).filter(|reason| *reason != HoldReason::Rest)
 }
@@ -98,11 +98,11 @@ fn after_one_refusal_or_server_error_the_host_key_rests_for_an_hour_and_nothing_
         assert_eq!(of(status, Role::Document).hold, None, "{status}");
     }
     assert_eq!(of(403, Role::Hub).hold, Some(rest));
-    // Files of rules have rules of their own, consent of a hub is none, and a receiver has asked for the call.
+    // robots.txt has separate rules, the consent of a hub is no refusal, and a receiver has asked for the call.
     for (status, role) in [(403, Role::Robots), (500, Role::Robots), (202, Role::Hub), (500, Role::Receiver)] {
         assert_eq!(of(status, role).hold, None, "{status} {role:?}");
     }
-    // While nothing but images is refused the host rests each time; a second document is taken for the host's word.
+    // While only images are refused, the host rests each time; a second failing document puts it on hold.
     let images = after(none(), "i2:403 i3:403");
     assert_eq!(images.hold.map(|hold| (hold.reason, hold.until)), Some((HoldReason::Rest, at(1_000) + VISIT_REST)));
     let second = after(none(), "1:500 2:500");
@@ -114,7 +114,7 @@ fn one_url_does_not_speak_for_its_host_and_several_do() {
     let rules = Rules::default();
     for (calls, hold) in [
         ("1:403 1:403 1:403 1:403 1:403", None),
-        // Others that work are no proof that the refusal was not meant; the URL itself is.
+        // A good answer of another URL does not clear a refusal; one of the refused URL does.
         ("1:403 3:200 2:403", Some(HoldReason::Forbidden)),
         ("1:403 1:200 2:403", None),
         ("1:402 1:402 1:402", None),
@@ -127,7 +127,7 @@ fn one_url_does_not_speak_for_its_host_and_several_do() {
         ("1:503", Some(HoldReason::ServerError)),
         ("1:cut 1:cut 1:cut 1:cut", None),
         ("1:broken 1:broken 1:broken 1:broken 1:broken 1:broken", None),
-        // Three URLs with nothing good in between are the host's trouble; robots.txt forgives nothing.
+        // Three URLs without a good answer in between put the host on hold; a good robots.txt clears nothing.
         ("1:cut 2:cut 3:cut", Some(HoldReason::Network)),
         ("1:cut 2:cut 9:200 3:cut", None),
         ("1:cut 2:cut robots:200 3:cut", Some(HoldReason::Network)),
@@ -172,7 +172,7 @@ fn h18_holds_double_up_to_their_cap() {
             state = record_outcome(state, &rules, page(1), answered(status), Millis(9), at(n), n);
             let length = held_until(&state).since(at(n));
             assert!(length >= longest && length <= rules.hold_cap, "{n}: {length:?}");
-            // The tenth that chance adds is no doubling.
+            // Without the random part of up to a tenth.
             longest = Millis(length.0 / 11 * 10);
             state.hold = None;
         }
@@ -192,7 +192,7 @@ fn when_a_hold_is_over_what_brought_it_is_not_what_is_tried_first() {
         }
         assert_eq!(url_held(&state, page(9), over), None);
     }
-    // The feed is well, and what it is the next to find broken does not hold it again.
+    // The feed works, and two broken URLs after it do not cause another hold.
     let again = after(without_hold(after(none(), "1:cut 2:cut 3:cut")), "9:304 1:cut 2:cut");
     assert_eq!((held(&again), again.circuit), (None, Circuit::Closed));
 }
@@ -208,14 +208,14 @@ fn the_circuit_opens_after_three_failures_in_a_row_and_one_probe_decides() {
     let three = fail(two.clone(), hours(2));
     assert_eq!((held(&three), three.circuit), (Some(HoldReason::Network), Circuit::Probe));
     assert!(held_until(&three) >= at(hours(26)) && held_until(&three) <= at(hours(29)));
-    // When the hold is over, one failure is enough to open it again, for twice as long.
+    // When the hold is over, one failure is enough to open the circuit again, for twice as long.
     assert!(held_until(&fail(without_hold(three.clone()), hours(40))) >= at(hours(88)));
-    // And one success closes it; that of robots.txt, too, since the host is reached.
+    // One success closes the circuit, even one of robots.txt, since the host was reached.
     for asked in [page(5), ROBOTS] {
         let well = call(three.clone(), asked, answered(200), at(hours(40)));
         assert_eq!((well.failures, well.holds_in_a_row, well.circuit), (0, 0, Circuit::Closed));
     }
-    // Not in a row.
+    // A good answer in between resets the count of failures.
     assert_eq!(held(&fail(call(two, page(5), answered(404), at(hours(2))), hours(3))), None);
     let forgiven = after(none(), "1:503 1:200");
     assert_eq!((forgiven.failures, forgiven.holds_in_a_row, forgiven.circuit), (0, 0, Circuit::Closed));
@@ -258,7 +258,7 @@ fn h08_t17_retry_after_lengthens_a_hold_and_is_capped() {
         assert!(longest >= rules.retry_after_cap && longest <= Millis(rules.retry_after_cap.0 / 10 * 11));
     }
     assert!(held_until(&after(503, at(0) - Millis::from_days(9))) >= at(0) + rules.hold_server_error);
-    // With a redirect it is a pause (RFC 9110 §10.2.3).
+    // With a redirect, Retry-After is a pause (RFC 9110 §10.2.3).
     assert!(after(302, at(90_000)).not_before >= at(90_000));
 }
 
@@ -333,7 +333,7 @@ fn a_hold_of_the_host_does_not_shorten_what_one_url_is_left_alone_for() {
     let state = [0, 4, 11].into_iter().fold(none(), |state, n| call(state, page(1), answered(403), day(n)));
     let until = url_held(&state, page(1), day(12));
     assert!(until.is_some_and(|until| until > day(22)), "{state:?}");
-    // Two others break down, and the host rests for two days.
+    // Two other pages fail, and the host is on hold for two days.
     let state = [2, 3].into_iter().fold(state, |state, url| call(state, page(url), answered(500), day(12)));
     assert_eq!(held(&state), Some(HoldReason::ServerError));
     assert_eq!((url_held(&state, page(1), day(15)), url_held(&state, page(2), day(15))), (until, None));
@@ -343,7 +343,7 @@ fn a_hold_of_the_host_does_not_shorten_what_one_url_is_left_alone_for() {
 fn an_answer_with_the_mark_of_a_wall_holds_the_host_at_once_and_longer_each_time() {
     let first = call(none(), page(1), Outcome::Challenge("Anubis"), at(0));
     assert_eq!((held(&first), first.substitutes.since), (Some(HoldReason::Interstitial), Some(at(0))));
-    // A robots.txt behind it refuses as much.
+    // A robots.txt behind the wall counts as well.
     let later = at(hours(90));
     let second = call(without_hold(first.clone()), ROBOTS, Outcome::Challenge(""), later);
     assert!(held_until(&second).since(later) > held_until(&first).since(at(0)));

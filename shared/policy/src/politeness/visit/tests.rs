@@ -134,7 +134,7 @@ fn a_brief_lease_is_lengthened_once_if_the_call_would_outlast_it() {
     assert_eq!(next(&brief, &asked, Millis(1)), Step::Call);
 }
 
-/// A lease is cut where the hour on the host ends: what would outlast it is not waited for.
+/// A lease ends with the hour on the host, and a visit does not wait for a call that would outlast it.
 #[test]
 fn a_call_that_would_outlast_a_lease_which_cannot_be_lengthened_is_left_to_later() {
     let rules = Rules::default();
@@ -179,7 +179,7 @@ fn an_answer_that_is_evidence_about_its_url_alone_ends_the_visit() {
         let after = next(&visit, &Attempt { target: CallTarget { url: 9, ..target() }, ..attempt() }, Millis::ZERO);
         assert_eq!(after == Step::End(CallEnd::Later(rest)), ends, "{status}: {after:?}");
     }
-    // A robots.txt ends the visit, and no other one.
+    // A failing robots.txt ends this visit only.
     let mut by_robots = visit(HostState::default());
     let robots = CallTarget { role: Role::Robots, ..target() };
     let end = by_robots.after_call(robots, reply(500), Millis(9), &Rules::default(), NOW, 1);

@@ -138,7 +138,7 @@ fn steps_are_spread_over_the_day_and_a_cycle_is_caught_up() {
         taken += 20;
     }
     assert_eq!(taken, 480);
-    // After a week in which nothing ran: at once as much as a cycle brings, but never without a gap for others.
+    // After a week without a run, a cycle's pages are caught up at once, but never without a gap for others.
     let (mut now, mut quick) = (row.due + Millis::from_days(7), 20);
     loop {
         row = step(row, now);

@@ -9,7 +9,7 @@ fn tags(etag: &str) -> Validators {
     Validators { etag: Some(etag.into()), last_modified: None }
 }
 
-/// A feed that was read whole on day 0.
+/// Returns a feed with a full answer on day 0.
 fn feed(rules: &Rules) -> FeedSource {
     let key = SourceKey::new("0123456789abcdef0123456789abcdef").unwrap_or_else(|e| panic!("{e}"));
     let mut feed = FeedSource::new(key, Slot::from_hash(0), "https://example.org/feed");
@@ -51,12 +51,12 @@ fn h05_a_feed_that_changes_within_the_week_is_never_asked_unconditionally() {
 fn h04_304s_that_were_false_are_not_believed_any_more() {
     let rules = Rules::default();
     let mut feed = feed(&rules);
-    // Other content under the same validators: at once.
+    // Other content under the same validators proves it at once.
     let lied = whole(&feed, 2, &tags("\"1\""), true, &rules, t(7));
     assert!(lied.distrusted);
     feed.polling.trust = lied;
     assert!(to_send(&feed, &rules, t(8)).is_empty());
-    // Other content under other validators may be chance, and one 304 to the older ones a cache.
+    // Other content under other validators may be chance, and one 304 to the older validators may come from a cache.
     let mut feed = self::feed(&rules);
     look(&mut feed, 2, true, &rules, t(8));
     for hours in [8, 16] {
@@ -69,7 +69,7 @@ fn h04_304s_that_were_false_are_not_believed_any_more() {
     assert!(to_send(&feed, &rules, t(9)).is_empty());
 }
 
-/// Takes in a whole answer as a poll does; its validators name its content.
+/// Applies a full answer as a poll does; the validators are derived from the content.
 fn look(feed: &mut FeedSource, content: u64, was_check: bool, rules: &Rules, now: Timestamp) {
     let sent = tags(&format!("\"{content}\""));
     feed.polling.trust = whole(feed, content, &sent, was_check, rules, now);
@@ -77,12 +77,12 @@ fn look(feed: &mut FeedSource, content: u64, was_check: bool, rules: &Rules, now
     feed.polled_at = now;
 }
 
-/// Polls an honest server three times a day; says how many of the polls were unconditional, and how many brought
-/// nothing but what was known.
+/// Polls an honest server three times a day; returns the number of unconditional polls, and the number of polls that
+/// returned known content.
 fn poll_honestly(feed: &mut FeedSource, days: u64, rules: &Rules, content: impl Fn(Timestamp) -> u64) -> (u32, u32) {
     let (mut unconditional, mut repeated) = (0, 0);
     for poll in 1..days * 3 {
-        // A little later each time, as polls are that wait for their turn.
+        // A little later each time, like polls that wait for their turn.
         let now = t(0) + Millis::from_hours(poll * 8) + Millis(poll);
         let (asked, content) = (to_send(feed, rules, now), content(now));
         unconditional += u32::from(asked.is_empty());

@@ -5,7 +5,7 @@ const HOUR: Millis = Millis::from_hours(1);
 /// The first minute of the feed's slot.
 const SLOT: Timestamp = Timestamp::from_millis(3_000_000 * 480 * 60_000);
 
-/// A feed with its slot at [`SLOT`], last polled a cycle before.
+/// Returns a feed with its slot at [`SLOT`], last polled a cycle before.
 fn feed() -> FeedSource {
     let key = SourceKey::new(&"00".repeat(16)).unwrap_or_else(|e| panic!("{e}"));
     let feed = FeedSource::new(key, Slot::from_hash(0), "https://example.org/feed");
@@ -55,7 +55,7 @@ fn what_follows_a_visit_depends_on_its_end_and_on_whether_anything_was_called() 
     assert_eq!(after(&job(), CallEnd::Reply(()), 1), AfterVisit::Read);
     let rejected = after(&job(), CallEnd::Rejected(Rejection::Blocked), 0);
     assert!(matches!(rejected, AfterVisit::Fail { wrong: Wrong::Failed, not_before: None, .. }), "{rejected:?}");
-    // A refusal of the feed itself is a failure and parks nothing; a hold that was found is not about this feed.
+    // A refusal of the feed itself is a failure and parks nothing; a hold that existed before concerns other URLs.
     let refused = || CallEnd::Held(SLOT + HOUR, HoldReason::Forbidden);
     let failed = after(&job(), refused(), 1);
     let until = Some(SLOT + HOUR);
@@ -114,7 +114,7 @@ fn each_answer_says_what_is_wrong_with_the_feed() {
             (reading, expected) => assert_eq!((reading, expected), (Reading::Entries, None), "{answer:?}"),
         }
     }
-    // A feed that never had entries may be empty; a 304 has to be asked for, and a 410 to be the feed's own.
+    // A feed that never had entries may be empty; a 304 needs a conditional request, and a 410 must be the feed's own.
     let answer = |status, document, is_ours| {
         let answer = FeedAnswer { status, document, conditional: is_ours, speaks_for_feed: is_ours };
         read_answer(&feed(), &answer)
@@ -147,7 +147,7 @@ fn a_row_is_written_if_it_says_something_new_or_its_poll_came_off_its_minute() {
         ("deferred", feed(), feed(), Envelope { deferrals: 1, ..job() }, SLOT, RowWrite::WithTime),
         ("held", held.clone(), held, job(), SLOT, RowWrite::WithTime),
         ("off its minute", feed(), feed(), job(), SLOT + HOUR, RowWrite::WithTime),
-        // A poll of a further slot counts only if the next one could come before the floor.
+        // A poll in an extra slot is written only if the next one could come before the floor.
         ("every 2 h", every(2), every(2), job(), further, RowWrite::None),
         ("every 4 h", every(4), every(4), job(), further, RowWrite::None),
         ("every 4 h, late", every(4), every(4), job(), further + Millis::from_mins(20), RowWrite::WithTime),

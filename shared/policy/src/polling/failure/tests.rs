@@ -5,7 +5,7 @@ fn t(hours: u64) -> Timestamp {
     "2026-11-21T00:00:00Z".parse::<Timestamp>().unwrap_or_default() + Millis::from_hours(hours)
 }
 
-/// Polls a feed that is found wrong each time, as soon as it may be: the hours between polls, and the end.
+/// Polls a feed that fails each time, as soon as allowed; returns the hours between polls, and the end.
 fn course(wrong: Wrong) -> (Vec<u64>, Option<Retired>) {
     let rules = Rules::default();
     let (mut streak, mut now, mut waits) = (None, t(0), vec![]);
@@ -46,7 +46,7 @@ fn h19_a_refused_feed_waits_long_and_is_retired() {
 
 #[test]
 fn h18_failures_slow_down_to_once_a_week_and_never_retire() {
-    // A 5xx waits two days at least.
+    // A 5xx waits at least two days.
     for (wrong, least) in [(Wrong::Failed, 8), (Wrong::ServerError, 48)] {
         let (waits, end) = course(wrong);
         assert_eq!(end, None);
@@ -80,7 +80,7 @@ fn what_ails_a_feed_begins_anew_with_another_kind_and_outlasts_a_mere_failure() 
     assert_eq!(again(lost, Wrong::Suspect, 30).map(|a| (a.since, a.times)), Some((t(30), 1)));
 }
 
-/// Returns which of these sightings (hours, target, permanent) makes the target the feed's address.
+/// Returns the index of the sighting (hours, target, permanent) that makes the target the feed's address.
 fn believed(from: &str, sightings: &[(u64, &str, bool)]) -> Option<usize> {
     let key = SourceKey::new("0123456789abcdef0123456789abcdef").unwrap_or_else(|e| panic!("{e}"));
     let mut feed = FeedSource::new(key, Slot::from_hash(0), from);

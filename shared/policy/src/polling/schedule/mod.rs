@@ -1,4 +1,4 @@
-//! Schedule of feeds and sites: when each is polled next, at which slot, and which slots dispatch has to look at.
+//! Schedule of feeds and sites: the time and slot of the next poll, and the slots that dispatch must check.
 
 mod plan;
 mod slots;
@@ -11,7 +11,7 @@ pub use slots::{
 
 use curlew_model::{SiteSource, SiteState, Timestamp};
 
-/// Returns true if a site whose slot has come is given to discovery.
+/// True if discovery must run for a site whose slot has come.
 pub fn site_is_due(site: &SiteSource, now: Timestamp) -> bool {
     matches!(site.state, SiteState::Waiting | SiteState::Feedless { .. }) && now >= site.not_before
 }

@@ -1,39 +1,39 @@
 //! The time of a feed's next poll, and the reason for it: a failure, the hints of the feed and its server, skipHours
 //! and skipDays of RSS 2.0 (in GMT), or the feed's history.
 //!
-//! The history is a decaying mean of the times between arrivals; entries of one hour arrive together.
+//! The history is a decaying mean of the times between arrivals; all entries within one hour are one arrival.
 
 use crate::rules::Rules;
 use curlew_model::{Habit, Millis, PollHints, Timestamp, Why};
 use std::collections::BTreeSet;
 
-/// Weight of the mean so far in arrivals, beside one of the newest.
+/// Weight of the previous mean, where each new arrival has the weight one.
 const MEMORY: u64 = 3;
-/// Maximum ratio to the mean of a time that counts, so that a weekend does not undo a week.
+/// Maximum ratio of a counted time to the mean, so that a weekend does not undo a week.
 const MOST_GROWTH: u64 = 3;
-/// Divisor of the length of a silence, so that a night does not count.
+/// Divisor of the time since the last arrival, so that a night does not count.
 const SILENCE: u64 = 2;
 const MOST_DATES: usize = 50;
-/// The longest intervals first, each with the time between arrivals from which it applies, in hours.
+/// Intervals, longest first, each with the minimum time between arrivals for which it applies, in hours.
 const INTERVALS: [(u64, u64); 6] = [(168, 16 * 168), (72, 48 * 24), (24, 60), (8, 16), (4, 12), (2, 8)];
 
 const ALL_HOURS: u32 = (1 << 24) - 1;
 const ALL_DAYS: u8 = (1 << 7) - 1;
 
-/// Reasons to wait.
+/// Facts that determine a feed's next poll.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Inputs {
-    /// Hints of the feed and its server, from this answer and those before.
+    /// Hints of the feed and its server, from this and earlier answers.
     pub hints: PollHints,
     /// The feed's own history.
     pub habit: Habit,
-    /// Age of the answer when it came (`Age`, RFC 9111 §5.1); it is fresh for so much less.
+    /// Age of the answer on arrival (`Age`, RFC 9111 §5.1), which shortens its freshness.
     pub age: Millis,
-    /// The instant that `Retry-After` names.
+    /// Instant named by `Retry-After`.
     pub retry_after: Option<Timestamp>,
-    /// True if a hub tells of news until well after the next poll.
+    /// True if a hub sends notifications until well after the next poll.
     pub pushed: bool,
-    /// True if the next poll can be conditional and its answer believed.
+    /// True if the next poll can be conditional and its answer trusted.
     pub conditional: bool,
     /// Wait demanded by the feed's failure.
     pub wrong: Option<(Millis, Why)>,
@@ -42,11 +42,11 @@ pub struct Inputs {
 /// The next poll of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// From poll to poll, as long as all stays as it is.
+    /// Time from poll to poll while nothing changes.
     pub interval: Millis,
-    /// The next one not before this.
+    /// Earliest time of the next poll.
     pub not_before: Timestamp,
-    /// The reason that decided.
+    /// The decisive reason.
     pub why: Why,
 }
 
@@ -82,7 +82,7 @@ pub fn plan(inputs: &Inputs, rules: &Rules, now: Timestamp) -> Plan {
     Plan { interval, not_before, why }
 }
 
-/// Returns the interval without hints, lengthened where each poll costs a whole feed, or while a hub sends news.
+/// Returns the interval without hints; it is longer if each poll transfers the whole feed, or while a hub sends news.
 fn own_interval(inputs: &Inputs, rules: &Rules, now: Timestamp) -> (Millis, Why) {
     let learned = if rules.adaptive { estimate(&inputs.habit, rules, now) } else { None };
     let own = learned.map_or((rules.poll_interval, Why::Usual), |interval| (interval, Why::History));
@@ -95,14 +95,14 @@ fn own_interval(inputs: &Inputs, rules: &Rules, now: Timestamp) -> (Millis, Why)
     })
 }
 
-/// Returns hours (0 to 24) and days (0 is Monday) as the masks of [`PollHints`]; all hours, or all days, mean none.
+/// Returns hours (0 to 24) and days (0 is Monday) as the masks of [`PollHints`]; all hours or all days count as none.
 pub fn skips(hours: &[u8], days: &[u8]) -> (u32, u8) {
     let hours = hours.iter().filter(|h| **h <= 24).fold(0_u32, |mask, h| mask | 1 << (h % 24));
     let days = days.iter().filter(|d| **d < 7).fold(0_u8, |mask, d| mask | 1 << d);
     (if hours == ALL_HOURS { 0 } else { hours }, if days == ALL_DAYS { 0 } else { days })
 }
 
-/// The earliest instant from `at` on that the feed's skipHours and skipDays allow.
+/// Returns the earliest instant from `at` on that the feed's skipHours and skipDays allow.
 pub fn after_skips(mut at: Timestamp, hints: &PollHints) -> Timestamp {
     // A week of hours covers every combination of day and hour.
     for _ in 0..24 * 7 {
@@ -115,7 +115,7 @@ pub fn after_skips(mut at: Timestamp, hints: &PollHints) -> Timestamp {
     at
 }
 
-/// The history that the dates in a feed's first document tell. Dates in the future are none.
+/// Returns the history according to the dates in a feed's first document. Dates in the future are ignored.
 pub fn start(dates: impl Iterator<Item = Timestamp>, now: Timestamp) -> Habit {
     let mut dates: Vec<Timestamp> = dates.filter(|at| *at <= now).collect();
     dates.sort_unstable_by(|a, b| b.cmp(a));
@@ -127,14 +127,14 @@ pub fn start(dates: impl Iterator<Item = Timestamp>, now: Timestamp) -> Habit {
     Habit { gap, news_at: Some(*newest) }
 }
 
-/// Returns the number of different hours of these dates after the last arrival; entries without a date have one.
+/// Returns the number of different hours of these dates since the last arrival; missing or impossible dates count once.
 pub fn arrivals(habit: Habit, dates: impl IntoIterator<Item = Option<Timestamp>>, now: Timestamp) -> u64 {
     let since = habit.news_at.unwrap_or(Timestamp::MIN);
     let hours = dates.into_iter().map(|at| at.filter(|at| (since..=now).contains(at)).map(hour));
     hours.collect::<BTreeSet<_>>().len() as u64
 }
 
-/// Returns the history after this number of arrivals was seen at `now`.
+/// Returns the history after this number of arrivals at `now`.
 pub fn news(habit: Habit, arrivals: u64, now: Timestamp) -> Habit {
     if arrivals == 0 {
         return habit;
@@ -151,7 +151,7 @@ pub fn news(habit: Habit, arrivals: u64, now: Timestamp) -> Habit {
     Habit { gap, news_at: Some(now) }
 }
 
-/// Returns the interval below half of the mean time between arrivals, or of a longer silence, within floor and cap.
+/// Returns the interval for the mean time between arrivals, or half the time since the last one if that is longer.
 pub fn estimate(habit: &Habit, rules: &Rules, now: Timestamp) -> Option<Millis> {
     let silence = habit.news_at.map_or(Millis::ZERO, |at| now.since(at));
     let gap = habit.gap?.max(Millis(silence.0 / SILENCE));

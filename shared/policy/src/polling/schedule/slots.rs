@@ -1,39 +1,39 @@
-//! Slots: the minutes of the eight-hour cycle at which feeds are looked at.
+//! Slots: the minutes of the eight-hour cycle at which dispatch checks feeds.
 //!
 //! A feed's slot follows from its key, so polls need no index of due times. A longer interval skips cycles; a shorter
-//! one lists the feed under up to seven further slots (see [`curlew_model::ExtraSlot`]). A tick of dispatch that was
-//! cut off goes on at a place: an instant within the slot's minute, as far as its keys, which are hashes, were read.
+//! one lists the feed under up to seven extra slots (see [`curlew_model::ExtraSlot`]). A tick of dispatch that was cut
+//! off resumes at a place: an instant within the slot's minute that stands for the keys (hashes) read so far.
 
 use super::after_skips;
 use crate::{rules::Rules, skew::unless_ahead};
 use curlew_model::{FeedSource, Millis, Slot, SourceKey, Timestamp};
 
 const CYCLE: i64 = Slot::COUNT as i64;
-/// Minutes after its slot within which a poll is on time: as long as a batch may take.
+/// Number of minutes after its slot within which a poll is on time: the maximum time of a batch.
 const ON_TIME_MINUTES: i64 = 15;
 /// Possible numbers of polls in a cycle; each divides the cycle evenly.
 const TIMES: [u16; 3] = [8, 4, 2];
-/// Minutes beyond the interval within which the next poll is found, whatever days are skipped.
+/// Number of minutes beyond the interval to search for the next poll, whatever days are skipped.
 const LOOK_AHEAD: i64 = 8 * 3 * CYCLE;
 
-/// Parts of a slot: milliseconds of a minute.
+/// Number of places in a slot: the milliseconds of a minute.
 const PARTS: u128 = 60_000;
-/// Values of the number in the first [`DIGITS`] hexadecimal digits of a key.
+/// Number of values of the first [`DIGITS`] hexadecimal digits of a key.
 const NUMBERS: u128 = 1 << 64;
 const DIGITS: usize = 16;
 
-/// Returns the number of slots in a cycle, 1, 2, 4 or 8, never closer together than the interval.
+/// Returns the number of a feed's slots in a cycle: 1, 2, 4 or 8, never closer together than the interval.
 pub fn times_a_cycle(interval: Millis, rules: &Rules) -> u16 {
     let fits = |times: &&u16| interval <= Millis::from_mins(u64::from(Slot::COUNT / **times));
     if rules.adaptive { TIMES.iter().find(fits).copied().unwrap_or(1) } else { 1 }
 }
 
-/// Returns true if two intervals come to the same slots and cycles.
+/// True if two intervals lead to the same slots and cycles.
 pub fn same_slots(a: Millis, b: Millis, rules: &Rules) -> bool {
     (times_a_cycle(a, rules), cycles(a)) == (times_a_cycle(b, rules), cycles(b))
 }
 
-/// Returns the further slots of a feed that is looked at this many times a cycle, with the keys of their rows.
+/// Returns the extra slots of a feed that is checked `times` times a cycle, with the keys of their rows.
 pub fn extra_slots(feed: &FeedSource, times: u16) -> Vec<(SourceKey, Slot)> {
     let apart = u64::from(Slot::COUNT / times.max(1));
     (1..u64::from(times))
@@ -41,7 +41,7 @@ pub fn extra_slots(feed: &FeedSource, times: u16) -> Vec<(SourceKey, Slot)> {
         .collect()
 }
 
-/// Returns a key like the feed's for another slot: a key's first 16 digits give its slot.
+/// Returns the feed's key changed for another slot: the first 16 digits of a key determine its slot.
 fn at_slot(feed: &FeedSource, slot: Slot) -> Option<(SourceKey, Slot)> {
     let (number, rest) = feed.key.as_str().split_at_checked(16)?;
     let count = u64::from(Slot::COUNT);
@@ -50,16 +50,16 @@ fn at_slot(feed: &FeedSource, slot: Slot) -> Option<(SourceKey, Slot)> {
     Some((SourceKey::new(&format!("{number:016x}{rest}")).ok()?, slot))
 }
 
-/// Returns from when on a feed may be polled again, whatever its slots say.
+/// Returns the earliest time at which a feed may be polled again, regardless of its slots.
 pub fn may_poll_from(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Timestamp {
     let polled_at = unless_ahead(feed.polled_at, rules, now);
     unless_ahead(feed.not_before, rules, now).max(polled_at + rules.poll_floor)
 }
 
-/// True if a feed is polled now that `slot`, its own or a further one, has come, or shortly after; see [`postponed`].
+/// True if a feed is due when `slot`, its own or an extra one, has come, or shortly after; see [`postponed`].
 pub fn feed_is_due(feed: &FeedSource, slot: Slot, rules: &Rules, now: Timestamp) -> bool {
     let times = times_a_cycle(feed.interval, rules);
-    // A missed slot is caught up with, maybe in the next cycle.
+    // A missed slot is caught up, maybe in the next cycle.
     let came = now.minute() - (now.minute() - i64::from(slot.index())).rem_euclid(CYCLE);
     !feed.gone
         && is_soon(feed, rules, now)
@@ -67,12 +67,12 @@ pub fn feed_is_due(feed: &FeedSource, slot: Slot, rules: &Rules, now: Timestamp)
         && (times > 1 || in_cycle(feed, came))
 }
 
-/// True if a feed may be polled now, or while a poll still counts as on time: the last one came a little late, too.
+/// True if a feed may be polled now, or soon enough to be on time: the last poll may have been a little late, too.
 pub fn is_soon(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     now + lateness(rules) >= may_poll_from(feed, rules, now)
 }
 
-/// Returns the delay within which a poll still belongs to its slot, so small a part of the floor that no slot has two.
+/// Returns the maximum delay with which a poll still belongs to its slot: at most a quarter of the floor.
 fn lateness(rules: &Rules) -> Millis {
     Millis::from_mins(ON_TIME_MINUTES.unsigned_abs()).min(Millis(rules.poll_floor.0 / 4))
 }
@@ -81,24 +81,24 @@ fn into_slot(feed: &FeedSource, minute: i64, times: u16) -> i64 {
     (minute - i64::from(feed.slot.index())).rem_euclid(CYCLE / i64::from(times.max(1)))
 }
 
-/// True if the feed is polled in the cycle of this minute; its slot spreads feeds polled once a day.
+/// True if the feed is polled in the cycle of this minute; the slot spreads feeds with long intervals over the cycles.
 fn in_cycle(feed: &FeedSource, minute: i64) -> bool {
     (minute.div_euclid(CYCLE) + i64::from(feed.slot.index())).rem_euclid(cycles(feed.interval)) == 0
 }
 
-/// True if a late poll that is not written down might let the next one come before the floor.
+/// True if a late poll that is not recorded might let the next one come before the floor.
 pub fn is_near_floor(feed: &FeedSource, rules: &Rules) -> bool {
     let times = times_a_cycle(feed.interval, rules);
     let apart = CYCLE / i64::from(times) - ON_TIME_MINUTES;
     times > 1 && Millis::from_mins(apart.unsigned_abs()) < rules.poll_floor
 }
 
-/// Returns true if a poll at `now` is the one that a slot of the feed has just sent.
+/// True if a poll at `now` belongs to a slot of the feed that has just come.
 pub fn is_on_time(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     into_slot(feed, now.minute(), times_a_cycle(feed.interval, rules)) <= ON_TIME_MINUTES
 }
 
-/// Returns when the poll of the slot at `at` takes place by all limits; `None` if the next slot is sooner.
+/// Returns when the poll of the slot at `at` may take place under all limits; `None` if the next slot is sooner.
 pub fn postponed(feed: &FeedSource, rules: &Rules, at: Timestamp) -> Option<Timestamp> {
     let allowed = after_skips(at.max(may_poll_from(feed, rules, at)), &feed.polling.hints);
     let minutes = match times_a_cycle(feed.interval, rules) {
@@ -108,8 +108,8 @@ pub fn postponed(feed: &FeedSource, rules: &Rules, at: Timestamp) -> Option<Time
     (allowed < at + Millis::from_mins(minutes.unsigned_abs())).then_some(allowed)
 }
 
-/// Returns when a feed with news by its hub is polled, as soon as floor and skipped hours allow; `None` if its own
-/// minute comes first. An unchanged poll is not written, so a due minute within the floor counts as polled.
+/// Returns the earliest allowed time to poll a feed whose hub announced news; `None` if its own slot comes first. Polls
+/// without changes are not recorded, so a slot that came within the floor counts as polled.
 pub fn early(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Timestamp> {
     let times = times_a_cycle(feed.interval, rules);
     let slot = Timestamp::from_millis((now.minute() - into_slot(feed, now.minute(), times)).saturating_mul(60_000));
@@ -121,14 +121,14 @@ pub fn early(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Timesta
 }
 
 /// Returns when a feed is polled at a person's request: now, unless its last poll was less than
-/// [`Rules::poll_on_request`] ago, its server named an instant by `Retry-After`, or it skips these hours.
+/// [`Rules::poll_on_request`] ago, its server sent a `Retry-After`, or it skips these hours.
 pub fn on_request(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Timestamp {
     let rested = unless_ahead(feed.polled_at, rules, now) + rules.poll_on_request;
     let asked = feed.polling.retry_at.map_or(Timestamp::MIN, |at| unless_ahead(at, rules, now));
     after_skips(now.max(rested).max(asked), &feed.polling.hints)
 }
 
-/// Returns the next poll of a feed if nothing comes in between; `None` if polling it has stopped.
+/// Returns the time of the next scheduled poll of a feed; `None` if its polling has stopped.
 pub fn next_poll(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Timestamp> {
     let times = times_a_cycle(feed.interval, rules);
     let apart = CYCLE / i64::from(times);
@@ -149,19 +149,19 @@ fn cycles(interval: Millis) -> i64 {
     i64::try_from(interval.0.div_ceil(cycle)).unwrap_or(i64::MAX).max(1)
 }
 
-/// A slot that has come, and has not been looked at to its end.
+/// A slot that has come and has not been processed completely.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueSlot {
     /// The slot.
     pub slot: Slot,
-    /// The beginning of the minute in which it came last.
+    /// Beginning of the minute in which the slot came last.
     pub came: Timestamp,
-    /// The place within the slot from which it is to be looked at; `came` if from its beginning.
+    /// Place within the slot at which processing starts; `came` for its beginning.
     pub from: Timestamp,
 }
 
-/// Returns the slots after the minute of `done` up to the minute of `now`, earliest first, each once; all of them
-/// without `done`, or if it lies ahead. A place `within` one of them tells how far an earlier tick came.
+/// Returns the slots after the minute of `done` up to the minute of `now`, earliest first, each once; all slots if
+/// `done` is missing or in the future. A place `within` one of them is where an earlier tick stopped.
 pub fn slots_due(done: Option<Timestamp>, within: Option<Timestamp>, now: Timestamp) -> Vec<DueSlot> {
     let to = now.minute();
     let done = done.filter(|done| done.minute() <= to);
@@ -177,14 +177,14 @@ pub fn slots_due(done: Option<Timestamp>, within: Option<Timestamp>, now: Timest
 }
 
 impl DueSlot {
-    /// The place of a key within the slot, rounded down: keys with the same place have to be looked at together.
+    /// Returns the place of a key within the slot, rounded down; keys with the same place must be processed together.
     pub fn place_of(&self, key: &SourceKey) -> Timestamp {
         let number = key.as_str().get(..DIGITS).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or(0);
         let part = u128::from(number) * PARTS / NUMBERS;
         Timestamp::from_millis(self.came.as_millis().saturating_add(i64::try_from(part).unwrap_or(0)))
     }
 
-    /// A key before those at and after the place `from`; none if they are all.
+    /// Returns a key directly before all keys at or after the place `from`; `None` if those are all keys.
     pub fn after(&self) -> Option<SourceKey> {
         let part = u128::from(self.from.since(self.came).0).min(PARTS - 1);
         let first = u64::try_from((part * NUMBERS).div_ceil(PARTS)).ok()?;

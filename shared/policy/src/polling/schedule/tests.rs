@@ -3,7 +3,7 @@ use crate::rules::Rules;
 use curlew_model::{FeedSource, Habit, Millis, PollHints, Slot, SourceKey, Why};
 
 const HOUR: Millis = Millis::from_hours(1);
-/// Minutes at which a cycle begins.
+/// A minute at which a cycle begins.
 const START: i64 = 3_000_000 * 480;
 
 fn t(minute: i64) -> Timestamp {
@@ -59,7 +59,7 @@ fn a_place_within_a_slot_is_taken_up_and_one_that_is_old_or_of_the_future_is_not
 }
 
 proptest::proptest! {
-    /// No key is left out, whatever was the last one before a tick was cut off, and the next tick goes on behind it.
+    /// No key is skipped, wherever a tick was cut off: the next tick reads exactly the keys from that place on.
     #[test]
     fn after_a_place_come_all_keys_that_have_it_or_a_later_one(last: u64, next: u64) {
         let key = |number: u64| SourceKey::new(&format!("{number:016x}0123456789abcdef")).unwrap_or_else(|e| panic!("{e}"));
@@ -72,13 +72,13 @@ proptest::proptest! {
     }
 }
 
-/// The slots under which a feed is listed.
+/// Returns the slots under which a feed is listed.
 fn slots(feed: &FeedSource, rules: &Rules) -> Vec<Slot> {
     let extra = extra_slots(feed, times_a_cycle(feed.interval, rules)).into_iter().map(|(_, slot)| slot);
     [feed.slot].into_iter().chain(extra).collect()
 }
 
-/// Minutes of a week at which dispatch finds the feed due, under whichever slot it is listed.
+/// Returns the minutes of a week at which dispatch finds the feed due in any of its slots.
 fn polls_of_a_week(feed: &FeedSource, rules: &Rules) -> Vec<i64> {
     let slots = slots(feed, rules);
     let due = |minute: &i64| {
@@ -244,17 +244,17 @@ fn f06_skips_are_stepped_over_unless_they_cover_everything() {
 #[test]
 fn f06_a_slot_in_a_skipped_hour_is_put_off_and_none_is_lost() {
     let rules = Rules::default();
-    // At 2:10, 10:10 and 18:10, all of which it wants skipped.
+    // Slots at 2:10, 10:10 and 18:10, all within skipped hours.
     let mut f = feed(130, rules.poll_interval);
     f.polling.hints.skip_hours = skips(&[2, 10, 18, 19], &[]).0;
     assert_eq!(postponed(&f, &rules, at("2026-11-23T18:10:00Z")), Some(at("2026-11-23T20:00:00Z")));
     assert_eq!(next_poll(&f, &rules, at("2026-11-23T00:00:00Z")), Some(at("2026-11-23T03:00:00Z")));
-    // Only Mondays: the last slot before one is put off, those before it are left out.
+    // Only Mondays: the last slot before a Monday is put off, earlier ones are dropped.
     f.polling.hints = PollHints { skip_days: 0b111_1110, ..PollHints::default() };
     assert_eq!(postponed(&f, &rules, at("2026-11-24T02:10:00Z")), None);
     assert_eq!(postponed(&f, &rules, at("2026-11-29T18:10:00Z")), Some(at("2026-11-30T00:00:00Z")));
     assert_eq!(next_poll(&f, &rules, at("2026-11-24T00:00:00Z")), Some(at("2026-11-30T00:00:00Z")));
-    // No slot is due twice for that, and the feed is polled every Monday.
+    // No slot is due twice because of that, and the feed is polled every Monday.
     let week = (0..21).map(|n| at("2026-11-24T02:10:00Z") + Millis::from_hours(8 * n));
     assert_eq!(week.filter_map(|slot| postponed(&f, &rules, slot)).count(), 4);
 }
@@ -274,7 +274,7 @@ fn history_begins_with_dates_and_is_a_decaying_mean_from_then_on() {
     let bare = news(Habit::default(), 1, now);
     assert_eq!(bare, habit(None, now));
     assert_eq!(news(bare, 4, now + hours(8)).gap, Some(hours(2)));
-    // A weekend does not undo the history of a week, and a mean of nothing grows, too.
+    // A weekend does not undo the history of a week, and a mean of zero can grow, too.
     for (gap, grown) in [(hours(4), hours(6)), (Millis::ZERO, Millis::from_mins(90))] {
         assert_eq!(news(habit(Some(gap), t(0)), 1, t(64 * 60)).gap, Some(grown), "as if it had been 3 times the mean");
     }
@@ -318,7 +318,7 @@ fn f08_the_estimate_follows_the_history_between_an_hour_and_a_week() {
     let off = plan(&often, &unadaptive(), t(0));
     assert_eq!((off.why, off.interval), (Why::Usual, rules.poll_interval), "if it is switched off");
     assert_eq!(plan(&asking(), &rules, t(0)).interval, rules.poll_interval, "without a history");
-    // Hints lengthen what the history says, and do not shorten it.
+    // Hints lengthen the interval from the history, and never shorten it.
     for (gap, ttl, interval) in [(2, 3, 3), (2, 48, 48), (24, 1, 8), (100, 1, 24)] {
         let habit = Habit { gap: Some(hours(gap)), news_at: None };
         let hints = PollHints { ttl: Some(hours(ttl)), ..PollHints::default() };
@@ -344,8 +344,8 @@ fn a_person_waits_for_the_last_poll_retry_after_and_skip_hours_and_for_nothing_e
     assert_eq!(wanted(&|feed| feed.polling.hints.skip_hours = 0b11 << 12), now + HOUR + HOUR);
 }
 
-/// Polls a feed by its history for some days while posts appear at these minutes; returns the polls a day of the time
-/// after the first `learning` days, and the minutes that the posts of that time waited for a poll.
+/// Polls a feed according to its history for `days` while posts appear at these minutes. Returns the number of polls a
+/// day after the first `learning` days, and the minutes that posts waited for a poll in that time.
 fn simulated(posts: &[i64], (days, learning): (i64, i64)) -> (f64, Vec<i64>) {
     let rules = Rules::default();
     let mut feed = feed(7, rules.poll_interval);
@@ -375,7 +375,7 @@ fn simulated(posts: &[i64], (days, learning): (i64, i64)) -> (f64, Vec<i64>) {
     (f64::from(polls) / (days - learning) as f64, waits)
 }
 
-/// Posts of some days, each day these of them at chance minutes between 7 and 23 o'clock.
+/// Returns the minutes of posts: `of_day` posts a day, at random minutes between 7 and 23 o'clock.
 fn posts(seed: u64, days: u64, of_day: impl Fn(u64) -> u64) -> Vec<i64> {
     let at = |day: u64, n: u64| day * 1_440 + 420 + crate::chance::mix(seed ^ day << 20 ^ n << 8) % 960;
     let mut posts: Vec<i64> = (0..days).flat_map(|day| (0..of_day(day)).map(move |n| at(day, n) as i64)).collect();

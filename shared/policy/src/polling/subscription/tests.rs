@@ -5,7 +5,7 @@ use curlew_model::{PollHints, Slot, SourceKey};
 const HOUR: Millis = Millis::from_hours(1);
 const DAY: Millis = Millis::from_days(1);
 
-/// Midnight, in the first minute of a cycle, and some hours later.
+/// Returns the time some hours after a midnight that begins a cycle.
 fn t(hours: u64) -> Timestamp {
     Timestamp::from_millis(1_800_057_600_000) + Millis::from_hours(hours)
 }
@@ -27,7 +27,7 @@ fn begun(feed: &FeedSource) -> Timestamp {
     feed.polling.subscription.unwrap().begun
 }
 
-/// A feed whose hub was asked at this hour.
+/// Returns a feed whose hub was sent a subscription request at this hour.
 fn asked(hours: u64) -> FeedSource {
     let mut feed = feed();
     let sent = sent(&feed, HubRequest::Ask, &Rules::default(), t(hours), 1).unwrap();
@@ -179,11 +179,11 @@ fn f14_news_send_one_poll_and_never_sooner_than_the_floor() {
     assert!(matches!(news(&feed, begun, &rules, t(4)), News::Poll(at, _) if at == t(4)), "it came to nothing");
     assert_eq!(news(&feed, begun + Millis(1), &rules, t(4)), News::Unknown);
     assert_eq!(news(&feed, begun, &rules, t(24 * 11)), News::Unknown, "the lease is over");
-    // The feed's minute was ten minutes ago, and a poll that found nothing leaves no trace.
+    // The feed's slot was ten minutes ago, and a poll that found nothing is not recorded.
     feed.polling.subscription = Some(Subscription { early: None, ..kept });
     let at = news(&feed, begun, &rules, t(8) + soon);
     assert!(matches!(at, News::Poll(at, _) if at >= t(9)), "{at:?}");
-    // The feed's own minute comes first.
+    // The feed's own slot comes first.
     let late = t(15) + Millis::from_mins(59);
     let poll = News::Poll(late, Subscription { early: Some(late), ..kept });
     assert_eq!(news(&feed, begun, &rules, late), poll);

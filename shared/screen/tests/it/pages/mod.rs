@@ -1,7 +1,7 @@
-//! Pages written for the tests of screening; none of them was ever on the web.
+//! Pages written for screening tests. None of them was ever on the web.
 //!
-//! Each file holds the pages with one expected verdict: language, title and text on a line each, and an empty line
-//! between two pages.
+//! Each file contains the pages with one expected verdict. A page consists of three lines with language, title and
+//! text; pages are separated by an empty line.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ fn read(file: &'static str) -> Vec<Page> {
     file.split("\n\n").map(page).collect()
 }
 
-/// Pornography and offers of sex.
+/// Pornography, and offers of sex.
 pub(crate) static ADULT: LazyLock<Vec<Page>> = LazyLock::new(|| read(include_str!("adult.txt")));
 /// Slurs, hate and abuse.
 pub(crate) static OFFENSIVE: LazyLock<Vec<Page>> = LazyLock::new(|| read(include_str!("offensive.txt")));
@@ -24,7 +24,7 @@ pub(crate) static OFFENSIVE: LazyLock<Vec<Page>> = LazyLock::new(|| read(include
 pub(crate) static GAMBLING: LazyLock<Vec<Page>> = LazyLock::new(|| read(include_str!("gambling.txt")));
 /// Advertising of medicines without prescription.
 pub(crate) static DRUGS: LazyLock<Vec<Page>> = LazyLock::new(|| read(include_str!("drugs.txt")));
-/// Violence shown for its own sake.
+/// Violence for its own sake.
 pub(crate) static VIOLENCE: LazyLock<Vec<Page>> = LazyLock::new(|| read(include_str!("violence.txt")));
-/// Texts about such things, and texts that only sound like them.
+/// Texts about these topics, and texts that only sound similar.
 pub(crate) static PASS: LazyLock<Vec<Page>> = LazyLock::new(|| read(include_str!("pass.txt")));
