@@ -112,7 +112,7 @@ impl Poll {
         let Some((Source::Feed(feed), seen, read_at)) = found else {
             return Ok(Err(Verdict::Drop("the feed is not known".into())));
         };
-        if let Some(verdict) = put_off(decision::admit(&feed, job, &politeness.rules, politeness.clock.now())) {
+        if let Some(verdict) = verdict_of(decision::admit(&feed, job, &politeness.rules, politeness.clock.now())) {
             return Ok(Err(verdict));
         }
         let Ok(url) = address::parse(&feed.url, None) else {
@@ -144,14 +144,14 @@ impl Poll {
     async fn noted_verdict(&self, due: &DueFeed<'_>, state: &HostState) -> Option<Verdict> {
         let Politeness { rules, clock, .. } = self.intake.politeness.as_ref();
         let now = clock.now();
-        let noted = poll_notes::noted(&state.polled, &due.row.0.key, rules, now)?;
+        let noted = poll_notes::latest_end(&state.polled, &due.row.0.key, rules, now)?;
         let feed = FeedSource { polled_at: due.row.0.polled_at.max(noted), ..due.row.0.clone() };
         match decision::admit(&feed, due.job, rules, now) {
             PollAdmission::At(at) if at.since(now) <= MAX_FIRST_WAIT => {
                 clock.sleep(at.since(now)).await;
                 None
             }
-            admission => put_off(admission),
+            admission => verdict_of(admission),
         }
     }
 
@@ -422,7 +422,7 @@ impl Poll {
 }
 
 /// Returns the verdict on a job whose poll does not take place now; `None` if it does.
-fn put_off(admission: PollAdmission) -> Option<Verdict> {
+fn verdict_of(admission: PollAdmission) -> Option<Verdict> {
     match admission {
         PollAdmission::Now => None,
         PollAdmission::At(at) => Some(Verdict::Defer(at)),

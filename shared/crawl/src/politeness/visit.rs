@@ -196,11 +196,11 @@ impl Visit {
 
     /// Gets a URL and follows redirects; checks robots.txt and keeps the pause for each hop.
     pub async fn get(&mut self, url: &Url, kind: CallKind, validators: &Validators) -> Result<Fetched> {
-        self.get_unless(url, kind, validators, url).await
+        self.get_with_validators_of(url, kind, validators, url).await
     }
 
     /// Gets a URL as [`Visit::get`] does, but sends the validators only to `validated`, the URL that they came from.
-    pub(super) async fn get_unless(
+    pub(super) async fn get_with_validators_of(
         &mut self,
         url: &Url,
         kind: CallKind,

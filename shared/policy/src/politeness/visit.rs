@@ -66,7 +66,7 @@ pub struct VisitState {
     /// Hash of the last URL called, if its connection was closed as idle; the URL is called once more.
     closed_idle: Option<u32>,
     /// Time until which the rest of the visit waits, if one of its URLs ended the visit.
-    over: Option<Timestamp>,
+    ended_until: Option<Timestamp>,
     /// Times until which calls to other host keys, the targets of redirects, wait.
     guest_retry_at: HashMap<HostKey, Timestamp>,
     /// Time at which the site is expected to be called next.
@@ -207,7 +207,7 @@ impl VisitState {
             last_call_end: None,
             looked: Millis::ZERO,
             closed_idle: None,
-            over: None,
+            ended_until: None,
             guest_retry_at: HashMap::new(),
             next_use: grant.at,
             has_useful_note: false,
@@ -238,7 +238,7 @@ impl VisitState {
         if let Some(hold) = &self.learned.hold {
             return end(end_of_held(hold));
         }
-        if let Some(until) = self.over {
+        if let Some(until) = self.ended_until {
             return end(CallEnd::Later(until));
         }
         if !attempt.has_waited {
@@ -324,11 +324,11 @@ impl VisitState {
             (_, Some(hold)) if hold.reason != HoldReason::Rest => end_of_held(hold),
             (Answer::Unreached { is_local }, _) => {
                 let until = if is_local { outage::rest(now, mix(seed)) } else { self.learned.not_before };
-                self.over = Some(until);
+                self.ended_until = Some(until);
                 CallEnd::Later(until)
             }
             (Answer::Cut { why, .. }, _) => {
-                self.over = Some(rest);
+                self.ended_until = Some(rest);
                 match target.role == Role::Robots {
                     true => CallEnd::Rejected(Rejection::Transport(why)),
                     false => CallEnd::Elsewhere(url_held(&self.learned, target, now).unwrap_or(rest)),
@@ -337,7 +337,7 @@ impl VisitState {
             (Answer::Challenge(_), _) => CallEnd::Later(rest),
             (Answer::Reply { reply, .. }, _) => {
                 if target.role == Role::Robots && url_held_until(rules, outcome, 0, now, 0).is_some() {
-                    self.over = Some(rest);
+                    self.ended_until = Some(rest);
                 }
                 CallEnd::Reply(reply)
             }
@@ -358,10 +358,10 @@ impl VisitState {
     /// Records the end of a call under another host key's lease. Trouble with that host does not end this visit.
     pub fn after_guest<R>(&mut self, guest: &VisitState, end: CallEnd<R>) -> CallEnd<R> {
         self.calls += guest.calls;
-        self.guest_retry_at.extend(guest.over.map(|until| (guest.host.clone(), until)));
+        self.guest_retry_at.extend(guest.ended_until.map(|until| (guest.host.clone(), until)));
         match end {
             CallEnd::Held(until, _) | CallEnd::Refused(until) => CallEnd::Elsewhere(until),
-            CallEnd::Later(until) if guest.over.is_some() => CallEnd::Elsewhere(until),
+            CallEnd::Later(until) if guest.ended_until.is_some() => CallEnd::Elsewhere(until),
             other => other,
         }
     }

@@ -46,7 +46,7 @@ impl NotedPoll {
 }
 
 /// Returns the latest time at which the noted call of a feed ended.
-pub fn noted(notes: &PollNotes, feed: &SourceKey, rules: &Rules, now: Timestamp) -> Option<Timestamp> {
+pub fn latest_end(notes: &PollNotes, feed: &SourceKey, rules: &Rules, now: Timestamp) -> Option<Timestamp> {
     notes.0.get(&hash64(feed.as_str())).map(|at| unless_ahead(*at, rules, now))
 }
 
@@ -68,11 +68,11 @@ mod tests {
         let (mut notes, rules) = (PollNotes::default(), Rules::default());
         let first = NotedPoll::note(&mut notes, &feed(0), &rules, at(0, 0)).unwrap();
         assert_eq!((first.before, first.covers(at(0, 3)), first.covers(at(0, 4))), (None, true, false));
-        assert_eq!(noted(&notes, &feed(0), &rules, at(1, 0)), Some(at(0, 3)));
+        assert_eq!(latest_end(&notes, &feed(0), &rules, at(1, 0)), Some(at(0, 3)));
         let second = NotedPoll::note(&mut notes, &feed(0), &rules, at(59, 0)).unwrap();
         assert_eq!((second.before, second.covers(at(60, 6)), second.covers(at(60, 7))), (Some(at(0, 3)), true, false));
         second.undo(&mut notes);
-        assert_eq!(noted(&notes, &feed(0), &rules, at(59, 0)), Some(at(0, 3)), "it did not take place");
+        assert_eq!(latest_end(&notes, &feed(0), &rules, at(59, 0)), Some(at(0, 3)), "it did not take place");
         first.undo(&mut notes);
         assert_eq!(notes, PollNotes::default());
     }

@@ -29,7 +29,7 @@ impl Visit {
         Ok(marked.or_else(|| self.has_substitute(key_of(&article)).then_some("")))
     }
 
-    /// Gets a feed or sitemap as [`Visit::get_unless`] does; holds the host if a bot wall is in its place.
+    /// Gets a feed or sitemap as [`Visit::get_with_validators_of`] does; holds the host if a bot wall is in its place.
     pub(crate) async fn get_listing(
         &mut self,
         url: &Url,
@@ -37,7 +37,7 @@ impl Visit {
         validators: &Validators,
         validated: &Url,
     ) -> Result<Fetched> {
-        let mut got = self.get_unless(url, kind, validators, validated).await?;
+        let mut got = self.get_with_validators_of(url, kind, validators, validated).await?;
         if let CallEnd::Reply(reply) = &got.end
             && let Some(vendor) = self.interstitial_in(reply, &got.url).await?
         {
