@@ -67,8 +67,7 @@ pub(crate) struct Runner {
     suspects: Arc<()>,
     /// Monotonic time at which the last extraction batch began; `None` if it was full, because more pages may wait.
     gathered_at: Option<Millis>,
-    /// Time and error of the last verdict that could not be stored. Its job is not due again until [`VISIBILITY`]
-    /// passes.
+    /// Time and error of the last verdict that could not be stored. Its job stays invisible for [`VISIBILITY`].
     unwritten: Option<(Millis, PortError)>,
 }
 
@@ -256,8 +255,7 @@ impl Runner {
         Ok(started)
     }
 
-    /// Starts received jobs, or puts them in line for their host key. A suspect job does not wait in line: it runs
-    /// alone.
+    /// Starts received jobs, or puts them in line for their host key. A suspect job runs alone, without a line.
     fn begin(&mut self, stage: QueueName, deliveries: Vec<Delivery>) {
         self.under_way.add(&deliveries);
         if stage == QueueName::Extract {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// Maximum number of characters of a message in the list.
 const BEGINNING: usize = 60;
-/// Maximum number of characters of a message that is shown in full; no message is longer.
+/// Maximum number of characters of a line in a message shown in full; no message is longer.
 const WHOLE: usize = 4_000;
 
 pub(super) async fn run(world: &World, args: ListedWith<MessagesWhat>) -> Result<()> {
