@@ -12,17 +12,16 @@ struct Target {
     name: String,
     /// Maximum length of an input, in bytes.
     max_length: usize,
-    /// Folders of the repository with first inputs besides `fuzz/corpus/NAME`.
+    /// Folders of the repository with seed inputs, in addition to `fuzz/corpus/NAME`.
     folders: Vec<String>,
 }
 
-/// Default running time of each target, in seconds. Every test run gives each target its first inputs; this looks for
-/// others.
+/// Default running time of each target, in seconds. Every test run covers the seed inputs; fuzzing looks for others.
 const SECONDS: u32 = 60;
-/// Time after which an input counts as hanging, by the wall clock. The targets bound counted work; this bounds the
-/// rest, and is long enough for a busy machine: inputs take a fifth of a second at most.
+/// Wall-clock time after which an input counts as hanging. The targets bound counted work; this bounds the rest, and is
+/// long enough for a busy machine: inputs take at most a fifth of a second.
 const HANG_SECONDS: u32 = 60;
-/// Memory above which a target has found something, in megabytes.
+/// Memory limit of a target, in megabytes; a target that exceeds it has a finding.
 const MEMORY_MB: u32 = 1_024;
 
 /// Runs the named targets, or all, one per core at a time.
@@ -72,7 +71,7 @@ fn targets() -> Result<Vec<Target>> {
     list.lines().filter(|line| !line.starts_with('#')).map(target).collect()
 }
 
-/// Builds the one program of all targets in the profile of the tests, with coverage counters in the workspace's crates.
+/// Builds the program with all targets in the profile of the tests, with coverage counters in the workspace's crates.
 fn build() -> Result<PathBuf> {
     run(cargo()
         .args(["build", "--workspace", "--locked", "--bin", "curlew-fuzz"])

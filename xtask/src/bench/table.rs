@@ -78,7 +78,7 @@ impl Table {
 }
 
 impl Row {
-    /// True if the figure misses its bar; NaN misses every bar.
+    /// Returns true if the figure misses its bar; NaN misses every bar.
     fn is_missed(&self) -> bool {
         match self.bar {
             None => false,
