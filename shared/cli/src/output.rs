@@ -94,7 +94,14 @@ pub(crate) fn printable(text: &str, most: usize) -> String {
 
 /// Returns the number of a feed's faults, and the first ones with their positions, codes and messages.
 pub(crate) fn faults(faults: &Faults) -> Value {
-    let sentence = |fault: &Fault| json!({"line": fault.line, "column": fault.column, "code": fault.code, "message": fault.to_string()});
+    let sentence = |fault: &Fault| {
+        json!({
+            "line": fault.line,
+            "column": fault.column,
+            "code": fault.code,
+            "message": fault.to_string(),
+        })
+    };
     json!({"count": faults.count, "first": faults.first.iter().map(sentence).collect::<Vec<_>>()})
 }
 

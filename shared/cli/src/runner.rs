@@ -40,8 +40,8 @@ const IDLE: Millis = Millis::from_mins(1);
 const _: () = assert!(IDLE.0 > BUSY_LONGEST.0);
 
 const NOT_ALL: &str = "some results could not be stored; start it again to continue";
-const WORN_OUT: &str = "too many documents are still being parsed long after their time limit, and only a new process is rid of them; \
-     start it again to continue";
+const WORN_OUT: &str = "too many documents are still being parsed long after their time limit, and only a new process \
+    is rid of them; start it again to continue";
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {

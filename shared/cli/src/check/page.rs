@@ -81,7 +81,7 @@ fn in_sentences(
             text_words(&article.text)
         ),
         Some(Rejection::NoImage) => {
-            "The page alone would be rejected, because it has no main image; a crawl uses the image of its site instead."
+            "The page alone would be rejected, because it has no main image; a crawl uses its site's image instead."
                 .to_owned()
         }
         Some(why) => format!("The page would be rejected: {why}."),

@@ -27,8 +27,8 @@ const PART: usize = 500;
 const NOTHING_NAMED: &str = "nothing to crawl: name a site, as in `curlew crawl example.org --contact you@example.org`";
 const PAUSED: &str = "crawling is paused: the settings have `paused = true`";
 const INTERRUPTED: &str = "Interrupted: nothing is lost, and the next `curlew crawl` continues from here.";
-const NOTHING_DUE: &str = "Nothing was due: feeds are polled once an hour to once a day, depending on how often they have news. `curlew \
-     poll SITE` polls one now.";
+const NOTHING_DUE: &str = "Nothing was due: feeds are polled once an hour to once a day, depending on how often they \
+    have news. `curlew poll SITE` polls one now.";
 
 pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
     if config.paused {

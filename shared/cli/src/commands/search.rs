@@ -8,8 +8,8 @@ use curlew_catalog::results::{FindError, SearchHit, SearchResults, Start};
 use curlew_crawl::feeds::websub::web_secret;
 
 const MOST: usize = 1_000;
-const EMPTY: &str = "The index is empty: crawl a site, as in `curlew crawl example.org --contact you@example.org`. A crawl publishes \
-     the accepted pages at its end.";
+const EMPTY: &str = "The index is empty: crawl a site, as in `curlew crawl example.org --contact you@example.org`. A \
+    crawl publishes the accepted pages at its end.";
 /// Operators whose value may contain spaces.
 const WITH_BLANKS: [&str; 4] = ["author:", "title:", "tag:", "in:"];
 /// Maximum number of characters of a line for people.

@@ -33,8 +33,8 @@ const SCHEDULES: [Schedule; 5] = [
 ];
 /// Interval between checks for unpublished pages.
 const LOOK_FOR_NEWS: Millis = Millis::from_secs(30);
-const WITHOUT_CONTACT: &str = "no contact is set, so public sites are neither crawled nor re-checked. Set a web page or mail address with \
-     --contact URL|MAIL, `contact` in the settings, or CURLEW_CONTACT.";
+const WITHOUT_CONTACT: &str = "no contact is set, so public sites are neither crawled nor re-checked. Set a web page \
+    or mail address with --contact URL|MAIL, `contact` in the settings, or CURLEW_CONTACT.";
 const NOTICE: Millis = Millis(200);
 
 pub(super) async fn run(world: Arc<World>, listen: SocketAddr) -> Result<()> {
