@@ -87,7 +87,7 @@ pub(crate) fn bench(words: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Builds the programs of a source tree in release.
+/// Builds the programs of a source tree in the release profile.
 fn build(tree: &Path, target: &Path) -> Result<()> {
     let mut cargo = cargo();
     cargo.current_dir(tree).args(["build", "--release", "--locked", "-p", "curlew", "-p", "curlew-fixtureweb"]);

@@ -83,7 +83,7 @@ fn pack(built: &Path, folder: &str, level: u8) -> Result<PathBuf> {
     Ok(packages)
 }
 
-/// The folder of documents in a prefix.
+/// The folder of documentation in a prefix.
 const DOC: &str = "share/doc/curlew";
 
 /// Writes the files of an installation below a prefix.

@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: runs every fuzz target for a while, on the stable toolchain.
+//! `cargo xtask fuzz`: runs every fuzz target for a limited time, on the stable toolchain.
 
 use crate::run::{cargo, program, root, run};
 use anyhow::{Context, Result, bail};
@@ -24,7 +24,7 @@ const HANG_SECONDS: u32 = 60;
 /// Memory limit of a target, in megabytes; a target that exceeds it has a finding.
 const MEMORY_MB: u32 = 1_024;
 
-/// Runs the named targets, or all, one per core at a time.
+/// Runs the named targets, or all, on each core one at a time.
 pub(crate) fn fuzz(args: &[String]) -> Result<()> {
     let (seconds, names) = match args.split_first() {
         Some((first, names)) if first.parse::<u32>().is_ok() => (first.parse()?, names),
@@ -60,7 +60,6 @@ pub(crate) fn fuzz(args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Reads the list of targets.
 fn targets() -> Result<Vec<Target>> {
     let list = std::fs::read_to_string(root().join("fuzz/targets.txt"))?;
     let target = |line: &str| {
@@ -82,7 +81,7 @@ fn build() -> Result<PathBuf> {
 fn fuzz_one(fuzzer: &Path, target: &Target, seconds: u32) -> Result<()> {
     let name = &target.name;
     let home = crate::run::target()?.join("fuzz").join(name);
-    // New inputs are written into the first folder; those of the repository are only read.
+    // New inputs are written to the first folder; the folders of the repository are only read.
     let corpus = home.join("corpus");
     std::fs::create_dir_all(&corpus).with_context(|| format!("{} cannot be made", corpus.display()))?;
     let own = format!("fuzz/corpus/{name}");

@@ -16,7 +16,7 @@ const LIBRARIES: [&str; 6] =
 /// Runs all checks; clippy only if `with_clippy` is set, because `.ci/run` already compiles the crates with clippy.
 pub(crate) fn lint(with_clippy: bool) -> Result<()> {
     let mut failed = Vec::new();
-    // Each step runs even if an earlier one failed, so that a person sees all failures.
+    // Each step runs even if an earlier one failed, so that all failures are reported.
     let mut step = |done: Result<()>| failed.extend(done.err().map(|error| format!("{error:#}")));
     step(run(cargo().args(["fmt", "--all", "--check"])));
     if with_clippy {
@@ -60,7 +60,7 @@ fn gradual() -> Result<()> {
     for nested in NESTED {
         fs::copy(root().join(nested), folder.join(Path::new(nested).file_name().unwrap_or_default()))?;
     }
-    // W1001: the named alarm exists only under a condition, and so does the resource that names it.
+    // W1001: the alarm `ReleaseErrors` exists only with gradual deployments, and only they use it.
     run(program(tools::cfn_lint()?).args(["--ignore-checks", "W1001", "--template"]).arg(file))
 }
 
@@ -76,7 +76,6 @@ pub(crate) fn publish_in_trial() -> Result<()> {
     run(cargo().args(["publish", "--dry-run", "--locked", "--allow-dirty", "--quiet"]).args(libraries()))
 }
 
-/// Returns the arguments that name the libraries.
 fn libraries() -> impl Iterator<Item = &'static str> {
     LIBRARIES.into_iter().flat_map(|library| ["-p", library])
 }

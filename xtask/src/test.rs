@@ -19,9 +19,9 @@ const ACCOUNT: &str = "000000000001";
 
 /// nextest's filter for the end-to-end tests.
 const END_TO_END: &str = "binary_id(curlew-tests::it)";
-/// Number of end-to-end tests at once: they mostly wait, for pauses, browsers and the emulator.
+/// Number of concurrent end-to-end tests: they mostly wait for pauses, browsers and the emulator.
 const END_TO_END_THREADS: &str = "5";
-/// Number of other tests at once while end-to-end tests run.
+/// Number of concurrent other tests while end-to-end tests run.
 const OTHER_THREADS: &str = "3";
 
 /// Runs the everyday tests; with `--and-lint` as the only argument, also all checks of `lint` except clippy.

@@ -85,7 +85,7 @@ pub(crate) fn sam() -> Result<PathBuf> {
     python_tool("aws-sam-cli", "sam")
 }
 
-/// Finds cfn-lint, which checks the template against the resources' specifications.
+/// Finds cfn-lint, which checks the template against the specifications of its resources.
 pub(crate) fn cfn_lint() -> Result<PathBuf> {
     python_tool("cfn-lint", "cfn-lint")
 }
@@ -162,7 +162,7 @@ pub(crate) fn bm25s() -> Result<PathBuf> {
     python_tool("bm25s", "python")
 }
 
-/// Finds a Python with tantivy, with which `bench hosts` compares the time of an answer.
+/// Finds a Python with tantivy, with which `bench hosts` compares Curlew's answer times.
 pub(crate) fn tantivy() -> Result<PathBuf> {
     python_tool("tantivy", "python")
 }
@@ -187,7 +187,7 @@ pub(crate) fn maturin() -> Result<PathBuf> {
     python_tool("maturin", "maturin")
 }
 
-/// Finds a Python with trafilatura, with which the wheel of the extractor is compared.
+/// Finds a Python with trafilatura, with which `wheel` compares the extractor.
 pub(crate) fn trafilatura() -> Result<PathBuf> {
     python_tool("trafilatura", "python")
 }

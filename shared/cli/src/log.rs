@@ -38,7 +38,7 @@ fn field(writer: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt:
     }
 }
 
-/// Writes to `W`, with escapes in place of characters that control a terminal.
+/// A writer to `W` that escapes characters that control a terminal.
 struct Escaping<W>(W);
 
 impl<W: Write> Write for Escaping<W> {

@@ -23,9 +23,9 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 
-/// Media type of the answer (OpenMetrics 1.0).
+/// Media type of the metrics (OpenMetrics 1.0).
 const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-/// Maximum number of connections at once: a few scrapers.
+/// Maximum number of concurrent connections: a few scrapers.
 const MAX_CONNECTIONS: usize = 16;
 
 struct Exporter {

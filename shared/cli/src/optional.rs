@@ -3,7 +3,7 @@
 use anyhow::Result;
 use curlew_ports::{PortError, Ports};
 
-/// Connects to the store of a stack, with the credentials and the region of the environment.
+/// Connects to the store of the named stack, with the credentials and the region of the environment.
 #[cfg(feature = "aws")]
 pub(crate) async fn stack(name: &str) -> Result<Ports> {
     let connection = curlew_aws::Connection::from_environment().await;

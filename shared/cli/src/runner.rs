@@ -35,7 +35,7 @@ const LOOK_AGAIN: Millis = Millis(100);
 const LOOK_SELDOM: Millis = Millis::from_secs(1);
 /// Receive count from which a job is suspect and runs alone after a start: two processes in a row died with it.
 const SUSPECT: u32 = 3;
-/// The crawl is idle if nothing is due within this time; jobs of a busy site wait for less.
+/// The crawl is idle if no job is due within this time; jobs of a busy site wait for less.
 const IDLE: Millis = Millis::from_mins(1);
 const _: () = assert!(IDLE.0 > BUSY_LONGEST.0);
 
@@ -172,7 +172,7 @@ impl Runner {
         while self.world.clock.monotonic() < grace {
             let takes_pages = !self.stop.load(Ordering::Relaxed) && !self.world.memory.is_worn_out();
             if takes_pages && self.unsettled.is_empty() {
-                // Pages that cannot be received now are left to the next run.
+                // Pages that cannot be received now are left for the next run.
                 let _started = self.start(QueueName::Extract).await;
             }
             if self.tasks.is_empty() {

@@ -28,7 +28,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tower::ServiceExt;
 
-/// Maximum number of connections at once; further ones wait in the system's backlog.
+/// Maximum number of concurrent connections; further ones wait in the system's backlog.
 pub(crate) const MAX_CONNECTIONS: usize = 256;
 /// Maximum number of connections of one address, unless it is a trusted proxy; fewer if few are free.
 const MAX_CONNECTIONS_OF_ADDRESS: usize = 64;

@@ -270,7 +270,7 @@ fn documented_settings() -> BTreeMap<String, Vec<(String, String)>> {
     tables
 }
 
-/// Returns the keys that the program knows in a table of the file.
+/// Returns the keys that the program accepts in a table of the settings file.
 fn known_settings(table: &str) -> BTreeSet<String> {
     let head = if table.is_empty() { String::new() } else { format!("[{table}]\n") };
     let error = load(&format!("{head}no_such_key = 1\n")).unwrap_err();
@@ -304,7 +304,7 @@ fn the_settings_page_has_the_defaults_of_the_rules() {
     assert_eq!(load(&format!("[rules]\n{toml}")).unwrap().rules, Rules::default());
 }
 
-/// Returns the first two cells of each row of a document's tables that begins with code.
+/// Returns the first two cells of each table row in a document whose first cell is code.
 fn first_cells(document: &str) -> Vec<(String, String)> {
     let page = std::fs::read_to_string(root().join(document)).unwrap();
     let cells = page.lines().filter_map(|line| {

@@ -85,7 +85,7 @@ pub(crate) fn sites(bench: &Bench, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// Measures memory with many hosts, and searches in their pages.
+/// Measures memory with many hosts, and searches over their pages.
 pub(crate) fn hosts(bench: &Bench, table: &mut Table) -> Result<()> {
     let web = Web::start(bench, &HOSTS.flags())?;
     let data = bench.folder.join("hosts");
@@ -100,7 +100,7 @@ pub(crate) fn hosts(bench: &Bench, table: &mut Table) -> Result<()> {
     served::measure(bench, &data, &web.rule(), &QUERIES, table)
 }
 
-/// Measures the demo, as a person starts it.
+/// Measures the demo as a user runs it.
 pub(crate) fn demo(bench: &Bench, table: &mut Table) -> Result<()> {
     let used = measure(bench.curlew(&["demo", "--no-serve", "--json"]), None)?;
     let summary: Value = serde_json::from_str(&used.stdout).context("the demo prints no JSON")?;

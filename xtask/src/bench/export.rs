@@ -24,9 +24,8 @@ const GROWTH: f64 = 1.25;
 const STACK_SECONDS: f64 = 300.0;
 /// Latency that is added to each request to the stack.
 const LATENCY: Duration = Duration::from_millis(30);
-/// Name of the stack.
 const STACK: &str = "export";
-/// Bytes that the proxy reads at a time.
+/// Number of bytes that the proxy reads at a time.
 const CHUNK: usize = 64 * 1024;
 /// Cargo features of the measured program.
 const FEATURES: &str = "aws,parquet";

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// Sites with 10,000 pages in total, for which the WARC file must be valid.
 const PAGES: Size = Size { hosts: 100, pages: 100, bytes: 30 * 1024 };
-/// Maximum time to extract a page again, in milliseconds: 200 pages a second.
+/// Maximum time to extract a page again, in milliseconds: 200 pages per second.
 const REEXTRACT_BAR: f64 = 5.0;
 
 /// Measures re-extraction and export of raw pages.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::fs::{self, File};
 use std::process::Command;
 
-/// Number of articles: enough for ten thousand records of 35 KB.
+/// Number of articles, which is enough for ten thousand records of 35 KB.
 const TEXTS: usize = 210_000;
 /// The script that runs the other engines.
 pub(super) const PEERS: &str = "xtask/src/bench/peers.py";

@@ -1,4 +1,4 @@
-//! The search page as a browser sees it: the time to the first byte of an answer.
+//! The search page as a browser sees it: measures the time to the first byte of an answer.
 
 use super::Bench;
 use super::table::Table;

@@ -6,7 +6,7 @@ use crate::run::cargo;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// Number of host keys, and of days.
+/// Number of host keys, and number of days.
 const SIZE: [&str; 2] = ["10000", "30"];
 /// Maximum time of the simulation on two cores, in seconds.
 const SECONDS: f64 = 120.0;

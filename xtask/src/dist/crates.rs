@@ -14,7 +14,7 @@ pub(super) struct Crate {
     pub(super) licence: String,
     pub(super) authors: Vec<String>,
     pub(super) repository: Option<String>,
-    /// The folder of its sources.
+    /// The folder of the crate's sources.
     pub(super) folder: PathBuf,
     /// SHA-256 of the crate's package; `None` for a crate of this workspace.
     pub(super) checksum: Option<String>,
@@ -63,7 +63,7 @@ fn name_and_version(line: &str) -> Option<(String, String)> {
     Some((words.next()?.to_owned(), words.next()?.strip_prefix('v')?.to_owned()))
 }
 
-/// Returns the checksums of the lock file by name and version.
+/// Returns the checksums in the lock file, by name and version.
 fn checksums() -> Result<BTreeMap<(String, String), String>> {
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).context("Cargo.lock cannot be read")?;
     let value = |package: &str, key: &str| {

@@ -1,4 +1,4 @@
-//! The Debian package: the prefix below `/usr`, settings in `/etc`, the user of the service.
+//! The Debian package: the prefix below `/usr`, settings in `/etc`, and the service's user.
 
 use super::archive;
 use crate::run::{VERSION, output, program, root};

@@ -87,8 +87,8 @@ pub(super) async fn name_only(args: CrawlArgs, world: &World, place: &Place) -> 
     output::answer(args.output.json, &json!({"named": taken, "left_out": left_out}), line)
 }
 
-/// Runs the stages, publishes what is finished, tells the receivers of watches, and gathers a summary. The inner result
-/// says whether all due work was done.
+/// Runs the stages until `until`, publishes, delivers the matches of watches, and gathers a summary. The inner result
+/// is an error if due work was left undone.
 pub(super) async fn until_end(
     world: &Arc<World>,
     until: Until,

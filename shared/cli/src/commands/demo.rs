@@ -29,7 +29,7 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
     let web = curlew_fixtureweb::serve(farm.clone(), listener).await;
     let rule: ResolveRule = format!("*.test={}", web.addr()).parse().map_err(|e| anyhow!("{e}"))?;
     config.guard.resolve.push(rule);
-    // The demo ends before a second look could decide about pages that ask not to be indexed any more.
+    // Decide at once about pages that now forbid indexing: the demo ends before a second re-check.
     config.rules.confirm_after = Millis::ZERO;
     let folder = fresh_folder(&mut config)?;
     let quiet = args.output.json;

@@ -1,4 +1,4 @@
-//! `curlew key`: the keys that sign requests.
+//! `curlew key`: makes, shows and rotates the keys that sign requests.
 
 use crate::args::{KeyWhat, With};
 use crate::output;

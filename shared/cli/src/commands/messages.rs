@@ -9,7 +9,7 @@ use curlew_people::audit_log::COMMAND_LINE;
 use curlew_people::messages::{About, StoredMessage};
 use serde_json::{Value, json};
 
-/// Maximum number of characters of a message in the list.
+/// Maximum number of characters shown of a message in the list.
 const BEGINNING: usize = 60;
 /// Maximum number of characters of a line in a message shown in full; no message is longer.
 const WHOLE: usize = 4_000;

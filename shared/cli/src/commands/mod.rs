@@ -105,7 +105,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
             place.here("serve")?;
             serve::run(Arc::new(exclusive(config).await?.listening()), listen).await
         }
-        // Boxed, since the future of a whole crawl is large.
+        // Boxed, because the future of a whole crawl is large.
         Command::Poll { names, output } => Box::pin(poll::run(&names, output, config, &place)).await,
         Command::Search { query, limit, explain, output } => {
             search::run(&place.beside(config).await?, &query, limit, explain, output.json).await
@@ -177,7 +177,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
     }
 }
 
-/// Opens the store of this machine with its lock, and recovers from a crash.
+/// Opens the store on this machine with its lock, and recovers from a crash.
 async fn exclusive(config: Config) -> Result<World> {
     let world = World::open(config::with_eye(config)?, Access::Exclusive)?;
     world.recover().await?;

@@ -8,7 +8,7 @@ use curlew_policy::address::without_credentials;
 use serde::Serialize;
 use std::path::Path;
 
-/// Maximum size of a list, in bytes.
+/// Maximum size of a file, in bytes.
 const MAX_LIST: u64 = 64 * 1024 * 1024;
 /// Maximum number of characters shown of an address or a reason.
 const SHOWN: usize = 300;

@@ -106,7 +106,7 @@ fn show(hit: &SearchHit) -> Result<()> {
     Ok(())
 }
 
-/// Restores the quotation marks that the shell has removed from a phrase or the value of an operator.
+/// Restores the quotation marks that the shell removed around a phrase or the value of an operator.
 fn quoted(word: &str) -> String {
     if !word.contains(' ') || word.contains('"') {
         return word.to_owned();

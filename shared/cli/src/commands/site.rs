@@ -1,4 +1,4 @@
-//! `curlew sites show HOST`: shows the stored state of one host key, and its next jobs.
+//! `curlew sites show HOST`: shows the stored state of a host key, and its next jobs.
 
 use crate::history;
 use crate::output::{self, ADDRESS, count, counted, length, printable};

@@ -198,7 +198,7 @@ fn read(path: &Path, max_bytes: usize, send: &mpsc::Sender<Item>, other: &mut u6
 /// Returns a record's page, or why it cannot be decoded; `None` if the record holds no page.
 fn page(record: &WarcRecord, max_bytes: usize) -> Option<Result<ForeignPage, String>> {
     let block = record.block.as_deref()?;
-    // Some programs write `<https://example.org/>`.
+    // Some programs write the URL as `<https://example.org/>`.
     let url = record.header("warc-target-uri")?.trim_matches(['<', '>']).to_owned();
     let response = http::response(block).filter(|response| status_as_read(response.status) == 200)?;
     let fetched_at = record.header("warc-date").and_then(|date| Timestamp::parse_day_or_instant(date).ok());

@@ -84,7 +84,7 @@ pub(crate) struct IndexFacts {
     pub(crate) pages: u64,
     pub(crate) published: Option<Timestamp>,
     pub(crate) has_unpublished: bool,
-    /// The latest year whose index a newer version of the program has written.
+    /// The latest year whose index was written by a newer version of the program.
     pub(crate) newer: Option<Year>,
 }
 

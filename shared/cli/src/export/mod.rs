@@ -39,7 +39,7 @@ pub(crate) enum ExportFormat {
 pub(crate) async fn records(world: &World, args: RecordsArgs) -> Result<()> {
     let RecordsArgs { format, since, site, lang, columns, output } = args;
     let site = site_named(world, site.as_deref())?;
-    // Subtags after the primary language, as in `en-GB`, are dropped.
+    // Drop subtags after the primary language, as in `en-GB`.
     let language = lang.as_deref().and_then(|code| code.split(['-', '_']).next()).map(str::to_ascii_lowercase);
     let filter = RecordFilter { since, site, language };
     let columns: Arc<[&'static Column]> = if columns.is_empty() { COLUMNS.iter().collect() } else { columns.into() };
@@ -108,7 +108,7 @@ async fn stream<T: Send + 'static>(
 #[error("the export is cut short")]
 struct CutShort;
 
-/// Returns the next portion; `None` at the end.
+/// Returns the next part; `None` at the end.
 fn next<T>(parts: &mut Receiver<Option<T>>) -> Result<Option<T>, CutShort> {
     parts.blocking_recv().ok_or(CutShort)
 }

@@ -21,7 +21,7 @@ pub(super) struct InLine {
 struct State {
     /// The line of each host key that is in use.
     lines: BTreeMap<HostKey, VecDeque<InLine>>,
-    /// Jobs whose turn has come, with their host keys.
+    /// Jobs whose turn has come but that have not started, with their host keys.
     called: Vec<(HostKey, InLine)>,
 }
 
