@@ -105,8 +105,8 @@ fn lists_without_anything_say_so_to_people_and_nothing_to_programs() {
         ("holds", "No host is held"),
         ("owners", "Nobody has claimed"),
         ("audit", "No page has been removed"),
-        ("messages", "There is no message"),
-        ("override", "There is no override"),
+        ("messages", "There are no messages"),
+        ("override", "There are no overrides"),
     ] {
         assert!(store.run(&[what]).ok().stdout.starts_with(said), "{what}");
         assert_eq!(store.run(&[what, "--json"]).ok().stdout, "", "{what}");

@@ -25,7 +25,7 @@ pub(super) async fn run(world: &World, args: ListedWith<MessagesWhat>) -> Result
 async fn list(world: &World, json: bool) -> Result<()> {
     let all = world.desk.messages.list().await.map_err(explain)?;
     if all.is_empty() && !json {
-        output::line("There is no message.")?;
+        output::line("There are no messages.")?;
     }
     all.iter().try_for_each(|(name, kept)| {
         let StoredMessage { at, message } = kept;

@@ -19,7 +19,7 @@ pub(super) async fn run(world: &World, args: ListedWith<OverrideWhat>) -> Result
     let (target, verdict, topics, note) = match args.what {
         None | Some(OverrideWhat::List) => {
             let all = overrides.list().await.map_err(explain)?;
-            return output::list(json, &all, "There is no override.", line);
+            return output::list(json, &all, "There are no overrides.", line);
         }
         Some(OverrideWhat::Remove { target }) => return remove(world, &target, json).await,
         Some(OverrideWhat::Allow { target, topic, note }) => {

@@ -201,7 +201,7 @@ impl Work {
             Work::Dispatch | Work::Sample if world.config.paused => {}
             Work::Dispatch => {
                 let sent = world.crawler.dispatch.tick().await?;
-                tracing::debug!(polls = sent.polls, discoveries = sent.discoveries, "what is due was sent");
+                tracing::debug!(polls = sent.polls, discoveries = sent.discoveries, "due work was sent");
             }
             Work::Publish => {
                 for (year, done) in world.publish().await?.into_iter().filter(|(_, done)| done.has_changed()) {

@@ -37,15 +37,15 @@ async fn add(world: &World, query: &str, to: &str, as_json: bool) -> Result<()> 
     if as_json {
         return output::json(&watch);
     }
-    output::line(format!("{}: new matches are posted to {} after each publishing", watch.name, watch.to))?;
-    output::line(format!("secret of the signatures: {}", watch.secret.unwrap_or_default()))
+    output::line(format!("{}: new matches are posted to {} after each publication", watch.name, watch.to))?;
+    output::line(format!("secret that signs the deliveries: {}", watch.secret.unwrap_or_default()))
 }
 
 async fn list(world: &World, as_json: bool) -> Result<()> {
     let all = world.desk.watches.list().await.map_err(explain)?;
     // A secret is shown only once, when its watch is added.
     let all: Vec<Watch> = all.into_iter().map(|watch| Watch { secret: None, ..watch }).collect();
-    output::list(as_json, &all, "There is no watch.", line)
+    output::list(as_json, &all, "There are no watches.", line)
 }
 
 fn line(watch: &Watch) -> String {

@@ -135,20 +135,20 @@ pub(super) fn schedule(facts: &Facts) -> Vec<Finding> {
     if facts.is_paused() {
         return vec![Finding::ok("nothing is sent while crawling is paused")];
     }
-    let sent = facts.sent_until.iter().map(|fact| judged(fact, |until| ticks(facts, "what is due was sent", *until)));
+    let sent = facts.sent_until.iter().map(|fact| judged(fact, |until| ticks(facts, "due work was sent", *until)));
     let released = facts.stack.iter().map(|stack| &stack.released_until);
-    let released = released.map(|fact| judged(fact, |until| ticks(facts, "what is parked was given back", *until)));
+    let released = released.map(|fact| judged(fact, |until| ticks(facts, "parked jobs were released", *until)));
     sent.chain(released).collect()
 }
 
 fn on_one_machine(facts: &Facts, sent: Option<Timestamp>) -> Finding {
-    let remedy = "`curlew serve` keeps the schedules; `curlew crawl` does what is due, once";
+    let remedy = "`curlew serve` runs the schedules; `curlew crawl` does the due work once";
     match sent {
         None => Finding::ok("no schedule has run yet"),
         Some(until) if facts.now.since(until) > CRAWLS_LATE => {
             Finding::warning(format!("no schedule has run since {until}")).remedy(remedy, "docs/server.md")
         }
-        Some(until) => Finding::ok(format!("what is due was sent until {until}")),
+        Some(until) => Finding::ok(format!("due work was sent until {until}")),
     }
 }
 
