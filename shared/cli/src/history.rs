@@ -72,7 +72,7 @@ fn words(line: &BackfillLine) -> String {
     let documents = count(line.documents.into(), "document");
     let so_far = if line.state == BackfillState::Running { " so far" } else { "" };
     let (asked, found) = (count(line.sent, "page"), count(line.found, "address"));
-    let progress = format!("{asked} asked for{so_far}, {found} found in {documents}");
+    let progress = format!("{asked} requested{so_far}, {found} found in {documents}");
     let state = match &line.state {
         BackfillState::Running => {
             let days = match line.days.unwrap_or(1) {
