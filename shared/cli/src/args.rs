@@ -210,7 +210,7 @@ pub(crate) enum Command {
     },
     /// Serve the index to an assistant: an MCP server over standard input and output
     Mcp,
-    /// Re-check indexed pages now, and remove pages that are gone from the index
+    /// Re-check indexed pages now, and remove those that are gone from the web
     Sample {
         /// Number of pages to re-check
         #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "all")]
