@@ -1,8 +1,8 @@
-//! `cargo xtask bench [PART…]`: the costs of pages, hosts, documents and searches, measured with the release binaries.
+//! `cargo xtask bench [PART…]`: measures the costs of pages, hosts, documents and searches with the release binaries.
 //!
-//! The sites are those of the fixture web, in a process of its own, so that its work is not counted. A figure with a
-//! bar (a limit) is checked against it. Processor time depends on the machine; the ratio of the whole pipeline to
-//! extraction alone, over the same pages in the same run, depends on it much less.
+//! A separate process serves the sites of the fixture web, so that its work is not counted. A figure with a bar (a
+//! limit) is checked against the bar. Processor time depends on the machine; the ratio of the whole pipeline to
+//! extraction alone, for the same pages in the same run, depends on it much less.
 
 mod crawls;
 mod documents;
@@ -49,11 +49,11 @@ const PARTS: [(&str, Part); 15] = [
     ("scale", scale::measure_scale),
 ];
 
-/// The program that is measured besides, at most this much worse by figures with a bar; the same program twice differs
-/// by some per cent.
+/// Maximum ratio by which a figure with a bar may be worse than that of the compared program. Two runs of the same
+/// program differ by a few per cent.
 const WORSE: f64 = 1.1;
 
-/// Measures parts of the program, and with `--against REVISION` the program of that revision in turn with it.
+/// Measures parts of the program; with `--against REVISION`, each part also of the program of that revision.
 pub(crate) fn bench(words: &[String]) -> Result<()> {
     let (revision, names) = match words {
         [flag, revision, names @ ..] if flag == "--against" => (Some(revision), names),
@@ -87,7 +87,7 @@ pub(crate) fn bench(words: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Builds the programs of a source tree in release.
+/// Builds the programs of a source tree in the release profile.
 fn build(tree: &Path, target: &Path) -> Result<()> {
     let mut cargo = cargo();
     cargo.current_dir(tree).args(["build", "--release", "--locked", "-p", "curlew", "-p", "curlew-fixtureweb"]);
@@ -101,7 +101,7 @@ struct Older {
     commit: String,
 }
 
-/// Builds the program of a revision in a tree of its own.
+/// Builds the program of a revision in a temporary worktree.
 fn older(revision: &str) -> Result<Older> {
     let git = |args: &[&str]| output(program("git").args(args));
     let commit = git(&["log", "-1", "--format=%h (%s)", revision])?.trim().to_owned();
@@ -115,7 +115,7 @@ fn older(revision: &str) -> Result<Older> {
     Ok(Older { bench: Bench::new(&programs, "bench-older")?, commit })
 }
 
-/// Returns the commit that gave the workspace its version.
+/// Returns the hash of the commit that set the workspace's version.
 pub(crate) fn last_version() -> Result<String> {
     let found = output(program("git").args(["log", "-1", "--format=%H", "-G^version = ", "--", "Cargo.toml"]))?;
     Ok(found.trim().to_owned())
@@ -129,7 +129,7 @@ fn chosen(names: &[String]) -> Result<Vec<(&'static str, Part)>> {
     Ok(PARTS.into_iter().filter(|(known, _)| names.is_empty() || names.iter().any(|name| name == known)).collect())
 }
 
-/// Describes the load of the machine by other programs: figures of a busy machine are less reliable.
+/// Describes the load of the machine, because figures of a busy machine are less reliable.
 fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
@@ -144,12 +144,12 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// Copies the programs that were built in the folder `built` beside files of their own in the folder `name`.
+    /// Copies the programs built in `built` to an empty folder `name`, which also holds files of the measurements.
     fn new(built: &Path, name: &str) -> Result<Bench> {
         let built = built.join("release");
-        // Beside the build instead of in the system's temporary folder, which may be in memory instead of on a disk.
+        // A folder of the build, because the system's temporary folder may be in memory instead of on a disk.
         let folder = emptied(name)?;
-        // A build that somebody starts meanwhile must not change the measured programs.
+        // A concurrent build must not change the measured programs.
         let copied = |name: &str| -> Result<PathBuf> {
             let copy = folder.join(name);
             std::fs::copy(built.join(name), &copy).with_context(|| format!("{} cannot be written", copy.display()))?;
@@ -158,7 +158,7 @@ impl Bench {
         Ok(Bench { curlew: copied("curlew")?, fixtureweb: copied("curlew-fixtureweb")?, folder })
     }
 
-    /// Returns the program with these arguments, without the person's own settings.
+    /// Returns a command that runs `curlew` with these arguments, without settings from the environment.
     fn curlew(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.curlew);
         command.current_dir(root()).args(args);
@@ -170,7 +170,7 @@ impl Bench {
         command
     }
 
-    /// Asks `curlew check WHAT` all of these questions.
+    /// Runs `curlew check WHAT` on these questions. Fails if an answer is missing or an error.
     fn check(&self, what: &str, questions: &[serde_json::Value]) -> Result<Checked> {
         let lines: Vec<String> = questions.iter().map(|question| format!("{question}\n")).collect();
         let used = process::measure(self.curlew(&["check", what]), Some(lines.concat().into_bytes()))?;
@@ -186,7 +186,7 @@ impl Bench {
     }
 }
 
-/// Answers of a check, and the resources that it used.
+/// Answers of a check, and the resources that the check used.
 struct Checked {
     used: Used,
     answers: Vec<serde_json::Value>,

@@ -1,12 +1,12 @@
-//! `cargo xtask cost [OPTION…]`: what Curlew costs on AWS at list prices, metered on an emulator, or with `--steady` in
-//! simulated time (BENCHMARKS.md).
+//! `cargo xtask cost [OPTION…]`: measures what Curlew costs on AWS at list prices, on an emulator or, with `--steady`,
+//! in simulated time (BENCHMARKS.md).
 
 use crate::functions::FEATURES;
 use crate::run::{cargo, program, run, target};
 use crate::{functions, tools};
 use anyhow::Result;
 
-/// The program that meters.
+/// The program that measures.
 const METER: &str = "curlew-cost";
 
 pub(crate) fn cost(options: &[String]) -> Result<()> {
@@ -15,7 +15,7 @@ pub(crate) fn cost(options: &[String]) -> Result<()> {
         return run(program(target()?.join("debug").join(METER)).args(options));
     }
     let (ministack, sam) = (tools::ministack()?, tools::sam()?);
-    // What is metered is compiled as it is deployed; the programs that only drive it, as for the tests.
+    // The measured functions are compiled as they are deployed; the programs that only drive them, as for the tests.
     let (stack, programs) = (functions::release()?, functions::build_programs("--bins")?);
     run(program(target()?.join("debug").join(METER))
         .args(options)

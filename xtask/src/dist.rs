@@ -1,8 +1,8 @@
-//! `cargo xtask dist`: the program in the forms in which people install it (docs/decisions/0075): an archive, a Debian
-//! package and an image of a container, with checksums, a bill of materials and the licences of all crates.
+//! `cargo xtask dist`: packs the program in the forms in which people install it (docs/decisions/0075): an archive, a
+//! Debian package and a container image, with checksums, a bill of materials and the licences of all crates.
 //!
-//! The archive is a prefix: unpacked into `/usr/local` it is an installation. The package has the same files below
-//! `/usr`. Nothing in them depends on the time or the place of the build.
+//! The archive is a prefix to unpack into `/usr/local`. The package has the same files below `/usr`. No file depends on
+//! the time or the place of the build.
 
 mod archive;
 mod bill;
@@ -19,19 +19,19 @@ use std::env::consts::ARCH;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The C library that the published program may ask for: that of Debian 10, Ubuntu 18.10, RHEL 8. zig links against its
-/// interface, whichever version this machine has.
+/// The newest version of glibc that the published program may require: that of Debian 10, Ubuntu 18.10 and RHEL 8. zig
+/// links against this version, whichever one the build machine has.
 const GLIBC: [u32; 2] = [2, 28];
-/// How hard a published file is compressed, from 1 to 9.
+/// Compression level of published files, from 1 to 9.
 const SMALL: u8 = 9;
-/// The same of files for tests.
+/// Compression level of files for tests.
 const FAST: u8 = 1;
 
-/// Builds the program for machines of the last eight years, and packs it.
+/// Builds the program for systems with [`GLIBC`] or newer, and packs it.
 pub(crate) fn dist() -> Result<()> {
     let [major, minor] = GLIBC;
     let (built, platform) = (target()?.join("dist-program"), format!("{ARCH}-unknown-linux-gnu"));
-    // By default cargo-lambda optimises for the processors of AWS, which others need not have.
+    // By default, cargo-lambda optimises for the processors of AWS, which other machines may not have.
     let build = ["lambda", "build", "--release", "--locked", "--package", "curlew", "--disable-optimizations"];
     run(with_cargo_lambda(&mut cargo())?
         .args(build)
@@ -52,12 +52,12 @@ pub(crate) fn dist() -> Result<()> {
     Ok(())
 }
 
-/// Packs a program for the tests: quickly, since nobody installs it. Returns the folder of the packages.
+/// Packs a program for the tests, with fast compression. Returns the folder of the packages.
 pub(crate) fn for_tests(program: &Path) -> Result<PathBuf> {
     pack(program, "packages", FAST)
 }
 
-/// Packs a program that runs on this machine, and returns the folder of the packages, below the build folder.
+/// Packs a program that runs on this machine. Returns the folder of the packages, below the build folder.
 fn pack(built: &Path, folder: &str, level: u8) -> Result<PathBuf> {
     let packages = emptied(folder)?;
     let name = format!("curlew-{VERSION}-{ARCH}-linux");
@@ -83,7 +83,7 @@ fn pack(built: &Path, folder: &str, level: u8) -> Result<PathBuf> {
     Ok(packages)
 }
 
-/// The folder of documents in a prefix.
+/// The folder of documentation in a prefix.
 const DOC: &str = "share/doc/curlew";
 
 /// Writes the files of an installation below a prefix.
@@ -118,7 +118,7 @@ fn fill(prefix: &Path, built: &Path) -> Result<()> {
     archive::open_to_read(prefix)
 }
 
-/// Returns the newest version of glibc of which the program asks for a symbol.
+/// Returns the newest version of glibc that a symbol of the program requires.
 fn glibc(binary: &Path) -> Result<[u32; 2]> {
     let symbols = output(program(tools::objdump()?).arg("-T").arg(binary))?;
     let versions = symbols.split("GLIBC_").skip(1).filter_map(|rest| {

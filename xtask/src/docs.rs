@@ -1,19 +1,19 @@
-//! `cargo xtask docs`: builds the site of `docs/` with mkdocs, as `mkdocs.yml` says.
+//! `cargo xtask docs`: builds the site of `docs/` with mkdocs and `mkdocs.yml`.
 
 use crate::run::{program, root, run, target};
 use crate::tools;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 
-/// Markup by which a page would have the reader's browser fetch something from elsewhere.
+/// Markup that makes a reader's browser load something from another site.
 const FOREIGN: [&str; 4] = ["src=\"http", "src=\"//", "rel=\"stylesheet\" href=\"http", "rel=\"stylesheet\" href=\"//"];
 
-/// Builds the site into `target/site`. A dead link, an unknown anchor, a page that the navigation leaves out, or
-/// something that a reader's browser would fetch from elsewhere is an error.
+/// Builds the site into `target/site`. Fails on a dead link, an unknown anchor, a page that is missing from the
+/// navigation, or something that a browser would load from another site.
 pub(crate) fn docs() -> Result<()> {
     let (mkdocs, site) = (tools::mkdocs()?, target()?.join("site"));
     let mut build = program(mkdocs);
-    // The theme's advertisement of its successor is no warning of ours.
+    // Turn off the theme's advertisement of its successor, which is no warning about this site.
     build.args(["build", "--strict", "--clean", "--site-dir"]).arg(&site).env("NO_MKDOCS_2_WARNING", "1");
     run(&mut build)?;
     for page in html(&site)? {
@@ -26,7 +26,7 @@ pub(crate) fn docs() -> Result<()> {
     Ok(())
 }
 
-/// Returns all pages below a folder.
+/// Returns all HTML files below a folder.
 fn html(folder: &Path) -> Result<Vec<PathBuf>> {
     let (mut folders, mut pages) = (vec![folder.to_owned()], vec![]);
     while let Some(folder) = folders.pop() {

@@ -1,4 +1,4 @@
-//! The emulator, which all tests of one run share: each has an account of its own in it.
+//! The AWS emulator, which all tests of a run share, each with a separate account.
 
 use crate::run::program;
 use anyhow::{Context, Result, bail};
@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-/// Maximum time until it is ready.
+/// Maximum time until the emulator is ready.
 const START: Duration = Duration::from_secs(60);
-/// Maximum time of an answer to the question whether it is ready.
+/// Timeout of a request that checks whether the emulator is ready.
 const ANSWER: Duration = Duration::from_secs(5);
-/// Interval between these questions.
+/// Interval between these requests.
 const LOOK: Duration = Duration::from_millis(50);
-/// The region that it simulates.
+/// The region that the emulator simulates.
 pub(crate) const REGION: &str = "us-east-1";
 
-/// A running emulator. Dropping it ends it.
+/// A running emulator. Dropping it kills the process.
 pub(crate) struct Emulator {
     process: Child,
     addr: SocketAddr,
@@ -26,7 +26,7 @@ pub(crate) struct Emulator {
 }
 
 impl Emulator {
-    /// Starts an emulator that writes its log and its files into `folder`, and waits until it is ready.
+    /// Starts an emulator that writes its log and its files to `folder`, and waits until it is ready.
     pub(crate) fn start(ministack: &Path, folder: &Path) -> Result<Emulator> {
         std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
         let log = folder.join("log");
@@ -34,7 +34,7 @@ impl Emulator {
         let addr = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let mut command = program(ministack);
         command
-            // Without this it listens on every address of the machine, and runs any code that is sent to it.
+            // Without this, the emulator listens on every address of the machine, and runs any code sent to it.
             .env("BIND_HOST", addr.ip().to_string())
             .env("MINISTACK_HOST", addr.ip().to_string())
             .env("GATEWAY_PORT", addr.port().to_string())
@@ -63,12 +63,12 @@ impl Emulator {
         Ok(())
     }
 
-    /// Returns its address.
+    /// Returns the emulator's address.
     pub(crate) fn address(&self) -> SocketAddr {
         self.addr
     }
 
-    /// Returns its address as an endpoint.
+    /// Returns the emulator's endpoint URL.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.addr)
     }
@@ -76,7 +76,7 @@ impl Emulator {
 
 impl Drop for Emulator {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ended_already = self.process.kill();
         let _ended_already = self.process.wait();
     }

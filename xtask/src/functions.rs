@@ -1,7 +1,7 @@
 //! Builds the functions, and the programs that are tested with them.
 //!
-//! Tests run programs that are compiled in their own profile, so that each crate is compiled once ([`build`]).
-//! Measurements use programs as they are deployed: in release, for AWS Lambda's machines, by `sam build` ([`release`]).
+//! Tests run programs that are compiled in the tests' profile, so that each crate is compiled once ([`build`]).
+//! Measurements use programs as they are deployed: built by `sam build` in release for AWS Lambda ([`release`]).
 
 use crate::run::{cargo, emptied, output, program, root, run, target};
 use crate::tools;
@@ -13,21 +13,21 @@ use std::process::Command;
 
 /// The template of the whole application.
 pub(crate) const TEMPLATE: &str = "infra/template.yaml";
-/// The templates of the stacks inside that stack: monitoring, and the scaling of a table.
+/// The templates of the nested stacks: monitoring, and the scaling of a table.
 pub(crate) const NESTED: [&str; 2] = ["infra/watch.yaml", "infra/scaling.yaml"];
-/// The template of a stack beside it: a domain for the search page.
+/// The template of a separate stack: a domain for the search page.
 pub(crate) const BESIDE: &str = "infra/domain.yaml";
 /// Prefix of the names of the functions' packages, and the folder of their sources.
 const FUNCTION: (&str, &str) = ("curlew-fn-", "functions");
 /// The other programs, named like their packages.
 const PROGRAMS: [&str; 2] = ["curlew", "curlew-fixtureweb"];
-/// Their cargo features: the tests work on a stack with `curlew`, too, and read its Parquet.
+/// Cargo features of these programs: tests also use `curlew` on a stack, and read its Parquet files.
 pub(crate) const FEATURES: &str = "curlew/aws,curlew/parquet";
 /// The architecture that the emulator can run.
 const ARCHITECTURE: &str = "x86_64";
-/// Maximum size of a function's zip, in bytes: a larger one takes longer to start.
+/// Maximum size of a function's zip, in bytes: larger functions start more slowly.
 const MOST_BYTES: u64 = 12 * 1024 * 1024;
-/// The function that has the runtime of models, and the maximum size of its zip.
+/// The function that contains the model runtime, and the maximum size of its zip, in bytes.
 const WITH_MODELS: (&str, u64) = ("extract", 14 * 1024 * 1024);
 
 /// Result of a build in the profile of the tests.
@@ -38,17 +38,17 @@ pub(crate) struct Built {
     pub(crate) programs: PathBuf,
 }
 
-/// Builds all of them in the profile of the tests. The stack is the template with a zip for each function, which `sam
-/// deploy` uploads unchanged.
+/// Builds the functions and programs in the profile of the tests. The stack is the template with a zip for each
+/// function, which `sam deploy` uploads unchanged.
 pub(crate) fn build() -> Result<Built> {
-    // Tests too, of which the next command runs some: built without them, dependencies would have other features.
+    // Build tests, too, some of which the next command runs: without them, dependencies would have other features.
     let programs = build_programs("--all-targets")?;
     let built = target()?.join("debug");
     let stack = emptied("stack")?;
     let mut template = read(TEMPLATE)?;
     for name in names()? {
         let bootstrap = stack.join("bootstrap");
-        // The emulator unpacks it for each process that it starts.
+        // The emulator unpacks the program for each process that it starts, so make it small.
         run(program("strip").arg("-o").arg(&bootstrap).arg(built.join(format!("{}{name}", FUNCTION.0))))?;
         zip(&bootstrap, &stack.join(format!("{name}.zip")), 1)?;
         fs::remove_file(&bootstrap)?;
@@ -66,8 +66,8 @@ pub(crate) fn build() -> Result<Built> {
     Ok(Built { stack, programs })
 }
 
-/// Builds every program in the profile of the tests, and tests and examples too if `targets` is not `--bins`; copies
-/// the programs that are no functions to a folder where no later build replaces them, and returns that folder.
+/// Builds `targets` of all crates in the profile of the tests: `--bins`, or `--all-targets` for tests and examples,
+/// too. Copies the programs that are not functions to a folder where no later build replaces them. Returns that folder.
 pub(crate) fn build_programs(targets: &str) -> Result<PathBuf> {
     run(cargo().args(["build", "--workspace", targets, "--locked", "--features", FEATURES]))?;
     let (built, folder) = (target()?.join("debug"), emptied("programs")?);
@@ -78,8 +78,8 @@ pub(crate) fn build_programs(targets: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Builds the functions as they are deployed, and checks each zip against the size limit; returns the folder that holds
-/// the template to deploy.
+/// Builds the functions as they are deployed, and checks each zip against its size limit. Returns the folder with the
+/// template to deploy.
 pub(crate) fn release() -> Result<PathBuf> {
     let stack = target()?.join("sam");
     let architecture = format!("Architecture={ARCHITECTURE}");
@@ -106,7 +106,7 @@ pub(crate) fn release() -> Result<PathBuf> {
     Ok(stack)
 }
 
-/// Returns the names of the functions, which are those of their folders.
+/// Returns the names of the functions, which are the names of their folders.
 fn names() -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(root().join(FUNCTION.1))? {
@@ -129,14 +129,14 @@ fn read(path: &str) -> Result<String> {
     fs::read_to_string(root().join(path)).with_context(|| format!("{path} cannot be read"))
 }
 
-/// Returns SAM's command, with telemetry off.
+/// Returns the command `sam`, with telemetry off.
 pub(crate) fn sam() -> Result<Command> {
     let mut command = program(tools::sam()?);
     command.env("SAM_CLI_TELEMETRY", "0").env("AWS_DEFAULT_REGION", crate::emulator::REGION);
     Ok(command)
 }
 
-/// Puts cargo-lambda, and the Python that has its zig, first on the path.
+/// Puts the folder of cargo-lambda and of the Python that has its zig first on the `PATH`.
 pub(crate) fn with_cargo_lambda(command: &mut Command) -> Result<&mut Command> {
     let tool = tools::cargo_lambda()?;
     let folder = tool.parent().context("cargo-lambda lies in a folder")?.to_owned();

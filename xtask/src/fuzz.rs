@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: runs every fuzz target for a while, on the stable toolchain.
+//! `cargo xtask fuzz`: runs every fuzz target for a limited time, on the stable toolchain.
 
 use crate::run::{cargo, program, root, run};
 use anyhow::{Context, Result, bail};
@@ -12,20 +12,19 @@ struct Target {
     name: String,
     /// Maximum length of an input, in bytes.
     max_length: usize,
-    /// Folders of the repository with first inputs besides `fuzz/corpus/NAME`.
+    /// Folders of the repository with seed inputs, in addition to `fuzz/corpus/NAME`.
     folders: Vec<String>,
 }
 
-/// Default running time of each target, in seconds. Every test run gives each target its first inputs; this looks for
-/// others.
+/// Default running time of each target, in seconds. Every test run covers the seed inputs; fuzzing looks for others.
 const SECONDS: u32 = 60;
-/// Time after which an input counts as hanging, by the wall clock. The targets bound counted work; this bounds the
-/// rest, and is long enough for a busy machine: inputs take a fifth of a second at most.
+/// Wall-clock time after which an input counts as hanging. The targets bound counted work; this bounds the rest, and is
+/// long enough for a busy machine: inputs take at most a fifth of a second.
 const HANG_SECONDS: u32 = 60;
-/// Memory above which a target has found something, in megabytes.
+/// Memory limit of a target, in megabytes; a target that exceeds it has a finding.
 const MEMORY_MB: u32 = 1_024;
 
-/// Runs the named targets, or all, one per core at a time.
+/// Runs the named targets, or all, on each core one at a time.
 pub(crate) fn fuzz(args: &[String]) -> Result<()> {
     let (seconds, names) = match args.split_first() {
         Some((first, names)) if first.parse::<u32>().is_ok() => (first.parse()?, names),
@@ -61,7 +60,6 @@ pub(crate) fn fuzz(args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Reads the list of targets.
 fn targets() -> Result<Vec<Target>> {
     let list = std::fs::read_to_string(root().join("fuzz/targets.txt"))?;
     let target = |line: &str| {
@@ -72,7 +70,7 @@ fn targets() -> Result<Vec<Target>> {
     list.lines().filter(|line| !line.starts_with('#')).map(target).collect()
 }
 
-/// Builds the one program of all targets in the profile of the tests, with coverage counters in the workspace's crates.
+/// Builds the program with all targets in the profile of the tests, with coverage counters in the workspace's crates.
 fn build() -> Result<PathBuf> {
     run(cargo()
         .args(["build", "--workspace", "--locked", "--bin", "curlew-fuzz"])
@@ -83,7 +81,7 @@ fn build() -> Result<PathBuf> {
 fn fuzz_one(fuzzer: &Path, target: &Target, seconds: u32) -> Result<()> {
     let name = &target.name;
     let home = crate::run::target()?.join("fuzz").join(name);
-    // New inputs are written into the first folder; those of the repository are only read.
+    // New inputs are written to the first folder; the folders of the repository are only read.
     let corpus = home.join("corpus");
     std::fs::create_dir_all(&corpus).with_context(|| format!("{} cannot be made", corpus.display()))?;
     let own = format!("fuzz/corpus/{name}");

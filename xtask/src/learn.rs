@@ -1,7 +1,7 @@
-//! `cargo xtask learn PATH`: learns what a block is from labelled pages, and writes the model and its figures.
+//! `cargo xtask learn PATH`: trains the model that classifies blocks on labelled pages, and writes it with its figures.
 //!
 //! PATH is a folder with `extraction/pages.jsonl.gz`, `wcxb/pages-*.jsonl.xz` and `reported/*.jsonl`. The pages belong
-//! to others and stay outside of this repository; `xtask/learn/learn.py` says how they are split and labelled.
+//! to others and stay outside of this repository; `xtask/learn/learn.py` documents how they are split and labelled.
 
 use crate::run::{cargo, emptied, program, root, run, target};
 use crate::tools;

@@ -1,4 +1,4 @@
-//! `cargo xtask lint`: checks formatting, clippy, the rules for dependencies, the templates, the documentation.
+//! `cargo xtask lint`: checks formatting, clippy, dependencies, templates and documentation.
 
 use crate::docs::docs;
 use crate::functions::{BESIDE, NESTED, TEMPLATE, sam};
@@ -8,22 +8,22 @@ use anyhow::{Result, bail};
 use std::fs;
 use std::path::Path;
 
-/// Crates that others may use by themselves: the matcher of robots.txt, the reader of feeds, the extractor of articles,
-/// and what these import.
+/// Crates that other programs may use: the robots.txt matcher, the feed parser, the article extractor, and the crates
+/// that these import.
 const LIBRARIES: [&str; 6] =
     ["curlew-model", "curlew-suffix", "curlew-text", "curlew-policy", "curlew-feed", "curlew-article"];
 
-/// Runs all checks; clippy only if `with_clippy`: `.ci/run` has it compile the tests.
+/// Runs all checks; clippy only if `with_clippy` is set, because `.ci/run` already compiles the crates with clippy.
 pub(crate) fn lint(with_clippy: bool) -> Result<()> {
     let mut failed = Vec::new();
-    // Each step runs even if an earlier one failed, so that a person sees all failures.
+    // Each step runs even if an earlier one failed, so that all failures are reported.
     let mut step = |done: Result<()>| failed.extend(done.err().map(|error| format!("{error:#}")));
     step(run(cargo().args(["fmt", "--all", "--check"])));
     if with_clippy {
         let clippy = ["clippy", "--workspace", "--all-targets", "--all-features", "--locked", "--keep-going"];
         step(run(cargo().args(clippy).args(["--", "-D", "warnings"])));
     }
-    // SAM knows its own resources, cfn-lint those of CloudFormation: each finds what the other overlooks.
+    // SAM checks its resource types, cfn-lint those of CloudFormation: each finds faults that the other misses.
     step(
         tools::cfn_lint()
             .and_then(|cfn_lint| run(program(cfn_lint).args(["--template", TEMPLATE, BESIDE]).args(NESTED))),
@@ -33,7 +33,7 @@ pub(crate) fn lint(with_clippy: bool) -> Result<()> {
     step(docs());
     step(packages());
     let deny = tools::cargo_deny()?;
-    // These checks need nothing but the lock file and the sources that cargo has fetched already.
+    // These checks need only the lock file and the sources that cargo has already fetched.
     step(run(program(&deny).args(["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"])));
     let (advisories, done) = advisories(&deny);
     step(done);
@@ -47,7 +47,7 @@ pub(crate) fn lint(with_clippy: bool) -> Result<()> {
     bail!("lint failed:\n  {}", failed.join("\n  "))
 }
 
-/// Checks the template as it is with gradual deployments, where SAM adds resources to it.
+/// Checks the template with gradual deployments turned on, for which SAM adds resources.
 fn gradual() -> Result<()> {
     const OFF: &str = "  Gradual:\n    Type: String\n    Default: \"false\"\n";
     let folder = emptied("lint")?;
@@ -60,31 +60,30 @@ fn gradual() -> Result<()> {
     for nested in NESTED {
         fs::copy(root().join(nested), folder.join(Path::new(nested).file_name().unwrap_or_default()))?;
     }
-    // The alarm that it names is there under the condition that it is for.
+    // W1001: the alarm `ReleaseErrors` exists only with gradual deployments, and only they use it.
     run(program(tools::cfn_lint()?).args(["--ignore-checks", "W1001", "--template"]).arg(file))
 }
 
-/// Makes packages of the libraries, without compiling them once more.
+/// Packs the libraries, without compiling them again.
 fn packages() -> Result<()> {
-    // What they depend on is fetched by now.
+    // Their dependencies are already fetched.
     let flags = ["package", "--offline", "--locked", "--no-verify", "--allow-dirty", "--quiet"];
     run(cargo().args(flags).args(libraries()))
 }
 
-/// Does all of publishing the libraries but the upload: packs them, and compiles each from the packages of the others.
+/// Publishes the libraries without the upload: packs them, and compiles each from the packages of the others.
 pub(crate) fn publish_in_trial() -> Result<()> {
     run(cargo().args(["publish", "--dry-run", "--locked", "--allow-dirty", "--quiet"]).args(libraries()))
 }
 
-/// Returns the arguments that name the libraries.
 fn libraries() -> impl Iterator<Item = &'static str> {
     LIBRARIES.into_iter().flat_map(|library| ["-p", library])
 }
 
-/// Checks the dependencies against the advisory database, and returns a description of the step with its outcome.
+/// Checks the dependencies against the advisory database. Returns a note for the summary, and the outcome.
 ///
-/// The database is a git repository and no package, so some machines cannot have it. This one step may then be skipped,
-/// and reports that; known bad versions are in the bans as well.
+/// The database is a git repository, not a package, so some machines cannot fetch it. The check is then skipped with a
+/// warning; known bad versions are in the bans as well.
 fn advisories(deny: &Path) -> (&'static str, Result<()>) {
     if let Err(error) = output(program(deny).args(["--locked", "fetch", "db"])) {
         eprintln!("xtask: WARNING: {error:#}");

@@ -40,7 +40,7 @@ usage: cargo xtask TASK
   test [ARGS…]       the tests of every day; ARGS go to `cargo nextest run`, as in: cargo xtask test -E 'test(robots)'
   wheel [PATH]       the extractor for Python (contrib/python), compared with trafilatura on pages that lie at PATH";
 
-/// Exit code for wrong usage, as in Curlew's own programs.
+/// Exit code for wrong usage, as in `curlew`.
 const WRONG_USAGE: u8 = 2;
 
 fn main() -> ExitCode {

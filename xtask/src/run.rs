@@ -8,7 +8,6 @@ use std::process::{Command, Stdio};
 /// The version of all crates of the workspace.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Returns the root of the workspace.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace")
 }
@@ -22,7 +21,7 @@ pub(crate) fn target() -> Result<PathBuf> {
     Ok(root().join(path))
 }
 
-/// Returns an empty folder of that name in the build folder.
+/// Creates an empty folder in the build folder, and returns its path.
 pub(crate) fn emptied(name: &str) -> Result<PathBuf> {
     let folder = target()?.join(name);
     let cannot = || format!("{} cannot be emptied", folder.display());
@@ -38,12 +37,12 @@ pub(crate) fn tools_dir() -> PathBuf {
     root().join(".tools")
 }
 
-/// Returns a program to be run in the root of the workspace, without standard input.
+/// Returns a command that runs a program in the root of the workspace, without standard input.
 pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(name);
     command.current_dir(root()).stdin(Stdio::null());
-    // `cargo run` describes xtask to its program by these variables. Build scripts that watch them would run again on
-    // every change between a build from here and one from a shell.
+    // `cargo run` sets these variables for xtask. Build scripts that watch them would run again whenever builds from
+    // xtask and from a shell alternate.
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
             command.env_remove(name);
@@ -52,12 +51,12 @@ pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Returns the cargo that runs us.
+/// Returns a command that runs the cargo which started xtask.
 pub(crate) fn cargo() -> Command {
     program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Prints a command line and runs it; an exit code other than 0 is an error.
+/// Prints a command line and runs it. Fails if the exit code is not 0.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let line = line(command);
     eprintln!("xtask: {line}");
@@ -68,7 +67,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command quietly and returns its standard output; an exit code other than 0 is an error that contains standard
+/// Runs a command quietly, and returns its standard output. If the exit code is not 0, the error contains the standard
 /// error.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let line = line(command);

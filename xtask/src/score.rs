@@ -1,8 +1,8 @@
 //! `cargo xtask score PATH [pages|feeds|robots]`: scores `curlew check` on labelled documents.
 //!
 //! PATH is a file of cases or a folder with `extraction/pages.jsonl.gz`, `feeds/cases.jsonl.gz` and
-//! `robots/cases.jsonl`. The documents belong to others and stay outside of this repository. Each part documents its
-//! comparison.
+//! `robots/cases.jsonl`. The documents belong to others and stay outside of this repository. The function of each part
+//! documents its comparison.
 //!
 //! With `CURLEW_BENCH_PYTHON` set to a Python that has trafilatura, the same run also scores trafilatura on the same
 //! pages.
@@ -23,7 +23,7 @@ type Answers = HashMap<String, Value>;
 /// Asks the program about all cases, and prints the scores.
 type Judge = fn(&Path, &[Value]) -> Result<()>;
 
-/// Number of right cases, and of all cases.
+/// Number of correct cases, and number of all cases.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     right: usize,
@@ -65,7 +65,7 @@ pub(crate) fn score(words: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Reads the cases of a file of JSON Lines, compressed or not.
+/// Reads cases from a file of JSON Lines, gzipped or plain.
 fn read(file: &PathBuf) -> Result<Vec<Value>> {
     let text = if file.extension().is_some_and(|end| end == "gz") {
         let unpacked = Command::new("gzip").arg("-dc").arg(file).output().context("gzip cannot be started")?;
@@ -80,7 +80,7 @@ fn read(file: &PathBuf) -> Result<Vec<Value>> {
     lines.map(|line| serde_json::from_str(line).context("a line is no JSON")).collect()
 }
 
-/// Returns the cases as questions; only the named fields are passed on, so that no label is.
+/// Returns the cases as questions with only the named fields and those of `also`, so that no label is passed on.
 fn questions(cases: &[Value], fields: &[&str], also: &Value) -> String {
     let mut questions = String::new();
     for case in cases {
@@ -116,7 +116,7 @@ fn answers(command: Command, cases: usize, questions: String) -> Result<(Answers
     Ok((lines.map(|answer| (id(&answer), answer)).collect(), seconds))
 }
 
-/// The same questions for trafilatura; with no question it only starts.
+/// The program that answers the questions with trafilatura; without a question it only starts.
 const OTHER: &str = "\
 import base64, json, sys, trafilatura
 for line in sys.stdin:
@@ -134,7 +134,7 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Scores pages: first our answers, then those of trafilatura if there is a Python that has it.
+/// Scores pages: first Curlew's answers, then those of trafilatura if `CURLEW_BENCH_PYTHON` is set.
 fn pages(curlew: &Path, cases: &[Value]) -> Result<()> {
     let asked = questions(cases, &["id", "url", "body_b64"], &json!({}));
     let mut command = Command::new(curlew);
@@ -157,10 +157,9 @@ fn pages(curlew: &Path, cases: &[Value]) -> Result<()> {
     Ok(())
 }
 
-/// Prints precision and recall of the runs of four words that both texts have, averaged over the pages; shares of equal
-/// titles, authors and days of publication; of forbidden snippets that are absent; of main images and canonical
-/// addresses if there are [`labels`]. Each is also printed for two halves (by a hash of the case's id), which shows
-/// rules that fit one half only.
+/// Prints precision and recall by runs of four words, averaged over the pages; shares of equal titles, authors and days
+/// of publication; of forbidden snippets that are absent; of main images and canonical URLs for pages with [`labels`].
+/// Also prints each score for two halves of the cases (by a hash of the id), to show rules that fit only one half.
 fn judge_pages(cases: &[Value], answers: &Answers) -> Result<()> {
     let labels = labels::load()?;
     for (name, half) in [("first half", Some(0)), ("second half", Some(1)), ("all", None)] {
@@ -204,12 +203,12 @@ fn judge_pages(cases: &[Value], answers: &Answers) -> Result<()> {
     Ok(())
 }
 
-/// Returns an FNV-1a hash: the same halves on every machine.
+/// Returns the FNV-1a hash of a text, so that the halves are the same on every machine.
 fn hash(text: &str) -> u64 {
     text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }
 
-/// Returns precision and recall of a text by runs of four words, each counted as many times as it occurs.
+/// Returns precision and recall of `mine` against `gold` by runs of four words, which count as often as they occur.
 fn overlap(gold: &str, mine: &str) -> (f64, f64) {
     let (gold, mine) = (runs(gold), runs(mine));
     let size = |runs: &HashMap<Vec<&str>, usize>| runs.values().sum::<usize>() as f64;
@@ -219,7 +218,7 @@ fn overlap(gold: &str, mine: &str) -> (f64, f64) {
 }
 
 fn runs(text: &str) -> HashMap<Vec<&str>, usize> {
-    /// Words in a run.
+    /// Number of words in a run.
     const RUN: usize = 4;
     let letter = |c: char| c.is_alphanumeric() || c == '_';
     let words: Vec<&str> = text.split(|c: char| !letter(c)).filter(|word| !word.is_empty()).collect();
@@ -230,7 +229,7 @@ fn runs(text: &str) -> HashMap<Vec<&str>, usize> {
     out
 }
 
-/// Returns letters and digits in lower case, with single spaces between.
+/// Returns the words of a text in lower case, separated by single spaces.
 fn folded(text: &str) -> String {
     let text = unescaped(text);
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
@@ -244,7 +243,7 @@ fn unescaped(text: &str) -> String {
         .fold(text.to_owned(), |text, (name, character)| text.replace(name, character))
 }
 
-/// Scores feeds: each labelled field, texts with normalised white space. A date may be in `published` or `updated`.
+/// Scores feeds by each labelled field, with white space normalised. A date may be in `published` or `updated`.
 fn feeds(curlew: &Path, cases: &[Value]) -> Result<()> {
     let fields = ["id", "body_b64", "content_type"];
     let answers = ask(curlew, "feed", cases, &fields, &json!({"url": "https://example.org/feed"}))?;
@@ -267,7 +266,7 @@ fn feeds(curlew: &Path, cases: &[Value]) -> Result<()> {
     Ok(())
 }
 
-/// Returns a field that is named as in the labels: `feed.title`, `entry_count`, `entries[2].link`.
+/// Returns the field that a label names, such as `feed.title`, `entry_count` or `entries[2].link`.
 fn field(feed: &Value, name: &str) -> Value {
     let entries = feed.get("entries").and_then(Value::as_array);
     if name == "entry_count" {
@@ -297,11 +296,11 @@ fn same(got: &Value, wanted: &Value) -> bool {
     }
 }
 
-/// Returns the seconds since 1970 of a time as Curlew prints it: RFC 3339 in UTC.
+/// Parses a time as Curlew prints it, in RFC 3339 and UTC. Returns the seconds since 1970.
 fn seconds(text: &str) -> Option<i64> {
     let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<i64>().ok();
     let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
-    // Days from the civil calendar: years begin in March, so that the leap day is their last.
+    // Days from a civil date: years begin in March, so that the leap day is the last day of a year.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days =
         365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (153 * month + 2) / 5 + day
@@ -310,7 +309,7 @@ fn seconds(text: &str) -> Option<i64> {
     Some(days * 86_400 + number(11..13)? * 3_600 + number(14..16)? * 60 + number(17..19)?)
 }
 
-/// Scores robots.txt: decisions and delays, by the tier of the case.
+/// Scores robots.txt decisions and crawl delays, by the tier of the case.
 fn robots(curlew: &Path, cases: &[Value]) -> Result<()> {
     let answers = ask(curlew, "robots", cases, &["id", "agent", "url", "robots", "robots_b64"], &json!({}))?;
     let mut tiers: std::collections::BTreeMap<&str, Tally> = std::collections::BTreeMap::new();

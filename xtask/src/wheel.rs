@@ -1,6 +1,6 @@
 //! `cargo xtask wheel [PATH]`: builds the extractor for Python (contrib/python), and compares it with trafilatura in
-//! one process. PATH is a folder with `extraction/pages.jsonl.gz`; without it one page is read, to see that the wheel
-//! works.
+//! one process. PATH is a folder with `extraction/pages.jsonl.gz`; without it, one page is extracted to check that the
+//! wheel works.
 
 use crate::run::{emptied, output, program, root, run, target};
 use crate::tools;

@@ -144,10 +144,17 @@ impl Settings {
     pub fn warn(&self) {
         let Scope { robots_ignored, meta_ignored, .. } = &self.scope;
         if !robots_ignored.is_empty() {
-            tracing::warn!(hosts = %robots_ignored, "robots.txt is ignored on these hosts: the settings say that they are the operator's own");
+            tracing::warn!(
+                hosts = %robots_ignored,
+                "robots.txt is ignored on these hosts: the settings say that they are the operator's own"
+            );
         }
         if !meta_ignored.is_empty() {
-            tracing::warn!(hosts = %meta_ignored, "robots meta tags and X-Robots-Tag are ignored on these hosts: the settings say that they are the operator's own");
+            tracing::warn!(
+                hosts = %meta_ignored,
+                "robots meta tags and X-Robots-Tag are ignored on these hosts: the settings say that they are the \
+                 operator's own"
+            );
         }
     }
 

@@ -160,7 +160,12 @@ impl Watched {
             let lasted = Millis(u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX));
             let used = self.0.processor_time().unwrap_or(lasted);
             if used >= limit || lasted >= limit.saturating_mul(WALL_FACTOR) {
-                tracing::warn!(kind = ?kind, processor_ms = used.0, wall_ms = lasted.0, "a task overran its limit and is abandoned");
+                tracing::warn!(
+                    kind = ?kind,
+                    processor_ms = used.0,
+                    wall_ms = lasted.0,
+                    "a task overran its limit and is abandoned"
+                );
                 return Err(CpuError::Overrun(limit));
             }
             // Processor time passes no faster than wall-clock time, so no limit can be reached before the wait ends.

@@ -166,8 +166,8 @@ impl Error for MissingRight {
     }
 }
 
-/// Returns the action that an access denial names: `User: … is not authorized to perform: dynamodb:Scan on resource:
-/// …`. SQS writes the action in lower case.
+/// Returns the action that an access denial names, such as `User: … is not authorized to perform: dynamodb:Scan on …`.
+/// SQS writes the action in lower case.
 fn denied_action(message: &str) -> Option<&str> {
     let action = message.split_once("to perform: ")?.1.split_whitespace().next()?;
     action.contains(':').then_some(action)

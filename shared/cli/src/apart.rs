@@ -1,11 +1,11 @@
-//! Threads of their own, for what no visit may delay: the pages, and the signals to stop.
+//! Separate threads for work that no visit may delay: serving pages, and handling signals.
 
 use anyhow::Result;
 use std::future::Future;
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
-/// Runs work on a runtime of its own, with which it registers its sockets; the receiver gets its result.
+/// Runs `work` and its sockets on a separate runtime and thread. Returns a receiver for the result.
 pub(crate) fn run<T: Send + 'static>(
     name: &str,
     mut threads: Builder,
@@ -14,7 +14,7 @@ pub(crate) fn run<T: Send + 'static>(
     let runtime = threads.thread_name(name).enable_all().build()?;
     let (ended, end) = oneshot::channel();
     std::thread::Builder::new().name(name.to_owned()).spawn(move || {
-        // The caller may not want to know.
+        // Sending fails if the caller has dropped the receiver, which is fine.
         let _unheard = ended.send(runtime.block_on(work));
         runtime.shutdown_background();
     })?;
@@ -36,7 +36,7 @@ mod tests {
                 over.send(7).is_ok()
             };
             let end = run("apart", threads, work).map(|end| (waits.recv(), end));
-            // The only thread of this runtime has waited so long.
+            // `recv` blocked the only thread of the test's runtime until the work was done.
             let Ok((waited, end)) = end else { panic!("{end:?}") };
             assert_eq!((waited, end.await), (Ok(7), Ok(true)));
         }

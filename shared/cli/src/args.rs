@@ -210,7 +210,7 @@ pub(crate) enum Command {
     },
     /// Serve the index to an assistant: an MCP server over standard input and output
     Mcp,
-    /// Re-check indexed pages now, and remove pages that are gone from the index
+    /// Re-check indexed pages now, and remove those that are gone from the web
     Sample {
         /// Number of pages to re-check
         #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "all")]
@@ -229,7 +229,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Check that a running `curlew serve` answers; needs neither its folder nor its settings
+    /// Check that a running `curlew serve` answers, without its folder or settings
     Health {
         /// Address and port on which it listens
         #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080", value_parser = socket)]
@@ -251,7 +251,7 @@ pub(crate) enum Command {
     Parked(ListArgs),
     /// List removed pages and the actions of operators, with times and reasons
     Audit(ListArgs),
-    /// Show the history of a page: its feed, and when it was fetched, published and re-checked
+    /// Show the history of a page: its feed, and when it was fetched, judged and published
     Trace {
         /// Address or id of the page
         #[arg(value_name = "PAGE")]

@@ -1,7 +1,7 @@
-//! `curlew doctor`: examines a store and the processes on it, and says what to do.
+//! `curlew doctor`: examines a store and its processes, and says what to do.
 //!
-//! Adapters gather [`facts`]: `over_ports` those of any store, `stack` those of a stack. Pure checks judge the facts,
-//! so each check goes on when another one fails, and a fact that is not known is a finding itself.
+//! `over_ports` gathers [`facts`] about any store, and `stack` those about a stack. Pure checks judge the facts, so a
+//! failed check does not stop the others. An unknown fact is a finding, too.
 
 mod checks;
 mod deployment;
@@ -24,13 +24,13 @@ use over_ports::{objects, rows, stated};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Name of the check that tells of missing rights, whoever finds them.
+/// Name of the check that reports missing rights, whichever check finds them.
 const RIGHTS: &str = "rights";
 
-/// A check: its name, and its judgement of the facts; none if it has nothing to judge.
+/// A check: its name, and a function that returns its findings; none if the check does not apply.
 type NamedCheck = (&'static str, fn(&Facts) -> Vec<Finding>);
 
-/// All checks, in the order in which they are shown.
+/// All checks, in the order of their output.
 const CHECKS: [NamedCheck; 20] = [
     ("store", checks::store),
     (RIGHTS, deployment::rights),
@@ -54,7 +54,7 @@ const CHECKS: [NamedCheck; 20] = [
     ("holds", checks::holds),
 ];
 
-/// Examines a store. If `loaded` is an error, `data` is the store's folder, if a flag names it.
+/// Examines a store and prints the findings. If `loaded` is an error, the store is in `data`, if that is given.
 pub(crate) async fn run(
     loaded: Result<Config, BadSettings>,
     data: Option<PathBuf>,
@@ -63,7 +63,7 @@ pub(crate) async fn run(
 ) -> Result<()> {
     let facts = match &place {
         Place::Here => here(loaded, data, place.program()).await?,
-        // The settings of the stack are those in its bucket. Boxed, since the future is large.
+        // A stack's settings are in its bucket. Boxed, because the future is large.
         #[cfg(feature = "aws")]
         Place::Stack(name) => {
             let (config, now) = (loaded.or_else(|_| defaults(None))?, SystemClock::new().now());
@@ -94,7 +94,7 @@ async fn here(loaded: Result<Config, BadSettings>, data: Option<PathBuf>, progra
     let facts = |store| Facts::new(now, false, program, store);
     let settings = Some(Ok(loaded.as_ref().map(stated).map_err(ToString::to_string)));
     if loaded.is_err() && data.is_none() {
-        let why = "the settings say where it is, and cannot be used; --data DIR names it";
+        let why = "the settings, which name it, cannot be used; name it with --data DIR";
         return Ok(Facts { settings, ..facts(Err(MissingFact::Failed(why.to_owned()))) });
     }
     let config = loaded.or_else(|_| defaults(data))?;
@@ -109,13 +109,13 @@ async fn here(loaded: Result<Config, BadSettings>, data: Option<PathBuf>, progra
     Ok(facts)
 }
 
-/// Returns what all checks find, in their order. Findings about rights are shown together.
+/// Returns the findings of all checks in the order of [`CHECKS`]; those about rights belong to [`RIGHTS`].
 fn examine(facts: &Facts) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for (name, check) in CHECKS {
         for finding in check(facts) {
             let finding = Finding { check: if finding.misses_right { RIGHTS } else { name }, ..finding };
-            // Several checks may miss one right.
+            // Several checks may need the same right.
             if !findings.contains(&finding) {
                 findings.push(finding);
             }

@@ -4,7 +4,7 @@ use curlew_app::BadSettings;
 use curlew_ports::stage::with_causes;
 use std::process::ExitCode;
 
-/// Wrong usage: exit code 2, one line that says what is wrong and what to do.
+/// Wrong usage, which ends with exit code 2 and one line that says what is wrong and what to do.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Usage(String);

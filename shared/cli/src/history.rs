@@ -1,4 +1,4 @@
-//! Back catalogues: begun by `curlew crawl --history`, shown by `crawl`, `status` and `sites show`.
+//! Back catalogues: started by `curlew crawl --history`, shown by `crawl`, `status` and `sites show`.
 
 use crate::args::CrawlArgs;
 use crate::failure::usage;
@@ -12,10 +12,10 @@ use curlew_policy::polling::backfill;
 use std::collections::BTreeSet;
 
 const SHOWN: usize = 10;
-/// Maximum number of characters of a reason that are shown.
+/// Maximum number of characters shown of a reason.
 const REASON: usize = 200;
 
-/// Begins to read the back catalogues of the named sites and feeds, or of all known ones, if the flags say so.
+/// Starts the back catalogues of the named sites and feeds, or of all known ones, if `--history` is set.
 pub(crate) async fn begin(world: &World, args: &CrawlArgs, named: &BTreeSet<SourceKey>) -> Result<()> {
     if !args.history {
         return Ok(());
@@ -23,7 +23,7 @@ pub(crate) async fn begin(world: &World, args: &CrawlArgs, named: &BTreeSet<Sour
     let mut of = named.clone();
     if of.is_empty() {
         each_source(world.ports.sources.as_ref(), |row| {
-            // The feeds of a site belong to its back catalogue.
+            // A site's back catalogue includes its feeds.
             of.extend(match row {
                 Source::Site(site) if !matches!(site.state, SiteState::Replaced { .. }) => Some(site.key),
                 Source::Feed(feed) if feed.site.is_none() && !feed.gone => Some(feed.key),
@@ -33,7 +33,7 @@ pub(crate) async fn begin(world: &World, args: &CrawlArgs, named: &BTreeSet<Sour
         .await?;
     }
     if of.is_empty() {
-        return Err(usage("no site is known yet: name one, as in `curlew crawl example.org --history`"));
+        return Err(usage("no site is known yet: add one, as in `curlew crawl example.org --history`"));
     }
     let request = BackfillRequest { since: args.since, limit: args.limit, asked: true, again: false };
     for key in &of {
@@ -42,7 +42,7 @@ pub(crate) async fn begin(world: &World, args: &CrawlArgs, named: &BTreeSet<Sour
     Ok(())
 }
 
-/// Returns all back catalogues, those first that are being read.
+/// Returns all back catalogues, running ones first.
 pub(crate) async fn gather(world: &World) -> Result<Vec<BackfillLine>> {
     let mut all = vec![];
     each_source(world.ports.sources.as_ref(), |row| {
@@ -55,7 +55,7 @@ pub(crate) async fn gather(world: &World) -> Result<Vec<BackfillLine>> {
     Ok(all)
 }
 
-/// Returns back catalogues as lines for people; of many only the first ones, and how many there are.
+/// Returns lines for people about the first [`SHOWN`] back catalogues, and a line with the number of the others.
 pub(crate) fn lines(all: &[BackfillLine]) -> Vec<String> {
     let mut lines: Vec<String> = all.iter().take(SHOWN).map(words).collect();
     if all.len() > SHOWN {
@@ -72,7 +72,7 @@ fn words(line: &BackfillLine) -> String {
     let documents = count(line.documents.into(), "document");
     let so_far = if line.state == BackfillState::Running { " so far" } else { "" };
     let (asked, found) = (count(line.sent, "page"), count(line.found, "address"));
-    let progress = format!("{asked} asked for{so_far}, {found} found in {documents}");
+    let progress = format!("{asked} requested{so_far}, {found} found in {documents}");
     let state = match &line.state {
         BackfillState::Running => {
             let days = match line.days.unwrap_or(1) {

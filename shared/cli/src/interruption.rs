@@ -1,4 +1,4 @@
-//! Interrupts the jobs of a runner that ends: a call under way ends, and no other begins.
+//! Interrupts the jobs of a runner that is ending: lets a running call finish, and starts no other.
 
 use async_trait::async_trait;
 use curlew_model::{Millis, Timestamp};
@@ -17,7 +17,7 @@ struct Interruptible {
     between_calls: Arc<Notify>,
 }
 
-/// Runs a job; `None` if it was interrupted, since its runner ends and it came to a point between two calls.
+/// Runs a job. Returns `None` if its runner is ending and the job was interrupted between two calls.
 pub(crate) async fn unless_interrupted<T>(is_ending: watch::Receiver<bool>, job: impl Future<Output = T>) -> Option<T> {
     let between_calls = Arc::new(Notify::new());
     let here = Interruptible { is_ending, between_calls: between_calls.clone() };
@@ -27,7 +27,7 @@ pub(crate) async fn unless_interrupted<T>(is_ending: watch::Receiver<bool>, job:
     }
 }
 
-/// Interrupts the job of this task once its runner ends. Work outside of a runner's job is never interrupted.
+/// Waits until the runner is ending, then interrupts this task's job. Never returns; outside of a job it only waits.
 async fn interrupted() {
     if let Ok(mut job) = JOB.try_with(Clone::clone)
         && job.is_ending.wait_for(|is_ending| *is_ending).await.is_ok()
@@ -37,7 +37,7 @@ async fn interrupted() {
     pending().await
 }
 
-/// Calls whose jobs are interrupted before them.
+/// A [`Fetch`] that interrupts jobs before a call.
 pub(crate) struct InterruptibleCalls(pub(crate) Arc<dyn Fetch>);
 
 #[async_trait]
@@ -54,7 +54,7 @@ impl Fetch for InterruptibleCalls {
     }
 }
 
-/// A clock whose jobs are interrupted in their pauses.
+/// A [`Clock`] that interrupts jobs during a pause.
 pub(crate) struct InterruptiblePauses<C>(pub(crate) C);
 
 #[async_trait]
@@ -104,7 +104,7 @@ mod tests {
         }
     }
 
-    /// Calls three times, with pauses of an hour between the calls if it is to make some.
+    /// Makes three calls, each followed by a pause of an hour if `pauses` is set.
     async fn calls(web: Arc<SlowCalls>, pauses: bool) {
         let (calls, clock) = (InterruptibleCalls(web), InterruptiblePauses(SystemClock::new()));
         let url = "https://example.org/".to_owned();

@@ -1,4 +1,4 @@
-//! The log, on standard error. Texts of sites reach it, so what controls a terminal is written as escapes.
+//! The log, on standard error. Fields may contain text from sites, so characters that control a terminal are escaped.
 
 use crate::output::steers;
 use curlew_app::LogForm;
@@ -11,7 +11,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
 
-/// Starts the log: warnings by default, all steps with `-v` and `-vv`.
+/// Starts the log: warnings by default, level `info` with `-v`, and `debug` with `-vv`.
 pub(crate) fn start(form: LogForm, verbose: u8) {
     let level = match verbose {
         0 => "warn",
@@ -29,7 +29,7 @@ pub(crate) fn start(form: LogForm, verbose: u8) {
     }
 }
 
-/// Writes a field for people: the message as it is, other fields with their names.
+/// Writes a field for people: the message without its name, other fields with their names.
 fn field(writer: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt::Result {
     let mut writer = Escaping(writer);
     match field.name() {
@@ -38,7 +38,7 @@ fn field(writer: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt:
     }
 }
 
-/// Writes to `W`, with escapes in place of characters that control a terminal.
+/// A writer to `W` that escapes characters that control a terminal.
 struct Escaping<W>(W);
 
 impl<W: Write> Write for Escaping<W> {

@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints help and version as they are, and wrong usage as one line that names the fault and where to look.
+/// Prints help and version unchanged, and wrong usage as one line that names the fault and the help to read.
 fn unparsed(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         error.exit();
@@ -55,7 +55,7 @@ fn unparsed(error: &clap::Error) -> ExitCode {
     }
     let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with("tip: to pass"));
     let what = lines.next().unwrap_or_default().trim_start_matches("error: ");
-    // The lines that follow name missing arguments, possible values, or what was meant.
+    // The next lines name missing arguments, possible values, or a suggestion.
     let more: String = lines
         .take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more"))
         .map(|line| line.strip_prefix("tip: ").map_or_else(|| format!(" {line}"), |tip| format!("; {tip}")))
@@ -65,7 +65,7 @@ fn unparsed(error: &clap::Error) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// True if the reader closed the pipe: `curlew export records | head` is no failure.
+/// Returns true if the reader closed the pipe, which is no failure: `curlew export records | head`.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>());
     causes.any(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
@@ -79,7 +79,7 @@ fn run(Cli { shared, command }: Cli) -> Result<()> {
         Command::Completions { shell } => commands::manual::completions(shell),
         Command::Man { folder } => commands::manual::pages(&folder),
         Command::Health { listen } => commands::health::run(listen),
-        // Doctor goes on with wrong settings, and says what is wrong.
+        // Doctor runs even with invalid settings, and reports what is wrong with them.
         Command::Doctor(output) => {
             let loaded = load(&shared);
             let log = loaded.as_ref().map_or(LogForm::Text, |settings| settings.log);
@@ -98,7 +98,7 @@ fn on_runtime(log: LogForm, verbose: u8, work: impl Future<Output = Result<()>>)
     server::descriptors::raise();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let done = runtime.block_on(work);
-    // Tasks that still wait for a socket or a disk are abandoned: every step may run twice.
+    // Abandon tasks that still wait for a socket or a disk: every step may run twice.
     runtime.shutdown_background();
     done
 }

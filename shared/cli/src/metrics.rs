@@ -1,5 +1,5 @@
-//! Metrics of `curlew serve` as OpenMetrics, on a listener of their own: the events that [`curlew_app::Tally`] counts,
-//! and the state of the store, gathered at a bounded cost.
+//! Metrics of `curlew serve` as OpenMetrics, on a separate listener: the events that [`curlew_app::Tally`] counts, and
+//! the state of the store, gathered at a bounded cost.
 
 mod access;
 pub(crate) mod families;
@@ -23,18 +23,18 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 
-/// Media type of the answer (OpenMetrics 1.0).
+/// Media type of the metrics (OpenMetrics 1.0).
 const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-/// Maximum number of connections at once: a few scrapers.
+/// Maximum number of concurrent connections: a few scrapers.
 const MAX_CONNECTIONS: usize = 16;
 
 struct Exporter {
     world: Arc<World>,
-    /// Locked while it is gathered, so that scrapes at once cost one.
+    /// Locked while gathering, so that simultaneous scrapes gather once.
     gauges: Mutex<Gauges>,
 }
 
-/// Serves the metrics until `stop`, unless they are off. A taken port is no reason to end: it is said, and that is all.
+/// Serves the metrics until `stop`, unless they are off. If the address is in use, logs a warning and returns.
 pub(crate) async fn serve(world: Arc<World>, stop: impl Future<Output = ()> + Send + 'static) {
     let Some(settings) = world.config.metrics.clone() else { return };
     let listener = match TcpListener::bind(settings.listen).await {
@@ -42,7 +42,8 @@ pub(crate) async fn serve(world: Arc<World>, stop: impl Future<Output = ()> + Se
         Err(error) => {
             return tracing::warn!(
                 address = %settings.listen, %error,
-                "there are no metrics, since their address cannot be had: choose another one by [metrics] listen, or 'off'"
+                "metrics are not served, because their address is not available: choose another one with [metrics] \
+                 listen, or 'off'"
             );
         }
     };
@@ -55,7 +56,7 @@ async fn scrape(State(exporter): State<Arc<Exporter>>) -> Response {
     match exporter.text().await {
         Ok(text) => ([(CONTENT_TYPE, MEDIA_TYPE), (CACHE_CONTROL, "no-store")], text).into_response(),
         Err(error) => {
-            tracing::error!(error = format!("{error:#}"), "the metrics cannot be gathered");
+            tracing::error!(error = format!("{error:#}"), "the metrics cannot be collected");
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
     }

@@ -1,9 +1,9 @@
-//! Parts that are cargo features, since the AWS SDKs take longest to compile and few need them or Parquet.
+//! Parts behind cargo features, because the AWS SDKs are slow to compile and few users need them or Parquet.
 
 use anyhow::Result;
 use curlew_ports::{PortError, Ports};
 
-/// Connects to the store of a stack, with the credentials and the region of the environment.
+/// Connects to the store of the named stack, with the credentials and the region of the environment.
 #[cfg(feature = "aws")]
 pub(crate) async fn stack(name: &str) -> Result<Ports> {
     let connection = curlew_aws::Connection::from_environment().await;
@@ -20,7 +20,7 @@ pub(crate) async fn invoke(stack: &str, function: &str, event: &str) -> Result<(
     Ok(())
 }
 
-/// Returns the right that the credentials lack, if an error says so: `action`, or the one that AWS names.
+/// Returns the right that the credentials lack, if that is the error: the action that AWS names, or else `action`.
 #[cfg(feature = "aws")]
 pub(crate) fn missing_right(error: &PortError, action: &str) -> Option<String> {
     let denied = curlew_aws::MissingRight::find(error)?;
@@ -46,7 +46,7 @@ pub(crate) async fn invoke(_: &str, _: &str, _: &str) -> Result<()> {
 #[cfg(not(all(feature = "aws", feature = "parquet")))]
 pub(crate) fn missing(what: &str, feature: &str) -> anyhow::Error {
     crate::failure::usage(format!(
-        "{what} needs a `curlew` that was built with the feature {feature}: \
-         `cargo build --release --features {feature}` makes one"
+        "{what} needs a `curlew` built with the feature {feature}: \
+         `cargo build --release --features {feature}` builds one"
     ))
 }

@@ -25,7 +25,7 @@ pub(crate) fn answer(as_json: bool, value: &impl Serialize, text: impl Display) 
     if as_json { json(value) } else { line(text) }
 }
 
-/// Writes a list with one row a line: JSON for programs; for people what `text` makes of a row, or `empty`.
+/// Writes one row per line: JSON for programs; for people the `text` of each row, or `empty` if there are none.
 pub(crate) fn list<T: Serialize>(as_json: bool, rows: &[T], empty: &str, text: impl Fn(&T) -> String) -> Result<()> {
     if rows.is_empty() && !as_json {
         return line(empty);
@@ -33,23 +33,23 @@ pub(crate) fn list<T: Serialize>(as_json: bool, rows: &[T], empty: &str, text: i
     rows.iter().try_for_each(|row| if as_json { json(row) } else { line(text(row)) })
 }
 
-/// Writes a line to standard error; ignores errors, since nobody could be told.
+/// Writes a line to standard error; ignores errors, which cannot be reported.
 pub(crate) fn error_line(text: impl Display) {
     let _unread = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Returns the same with the verb: `1 page is`, `2 pages are`.
+/// Returns a number with its noun and verb: `1 page is`, `2 pages are`.
 pub(crate) fn count_are(number: u64, noun: &str) -> String {
     format!("{} {}", count(number, noun), if number == 1 { "is" } else { "are" })
 }
 
-/// Returns numbers before the words that they count: `3 noindex, 1 gone`.
+/// Returns numbers with the words that they count: `3 noindex, 1 gone`.
 pub(crate) fn counted(numbers: impl IntoIterator<Item = (impl Display, impl Display)>) -> String {
     let parts = numbers.into_iter().map(|(word, number)| format!("{number} {word}"));
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns [`counted`] numbers in parentheses behind a blank; an empty text if there is none.
+/// Returns [`counted`] numbers in parentheses after a space; an empty string if there are none.
 pub(crate) fn in_parentheses(numbers: impl IntoIterator<Item = (impl Display, impl Display)>) -> String {
     match counted(numbers).as_str() {
         "" => String::new(),
@@ -68,7 +68,7 @@ pub(crate) fn length(time: Millis) -> String {
     }
 }
 
-/// Returns an instant as people read it, to the minute: `2026-11-27 20:35 UTC`.
+/// Returns an instant to the minute, for people: `2026-11-27 20:35 UTC`.
 pub(crate) fn when(at: Timestamp) -> String {
     let text = at.to_string();
     match text.get(..16) {
@@ -77,13 +77,13 @@ pub(crate) fn when(at: Timestamp) -> String {
     }
 }
 
-/// True if a character controls a terminal or the order of its text (Unicode UAX #9).
+/// Returns true if a character controls a terminal or the direction of text (Unicode UAX #9).
 pub(crate) fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns a text that is safe for a terminal: without characters that control it, and of at most `most` characters.
+/// Returns a text that is safe for a terminal: with control characters as spaces, cut to `most` characters.
 pub(crate) fn printable(text: &str, most: usize) -> String {
     let clean: String = text.chars().map(|c| if steers(c) { ' ' } else { c }).collect();
     if clean.chars().count() <= most {
@@ -92,9 +92,16 @@ pub(crate) fn printable(text: &str, most: usize) -> String {
     clean.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// Returns the faults of a feed: their number, and the first of them with place, code and a sentence for its author.
+/// Returns the number of a feed's faults, and the first ones with their positions, codes and messages.
 pub(crate) fn faults(faults: &Faults) -> Value {
-    let sentence = |fault: &Fault| json!({"line": fault.line, "column": fault.column, "code": fault.code, "message": fault.to_string()});
+    let sentence = |fault: &Fault| {
+        json!({
+            "line": fault.line,
+            "column": fault.column,
+            "code": fault.code,
+            "message": fault.to_string(),
+        })
+    };
     json!({"count": faults.count, "first": faults.first.iter().map(sentence).collect::<Vec<_>>()})
 }
 

@@ -1,8 +1,8 @@
-//! Figures of this process, as Linux gives them (proc(5)); zero or none where there is no `/proc`.
+//! Statistics of this process from Linux's `/proc` (proc(5)), zero on other systems; and free disk space.
 
 use std::path::Path;
 
-/// Clock ticks a second, as Linux reports them to programs.
+/// Clock ticks per second, as Linux counts them in `/proc`.
 const TICKS: f64 = 100.0;
 
 pub(crate) fn cpu_seconds() -> f64 {
@@ -26,16 +26,16 @@ pub(crate) fn open_descriptors() -> u64 {
     std::fs::read_dir("/proc/self/fd").map_or(0, |all| all.count() as u64)
 }
 
-/// Returns the bytes that the file system of a folder has left, where that can be told.
+/// Returns the free bytes of a folder's file system, or `None` if they cannot be read.
 pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
     let system = rustix::fs::statvfs(folder).ok()?;
     Some(system.f_bavail.saturating_mul(system.f_frsize))
 }
 
-/// Returns a number of `/proc/self/stat`, counted from the one behind the program's name.
+/// Returns the field at index `n` of `/proc/self/stat`, counted from 0 after the program's name.
 fn stat(n: usize) -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the program stands in parentheses and may contain spaces; the numbers follow it.
+    // The program's name is in parentheses and may contain spaces; the other fields follow it.
     let mut numbers = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     numbers.nth(n).and_then(|number| number.parse().ok()).unwrap_or(0.0)
 }

@@ -1,4 +1,4 @@
-//! Progress on standard error: a bar on a terminal, elsewhere a line now and then.
+//! Progress on standard error: a bar on a terminal, otherwise a line every ten seconds.
 
 use crate::output::{self, count};
 use curlew_app::{Counts, Tally};
@@ -9,10 +9,10 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 const TICK: Duration = Duration::from_millis(200);
-/// Interval between two lines where standard error is no terminal.
+/// Interval between lines if standard error is not a terminal.
 const LINE: Duration = Duration::from_secs(10);
 
-/// Progress that is drawn until it is dropped.
+/// Progress that is shown until this is dropped.
 pub(crate) struct Progress {
     bar: ProgressBar,
     task: JoinHandle<()>,

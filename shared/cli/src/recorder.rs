@@ -1,4 +1,4 @@
-//! Adds what this process counts to the activity of the day.
+//! Adds this process's counts to the stored activity of the day.
 
 use crate::world::World;
 use curlew_app::Counts;
@@ -14,7 +14,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Writes what is new, if it is time. A failure is logged: the next time has the same counts and more.
+    /// Writes new counts if [`EVERY`] has passed. A failed write is logged, and its counts are part of the next one.
     pub(crate) async fn record_if_due(&mut self, world: &World) {
         let now = world.clock.monotonic();
         if self.at.is_none_or(|at| now.saturating_sub(at) >= EVERY) {
@@ -23,7 +23,7 @@ impl Recorder {
         }
     }
 
-    /// Writes what is new, if anything is.
+    /// Writes the counts that are new since the last write, if there are any.
     pub(crate) async fn record(&mut self, world: &World) {
         let Counts { polls, accepted, held, .. } = world.tally.counts();
         let all = DayCounts { polls, accepted, holds: held.values().sum(), day: String::new() };

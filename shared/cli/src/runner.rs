@@ -1,4 +1,4 @@
-//! The local runner: hands a bounded number of jobs at a time from the inbox to the stages, and applies their verdicts.
+//! The local runner: passes jobs from the inbox to the stages, a bounded number at a time, and applies the verdicts.
 
 mod lines;
 
@@ -20,31 +20,32 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 
-/// Time after which an unfinished job is handed out again; longer than any visit may last.
+/// Time after which an unfinished job can be received again; longer than any visit may last.
 const VISIBILITY: Millis = Millis::from_mins(15);
-/// Longest time that a job waits in a line for its host key: the longest visit still ends within [`VISIBILITY`].
+/// Maximum time that a job waits in line for its host key, so that the longest visit ends within [`VISIBILITY`].
 const LONGEST_IN_LINE: Millis = Millis::from_mins(8);
 /// Maximum number of pages that are extracted in one batch and share a segment.
 const BATCH: usize = 32;
-/// Maximum number of batches of extraction at once; each needs a core and waits for nothing.
+/// Maximum number of concurrent extraction batches; each keeps a core busy.
 const BATCHES: usize = 2;
-/// Minimum time between two batches of extraction while visits go on, since each flushes a segment.
+/// Minimum time between two extraction batches while visits are running, because each batch flushes a segment.
 const GATHER_PAGES: Millis = Millis::from_secs(1);
-/// Time to wait when no job was due; a server at rest doubles it each time, up to [`LOOK_SELDOM`].
+/// Time to wait when no job was due; an idle server doubles it each time, up to [`LOOK_SELDOM`].
 const LOOK_AGAIN: Millis = Millis(100);
 const LOOK_SELDOM: Millis = Millis::from_secs(1);
-/// Number of times a job was handed out from which on it runs alone after a start: two processes in a row died with it.
+/// Receive count from which a job is suspect and runs alone after a start: two processes in a row died with it.
 const SUSPECT: u32 = 3;
-/// The crawl is idle if nothing is due within this time; jobs of a busy site wait for less.
+/// The crawl is idle if no job is due within this time; jobs of a busy site wait for less.
 const IDLE: Millis = Millis::from_mins(1);
 const _: () = assert!(IDLE.0 > BUSY_LONGEST.0);
 
-const NOT_ALL: &str = "some of the work could not be written down; start it again and it goes on where it was";
-const WORN_OUT: &str = "too many documents are still being parsed long after their limit, which only a new process is rid of; start it again and it goes on where it was";
+const NOT_ALL: &str = "some results could not be stored; start it again to continue";
+const WORN_OUT: &str = "too many documents are still being parsed long after their time limit, and only a new process \
+    is rid of them; start it again to continue";
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
-    /// Nothing is due within the next minute, or this instant of the monotonic clock is reached.
+    /// Ends if nothing is due within the next minute, or at this instant of the monotonic clock.
     Idle(Option<Millis>),
     Never,
 }
@@ -52,21 +53,21 @@ pub(crate) enum End {
 pub(crate) struct Runner {
     world: Arc<World>,
     stop: Arc<AtomicBool>,
-    /// True once jobs under way are to begin no further call.
+    /// True once running jobs may start no further call.
     ending: watch::Sender<bool>,
     tasks: JoinSet<Result<(), PortError>>,
-    /// Queues that may still hold jobs of a process that died. Jobs that it had in hand come first, and jobs that may
-    /// have killed it run alone, so that another crash counts against no other job.
+    /// Queues that may still hold jobs of a crashed process. Jobs that it was running come first, and suspect jobs run
+    /// alone, so that another crash counts against no other job.
     unsettled: BTreeSet<QueueName>,
     under_way: Arc<UnderWay>,
     lines: Lines,
-    /// Counts visits under way: each holds a clone; see [`under_way`]. So do the next two.
+    /// Counts running visits: each holds a clone; see [`under_way`]. The next two fields count alike.
     visits: Arc<()>,
     batches: Arc<()>,
     suspects: Arc<()>,
-    /// Monotonic time at which the last batch of extraction began; none if it was full, so that more pages may wait.
+    /// Monotonic time at which the last extraction batch began; `None` if it was full, because more pages may wait.
     gathered_at: Option<Millis>,
-    /// The last verdict that could not be stored, and when: no queue shows its job as due until [`VISIBILITY`].
+    /// Time and error of the last verdict that could not be stored. Its job stays invisible for [`VISIBILITY`].
     unwritten: Option<(Millis, PortError)>,
 }
 
@@ -84,7 +85,7 @@ impl UnderWay {
     }
 }
 
-/// Returns the number of tasks that hold a clone of a counter of the runner.
+/// Returns the number of tasks that hold a clone of one of the runner's counters.
 fn under_way(counter: &Arc<()>) -> usize {
     Arc::strong_count(counter) - 1
 }
@@ -108,8 +109,8 @@ impl Runner {
         }
     }
 
-    /// Runs jobs until the end condition holds, then lets the calls under way end. Fails if jobs cannot be read, or a
-    /// verdict could not be stored, as when the disk is full; the next run then does the rest.
+    /// Runs jobs until `end`, then lets running calls finish. Fails if jobs cannot be read, a verdict could not be
+    /// stored (for example, on a full disk), or too many parsers overran their limit; the next run does the rest.
     pub(crate) async fn run(mut self, end: End) -> Result<()> {
         if self.world.config.paused {
             tracing::warn!("crawling is paused by the settings (`paused`); every job waits");
@@ -147,7 +148,7 @@ impl Runner {
             wait = if rests { (wait + wait).min(LOOK_SELDOM) } else { LOOK_AGAIN };
         };
         self.finish().await;
-        // The pool may have recovered meanwhile, but the work was left for it.
+        // The pool may have recovered since, but work was left undone because of it.
         if is_worn_out || self.world.memory.is_worn_out() {
             bail!(WORN_OUT);
         }
@@ -163,15 +164,15 @@ impl Runner {
         Ok(self.world.ports.inbox.next_due().await?.is_none_or(|due| due > soon))
     }
 
-    /// Lets the calls under way end, and makes records of the pages that they brought unless it is told to stop. Jobs
-    /// that are left are sent again as new messages, since an interruption must not count as a failure.
+    /// Lets running calls finish and, unless `stop` is set, extracts the pages that they fetched. Sends the remaining
+    /// jobs again as new messages, because an interruption must not count as a failure.
     async fn finish(&mut self) {
         self.ending.send_replace(true);
         let grace = self.world.clock.monotonic() + self.world.config.rules.call_time;
         while self.world.clock.monotonic() < grace {
             let takes_pages = !self.stop.load(Ordering::Relaxed) && !self.world.memory.is_worn_out();
             if takes_pages && self.unsettled.is_empty() {
-                // Pages that cannot be received now are left to the next run.
+                // Pages that cannot be received now are left for the next run.
                 let _started = self.start(QueueName::Extract).await;
             }
             if self.tasks.is_empty() {
@@ -193,7 +194,7 @@ impl Runner {
         }
     }
 
-    /// Records the end of a task. One that failed at its own bookkeeping leaves its job to be handed out again.
+    /// Records the end of a task. If the verdict could not be stored, the job will be received again.
     fn note(&mut self, done: Result<Result<(), PortError>, JoinError>) {
         let error = match done {
             Ok(Err(error)) => {
@@ -225,14 +226,14 @@ impl Runner {
         if !self.unsettled.is_empty() {
             return Ok(started);
         }
-        // Work in hand is finished before more is taken on, and removals come before all.
+        // Removals come first, and work in progress is finished before more is started.
         for stage in [QueueName::Remove, QueueName::Extract, QueueName::Fetch, QueueName::Poll, QueueName::Discover] {
             started += self.start(stage).await?;
         }
         Ok(started)
     }
 
-    /// Starts due jobs of a queue, as many as there is room for; returns their number.
+    /// Receives and starts due jobs of a queue, as many as there is room for. Returns their number.
     async fn start(&mut self, stage: QueueName) -> Result<usize, PortError> {
         let visits = under_way(&self.visits);
         let room = match stage {
@@ -254,7 +255,7 @@ impl Runner {
         Ok(started)
     }
 
-    /// Begins received jobs. One that may have killed the last process waits for no turn: it runs alone.
+    /// Starts received jobs, or puts them in line for their host key. A suspect job runs alone, without a line.
     fn begin(&mut self, stage: QueueName, deliveries: Vec<Delivery>) {
         self.under_way.add(&deliveries);
         if stage == QueueName::Extract {
@@ -276,7 +277,7 @@ impl Runner {
         }
     }
 
-    /// Starts the next job that may have killed the last process, unless one runs; returns their number.
+    /// Starts jobs of the unsettled queues up to the next suspect one; none while a suspect runs. Returns their number.
     async fn settle(&mut self) -> Result<usize, PortError> {
         let mut started = 0;
         while under_way(&self.suspects) == 0
@@ -293,7 +294,7 @@ impl Runner {
         Ok(started)
     }
 
-    /// Starts a batch of extraction, or one job of another queue at its turn.
+    /// Spawns an extraction batch, or one job of another queue.
     fn spawn(&mut self, stage: QueueName, deliveries: Vec<Delivery>, turn: Option<Turn>) {
         if deliveries.is_empty() {
             return;
@@ -306,7 +307,7 @@ impl Runner {
             let _held = held;
             let receipts: Vec<Receipt> = deliveries.iter().map(|delivery| delivery.receipt.clone()).collect();
             let job = run(&world, stage, deliveries, is_suspect);
-            // An interrupted job stays among those under way, which are sent again.
+            // An interrupted job stays in `under_way`, so that `finish` sends it again.
             let Some(done) = unless_interrupted(is_ending, job).await else { return Ok(()) };
             under_way.jobs().retain(|receipt, _| !receipts.contains(receipt));
             done
@@ -314,12 +315,12 @@ impl Runner {
     }
 }
 
-/// True if extraction waits for more pages: visits bring them, and the last batch began a moment ago.
+/// Returns true if extraction waits for more pages: visits are running, and the last batch began a moment ago.
 fn gathers(visits: usize, last: Option<Millis>, now: Millis) -> bool {
     visits > 0 && last.is_some_and(|last| now.saturating_sub(last) < GATHER_PAGES)
 }
 
-/// Runs jobs of one queue. At most one page is visited of a suspect job, with which two processes died.
+/// Runs jobs of one queue. Does not run a suspect visit of several pages, but sends it again as one job for each page.
 async fn run(world: &World, stage: QueueName, deliveries: Vec<Delivery>, is_suspect: bool) -> Result<(), PortError> {
     let mut rest = Vec::with_capacity(deliveries.len());
     for delivery in deliveries {
@@ -327,7 +328,11 @@ async fn run(world: &World, stage: QueueName, deliveries: Vec<Delivery>, is_susp
             Ok(job @ Job { work: Work::Fetch(visit), .. })
                 if is_suspect && visit.items.len() > 1 && never_ends(delivery.receives, 0).is_none() =>
             {
-                tracing::warn!(host = %visit.host, pages = visit.items.len(), "a visit that never ends is split into its pages");
+                tracing::warn!(
+                    host = %visit.host,
+                    pages = visit.items.len(),
+                    "a visit that never ends is split into its pages"
+                );
                 let singles = visit.singles().map(|single| job.with(single).into_job());
                 send_again(world, &delivery.receipt, singles.collect()).await?;
             }
@@ -340,7 +345,7 @@ async fn run(world: &World, stage: QueueName, deliveries: Vec<Delivery>, is_susp
     Worker { stages, queue: &mailbox, clock: world.clock.as_ref() }.deliver(stage, rest).await
 }
 
-/// Sends jobs of a delivery as new messages, so that only the page that kills the process is given up.
+/// Sends jobs as new messages, with new receive counts, and acknowledges the delivery that they came from.
 async fn send_again(world: &World, receipt: &Receipt, jobs: Vec<Job>) -> Result<(), PortError> {
     let now = world.clock.now();
     let jobs: Vec<_> = jobs.into_iter().map(|job| (job, now)).collect();

@@ -1,4 +1,4 @@
-//! The HTTP server under the pages. No caller keeps the others out, and all together take nothing from the crawler.
+//! The HTTP server of the pages. No caller locks others out, and all together take no resources of the crawler.
 
 mod callers;
 pub(crate) mod descriptors;
@@ -28,25 +28,25 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tower::ServiceExt;
 
-/// Maximum number of connections at once; further ones wait in the system's backlog.
+/// Maximum number of concurrent connections; further ones wait in the system's backlog.
 pub(crate) const MAX_CONNECTIONS: usize = 256;
-/// Maximum number of connections of one address, unless it is a trusted proxy's; fewer if few are free.
+/// Maximum number of connections of one address, unless it is a trusted proxy; fewer if few are free.
 const MAX_CONNECTIONS_OF_ADDRESS: usize = 64;
 /// Maximum time for the whole header of a request; also the maximum idle time of a connection.
 const HEADER_TIME: Duration = Duration::from_secs(10);
 /// Maximum time from the end of the header to the answer; a body must arrive within it, too.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
-/// Text of the answer in place of one that is not there in time.
-const TOO_LATE: &str = "There was no answer within 30 seconds. What was asked for may have been done all the same.";
-/// Text of the answer to a request that does not name its host once (RFC 9112 §3.2).
+/// Text of the answer to a request that took too long.
+const TOO_LATE: &str = "There was no answer within 30 seconds. The request may have succeeded nevertheless.";
+/// Text of the answer to a request that must have one Host field, and has none or several (RFC 9112 §3.2).
 const NO_HOST: &str = "The request must have one Host field.";
 /// Age after which a connection takes no further request.
 const CONNECTION_TIME: Duration = Duration::from_secs(60);
-/// Maximum time for the answer under way after [`CONNECTION_TIME`], or after the program was told to stop.
+/// Maximum time for the current answer after [`CONNECTION_TIME`], or after the program has to stop.
 const LAST_ANSWER_TIME: Duration = Duration::from_secs(30);
 /// Maximum length of a header, in bytes; also the size of a connection's buffer.
 const MAX_HEADER: usize = 16 << 10;
-/// Time to wait when a connection cannot be accepted, as when no file descriptor is left.
+/// Wait after a connection could not be accepted, for example because no file descriptor was left.
 const ACCEPT_RETRY: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Copy, Debug)]
@@ -56,13 +56,13 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Returns the usual limits for a server that may hold `connections` connections.
+    /// Returns the default limits for a server with at most `connections` connections.
     pub(crate) fn new(connections: usize) -> Limits {
         Limits { connections, of_address: MAX_CONNECTIONS_OF_ADDRESS.min(connections) }
     }
 }
 
-/// Serves the router until `stop`, then lets the answers under way finish.
+/// Serves the router until `stop`, then lets current answers finish.
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
@@ -85,7 +85,7 @@ pub(crate) async fn serve(
         let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be taken; the server waits");
+                tracing::warn!(%error, "a connection could not be accepted; the server waits");
                 sleep(ACCEPT_RETRY).await;
                 continue;
             }
@@ -101,14 +101,14 @@ pub(crate) async fn serve(
         });
     }
     drop(listener);
-    // Each connection ends by itself within the time for its last answer.
+    // Each connection ends within `LAST_ANSWER_TIME`.
     while open.join_next().await.is_some() {}
 }
 
 struct Pages {
     router: Router,
     proxies: Proxies,
-    /// True if the operator was warned of a proxy that is not named in the settings.
+    /// True once the operator was warned about a proxy that does not name its callers.
     is_warned: AtomicBool,
 }
 
@@ -122,7 +122,7 @@ async fn connection(
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME).max_buf_size(MAX_HEADER);
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
-    // An error of a connection concerns only its caller.
+    // A connection's error concerns only its caller.
     tokio::select! {
         _ended = connection.as_mut() => return,
         () = sleep(CONNECTION_TIME) => {}
@@ -133,7 +133,7 @@ async fn connection(
 }
 
 async fn answer(pages: &Pages, peer: IpAddr, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
-    // Whatever follows may be of another request, so the connection is closed.
+    // The bytes that follow may belong to another request, so close the connection.
     let refused = async |status: StatusCode, text: &'static str| {
         let close = [(CONNECTION, HeaderValue::from_static("close"))];
         Ok(curlew_web::secure((status, close, text).into_response()).await)
@@ -146,7 +146,8 @@ async fn answer(pages: &Pages, peer: IpAddr, request: Request<Incoming>) -> Resu
     if caller.is_none() && !pages.is_warned.swap(true, Ordering::Relaxed) {
         tracing::warn!(
             proxy = %peer,
-            "a proxy does not say for whom it calls, so all its visitors share one allowance: name it in `trusted_proxies` of [web], and have it send X-Forwarded-For"
+            "a proxy does not forward the addresses of its visitors, so all of them share one allowance: add it to \
+             `trusted_proxies` of [web], and make it send X-Forwarded-For"
         );
     }
     let mut request = request.map(Body::new);
@@ -154,7 +155,7 @@ async fn answer(pages: &Pages, peer: IpAddr, request: Request<Incoming>) -> Resu
     request.extensions_mut().insert(ThroughProxy(pages.proxies.trusts(peer)));
     match timeout(ANSWER_TIME, pages.router.clone().oneshot(request)).await {
         Ok(answered) => answered,
-        // Not 408, which has a browser send the request again.
+        // Not 408, because browsers repeat a request after it.
         Err(_) => refused(StatusCode::SERVICE_UNAVAILABLE, TOO_LATE).await,
     }
 }

@@ -28,7 +28,7 @@ struct Status {
     index: Vec<IndexedYear>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     history: Vec<BackfillLine>,
-    /// The requests that are signed, or the reason why none is.
+    /// Which requests are signed, or why none is.
     signatures: String,
 }
 
@@ -42,7 +42,7 @@ pub(crate) async fn run(world: &World, json: bool) -> Result<()> {
     lines.iter().try_for_each(|(name, value)| output::line(format!("{name:width$}  {value}")))
 }
 
-/// Counts the rows and activity of this machine's program for the status page, which anybody may read.
+/// Gathers counts and activity for the status page, which anybody may read.
 pub(crate) struct LiveStatus(pub(crate) Arc<World>);
 
 #[async_trait]
@@ -111,13 +111,13 @@ impl Status {
     }
 }
 
-/// Returns the sentence about signed requests: which ones are signed, or why none is.
+/// Returns which requests are signed, or why none is, in words.
 async fn signatures(world: &World) -> String {
     let Some(mode) = world.config.signatures else { return "none: `[signatures] mode` is off".to_owned() };
     match (world.keys.read().await, mode) {
         (Err(error), _) => format!("none: {error}"),
         (Ok(None), _) => "none: there is no key".to_owned(),
-        _ if world.config.signature_agent().is_none() => "none: `[web] base_url` is no https address".to_owned(),
+        _ if world.config.signature_agent().is_none() => "none: `[web] base_url` is not an https address".to_owned(),
         (_, SignatureMode::Asked) => "those that sites ask for".to_owned(),
         (_, SignatureMode::Always) => "all".to_owned(),
     }

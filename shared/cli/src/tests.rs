@@ -1,4 +1,4 @@
-//! README.md and docs/ against the program: commands, examples of settings, tables of settings and fields.
+//! Compares README.md and docs/ with the program: commands, settings, fields of records, metrics.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests read the documents and fail by panicking")]
 
 use crate::args::Cli;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Options of other programs that the documents name.
 const OTHERS_OPTIONS: [&str; 3] = ["--features", "--parameter-overrides", "--config-env"];
-/// Failures to parse that a mention in running text may have, since it leaves out what it is not about.
+/// Parse errors that are allowed for commands in running text, which may be incomplete.
 const INCOMPLETE: [ErrorKind; 5] = [
     ErrorKind::MissingRequiredArgument,
     ErrorKind::MissingSubcommand,
@@ -31,7 +31,7 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().and_then(Path::parent).unwrap()
 }
 
-/// Returns the documents that people read to use the program: name and text.
+/// Returns the name and text of each document for users of the program.
 fn documents() -> Vec<(String, String)> {
     let mut paths: Vec<PathBuf> =
         ["README.md", "CHANGELOG.md", "SECURITY.md", "infra/README.md"].iter().map(|name| root().join(name)).collect();
@@ -67,7 +67,7 @@ fn blocks(text: &str) -> (Vec<(String, String)>, String) {
     (blocks, around)
 }
 
-/// Returns the lines of a block that a shell would run: without the texts of here-documents and what is printed.
+/// Returns the lines of a block that a shell would run: without the text of here-documents, and without output.
 fn shell_lines(language: &str, block: &str) -> Vec<String> {
     let mut lines = vec![];
     let mut ends = None;
@@ -86,7 +86,7 @@ fn shell_lines(language: &str, block: &str) -> Vec<String> {
     lines
 }
 
-/// Splits a line into commands, and these into words, as a shell does. Redirections and comments are left out.
+/// Splits a line into commands, and these into words, as a shell does. Leaves out redirections and comments.
 fn commands(line: &str) -> Vec<Vec<String>> {
     let mut all = vec![vec![]];
     let (mut word, mut quote, mut is_target) = (None::<String>, None, false);
@@ -123,7 +123,7 @@ fn commands(line: &str) -> Vec<Vec<String>> {
     all
 }
 
-/// Returns the arguments of a command that runs `curlew`, the program's name included.
+/// Returns the arguments of a command that runs `curlew`, including the program's name.
 fn curlews(words: &[String]) -> Option<Vec<OsString>> {
     let is_setting =
         |word: &str| word.split_once('=').is_some_and(|(name, _)| name.chars().all(|c| c != '/' && c != '-'));
@@ -226,7 +226,7 @@ fn a_command_that_there_is_not_is_noticed() {
     assert!(matches!(read.as_slice(), [Ok(_)]), "{lines:?}");
 }
 
-/// Reads settings as a file of theirs is read.
+/// Parses settings as if they were in a file.
 fn load(toml: &str) -> Result<Config, String> {
     let usual = Config::load(&Flags::default(), std::iter::empty()).unwrap();
     usual.over_text("curlew.toml", toml).map_err(|error| error.to_string())
@@ -250,7 +250,7 @@ fn every_example_of_settings_can_be_used() {
     assert!(read >= 3, "only {read} examples were found");
 }
 
-/// Returns the rows of the settings page: for each table of the file (`""` for its top), keys and defaults.
+/// Returns the keys and defaults of the settings page, for each table of the file (`""` for the top level).
 fn documented_settings() -> BTreeMap<String, Vec<(String, String)>> {
     let page = std::fs::read_to_string(root().join("docs/reference/settings.md")).unwrap();
     let mut tables = BTreeMap::<String, Vec<(String, String)>>::new();
@@ -270,7 +270,7 @@ fn documented_settings() -> BTreeMap<String, Vec<(String, String)>> {
     tables
 }
 
-/// Returns the keys that the program knows in a table of the file.
+/// Returns the keys that the program accepts in a table of the settings file.
 fn known_settings(table: &str) -> BTreeSet<String> {
     let head = if table.is_empty() { String::new() } else { format!("[{table}]\n") };
     let error = load(&format!("{head}no_such_key = 1\n")).unwrap_err();
@@ -304,7 +304,7 @@ fn the_settings_page_has_the_defaults_of_the_rules() {
     assert_eq!(load(&format!("[rules]\n{toml}")).unwrap().rules, Rules::default());
 }
 
-/// Returns the first two cells of each row of a document's tables that begins with code.
+/// Returns the first two cells of each table row in a document whose first cell is code.
 fn first_cells(document: &str) -> Vec<(String, String)> {
     let page = std::fs::read_to_string(root().join(document)).unwrap();
     let cells = page.lines().filter_map(|line| {
@@ -318,7 +318,7 @@ fn first_cells(document: &str) -> Vec<(String, String)> {
 fn the_page_about_records_has_every_field() {
     let segment = SegmentKey::new("segments/2026/11/21/a.jsonl.zst").unwrap();
     let now = Timestamp::parse_day_or_instant("2026-11-21").unwrap();
-    // Every field is given here, so a new one does not compile until it stands here, and fails until it is documented.
+    // Every field is listed: a new one must be added here to compile, and documented for the test to pass.
     let empty = Record::new(PageId::new(HASH).unwrap(), String::new(), now);
     let mut preferences = empty.preferences.clone();
     (preferences.content_signal, preferences.license) = (Some(String::new()), Some(String::new()));
@@ -382,16 +382,16 @@ fn the_page_about_records_has_every_field() {
     }
 }
 
-/// Returns the samples' names in a text: `curlew_...` and `process_...`.
+/// Returns the names of metrics in a text: `curlew_...` and `process_...`.
 fn metrics_in(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let names = words.filter(|word| word.starts_with("curlew_") || word.starts_with("process_"));
-    // A histogram is asked for by its buckets and their number.
+    // Queries name a histogram by its `_bucket` and `_count` samples.
     let base = |name: &str| name.trim_end_matches("_bucket").trim_end_matches("_count").to_owned();
     names.map(base).collect()
 }
 
-/// Returns the names of all metrics as they stand in queries, a counter's with `_total`, and their types.
+/// Returns the names of all metrics as queries use them (counters with `_total`), and their types.
 fn known_metrics() -> BTreeSet<(String, String)> {
     let known = |family: &Family<'_>| {
         let suffix = if family.kind.as_str() == "counter" { "_total" } else { "" };

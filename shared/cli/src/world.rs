@@ -1,4 +1,4 @@
-//! The program over the store of this run: the folder of this machine, or a stack on AWS.
+//! The program over its store: a folder on this machine, or a stack on AWS.
 
 use crate::interruption::{InterruptibleCalls, InterruptiblePauses};
 use anyhow::Result;
@@ -16,18 +16,18 @@ use std::sync::Arc;
 
 const LIST: usize = 500;
 
-/// Everything that a command may need: the program, and what the command line adds to it.
+/// Everything that a command may need: the program, its settings and its store.
 pub(crate) struct World {
     pub(crate) config: Config,
     pub(crate) tally: Arc<Tally>,
     pub(crate) memory: Memory,
     pub(crate) keys: KeyStore,
     program: Program,
-    /// The store of this machine, unless the run works on a stack.
+    /// The store on this machine; `None` for a stack.
     embedded: Option<Store>,
 }
 
-/// Returns the text of the settings that a stack states, which may be empty, and the version of its object.
+/// Returns the text of a stack's settings, empty if there are none, and the version of their object.
 pub(crate) async fn stack_settings(blobs: &dyn Blobs) -> Result<(String, Option<Tag>), PortError> {
     let Some(blob) = blobs.get(STACK_SETTINGS).await? else { return Ok((String::new(), None)) };
     match String::from_utf8(blob.bytes.to_vec()) {
@@ -45,7 +45,7 @@ impl Deref for World {
 }
 
 impl World {
-    /// Opens the store of this machine and builds the stages over it.
+    /// Opens the store on this machine, and builds the program over it.
     pub(crate) fn open(config: Config, access: Access) -> Result<World> {
         let store = Store::open(&config.data, access)?;
         let (hosts, jobs) = (store.hosts(), store.jobs());
@@ -65,7 +65,7 @@ impl World {
         World::over(config, ports, keys, Some(store))
     }
 
-    /// Connects to the stack of this name, with the credentials and the region of the environment.
+    /// Connects to the named stack, with the credentials and the region of the environment.
     pub(crate) async fn of_stack(mut config: Config, name: &str) -> Result<World> {
         let ports = crate::optional::stack(name).await?;
         if !config.have_file() {
@@ -75,7 +75,7 @@ impl World {
     }
 
     pub(crate) fn of_ports(mut config: Config, ports: Ports) -> Result<World> {
-        // This machine calls no site: the functions do, and they have a contact of their own.
+        // This process calls no site. The functions do, with the contact of their own settings.
         config.contact.get_or_insert_with(|| "https://curlew.invalid/".to_owned());
         let keys = KeyStore::Objects(ports.blobs.clone());
         World::over(config, ports, keys, None)
@@ -95,24 +95,24 @@ impl World {
         Ok(World { config, tally, memory, keys, program, embedded })
     }
 
-    /// Returns the same world while the pages are served, so that hubs can announce updates.
+    /// Returns this world for a process that serves the pages, so that hubs can announce updates.
     pub(crate) fn listening(self) -> World {
         World { program: self.program.with_crawler(Crawler::listening), ..self }
     }
 
-    /// Returns the store of this machine, unless the run works on a stack.
+    /// Returns the store on this machine; `None` for a stack.
     pub(crate) fn store(&self) -> Option<&Store> {
         self.embedded.as_ref()
     }
 
-    /// Recovers from a crash, before the first worker starts: makes jobs that were handed out ready again, and breaks
-    /// the leases of dead holders at the cost of one pause.
+    /// Recovers from a crash before the first worker starts: makes in-flight jobs ready again, and breaks the leases of
+    /// dead processes, at the cost of one pause.
     pub(crate) async fn recover(&self) -> Result<()> {
         let Some(store) = &self.embedded else { return Ok(()) };
         let now = self.clock.now();
         let jobs = store.recover(now).await?;
         let mut leased = Vec::new();
-        // An expired lease is not of the dead process: that of a poll without news is never given back.
+        // Skip expired leases, which are no sign of a crash: a poll without news never returns its lease.
         each_host(self.ports.hosts.as_ref(), |host, state| {
             leased.extend(state.lease.filter(|lease| lease.until > now).map(|_| host));
         })
@@ -121,7 +121,7 @@ impl World {
             self.crawler.politeness.break_lease(host).await?;
         }
         if jobs > 0 || !leased.is_empty() {
-            tracing::info!(jobs, leases = leased.len(), "the last run was interrupted; its work is taken up again");
+            tracing::info!(jobs, leases = leased.len(), "the last run was interrupted; its work is resumed");
         }
         Ok(())
     }

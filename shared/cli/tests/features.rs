@@ -1,4 +1,4 @@
-//! The build without the cargo features says which one is missing, and how to get it.
+//! A build without the cargo features says which one is missing, and how to get it.
 #![cfg(not(feature = "aws"))]
 
 use std::process::Command;

@@ -13,7 +13,11 @@ const DESCRIPTOR_WAIT: Millis = Millis::from_secs(1);
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another process holds the lock.
-    #[error("the folder {dir} is in use by another curlew{}: wait until it ends, or name another folder", process.map_or_else(String::new, |id| format!(" (process {id})")), dir = dir.display())]
+    #[error(
+        "the folder {dir} is in use by another curlew{}: wait until it ends, or name another folder",
+        process.map_or_else(String::new, |id| format!(" (process {id})")),
+        dir = dir.display()
+    )]
     InUse {
         /// The store's folder.
         dir: PathBuf,
@@ -21,7 +25,11 @@ pub enum OpenError {
         process: Option<u32>,
     },
     /// A newer version of Curlew has written the store.
-    #[error("the store in {dir} has version {found}, but this program knows only versions up to {known}: use a newer curlew", dir = dir.display())]
+    #[error(
+        "the store in {dir} has version {found}, but this program knows only versions up to {known}: use a newer \
+         curlew",
+        dir = dir.display()
+    )]
     NewerVersion {
         /// The store's folder.
         dir: PathBuf,
@@ -40,7 +48,11 @@ pub enum OpenError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The folder cannot be written, but the latest changes in its database are readable only with write permission.
-    #[error("the folder {dir} cannot be written, and the last changes in it are only read with that permission: run `curlew status` on it as the user who crawls, or wait until the crawl ends", dir = dir.display())]
+    #[error(
+        "the folder {dir} cannot be written, and the last changes in it are only read with that permission: run \
+         `curlew status` on it as the user who crawls, or wait until the crawl ends",
+        dir = dir.display()
+    )]
     Pending {
         /// The store's folder.
         dir: PathBuf,
@@ -52,7 +64,10 @@ pub enum OpenError {
     #[error("there is no folder {} yet: crawl something first, or name another folder with --data", .0.display())]
     Missing(PathBuf),
     /// The path holds something other than a store.
-    #[error("{path} is not a store of curlew ({why}): name another folder, or crawl something first", path = path.display())]
+    #[error(
+        "{path} is not a store of curlew ({why}): name another folder, or crawl something first",
+        path = path.display()
+    )]
     NotAStore {
         /// The path that was examined.
         path: PathBuf,
@@ -60,13 +75,19 @@ pub enum OpenError {
         why: String,
     },
     /// The folder holds a backup, which must not change.
-    #[error("{dir} holds a backup: make a store of it by `curlew restore {dir} --data FOLDER`, or name another folder", dir = .0.display())]
+    #[error(
+        "{dir} holds a backup: make a store of it by `curlew restore {dir} --data FOLDER`, or name another folder",
+        dir = .0.display()
+    )]
     IsBackup(PathBuf),
     /// A restore was interrupted while it moved files into place.
     #[error("the restore into {} was cut off: run `curlew restore` again, with --replace", .0.display())]
     HalfRestored(PathBuf),
     /// The database belongs to a store, but it is damaged.
-    #[error("the database {path} is damaged ({why}): put back a copy of it, or move it away to begin anew", path = path.display())]
+    #[error(
+        "the database {path} is damaged ({why}): put back a copy of it, or move it away to begin anew",
+        path = path.display()
+    )]
     Damaged {
         /// The database's file.
         path: PathBuf,

@@ -31,10 +31,17 @@ pub enum BackupError {
     #[error("{} lies in the store's folder, or the store in it: name a folder elsewhere", .0.display())]
     Inside(PathBuf),
     /// The folder holds no backup.
-    #[error("{dir} is not a backup (it has no {SEAL}): name a folder that `curlew backup` has written", dir = .0.display())]
+    #[error(
+        "{dir} is not a backup (it has no {SEAL}): name a folder that `curlew backup` has written",
+        dir = .0.display()
+    )]
     NotABackup(PathBuf),
     /// A newer version of Curlew has taken the backup.
-    #[error("the backup in {dir} has version {found}, but this program knows only versions up to {known}: use a newer curlew", dir = dir.display())]
+    #[error(
+        "the backup in {dir} has version {found}, but this program knows only versions up to {known}: use a newer \
+         curlew",
+        dir = dir.display()
+    )]
     Newer {
         /// The backup's folder.
         dir: PathBuf,
@@ -44,7 +51,10 @@ pub enum BackupError {
         known: i64,
     },
     /// A file of the backup is missing or has been changed.
-    #[error("the backup in {dir} is damaged ({file} {why}): nothing was restored; take another backup", dir = dir.display())]
+    #[error(
+        "the backup in {dir} is damaged ({file} {why}): nothing was restored; take another backup",
+        dir = dir.display()
+    )]
     Altered {
         /// The backup's folder.
         dir: PathBuf,
@@ -54,10 +64,17 @@ pub enum BackupError {
         why: String,
     },
     /// The folder to restore into is not empty.
-    #[error("the folder {} is not empty: name another one with --data, or put what is there aside with --replace", .0.display())]
+    #[error(
+        "the folder {} is not empty: name another one with --data, or put what is there aside with --replace",
+        .0.display()
+    )]
     Occupied(PathBuf),
     /// A file could not be read or written; the unfinished copy is of no use.
-    #[error("{dir} cannot be finished ({why}): delete it, free some space or name another folder, and start again; the store is as it was", dir = dir.display())]
+    #[error(
+        "{dir} cannot be finished ({why}): delete it, free some space or name another folder, and start again; the \
+         store is as it was",
+        dir = dir.display()
+    )]
     Disk {
         /// The folder that was being written.
         dir: PathBuf,

@@ -118,7 +118,8 @@ pub enum ConfigError {
     Root(#[source] reqwest::Error),
     /// TLS could not be set up.
     #[error(
-        "the HTTP client cannot be set up; it needs the certificates of the system, as the package ca-certificates brings them"
+        "the HTTP client cannot be set up; it needs the certificates of the system, as the package ca-certificates \
+         brings them"
     )]
     Client(#[source] reqwest::Error),
 }

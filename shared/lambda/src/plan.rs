@@ -75,8 +75,8 @@ fn calls(purpose: &Purpose, rules: &Rules) -> u64 {
     }
 }
 
-/// Returns the mean pause after a call. The mean of the larger of `m` and an exponential gap with mean `m` is `m + m /
-/// e`.
+/// Returns the mean pause after a call. The mean of the larger of `m` and an exponential gap with mean `m` is
+/// `m + m / e`.
 fn pause(rules: &Rules) -> Millis {
     let jitter = Millis((rules.jitter.0.0 + rules.jitter.1.0) / 2);
     rules.min_pause.max(jitter) + Millis(rules.poisson_mean.0 * 10 / 27)

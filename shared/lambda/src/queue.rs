@@ -77,7 +77,8 @@ pub(crate) async fn handle(
     if left < needed && !messages.is_empty() && !settings.paused {
         let (left, needed) = (left.0.div_ceil(1_000), needed.0.div_ceil(1_000));
         return Err(Failure::Settings(format!(
-            "an invocation of {left} s is too short for one job of {}, which may take {needed} s: raise the function's timeout",
+            "an invocation of {left} s is too short for one job of {}, which may take {needed} s: raise the function's \
+             timeout",
             stage.as_str()
         )));
     }

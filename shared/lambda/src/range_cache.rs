@@ -154,7 +154,11 @@ impl Folder {
     /// Logs once why nothing can be cached; searching works without the cache.
     fn tell(&mut self, error: &io::Error) {
         if !std::mem::replace(&mut self.told, true) {
-            tracing::warn!(folder = %self.path.display(), %error, "what is read of the index cannot be kept on local disk");
+            tracing::warn!(
+                folder = %self.path.display(),
+                %error,
+                "what is read of the index cannot be kept on local disk"
+            );
         }
     }
 }

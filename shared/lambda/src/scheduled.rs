@@ -197,7 +197,9 @@ async fn in_time(call: &Call, work: impl Future<Output = Result<Value, Failure>>
     tokio::select! {
         done = work => done.map(Answer::new),
         () = clock.sleep(left) => {
-            Err(Failure::Settings("the work did not finish within the function's timeout; what was done so far is kept".into()))
+            Err(Failure::Settings(
+                "the work did not finish within the function's timeout; the finished part is kept".into(),
+            ))
         }
     }
 }

@@ -204,7 +204,13 @@ impl Deliver {
         })
         .await?;
         let Some(next) = next else { return Ok(Verdict::Drop("the watch was removed".into())) };
-        tracing::warn!(watch = next.name, to = next.to, reason = why, retry_at = ?next.receiver.retry_at, "a receiver took nothing");
+        tracing::warn!(
+            watch = next.name,
+            to = next.to,
+            reason = why,
+            retry_at = ?next.receiver.retry_at,
+            "a receiver took nothing"
+        );
         match next.receiver.retry_at {
             Some(_) => Ok(Verdict::Done),
             None => Err(StageError::Job(format!("the receiver {} took nothing for a week: {why}", next.to))),

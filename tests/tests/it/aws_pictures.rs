@@ -42,7 +42,7 @@ fn a_page_is_rejected_by_the_model_of_its_stack() {
         assert!(detail["picture"].is_string(), "{page}");
     }
     let doctor = stack.run(&["doctor", "--json"]).stdout;
-    assert!(doctor.contains("a model looks at pictures"), "{doctor}");
+    assert!(doctor.contains("a model classifies pictures"), "{doctor}");
 
     let lines = stack.logged("extract");
     let figure = |name: &str| lines.iter().filter_map(|line| line[name].as_u64()).max().unwrap_or_default();

@@ -76,7 +76,7 @@ fn examining(steps: &mut Steps, stack: &Stack) {
         let said = stack.run(&["doctor"]).ok().stdout;
         assert!(said.lines().count() >= 15 && said.lines().all(|line| line.starts_with("ok ")), "{said}");
         assert!(said.contains("discover, poll, fetch, extract, remove resting"), "{said}");
-        assert!(said.contains("sites are told https://curlew.test/contact"), "{said}");
+        assert!(said.contains("sites can reach you at https://curlew.test/contact"), "{said}");
         let told = stack.run(&["doctor", "--json"]).ok().json();
         let keys: Vec<&str> = told["checks"][0].as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!((&told["ok"], keys), (&json!(true), vec!["check", "found", "level", "remedy", "see"]));

@@ -390,7 +390,7 @@ fn damage_is_found_and_mended() {
     unfinished.sort_unstable();
     assert_eq!(is_sound(&store)["unfinished"], json!(unfinished));
     let repaired = store.run(&["fsck", "--repair"]).ok();
-    assert!(repaired.stdout.contains("2 removals or changes that were cut off: finished"), "{repaired:?}");
+    assert!(repaired.stdout.contains("2 interrupted removals or changes: finished"), "{repaired:?}");
     assert_eq!(is_sound(&store)["unfinished"], json!([]));
     store.run(&["index"]).ok();
     assert_eq!(everything(&store), 6);
@@ -405,5 +405,5 @@ fn damage_is_found_and_mended() {
     fs::write(store.database(), bytes).unwrap();
     let broken = store.run(&["fsck", "--repair"]);
     assert!(broken.code() == 1 && broken.stdout.contains("the database: "), "{broken:?}");
-    assert!(broken.stderr.contains("`curlew restore` puts a backup back"), "{broken:?}");
+    assert!(broken.stderr.contains("`curlew restore` restores a backup"), "{broken:?}");
 }

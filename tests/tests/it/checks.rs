@@ -152,12 +152,12 @@ fn an_owner_is_told_what_was_found_and_why() {
     };
     let good = explained(&article(""));
     for part in [
-        "The page would be taken.",
+        "The page would be accepted.",
         "“The last post”",
         "<article> element",
-        "the meta tag og:image names: https://pier.example/post.jpg",
-        "<link rel=canonical> that its right address is https://pier.example/last-post",
-        "2026-02-03T09:00:00Z, by the meta tag article:published_time (high confidence)",
+        "named by the meta tag og:image: https://pier.example/post.jpg",
+        "according to <link rel=canonical>, is https://pier.example/last-post",
+        "2026-02-03T09:00:00Z, according to the meta tag article:published_time (high confidence)",
         "no directives for robots",
     ] {
         assert!(good.contains(part), "{part}: {good}");
@@ -166,7 +166,7 @@ fn an_owner_is_told_what_was_found_and_why() {
     for part in [
         "its text has 8 of the 250 characters or 1 of the 50 words that it needs",
         "It has no main image",
-        "does not say what its right address is",
+        "does not state its canonical address",
         "does not say when it was published",
         "directives for robots: nosnippet",
     ] {

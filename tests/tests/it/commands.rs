@@ -79,7 +79,7 @@ fn searching(steps: &mut Steps, store: &Store) {
     steps.step("search: for people", || {
         let said = store.run(&["search", "torta"]).ok().stdout;
         assert!(said.contains("http://cucina-di-casa.test/") && said.contains("pages"), "{said}");
-        assert_eq!(store.run(&["search", "xyzzyqwertz"]).ok().stdout, "0 pages\nNo page has 'xyzzyqwertz'.\n");
+        assert_eq!(store.run(&["search", "xyzzyqwertz"]).ok().stdout, "0 pages\nNo results for 'xyzzyqwertz'.\n");
     });
     steps.step("search: pages with some of the words follow, and say so", || {
         let answer = store.run(&["search", "torta", "xyzzyqwertz", "--json", "--limit", "1"]).ok().json();
@@ -87,7 +87,7 @@ fn searching(steps: &mut Steps, store: &Store) {
         assert_eq!((answer["total"].as_u64(), answer["partial"].as_u64()), (Some(0), Some(all)));
         assert_eq!((&hit["all_words"], &hit["missing"][0]), (&false.into(), &"xyzzyqwertz".into()));
         let said = store.run(&["search", "torta", "xyzzyqwertz", "--explain"]).ok().stdout;
-        for sentence in ["0 pages with all words;", "No page has 'xyzzyqwertz'.", "Without: xyzzyqwertz"] {
+        for sentence in ["0 pages with all words;", "No results for 'xyzzyqwertz'.", "Without: xyzzyqwertz"] {
             assert!(said.contains(sentence), "{sentence}: {said}");
         }
         assert!(said.contains("  Score ") && said.contains(" = (torta "), "{said}");

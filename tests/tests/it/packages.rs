@@ -230,13 +230,13 @@ fn the_debian_package_is_installed_and_removed() {
     assert!(root.run(&["/usr/bin/curlew", "--version"]).ok().stdout.starts_with("curlew "));
     let users = std::fs::read_to_string(root.path("etc/passwd")).unwrap();
     assert!(users.contains("\ncurlew:") && users.contains(":/var/lib/curlew:/usr/sbin/nologin"), "{users}");
-    // The unit names files that are there, and settings that can be used.
+    // The unit names files that are there, and settings that are valid.
     let unit = std::fs::read_to_string(root.path("usr/lib/systemd/system/curlew.service")).unwrap();
     let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
     let words: Vec<&str> = start.split(' ').collect();
     assert_eq!((words[0], words[1], words[2]), ("/usr/bin/curlew", "serve", "--config"));
     let checked = root.run(&["/usr/bin/curlew", "config", "check", "--config", words[3]]).ok();
-    assert!(checked.stdout.contains("can be used") && checked.stdout.contains("no contact"), "{}", checked.stdout);
+    assert!(checked.stdout.contains("are valid") && checked.stdout.contains("No contact"), "{}", checked.stdout);
     let settings = std::fs::read_to_string(root.path(words[3])).unwrap();
     assert!(settings.contains("data = \"/var/lib/curlew\""), "{settings}");
     tool(&["gzip", "--test", text(&root.path("usr/share/man/man1/curlew-serve.1.gz"))]);

@@ -33,7 +33,7 @@ fn a_site_that_fails_says_why_and_what_to_do() {
         store.run(&[&["crawl", "--resolve", &refused][..], form, sites].concat())
     };
     let ran = crawl(&["--json"], &sites);
-    assert!(ran.code() == 1 && ran.stderr.contains("none of what was named"), "{ran:?}");
+    assert!(ran.code() == 1 && ran.stderr.contains("none of the named sites and feeds"), "{ran:?}");
     let summary = ran.json();
     for (host, cause, remedy) in [
         ("refused.example", "connection_refused", "http://refused.example/"),
@@ -91,7 +91,7 @@ fn a_person_may_have_a_feed_polled_now() {
     let server = Server::start(&store);
     web.publish(LIVELY, 1);
     let said = store.run(&["poll", LIVELY]).ok().stdout;
-    assert!(said.contains("sent") && said.contains("at work"), "{said}");
+    assert!(said.contains("sent") && said.contains("the running curlew polls"), "{said}");
     until(LIMIT, || "nobody polls".into(), || store.records().len() >= found + 3);
     server.stop();
 }
@@ -104,9 +104,9 @@ fn lists_without_anything_say_so_to_people_and_nothing_to_programs() {
     for (what, said) in [
         ("holds", "No host is held"),
         ("owners", "Nobody has claimed"),
-        ("audit", "Nothing was removed"),
-        ("messages", "There is no message"),
-        ("override", "There is no override"),
+        ("audit", "No page has been removed"),
+        ("messages", "There are no messages"),
+        ("override", "There are no overrides"),
     ] {
         assert!(store.run(&[what]).ok().stdout.starts_with(said), "{what}");
         assert_eq!(store.run(&[what, "--json"]).ok().stdout, "", "{what}");
@@ -121,5 +121,5 @@ fn lists_without_anything_say_so_to_people_and_nothing_to_programs() {
     store.run(&["watch", "add", "tide", "--to", &hook]).refused(2, &["give --contact URL|MAIL"]);
     // Without a contact it warns of what will not happen.
     let said = Server::start(&store).stop().stderr;
-    assert!(said.contains("no public host is called") && said.contains("--contact"), "{said}");
+    assert!(said.contains("public sites are neither crawled") && said.contains("--contact"), "{said}");
 }

@@ -17,12 +17,9 @@ fn one_id_leads_from_the_feed_to_the_index_through_the_log() {
     assert_eq!((&told["url"], &told["state"]), (&url.as_str().into(), &"accepted".into()));
     let story: Vec<&str> = told["story"].as_array().unwrap().iter().map(|of| of["what"].as_str().unwrap()).collect();
     let mut rest = story.iter();
-    for begins in [
-        "named by the feed http",
-        "fetched from ",
-        "accepted: its record lies in segments/",
-        "published: it lies in splits/",
-    ] {
+    for begins in
+        ["named by the feed http", "fetched from ", "accepted: its record is in segments/", "published in splits/"]
+    {
         // The feed has no time if discovery brought the page, and then comes last.
         let is_there = if begins.starts_with("named") {
             story.iter().any(|what| what.starts_with(begins))
@@ -56,5 +53,5 @@ fn one_id_leads_from_the_feed_to_the_index_through_the_log() {
     let told = store.run(&["trace", rejected["id"].as_str().unwrap()]).ok().stdout;
     assert!(told.contains("rejected: "), "{told}");
     store.run(&["trace", "http://never-heard-of.test/a"]).refused(1, &["nothing is known"]);
-    store.run(&["trace", "not a page"]).refused(1, &["no address"]);
+    store.run(&["trace", "not a page"]).refused(1, &["is not the address of a page"]);
 }

@@ -40,7 +40,7 @@ fn f11_f12_f13_f14_news_of_a_hub_reach_the_index_by_way_of_a_poll() {
     });
     steps.step("the feed says so", || {
         let shown = store.run(&["feeds", "show", FEED, "--json"]).ok().json();
-        assert!(shown["next_poll_because"].as_str().unwrap().contains("its hub tells of news"), "{shown}");
+        assert!(shown["next_poll_because"].as_str().unwrap().contains("subscribed to its hub"), "{shown}");
         assert!(shown["polling"]["subscription"]["until"].is_string(), "{shown}");
     });
     steps.step("who guesses or signs wrongly changes nothing", || {

@@ -10,25 +10,25 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Sites with pages of the size for which the bar for processor time holds, on enough hosts that visits overlap.
+/// Sites for the bar on processor time, on enough hosts that visits overlap.
 const PAGES: Size = Size { hosts: 100, pages: 10, bytes: 100 * 1024 };
-/// Sites whose crawl is compared with the time that the slowest of them takes by itself.
+/// Sites whose crawl is compared with the time of the slowest site.
 const SITES: Size = Size { hosts: 60, pages: 10, bytes: 100 * 1024 };
-/// Maximum ratio of the time of that crawl to the time between the first and the last call of its slowest site.
+/// Maximum ratio of the time of that crawl to the time from the first to the last call of its slowest site.
 const SLOWEST_BAR: f64 = 1.15;
 /// Many hosts with few pages each.
 const HOSTS: Size = Size { hosts: 1_000, pages: 3, bytes: 100 * 1024 };
-/// Number of visits under way at once with many hosts.
+/// Number of concurrent visits.
 const WORKERS: &str = "100";
 
-/// Maximum processor time a page, from the list of sites to the published index, in milliseconds.
+/// Maximum processor time per page, from the list of sites to the published index, in milliseconds.
 const CPU_BAR: f64 = 10.0;
 /// Maximum resident memory while 100 workers crawl 1,000 hosts, in megabytes.
 const MEMORY_BAR: f64 = 200.0;
 /// Maximum time of the demo, in seconds.
 const DEMO_BAR: f64 = 120.0;
 
-/// Queries: words that many and few pages have, a phrase, filters, another order.
+/// Queries: common and rare words, a phrase, filters, another order.
 pub(crate) const QUERIES: [&str; 6] = [
     "harbour",
     "the boats of the harbour",
@@ -37,10 +37,10 @@ pub(crate) const QUERIES: [&str; 6] = [
     "cycling -race",
     "sentiero sort:date",
 ];
-/// Number of times all queries are asked.
+/// Number of times all queries are run.
 const ROUNDS: usize = 5;
 
-/// Measures processor time a page, through the whole pipeline and through extraction alone.
+/// Measures processor time per page, of the whole pipeline and of extraction alone.
 pub(crate) fn pages(bench: &Bench, table: &mut Table) -> Result<()> {
     let web = Web::start(bench, &PAGES.flags())?;
     let data = bench.folder.join("pages");
@@ -63,8 +63,8 @@ pub(crate) fn pages(bench: &Bench, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// Measures whether a crawl ends when its work ends: each site takes the pauses between its calls, and the crawl little
-/// more than the slowest site.
+/// Measures whether a crawl ends as soon as its work is done. The pauses between calls determine the time of each site,
+/// and the crawl should take little longer than its slowest site.
 pub(crate) fn sites(bench: &Bench, table: &mut Table) -> Result<()> {
     let log = bench.folder.join("calls.jsonl");
     let flags = SITES.flags().into_iter().chain(["--log".to_owned(), log.display().to_string()]);
@@ -85,7 +85,7 @@ pub(crate) fn sites(bench: &Bench, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// Measures memory with many hosts, and searches in their pages.
+/// Measures memory with many hosts, and searches over their pages.
 pub(crate) fn hosts(bench: &Bench, table: &mut Table) -> Result<()> {
     let web = Web::start(bench, &HOSTS.flags())?;
     let data = bench.folder.join("hosts");
@@ -100,7 +100,7 @@ pub(crate) fn hosts(bench: &Bench, table: &mut Table) -> Result<()> {
     served::measure(bench, &data, &web.rule(), &QUERIES, table)
 }
 
-/// Measures the demo, as a person starts it.
+/// Measures the demo as a user runs it.
 pub(crate) fn demo(bench: &Bench, table: &mut Table) -> Result<()> {
     let used = measure(bench.curlew(&["demo", "--no-serve", "--json"]), None)?;
     let summary: Value = serde_json::from_str(&used.stdout).context("the demo prints no JSON")?;
@@ -127,7 +127,7 @@ pub(crate) fn crawl(bench: &Bench, web: &Web, size: Size, data: &Path) -> Result
     crawl_with(bench, web, size, data, &[])
 }
 
-/// Crawls a web with settings in the environment; an error if a page was not accepted.
+/// Crawls a fixture web with settings in the environment. Fails if a page was not accepted.
 pub(crate) fn crawl_with(
     bench: &Bench,
     web: &Web,
@@ -141,7 +141,7 @@ pub(crate) fn crawl_with(
     let used = measure(command, None)?;
     let summary: Value = serde_json::from_str(&used.stdout).context("the crawl prints no JSON")?;
     let crawl = Crawl { used, summary };
-    // A crawl that left something out cost less than a complete one.
+    // An incomplete crawl costs less than a complete one.
     if crawl.number("accepted")? != (size.hosts * size.pages) as f64 {
         bail!("not every page was accepted: {}", crawl.summary);
     }
@@ -160,7 +160,7 @@ fn extraction(bench: &Bench, web: &Web, data: &Path) -> Result<f64> {
         questions.push(json!({"id": url, "url": url, "html": html}));
     }
     let checked = bench.check("page", &questions)?;
-    // The pages have no image but their site's, which extraction alone cannot know.
+    // The pages have only their site's image, which extraction alone cannot know.
     let is_fit = |answer: &&Value| answer["valid"] == true || answer["reason"] == "no_image";
     let fit = checked.answers.iter().filter(is_fit).count();
     if fit != PAGES.hosts * PAGES.pages {
@@ -169,7 +169,7 @@ fn extraction(bench: &Bench, web: &Web, data: &Path) -> Result<f64> {
     Ok(checked.used.cpu_seconds)
 }
 
-/// Measures searches; each is a process of its own, which opens the index anew.
+/// Measures searches, each in a new process that opens the index.
 fn searches(bench: &Bench, data: &Path, pages: f64, table: &mut Table) -> Result<()> {
     let (mut cpu, mut times) = (0.0, Vec::new());
     for query in QUERIES.iter().cycle().take(QUERIES.len() * ROUNDS) {

@@ -8,30 +8,30 @@ use std::fmt::Write as _;
 
 /// Number of robots.txt documents, each with one question.
 const ROBOTS: usize = 6_000;
-/// Number of groups of each, one product token a group; ours is in the middle.
+/// Number of groups in each document, one product token per group; Curlew's is in the middle.
 const GROUPS: usize = 60;
 /// Number of rules of each group.
 const RULES: usize = 10;
 
-/// Number of questions of many URLs each, about a file of usual size, so that the decisions dominate.
+/// Number of questions with many URLs each about a file of typical size, so that the decisions dominate.
 const DECISION_QUESTIONS: usize = 100;
-/// Number of URLs of each.
+/// Number of URLs in each of these questions.
 const DECISION_URLS: usize = 5_000;
-/// Size of the file, in bytes.
+/// Maximum size of the robots.txt file in these questions, in bytes.
 const DECISION_FILE: usize = 2 * 1024;
-/// Maximum processor time of one decision, in microseconds, with reading URLs and writing answers: 100,000 a second.
+/// Maximum processor time of a decision, including its URL and answer, in microseconds: 100,000 per second.
 const DECISION_BAR: f64 = 10.0;
 
 /// Number of feeds, half of them RSS and half Atom.
 pub(crate) const FEEDS: usize = 400;
-/// Number of entries of each.
+/// Number of entries in each feed.
 const ENTRIES: usize = 30;
 /// Number of paragraphs of each entry's content.
 const PARAGRAPHS: usize = 8;
 const PARAGRAPH: &str = "<p>The ferry leaves at <b>seven</b>, and whoever misses it walks along the quay &amp; waits \
     under the <a href=\"/lamps?colour=yellow&amp;at=night\">yellow lamps</a> for the next one, as all of us did.</p>";
 
-/// Measures megabytes a second of each; reading the questions, which are JSON, is counted too.
+/// Measures the throughput of both components, including the reading of the questions, which are JSON.
 pub(crate) fn measure(bench: &Bench, table: &mut Table) -> Result<()> {
     let texts: Vec<String> = (0..ROBOTS).map(robots).collect();
     let questions: Vec<Value> = texts.iter().enumerate().map(robots_question).collect();
@@ -69,13 +69,13 @@ fn rate(texts: &[String], checked: &Checked) -> f64 {
     bytes as f64 / 1e6 / checked.used.cpu_seconds
 }
 
-/// Returns a question about a document; every other URL is one that it forbids.
+/// Returns a question about a document that allows the question's URL if `n` is even, and forbids it otherwise.
 fn robots_question((n, text): (usize, &String)) -> Value {
     let path = if n % 2 == 0 { format!("/{n}/open/page") } else { format!("/{n}/shelf-3/under/page.html") };
     json!({"id": n, "robots": text, "agent": "CurlewBot/1.0", "url": format!("https://shop.test{path}")})
 }
 
-/// Returns a question about a file of shop rules, cut at a line; every other URL is one that it forbids.
+/// Returns a question about a file of at most [`DECISION_FILE`] bytes that forbids every other URL of the question.
 fn decisions_question(n: usize) -> Value {
     let mut text = String::from("User-agent: *\n");
     for shelf in 0.. {

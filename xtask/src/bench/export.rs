@@ -1,5 +1,5 @@
-//! Exports of 100,000 records: bytes a second and memory for each format; and the same from a stack on the emulator
-//! whose every request takes 30 ms longer.
+//! Exports of 100,000 records: throughput and memory for each format; and time and memory for a stack on the emulator
+//! with a latency of 30 ms for each request.
 
 use super::process::measure;
 use super::table::Table;
@@ -14,21 +14,20 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-/// Records of the larger store; the smaller one has a fifth.
+/// Number of records in the larger store; the smaller one has a fifth.
 const RECORDS: u64 = 100_000;
-/// Megabytes a second that JSON Lines must reach.
+/// Minimum throughput of JSON Lines, in megabytes per second.
 const RATE: f64 = 50.0;
 /// Maximum ratio of the memory for the larger store to that for the smaller.
 const GROWTH: f64 = 1.25;
 /// Maximum time of the export from the stack, in seconds.
 const STACK_SECONDS: f64 = 300.0;
-/// Time that each request to the stack takes longer.
+/// Latency that is added to each request to the stack.
 const LATENCY: Duration = Duration::from_millis(30);
-/// Name of the stack.
 const STACK: &str = "export";
-/// Bytes that the proxy reads at a time.
+/// Number of bytes that the proxy reads at a time.
 const CHUNK: usize = 64 * 1024;
-/// Features of the measured program.
+/// Cargo features of the measured program.
 const FEATURES: &str = "aws,parquet";
 
 pub(crate) fn measure_export(bench: &Bench, table: &mut Table) -> Result<()> {
@@ -96,21 +95,21 @@ pub(crate) fn measure_stack_export(bench: &Bench, table: &mut Table) -> Result<(
     Ok(())
 }
 
-/// Builds the program and the maker of its store; returns their folder.
+/// Builds the program and the example that fills its store. Returns their folder.
 fn build() -> Result<PathBuf> {
     let build = ["build", "--release", "--locked", "-p", "curlew", "--features", FEATURES];
     run(cargo().args(build).args(["--bin", "curlew", "--example", "fill_store"]))?;
     Ok(target()?.join("release"))
 }
 
-/// Starts a proxy that passes on what a client sends after [`LATENCY`], and answers at once; returns its address. It
-/// ends with the process.
+/// Starts a proxy that forwards requests after [`LATENCY`], and answers at once. Returns the proxy's address. The proxy
+/// runs until the process ends.
 fn delayed(to: SocketAddr) -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;
     std::thread::spawn(move || {
         for client in listener.incoming().flatten() {
-            // A connection that cannot be passed on is closed, and the client tries again.
+            // A connection that cannot be forwarded is closed, and the client tries again.
             let _refused = pass_on(client, to);
         }
     });

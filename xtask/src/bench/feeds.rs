@@ -1,8 +1,8 @@
-//! The feed reader compared with the fastest one of Python, fastfeedparser, over the same files: set
-//! `CURLEW_BENCH_PYTHON` to a Python that has it (`pip install fastfeedparser`). Otherwise only our own figures are
+//! The feed reader, compared on the same files with fastfeedparser, the fastest one for Python: set
+//! `CURLEW_BENCH_PYTHON` to a Python that has it (`pip install fastfeedparser`). Otherwise only Curlew's figures are
 //! measured.
 //!
-//! Ours also checks each document against its schema, which the other does not.
+//! Curlew also validates each document against its schema, which fastfeedparser does not.
 
 use super::documents::{FEEDS, atom, rss};
 use super::process;
@@ -18,7 +18,7 @@ const FILES: usize = 20;
 /// Number of times all files are read.
 const ROUNDS: usize = 100;
 
-/// The other reader, measured as the example measures ours.
+/// The program for fastfeedparser, which reads the files as the example `read_feeds` does.
 const OTHER: &str = "\
 import sys, fastfeedparser
 feeds = [open(name, 'rb').read() for name in sys.argv[2:]]
@@ -44,7 +44,7 @@ pub(crate) fn measure(bench: &Bench, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// Returns the files that are read, and their bytes.
+/// Writes the files to read. Returns their paths, and their total size in bytes.
 fn documents(folder: &Path, dialect: &str, write: fn(usize) -> String) -> Result<(Vec<PathBuf>, usize)> {
     let mut bytes = 0;
     let mut files = Vec::with_capacity(FILES);
@@ -58,7 +58,7 @@ fn documents(folder: &Path, dialect: &str, write: fn(usize) -> String) -> Result
     Ok((files, bytes))
 }
 
-/// Returns the processor time for all rounds in seconds, without the start of the process.
+/// Returns the processor time of [`ROUNDS`] rounds in seconds, without that of starting the process.
 fn cpu(command: Command, files: &[PathBuf]) -> Result<f64> {
     let arguments: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
     let rounds = |rounds: usize| -> Result<Used> {

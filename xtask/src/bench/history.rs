@@ -1,4 +1,4 @@
-//! Back catalogues: the memory for the same number of pages of a small one and of a large one.
+//! Back catalogues: the memory for reading the same number of pages from a small one and a large one.
 
 use super::Bench;
 use super::process::measure;
@@ -7,18 +7,18 @@ use super::web::Web;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// Kinds of sites by which their archives are read: feeds that continue, and sitemaps.
+/// Kinds of sites, by how their archives are read: from feeds with several pages, and from sitemaps.
 const KINDS: [&str; 2] = ["wordpress", "sitemap"];
 /// Number of articles of the smaller and the larger site.
 const PAGES: [usize; 2] = [1_000, 20_000];
-/// Number of pages that are taken of both: what pages cost in the index is the same for them.
+/// Number of pages to read from each site, so that their cost in the index is the same.
 const LIMIT: u64 = 500;
 /// Maximum ratio of the peaks of resident memory.
 const BAR: f64 = 1.25;
-/// A budget and pauses that let these be read in a minute.
+/// Settings with a budget and pauses that let these pages be read in a minute.
 const SETTINGS: &str = "[rules]\nbackfill_per_day = 50000000\nwindow_limit = \"8h\"\nmin_pause = \"1ms\"\njitter = [\"1ms\", \"2ms\"]\n\
                         poisson_mean = \"0ms\"\nrefill = \"1ms\"\n";
-/// Maximum number of crawls for them: a crawl ends when nothing is due within some seconds.
+/// Maximum number of crawls for these pages: a crawl ends when nothing is due within a minute.
 const CRAWLS: usize = 40;
 
 pub(crate) fn measure_history(bench: &Bench, table: &mut Table) -> Result<()> {
@@ -36,7 +36,7 @@ pub(crate) fn measure_history(bench: &Bench, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// Reads a back catalogue up to the limit; returns the peak of resident memory, in bytes.
+/// Reads a back catalogue up to [`LIMIT`]. Returns the peak of resident memory, in bytes.
 fn peak(bench: &Bench, kind: &str, pages: usize) -> Result<f64> {
     let web = Web::start(bench, &["--catalogue".into(), format!("{kind}={pages}")])?;
     let data = bench.folder.join(format!("history-{kind}-{pages}"));

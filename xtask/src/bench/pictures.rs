@@ -1,5 +1,5 @@
-//! Harmless pictures, judged by the model that can be added: set `CURLEW_BENCH_PICTURES` to a folder with some.
-//! BENCHMARKS.md says which were measured. Otherwise nothing is measured.
+//! False alarms of the image model on harmless pictures: set `CURLEW_BENCH_PICTURES` to a folder with some. Otherwise
+//! nothing is measured. BENCHMARKS.md says which pictures were measured.
 
 use super::Bench;
 use super::process::{Used, measure};
@@ -12,13 +12,13 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Endings of the files that are pictures.
+/// File name extensions of pictures.
 const ENDINGS: [&str; 4] = ["jpg", "jpeg", "png", "webp"];
-/// Score from which a picture counts with words.
+/// Minimum score at which a picture counts in combination with words.
 const HINT_SCORE: f64 = 0.375;
-/// Maximum share of harmless pictures that are rejected alone, in per cent.
+/// Maximum share of harmless pictures that are rejected without any words, in per cent.
 const REJECTED_BAR: f64 = 1.0;
-/// Maximum processor time a picture, in milliseconds, and maximum further memory, in megabytes.
+/// Maximum processor time per picture, in milliseconds, and maximum additional memory, in megabytes.
 const TIME_BAR: f64 = 60.0;
 const MEMORY_BAR: f64 = 200.0;
 

@@ -1,4 +1,4 @@
-//! Resources of a process: its processor time, its memory, its time.
+//! Measures the resources of a process: processor time, memory and elapsed time.
 
 use anyhow::{Context, Result, bail};
 use std::io::{Read, Write};
@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Interval at which a running process is examined. The kernel keeps the peak, so only a peak in the last moment is
+/// Interval at which a running process is sampled. The kernel keeps the peak, so only a peak in the last interval is
 /// missed.
 const LOOK: Duration = Duration::from_millis(10);
-/// Clock ticks a second, as Linux reports times to programs (proc(5)).
+/// Clock ticks per second, as Linux counts them (proc(5)).
 const TICKS: f64 = 100.0;
 
 /// Resources of one run.
@@ -17,22 +17,22 @@ const TICKS: f64 = 100.0;
 pub(crate) struct Used {
     /// Time from start to end, in seconds.
     pub(crate) seconds: f64,
-    /// User and system time of all its threads, in seconds; in steps of a hundredth.
+    /// User and system time of all threads, in seconds, in steps of 0.01.
     pub(crate) cpu_seconds: f64,
     /// Maximum resident memory, in bytes.
     pub(crate) peak_bytes: f64,
-    /// Its standard output.
+    /// Standard output of the process.
     pub(crate) stdout: String,
 }
 
-/// Runs a program to its end, with this on its standard input; an exit code other than 0 is an error.
+/// Runs a program to its end, with `input` as its standard input. Fails if the exit code is not 0.
 pub(crate) fn measure(mut command: Command, input: Option<Vec<u8>>) -> Result<Used> {
     let cpu_before = cpu_of_ended_children()?;
     let began = Instant::now();
     command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() }).stdout(Stdio::piped());
     let mut child = command.spawn().with_context(|| format!("{command:?} cannot be started"))?;
     let feeding = child.stdin.take().zip(input).map(|(mut pipe, input)| {
-        // The exit code of a program that ends early is checked below.
+        // Write errors are ignored: the exit code of a program that ends early is checked below.
         std::thread::spawn(move || drop(pipe.write_all(&input)))
     });
     let printed = child.stdout.take().map(drain);
@@ -65,21 +65,21 @@ fn drain(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     })
 }
 
-/// Returns user and system time of all children that have ended and were waited for, as wait4(2) reports it. The
-/// fixture web is a child too, but is not waited for until its measurement is over.
+/// Returns the user and system time, in seconds, of all children that have ended and were waited for. The fixture web
+/// is a child, too, but is waited for only after its measurement.
 fn cpu_of_ended_children() -> Result<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").context("processor time is measured on Linux only")?;
     cpu_from_stat(&stat).context("/proc/self/stat has another form than proc(5) says")
 }
 
 fn cpu_from_stat(stat: &str) -> Option<f64> {
-    // The name of the program stands in parentheses and may contain spaces; the third field follows it.
+    // The program's name is in parentheses and may contain spaces; field 3 follows it.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(16 - 3);
     let mut ticks = || fields.next()?.parse::<f64>().ok();
     Some((ticks()? + ticks()?) / TICKS)
 }
 
-/// Returns the maximum resident memory so far; `None` once the process has ended.
+/// Returns the maximum resident memory so far, in bytes; `None` once the process has ended.
 fn peak(process: u32) -> Option<f64> {
     peak_from_status(&std::fs::read_to_string(format!("/proc/{process}/status")).ok()?)
 }

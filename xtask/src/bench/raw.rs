@@ -1,4 +1,4 @@
-//! Pages that are kept raw: extracted again, exported as WARC, and checked by warcio.
+//! Raw pages: extracts them again, exports them as WARC, and checks the file with warcio.
 
 use super::Bench;
 use super::crawls::crawl_with;
@@ -10,9 +10,9 @@ use crate::tools;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// Sites with the number of pages that a file has to be valid for.
+/// Sites with 10,000 pages in total, for which the WARC file must be valid.
 const PAGES: Size = Size { hosts: 100, pages: 100, bytes: 30 * 1024 };
-/// Maximum time to extract a page again, in milliseconds: 200 pages a second.
+/// Maximum time to extract a page again, in milliseconds: 200 pages per second.
 const REEXTRACT_BAR: f64 = 5.0;
 
 /// Measures re-extraction and export of raw pages.

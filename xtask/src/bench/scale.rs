@@ -1,5 +1,5 @@
-//! A year of many short pages behind a model of object storage: publishing, queries, removals, an erasure and an
-//! upgrade of the format.
+//! A year of many short pages on simulated object storage: publishing, queries, removals, an erasure and an upgrade of
+//! the format.
 
 use super::Bench;
 use super::process::measure;
@@ -9,13 +9,13 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use std::process::Command;
 
-/// Pages of the year, and the number of them whose splits are made those of an older format.
+/// Number of pages of the year, and number of pages whose splits are converted to an older format.
 const PAGES: u64 = 1_000_000;
 const UPGRADED: u64 = 200_000;
-/// Sets another number of pages: ten million take a quarter of an hour of a machine that does nothing else, and 4 GB of
-/// disk.
+/// Environment variable that sets another number of pages. Ten million take a quarter of an hour on an idle machine,
+/// and 4 GB of disk.
 const PAGES_VARIABLE: &str = "CURLEW_BENCH_PAGES";
-/// Bars, those of ten million pages.
+/// Bars, which are those for ten million pages.
 const PUBLISH_S: f64 = 300.0;
 const WARM_MS: f64 = 300.0;
 const COLD_MS: f64 = 1_500.0;

@@ -1,6 +1,6 @@
-//! The index: a hundred thousand short records and ten thousand long ones made of the fixture web's texts, searched
-//! warm and cold, with tantivy used directly in the same run; and the quality of the ranking, by kind of query and by
-//! language, compared with other engines.
+//! The index: searches 100,000 short and 10,000 long records, made of the fixture web's texts, warm and cold, and in
+//! the same run uses tantivy directly. Also compares the quality of the ranking with other engines, by kind of query
+//! and by language.
 
 use super::table::Table;
 use super::{Bench, process};
@@ -11,26 +11,26 @@ use serde_json::Value;
 use std::fs::{self, File};
 use std::process::Command;
 
-/// Number of articles: enough for ten thousand records of 35 KB.
+/// Number of articles, which is enough for ten thousand records of 35 KB.
 const TEXTS: usize = 210_000;
-/// The script that asks the other engines.
+/// The script that runs the other engines.
 pub(super) const PEERS: &str = "xtask/src/bench/peers.py";
-/// Bars: microseconds of processor time a short record, milliseconds of a query, reads of one split, bytes of the index
-/// for a byte of text (short records have their addresses and names besides).
+/// Bars: microseconds of processor time per short record, milliseconds per query, reads per split, bytes of the index
+/// per byte of text (short records also have their URLs and names).
 const RECORD_US: f64 = 200.0;
 const WARM_MS: f64 = 10.0;
 const COLD_MS: f64 = 150.0;
 const READS: f64 = 12.0;
 const OF_TEXT: f64 = 0.5;
 const OF_SHORT_TEXT: f64 = 0.6;
-/// Bars: nDCG@10 of the queries of words, how far that of habits is above the best peer's, and the share of queries
-/// without any result though each word is in some page.
+/// Bars: nDCG@10 of the queries of words, its lead over the best peer for the queries of habits, and the share of
+/// queries without any result although each word is in some page.
 const WORDS: f64 = 0.973;
 const AHEAD: f64 = 0.02;
 const NOTHING: f64 = 0.03;
-/// Bar: milliseconds of processor time of a query with a misspelled word, for nineteen of twenty.
+/// Bar: 95th percentile of the processor time of a query with a misspelled word, in milliseconds.
 const TYPO_MS: f64 = 20.0;
-/// Languages with documents and queries of their own, all in one index.
+/// Languages with separate documents and queries, all in one index.
 const LANGUAGES: [&str; 8] = ["ar", "de", "en", "fr", "it", "ja", "th", "zh"];
 
 pub(crate) fn measure(bench: &Bench, table: &mut Table) -> Result<()> {
@@ -46,7 +46,7 @@ pub(crate) fn measure(bench: &Bench, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// Returns the figures that the example prints for a part.
+/// Runs a part of the example. Returns the figures that it prints.
 fn example(bench: &Bench, what: &str) -> Result<Value> {
     let mut command = Command::new(target()?.join("release/examples/bench_search"));
     command.arg(what).arg(&bench.folder);
@@ -54,7 +54,7 @@ fn example(bench: &Bench, what: &str) -> Result<Value> {
     serde_json::from_str(&used.stdout).context("the example prints no figures")
 }
 
-/// Writes the answers of each other engine into the folder. A missing one is an error: without it the figures mislead.
+/// Writes the answers of each other engine to the folder. Fails if one is missing: without it the figures mislead.
 fn ask_peers(bench: &Bench) -> Result<()> {
     let debian = tools::xapian().context("the peers xapian and fts5 cannot be asked")?;
     let wheels = tools::bm25s().context("the peer bm25s cannot be asked")?;
@@ -99,7 +99,7 @@ fn ranking(told: &Value, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// Holds each language against the best peer.
+/// Compares each language with its best peer.
 fn languages(told: &Value, table: &mut Table) -> Result<()> {
     for language in LANGUAGES {
         let engines = told[language]["all"].as_object().with_context(|| format!("no figures of {language}"))?;
@@ -141,7 +141,7 @@ fn speed(told: &Value, table: &mut Table) {
     }
 }
 
-/// Returns a figure; a missing one is NaN, and misses every bar.
+/// Returns a figure; a missing one is NaN, which misses every bar.
 fn number(told: &Value, path: &str) -> f64 {
     told.pointer(path).and_then(Value::as_f64).unwrap_or(f64::NAN)
 }

@@ -1,4 +1,4 @@
-//! The search page as a browser sees it: the time to the first byte of an answer.
+//! The search page as a browser sees it: measures the time to the first byte of an answer.
 
 use super::Bench;
 use super::table::Table;
@@ -16,16 +16,16 @@ use std::time::{Duration, Instant};
 
 /// Maximum time of an answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Number of times each query is asked in the warm state.
+/// Number of measured requests for each query, after one that warms up.
 const ROUNDS: usize = 50;
 /// Maximum time to the first byte of a page of results, in milliseconds.
 const BAR: f64 = 20.0;
 
-/// Maximum ratio of the time of the API's answer to that of tantivy with the same texts stored and ten snippets.
+/// Maximum ratio of the API's answer time to that of tantivy, with the same texts stored and ten snippets.
 const OF_TANTIVY: f64 = 2.0;
 
-/// Serves a crawled store, and asks these queries, each on a connection of its own; those that are words alone are put
-/// to the API and to tantivy as well.
+/// Serves a crawled store, and sends these queries, each on a new connection. Also sends the queries that consist only
+/// of words to the API and to tantivy.
 pub(crate) fn measure(bench: &Bench, data: &Path, rule: &str, queries: &[&str], table: &mut Table) -> Result<()> {
     let mut command = bench.curlew(&["serve", "--listen", "127.0.0.1:0", "--resolve", rule]);
     command.arg("--data").arg(data);
@@ -42,7 +42,7 @@ pub(crate) fn measure(bench: &Bench, data: &Path, rule: &str, queries: &[&str], 
     Ok(())
 }
 
-/// Returns the median milliseconds of tantivy's answers over the same records.
+/// Returns the median time of tantivy's answers over the same records, in milliseconds.
 fn tantivy(bench: &Bench, data: &Path, queries: &[&str]) -> Result<f64> {
     let mut export = bench.curlew(&["export", "records"]);
     let docs = output(export.arg("--data").arg(data))?;
@@ -56,11 +56,11 @@ fn tantivy(bench: &Bench, data: &Path, queries: &[&str]) -> Result<f64> {
     told["median_ms"].as_f64().context("the peer prints no median")
 }
 
-/// Returns the milliseconds to the first byte of each answer, sorted: the queries in turn, appended to a path,
-/// [`ROUNDS`] times, after one round that is not counted.
+/// Requests the queries in turn, appended to a path, [`ROUNDS`] times, after one round that is not counted. Returns the
+/// times to the first byte of each answer, in milliseconds, sorted.
 pub(crate) fn first_bytes(addr: &str, queries: &[&str], path: &str) -> Result<Vec<f64>> {
     let paths: Vec<String> = queries.iter().map(|query| format!("{path}{}", encoded(query))).collect();
-    // The first request of each query opens the parts of the index that the others use.
+    // The first request of each query opens the parts of the index that later requests use.
     for path in &paths {
         first_byte(addr, path)?;
     }
@@ -72,8 +72,8 @@ pub(crate) fn first_bytes(addr: &str, queries: &[&str], path: &str) -> Result<Ve
     Ok(times)
 }
 
-/// Returns the milliseconds to the first byte of each answer, sorted: so many callers, each of whom asks one of the
-/// queries a second.
+/// Simulates callers who each send one of the queries per second. Returns the times to the first byte of each answer,
+/// in milliseconds, sorted.
 pub(crate) fn first_bytes_of_callers(addr: &str, queries: &[&str], callers: u32) -> Result<Vec<f64>> {
     /// Number of queries of one caller.
     const SEARCHES: usize = 10;
@@ -97,7 +97,7 @@ pub(crate) fn first_bytes_of_callers(addr: &str, queries: &[&str], callers: u32)
     Ok(times)
 }
 
-/// Returns the time from the connection to the first byte of the answer, which is read to its end.
+/// Requests a path, and reads the whole answer. Returns the time from connecting to the first byte.
 fn first_byte(addr: &str, path: &str) -> Result<Duration> {
     let began = Instant::now();
     let mut stream = TcpStream::connect(addr)?;
@@ -113,7 +113,7 @@ fn first_byte(addr: &str, path: &str) -> Result<Duration> {
     Ok(first)
 }
 
-/// The running program. Dropping it ends it.
+/// A running `curlew serve`. Dropping it kills the process.
 pub(crate) struct Served {
     child: Child,
     pub(crate) addr: String,
@@ -134,7 +134,7 @@ impl Served {
         bail!("curlew ended before it listened")
     }
 
-    /// Asks it to end, as a service manager does, and waits until it has.
+    /// Sends SIGTERM, as a service manager does, and waits for the end. Fails if the exit code is not 0.
     pub(crate) fn stop(mut self) -> Result<()> {
         let asked = Command::new("kill").arg(self.child.id().to_string()).status().context("kill cannot be started")?;
         let status = self.child.wait()?;
@@ -147,13 +147,13 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ended_already = self.child.kill();
         let _status = self.child.wait();
     }
 }
 
-/// Percent-encodes a text (RFC 3986 §2.1), all but letters and digits.
+/// Percent-encodes all bytes except letters and digits (RFC 3986 §2.1).
 fn encoded(text: &str) -> String {
     let one =
         |byte: u8| if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02X}") };

@@ -1,5 +1,5 @@
-//! Searches while the program is under siege: documents that take the maximum time, and connections that never finish
-//! their requests.
+//! Searches while the program is under siege: it reads pages of the maximum length, and has connections that never
+//! finish their requests.
 
 use super::Bench;
 use super::crawls::{QUERIES, crawl};
@@ -18,20 +18,20 @@ use std::time::Duration;
 
 /// Sites that are searched.
 const QUIET: Size = Size { hosts: 20, pages: 10, bytes: 20 * 1024 };
-/// Sites that are crawled meanwhile, with pages of the maximum length that is read. The first hosts have the names of
-/// the quiet ones, so that four are new.
+/// Sites that are crawled meanwhile, with pages of nearly the maximum length. The first hosts have the names of the
+/// quiet ones, so only four are new.
 const HEAVY: Size = Size { hosts: QUIET.hosts + 4, pages: 40, bytes: 5_900_000 };
-/// Settings that accept such pages, one after the other.
+/// Settings that accept such pages, and make only short pauses between them.
 const SETTINGS: &str = "[limits]\npage_bytes = 6000000\n[rules]\nmin_pause = \"60ms\"\njitter = [\"10ms\", \"20ms\"]\npoisson_mean = \"0ms\"\nrefill = \"1ms\"\n";
-/// Number of connections that send a byte of their header from time to time.
+/// Number of connections that send their headers byte by byte.
 const SLOW: usize = 500;
-/// Interval at which they send one, and are replaced if they were closed.
+/// Interval at which each connection sends a byte, and closed ones are replaced.
 const DRIP: Duration = Duration::from_secs(1);
-/// Maximum time to the first byte of a page of results for nineteen of twenty searches, in milliseconds.
+/// Maximum 95th percentile of the time to the first byte of a page of results, in milliseconds.
 const BAR: f64 = 50.0;
-/// Number of people who search meanwhile, each once a second.
+/// Number of callers who search meanwhile, each once a second.
 const CALLERS: u32 = 200;
-/// Maximum time for 99 of 100 of their searches, in milliseconds.
+/// Maximum 99th percentile of the time of their searches, in milliseconds.
 const CALLERS_BAR: f64 = 500.0;
 
 pub(crate) fn measure_siege(bench: &Bench, table: &mut Table) -> Result<()> {
@@ -72,7 +72,7 @@ pub(crate) fn measure_siege(bench: &Bench, table: &mut Table) -> Result<()> {
     served.stop()
 }
 
-/// Keeps connections with unfinished headers open until it is over.
+/// Keeps [`SLOW`] connections with unfinished headers open until `is_over` is set.
 fn besiege(addr: &str, is_over: &AtomicBool) {
     let mut held: Vec<TcpStream> = Vec::new();
     while !is_over.load(Ordering::Relaxed) {

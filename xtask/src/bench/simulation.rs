@@ -1,4 +1,4 @@
-//! A month of politeness in simulated time: ten thousand hosts, each call checked.
+//! A month of crawling ten thousand hosts in simulated time, with each call checked.
 
 use super::table::Table;
 use super::{Bench, process};
@@ -6,12 +6,12 @@ use crate::run::cargo;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// Number of host keys, and of days.
+/// Number of host keys, and number of days.
 const SIZE: [&str; 2] = ["10000", "30"];
-/// Maximum time that it may take on two cores, in seconds.
+/// Maximum time of the simulation on two cores, in seconds.
 const SECONDS: f64 = 120.0;
 
-/// Runs the simulation; records its outcome and its time.
+/// Runs the simulation, and records its outcome and its time. Fails if an invariant was violated.
 pub(crate) fn measure(_: &Bench, table: &mut Table) -> Result<()> {
     let example = ["--release", "--locked", "-p", "curlew-simulator", "--example", "long_run"];
     crate::run::run(cargo().arg("build").args(example))?;

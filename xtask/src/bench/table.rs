@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-/// Measured figures.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     rows: Vec<Row>,
@@ -23,7 +22,7 @@ enum Bar {
 }
 
 impl Table {
-    /// Adds a figure.
+    /// Adds a figure without a bar.
     pub(crate) fn figure(&mut self, what: impl Into<String>, value: f64, unit: &'static str) {
         self.rows.push(Row { what: what.into(), value, unit, bar: None });
     }
@@ -78,7 +77,7 @@ impl Table {
 }
 
 impl Row {
-    /// True if the figure misses its bar; NaN misses every bar.
+    /// Returns true if the figure misses its bar; NaN misses every bar.
     fn is_missed(&self) -> bool {
         match self.bar {
             None => false,

@@ -1,4 +1,4 @@
-//! The fixture web as a process of its own.
+//! The fixture web in a separate process.
 
 use super::Bench;
 use anyhow::{Context, Result, bail};
@@ -11,12 +11,12 @@ use std::time::Duration;
 /// Maximum time of an answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Number of sites, all alike, and size of their content.
+/// Number of sites, which are all alike, and the size of their content.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
-    /// Number of sites, each a host key of its own.
+    /// Number of sites, each with a separate host key.
     pub(crate) hosts: usize,
-    /// Number of pages of each, without pictures of their own.
+    /// Number of pages of each site; the pages have no images.
     pub(crate) pages: usize,
     /// Size of each page, in bytes.
     pub(crate) bytes: usize,
@@ -31,7 +31,7 @@ impl Size {
     }
 }
 
-/// The running fixture web. Dropping it ends it.
+/// A running fixture web. Dropping it kills the process.
 #[derive(Debug)]
 pub(crate) struct Web {
     child: Child,
@@ -40,7 +40,7 @@ pub(crate) struct Web {
 }
 
 impl Web {
-    /// Starts the sites that these flags describe.
+    /// Starts the fixture web with these flags.
     pub(crate) fn start(bench: &Bench, flags: &[String]) -> Result<Web> {
         let mut child = Command::new(&bench.fixtureweb)
             .args(flags)
@@ -62,19 +62,19 @@ impl Web {
         bail!("the fixture web ended before it listened")
     }
 
-    /// Returns the rule by which `curlew` finds the sites.
+    /// Returns the `--resolve` rule for the sites.
     pub(crate) fn rule(&self) -> String {
         format!("*.test={}", self.addr)
     }
 
-    /// Writes the list of sites for `crawl --sites`.
+    /// Writes the list of sites for `crawl --sites`. Returns its path.
     pub(crate) fn list(&self, bench: &Bench) -> Result<PathBuf> {
         let path = bench.folder.join("sites.txt");
         std::fs::write(&path, self.start_urls.join("\n")).with_context(|| format!("{}", path.display()))?;
         Ok(path)
     }
 
-    /// Returns the page at a URL.
+    /// Fetches the page at a URL.
     pub(crate) fn get(&self, url: &str) -> Result<Vec<u8>> {
         self.exchange(url).with_context(|| format!("{url} cannot be had from the fixture web"))
     }
@@ -83,7 +83,7 @@ impl Web {
         let (host, path) = url.strip_prefix("http://").and_then(|rest| rest.split_once('/')).context("no such URL")?;
         let mut stream = TcpStream::connect(&self.addr)?;
         stream.set_read_timeout(Some(TIMEOUT))?;
-        // HTTP/1.0, since its bodies have no transfer coding and end with the connection.
+        // HTTP/1.0, because its bodies have no transfer coding and end with the connection.
         write!(stream, "GET /{path} HTTP/1.0\r\nHost: {host}\r\n\r\n")?;
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer)?;
@@ -98,7 +98,7 @@ impl Web {
 
 impl Drop for Web {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ended_already = self.child.kill();
         let _status = self.child.wait();
     }

@@ -1,10 +1,10 @@
-//! The bill of materials, in the form of CycloneDX 1.5 (ECMA-424).
+//! The bill of materials, in the JSON format of CycloneDX 1.5.
 
 use super::crates::Crate;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-/// Returns the bill of a program with this SHA-256.
+/// Returns the bill of materials of a program with this SHA-256.
 pub(super) fn cyclonedx(crates: &[Crate], sha256: &str) -> Result<String> {
     let own = crates.iter().find(|one| one.name == "curlew").context("the program is a crate")?;
     let components: Vec<Value> = crates.iter().filter(|one| one.name != own.name).map(component).collect();
@@ -33,7 +33,7 @@ fn component(one: &Crate) -> Value {
         "version": one.version,
         "licenses": [{"expression": one.licence}],
     });
-    // A crate without a checksum comes from no registry.
+    // A crate without a checksum is not from a registry.
     if let Some(checksum) = &one.checksum {
         component["purl"] = url(&one.name, &one.version).into();
         component["hashes"] = json!([{"alg": "SHA-256", "content": checksum}]);

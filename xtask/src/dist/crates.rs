@@ -1,4 +1,4 @@
-//! The crates that the program is made of, by cargo.
+//! The crates in the program, as cargo lists them.
 
 use crate::run::{cargo, output, root};
 use anyhow::{Context, Result};
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// A crate that is part of the program. Those that only build it are not.
+/// A crate that is part of the program. Build dependencies are not.
 pub(super) struct Crate {
     pub(super) name: String,
     pub(super) version: String,
@@ -14,15 +14,15 @@ pub(super) struct Crate {
     pub(super) licence: String,
     pub(super) authors: Vec<String>,
     pub(super) repository: Option<String>,
-    /// The folder of its sources.
+    /// The folder of the crate's sources.
     pub(super) folder: PathBuf,
-    /// SHA-256 of its package; none for a crate of this workspace.
+    /// SHA-256 of the crate's package; `None` for a crate of this workspace.
     pub(super) checksum: Option<String>,
-    /// Names and versions of the crates that it uses.
+    /// Names and versions of the crate's dependencies that are part of the program.
     pub(super) uses: Vec<(String, String)>,
 }
 
-/// Returns the crates of `curlew` with its default features on this machine's kind, by name and version.
+/// Returns the crates of `curlew` with its default features on this architecture, sorted by name and version.
 pub(super) fn of_the_program() -> Result<Vec<Crate>> {
     let tree = ["tree", "--locked", "--package", "curlew", "--edges", "normal", "--prefix", "none", "--format", "{p}"];
     let tree = output(cargo().args(tree))?;
@@ -44,7 +44,7 @@ pub(super) fn of_the_program() -> Result<Vec<Crate>> {
         crates.push(Crate {
             name: text(&package["name"]),
             version: text(&package["version"]),
-            // An older notation of crates writes a slash.
+            // Older manifests separate licences by a slash.
             licence: text(&package["license"]).split('/').map(str::trim).collect::<Vec<_>>().join(" OR "),
             authors: list(&package["authors"]).iter().map(text).collect(),
             repository: package["repository"].as_str().map(str::to_owned),
@@ -57,13 +57,13 @@ pub(super) fn of_the_program() -> Result<Vec<Crate>> {
     Ok(crates)
 }
 
-/// Reads a line of `cargo tree`: `aho-corasick v1.1.5 (*)`.
+/// Parses a line of `cargo tree`, such as `aho-corasick v1.1.5 (*)`.
 fn name_and_version(line: &str) -> Option<(String, String)> {
     let mut words = line.split_whitespace();
     Some((words.next()?.to_owned(), words.next()?.strip_prefix('v')?.to_owned()))
 }
 
-/// Returns the checksums of the lock file by name and version.
+/// Returns the checksums in the lock file, by name and version.
 fn checksums() -> Result<BTreeMap<(String, String), String>> {
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).context("Cargo.lock cannot be read")?;
     let value = |package: &str, key: &str| {

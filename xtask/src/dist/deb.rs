@@ -1,4 +1,4 @@
-//! The Debian package: the prefix below `/usr`, settings in `/etc`, the user of the service.
+//! The Debian package: the prefix below `/usr`, settings in `/etc`, and the service's user.
 
 use super::archive;
 use crate::run::{VERSION, output, program, root};
@@ -7,21 +7,21 @@ use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Scripts that dpkg runs, of `contrib/debian/`.
+/// Scripts in `contrib/debian/` that dpkg runs.
 const SCRIPTS: [&str; 2] = ["postinst", "prerm"];
-/// The settings of the service, as the unit names them.
+/// Path of the service's settings, as in the systemd unit.
 const SETTINGS: &str = "etc/curlew.toml";
-/// The name of a processor's family in Debian.
+/// Debian's name of this architecture.
 const ARCHITECTURE: &str = if cfg!(target_arch = "aarch64") { "arm64" } else { "amd64" };
 
-/// Builds the package of a prefix, whose program asks for this version of glibc.
+/// Builds the package of a prefix whose program requires this version of glibc.
 pub(super) fn build(prefix: &Path, packages: &Path, glibc: [u32; 2], level: u8) -> Result<PathBuf> {
     let tree = packages.join("deb");
     let (usr, control) = (tree.join("usr"), tree.join("DEBIAN"));
     fs::create_dir_all(&tree)?;
     output(program("cp").arg("--recursive").arg(prefix).arg(&usr))?;
     output(program("gzip").args(["--no-name", "--recursive", "-9"]).arg(usr.join("share/man")))?;
-    // Debian keeps a folder for the completions of packages, and one for those of people.
+    // Debian has separate folders for the completions of packages and of users.
     fs::create_dir_all(usr.join("share/zsh/vendor-completions"))?;
     fs::rename(usr.join("share/zsh/site-functions/_curlew"), usr.join("share/zsh/vendor-completions/_curlew"))?;
     fs::remove_dir(usr.join("share/zsh/site-functions"))?;
@@ -42,7 +42,7 @@ pub(super) fn build(prefix: &Path, packages: &Path, glibc: [u32; 2], level: u8) 
     fs::write(control.join("control"), description(&size, glibc, &libraries(&usr.join("bin/curlew"))?))?;
     let package = packages.join(format!("curlew_{}_{ARCHITECTURE}.deb", VERSION));
     let mut build = program(tools::dpkg_deb()?);
-    // xz makes it a third smaller, in eight times the time.
+    // xz makes the package a third smaller, but takes eight times as long.
     let form = if level > 6 { "-Zxz" } else { "-Zgzip" };
     build.args(["--build", "--root-owner-group", form, &format!("-z{level}")]).arg(&tree).arg(&package);
     output(build.env("SOURCE_DATE_EPOCH", archive::time().to_string()))?;
@@ -69,7 +69,7 @@ Description: polite, feed-driven crawler and search engine
     )
 }
 
-/// Returns the packages of the libraries that a program needs besides the C library.
+/// Returns the packages, for `Depends`, of the libraries that a program needs in addition to the C library.
 fn libraries(binary: &Path) -> Result<String> {
     let headers = output(program(tools::objdump()?).arg("-p").arg(binary))?;
     let needed = headers.lines().filter_map(|line| line.trim().strip_prefix("NEEDED")).map(str::trim);
@@ -85,7 +85,7 @@ fn libraries(binary: &Path) -> Result<String> {
     Ok(packages)
 }
 
-/// Replaces a text that a file has once.
+/// Replaces a text that must occur exactly once in a file.
 fn replace(file: &Path, from: &str, to: &str) -> Result<()> {
     let text = fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
     if text.matches(from).count() != 1 {

@@ -1,7 +1,7 @@
-//! The image of a container, written without a daemon: the layout of the OCI image specification 1.0, from scratch.
+//! The container image, written without a daemon, in the layout of the OCI image specification 1.0.
 //!
-//! The lower layer has what a system gives the program (the C library as this machine has it, certificates, the user),
-//! the upper one the program. It runs as a user without rights, writes `/data` only, and needs no shell.
+//! The lower layer has what the program needs of a system (this machine's C library, certificates, the user), the upper
+//! one the program. The program runs as an unprivileged user, writes only to `/data`, and needs no shell.
 
 use super::archive;
 use crate::run::{VERSION, output, program};
@@ -11,19 +11,19 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Number of the user and the group that run it: `nonroot`, as in other images from scratch.
+/// Id of the user and the group that run the program: `nonroot`, as in distroless images.
 const USER: &str = "65532";
-/// The only folder that is written.
+/// The only folder that the program writes to.
 const DATA: &str = "data";
-/// Folders of documents in which distributions keep the licence of the C library.
+/// Files in which distributions keep the licence of the C library.
 const GLIBC_LICENCES: [&str; 2] = ["/usr/share/doc/libc6/copyright", "/usr/share/licenses/glibc/LICENSES"];
-/// The parts of the C library that it loads by itself to look up names; newer ones have them built in.
+/// Libraries that older versions of glibc load to look up host names; newer versions have them built in.
 const NAME_SERVICES: [&str; 3] = ["libnss_files.so.2", "libnss_dns.so.2", "libresolv.so.2"];
-/// The name of a processor's family in images.
+/// OCI's name of this architecture.
 const ARCHITECTURE: &str = if cfg!(target_arch = "aarch64") { "arm64" } else { "amd64" };
 const NANOSECONDS: u64 = 1_000_000_000;
 
-/// Writes the image of a prefix as an archive of its layout, and returns it.
+/// Writes the image of a prefix as an archive of its layout. Returns the archive's path.
 pub(super) fn build(prefix: &Path, packages: &Path, stem: &str, level: u8) -> Result<PathBuf> {
     let layout = packages.join("image");
     let blobs = layout.join("blobs/sha256");
@@ -73,7 +73,7 @@ pub(super) fn build(prefix: &Path, packages: &Path, stem: &str, level: u8) -> Re
     Ok(image)
 }
 
-/// Returns the configuration of the image, with the SHA-256 of each layer's archive before compression.
+/// Returns the configuration of the image, with the SHA-256 of each layer's uncompressed archive.
 fn config(layers: &[&str]) -> Result<Value> {
     let time = archive::time();
     let created = output(program("date").args(["--utc", "+%Y-%m-%dT%H:%M:%SZ", &format!("--date=@{time}")]))?;
@@ -93,7 +93,7 @@ fn config(layers: &[&str]) -> Result<Value> {
             "Volumes": {format!("/{DATA}"): {}},
             "ExposedPorts": {"8080/tcp": {}},
             "StopSignal": "SIGTERM",
-            // No part of the specification, but read by Docker.
+            // Not part of the specification, but Docker reads it.
             "Healthcheck": {
                 "Test": ["CMD", "/usr/bin/curlew", "health"],
                 "Interval": 30 * NANOSECONDS,
@@ -123,7 +123,7 @@ fn media_type(kind: &str) -> String {
     format!("application/vnd.oci.image.{kind}")
 }
 
-/// Writes what the program needs of a system into a folder.
+/// Writes the files that the program needs of a system to a folder.
 fn system(base: &Path, binary: &Path) -> Result<()> {
     for folder in ["etc/ssl/certs", "tmp", DATA, "usr/share/doc/libc6"] {
         fs::create_dir_all(base.join(folder))?;
@@ -146,14 +146,14 @@ fn system(base: &Path, binary: &Path) -> Result<()> {
         fs::copy(&library, &copy).with_context(|| format!("{} cannot be copied", library.display()))?;
     }
     archive::open_to_read(base)?;
-    // As elsewhere: everybody may write, and nobody removes what others wrote.
+    // Sticky, as usual: everybody may write, and nobody may remove the files of others.
     output(program("chmod").arg("1777").arg(base.join("tmp"))).map(drop)
 }
 
-/// Returns the shared libraries that the loader finds for a program, and itself.
+/// Returns the paths of the shared libraries that a program loads, and of the loader.
 fn libraries(binary: &Path) -> Result<Vec<PathBuf>> {
     let said = output(program("ldd").arg(binary))?;
-    // `libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x…)`, and the loader alone.
+    // `libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x…)`; the loader's line has only its path.
     let path = |line: &str| line.split_whitespace().find(|word| word.starts_with('/')).map(PathBuf::from);
     let mut libraries: Vec<PathBuf> = said.lines().filter_map(path).collect();
     let libc = libraries.iter().find(|path| path.ends_with("libc.so.6"));

@@ -1,4 +1,4 @@
-//! The licences of the crates in the program: their own texts, each once.
+//! The licence texts of the crates in the program, each included once.
 
 use super::crates::Crate;
 use crate::run::{output, program, root};
@@ -6,14 +6,14 @@ use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Beginnings of the names of files that hold a licence or a notice, in capitals.
+/// Prefixes of the names of files with a licence or a notice, in upper case.
 const NAMES: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
-/// Maximum depth of such a file below the crate's folder: sources in C have their own.
+/// Maximum depth of such a file in the crate's folder: bundled C sources have separate ones.
 const DEPTH: u8 = 2;
-/// The licence of crates that name it and bring no text.
+/// The text for crates under this licence that contain no text.
 const MIT: &str = include_str!("mit.txt");
 
-/// Returns the list of all foreign crates with their licences, and the texts.
+/// Returns the list of all third-party crates with their licences, followed by the texts.
 ///
 /// # Errors
 /// If a text is missing.
@@ -46,7 +46,7 @@ pub(super) fn texts(crates: &[Crate]) -> Result<String> {
     Ok(list)
 }
 
-/// Returns the texts in a crate's folder, in the order of their names.
+/// Returns the licence texts in a crate's folder, in the order of their paths.
 fn own_texts(folder: &Path) -> Result<Vec<String>> {
     let (mut folders, mut files) = (vec![(folder.to_owned(), 1)], Vec::<PathBuf>::new());
     while let Some((folder, depth)) = folders.pop() {
@@ -66,7 +66,7 @@ fn own_texts(folder: &Path) -> Result<Vec<String>> {
     files.iter().map(text).collect()
 }
 
-/// Returns the text for a crate that brings none: that of a crate of the same repository, or the licence's own.
+/// Returns the text for a crate that contains none: that of a crate of the same repository, or a standard one.
 fn text_elsewhere(one: &Crate, foreign: &[&Crate]) -> Result<String> {
     let sisters = foreign.iter().filter(|other| one.repository.is_some() && other.repository == one.repository);
     for sister in sisters {
@@ -80,7 +80,7 @@ fn text_elsewhere(one: &Crate, foreign: &[&Crate]) -> Result<String> {
     if one.licence.contains("MIT") {
         return Ok(MIT.to_owned());
     }
-    // Of one licence there is one text, unless it names its owner, as those of the BSD family do.
+    // A licence has one text for all crates, unless it names the owner, as those of the BSD family do.
     for other in foreign.iter().filter(|other| other.licence == one.licence && one.licence == "MPL-2.0") {
         if let Some(text) = own_texts(&other.folder)?.into_iter().next() {
             return Ok(text);
@@ -89,7 +89,7 @@ fn text_elsewhere(one: &Crate, foreign: &[&Crate]) -> Result<String> {
     bail!("{} brings no text of its licence, {}: give one in xtask/src/dist/licences.rs", one.name, one.licence)
 }
 
-/// Returns the name of Rust's own library, which is in each program, and its licence.
+/// Returns the name and licence of Rust's standard library, which is part of every program.
 fn standard_library() -> Result<(String, String)> {
     let version = output(program("rustc").arg("--version"))?;
     let version = version.split_whitespace().nth(1).context("rustc has a version")?;

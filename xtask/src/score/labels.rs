@@ -1,10 +1,10 @@
-//! Labels of main images and canonical addresses, `xtask/labels/pages.jsonl`: a person's judgement of 150 of the pages
-//! that the text is scored with, made from the pages' markup before any answer was seen.
+//! Labels of main images and canonical URLs (`xtask/labels/pages.jsonl`): a person judged 150 of the scored pages by
+//! their markup, before seeing any answer.
 //!
-//! A label identifies its page by a hash of the address. `image` holds the names of the pictures that a reader would
-//! take for the main one (several if the same motif has several crops); `or_none` means that the page has no picture of
-//! its own, so that no picture is right, too, as is the site's logo. `canonical` is the address that the markup gives
-//! evidence of: `same` for the address that the page was fetched from, an address, or null.
+//! A label identifies its page by a hash of the URL. `image` lists the names of the pictures that a reader would take
+//! for the main one (several for crops of one motif). `or_none` means that the page has no picture except, perhaps, the
+//! site's logo, so that an answer without a picture is correct, too. `canonical` is the URL that the markup supports:
+//! `same` for the URL that the page was fetched from, another URL, or null.
 
 use super::{Tally, hash, text};
 use anyhow::{Context, Result};
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 const LABELS: &str = include_str!("../../labels/pages.jsonl");
 
-/// Loads the labels by the hash of the page's address.
+/// Loads the labels, by the hash of the page's URL.
 pub(super) fn load() -> Result<HashMap<String, Value>> {
     let lines = LABELS.lines().filter(|line| !line.trim().is_empty());
     let label = |line: &str| -> Result<(String, Value)> {
@@ -45,13 +45,13 @@ pub(super) fn count(
     canonical.count(got.map(bare) == wanted.map(bare));
 }
 
-/// Returns an address without its final slash.
+/// Returns a URL without its final slashes.
 fn bare(address: &str) -> &str {
     address.trim_end_matches('/')
 }
 
-/// Returns the name of the picture of an address: the file name in lower case, without the extension and the size of
-/// scaled copies; for a scaling service's address, the name of the scaled picture.
+/// Returns the name of the picture at a URL: the file name in lower case, without the extension and the size of scaled
+/// copies; for the URL of a scaling service, the name of the scaled picture.
 fn picture(address: &str) -> String {
     let (rest, query) = address.split_once('?').unwrap_or((address, ""));
     let query = query.split('#').next().unwrap_or_default();
@@ -68,7 +68,7 @@ fn picture(address: &str) -> String {
     if name.chars().count() > 3 { name.to_owned() } else { path.to_lowercase() }
 }
 
-/// Returns a name without `-300x200` or `-scaled` at its end.
+/// Returns a name without a final `-300x200` or `-scaled`.
 fn without_size(name: &str) -> &str {
     let Some((stem, end)) = name.rfind(['-', '_']).map(|at| (&name[..at], &name[at + 1..])) else { return name };
     let number = |text: &str| (2..=4).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());

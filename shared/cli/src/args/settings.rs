@@ -53,7 +53,7 @@ pub(crate) enum KeyWhat {
     New,
     /// Show the public keys, their dates, and where sites find them
     Show,
-    /// Create the next key, used from tomorrow on; the old key stays published for another week
+    /// Create the next key, used in a day; the old one stays published for a week after that
     Rotate,
 }
 

@@ -4,7 +4,7 @@ use curlew_fetcher::guard::{vet_addresses, vet_url};
 use serde_json::{Value, json};
 use std::net::IpAddr;
 
-/// Answers whether an address may be called under the settings of a crawl.
+/// Reports whether the settings allow the crawler to call a URL, and the reason if they do not.
 pub(super) fn answer(question: &Question, config: &Config) -> Answer {
     let guard = &config.guard;
     let text = question.required("url")?;
@@ -14,11 +14,11 @@ pub(super) fn answer(question: &Question, config: &Config) -> Answer {
         Err(refusal) => return refused(refusal.to_string()),
     };
     if let Some(given) = question.0.get("addresses") {
-        let Value::Array(list) = given else { return Err(bad_input("'addresses' is no list")) };
+        let Value::Array(list) = given else { return Err(bad_input("'addresses' is not a list")) };
         let mut addresses = Vec::with_capacity(list.len());
         for item in list {
             let Some(address) = item.as_str().and_then(|a| a.parse::<IpAddr>().ok()) else {
-                // An answer of the resolver that cannot be parsed fails closed.
+                // Fail closed if an address from the resolver cannot be parsed.
                 return refused(format!("the address {item} cannot be read"));
             };
             addresses.push(address);

@@ -3,7 +3,7 @@ use crate::output;
 use curlew_feed::{Entry, Limits, discover, parse};
 use serde_json::{Value, json};
 
-/// Answers with the entries of a feed, titles as they were written, and its faults against its format.
+/// Returns a parsed feed: its metadata, entries with titles as written, and violations of its format.
 pub(super) fn answer(question: &Question) -> Answer {
     let body = question.bytes("body", "body_b64")?;
     let url = question.url()?;

@@ -1,4 +1,4 @@
-//! `curlew check`: asks one component, offline: JSON Lines in, JSON Lines out in order; or one plain document.
+//! `curlew check`: runs one component offline, on JSON Lines (with replies in the same order) or on one document.
 
 mod address;
 mod feed;
@@ -19,7 +19,7 @@ use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
 use std::path::Path;
 use url::Url;
 
-/// Maximum length of a line, in bytes: a document of 24 MiB as base64.
+/// Maximum length of a line, in bytes: 24 MiB of data as base64.
 const MAX_LINE: u64 = 32 * 1024 * 1024;
 
 struct CheckError {
@@ -39,10 +39,10 @@ impl Question {
     }
 
     fn required(&self, name: &str) -> Result<&str, CheckError> {
-        self.text(name).ok_or_else(|| bad_input(format!("'{name}' is missing or no text")))
+        self.text(name).ok_or_else(|| bad_input(format!("'{name}' is missing or not a string")))
     }
 
-    /// Returns the product token of the agent that is asked for: the question's own, or a given one.
+    /// Returns the product token of the question's `agent`, or of the given `agent` if the question names none.
     fn token<'a>(&'a self, agent: &'a str) -> &'a str {
         match self.text("agent").unwrap_or(agent) {
             "*" => "*",
@@ -55,13 +55,13 @@ impl Question {
         Url::parse(text).map_err(|e| bad_input(format!("'url' is not a valid URL: {e}")))
     }
 
-    /// Returns a document that is given as text under one name or as base64 under another.
+    /// Returns the document in the field `plain`, as text, or in the field `coded`, as base64.
     fn bytes(&self, plain: &str, coded: &str) -> Result<Vec<u8>, CheckError> {
         if let Some(text) = self.text(plain) {
             return Ok(text.as_bytes().to_vec());
         }
         let coded_text = self.text(coded).ok_or_else(|| bad_input(format!("'{plain}' or '{coded}' is needed")))?;
-        STANDARD.decode(coded_text.trim()).map_err(|e| bad_input(format!("'{coded}' is no base64: {e}")))
+        STANDARD.decode(coded_text.trim()).map_err(|e| bad_input(format!("'{coded}' is not valid base64: {e}")))
     }
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
         Check::Feed(document) => each(&document, feed::answer, &[], "body"),
         Check::Discover(document) => each(&document, feed::discovered, &[], "html"),
         Check::Page { document, label: Some(label), .. } => {
-            let right = String::from_utf8(read(&label)?).context("the right text is not UTF-8")?;
+            let right = String::from_utf8(read(&label)?).context("the correct text is not UTF-8")?;
             each(&document, page::labelled, &[("text", &right)], "html")
         }
         Check::Page { document, explain, agent, label: None } => {
@@ -86,7 +86,7 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
             each(&document, |q| page::answer(q, &agent, explain), &[], "html")
         }
         Check::Screen { document, title, image } => {
-            // An image classifier may be a service, or compute on another thread.
+            // Image classifiers may call a service or compute on another thread, so they need a runtime.
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             let config = with_eye(settings()?)?;
             let answer = |question: &Question| runtime.block_on(screen::answer(question, &config.judge));
@@ -108,25 +108,25 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
     }
 }
 
-/// Answers every line of standard input, or the one plain document.
+/// Answers each line of standard input, or the plain document if a file is named.
 fn each(document: &Document, answer: impl Fn(&Question) -> Answer, extra: &[(&str, &str)], body: &str) -> Result<()> {
     if let Some(path) = &document.file {
         let bytes = read(path)?;
         let Some(url) = document.url.as_deref().or((body == "text").then_some("")) else {
-            return Err(usage("a plain document needs --url: the address that it is from"));
+            return Err(usage("a plain document needs --url, the address of the document"));
         };
         let mut question = json!({ "url": url });
         for (name, value) in extra {
             question[*name] = json!(value);
         }
-        // As base64, which preserves the document's own encoding; a text to screen is read as UTF-8.
+        // Base64 preserves the document's encoding. Text to screen is decoded as UTF-8.
         match body {
             "text" => question["text"] = json!(String::from_utf8_lossy(&bytes)),
             "robots" => question["robots_b64"] = json!(STANDARD.encode(&bytes)),
             _ => question["body_b64"] = json!(STANDARD.encode(&bytes)),
         }
         let reply = reply(&question, answer);
-        // A person at a terminal reads the answer.
+        // Indent the answer for a person at a terminal.
         let is_read = std::io::stdout().is_terminal();
         return output::line(if is_read { serde_json::to_string_pretty(&reply)? } else { reply.to_string() });
     }
@@ -150,7 +150,7 @@ fn each(document: &Document, answer: impl Fn(&Question) -> Answer, extra: &[(&st
             writeln!(out, "{reply}")?;
         }
         if input.buffer().is_empty() {
-            // A program that asks line by line gets its answer before it asks the next.
+            // A program that asks line by line waits for each answer.
             out.flush()?;
         }
     }
@@ -163,7 +163,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 fn reply(question: &Value, answer: impl Fn(&Question) -> Answer) -> Value {
     let id = question.get("id").cloned();
     if !question.is_object() {
-        return refusal(id, "bad_input", "the line is no object");
+        return refusal(id, "bad_input", "the line is not a JSON object");
     }
     let question = Question(question.clone());
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| answer(&question))) {

@@ -8,14 +8,14 @@ use curlew_model::Rejection;
 use curlew_policy::page::directives::{Directives, robots_tag_lines};
 use serde_json::{Value, json};
 
-/// Maximum number of characters of a line that is left out.
+/// Maximum number of characters shown of an omitted line.
 const LINE: usize = 100;
 
-/// Answers with the record that an agent would store, the verdict, and the reasons if they are asked for.
+/// Returns the record that a crawl as `agent` would store, the verdict, and an explanation if one is requested.
 pub(super) fn answer(question: &Question, agent: &str, why: bool) -> Answer {
     let body = question.bytes("html", "body_b64")?;
     let url = question.url()?;
-    // A text in JSON is decoded already, whatever its meta tags say.
+    // Text in JSON is already decoded, whatever charset its meta tags declare.
     let given_as_text = question.text("html").is_some();
     let content_type = if given_as_text { Some("text/html; charset=utf-8") } else { question.text("content_type") };
     let html = decode(&body, content_type);
@@ -58,14 +58,14 @@ pub(super) fn answer(question: &Question, agent: &str, why: bool) -> Answer {
     Ok(answer)
 }
 
-/// Answers with a case for `cargo xtask learn`: the page, and the text that is right.
+/// Returns a labelled case for `cargo xtask learn`: the page and its correct text.
 pub(super) fn labelled(question: &Question) -> Answer {
     let (body, url) = (question.bytes("html", "body_b64")?, question.url()?);
     let right = question.required("text")?.trim();
     Ok(json!({"id": url.as_str(), "url": url.as_str(), "body_b64": STANDARD.encode(body), "text": right}))
 }
 
-/// Returns the findings and their sources, a sentence each, for readers who do not know the program's parts.
+/// Describes each finding and its source in a sentence, for readers who do not know the program's internals.
 fn in_sentences(
     article: &Article,
     explanation: &Explanation,
@@ -73,17 +73,18 @@ fn in_sentences(
     rejected: Option<&Rejection>,
 ) -> Vec<String> {
     let mut out = vec![match rejected {
-        None => "The page would be taken.".to_owned(),
+        None => "The page would be accepted.".to_owned(),
         Some(Rejection::ShortText) => format!(
-            "The page would be kept out: its text has {} of the {MIN_TEXT_CHARS} characters or {} of the {MIN_TEXT_WORDS} \
-             words that it needs.",
+            "The page would be rejected: its text has {} of the {MIN_TEXT_CHARS} characters or {} of the \
+             {MIN_TEXT_WORDS} words that it needs.",
             article.text.chars().count(),
             text_words(&article.text)
         ),
-        Some(Rejection::NoImage) => "The page by itself would be kept out, for it has no main image; in a crawl, the \
-                                     image of its site is taken instead."
-            .to_owned(),
-        Some(why) => format!("The page would be kept out: {why}."),
+        Some(Rejection::NoImage) => {
+            "The page alone would be rejected, because it has no main image; a crawl uses its site's image instead."
+                .to_owned()
+        }
+        Some(why) => format!("The page would be rejected: {why}."),
     }];
     out.push(match &article.title {
         Some(title) => format!("Its title is “{title}”."),
@@ -92,17 +93,17 @@ fn in_sentences(
     out.push(format!("Its text was {}.", summary(article, explanation)));
     out.push(match (&article.image, explanation.image_by) {
         (Some(url), Some("body")) => format!("Its main image is the first large one in the text: {url}"),
-        (Some(url), Some(by)) => format!("Its main image is the one that {} names: {url}", source(by)),
-        _ => "It has no main image: none is named in its head, and none in the text is large enough.".to_owned(),
+        (Some(url), Some(by)) => format!("Its main image is the one named by {}: {url}", source(by)),
+        _ => "It has no main image: its head names none, and no image in the text is large enough.".to_owned(),
     });
     out.push(match (&article.canonical, explanation.canonical_by) {
-        (Some(url), Some(by)) => format!("It says by {} that its right address is {url}", source(by)),
-        _ => "It does not say what its right address is (link rel=canonical).".to_owned(),
+        (Some(url), Some(by)) => format!("Its canonical address, according to {}, is {url}", source(by)),
+        _ => "It does not state its canonical address (link rel=canonical).".to_owned(),
     });
     out.push(match (article.published, article.published_by) {
         (Some(at), Some(by)) => {
             let (shown, by, confidence) = (by.shown(at), dated(by.from), by.confidence.name());
-            format!("It was published at {shown}, by {by} ({confidence} confidence).")
+            format!("It was published at {shown}, according to {by} ({confidence} confidence).")
         }
         _ => "It does not say when it was published.".to_owned(),
     });
@@ -133,16 +134,16 @@ fn dated(by: &str) -> &'static str {
         "jsonld" => "its JSON-LD (schema.org)",
         "microdata" => "its microdata (schema.org)",
         "meta" => "a meta tag",
-        "time" => "an element that is marked as a date",
+        "time" => "an element marked as a date",
         "url" => "its address",
         "text" => "a line near its headline",
         "script" => "data in a script",
-        "redated" => "the day that it shows beside its headline, which is that of its last change",
-        _ => "its last change, for nothing else is known",
+        "redated" => "the day next to its headline, which is the day of its last change",
+        _ => "its last change, because no other date is known",
     }
 }
 
-/// Returns sentences for people, the date's source, the candidates, and the lines left out.
+/// Returns the explanation as JSON: sentences, the date's source, the candidates and the omitted lines.
 fn in_words(article: &Article, explanation: &Explanation, sentences: &[String]) -> Value {
     let left_out = explanation.lines.iter().filter_map(|line| {
         let why = line.left_out.as_ref()?;
@@ -179,23 +180,23 @@ fn summary(article: &Article, explanation: &Explanation) -> String {
     let Some(place) = place(article.from) else { return "not found".to_owned() };
     let kept = explanation.lines.iter().filter(|line| line.left_out.is_none()).count();
     format!(
-        "taken from {place}; of the page's {} lines, {kept} are part of it, and left_out says why the others are not",
+        "taken from {place}; it has {kept} of the page's {} lines, and left_out gives the reasons for the others",
         explanation.lines.len()
     )
 }
 
-/// Returns the part of the page that a candidate reads, in words.
+/// Describes the part of the page that a candidate comes from; `None` if the candidate is unknown.
 fn place(candidate: &str) -> Option<&'static str> {
     Some(match candidate {
-        "microdata" => "the element that is marked as articleBody",
-        "content" => "the container that is named as a post's text (such as entry-content)",
+        "microdata" => "the element marked as articleBody",
+        "content" => "the container whose name marks a post's text (such as entry-content)",
         "article" => "the <article> element",
         "main" => "the <main> element",
-        "learned" => "the blocks that are like the text of labelled pages",
+        "learned" => "the blocks that resemble the text of labelled pages",
         "density" => "the part of the page with the most text and the fewest links",
-        "jsonld" => "the articleBody or the steps of the JSON-LD, for the page itself shows much less",
-        "noscript" => "what the page keeps for browsers without scripts, for it shows much less itself",
-        "data" => "the data for the page's scripts, for the page itself shows much less",
+        "jsonld" => "the articleBody or the steps of the JSON-LD, because the page itself shows much less",
+        "noscript" => "the content for browsers without scripts, because the page itself shows much less",
+        "data" => "the data for the page's scripts, because the page itself shows much less",
         _ => return None,
     })
 }
@@ -204,7 +205,7 @@ fn hundredths(number: f64) -> f64 {
     (number * 100.0).round() / 100.0
 }
 
-/// Returns the values of the headers of this name. `headers` may be an object of texts or lists, or a list of pairs.
+/// Returns the values of all headers named `name`. `headers` may be an object of strings or lists, or a list of pairs.
 fn headers(question: &Question, name: &str) -> Vec<String> {
     let headers: Vec<(&str, &Value)> = match question.0.get("headers") {
         Some(Value::Object(map)) => map.iter().map(|(name, value)| (name.as_str(), value)).collect(),

@@ -4,22 +4,24 @@ use curlew_policy::robots::Robots;
 use serde_json::{Value, json};
 use url::Url;
 
-/// Answers whether a robots.txt allows an agent a URL, or each of several with `urls`; the file is read once.
+/// Reports whether a robots.txt allows `agent` to fetch `url`, or each of `urls`. Parses the file once.
 pub(super) fn answer(question: &Question, agent: &str) -> Answer {
     let body = question.bytes("robots", "robots_b64")?;
     let robots = Robots::parse(&body, question.token(agent));
     let mut answer = match question.0.get("urls") {
         None => decision(&robots, &url(question.required("url")?)?),
         Some(Value::Array(urls)) => {
-            let text = |item: &Value| item.as_str().map(str::to_owned).ok_or_else(|| bad_input("'urls' holds no text"));
+            let text = |item: &Value| {
+                item.as_str().map(str::to_owned).ok_or_else(|| bad_input("'urls' has an item that is not a string"))
+            };
             let urls = urls.iter().map(|item| url(&text(item)?)).collect::<Result<Vec<Url>, CheckError>>()?;
             let decisions: Vec<_> = urls.iter().map(|url| decision(&robots, url)).collect();
             json!({ "decisions": decisions })
         }
-        Some(_) => return Err(bad_input("'urls' is no list")),
+        Some(_) => return Err(bad_input("'urls' is not a list")),
     };
     if let Some(Millis(delay)) = robots.crawl_delay() {
-        // A whole number of seconds is printed as one.
+        // Print whole seconds as an integer.
         let seconds = if delay % 1_000 == 0 { json!(delay / 1_000) } else { json!(delay as f64 / 1_000.0) };
         answer["crawl_delay"] = seconds;
     }
@@ -43,13 +45,13 @@ fn decision(robots: &Robots, url: &Url) -> Value {
         answer["content_signal"] = json!(signals.to_string());
     }
     if signals.search() == Some(false) {
-        // The URL may be called, and its page would not be kept.
+        // Even if the URL may be fetched, its page would not be indexed.
         answer["indexed"] = json!(false);
     }
     answer
 }
 
-/// Parses a full URL, or a path, since robots.txt rules match nothing else.
+/// Parses a URL or a path; a path suffices, because robots.txt rules match paths only.
 fn url(text: &str) -> Result<Url, CheckError> {
     let base = Url::parse("http://host.invalid/").map_err(|e| bad_input(e.to_string()))?;
     base.join(text).map_err(|e| bad_input(format!("'{text}' is not a valid URL: {e}")))

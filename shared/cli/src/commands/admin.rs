@@ -1,4 +1,4 @@
-//! `curlew admin`: lets operators into the pages under `/admin`, and all of them out.
+//! `curlew admin`: issues sign-in tokens for the pages under `/admin`, and ends all sessions.
 
 use crate::args::AdminWhat;
 use crate::commands::blocks::explain;
@@ -23,14 +23,14 @@ pub(super) async fn run(world: &World, what: AdminWhat) -> Result<()> {
 }
 
 async fn login(world: &World, sessions: &Sessions, name: &str) -> Result<()> {
-    let Some(name) = operator_name(name) else { return Err(usage("a name has from 1 to 64 printable characters")) };
-    let random = random_secret().context("no random bytes can be had")?;
+    let Some(name) = operator_name(name) else { return Err(usage("a name must have 1 to 64 printable characters")) };
+    let random = random_secret().context("the system provides no random bytes")?;
     let secret = web_secret(world.ports.blobs.as_ref()).await?;
     sessions.issue(&random, name).await.map_err(explain)?;
     world.desk.actions.log.add(COMMAND_LINE, Act::new("login_token", name)).await?;
     let base = world.config.web.base_url.as_deref().map_or("", |base| base.trim_end_matches('/'));
     output::line(format!(
-        "Paste this on the page {base}/admin of the running server, within {} minutes. It is good once; the session \
+        "Paste this on the page {base}/admin of the running server, within {} minutes. It works once; the session \
          ends after {} hours.",
         TOKEN_VALID_FOR.0 / 60_000,
         SESSION_VALID_FOR.0 / 3_600_000

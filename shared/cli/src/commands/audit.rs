@@ -1,4 +1,4 @@
-//! `curlew audit`: lists removed pages and the acts of operators, and checks that nothing is left of a page or a host.
+//! `curlew audit`: lists removed pages and operators' actions, and checks that nothing of a page or a host remains.
 
 use crate::args::ListArgs;
 use crate::commands::list::why;
@@ -34,7 +34,7 @@ async fn list(world: &World, json: bool) -> Result<()> {
         output::answer(json, &line, in_words(&line))?;
     }
     if is_empty && !json {
-        output::line("Nothing was removed yet, and no operator has done anything.")?;
+        output::line("No page has been removed, and no operator has done anything yet.")?;
     }
     Ok(())
 }
@@ -45,15 +45,15 @@ fn in_words(line: &Value) -> String {
     format!("{}  {}  {}  {}{by}", text("at"), text("what"), text("reason"), printable(text("url"), ADDRESS))
 }
 
-/// Searches rows, audit lines, segments, splits, thumbnails and jobs.
+/// Shows what rows, audit lines, segments, splits, thumbnails and jobs hold about a page or a host.
 async fn show(world: &World, key: &str, json: bool) -> Result<()> {
     let named = printable(&without_credentials(key), ADDRESS);
-    let Some(subject) = Subject::read(key) else { bail!("'{named}' is no address and no host") };
+    let Some(subject) = Subject::read(key) else { bail!("'{named}' is neither a URL nor a host name") };
     let audit = Audit { blobs: world.ports.blobs.clone(), pages: world.ports.pages.clone() };
     let report = audit.report(&subject).await?;
     let jobs = jobs(world, &subject, &report).await?;
     if report.is_empty() && jobs == 0 {
-        bail!("nothing is known of '{named}', and nothing is kept of it");
+        bail!("nothing is known or stored about '{named}'");
     }
     if json {
         let mut whole = json!(report);
@@ -76,14 +76,14 @@ async fn show(world: &World, key: &str, json: bool) -> Result<()> {
         count(jobs as u64, "job")
     ))?;
     for key in &report.unread {
-        output::line(format!("not read, since another version has written it: {key}"))?;
+        output::line(format!("not read, because another version wrote it: {key}"))?;
     }
     for left in &report.left {
-        let note = if left.hidden { "hidden, and gone when it is written anew" } else { "LEFT" };
+        let note = if left.hidden { "hidden, and deleted at the next rewrite" } else { "LEFT" };
         output::line(format!("{note}: {} of {}", left.key, left.page))?;
     }
     if report.left.is_empty() {
-        output::line("Of what is gone nothing is left in segments, splits, thumbnails or state.")?;
+        output::line("Nothing of removed pages is left in segments, splits, thumbnails or state.")?;
     }
     Ok(())
 }

@@ -8,7 +8,8 @@ use serde_json::json;
 use std::path::PathBuf;
 
 const MEGABYTE: u64 = 1_000_000;
-const KEEP: &str = "keep it as private as the store, and delete it in time, since it has what is removed later";
+const KEEP: &str =
+    "keep it as private as the store, and delete it when it is old, because it contains pages that are removed later";
 
 pub(super) async fn take(config: &Config, dir: PathBuf, json: bool) -> Result<()> {
     let (store, to, now) = (config.data.clone(), dir.clone(), SystemClock::new().now());
@@ -26,7 +27,7 @@ pub(super) async fn restore(config: &Config, dir: PathBuf, replace: bool, json: 
     output::answer(json, &whole, format!("{size} of {at} are in {}; `curlew fsck` checks them", dir.display()))?;
     match aside.as_ref().filter(|_| !json) {
         Some(aside) => {
-            output::line(format!("What was there is in {}: delete it when it is of no more use", aside.display()))
+            output::line(format!("The previous store is in {}; delete it when you no longer need it", aside.display()))
         }
         None => Ok(()),
     }

@@ -9,7 +9,7 @@ use curlew_people::actions::HoldLift;
 use curlew_people::audit_log::COMMAND_LINE;
 use curlew_ports::stage::StageError;
 
-/// Returns a refusal of a request as wrong usage, and an error of the ports as it is.
+/// Turns a refused request into a usage error; passes port errors on unchanged.
 pub(super) fn explain(error: StageError) -> anyhow::Error {
     match error {
         StageError::Job(why) => usage(why),
@@ -20,7 +20,7 @@ pub(super) fn explain(error: StageError) -> anyhow::Error {
 pub(super) async fn block(world: &World, host: &str) -> Result<()> {
     let key = world.desk.actions.block(COMMAND_LINE, host).await.map_err(explain)?;
     output::line(format!(
-        "{host} is blocked: it is not called from the next call on, and its pages are not found (host key {key})"
+        "{host} is blocked: it is not contacted again, and its pages are hidden from search (host key {key})"
     ))
 }
 
@@ -34,16 +34,16 @@ pub(super) async fn hold(world: &World, host: &str, length: Millis) -> Result<()
     let (state, _) = world.ports.ledger.load(&key).await?;
     let hold = state.hold_at(world.clock.now());
     let until = hold.map(|hold| format!("until {}, ", output::when(hold.until))).unwrap_or_default();
-    output::line(format!("{key} is left alone {until}from the next call on; what waits for it is not given up"))
+    output::line(format!("{key} is on hold {until}from the next call on; its waiting jobs are kept"))
 }
 
 pub(super) async fn unhold(world: &World, host: &str) -> Result<()> {
     output::line(match world.desk.actions.lift_hold(COMMAND_LINE, host).await.map_err(explain)? {
-        HoldLift::Lifted => format!("{host} is no longer held; what waits for it goes on within an hour"),
+        HoldLift::Lifted => format!("{host} is no longer held; its waiting jobs continue within an hour"),
         HoldLift::WasNone => format!("{host} was not held"),
         HoldLift::OthersRemain(until) => {
             let until = output::when(until);
-            format!("{host} was not held by an operator; its own answers have it left alone until {until}")
+            format!("{host} was not held by an operator; its own responses caused a hold until {until}")
         }
     })
 }
@@ -52,7 +52,7 @@ pub(super) async fn redrive(world: &World, names: &[String]) -> Result<()> {
     let mut count = names.len() as u64;
     for name in names {
         if !world.desk.actions.redrive(COMMAND_LINE, name).await? {
-            bail!("there is no job '{name}' that was given up");
+            bail!("no job '{name}' was given up");
         }
     }
     if names.is_empty() {
@@ -64,8 +64,8 @@ pub(super) async fn redrive(world: &World, names: &[String]) -> Result<()> {
 pub(super) async fn discard(world: &World, names: &[String]) -> Result<()> {
     for name in names {
         if !world.desk.actions.discard(COMMAND_LINE, name).await? {
-            bail!("there is no job '{name}' that was given up");
+            bail!("no job '{name}' was given up");
         }
     }
-    output::line(format!("{} gone for good", output::count_are(names.len() as u64, "job")))
+    output::line(format!("{} permanently deleted", output::count_are(names.len() as u64, "job")))
 }

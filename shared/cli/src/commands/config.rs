@@ -1,4 +1,4 @@
-//! `curlew config` and `curlew init`: the settings of a run.
+//! `curlew config` and `curlew init`: check, show, change and create settings.
 
 use super::blocks::explain;
 use crate::args::{ConfigWhat, InitArgs, Preset, Shared};
@@ -18,29 +18,28 @@ use std::io::{ErrorKind, Write};
 use std::sync::Arc;
 
 const WITHOUT_CONTACT: &str =
-    "There is no contact, so no public host is called: state `contact`, a page or a mail address.";
-const PAUSED: &str =
-    "crawling is paused: no call begins after the next minute, nothing is lost, and `config resume` goes on";
+    "No contact is set, so no public site is contacted. Set `contact` to a web page or mail address.";
+const PAUSED: &str = "crawling is paused: calls stop within a minute, nothing is lost, and `config resume` continues";
 
 pub(crate) fn load(shared: &Shared) -> Result<Config, BadSettings> {
     let Shared { data, config, contact, allow_net, resolve, workers, log, .. } = shared.clone();
     Config::load(&Flags { file: config, data, contact, allow_net, resolve, workers, log }, std::env::vars())
 }
 
-/// Returns the settings with the image classifier: loads its model, for the commands that judge pages.
+/// Loads the image model that the settings name, if any, for commands that judge pages.
 pub(crate) fn with_eye(config: Config) -> Result<Config> {
     let (ImageScreening::Onnx(card) | ImageScreening::Installed(card)) = &config.image else { return Ok(config) };
     let onnx = Onnx::load(card).map_err(|why| BadSettings(format!("[screen]: {why}")))?;
     Ok(config.with_eye(Arc::new(onnx)))
 }
 
-/// Returns a sentence for operators (who call it `program`) whose pictures no model looks at; `None` if one does.
+/// Returns a sentence for operators if no model classifies images, else `None`. `program` is the command to recommend.
 pub(crate) fn without_a_model(image: &ImageScreening, program: &str) -> Option<String> {
     match image {
-        ImageScreening::Off => Some("pictures are not looked at: [screen] image is \"off\"".to_owned()),
+        ImageScreening::Off => Some("pictures are not classified: [screen] image is \"off\"".to_owned()),
         ImageScreening::Skin => Some(format!(
-            "pictures are not really looked at: colours of skin are found, which count only with words; \
-             `{program} model add open-nsfw FILE` has a model look at them"
+            "pictures are not really classified: only skin-coloured regions are found, which count only with words; \
+             `{program} model add open-nsfw FILE` adds a model that classifies them"
         )),
         ImageScreening::Installed(_) | ImageScreening::Onnx(_) => None,
     }
@@ -58,7 +57,7 @@ pub(crate) fn run(what: &ConfigWhat, shared: &Shared) -> Result<()> {
     match what {
         ConfigWhat::Check => {
             let config = load(shared)?;
-            output::line("The settings can be used.")?;
+            output::line("The settings are valid.")?;
             if config.contact.is_none() {
                 output::line(WITHOUT_CONTACT)?;
             }
@@ -70,19 +69,19 @@ pub(crate) fn run(what: &ConfigWhat, shared: &Shared) -> Result<()> {
         }
         ConfigWhat::Show { output } => show(&load(shared)?.effective, output.json),
         ConfigWhat::Set { .. } | ConfigWhat::Pause | ConfigWhat::Resume => Err(usage(
-            "this changes the settings of a stack: say --aws; on this machine, edit the file and start curlew again",
+            "this changes the settings of a stack: add --aws; on this machine, edit the file and restart curlew",
         )),
     }
 }
 
 fn tell_of_base_url(config: &Config) -> Result<()> {
     if config.web.base_url.is_none() {
-        output::line("There is no [web] base_url, so searches have no feeds, and requests are not signed.")?;
+        output::line("[web] base_url is not set, so searches have no feeds, and requests are not signed.")?;
     }
     Ok(())
 }
 
-/// Runs the command on the settings of a stack. It works also if they are wrong.
+/// Runs the command on the settings of a stack, even if the stored settings are invalid.
 pub(super) async fn on_stack(what: &ConfigWhat, config: &Config, stack: &str) -> Result<()> {
     let blobs = optional::stack(stack).await?.blobs;
     let log = AuditLog { blobs: blobs.clone(), clock: Arc::new(SystemClock::new()) };
@@ -91,7 +90,7 @@ pub(super) async fn on_stack(what: &ConfigWhat, config: &Config, stack: &str) ->
     match what {
         ConfigWhat::Check => {
             let stated = on_top(config, blobs.as_ref()).await?;
-            output::line("The settings can be used on a stack.")?;
+            output::line("The settings are valid for a stack.")?;
             tell_of_base_url(&stated)
         }
         ConfigWhat::Show { output } => show(&on_top(config, blobs.as_ref()).await?.effective, output.json),
@@ -102,7 +101,7 @@ pub(super) async fn on_stack(what: &ConfigWhat, config: &Config, stack: &str) ->
             blobs.put(STACK_SETTINGS, text.into_bytes().into()).await?;
             done("set").await.map_err(explain)?;
             output::line(format!(
-                "{name} holds the settings of the stack {stack}: its functions follow within a minute"
+                "{name} is stored as the settings of the stack {stack}; its functions use them within a minute"
             ))
         }
         ConfigWhat::Pause | ConfigWhat::Resume => {
@@ -112,12 +111,12 @@ pub(super) async fn on_stack(what: &ConfigWhat, config: &Config, stack: &str) ->
             let changed = blobs.swap(STACK_SETTINGS, seen.as_ref(), text.into_bytes().into()).await;
             changed.context("the settings were not changed; try again")?;
             done(if pauses { "pause" } else { "resume" }).await.map_err(explain)?;
-            output::line(if pauses { PAUSED } else { "crawling goes on within a quarter of an hour" })
+            output::line(if pauses { PAUSED } else { "crawling resumes within a quarter of an hour" })
         }
     }
 }
 
-/// Returns the settings that this machine's file states, or else the stack.
+/// Returns the settings from this machine's file, or from the stack if there is none. Fails if a stack cannot use them.
 async fn on_top(config: &Config, blobs: &dyn Blobs) -> Result<Config> {
     let stated = match config.have_file() {
         true => config.clone(),
@@ -140,14 +139,14 @@ fn show(settings: &[Effective], json: bool) -> Result<()> {
     Ok(())
 }
 
-/// Writes a file of settings to begin with. It opens no store.
+/// Writes a file of initial settings. Fails if the file exists. Opens no store.
 pub(crate) fn init(InitArgs { preset, file }: &InitArgs) -> Result<()> {
     let name = file.display();
     match File::create_new(file).and_then(|mut file| file.write_all(first(*preset).as_bytes())) {
         Ok(()) => output::line(format!(
-            "{name} is written: state your contact in it, then `curlew config check --config {name}`."
+            "{name} is written. Set your contact in it, then run `curlew config check --config {name}`."
         )),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => bail!("{name} exists already, and is kept"),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => bail!("{name} already exists, and is kept"),
         Err(error) => Err(error).with_context(|| format!("{name} cannot be written")),
     }
 }
@@ -171,7 +170,7 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             let args = InitArgs { preset: *preset, file: dir.path().join("curlew.toml") };
             init(&args).unwrap();
-            assert!(init(&args).unwrap_err().to_string().contains("exists already"));
+            assert!(init(&args).unwrap_err().to_string().contains("already exists"));
             let text = std::fs::read_to_string(&args.file).unwrap();
             load(&text);
             let lines = text.lines().map(|line| line.strip_prefix('#').filter(|l| l.contains(" = ")).unwrap_or(line));
@@ -186,7 +185,7 @@ mod tests {
         let usual = load("");
         for preset in Preset::value_variants() {
             let config = load(first(*preset));
-            // Presets may differ in the kinds of pages that are read, and may re-check later.
+            // Presets may change which pages are read, and may re-check later.
             assert!(config.rules.recheck_after >= usual.rules.recheck_after, "{preset:?}");
             let Rules { backfill, recheck_after, .. } = usual.rules.clone();
             assert_eq!(Rules { backfill, recheck_after, ..config.rules.clone() }, usual.rules, "{preset:?}");

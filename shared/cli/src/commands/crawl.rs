@@ -1,4 +1,4 @@
-//! `curlew crawl`: from a list of sites to a published index.
+//! `curlew crawl`: crawls sites and feeds, and publishes the index.
 
 use super::config::without_a_model;
 use super::named::{self, LeftOut};
@@ -22,12 +22,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const REFUSAL: usize = 400;
-/// Number of sites or feeds that are taken at once.
+/// Number of sites or feeds stored in one batch.
 const PART: usize = 500;
 const NOTHING_NAMED: &str = "nothing to crawl: name a site, as in `curlew crawl example.org --contact you@example.org`";
-const PAUSED: &str = "crawling is paused: the settings state `paused = true`";
-const INTERRUPTED: &str = "Interrupted: nothing is lost, and the next `curlew crawl` goes on from here.";
-const NOTHING_DUE: &str = "Nothing was due: feeds are polled once an hour to once a day, as often as they have news. `curlew poll SITE` polls one now.";
+const PAUSED: &str = "crawling is paused: the settings have `paused = true`";
+const INTERRUPTED: &str = "Interrupted: nothing is lost, and the next `curlew crawl` continues from here.";
+const NOTHING_DUE: &str = "Nothing was due: feeds are polled once an hour to once a day, depending on how often they \
+    have news. `curlew poll SITE` polls one now.";
 
 pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
     if config.paused {
@@ -42,7 +43,7 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
     if named.count() == 0 && is_first {
         return Err(usage(NOTHING_NAMED));
     }
-    // Due work of the schedule goes first: newly named sources get jobs of their own.
+    // Dispatch due work first; newly named sources get separate jobs.
     world.crawler.dispatch.tick().await?;
     let (keys, left_out) = named.take(&world).await?;
     history::begin(&world, &args, &keys).await?;
@@ -64,7 +65,7 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
     }
     ran?;
     if !keys.is_empty() && summary.failures() == keys.len() {
-        bail!("none of what was named could be read: `failed` in the summary says why, and what to do");
+        bail!("none of the named sites and feeds could be read: `failed` in the summary says why, and what to do");
     }
     Ok(())
 }
@@ -78,7 +79,7 @@ pub(super) async fn name_only(args: CrawlArgs, world: &World, place: &Place) -> 
     history::begin(world, &args, &keys).await?;
     let taken = named.count().saturating_sub(left_out.len());
     let line = format!(
-        "{taken} sites and feeds are named, {} left out; the stack looks at those that are new within a minute: see \
+        "{taken} sites and feeds were added, {} were skipped; the stack visits new ones within a minute: see \
          `{} status`",
         left_out.len(),
         place.program()
@@ -86,8 +87,8 @@ pub(super) async fn name_only(args: CrawlArgs, world: &World, place: &Place) -> 
     output::answer(args.output.json, &json!({"named": taken, "left_out": left_out}), line)
 }
 
-/// Runs the stages, publishes what is finished, tells the receivers of watches, and gathers a summary. The inner result
-/// says whether all due work was done.
+/// Runs the stages until `until`, publishes, delivers the matches of watches, and gathers a summary. The inner result
+/// is an error if due work was left undone.
 pub(super) async fn until_end(
     world: &Arc<World>,
     until: Until,
@@ -103,7 +104,7 @@ pub(super) async fn until_end(
     let progress = Progress::start(world.tally.clone(), quiet);
     let mut ran = Runner::new(world.clone(), stop.clone()).run(end).await;
     world.publish().await?;
-    // Matches are known once their pages are published, and their receivers are told by the same queues.
+    // Pages match watches only once they are published. The same queues deliver the matches, so run again.
     if ran.is_ok() && !world.desk.watches.list().await?.is_empty() {
         ran = Runner::new(world.clone(), stop).run(end).await;
         world.publish().await?;
@@ -113,7 +114,7 @@ pub(super) async fn until_end(
     Ok((Summary::gather(world, began, named).await?, ran))
 }
 
-/// Sites and feeds that a person named, unchecked.
+/// Sites and feeds as a person named them, not yet checked.
 struct Named {
     sites: Vec<String>,
     feeds: Vec<String>,
@@ -134,8 +135,8 @@ impl Named {
         self.sites.len() + self.feeds.len() + self.from_opml.len()
     }
 
-    /// Stores all of them, and reports those that could not be taken. A single site, or a feed named on the command
-    /// line, must be usable, or the command fails; a bad line of a longer list is reported and skipped.
+    /// Stores the named sites and feeds. Returns their keys, and the entries that were left out. Fails if the only
+    /// site, a feed of `--feed` or everything is refused; other refused entries are reported and skipped.
     async fn take(&self, world: &World) -> Result<(BTreeSet<SourceKey>, Vec<LeftOut>)> {
         let from_flags = |refused: RefusedAddress| {
             usage(format!("{}{}", printable(&refused.to_string(), REFUSAL), named::remedy(&refused.why)))
@@ -151,7 +152,7 @@ impl Named {
         }
         let is_none_left = !left_out.is_empty() && left_out.len() == self.sites.len();
         if is_none_left && self.feeds.is_empty() && self.from_opml.is_empty() {
-            let why = "none of the sites can be crawled; for the OPML of a feed reader there is `--opml FILE`";
+            let why = "none of the sites can be crawled; to import the OPML of a feed reader, use `--opml FILE`";
             return Err(usage(why));
         }
         for feed in &self.feeds {

@@ -1,4 +1,4 @@
-//! `curlew demo`: the bundled fixture web on loopback, crawled, indexed and served. No network is needed.
+//! `curlew demo`: crawls, indexes and serves the bundled fixture web on loopback. Needs no network.
 
 use super::config::without_a_model;
 use super::crawl::until_end;
@@ -29,13 +29,14 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
     let web = curlew_fixtureweb::serve(farm.clone(), listener).await;
     let rule: ResolveRule = format!("*.test={}", web.addr()).parse().map_err(|e| anyhow!("{e}"))?;
     config.guard.resolve.push(rule);
-    // The demo ends before a second look could decide about pages that ask not to be indexed any more.
+    // Decide at once about pages that now forbid indexing: the demo ends before a second re-check.
     config.rules.confirm_after = Millis::ZERO;
     let folder = fresh_folder(&mut config)?;
     let quiet = args.output.json;
     if !quiet {
         output::line(format!(
-            "{} small sites are up on {}. Curlew pauses at least a second between two calls to a site, as it would on the real web: this takes about a minute.",
+            "{} small sites are up on {}. Curlew pauses at least a second between two calls to a site, as it would on \
+             the real web: this takes about a minute.",
             farm.sites().len(),
             web.addr()
         ))?;
@@ -56,13 +57,14 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
         summary.print()?;
         politeness(&web, &farm)?;
         output::line(&removed)?;
-        // A model takes no drawn picture for nudity, so no page of the demo can show what it rejects.
-        let by_model = || format!("{} looked at them; all are drawn", world.config.judge.eye().unwrap_or_default());
+        // No model takes a drawing for nudity, and the demo has only drawings, so it cannot show a rejection.
+        let by_model = || format!("{} classified them; all are drawings", world.config.judge.eye().unwrap_or_default());
         let looked_at = without_a_model(&world.config.image, "curlew").unwrap_or_else(by_model);
         output::line(format!("pictures  {looked_at}"))?;
         if let (Some(_), Some(folder)) = (&pages, &folder) {
             output::line(format!(
-                "operator  `curlew admin login --data {}` in another terminal signs you in at /admin; the folder goes with the demo",
+                "operator  `curlew admin login --data {}` in another terminal signs you in at /admin; the folder is \
+                 deleted when the demo ends",
                 folder.display()
             ))?;
         }
@@ -78,7 +80,7 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
     Ok(())
 }
 
-/// Chooses an empty folder, unless the person named one, so that the demo starts from nothing.
+/// Uses an empty temporary folder as the store and returns it, unless the user named a folder.
 fn fresh_folder(config: &mut Config) -> Result<Option<PathBuf>> {
     if config.data.as_os_str() != "curlew-data" {
         return Ok(None);
@@ -137,7 +139,7 @@ fn politeness(web: &Running, farm: &Farm) -> Result<()> {
     ))
 }
 
-/// Makes pages vanish from the web, and a re-check remove them from the index.
+/// Makes pages vanish from the fixture web, re-checks them, and reports the pages removed from the index.
 async fn vanish(world: &Arc<World>, web: &Running) -> Result<String> {
     let mut hosts = Vec::new();
     for site in web.farm().sites().iter().filter(|site| site.changes_later()) {

@@ -1,4 +1,4 @@
-//! Sites and feeds that were named and could not be read: the reasons, and the remedies for the person who named them.
+//! Named sites and feeds that could not be read, with reasons and remedies for the person who named them.
 
 use crate::output::{self, ADDRESS, printable};
 use anyhow::Result;
@@ -6,29 +6,29 @@ use curlew_model::{Failure, FailureCause, FeedSource, Hold, SiteSource, SiteStat
 use curlew_people::descriptions::remedy;
 use serde::Serialize;
 
-/// Maximum number of failures that a summary for people lists.
+/// Maximum number of failures in a summary for people.
 const MOST: usize = 20;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Failed {
     kind: &'static str,
     pub(super) url: String,
-    /// The kind of failure; unknown for a feed, whose row stores only a text.
+    /// Kind of failure. For a feed, known only if its host is on hold, because the row stores only a text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cause: Option<FailureCause>,
     reason: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     remedy: Option<String>,
-    /// Time at which Curlew tries again by itself, or in the first minute of its schedule after it.
+    /// Time from which Curlew's schedule tries again.
     #[serde(skip_serializing_if = "Option::is_none")]
     again_at: Option<Timestamp>,
-    /// True if the crawl failed at it; a preference of a site, or its hold, is no failure of the crawl.
+    /// True if the crawl failed; a site's preference and a hold are not failures.
     #[serde(skip)]
     pub(super) is_failure: bool,
 }
 
 impl Failed {
-    /// Returns the reason why a source could not be read, if there is one. `hold` is that of its host key.
+    /// Returns the failure of a source, if any. `hold` is the hold of the source's host key.
     pub(super) fn new(source: &Source, hold: Option<&Hold>, is_offline: bool) -> Option<Failed> {
         match source {
             Source::Site(site) => Failed::site(site, hold, is_offline),
@@ -71,9 +71,9 @@ impl Failed {
         let held = held(hold);
         let remedy = match &feed.trouble {
             Some(_) => {
-                format!("look at it in a browser; if it is a page, name it as a site: `curlew crawl {}`", feed.url)
+                format!("open it in a browser; if it is a page, crawl it as a site: `curlew crawl {}`", feed.url)
             }
-            None => format!("`curlew feeds show {}` says when it is polled next", feed.url),
+            None => format!("`curlew feeds show {}` shows when it is polled next", feed.url),
         };
         Some(Failed {
             kind: "feed",
@@ -113,7 +113,7 @@ pub(super) fn print(failed: &[Failed]) -> Result<()> {
 
 fn held(hold: Option<&Hold>) -> Option<Failure> {
     let Hold { until, reason, .. } = hold?;
-    let detail = format!("the host is left alone until {} ({})", output::when(*until), reason.as_str());
+    let detail = format!("the host is on hold until {} ({})", output::when(*until), reason.as_str());
     Some(Failure::new(FailureCause::Held, detail))
 }
 

@@ -1,4 +1,4 @@
-//! `curlew fsck`: compares everything in a store with everything else, and mends it.
+//! `curlew fsck`: compares the rows, records, index, images and jobs of a store, and repairs it.
 
 use super::Place;
 use crate::output::{self, ADDRESS, count, printable};
@@ -17,7 +17,7 @@ const REASON: usize = 200;
 
 pub(super) async fn run(place: &Place, config: Config, repair: bool, json: bool) -> Result<()> {
     let (world, is_read_only) = match place.alone(config.clone()).await {
-        // A disk that its errors have made read-only can be examined, too.
+        // A disk that errors have made read-only can still be examined.
         Err(error) if !repair && matches!(error.downcast_ref(), Some(OpenError::ReadOnly { .. })) => {
             (Arc::new(place.beside(config).await?), true)
         }
@@ -31,9 +31,9 @@ pub(super) async fn run(place: &Place, config: Config, repair: bool, json: bool)
             store.mend().await?;
         }
     }
-    // A database that SQLite finds damaged is not to be trusted with a repair.
+    // Do not repair through a database that SQLite reports as damaged.
     let repair = repair && database.faults.is_empty();
-    // Jobs that a process has left under way are seen once they were taken back, which is a change.
+    // Jobs are compared only if the store was recovered, which makes in-flight jobs ready and needs a writable store.
     let fsck = world.fsck(world.store().is_some() && !is_read_only);
     let report = fsck.look().await?;
     let left = if repair { fsck.repair(&report).await? } else { report.damage.clone() };
@@ -59,7 +59,7 @@ pub(super) async fn run(place: &Place, config: Config, repair: bool, json: bool)
             output::line(format!("the database: {lost} without a message, {stray} without a job"))?;
         }
         for damage in report.damage.iter().take(LINES) {
-            let mended = if repair && !left.contains(damage) { "mended: " } else { "" };
+            let mended = if repair && !left.contains(damage) { "repaired: " } else { "" };
             output::line(format!("{mended}{}", words(world, damage).await?))?;
         }
         if report.damage.len() > LINES {
@@ -69,12 +69,12 @@ pub(super) async fn run(place: &Place, config: Config, repair: bool, json: bool)
             if repair { ("finished", "deleted") } else { ("to be finished by --repair", "left over") };
         match report.unfinished.len() {
             0 => {}
-            1 => output::line(format!("1 removal or change that was cut off: {cut_off}"))?,
-            number => output::line(format!("{number} removals or changes that were cut off: {cut_off}"))?,
+            1 => output::line(format!("1 interrupted removal or change: {cut_off}"))?,
+            number => output::line(format!("{number} interrupted removals or changes: {cut_off}"))?,
         }
         if !report.orphans.is_empty() {
             let objects = count(report.orphans.len() as u64, "object");
-            output::line(format!("{objects} that nothing names: {orphans}"))?;
+            output::line(format!("{objects} without a reference: {orphans}"))?;
         }
     }
     let rows = if repair { 0 } else { database.lost + database.stray };
@@ -84,16 +84,16 @@ pub(super) async fn run(place: &Place, config: Config, repair: bool, json: bool)
         problems => format!("{problems} things are"),
     };
     let remedy = if repair || !database.faults.is_empty() {
-        "`curlew restore` puts a backup back"
+        "`curlew restore` restores a backup"
     } else if is_read_only {
         "make the folder writable, or copy it to another disk, and run `curlew fsck --repair` there"
     } else {
-        "`curlew fsck --repair` mends what can be mended"
+        "`curlew fsck --repair` repairs what can be repaired"
     };
     bail!("{what} missing or damaged: {remedy}")
 }
 
-/// Returns a line about damage. A page is named by its address, or by its key if it has no row.
+/// Returns a line that describes the damage. Names a page by its URL, or by its id if it has no row.
 async fn words(world: &World, damage: &Damage) -> Result<String> {
     let url = async |page: &PageId| -> Result<String> {
         let row = world.ports.pages.get(page).await?;

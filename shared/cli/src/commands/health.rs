@@ -1,4 +1,4 @@
-//! `curlew health`: asks a running `curlew serve` whether it is well, as the health check of a container does.
+//! `curlew health`: checks that a running `curlew serve` works, for the health check of a container.
 
 use crate::output;
 use anyhow::{Context, Result, bail};
@@ -6,11 +6,11 @@ use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// The page that is asked for: it fails if the store cannot be read.
+/// Path of the health check, which fails if the store cannot be read.
 const PAGE: &str = "/healthz";
-/// Maximum time to connect, and for each part of the answer.
+/// Timeout for connecting, and for each read and write.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// Number of bytes of the status line that are read: `HTTP/1.1 200`.
+/// Number of bytes read of the status line: `HTTP/1.1 200`.
 const STATUS_LINE: usize = 12;
 
 pub(crate) fn run(listen: SocketAddr) -> Result<()> {
@@ -30,5 +30,5 @@ fn ask(addr: SocketAddr) -> Result<u16> {
     let mut line = [0; STATUS_LINE];
     stream.read_exact(&mut line)?;
     let status = line.strip_prefix(b"HTTP/1.").and_then(|rest| std::str::from_utf8(rest.get(2..)?).ok());
-    status.and_then(|code| code.parse().ok()).context("this is no answer by HTTP/1.1")
+    status.and_then(|code| code.parse().ok()).context("this is not an HTTP/1.1 response")
 }

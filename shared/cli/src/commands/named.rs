@@ -1,4 +1,4 @@
-//! Files in which a person names sites and feeds, and the entries that could not be taken.
+//! Files that list sites and feeds, and the entries that were left out.
 
 use crate::output::{self, printable};
 use anyhow::{Context, Result};
@@ -8,9 +8,9 @@ use curlew_policy::address::without_credentials;
 use serde::Serialize;
 use std::path::Path;
 
-/// Maximum size of a list, in bytes.
+/// Maximum size of a file, in bytes.
 const MAX_LIST: u64 = 64 * 1024 * 1024;
-/// Maximum number of characters of an address or a reason that are shown.
+/// Maximum number of characters shown of an address or a reason.
 const SHOWN: usize = 300;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -21,17 +21,17 @@ pub(crate) struct LeftOut {
 }
 
 impl LeftOut {
-    /// Prints it on standard error at once, and returns it for the summary.
+    /// Reports a refused entry on standard error, and returns it for the summary.
     pub(super) fn told(what: &str, named: &str, refused: &RefusedAddress) -> LeftOut {
         let (named, reason) =
             (printable(&without_credentials(named), SHOWN), printable(&refused.why.to_string(), SHOWN));
         let remedy = remedy(&refused.why);
-        output::error_line(format!("curlew: {what} '{named}' is left out: {reason}{remedy}"));
+        output::error_line(format!("curlew: {what} '{named}' is skipped: {reason}{remedy}"));
         LeftOut { named, reason }
     }
 }
 
-/// Returns what a person can do about a refused address, after the reason.
+/// Returns advice on a refused address, to append to the reason; empty if there is none.
 pub(super) fn remedy(why: &Refusal) -> &'static str {
     match why {
         Refusal::Unsafe(_) => "; to crawl sites of your own network, see --allow-net and --resolve",
@@ -39,7 +39,7 @@ pub(super) fn remedy(why: &Refusal) -> &'static str {
     }
 }
 
-/// Reads the sites of a file with one per line; `#` begins a comment.
+/// Reads a file with one site per line; `#` begins a comment.
 pub(super) fn sites(path: &Path) -> Result<Vec<String>> {
     let bytes = read(path)?;
     let text = curlew_feed::decode_text(&bytes);

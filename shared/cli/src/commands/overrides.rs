@@ -1,4 +1,4 @@
-//! `curlew override`: the operator allows or denies a page or a site.
+//! `curlew override`: allows or denies a page or a site despite content screening.
 
 use super::blocks::explain;
 use crate::args::{ListedWith, OverrideWhat};
@@ -19,7 +19,7 @@ pub(super) async fn run(world: &World, args: ListedWith<OverrideWhat>) -> Result
     let (target, verdict, topics, note) = match args.what {
         None | Some(OverrideWhat::List) => {
             let all = overrides.list().await.map_err(explain)?;
-            return output::list(json, &all, "There is no override.", line);
+            return output::list(json, &all, "There are no overrides.", line);
         }
         Some(OverrideWhat::Remove { target }) => return remove(world, &target, json).await,
         Some(OverrideWhat::Allow { target, topic, note }) => {
@@ -30,8 +30,8 @@ pub(super) async fn run(world: &World, args: ListedWith<OverrideWhat>) -> Result
     let scope = overrides.scope(&target).await.map_err(explain)?;
     let effect = overrides.give(COMMAND_LINE, &scope, verdict, topics, note).await.map_err(explain)?;
     let what = match verdict {
-        Verdict::Pass => "is let through",
-        Verdict::Reject => "is kept out",
+        Verdict::Pass => "is allowed",
+        Verdict::Reject => "is denied",
     };
     tell(&scope, what, &effect, json)
 }
@@ -51,7 +51,7 @@ fn line(given: &StoredOverride) -> String {
 async fn remove(world: &World, target: &str, json: bool) -> Result<()> {
     let scope = world.desk.overrides.scope(target).await.map_err(explain)?;
     match world.desk.overrides.take_back(COMMAND_LINE, &scope).await.map_err(explain)? {
-        Some(effect) => tell(&scope, "is judged by screening again", &effect, json),
+        Some(effect) => tell(&scope, "is screened again", &effect, json),
         None if json => tell(&scope, "", &OverrideEffect::default(), json),
         None => output::line(format!("There is no override for {scope}; `curlew override list` shows all.")),
     }

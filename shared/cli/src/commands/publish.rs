@@ -1,4 +1,4 @@
-//! `curlew index`, `sample` and `tick`: run by hand what the schedules run.
+//! `curlew index`, `sample` and `tick`: run scheduled work by hand.
 
 use super::{Place, stop_on_signal};
 use crate::args::TickArgs;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(super) async fn index(world: &World, year: Option<i16>, json: bool) -> Result<()> {
     let done = match year {
         Some(year) if !world.library.index.years().await?.contains(&year) => {
-            bail!("there is no page of {year}; `curlew status` lists what there is")
+            bail!("there are no pages of {year}; `curlew status` lists the years")
         }
         Some(year) => vec![(year, world.library.refresh(year).await?)],
         None => world.publish().await?,
@@ -29,11 +29,11 @@ pub(super) async fn index(world: &World, year: Option<i16>, json: bool) -> Resul
     }
     for (year, p) in &done {
         let (added, splits) = (output::count(p.added, "page"), output::count(p.splits, "split"));
-        output::line(format!("{year}: {added} added, {} left out for good, {splits}", p.purged))?;
+        output::line(format!("{year}: {added} added, {} removed permanently, {splits}", p.purged))?;
         if p.damaged > 0 {
             let segments = output::count_are(p.damaged, "segment");
             output::line(format!(
-                "{year}: {segments} damaged and not published; `curlew fsck --repair` fetches the pages anew"
+                "{year}: {segments} damaged and not published; `curlew fsck --repair` fetches the pages again"
             ))?;
         }
     }
@@ -43,13 +43,13 @@ pub(super) async fn index(world: &World, year: Option<i16>, json: bool) -> Resul
     Ok(())
 }
 
-/// Re-checks pages in this process. A stack is only sent the jobs, and runs them by itself.
+/// Re-checks pages. This process runs the jobs, except on a stack, whose functions run them.
 pub(super) async fn sample(world: Arc<World>, place: &Place, count: usize, all: bool, json: bool) -> Result<()> {
     let how_many = if all { HowMany::All } else { HowMany::AtMost(count) };
     let Sampled { indexed: sent, second_looks } = world.crawler.sample.run(how_many).await?;
     let again = output::count_are(second_looks as u64, "rejected page");
     if matches!(place, Place::Stack(_)) {
-        let more = if second_looks > 0 { format!(", and {again} looked at once more") } else { String::new() };
+        let more = if second_looks > 0 { format!(", and {again} to be checked again") } else { String::new() };
         let (pages, program) = (output::count_are(sent as u64, "page"), place.program());
         let line = format!("{pages} to be re-checked{more}; the stack does so now: see `{program} status`");
         return output::answer(json, &json!({ "sampled": sent, "second_looks": second_looks }), line);
@@ -75,13 +75,13 @@ pub(super) async fn sample(world: Arc<World>, place: &Place, count: usize, all: 
     }
     let removed: u64 = counts.removed.values().sum();
     let undecided = (sent as u64).saturating_sub(counts.still_there + removed);
-    // With a short `confirm_after` the second look may have decided about some of them already.
+    // With a short `confirm_after`, a second re-check may already have decided some of these pages.
     let doubted = counts.doubted.min(undecided);
     let later = match doubted {
         0 => String::new(),
         n => {
             let after = output::length(world.config.rules.confirm_after);
-            format!(", {n} look as if they were gone and are looked at once more after {after}")
+            format!(", {n} seem to be gone and are checked again after {after}")
         }
     };
     let edited = match counts.revised {
@@ -89,20 +89,20 @@ pub(super) async fn sample(world: Arc<World>, place: &Place, count: usize, all: 
         n => format!(" ({n} of them with a new text, which the next `index` publishes)"),
     };
     output::line(format!(
-        "{sent} pages were to be re-checked: {} are still there{edited}, {removed} were removed{}{later}, {} could not \
-         be asked now",
+        "{sent} pages were to be re-checked: {} are still there{edited}, {removed} were removed{}{later}, {} could \
+         not be checked now",
         counts.still_there,
         in_parentheses(&counts.removed),
         undecided - doubted
     ))?;
     if second_looks > 0 {
         let accepted = counts.accepted;
-        output::line(format!("{again} looked at once more: {accepted} accepted now, {rejected} rejected again"))?;
+        output::line(format!("{again} checked again: {accepted} accepted now, {rejected} rejected again"))?;
     }
     Ok(())
 }
 
-/// Has functions of a stack do what its schedules would have them do, one after the other.
+/// Invokes functions of a stack one after the other, with the events that its schedules send.
 pub(super) async fn tick(stack: &str, args: &TickArgs) -> Result<()> {
     let events = [
         (true, "dispatch", json!({})),

@@ -1,4 +1,4 @@
-//! `curlew reextract`: the extractor of today over the pages that are kept raw.
+//! `curlew reextract`: runs the current extractor over the kept raw pages.
 
 use super::transfer::site_named;
 use crate::args::ReextractArgs;
@@ -30,7 +30,7 @@ pub(super) async fn run(world: &World, args: ReextractArgs) -> Result<()> {
     let revised = if dry_run { "would be revised" } else { "revised" };
     let removed = if report.removed > 0 { format!(" ({} removed)", report.removed) } else { String::new() };
     output::line(format!(
-        "{} the same, {} {revised}, {rejected} would be rejected today{removed}, {} without raw pages",
+        "{} unchanged, {} {revised}, {rejected} would be rejected today{removed}, {} without raw pages",
         count(report.same, "page"),
         report.revised,
         report.without_raw

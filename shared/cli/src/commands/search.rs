@@ -8,8 +8,9 @@ use curlew_catalog::results::{FindError, SearchHit, SearchResults, Start};
 use curlew_crawl::feeds::websub::web_secret;
 
 const MOST: usize = 1_000;
-const EMPTY: &str = "The index is empty: name a site, as in `curlew crawl example.org --contact you@example.org`. What a crawl accepts is published at its end.";
-/// Operators whose value may contain blanks.
+const EMPTY: &str = "The index is empty: crawl a site, as in `curlew crawl example.org --contact you@example.org`. A \
+    crawl publishes the accepted pages at its end.";
+/// Operators whose value may contain spaces.
 const WITH_BLANKS: [&str; 4] = ["author:", "title:", "tag:", "in:"];
 /// Maximum number of characters of a line for people.
 const LINE: usize = 100;
@@ -22,7 +23,7 @@ pub(super) async fn run(world: &World, words: &[String], limit: usize, explain: 
         [whole] => whole.clone(),
         several => several.iter().map(|word| quoted(word.trim_start())).collect::<Vec<_>>().join(" "),
     };
-    // Cursors are for the API of this store's server, so they need its secret.
+    // Cursors must be valid for the API of this store's server, so sign them with its secret.
     if json && let Some(secret) = web_secret(world.ports.blobs.as_ref()).await? {
         world.library.finder.sign_cursors(secret);
     }
@@ -46,7 +47,7 @@ pub(super) async fn run(world: &World, words: &[String], limit: usize, explain: 
         output::line(EMPTY)?;
     }
     for word in &found.unknown {
-        output::line(format!("No page has '{}'.", printable(word, LINE)))?;
+        output::line(format!("No results for '{}'.", printable(word, LINE)))?;
     }
     found.hits.iter().try_for_each(show)?;
     if let Some(meant) = &found.suggestion {
@@ -58,8 +59,8 @@ pub(super) async fn run(world: &World, words: &[String], limit: usize, explain: 
 fn heading(found: &SearchResults) -> String {
     let copies = match found.copies {
         0 => String::new(),
-        1 => ", and one copy that is not shown".to_owned(),
-        more => format!(", and {more} copies that are not shown"),
+        1 => ", and one hidden duplicate".to_owned(),
+        more => format!(", and {more} hidden duplicates"),
     };
     let all = output::count(found.total, "page");
     match found.partial {
@@ -73,13 +74,13 @@ fn not_searched(found: &SearchResults) -> Vec<String> {
     if found.unsearched > 0 {
         let pages = output::count(found.unsearched, "page");
         lines.push(format!(
-            "Not searched, since a part of the index does not answer or cannot be read by this version: {pages}."
+            "Not searched, because a part of the index does not answer or cannot be read by this version: {pages}."
         ));
     }
     if !found.unsearched_years.is_empty() {
         let years: Vec<String> = found.unsearched_years.iter().map(ToString::to_string).collect();
         let years = years.join(", ");
-        lines.push(format!("Not searched, since another version wrote their index: all pages of {years}."));
+        lines.push(format!("Not searched, because another version wrote their index: all pages of {years}."));
     }
     lines
 }
@@ -94,7 +95,7 @@ fn show(hit: &SearchHit) -> Result<()> {
     if let Some(why) = &hit.explanation {
         let words: Vec<String> = why.words.iter().map(|(word, adds)| format!("{word} {adds:.2}")).collect();
         output::line(format!(
-            "  Score {:.2} = ({}) × {:.2} for words side by side × {:.2} for what is new × {:.2} for completeness",
+            "  Score {:.2} = ({}) × {:.2} for adjacent words × {:.2} for recency × {:.2} for completeness",
             hit.score,
             printable(&words.join(" + "), 4 * LINE),
             why.proximity,
@@ -105,7 +106,7 @@ fn show(hit: &SearchHit) -> Result<()> {
     Ok(())
 }
 
-/// Restores the quotation marks that the shell has removed from a phrase or the value of an operator.
+/// Restores the quotation marks that the shell removed around a phrase or the value of an operator.
 fn quoted(word: &str) -> String {
     if !word.contains(' ') || word.contains('"') {
         return word.to_owned();

@@ -1,4 +1,4 @@
-//! `curlew serve`: the search page and the forms, with the schedules running; and `curlew mcp`.
+//! `curlew serve`: serves the search page and the forms, crawls, and runs the schedules. Also `curlew mcp`.
 
 use super::stop_on_signal;
 use crate::apart;
@@ -25,15 +25,16 @@ use tokio::runtime::Builder;
 
 const SCHEDULES: [Schedule; 5] = [
     Schedule { work: Work::Dispatch, name: "serve-dispatch", every: Millis::from_mins(1) },
-    // Also if nothing is new, for merges that are due.
+    // Runs even if nothing is new, for merges that are due.
     Schedule { work: Work::Publish, name: "serve-publish", every: Millis::from_hours(8) },
     Schedule { work: Work::Sign, name: "serve-sign", every: Millis::from_hours(1) },
     Schedule { work: Work::Sample, name: "serve-sample", every: Millis::from_hours(24) },
     Schedule { work: Work::Archive, name: "serve-archive", every: Millis::from_days(30) },
 ];
-/// Interval at which news are looked for that have not been published.
+/// Interval between checks for unpublished pages.
 const LOOK_FOR_NEWS: Millis = Millis::from_secs(30);
-const WITHOUT_CONTACT: &str = "no contact is set, so no public host is called: no site is crawled and no page re-checked. Give a page or a mail address by --contact URL|MAIL, by `contact` in the settings, or by CURLEW_CONTACT.";
+const WITHOUT_CONTACT: &str = "no contact is set, so public sites are neither crawled nor re-checked. Set a web page \
+    or mail address with --contact URL|MAIL, `contact` in the settings, or CURLEW_CONTACT.";
 const NOTICE: Millis = Millis(200);
 
 pub(super) async fn run(world: Arc<World>, listen: SocketAddr) -> Result<()> {
@@ -47,7 +48,7 @@ pub(super) async fn run(world: Arc<World>, listen: SocketAddr) -> Result<()> {
     }
     let serving = pages(world, listener, stop.clone());
     tokio::pin!(serving);
-    // A search page over a crawl that has died silently would look well for weeks.
+    // Stop serving if the crawl dies: a search page that still works would hide this for weeks.
     let crawled = tokio::select! {
         served = &mut serving => {
             stop.store(true, Ordering::Relaxed);
@@ -65,7 +66,7 @@ pub(super) async fn run(world: Arc<World>, listen: SocketAddr) -> Result<()> {
     crawled.context("crawling ended")
 }
 
-/// Takes the port of the pages. To be called before long work, which would be lost if the port is taken.
+/// Binds the port of the pages. Call this before long work, which would be lost if the port is in use.
 pub(super) async fn bind(listen: SocketAddr) -> Result<TcpListener> {
     let bound = TcpListener::bind(listen).await;
     bound.with_context(|| format!("cannot listen on {listen}: choose another address with --listen"))
@@ -88,7 +89,7 @@ pub(super) async fn pages(world: Arc<World>, listener: TcpListener, stop: Arc<At
     Ok(apart::run("curlew-pages", Builder::new_multi_thread(), serving)?.await??)
 }
 
-/// Serves the tools for assistants over standard input and output, until the input ends.
+/// Serves the MCP tools over standard input and output until the input ends.
 pub(super) async fn mcp(world: &Arc<World>) -> Result<()> {
     let (services, settings) = services(world).await?;
     let input = std::io::stdin().as_fd().try_clone_to_owned()?;
@@ -98,7 +99,7 @@ pub(super) async fn mcp(world: &Arc<World>) -> Result<()> {
 }
 
 async fn services(world: &Arc<World>) -> Result<(Services, PageSettings)> {
-    let secret = web_secret(world.ports.blobs.as_ref()).await.context("the page's secret cannot be had")?;
+    let secret = web_secret(world.ports.blobs.as_ref()).await.context("the secret of the pages cannot be read")?;
     world.library.finder.sign_cursors(secret);
     let status = Arc::new(LiveStatus(world.clone()));
     let services = Services::new(&world.library, &world.desk, world.crawler.pushes.clone(), status);
@@ -114,7 +115,7 @@ fn stopped(world: &World, stop: Arc<AtomicBool>) -> impl Future<Output = ()> + S
     }
 }
 
-/// Returns the services of the operator's pages, if the settings let them be served at this address.
+/// Returns the services of the admin pages, or `None` if the settings do not allow them at this address.
 fn admin(world: &World, listen: SocketAddr) -> Option<AdminServices> {
     if !world.config.has_admin_pages(listen.ip().is_loopback()) {
         return None;
@@ -129,9 +130,9 @@ fn admin(world: &World, listen: SocketAddr) -> Option<AdminServices> {
     Some(AdminServices::new(&world.desk, trusted_header, settings.collect()))
 }
 
-/// Runs the schedules of EventBridge on the local clock; the last run of each is kept in the store.
+/// Runs the schedules by the local clock, as EventBridge does on a stack. The store keeps the last run of each.
 async fn schedules(world: Arc<World>, stop: Arc<AtomicBool>) {
-    // The monotonic time from which news are looked for again.
+    // Monotonic time of the next check for unpublished pages.
     let mut next_look = Millis::ZERO;
     let mut recorder = Recorder::default();
     while !stop.load(Ordering::Relaxed) {
@@ -149,7 +150,7 @@ async fn schedules(world: Arc<World>, stop: Arc<AtomicBool>) {
 
 struct Schedule {
     work: Work,
-    /// Name of the mark that stores its last run.
+    /// Name of the mark that stores the schedule's last run.
     name: &'static str,
     every: Millis,
 }
@@ -157,12 +158,12 @@ struct Schedule {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Work {
     Dispatch,
-    /// Runs early if something is new, as often as the settings say.
+    /// Runs early if pages are unpublished and the setting `publish_every` allows it.
     Publish,
     Sign,
-    /// Begins one period after the first start, not with it, as [`Work::Archive`] does.
+    /// Runs for the first time one period after the first start, like [`Work::Archive`].
     Sample,
-    /// Merges older years, and purges them of pages that are gone.
+    /// Merges the indexes of older years, and purges pages that are gone.
     Archive,
 }
 
@@ -170,12 +171,12 @@ impl Schedule {
     async fn run_if_due(&self, world: &World, next_look: &mut Millis) -> Result<()> {
         let now = world.clock.now();
         let (last, seen) = world.ports.marks.load(self.name).await?;
-        // A mark that lies ahead is of a clock that was wrong.
+        // A mark in the future was written while the clock was wrong.
         if let Some(last) = last.filter(|last| *last <= now)
             && now < last + self.every
         {
             let monotonic = world.clock.monotonic();
-            // Something new may be published early.
+            // New pages may be published early.
             let may_run = self.work == Work::Publish && now >= last + world.config.publish_every;
             if !may_run || monotonic < *next_look {
                 return Ok(());
@@ -185,7 +186,7 @@ impl Schedule {
                 return Ok(());
             }
         }
-        // The mark is written first: a failed run is tried again a period later, and not five times a second.
+        // Write the mark first, so that a failed run is retried after one period, and not five times a second.
         world.ports.marks.swap(self.name, seen, now).await?;
         if last.is_none() && matches!(self.work, Work::Sample | Work::Archive) {
             return Ok(());
@@ -200,7 +201,7 @@ impl Work {
             Work::Dispatch | Work::Sample if world.config.paused => {}
             Work::Dispatch => {
                 let sent = world.crawler.dispatch.tick().await?;
-                tracing::debug!(polls = sent.polls, discoveries = sent.discoveries, "what is due was sent");
+                tracing::debug!(polls = sent.polls, discoveries = sent.discoveries, "due work was sent");
             }
             Work::Publish => {
                 for (year, done) in world.publish().await?.into_iter().filter(|(_, done)| done.has_changed()) {
@@ -211,7 +212,7 @@ impl Work {
                 let Some(signer) = &world.crawler.politeness.signer else { return Ok(()) };
                 let (now, unique) = (world.clock.now(), world.crawler.politeness.seeds.next());
                 signer.publish(world.ports.blobs.as_ref(), now, unique).await?;
-                tracing::debug!("the directory of keys was signed anew");
+                tracing::debug!("the directory of keys was signed again");
             }
             Work::Sample => {
                 let Sampled { indexed, second_looks } = world.recheck(None).await?;

@@ -1,4 +1,4 @@
-//! `curlew sites show HOST`: shows the stored state of one host key, and its next jobs.
+//! `curlew sites show HOST`: shows the stored state of a host key, and its next jobs.
 
 use crate::history;
 use crate::output::{self, ADDRESS, count, counted, length, printable};
@@ -9,7 +9,7 @@ use curlew_people::site_report::{BotWall, PaceReport, RobotsReport, SiteReport};
 use serde_json::Value;
 use url::Url;
 
-/// Shows a host; returns false if nothing is known of it.
+/// Shows the state of a host. Returns false if nothing is known about it.
 pub(super) async fn show(world: &World, name: &str, as_json: bool) -> Result<bool> {
     let Some(report) = world.desk.lookup.site(name).await? else { return Ok(false) };
     if as_json {
@@ -23,7 +23,7 @@ pub(super) async fn show(world: &World, name: &str, as_json: bool) -> Result<boo
 fn print(report: &SiteReport) -> Result<()> {
     output::line(format!("host key      {}", report.host))?;
     for name in &report.blocked {
-        output::line(format!("blocked       {name}: never called, never found"))?;
+        output::line(format!("blocked       {name}: never contacted, and hidden from search"))?;
     }
     match &report.hold {
         Some(Hold { until, reason, since }) => {
@@ -35,8 +35,8 @@ fn print(report: &SiteReport) -> Result<()> {
     if let Some(BotWall { since, vendor, token }) = &report.wall {
         let vendor = if vendor.is_empty() { String::new() } else { format!(" ({vendor})") };
         output::line(format!(
-            "bot wall      since {since}{vendor}; its pages wait. Its owner can let {token} through, by its user agent or \
-             by its signature"
+            "bot wall      since {since}{vendor}; its pages wait. The owner of the site can allow {token}, by its \
+             user agent or its signature"
         ))?;
     }
     let circuit = match (report.circuit, report.hold.is_some()) {
@@ -45,9 +45,9 @@ fn print(report: &SiteReport) -> Result<()> {
         (Circuit::Probe, false) => "half open: the next call decides",
     };
     let missed = count(report.failures.into(), "call");
-    output::line(format!("circuit       {circuit}; {missed} in a row did not reach it"))?;
+    output::line(format!("circuit       {circuit}; {missed} in a row could not reach it"))?;
     if report.urls_left_alone > 0 {
-        output::line(format!("left alone    {} of its URLs, after 403, 5xx or cut answers", report.urls_left_alone))?;
+        output::line(format!("held URLs     {}, after 403, 5xx or incomplete answers", report.urls_left_alone))?;
     }
     let PaceReport { least, ruled_by, crawl_delay, last_response } = &report.pace;
     output::line(format!(
@@ -87,11 +87,11 @@ fn print(report: &SiteReport) -> Result<()> {
 fn print_robots(report: &SiteReport) -> Result<()> {
     for robots in &report.robots {
         let RobotsReport { origin, standing, fetched_at, fresh_until, rules, lines, crawl_delay: _ } = robots;
-        // Without the default port of its scheme.
+        // `Url` leaves out the default port of the scheme.
         let plain = Url::parse(origin).map_or(origin.clone(), |url| url.as_str().trim_end_matches('/').to_owned());
         let rules = count(*rules as u64, "rule");
         output::line(format!(
-            "robots.txt    {plain}: {standing}, {rules} for us, asked {fetched_at}, good until {fresh_until}"
+            "robots.txt    {plain}: {standing}, {rules} for us, fetched {fetched_at}, valid until {fresh_until}"
         ))?;
         lines.iter().try_for_each(|line| output::line(format!("  {}", printable(line, ADDRESS))))?;
     }
@@ -103,7 +103,7 @@ fn print_sources(report: &SiteReport) -> Result<()> {
         let text = |name: &str, most| printable(site.get(name).and_then(Value::as_str).unwrap_or_default(), most);
         output::line(format!("site          {}  {}", text("url", ADDRESS), text("state", 2 * ADDRESS)))?;
         if let Some(at) = site.get("not_before").and_then(Value::as_str) {
-            output::line(format!("                looked at again from {at}"))?;
+            output::line(format!("                checked again from {at}"))?;
         }
     }
     for feed in &report.feeds {

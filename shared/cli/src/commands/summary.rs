@@ -18,12 +18,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
 
 const MOST_WAITING: usize = 100_000;
-/// Maximum number of rows of pages that are counted for the summary.
+/// Maximum number of page rows that the summary counts.
 const MOST_COUNTED: usize = 200_000;
-/// Maximum number of sites without an accepted page that are listed.
+/// Maximum number of listed sites without an accepted page.
 const MOST_LISTED: usize = 20;
 
-/// The object that `crawl --json` prints; the names are fixed.
+/// The object that `crawl --json` prints. Programs rely on its field names.
 #[derive(Debug, Serialize)]
 pub(super) struct Summary {
     sites: u64,
@@ -43,32 +43,32 @@ pub(super) struct Summary {
     aliases: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_due: Option<Timestamp>,
-    /// Back catalogues that are being read, or were asked for by this crawl.
+    /// All back catalogues, running ones first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) history: Vec<BackfillLine>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) left_out: Vec<LeftOut>,
-    /// Warnings about named sites and feeds, or else all, of which no page was accepted, by address.
+    /// Warnings, by URL, about named sources, or all sites if none is named, without an accepted page.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     none_accepted: BTreeMap<String, String>,
-    /// Sites and feeds that could not be read: of those that were named, or of all if none was.
+    /// Named sources that could not be read, or all such sites if none is named.
     failed: Vec<Failed>,
 }
 
 impl Summary {
-    /// Counts the present state; `named` are the sources that this crawl was given.
+    /// Gathers the summary of a crawl that began at a monotonic time; `named` are the sources named for it.
     pub(super) async fn gather(world: &World, began: Millis, named: &BTreeSet<SourceKey>) -> Result<Summary> {
         let Counts { entries_seen, pages_fetched, accepted, rejected, calls, calls_by_kind, bytes, aliases, .. } =
             world.tally.counts();
         let none_accepted = if rejected.is_empty() { BTreeMap::new() } else { none_accepted(world, named).await? };
         let (sites, feeds) = world.desk.stats.sources().await?;
-        // Jobs that are due count too: they were left when the time was over.
+        // Due jobs count, too: they are left over when the time is up.
         let waiting = world.ports.inbox.waiting(Timestamp::MIN, MOST_WAITING).await?;
         let now = world.clock.now();
         let queues = world.ports.inbox.counts(now).await?;
         let history = history::gather(world).await?;
         let mut failed = failed(world, named, now - world.clock.monotonic().saturating_sub(began), now).await?;
-        // A site without a feed is read by its sitemaps.
+        // A site without a feed has not failed if its sitemaps were read.
         let is_read = |url: &str| history.iter().any(|line| line.url == url && line.found > 0);
         failed.retain(|failed| !(failed.cause == Some(FailureCause::NoFeed) && is_read(&failed.url)));
         Ok(Summary {
@@ -119,7 +119,7 @@ impl Summary {
         output::line(format!("parked    {} for later{due}", self.parked))?;
         history::print(&self.history, "history   ")?;
         if !self.left_out.is_empty() {
-            output::line(format!("left out  {} of those you named, for the reasons above", self.left_out.len()))?;
+            output::line(format!("skipped   {} of those you named, for the reasons above", self.left_out.len()))?;
         }
         if self.dead > 0 {
             output::line(format!("dead      {} given up: see `curlew parked list`", count(self.dead, "job")))?;
@@ -135,12 +135,12 @@ impl Summary {
     }
 }
 
-/// True if a source is one of those named, or a site if none is.
+/// Returns true if `named` contains the source or, if `named` is empty, if the source is a site.
 fn is_meant(source: &Source, named: &BTreeSet<SourceKey>) -> bool {
     if named.is_empty() { matches!(source, Source::Site(_)) } else { named.contains(source.key()) }
 }
 
-/// Returns warnings about sources without an accepted page; none if there are too many rows.
+/// Returns warnings, by URL, about sources without an accepted page; none if there are too many page rows.
 async fn none_accepted(world: &World, named: &BTreeSet<SourceKey>) -> Result<BTreeMap<String, String>> {
     let outcomes = outcomes::by_feed(world.ports.pages.as_ref(), MOST_COUNTED).await?.unwrap_or_default();
     let mut found = BTreeMap::new();
@@ -152,10 +152,10 @@ async fn none_accepted(world: &World, named: &BTreeSet<SourceKey>) -> Result<BTr
     Ok(found)
 }
 
-/// Returns the sources that could not be read, with the reasons: of those named, or of all if none is. A hold that came
-/// `since` the crawl began is no reason if the source was read before.
+/// Returns the failures of the named sources, or of all sites if none is named. `since` is the start of the crawl: a
+/// later hold does not count as the failure of a source that was read.
 async fn failed(world: &World, named: &BTreeSet<SourceKey>, since: Timestamp, now: Timestamp) -> Result<Vec<Failed>> {
-    // Hosts that are held, and those that are paused for a while since the last call did not reach them.
+    // Hosts on hold, and hosts that are paused because the last call did not reach them.
     let (mut holds, mut pauses) = (BTreeMap::new(), BTreeMap::new());
     each_host(world.ports.hosts.as_ref(), |host, state| {
         if let Some(hold) = state.hold.filter(|hold| hold.until > now) {
@@ -181,7 +181,7 @@ async fn failed(world: &World, named: &BTreeSet<SourceKey>, since: Timestamp, no
     Ok(failed)
 }
 
-/// True if a site or feed was read, so that a missed call or two of its host say nothing of it.
+/// Returns true if a site or feed was read, so that a few failed calls to its host are no failure of the source.
 fn was_read(source: &Source) -> bool {
     match source {
         Source::Site(site) => matches!(site.state, SiteState::Working { .. }),

@@ -1,4 +1,4 @@
-//! `curlew trace`: the story of a page in order of time, and the lines of a log that belong to it.
+//! `curlew trace`: shows a page's history in order of time, and the log lines that have its trace ids.
 
 use crate::output::{self, ADDRESS, printable};
 use crate::world::World;
@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, stdin};
 use std::path::Path;
 
-/// Maximum number of bytes of a log line that are read; the rest of a longer one counts as the next line.
+/// Maximum number of bytes read as one log line; the rest of a longer line is read as the next line.
 const LINE: u64 = 1 << 20;
 
 #[derive(Debug, Serialize)]
@@ -32,15 +32,15 @@ impl Happening {
 
 pub(super) async fn run(world: &World, page: &str, log: Option<&Path>, json: bool) -> Result<()> {
     let named = printable(&without_credentials(page), ADDRESS);
-    let Some(subject @ Subject::Page(_)) = Subject::read(page) else { bail!("'{named}' is no address of a page") };
+    let Some(subject @ Subject::Page(_)) = Subject::read(page) else { bail!("'{named}' is not the address of a page") };
     let audit = Audit { blobs: world.ports.blobs.clone(), pages: world.ports.pages.clone() };
     let rows = audit.rows(&subject).await?;
-    let Some(last) = rows.last() else { bail!("nothing is known of '{named}'") };
+    let Some(last) = rows.last() else { bail!("nothing is known about '{named}'") };
     let mut story = Vec::new();
     for row in &rows {
         story.extend(happenings(world, &audit, row).await?);
     }
-    // What has no time comes last.
+    // Events without a time come last.
     story.sort_by(|a, b| (a.at.is_none(), a.at, &a.what).cmp(&(b.at.is_none(), b.at, &b.what)));
     let traces: Vec<&TraceId> = rows.iter().filter_map(|row| row.trace.as_ref()).collect();
     let lines = log.map(|path| lines_of(path, &traces)).transpose()?;
@@ -72,7 +72,9 @@ async fn happenings(world: &World, audit: &Audit, row: &Page) -> Result<Vec<Happ
         };
         let began = row.trace.as_ref().and_then(TraceId::began);
         let recheck = began.filter(|at| row.trace.as_ref() == Some(&trace::of_recheck(&row.host, *at)));
-        story.extend(recheck.map(|at| Happening::new(at, "found where a page led that was to be re-checked then")));
+        story.extend(
+            recheck.map(|at| Happening::new(at, "found at the new address of a page that was due for a re-check")),
+        );
         let polled = began.filter(|_| recheck.is_none());
         let when = if polled.is_some() { ", whose poll was due" } else { "" };
         story.push(Happening::new(polled, format!("named by the feed {feed}{when}")));
@@ -84,14 +86,14 @@ async fn happenings(world: &World, audit: &Audit, row: &Page) -> Result<Vec<Happ
                 let what = format!("fetched from {}", printable(&record.host, ADDRESS));
                 story.push(Happening::new(record.fetched_at, what));
             }
-            let place = format!("accepted: its record lies in {} at byte {}", location.segment, location.offset);
+            let place = format!("accepted: its record is in {} at byte {}", location.segment, location.offset);
             story.push(Happening::new(row.at, place));
             let splits = audit.splits_with(*year, &row.id).await?;
             if splits.is_empty() {
                 story.push(Happening::new(None, "not published yet"));
             }
             for (key, at) in splits {
-                story.push(Happening::new(at, format!("published: it lies in {key}, which was built then")));
+                story.push(Happening::new(at, format!("published in {key}, which was built then")));
             }
         }
         PageState::Rejected { reason } => {
@@ -103,7 +105,7 @@ async fn happenings(world: &World, audit: &Audit, row: &Page) -> Result<Vec<Happ
     let checked = row.checked_at.filter(|_| matches!(row.state, PageState::Accepted { .. }));
     story.extend(checked.map(|at| Happening::new(at, "re-checked, and still there")));
     story.extend(row.rejected_at.map(|at| Happening::new(at, "rejected for the first time")));
-    let doubt = "re-checked: it asks not to be indexed, or something else is in its place; a second look decides";
+    let doubt = "re-checked: it asks not to be indexed, or was replaced; a second check decides";
     story.extend(row.doubted_at.map(|at| Happening::new(at, doubt)));
     Ok(story)
 }

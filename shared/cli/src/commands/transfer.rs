@@ -1,4 +1,4 @@
-//! `curlew export` and `curlew import`, and OPML, which `curlew_feed` reads.
+//! `curlew export` and `curlew import`. Writes OPML; `curlew_feed` reads it.
 
 use super::blocks::explain;
 use super::named::{self, LeftOut};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Fields of a feed's row that only its next poll needs; `curlew feeds list --json` prints them.
+/// Internal fields of a feed's row, which exports omit; `curlew feeds list --json` prints them.
 const INTERNAL: [&str; 4] = ["slot", "seen", "validators", "polling"];
 
 pub(super) async fn export(world: &World, what: Export) -> Result<()> {
@@ -37,7 +37,7 @@ pub(super) async fn export(world: &World, what: Export) -> Result<()> {
     }
 }
 
-/// Returns the name of a host that a flag names, in canonical form.
+/// Returns the canonical name of the host in a flag.
 pub(crate) fn site_named(world: &World, site: Option<&str>) -> Result<Option<String>> {
     Ok(site.map(|site| world.desk.blocks.name(site).map_err(explain)).transpose()?.map(|(name, _)| name))
 }
@@ -66,7 +66,7 @@ pub(super) async fn import_opml(world: &World, file: &Path, as_json: bool) -> Re
     let ImportReport { new, known, refused } = world.desk.actions.import(COMMAND_LINE, &named::opml(file)?).await?;
     let left_out: Vec<LeftOut> = refused.iter().map(|(url, why)| LeftOut::told("the feed", url, why)).collect();
     let line = format!(
-        "{} new, {known} were known, {} were left out; each is polled when its minute comes, within eight hours",
+        "{} new, {known} already known, {} skipped; each is polled at its scheduled time, within eight hours",
         output::count_are(new, "feed"),
         left_out.len()
     );
@@ -75,14 +75,15 @@ pub(super) async fn import_opml(world: &World, file: &Path, as_json: bool) -> Re
 
 type Folders = BTreeMap<Vec<String>, Vec<String>>;
 
-/// Returns an OPML document of feeds in folders, without its last line break.
+/// Returns an OPML document of the feeds in their folders, without a final line break.
 fn document(feeds: &Folders) -> String {
     let mut text = String::from(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<opml version=\"2.0\">\n  <head><title>Curlew</title></head>\n  <body>\n",
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <opml version=\"2.0\">\n  <head><title>Curlew</title></head>\n  <body>\n",
     );
     let indent = |depth: usize| "  ".repeat(depth + 2);
     let mut open: &[String] = &[];
-    // A folder comes before those in it, and these before the next.
+    // The map's order puts a folder before its subfolders, and these before the next folder.
     for (folder, outlines) in feeds.iter().map(|(folder, outlines)| (folder.as_slice(), outlines)).chain([END]) {
         let common = open.iter().zip(folder).take_while(|(a, b)| a == b).count();
         for depth in (common..open.len()).rev() {
@@ -99,7 +100,7 @@ fn document(feeds: &Folders) -> String {
     text + "  </body>\n</opml>"
 }
 
-/// The place after the last folder.
+/// End of the list, which closes all open folders.
 const END: (&[String], &Vec<String>) = (&[], &Vec::new());
 
 fn outline(FeedSource { title, url, link, .. }: &FeedSource) -> String {

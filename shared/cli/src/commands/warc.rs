@@ -22,17 +22,17 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use tokio::sync::mpsc;
 
-/// Pages that are taken together; their records share a segment.
+/// Maximum number of pages imported in one batch; their records share a segment.
 const TOGETHER: usize = 64;
-/// Bytes of documents after which they are taken, however few they are.
+/// Number of document bytes at which a batch is imported, however few its pages.
 const TOGETHER_BYTES: usize = 16 << 20;
 const AHEAD: usize = 16;
 /// Maximum size of a record's block in bytes; larger ones are skipped.
 const MAX_BLOCK: u64 = 32 << 20;
-/// Maximum number of damaged records of a file that are named.
+/// Maximum number of damaged records reported for each file.
 const NAMED: usize = 20;
 
-/// Writes the pages that are kept raw as a WARC file, each record compressed by itself.
+/// Writes the kept raw pages as a WARC file, with each record in a separate gzip member.
 pub(super) async fn export(world: &World, args: WarcArgs) -> Result<()> {
     let site = site_named(world, args.site.as_deref())?;
     let mut out = Destination::open(args.output.as_deref())?;
@@ -71,7 +71,7 @@ fn member(record: &[u8]) -> io::Result<Vec<u8>> {
     coder.finish()
 }
 
-/// A page of a file, or a fault of a record that does not end the reading.
+/// A page of a WARC file, or the fault of one record.
 struct Item {
     offset: u64,
     page: Result<ForeignPage, String>,
@@ -82,7 +82,7 @@ struct ImportReport {
     accepted: u64,
     known: u64,
     rejected: BTreeMap<&'static str, u64>,
-    /// Records that hold no page: requests, images, answers with another status.
+    /// Records without a page: requests, images, responses with another status.
     other: u64,
     damaged: u64,
     cut: u64,
@@ -101,7 +101,7 @@ pub(super) async fn import(world: &World, files: &[PathBuf], as_json: bool) -> R
         world.publish().await?;
     }
     let line = format!(
-        "{} accepted, {} were known, {} were rejected{}, {} hold no page",
+        "{} accepted, {} already known, {} rejected{}, {} without a page",
         output::count_are(report.accepted, "page"),
         report.known,
         report.rejected.values().sum::<u64>(),
@@ -111,12 +111,15 @@ pub(super) async fn import(world: &World, files: &[PathBuf], as_json: bool) -> R
     output::answer(as_json, &report, line)?;
     if report.cut + report.damaged > 0 {
         let (files, records) = (output::count(report.cut, "file"), output::count(report.damaged, "record"));
-        bail!("{files} could not be read to the end, {records} could not be decoded; what was read before stays");
+        bail!(
+            "{files} could not be read to the end, {records} could not be decoded; the pages before the error are \
+             imported"
+        );
     }
     Ok(())
 }
 
-/// Takes the pages of a file; the inner error says why it cannot be read on.
+/// Imports the pages of a file. The inner error says why the rest of the file cannot be read.
 async fn file(world: &World, path: &Path, report: &mut ImportReport) -> Result<Result<(), String>> {
     let max_bytes = world.config.limits.page_bytes.unwrap_or(FetcherConfig::new("", "").bytes.page);
     let (send, mut items) = mpsc::channel(AHEAD);
@@ -169,7 +172,7 @@ async fn take(foreign: &ForeignPages<'_>, batch: Vec<ForeignPage>, report: &mut 
     Ok(())
 }
 
-/// Reads a file, or standard input for `-`, and counts the records without a page.
+/// Reads a WARC file, or standard input for `-`. Sends its pages, and counts the records without one in `other`.
 fn read(path: &Path, max_bytes: usize, send: &mpsc::Sender<Item>, other: &mut u64) -> Result<(), String> {
     let input: Box<dyn Read + Send> = match path.to_str() {
         Some("-") => Box::new(io::stdin()),
@@ -184,7 +187,7 @@ fn read(path: &Path, max_bytes: usize, send: &mpsc::Sender<Item>, other: &mut u6
             *other += 1;
             continue;
         };
-        // Nobody takes them any more if the store has failed.
+        // The receiver is gone if the store has failed.
         if send.blocking_send(Item { offset: record.offset, page }).is_err() {
             return Ok(());
         }
@@ -192,14 +195,14 @@ fn read(path: &Path, max_bytes: usize, send: &mpsc::Sender<Item>, other: &mut u6
     Ok(())
 }
 
-/// The page that a record holds; `None` if it holds none.
+/// Returns a record's page, or why it cannot be decoded; `None` if the record holds no page.
 fn page(record: &WarcRecord, max_bytes: usize) -> Option<Result<ForeignPage, String>> {
     let block = record.block.as_deref()?;
-    // Some programs write `<https://example.org/>`.
+    // Some programs write the URL as `<https://example.org/>`.
     let url = record.header("warc-target-uri")?.trim_matches(['<', '>']).to_owned();
     let response = http::response(block).filter(|response| status_as_read(response.status) == 200)?;
     let fetched_at = record.header("warc-date").and_then(|date| Timestamp::parse_day_or_instant(date).ok());
-    let Some(fetched_at) = fetched_at else { return Some(Err("the record has no date that can be read".to_owned())) };
+    let Some(fetched_at) = fetched_at else { return Some(Err("the record has no valid date".to_owned())) };
     let decoded = response.unchunked().map_err(str::to_owned).and_then(|body| {
         let content_type = response.every("content-type").next();
         stored_page(content_type, response.every("content-encoding"), &body, max_bytes).map_err(|e| e.to_string())

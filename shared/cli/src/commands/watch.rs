@@ -1,4 +1,4 @@
-//! `curlew watch`: has new matches of a query posted to an address.
+//! `curlew watch`: manages watches, which post new matches of a query to a webhook.
 
 use crate::args::{WatchArgs, WatchWhat};
 use crate::commands::blocks::explain;
@@ -37,22 +37,22 @@ async fn add(world: &World, query: &str, to: &str, as_json: bool) -> Result<()> 
     if as_json {
         return output::json(&watch);
     }
-    output::line(format!("{}: new matches are posted to {} after each publishing", watch.name, watch.to))?;
-    output::line(format!("secret of the signatures: {}", watch.secret.unwrap_or_default()))
+    output::line(format!("{}: new matches are posted to {} after each publication", watch.name, watch.to))?;
+    output::line(format!("secret that signs the deliveries: {}", watch.secret.unwrap_or_default()))
 }
 
 async fn list(world: &World, as_json: bool) -> Result<()> {
     let all = world.desk.watches.list().await.map_err(explain)?;
-    // A secret is shown once, when its watch is added.
+    // A secret is shown only once, when its watch is added.
     let all: Vec<Watch> = all.into_iter().map(|watch| Watch { secret: None, ..watch }).collect();
-    output::list(as_json, &all, "There is no watch.", line)
+    output::list(as_json, &all, "There are no watches.", line)
 }
 
 fn line(watch: &Watch) -> String {
     let receiver = &watch.receiver;
     let state = match (receiver.given_up, receiver.retry_at, &receiver.error) {
-        (true, _, Some(error)) => format!("given up: {error}; `curlew redrive` tries again"),
-        (false, Some(at), Some(error)) => format!("{error}; tried again at {}", output::when(at)),
+        (true, _, Some(error)) => format!("given up: {error}; `curlew redrive` retries"),
+        (false, Some(at), Some(error)) => format!("{error}; next attempt at {}", output::when(at)),
         _ => receiver.delivered_at.map_or("nothing yet".to_owned(), |at| format!("last at {}", output::when(at))),
     };
     let (query, to) = (printable(&watch.query, QUERY), printable(&watch.to, ADDRESS));

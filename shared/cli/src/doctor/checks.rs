@@ -1,4 +1,4 @@
-//! Checks of any store: on one machine and of a stack.
+//! Checks of any store, on one machine or on a stack.
 
 use super::facts::{Fact, Facts, HoldCount, IndexFacts, StatedSettings};
 use super::finding::{Finding, Level};
@@ -8,19 +8,19 @@ use curlew_app::{ImageScreening, Origin};
 use curlew_model::{Millis, Timestamp};
 use curlew_people::messages::OpenMessages;
 
-/// Bytes below which little space is left, and below which none is.
+/// Free bytes below which the check warns, and below which it fails.
 const FREE_BYTES: (u64, u64) = (1 << 30, 100 << 20);
-/// Lateness of a stack that is a warning, after more than three ticks, and a failure.
+/// Lateness of a stack's dispatch above which the check warns, and above which it fails.
 pub(super) const TICKS_LATE: (Millis, Millis) = (Millis::from_mins(10), Millis::from_mins(30));
-/// Time by which one machine may be late with what is due, as it crawls only while a person or a timer lets it.
+/// Lateness of one machine above which the check warns; a person or a timer may start its crawls.
 const CRAWLS_LATE: Millis = Millis::from_days(1);
-/// Number of messages due in a queue of a stack from which a person should look.
+/// Number of due messages in a stack's queue above which the check warns.
 const MANY_DUE: u64 = 10_000;
-/// Time for which a new page waits that is a warning, after more than one turn, and a failure.
+/// Time since the last publishing, with new pages waiting, above which the check warns, and above which it fails.
 const INDEX_LATE: (Millis, Millis) = (Millis::from_hours(12), Millis::from_hours(48));
-/// Time for which a message may wait for the operator: who writes today is answered tomorrow.
+/// Time after which an unanswered message is a warning, so that messages are answered by the next day.
 const MESSAGE_WAITS: Millis = Millis::from_hours(20);
-/// Number of sites from which it tells something if most of them are held.
+/// Minimum number of sites for a warning that most of them are on hold.
 const SOME_SITES: u64 = 4;
 
 pub(super) fn judged<T>(fact: &Fact<T>, judge: impl FnOnce(&T) -> Finding) -> Finding {
@@ -43,25 +43,25 @@ pub(super) fn store(facts: &Facts) -> Vec<Finding> {
 
 pub(super) fn settings(facts: &Facts) -> Vec<Finding> {
     let judge = |stated: &Result<_, String>| match stated {
-        Ok(_) => Finding::ok("they can be used"),
+        Ok(_) => Finding::ok("they are valid"),
         Err(line) if facts.is_stack => Finding::failed(line.clone()).remedy(
             format!("Correct the file, and `{} config set FILE`; the last good settings stay in force", facts.program),
             "docs/runbooks.md#trouble",
         ),
         Err(line) => Finding::failed(line.clone())
-            .remedy("Correct it; `curlew config check` says whether it is right", "docs/reference/settings.md"),
+            .remedy("Correct it; `curlew config check` checks the result", "docs/reference/settings.md"),
     };
     facts.settings.iter().map(|settings| judged(settings, judge)).collect()
 }
 
-/// Says whether the sites that are called can reach the operator.
+/// Checks whether the owners of sites can reach the operator.
 pub(super) fn contact(facts: &Facts) -> Vec<Finding> {
     let judge = |contact: &Option<String>| match contact {
-        Some(contact) => Finding::ok(format!("sites are told {contact}")),
-        None if facts.is_stack => Finding::failed("there is none, so no public host is called")
+        Some(contact) => Finding::ok(format!("sites can reach you at {contact}")),
+        None if facts.is_stack => Finding::failed("none is set, so no public site is contacted")
             .remedy("Deploy with the parameter ContactUrl", "docs/aws.md#deploy"),
-        None => Finding::warning("there is none, so no public host is called")
-            .remedy("State `contact` in the settings, or give --contact", "docs/reference/settings.md"),
+        None => Finding::warning("none is set, so no public site is contacted")
+            .remedy("Set `contact` in the settings, or use --contact", "docs/reference/settings.md"),
     };
     facts.stated().map(|stated| judged(&stated.contact, judge)).into_iter().collect()
 }
@@ -70,33 +70,34 @@ pub(super) fn paused(facts: &Facts) -> Vec<Finding> {
     let judge = |paused| match paused {
         None => Finding::ok("crawling is not paused"),
         Some(Origin::Environment) if facts.is_stack => Finding::warning("a deployment has paused crawling")
-            .remedy("Deploy with Paused=false to go on", "docs/aws.md#stop-it-at-once-and-go-on"),
+            .remedy("Deploy with Paused=false to resume", "docs/aws.md#stop-it-at-once-and-go-on"),
         Some(Origin::File) if facts.is_stack => Finding::warning("the settings have paused crawling")
-            .remedy(format!("`{} config resume` goes on", facts.program), "docs/aws.md#stop-it-at-once-and-go-on"),
+            .remedy(format!("`{} config resume` resumes it", facts.program), "docs/aws.md#stop-it-at-once-and-go-on"),
         Some(by) => {
             let by = if by == Origin::File { "the file" } else { "the environment" };
             Finding::warning(format!("crawling is paused: {by} says `paused = true`"))
-                .remedy("Take that away to go on", "docs/reference/settings.md")
+                .remedy("Remove it to resume", "docs/reference/settings.md")
         }
     };
     facts.stated().map(|stated| judge(stated.paused)).into_iter().collect()
 }
 
-/// Says what looks at pictures. Nothing is wrong without a model, so that is no warning.
+/// Reports how images are classified. A missing model is not a fault, so it is no warning.
 pub(super) fn pictures(facts: &Facts) -> Vec<Finding> {
     let judge = |image: &ImageScreening| {
-        let has_model = || "a model looks at pictures, and one alone can have its page rejected".to_owned();
+        let has_model =
+            || "a model classifies pictures, and a picture alone can cause its page to be rejected".to_owned();
         let found = without_a_model(image, &facts.program).unwrap_or_else(has_model);
         Finding { see: Some("docs/reference/settings.md#content-policy"), ..Finding::ok(found) }
     };
     facts.stated().and_then(|stated| stated.pictures.as_ref()).map(judge).into_iter().collect()
 }
 
-/// Says whether there are persons whose pages are left out. Few have such a list, so an empty one is no warning.
+/// Reports how many persons have their pages rejected. Few operators list any, so zero is no warning.
 pub(super) fn persons(facts: &Facts) -> Vec<Finding> {
     let judge = |stated: &StatedSettings| {
         let found = match stated.persons {
-            0 => "no person is left out: [screen] persons names none".to_owned(),
+            0 => "no persons are excluded: [screen] persons is empty".to_owned(),
             persons => format!("pages that name {} are rejected", count(persons as u64, "person")),
         };
         Finding { see: Some("docs/reference/settings.md#content-policy"), ..Finding::ok(found) }
@@ -107,27 +108,26 @@ pub(super) fn persons(facts: &Facts) -> Vec<Finding> {
 pub(super) fn sites(facts: &Facts) -> Vec<Finding> {
     let judge = |has_sources: &bool| match has_sources {
         true => Finding::ok("there are sites or feeds to crawl"),
-        false => Finding::warning("no site is named yet").remedy(
-            format!("`{} crawl SITE` names one", facts.program),
+        false => Finding::warning("no site is known yet").remedy(
+            format!("`{} crawl SITE` adds one", facts.program),
             if facts.is_stack { "docs/aws.md#operate" } else { "docs/reference/commands.md#crawl" },
         ),
     };
     facts.has_sources.iter().map(|fact| judged(fact, judge)).collect()
 }
 
-/// Says whether rows are those of a clock that was wrong.
+/// Checks for rows with times in the future, which a wrong clock has written.
 pub(super) fn clock(facts: &Facts) -> Vec<Finding> {
-    let remedy =
-        "Look whether this clock is right. If it is, an earlier one was wrong: each row is put right when it is used";
+    let remedy = "Check that the clock is right. If it is, it was wrong earlier: each row is corrected when it is used";
     let judge = |ahead: &u64| match ahead {
-        0 => Finding::ok("no row lies ahead of the clock"),
-        ahead => Finding::warning(format!("{ahead} rows of hosts, feeds or sites lie ahead of the clock"))
+        0 => Finding::ok("no row is ahead of the clock"),
+        ahead => Finding::warning(format!("{ahead} rows of hosts, feeds or sites are ahead of the clock"))
             .remedy(remedy, "docs/server.md#beside-the-running-process"),
     };
     facts.ahead.iter().map(|fact| judged(fact, judge)).collect()
 }
 
-/// Says whether what is due is sent in time, and what was parked comes back.
+/// Checks whether due work is sent in time and, on a stack, whether parked jobs are released.
 pub(super) fn schedule(facts: &Facts) -> Vec<Finding> {
     if !facts.is_stack {
         return facts.sent_until.iter().map(|fact| judged(fact, |sent| on_one_machine(facts, *sent))).collect();
@@ -135,24 +135,24 @@ pub(super) fn schedule(facts: &Facts) -> Vec<Finding> {
     if facts.is_paused() {
         return vec![Finding::ok("nothing is sent while crawling is paused")];
     }
-    let sent = facts.sent_until.iter().map(|fact| judged(fact, |until| ticks(facts, "what is due was sent", *until)));
+    let sent = facts.sent_until.iter().map(|fact| judged(fact, |until| ticks(facts, "due work was sent", *until)));
     let released = facts.stack.iter().map(|stack| &stack.released_until);
-    let released = released.map(|fact| judged(fact, |until| ticks(facts, "what is parked was given back", *until)));
+    let released = released.map(|fact| judged(fact, |until| ticks(facts, "parked jobs were released", *until)));
     sent.chain(released).collect()
 }
 
 fn on_one_machine(facts: &Facts, sent: Option<Timestamp>) -> Finding {
-    let remedy = "`curlew serve` keeps the schedules; `curlew crawl` does what is due, once";
+    let remedy = "`curlew serve` runs the schedules; `curlew crawl` does the due work once";
     match sent {
         None => Finding::ok("no schedule has run yet"),
         Some(until) if facts.now.since(until) > CRAWLS_LATE => {
             Finding::warning(format!("no schedule has run since {until}")).remedy(remedy, "docs/server.md")
         }
-        Some(until) => Finding::ok(format!("what is due was sent until {until}")),
+        Some(until) => Finding::ok(format!("due work was sent until {until}")),
     }
 }
 
-/// Returns the finding about work of each tick of dispatch that is done until a time.
+/// Returns the finding about work that each tick of dispatch does; `until` is the time up to which it is done.
 fn ticks(facts: &Facts, what: &str, until: Option<Timestamp>) -> Finding {
     let Some(until) = until else {
         return Finding::warning("dispatch has not run yet")
@@ -160,7 +160,7 @@ fn ticks(facts: &Facts, what: &str, until: Option<Timestamp>) -> Finding {
     };
     let late = facts.now.since(until);
     let found = format!("{what} until {} ago", length(late));
-    let remedy = "Look whether the schedule of dispatch is enabled, and at its log";
+    let remedy = "Check that the schedule of dispatch is enabled, and read its log";
     match late {
         late if late > TICKS_LATE.1 => Finding::failed(found).remedy(remedy, "docs/runbooks.md#dispatch-silent"),
         late if late > TICKS_LATE.0 => Finding::warning(found).remedy(remedy, "docs/runbooks.md#dispatch-silent"),
@@ -188,12 +188,12 @@ pub(super) fn backlog(facts: &Facts) -> Vec<Finding> {
         if let Some(late) = late.filter(|_| !facts.is_stack && !facts.is_paused()) {
             findings.push(
                 Finding::warning(format!("a job for {stage} has been due for {}", length(late)))
-                    .remedy("`curlew serve` or `curlew crawl` does it", "docs/server.md"),
+                    .remedy("`curlew serve` or `curlew crawl` runs it", "docs/server.md"),
             );
         }
         if facts.is_stack && ready > MANY_DUE {
             findings.push(Finding::warning(format!("{} due for {stage}", count_are(ready, "message"))).remedy(
-                "After many sites were named it goes by itself; if it grows, raise `Scale`",
+                "After many new sites, the backlog shrinks by itself; if it grows, raise `Scale`",
                 "docs/runbooks.md#trouble",
             ));
         }
@@ -207,19 +207,19 @@ pub(super) fn backlog(facts: &Facts) -> Vec<Finding> {
 pub(super) fn given_up(facts: &Facts) -> Vec<Finding> {
     let mut findings = Vec::new();
     let see = if facts.is_stack { "docs/runbooks.md#trouble" } else { "docs/reference/commands.md#act" };
-    // A queue whose count is unknown is a finding about the backlog.
+    // `backlog` reports the queues with an unknown count.
     let known = || facts.queues.iter().filter_map(|(stage, queue)| Some((stage, queue.as_ref().ok()?.count.dead)));
     for (stage, dead) in known().filter(|(_, dead)| *dead > 0) {
         findings.push(Finding::warning(format!("{} of {} given up", count(dead, "job"), stage.as_str())).remedy(
-            format!("`{0} parked` says why; mend that, then `{0} redrive` puts them back", facts.program),
+            format!("`{0} parked` says why; fix the cause, then `{0} redrive` puts them back", facts.program),
             see,
         ));
     }
     if let Some(stack) = &facts.stack {
         let events = judged(&stack.dead_events, |events| match events {
             0 => Finding::ok("no event of a schedule has failed"),
-            n => Finding::warning(format!("{} of schedules failed for good", count(*n, "event"))).remedy(
-                format!("Look at the log of index and sample; then `{} index`", facts.program),
+            n => Finding::warning(format!("{} of schedules failed permanently", count(*n, "event"))).remedy(
+                format!("Read the log of index and sample, then run `{} index`", facts.program),
                 "docs/runbooks.md#trouble",
             ),
         });
@@ -238,21 +238,20 @@ pub(super) fn index(facts: &Facts) -> Vec<Finding> {
     let remedy = format!("`{} index` publishes now, and says what is wrong", facts.program);
     let judge = |index: &IndexFacts| {
         if let Some(year) = index.newer {
-            let found =
-                format!("a newer version has written the index of {year}: none of its pages is found or published");
+            let found = format!("a newer version wrote the index of {year}: none of its pages are found or published");
             let see = if facts.is_stack { "docs/aws.md#upgrade-it" } else { "docs/server.md#upgrade" };
             return Finding::failed(found).remedy("Run that version again", see);
         }
         let pages = count(index.pages, "page");
         match (index.published, index.has_unpublished) {
-            (None, false) => Finding::ok("nothing was published yet, and nothing waits"),
+            (None, false) => Finding::ok("nothing has been published yet, and nothing is waiting"),
             (None, true) => {
                 Finding::ok(format!("new pages wait for the first publishing; `{} index` publishes now", facts.program))
             }
             (Some(at), false) => Finding::ok(format!("{pages}, all of them published, the last at {at}")),
             (Some(at), true) => {
                 let late = facts.now.since(at);
-                let found = format!("{pages}, and new ones wait; the last publishing was {} ago", length(late));
+                let found = format!("{pages}, and new ones wait; the index was last published {} ago", length(late));
                 match late {
                     late if late > INDEX_LATE.1 && !facts.is_paused() => Finding::failed(found).remedy(&remedy, see),
                     late if late > INDEX_LATE.0 => Finding::warning(found).remedy(&remedy, see),
@@ -264,17 +263,19 @@ pub(super) fn index(facts: &Facts) -> Vec<Finding> {
     facts.index.iter().map(|index| judged(index, judge)).collect()
 }
 
-/// Says whether somebody waits for an answer of the operator.
+/// Checks whether messages wait for the operator.
 pub(super) fn messages(facts: &Facts) -> Vec<Finding> {
     let judge = |open: &OpenMessages| {
         let waits = open.oldest.map(|at| facts.now.since(at)).unwrap_or_default();
-        let found =
-            format!("{} of people to read, the oldest of {} ago", count(open.count as u64, "message"), length(waits));
+        let found = format!("{} to read, the oldest from {} ago", count(open.count as u64, "message"), length(waits));
         match open.count {
-            0 => Finding::ok("nobody waits for an answer"),
+            0 => Finding::ok("nobody is waiting for an answer"),
             _ if waits < MESSAGE_WAITS => Finding::ok(found),
             _ => Finding::warning(found).remedy(
-                format!("`{0} messages` shows them; `{0} messages close NAME` when one is answered", facts.program),
+                format!(
+                    "`{0} messages` shows them; `{0} messages close NAME` deletes one that is answered",
+                    facts.program
+                ),
                 "docs/server.md#owners-of-sites",
             ),
         }
@@ -295,7 +296,7 @@ pub(super) fn holds(facts: &Facts) -> Vec<Finding> {
         if counted.sites >= SOME_SITES && all * 2 > counted.sites {
             let see = if facts.is_stack { "docs/runbooks.md#trouble" } else { "docs/reference/commands.md#look" };
             return Finding::warning(found).remedy(
-                format!("These are most sites; `{} holds` shows what they have in common", facts.program),
+                format!("Most sites are on hold; `{} holds` shows what they have in common", facts.program),
                 see,
             );
         }

@@ -1,4 +1,4 @@
-//! Checks of what a deployment to AWS has made: rights, versions, functions, mappings, quotas.
+//! Checks of a deployment on AWS: rights, versions, functions, mappings, quota and alarms.
 
 use super::checks::{TICKS_LATE, judged};
 use super::facts::{AlarmsGoTo, Facts, FunctionFacts, MappingFacts, QuotaFacts, SmokeReport, StackFacts};
@@ -7,12 +7,12 @@ use crate::output::count;
 use curlew_model::QueueName;
 use std::collections::BTreeMap;
 
-/// Executions that a function wants which no queue wakes.
+/// Concurrent executions of a function without a queue.
 const ONE_AT_A_TIME: u32 = 1;
-/// Executions of a function whose mapping does not say how many it may have.
+/// Concurrent executions of a function whose mapping sets no maximum.
 const AT_LEAST: u32 = 2;
 
-/// Says whether the identity that asks may read the stack.
+/// Checks whether the caller may read the stack.
 pub(super) fn rights(facts: &Facts) -> Vec<Finding> {
     let Some(stack) = &facts.stack else { return Vec::new() };
     let wrong: Vec<Finding> =
@@ -20,7 +20,7 @@ pub(super) fn rights(facts: &Facts) -> Vec<Finding> {
     if wrong.is_empty() { vec![Finding::ok("you may read the tables, the queues and the bucket")] } else { wrong }
 }
 
-/// Says whether this program knows the rows.
+/// Checks whether this program knows the version of the rows.
 pub(super) fn version(facts: &Facts) -> Vec<Finding> {
     let Some(stack) = &facts.stack else { return Vec::new() };
     let (own, see) = (stack.own_version, "docs/aws.md#upgrade-it");
@@ -30,10 +30,11 @@ pub(super) fn version(facts: &Facts) -> Vec<Finding> {
             Finding::ok(format!("the rows are of version {found}, which this program writes"))
         }
         Some(found) if *found < own => {
-            let found =
-                format!("the rows are of version {found}, and any other command of this program makes it {own}");
+            let found = format!(
+                "the rows are of version {found}, and any other command of this program upgrades them to {own}"
+            );
             Finding::warning(found)
-                .remedy("Deploy the functions of this version first: those of an earlier one then refuse", see)
+                .remedy("Deploy the functions of this version first: earlier ones refuse the new rows", see)
         }
         Some(found) => {
             Finding::failed(format!("the rows are of version {found}, and this program knows {own} at most"))
@@ -43,7 +44,7 @@ pub(super) fn version(facts: &Facts) -> Vec<Finding> {
     vec![judged(&stack.version, judge)]
 }
 
-/// Says whether the functions can run, of which version they are, and whether they can use the settings.
+/// Checks whether the functions can run, are of this program's version, and accept the settings.
 pub(super) fn functions(facts: &Facts) -> Vec<Finding> {
     let Some(stack) = &facts.stack else { return Vec::new() };
     let see = "docs/runbooks.md#functions-fail";
@@ -71,7 +72,7 @@ pub(super) fn functions(facts: &Facts) -> Vec<Finding> {
     }
     if !rejecting.is_empty() {
         let found =
-            format!("{} cannot use the settings of the bucket, and goes by the last good ones", rejecting.join(", "));
+            format!("{} cannot use the settings of the bucket, and uses the last good ones", rejecting.join(", "));
         findings.push(Finding::warning(found).remedy(
             format!("If `{} config check` accepts them, deploy a newer version", facts.program),
             "docs/runbooks.md#trouble",
@@ -94,14 +95,14 @@ fn versions(by_version: &BTreeMap<&str, Vec<&str>>) -> Option<Finding> {
         return None;
     }
     let named: Vec<String> = by_version.iter().map(|(version, of)| format!("{version} ({})", of.join(", "))).collect();
-    let found = format!("functions are of version {}, this program is of {own}", named.join(" and "));
+    let found = format!("functions have version {}, this program has {own}", named.join(" and "));
     Some(
         Finding::warning(found)
-            .remedy("Deploy all functions and use the curlew of one version", "docs/aws.md#upgrade-it"),
+            .remedy("Deploy all functions, and use curlew, in the same version", "docs/aws.md#upgrade-it"),
     )
 }
 
-/// Says whether the queues are asked for messages, or nothing waits in them.
+/// Checks whether each event source mapping is enabled, or its queue is empty.
 pub(super) fn mappings(facts: &Facts) -> Vec<Finding> {
     let Some(stack) = &facts.stack else { return Vec::new() };
     let mappings = match &stack.mappings {
@@ -131,7 +132,7 @@ pub(super) fn mappings(facts: &Facts) -> Vec<Finding> {
     findings
 }
 
-/// Returns the finding about a mapping that is off although messages wait in its queue.
+/// Returns a finding if a mapping is disabled although messages wait in its queue.
 fn unasked(facts: &Facts, stage: QueueName, mapping: &MappingFacts) -> Option<Finding> {
     let (_, queue) = facts.queues.iter().find(|(of, _)| *of == stage)?;
     let waiting = queue.as_ref().ok()?.count.ready;
@@ -157,20 +158,20 @@ fn waits(messages: u64) -> String {
     format!("{} wait{}", count(messages, "message"), if messages == 1 { "s" } else { "" })
 }
 
-/// Says whether the account allows as many executions as the stack may want.
+/// Checks whether the account's concurrency quota is enough for the stack.
 pub(super) fn quota(facts: &Facts) -> Vec<Finding> {
     let Some(stack) = &facts.stack else { return Vec::new() };
     let wanted = wanted(stack);
     let judge = |quota: &QuotaFacts| {
         let found = format!(
-            "Lambda allows this account {} at once, {} of them reserved for no function; this stack may want {wanted} of these",
+            "Lambda allows this account {} at once, {} of them unreserved; this stack may need {wanted} of these",
             count(quota.all.into(), "execution"),
             quota.unreserved,
         );
         match quota.unreserved {
             0 => Finding::failed(found).remedy("Set ReservedConcurrency or WebConcurrency lower", "docs/aws.md#deploy"),
             unreserved if unreserved < wanted => Finding::warning(found).remedy(
-                "More are throttled and tried again, and the search page answers 429 meanwhile; ask AWS for a higher quota",
+                "More are throttled and retried, and the search page answers 429 meanwhile; ask AWS for a higher quota",
                 "docs/aws.md#deploy",
             ),
             _ => Finding::ok(found),
@@ -179,19 +180,19 @@ pub(super) fn quota(facts: &Facts) -> Vec<Finding> {
     vec![judged(&stack.quota, judge)]
 }
 
-/// Says whether anybody is told when an alarm goes off.
+/// Checks whether alarms notify anybody.
 pub(super) fn alarms(facts: &Facts) -> Vec<Finding> {
     let (remedy, see) =
         ("Deploy with AlarmEmail set, and confirm the mail that AWS sends to it", "docs/runbooks.md#alarms");
     let judge = |goes_to| match goes_to {
         AlarmsGoTo::Mail => Finding::ok("alarms are mailed to AlarmEmail"),
-        AlarmsGoTo::Nobody => Finding::warning("alarms go off, and nobody is told").remedy(remedy, see),
+        AlarmsGoTo::Nobody => Finding::warning("alarms go off, but nobody is notified").remedy(remedy, see),
         AlarmsGoTo::NoAlarms => Finding::ok("the stack was deployed without alarms (Watch=false)"),
     };
     facts.stack.iter().filter_map(|stack| stack.alarms).map(judge).collect()
 }
 
-/// Returns the number of executions that the functions may want at once, without those that are reserved for them.
+/// Returns the number of concurrent executions that the functions without reserved concurrency may need.
 fn wanted(stack: &StackFacts) -> u32 {
     let of = |function: &FunctionFacts| {
         if function.deployed.as_ref().is_ok_and(|deployed| deployed.reserved.is_some()) {

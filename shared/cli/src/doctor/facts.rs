@@ -1,4 +1,4 @@
-//! Facts about a store and what works on it, as the checks judge them.
+//! Facts about a store and its processes, which the checks judge.
 #![cfg_attr(
     not(any(feature = "aws", test)),
     allow(dead_code, reason = "a build that works on no stack has no facts about one")
@@ -12,46 +12,46 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum MissingFact {
-    /// The credentials lack a right: the action, and on which part of the stack.
+    /// The credentials lack this right: an action on a part of the stack.
     Denied(String),
     Failed(String),
 }
 
-/// A fact, or why it is not known.
+/// A fact, or the reason why it is unknown.
 pub(crate) type Fact<T> = Result<T, MissingFact>;
 
-/// All facts. Those that are `None` were not looked for: they are not there, or lie behind others that are not known.
+/// All facts. Those that are `None` were not gathered: they do not apply, or depend on facts that are unknown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) now: Timestamp,
-    /// The program's name with the flags that name the store, for advice.
+    /// The program's name with the flags that select the store, for advice.
     pub(crate) program: String,
     pub(crate) store: Option<Fact<String>>,
-    /// The settings, or the line that says what is wrong with them.
+    /// The settings, or a line that says what is wrong with them.
     pub(crate) settings: Option<Fact<Result<StatedSettings, String>>>,
     pub(crate) free_bytes: Option<u64>,
     /// True if a site or feed was named.
     pub(crate) has_sources: Option<Fact<bool>>,
-    /// Time until which everything due was sent; `None` if nothing ever was.
+    /// Time up to which due work was sent; `None` if nothing was ever sent.
     pub(crate) sent_until: Option<Fact<Option<Timestamp>>>,
     pub(crate) queues: Vec<(QueueName, Fact<QueueFacts>)>,
     pub(crate) index: Option<Fact<IndexFacts>>,
     pub(crate) messages: Option<Fact<OpenMessages>>,
     /// Sites and held hosts, if they were counted.
     pub(crate) counted: Option<Fact<Option<HoldCount>>>,
-    /// Number of rows with instants that lie further ahead than any rule sets them, if they were counted.
+    /// Number of rows with times further in the future than any rule sets, if they were counted.
     pub(crate) ahead: Option<Fact<u64>>,
     pub(crate) is_stack: bool,
     pub(crate) stack: Option<StackFacts>,
 }
 
 impl Facts {
-    /// Returns the facts about a store of which nothing else is known.
+    /// Returns facts about a store, with all others not gathered.
     pub(crate) fn new(now: Timestamp, is_stack: bool, program: String, store: Fact<String>) -> Facts {
         Facts { now, is_stack, program, store: Some(store), ..Facts::default() }
     }
 
-    /// Returns the settings, if they are known and can be used.
+    /// Returns the settings, if they are known and valid.
     pub(crate) fn stated(&self) -> Option<&StatedSettings> {
         self.settings.as_ref()?.as_ref().ok()?.as_ref().ok()
     }
@@ -65,9 +65,9 @@ impl Facts {
 pub(crate) struct StatedSettings {
     /// The operator's contact; `None` if there is none.
     pub(crate) contact: Fact<Option<String>>,
-    /// The layer that has paused crawling, if it is paused; the environment has the parameter `Paused` of a stack.
+    /// The layer that pauses crawling, if any; a stack's parameter `Paused` counts as environment.
     pub(crate) paused: Option<Origin>,
-    /// What looks at pictures; `None` if that is not known.
+    /// How images are screened; `None` if unknown.
     pub(crate) pictures: Option<ImageScreening>,
     pub(crate) persons: usize,
 }
@@ -75,7 +75,7 @@ pub(crate) struct StatedSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QueueFacts {
     pub(crate) count: QueueCount,
-    /// Time since which the oldest job has been due, where the store tells it.
+    /// Time at which the oldest due job became due, if the store reports it.
     pub(crate) due_since: Option<Timestamp>,
 }
 
@@ -84,13 +84,13 @@ pub(crate) struct IndexFacts {
     pub(crate) pages: u64,
     pub(crate) published: Option<Timestamp>,
     pub(crate) has_unpublished: bool,
-    /// The latest year whose index a newer version of the program has written.
+    /// The latest year whose index was written by a newer version of the program.
     pub(crate) newer: Option<Year>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HoldCount {
-    /// Time of the count, if it was not made now.
+    /// Time of a stored count; `None` if the hosts were counted now.
     pub(crate) at: Option<Timestamp>,
     pub(crate) sites: u64,
     pub(crate) held: BTreeMap<HoldReason, u64>,
@@ -98,7 +98,7 @@ pub(crate) struct HoldCount {
 
 #[derive(Clone, Debug)]
 pub(crate) struct StackFacts {
-    /// Requests that only ask whether they are permitted.
+    /// Results of requests that only test rights.
     pub(crate) trials: Vec<Fact<()>>,
     /// Version of the rows; `None` if there are none.
     pub(crate) version: Fact<Option<u32>>,
@@ -106,9 +106,9 @@ pub(crate) struct StackFacts {
     pub(crate) functions: Vec<FunctionFacts>,
     pub(crate) mappings: Fact<Vec<(QueueName, Fact<MappingFacts>)>>,
     pub(crate) quota: Fact<QuotaFacts>,
-    /// Time until which parked jobs were given back to their queues; `None` if none ever were.
+    /// Time up to which parked jobs were released to their queues; `None` if they never were.
     pub(crate) released_until: Fact<Option<Timestamp>>,
-    /// Events of schedules that failed for good.
+    /// Number of schedule events that failed for good.
     pub(crate) dead_events: Fact<u64>,
     /// The receiver of alarms; `None` if the deployment does not say.
     pub(crate) alarms: Option<AlarmsGoTo>,
@@ -117,7 +117,7 @@ pub(crate) struct StackFacts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AlarmsGoTo {
     Mail,
-    /// Nobody: there are alarms, and no address.
+    /// There are alarms, but no address.
     Nobody,
     NoAlarms,
 }
@@ -126,7 +126,7 @@ pub(crate) enum AlarmsGoTo {
 pub(crate) struct FunctionFacts {
     pub(crate) name: String,
     pub(crate) deployed: Fact<Deployment>,
-    /// The answer to its smoke test; `None` if it was not asked.
+    /// The function's answer to the smoke test; `None` if it was not invoked.
     pub(crate) answer: Option<Fact<SmokeReport>>,
 }
 
@@ -145,7 +145,7 @@ pub(crate) struct SmokeReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MappingFacts {
     pub(crate) id: String,
-    /// State of the mapping, by Lambda's word.
+    /// State of the mapping, as Lambda names it.
     pub(crate) state: String,
     pub(crate) max_concurrency: Option<u32>,
 }
@@ -153,6 +153,6 @@ pub(crate) struct MappingFacts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QuotaFacts {
     pub(crate) all: u32,
-    /// Executions that are reserved for no function.
+    /// Number of executions not reserved for any function.
     pub(crate) unreserved: u32,
 }

@@ -1,4 +1,4 @@
-//! Findings of an examination.
+//! Findings of the checks.
 
 use super::facts::MissingFact;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use serde::Serialize;
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Level {
     Ok,
-    /// The part works, and a person should look at it.
+    /// The part works, but a person should look at it.
     Warning,
     Failed,
 }
@@ -17,7 +17,7 @@ pub(crate) struct Finding {
     /// Name of the check; [`super::examine`] fills it in.
     pub(crate) check: &'static str,
     pub(crate) level: Level,
-    /// The state of things, in a sentence.
+    /// The finding, in a sentence.
     pub(crate) found: String,
     pub(crate) remedy: Option<String>,
     pub(crate) see: Option<&'static str>,
@@ -46,14 +46,14 @@ impl Finding {
         match why {
             MissingFact::Denied(right) => {
                 let found = Finding::failed(format!("missing right: {right}"));
-                let remedy = "Add it to the policy of the identity by whose credentials you call";
+                let remedy = "Add it to the policy of the identity whose credentials you use";
                 Finding { misses_right: true, ..found.remedy(remedy, "docs/aws.md#rights-of-the-operator") }
             }
             MissingFact::Failed(why) => Finding::failed(why.clone()),
         }
     }
 
-    /// Returns the finding with a remedy and a section of the documentation, unless it has them.
+    /// Adds a remedy and a section of the documentation, unless the finding has them.
     #[must_use]
     pub(crate) fn remedy(self, remedy: impl Into<String>, see: &'static str) -> Finding {
         Finding { remedy: self.remedy.or(Some(remedy.into())), see: self.see.or(Some(see)), ..self }

@@ -1,4 +1,4 @@
-//! Facts that the ports tell, of any store.
+//! Facts about any store, gathered through the ports.
 
 use super::facts::{Fact, Facts, HoldCount, IndexFacts, MissingFact, QueueFacts, StatedSettings};
 use crate::optional;
@@ -11,7 +11,7 @@ use curlew_people::stats::stored_stats;
 use curlew_ports::PortError;
 use curlew_ports::stage::{StageError, with_causes};
 
-/// Returns a fact, or why it is not known. `action` is the right that was needed, where AWS does not name it.
+/// Converts a result to a fact. `action` is the right that the call needs, if AWS does not name it in the error.
 pub(crate) fn fact<T>(told: Result<T, impl Into<StageError>>, action: &str) -> Fact<T> {
     told.map_err(|error| {
         let error = error.into();
@@ -31,7 +31,7 @@ pub(crate) fn stated(config: &Config) -> StatedSettings {
     }
 }
 
-/// Gathers the facts about the store that need no object.
+/// Gathers the facts that come from rows and queues.
 pub(crate) async fn rows(world: &World, facts: &mut Facts) {
     let (ports, now) = (&world.ports, facts.now);
     let first = ports.sources.list(None, 1).await;
@@ -48,7 +48,7 @@ pub(crate) async fn rows(world: &World, facts: &mut Facts) {
     }
 }
 
-/// Gathers the facts about the store that lie in objects, and counts its rows where that costs nothing.
+/// Gathers the facts that come from objects and, on one machine, from counting rows and free space.
 pub(crate) async fn objects(world: &World, facts: &mut Facts) {
     let blobs = world.ports.blobs.as_ref();
     facts.index = Some(fact(index(world).await, "s3:GetObject"));

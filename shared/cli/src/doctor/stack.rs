@@ -1,4 +1,4 @@
-//! Facts that only AWS tells, of a stack.
+//! Facts about a stack, gathered from AWS.
 
 use super::facts::{
     AlarmsGoTo, Deployment, Fact, Facts, FunctionFacts, MappingFacts, MissingFact, QuotaFacts, SmokeReport, StackFacts,
@@ -17,20 +17,20 @@ use futures::future::join_all;
 use std::collections::BTreeMap;
 
 const FUNCTIONS: [&str; 9] = [DISPATCH, "discover", "poll", "fetch", "extract", "remove", "index", "sample", "web"];
-/// The function that knows the mappings, the first of all.
+/// The function whose environment names the mappings; the first of [`FUNCTIONS`].
 const DISPATCH: &str = "dispatch";
-/// Variable of all functions that names the data bucket.
+/// Environment variable of all functions that names the data bucket.
 const BUCKET: &str = "CURLEW_BUCKET";
-/// Variable of dispatch that says who is told of alarms.
+/// Environment variable of dispatch that says who is notified of alarms.
 const ALARMS: &str = "CURLEW_ALARMS";
-/// Key of a page and of a source that nobody has: asked for to see whether asking is permitted.
+/// Key that no page and no source has, for requests that test rights.
 const NOBODY: &str = "00000000000000000000000000000000";
 
 pub(crate) async fn gather(stack: &str, program: String, config: Config, now: Timestamp) -> Result<Facts> {
     let connection = Connection::from_environment().await;
     let unreached = |why| Facts::new(now, true, program.clone(), Err(why));
     let bucket = match fact(curlew_aws::find_bucket(&connection, stack).await, "s3:ListAllMyBuckets") {
-        // There is no way to AWS, or no stack: every other request would say the same.
+        // AWS cannot be reached, or there is no such stack: every other request would fail, too.
         Err(why @ MissingFact::Failed(_)) => return Ok(unreached(why)),
         bucket => bucket,
     };
@@ -75,11 +75,11 @@ pub(crate) async fn gather(stack: &str, program: String, config: Config, now: Ti
     Ok(facts)
 }
 
-/// Has each function that is there answer its smoke test, one after the other, so that they need few executions.
+/// Runs the smoke test of each deployed function, one at a time, to need few concurrent executions.
 async fn smoke_tests(functions: &Functions, deployed: Vec<Fact<DeployedFunction>>) -> Vec<FunctionFacts> {
     let mut all = Vec::new();
     for (name, deployed) in FUNCTIONS.into_iter().zip(deployed) {
-        // A function that cannot be looked at may answer all the same.
+        // A function that the caller may not read may still answer.
         let is_there = !matches!(deployed, Err(MissingFact::Failed(_)));
         let mut answer = None;
         if is_there {
@@ -94,13 +94,13 @@ async fn smoke_tests(functions: &Functions, deployed: Vec<Fact<DeployedFunction>
     all
 }
 
-/// Reads the settings that the stack states, over the environment of its functions, as they do.
+/// Reads the stack's settings on top of the environment of its functions, as the functions do.
 async fn settings(
     blobs: &dyn Blobs,
     environment: Option<&BTreeMap<String, String>>,
 ) -> Fact<Result<StatedSettings, String>> {
     let text = match stack_settings(blobs).await {
-        // The object is no text.
+        // The object is not text.
         Err(error @ PortError::Corrupt { .. }) => return Ok(Err(error.to_string())),
         text => fact(text, "s3:GetObject")?.0,
     };
@@ -122,7 +122,7 @@ async fn settings(
             let stated = StatedSettings { pictures: Some(pictures), ..stated(&config) };
             let is_known = environment.is_some() || config.contact.is_some();
             let unknown =
-                || MissingFact::Failed("the environment of dispatch cannot be read, which states it".to_owned());
+                || MissingFact::Failed("the environment of dispatch, which contains it, cannot be read".to_owned());
             Ok(StatedSettings { contact: if is_known { stated.contact } else { Err(unknown()) }, ..stated })
         }
     })
@@ -135,7 +135,7 @@ async fn mappings(
 ) -> Fact<Vec<(QueueName, Fact<MappingFacts>)>> {
     let failed = |why: &str| MissingFact::Failed(why.to_owned());
     let environment =
-        environment.ok_or_else(|| failed("the environment of dispatch cannot be read, which names them"))?;
+        environment.ok_or_else(|| failed("the environment of dispatch, which names them, cannot be read"))?;
     let named = environment.get(MAPPINGS).and_then(|text| mapping_ids(text)).filter(|ids| !ids.is_empty());
     let ids = named.ok_or_else(|| failed("the environment of dispatch names none"))?;
     let mappings = Mappings::new(connection, stack);
@@ -151,7 +151,7 @@ async fn mappings(
     Ok(join_all(ids.into_iter().map(read)).await)
 }
 
-/// Asks the tables for a row each, and for a row that nobody has, which commands and lists do.
+/// Tests the rights to scan each table and to get a single row, which the commands need.
 async fn tables(world: &World, store: &Store) -> Vec<Fact<()>> {
     let ports = &world.ports;
     let (scan, get) = ("dynamodb:Scan", "dynamodb:GetItem");

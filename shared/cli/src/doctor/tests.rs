@@ -1,4 +1,4 @@
-//! Each finding of each check, from facts that are made up.
+//! Tests each finding of each check with made-up facts.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests read the documents and fail by panicking")]
 
 use super::examine;
@@ -40,7 +40,7 @@ fn stated(contact: Fact<Option<String>>, paused: Option<Origin>) -> Option<Fact<
     Some(Ok(Ok(StatedSettings { contact, paused, pictures: Some(ImageScreening::Skin), persons: 0 })))
 }
 
-/// Facts about a stack that is well, on an account with the usual quota.
+/// Returns facts about a healthy stack, on an account with the default quota.
 fn stack() -> Facts {
     let function = |name: &str| FunctionFacts {
         name: name.to_owned(),
@@ -91,13 +91,13 @@ fn denied<T>(right: &str) -> Fact<T> {
     Err(MissingFact::Denied(right.to_owned()))
 }
 
-/// Changes the facts, and returns what is no longer well.
+/// Changes the facts, and returns the findings that are not ok.
 fn wrong(mut facts: Facts, change: impl FnOnce(&mut Facts)) -> Vec<Finding> {
     change(&mut facts);
     examine(&facts).into_iter().filter(|finding| finding.level != Level::Ok).collect()
 }
 
-/// Checks that a change brings this one finding, with a remedy, and that all other checks go on.
+/// Asserts that a change causes only the expected finding, with a link to the docs, and that no check disappears.
 #[track_caller]
 fn judge(mut facts: Facts, expected: (&str, Level), words: &[&str], change: impl FnOnce(&mut Facts)) {
     let before = examine(&facts);
@@ -175,7 +175,7 @@ fn settings_contact_and_pause() {
     warns(stack(), "paused", &["Paused=false"], by(Origin::Environment));
     warns(machine(), "paused", &["paused = true"], by(Origin::File));
     warns(machine(), "paused", &["environment"], by(Origin::Environment));
-    // A paused stack sends nothing, and lets mappings be.
+    // A paused stack sends nothing, and its mappings may be disabled.
     let found = wrong(stack(), |facts| {
         by(Origin::File)(facts);
         facts.sent_until = Some(Ok(Some(NOW - Millis::from_days(3))));
@@ -264,7 +264,7 @@ fn mappings_rest_while_nothing_waits() {
 #[test]
 fn executions_of_the_account_and_of_the_stack() {
     let quota = |all, unreserved| move |facts: &mut Facts| of_stack(facts).quota = Ok(QuotaFacts { all, unreserved });
-    // Five mappings of two each; dispatch, index, sample and the search page.
+    // Two for each of five mappings, and one each for dispatch, index, sample and web.
     assert_eq!(wrong(stack(), quota(14, 14)), []);
     warns(stack(), "quota", &["10 executions", "may want 14"], quota(10, 10));
     fails(stack(), "quota", &["WebConcurrency"], quota(10, 0));
@@ -281,7 +281,7 @@ fn executions_of_the_account_and_of_the_stack() {
 #[test]
 fn alarms_that_tell_nobody_are_a_warning() {
     let alarms = |goes_to| move |facts: &mut Facts| of_stack(facts).alarms = Some(goes_to);
-    warns(stack(), "alarms", &["nobody is told", "AlarmEmail"], alarms(AlarmsGoTo::Nobody));
+    warns(stack(), "alarms", &["nobody is notified", "AlarmEmail"], alarms(AlarmsGoTo::Nobody));
     assert!(wrong(stack(), alarms(AlarmsGoTo::NoAlarms)).is_empty(), "it was deployed so");
 }
 
@@ -358,7 +358,7 @@ fn messages_of_people() {
 
 #[test]
 fn sites_holds_and_rows_that_lie_ahead_of_the_clock() {
-    let told = ["3 rows of hosts, feeds or sites lie ahead of the clock", "server.md"];
+    let told = ["3 rows of hosts, feeds or sites are ahead of the clock", "server.md"];
     warns(machine(), "clock", &told, |facts| facts.ahead = Some(Ok(3)));
     let none = |facts: &mut Facts| facts.has_sources = Some(Ok(false));
     warns(stack(), "sites", &["`curlew --aws crawl SITE`"], none);

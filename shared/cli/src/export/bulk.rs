@@ -1,4 +1,4 @@
-//! `curlew export bulk`: changes as `_bulk` actions, to a file or an engine; a cursor says where the next run goes on.
+//! `curlew export bulk`: writes changes as `_bulk` actions to a file or an engine. A cursor lets the next run continue.
 
 use super::columns::{COLUMNS, Column};
 use super::destination::Destination;
@@ -14,10 +14,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Maximum size of a batch in bytes, unless it is one document; engines behind small machines take 10 MB.
+/// Maximum size of a batch in bytes; a single document may be larger. Engines on small machines accept 10 MB.
 const MAX_BATCH: usize = 4 << 20;
 const MAX_ACTIONS: usize = 1_000;
-/// Maximum number of refused documents that are named.
+/// Maximum number of refused documents reported.
 const NAMED: usize = 20;
 
 enum Receiver {
@@ -33,7 +33,7 @@ struct Bulk {
     refused: u64,
 }
 
-/// Writes or posts all changes since the cursor, and moves it.
+/// Writes or posts all changes since the cursor, and stores the new cursor.
 pub(crate) async fn bulk(world: &World, args: BulkArgs) -> Result<()> {
     let receiver = match &args.to {
         Some(to) => {
@@ -50,7 +50,7 @@ pub(crate) async fn bulk(world: &World, args: BulkArgs) -> Result<()> {
     };
     let export = world.library.export();
     let write = async |changes: Vec<Change>, cursor: &Cursor| -> Result<()> {
-        // A part without changes is there for its cursor.
+        // A part without changes only advances the cursor.
         let is_due = changes.is_empty();
         for change in changes {
             bulk.add(action(change, &columns, &args.index)?).await?;
@@ -75,7 +75,7 @@ pub(crate) async fn bulk(world: &World, args: BulkArgs) -> Result<()> {
         output::line(format!("{} taken, {refused} refused", count(sent - refused, "action")))?;
     }
     if refused > 0 {
-        bail!("the engine refused {}; they come again when their pages change", count(refused, "document"));
+        bail!("the engine refused {}; they are sent again when their pages change", count(refused, "document"));
     }
     Ok(())
 }
@@ -121,16 +121,16 @@ fn action(change: Change, columns: &[&'static Column], index: &str) -> io::Resul
     }
 }
 
-/// Reads a cursor; `None` if there is no such file yet.
+/// Reads a cursor; `None` if the file does not exist.
 fn read_cursor(path: &Path) -> Result<Option<Cursor>> {
     let json = match fs::read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         json => json.with_context(|| format!("{} cannot be read", path.display()))?,
     };
     let cursor = serde_json::from_slice::<Cursor>(&json);
-    let cursor = cursor.with_context(|| format!("{} is no cursor of `curlew export bulk`", path.display()))?;
+    let cursor = cursor.with_context(|| format!("{} is not a cursor of `curlew export bulk`", path.display()))?;
     if !cursor.is_known() {
-        bail!("another version of curlew wrote {}; begin again without it", path.display());
+        bail!("another version of curlew wrote {}; start again without it", path.display());
     }
     Ok(Some(cursor))
 }

@@ -1,5 +1,5 @@
 //! The columns of exported records (docs/reference/records.md). Other programs rely on them: a column keeps its name,
-//! type and meaning, and one that is added or left out makes a new version.
+//! type and meaning; adding or removing one makes a new version.
 
 use curlew_model::{Record, Timestamp};
 use serde::Serialize;
@@ -10,9 +10,9 @@ pub(crate) const SCHEMA: i64 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ColumnType {
     Text,
-    /// An instant in milliseconds, UTC; a text by RFC 3339 where the format has no instants.
+    /// An instant in UTC milliseconds; an RFC 3339 string in formats without instants.
     Time,
-    /// A whole number of 64 bits with a sign.
+    /// A signed 64-bit integer.
     Integer,
     Boolean,
 }

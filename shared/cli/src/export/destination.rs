@@ -1,4 +1,4 @@
-//! Destinations of an export: standard output, or a file that has its name once it is whole.
+//! Destinations of an export: standard output, or a file that gets its final name once it is complete.
 
 use anyhow::{Context, Result};
 use std::fs::{self, File};
@@ -6,13 +6,13 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-/// Error of a write, apart from what the system says.
+/// Context of the system's error if a write fails.
 pub(crate) const CANNOT: &str = "the export cannot be written";
 
-/// An open destination. A file that is not whole is deleted when this is dropped.
+/// An open destination. Dropping it deletes an unfinished file.
 pub(crate) struct Destination {
     file: File,
-    /// The name of an unfinished file, and the one that it is to have.
+    /// The temporary and the final path of an unfinished file.
     renamed: Option<(PathBuf, PathBuf)>,
 }
 
@@ -22,7 +22,7 @@ impl Destination {
             return Ok(Destination { file: File::from(io::stdout().as_fd().try_clone_to_owned()?), renamed: None });
         };
         let cannot = || format!("{} cannot be written", path.display());
-        // A pipe or a device has no other name to be written under.
+        // A pipe or a device cannot be replaced by renaming, so write to it directly.
         if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
             let file = fs::OpenOptions::new().write(true).open(path).with_context(cannot)?;
             return Ok(Destination { file, renamed: None });
@@ -44,7 +44,7 @@ impl Destination {
         self.file.try_clone().context(CANNOT)
     }
 
-    /// Gives a whole file its name.
+    /// Syncs a complete file, and renames it to its final path.
     pub(crate) fn finish(mut self) -> Result<()> {
         if let Some((part, path)) = &self.renamed {
             self.file.sync_all().context(CANNOT)?;
@@ -58,7 +58,7 @@ impl Destination {
 impl Drop for Destination {
     fn drop(&mut self) {
         if let Some((part, _)) = &self.renamed {
-            // Nobody could be told.
+            // An error cannot be reported from `drop`.
             let _left_behind = fs::remove_file(part);
         }
     }

@@ -1,4 +1,4 @@
-//! An engine that takes the `_bulk` form: batches of actions are posted to it, and again where it was busy.
+//! A client of search engines with a `_bulk` API: posts batches of actions, and retries while the engine is busy.
 
 use anyhow::{Context, Result, anyhow, bail};
 use curlew_fetcher::{Config as FetcherConfig, Guard, HttpFetcher};
@@ -15,15 +15,15 @@ use url::Url;
 
 const NDJSON: &str = "application/x-ndjson";
 const AGENT: &str = concat!("Curlew/", env!("CARGO_PKG_VERSION"));
-/// Longest time that an engine may take for a batch.
+/// Maximum time that an engine may take for a batch.
 const BATCH_TIME: Millis = Millis::from_secs(120);
 const TRIES: u32 = 6;
-/// Wait before the second try; each further one is twice as long.
+/// Wait before the second try; doubled before each further one.
 const FIRST_WAIT: Millis = Millis::from_secs(1);
-/// Maximum length of an engine's words in a message, in characters.
+/// Maximum length of an engine's error text in a message, in characters.
 const WORDS: usize = 200;
 
-/// An action of the `_bulk` form: its line, and that of its document, if it has one.
+/// An action in `_bulk` format: the action's line and the document's line, if there is a document.
 pub(super) type Action = Vec<u8>;
 
 pub(super) struct Engine {
@@ -37,9 +37,9 @@ pub(super) struct Engine {
 #[serde(default)]
 struct Answer {
     errors: bool,
-    /// Words of an engine that gave up midway, although it says 200.
+    /// Error of an engine that failed midway, although it answered 200.
     error: Option<Value>,
-    /// For each action its name with its outcome, in their order; some engines leave them out if all went well.
+    /// Outcome of each action, by the action's name, in order. Some engines omit them if all succeeded.
     items: Vec<BTreeMap<String, Outcome>>,
 }
 
@@ -51,19 +51,19 @@ struct Outcome {
     error: Option<Value>,
 }
 
-/// The part of a batch that is left after a call.
+/// The result of one call with a batch.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Judgement {
-    /// Number of actions at the beginning of the batch that are done, or refused for good.
+    /// Number of actions at the start of the batch that are done, or permanently refused.
     settled: usize,
-    /// Documents that the engine will never take, each with its reason.
+    /// Documents that the engine will never accept, each with the reason.
     refused: Vec<String>,
-    /// Reason why the others are posted again.
+    /// Reason why the remaining actions must be posted again.
     busy: String,
 }
 
 impl Engine {
-    /// Returns the engine at an address of the operator's; the header's value is in the file `authorization`.
+    /// Returns a client of the engine at `to`; the file `authorization` has the value of that header.
     pub(super) fn new(to: &Url, authorization: Option<&Path>, guard: &Guard, clock: Arc<dyn Clock>) -> Result<Engine> {
         let mut url = to.clone();
         url.path_segments_mut().map_err(|()| anyhow!("'{to}' has no path"))?.pop_if_empty().push("_bulk");
@@ -82,7 +82,7 @@ impl Engine {
         Ok(Engine { url: url.into(), headers, fetch, clock })
     }
 
-    /// Posts actions, again from the first busy one on, so in order; returns the reasons of refused ones.
+    /// Posts actions in order, and retries from the first busy one. Returns the reasons of refusals.
     pub(super) async fn take(&self, actions: &[Action]) -> Result<Vec<String>> {
         let (mut left, mut refused) = (actions, Vec::new());
         let mut wait = FIRST_WAIT;
@@ -132,7 +132,7 @@ impl Engine {
     }
 }
 
-/// Judges an answer. Fails if an action failed but for its document or a passing state of the engine.
+/// Judges an answer. Fails if an action failed for a reason other than its document or a busy engine.
 fn judge(answer: &Answer, actions: usize) -> Result<Judgement> {
     if let Some(error) = &answer.error {
         bail!("the engine gave up: {}", words(error));
@@ -149,7 +149,7 @@ fn judge(answer: &Answer, actions: usize) -> Result<Judgement> {
         match outcome.status {
             200..300 => {}
             404 if action == "delete" => {}
-            // The document is what is wrong, as when a field has another type in the engine's mapping.
+            // The document is at fault: for example, a field has another type in the engine's mapping.
             400 if action != "delete" => judgement.refused.push(format!("{}: {}", outcome.id, why())),
             429 | 500.. => {
                 judgement.busy = why();
@@ -162,7 +162,7 @@ fn judge(answer: &Answer, actions: usize) -> Result<Judgement> {
     Ok(judgement)
 }
 
-/// Returns an engine's words about an error, in one line of bounded length.
+/// Returns an engine's description of an error, in one line of bounded length.
 fn words(error: &Value) -> String {
     let field = |name: &str| error.get(name).and_then(Value::as_str);
     let text = match (field("type"), field("reason")) {
@@ -182,7 +182,7 @@ mod tests {
     use std::sync::Mutex;
     use tokio::time::Instant;
 
-    /// An engine that gives these answers in turn, and keeps what was posted.
+    /// A fake engine that gives these answers in turn, and keeps the posted bodies.
     struct Scripted {
         answers: Mutex<Vec<(u16, String)>>,
         posted: Mutex<Vec<String>>,
@@ -204,13 +204,13 @@ mod tests {
 
     const DONE: &str = r#"{"took":1,"errors":false}"#;
 
-    /// An answer that has this outcome of the first action, while the others are done.
+    /// Returns an answer with this outcome of the first action, while the others succeed.
     fn answer(first: &str) -> String {
         let others = r#"{"index":{"_id":"b","status":201}},{"delete":{"_id":"c","status":404}}"#;
         format!(r#"{{"errors":true,"items":[{first},{others}]}}"#)
     }
 
-    /// Returns what became of three actions, what was posted, and the seconds that it took.
+    /// Posts three actions. Returns the result, the posted bodies, and the time taken in seconds.
     async fn take(answers: &[(u16, &str)]) -> (Result<Vec<String>>, Vec<String>, u64) {
         let answers = Mutex::new(answers.iter().map(|(status, body)| (*status, (*body).to_owned())).collect());
         let script = Arc::new(Scripted { answers, posted: Mutex::default() });

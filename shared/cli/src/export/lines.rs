@@ -1,4 +1,4 @@
-//! Records as lines of text: JSON Lines, and CSV by RFC 4180.
+//! Records as lines of text: JSON Lines, and CSV (RFC 4180).
 
 use super::columns::{Cell, Column};
 use curlew_model::Record;
@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::io;
 
-/// A record as one JSON object; a column without a value is left out.
+/// A record, serialized as one JSON object without the columns that have no value.
 struct Object<'a>(&'a [&'static Column], &'a Record);
 
 impl Serialize for Object<'_> {
@@ -58,9 +58,9 @@ fn written(writer: csv::Writer<Vec<u8>>) -> io::Result<Vec<u8>> {
     writer.into_inner().map_err(|error| error.into_error())
 }
 
-/// Returns a text that no spreadsheet takes for a formula: strangers write these texts. One that begins like a formula,
-/// after any number of apostrophes, gets an apostrophe before it; taking away one gives the text back
-/// (OWASP, "CSV Injection").
+/// Returns a text that no spreadsheet reads as a formula, because strangers write these texts (OWASP, "CSV Injection").
+/// A text that begins like a formula, after any number of apostrophes, is prefixed with an apostrophe; removing one
+/// apostrophe restores the text.
 fn guarded(text: &str) -> Cow<'_, str> {
     let first = text.trim_start_matches('\'').chars().next();
     let is_formula = matches!(first, Some('=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '＝' | '＋' | '－' | '＠'));

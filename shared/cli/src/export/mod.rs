@@ -1,5 +1,5 @@
-//! `curlew export records`: all current records, streamed into one file by a thread of its own, so that a slow disk or
-//! reader of a pipe holds back nothing but the reading.
+//! `curlew export records`: streams all current records into one file. A separate thread writes, so that a slow disk or
+//! pipe reader delays only the reading of records.
 
 pub(crate) mod bulk;
 pub(crate) mod columns;
@@ -35,11 +35,11 @@ pub(crate) enum ExportFormat {
     Parquet,
 }
 
-/// Writes the records that the arguments choose to a file, or to standard output; all columns, if none is chosen.
+/// Writes the selected records to a file or to standard output, with the selected columns or else all.
 pub(crate) async fn records(world: &World, args: RecordsArgs) -> Result<()> {
     let RecordsArgs { format, since, site, lang, columns, output } = args;
     let site = site_named(world, site.as_deref())?;
-    // Subtags after the primary language, as in `en-GB`, are dropped.
+    // Drop subtags after the primary language, as in `en-GB`.
     let language = lang.as_deref().and_then(|code| code.split(['-', '_']).next()).map(str::to_ascii_lowercase);
     let filter = RecordFilter { since, site, language };
     let columns: Arc<[&'static Column]> = if columns.is_empty() { COLUMNS.iter().collect() } else { columns.into() };
@@ -77,7 +77,7 @@ async fn text(
     .await
 }
 
-/// Passes encoded records to `write`, on a thread of its own. A stream without a final `None` is cut short.
+/// Passes encoded records to `write` on a separate thread. A stream without a final `None` was cut short.
 async fn stream<T: Send + 'static>(
     world: &World,
     filter: RecordFilter,
@@ -96,7 +96,7 @@ async fn stream<T: Send + 'static>(
     drop(sender);
     let written = writing.await?;
     match read {
-        // The writer knows why it ended.
+        // The writer's error is the cause.
         Err(_) if written.as_ref().is_err_and(|error| !error.is::<CutShort>()) => written,
         Err(error) => Err(error),
         Ok(()) => written,
@@ -108,7 +108,7 @@ async fn stream<T: Send + 'static>(
 #[error("the export is cut short")]
 struct CutShort;
 
-/// Returns the next portion; `None` at the end.
+/// Returns the next part; `None` at the end.
 fn next<T>(parts: &mut Receiver<Option<T>>) -> Result<Option<T>, CutShort> {
     parts.blocking_recv().ok_or(CutShort)
 }

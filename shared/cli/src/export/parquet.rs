@@ -1,4 +1,4 @@
-//! Records as Apache Parquet, by its low-level column writers.
+//! Records as Apache Parquet, written with its low-level column writers.
 
 use super::columns::{Cell, Column, ColumnType, SCHEMA};
 use super::destination::Destination;
@@ -20,16 +20,16 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Bytes of texts after which a row group is written; a group is held in memory.
+/// Number of bytes of rows after which a row group is written; a group is held in memory.
 const GROUP_BYTES: usize = 32 * 1024 * 1024;
-/// Bytes that a row takes besides its text, about.
+/// Approximate number of bytes of a row without its text.
 const ROW_BYTES: usize = 512;
-/// Values of a column that are copied at a time.
+/// Number of values of a column copied at a time.
 const VALUES_AT_ONCE: usize = 1_024;
 const LEVEL: i32 = 3;
-/// Columns of which nearly every value is another, so that a dictionary of them would only cost.
+/// Columns with nearly unique values, for which a dictionary would only add cost.
 const WITHOUT_DICTIONARY: [&str; 7] = ["id", "url", "title", "text", "fetched_at", "thumbnail", "simhash"];
-/// Columns whose smallest and largest value help no query.
+/// Columns whose minimum and maximum help no query.
 const WITHOUT_STATISTICS: [&str; 4] = ["title", "text", "thumbnail", "simhash"];
 
 pub(super) async fn export(
@@ -39,7 +39,7 @@ pub(super) async fn export(
     output: Option<&Path>,
 ) -> Result<()> {
     if output.is_none() && io::stdout().is_terminal() {
-        return Err(usage("Parquet is no text: name a file by --output FILE, or redirect standard output"));
+        return Err(usage("Parquet is a binary format: name a file with --output FILE, or redirect standard output"));
     }
     let destination = Destination::open(output)?;
     let write = move |mut parts| {
@@ -78,7 +78,7 @@ impl Table {
         Ok(())
     }
 
-    /// Writes the rows that are still held, and the end of the file.
+    /// Writes the remaining rows and the end of the file.
     fn finish(mut self) -> Result<()> {
         self.group()?;
         self.file.finish().map_err(cause)?;
@@ -165,7 +165,7 @@ fn properties() -> Result<WriterProperties, ParquetError> {
     Ok(properties.build())
 }
 
-/// Returns the system's own error, as of a closed pipe, if there is one below that of the writer.
+/// Returns the I/O error, such as that of a closed pipe, that caused a Parquet error, or else that error.
 fn cause(error: ParquetError) -> anyhow::Error {
     let error = match error {
         ParquetError::External(below) => match below.downcast::<io::Error>() {

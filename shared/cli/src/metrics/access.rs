@@ -1,5 +1,5 @@
-//! Access to the metrics: by a bearer token (RFC 6750), or without one on loopback, where a page in a browser of this
-//! machine must still not read them under a name of its own (DNS rebinding).
+//! Access to the metrics: with a bearer token (RFC 6750) or, if none is set, under a host name of this machine. That
+//! check stops web pages in a browser on this machine from reading them by DNS rebinding.
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -12,12 +12,12 @@ use curlew_web::asked_host;
 use std::hint::black_box;
 use std::sync::Arc;
 
-/// Requires a token, or without one a host name of this machine, before every route, the missing ones included.
+/// Requires the token or, if none is set, a host name of this machine, for every route, including unknown ones.
 pub(super) fn guarded(router: Router, token: Option<String>) -> Router {
     router.layer(from_fn_with_state(token.map(Arc::from), admit))
 }
 
-/// Answers a request that is not admitted. The answer says nothing of what there is.
+/// Passes admitted requests on. The answers to others do not reveal which routes exist.
 async fn admit(State(token): State<Option<Arc<str>>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     match token {
@@ -25,7 +25,7 @@ async fn admit(State(token): State<Option<Arc<str>>>, request: Request, next: Ne
             let challenge = [(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))];
             (StatusCode::UNAUTHORIZED, challenge).into_response()
         }
-        // No name server of others gives out the name of a loopback address, or `localhost`.
+        // DNS rebinding cannot make a browser send `localhost` or a loopback address as the host.
         None if !asked_host(headers, "http").is_some_and(|url| is_of_this_machine(&url)) => {
             StatusCode::NOT_FOUND.into_response()
         }
@@ -39,7 +39,7 @@ fn is_sent(token: &str, headers: &HeaderMap) -> bool {
     scheme.eq_ignore_ascii_case(b"Bearer ") && is_same(sent, token.as_bytes())
 }
 
-/// Compares two texts in a time that depends on their lengths alone.
+/// Compares two byte strings in a time that depends only on their lengths.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     let differing = one.iter().zip(other).fold(0, |all, (a, b)| black_box(all | (a ^ b)));
     one.len() == other.len() && differing == 0

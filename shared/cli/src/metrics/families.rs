@@ -22,14 +22,14 @@ pub(super) struct Snapshot {
 
 /// A metric with all of its series.
 pub(crate) struct Family<'a> {
-    /// The name without the suffix of its samples.
+    /// Name without the suffix of its samples.
     pub(crate) name: &'static str,
     pub(crate) kind: MetricType,
     help: &'static str,
     series: Series<'a>,
 }
 
-/// Series, each with its labels and their values.
+/// Series, each with its labels and its value.
 type Series<'a> = Vec<(Vec<(&'static str, &'static str)>, Value<'a>)>;
 
 enum Value<'a> {
@@ -66,7 +66,7 @@ fn write(encoder: &mut MetricEncoder<'_>, kind: MetricType, value: &Value<'_>) -
     }
 }
 
-/// Returns the families. Series of alerts are there from the start: one that appears has no increase.
+/// Returns the families. Series that alerts use exist from the start: one that appears later shows no increase.
 pub(crate) fn families<'a>(c: &'a Counts, g: &Gauges) -> Vec<Family<'a>> {
     let calls = c.calls_by_status.iter();
     let calls = calls.map(|((kind, status), n)| (vec![("kind", *kind), ("status", *status)], Value::Whole(*n)));
@@ -129,7 +129,12 @@ pub(crate) fn families<'a>(c: &'a Counts, g: &Gauges) -> Vec<Family<'a>> {
         family("curlew_store_free_bytes", Gauge, "Free bytes in the file system of the store", free),
         family("process_cpu_seconds", Counter, "Processor time of the process", real(process::cpu_seconds())),
         family("process_resident_memory_bytes", Gauge, "Memory of the process", whole(process::resident_bytes())),
-        family("process_start_time_seconds", Gauge, "Start time, in seconds since 1970", real(process::start_seconds())),
+        family(
+            "process_start_time_seconds",
+            Gauge,
+            "Start time, in seconds since 1970",
+            real(process::start_seconds()),
+        ),
         family("process_open_fds", Gauge, "Open file descriptors", whole(process::open_descriptors())),
         family("process_max_fds", Gauge, "Maximum number of open file descriptors", most_files),
     ]

@@ -9,34 +9,34 @@ use curlew_model::{HoldReason, Millis, QueueName};
 use curlew_ports::QueueCount;
 use std::collections::BTreeMap;
 
-/// Time for which the numbers are reused that are counted by the database, or read from manifests.
+/// Time for which numbers from the database and the manifests are reused.
 const GOOD_FOR: Millis = Millis::from_secs(15);
-/// Time for which the numbers are reused that take a look at each host key or file.
+/// Time for which numbers are reused that require a scan of all host keys or files.
 const SLOW_GOOD_FOR: Millis = Millis::from_mins(10);
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gauges {
-    /// Monotonic time at which they were gathered last.
+    /// Monotonic time at which the other numbers were last gathered.
     at: Option<Millis>,
-    /// Time at which `held` and `size` were read.
+    /// Monotonic time at which `held` and `size` were last gathered.
     slow_at: Option<Millis>,
-    /// The queues, each with the age of its oldest job that is due.
+    /// The queues, each with the age of its oldest due job.
     pub(super) queues: Vec<(QueueName, QueueCount, Millis)>,
     pub(super) index_pages: u64,
     pub(super) index_splits: usize,
-    /// Time since the last publishing if there is something new to publish, else zero.
+    /// Time since the last publishing if new pages wait, otherwise zero.
     pub(super) index_age: Millis,
     /// Messages to the operator that are not closed.
     pub(super) messages: usize,
     /// Host keys that are held, by reason.
     pub(super) held: BTreeMap<HoldReason, u64>,
     pub(super) size: StoreSize,
-    /// Bytes that its file system has left for it, where that can be told.
+    /// Free bytes of the store's file system, if known.
     pub(super) free: Option<u64>,
 }
 
 impl Gauges {
-    /// Gathers what is no longer fresh.
+    /// Gathers the numbers that are no longer fresh.
     pub(super) async fn refresh(&mut self, world: &World) -> Result<()> {
         let now = world.clock.monotonic();
         let is_due = |at: Option<Millis>, good_for| at.is_none_or(|at| now.saturating_sub(at) >= good_for);

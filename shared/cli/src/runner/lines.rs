@@ -1,19 +1,19 @@
-//! Lines of jobs that wait for a host key which another job of this process has in use. Without them such a job would
-//! find the lease of the other one, and be put off by seconds however soon that one ends.
+//! Lines of jobs that wait for a host key which another job of this process is using. Without a line, such a job would
+//! meet the other job's lease and be deferred for seconds, however soon the other job ends.
 
 use curlew_model::{HostKey, Millis, QueueName};
 use curlew_ports::Delivery;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Maximum number of jobs in a line. Further ones are run at once, and put off because of the lease.
+/// Maximum number of jobs in a line. Further jobs run at once, and are deferred because of the lease.
 const IN_LINE: usize = 16;
 
 #[derive(Debug)]
 pub(super) struct InLine {
     pub(super) queue: QueueName,
     pub(super) delivery: Delivery,
-    /// Monotonic time at which it was handed out.
+    /// Monotonic time at which the job was received.
     pub(super) since: Millis,
 }
 
@@ -21,14 +21,14 @@ pub(super) struct InLine {
 struct State {
     /// The line of each host key that is in use.
     lines: BTreeMap<HostKey, VecDeque<InLine>>,
-    /// Jobs whose turn has come, with their host keys.
+    /// Jobs whose turn has come but that have not started, with their host keys.
     called: Vec<(HostKey, InLine)>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines(Arc<Mutex<State>>);
 
-/// A job's turn at a host key, until this is dropped. The first in the line has its turn then.
+/// A job's turn at a host key. When it is dropped, the first job in line gets its turn.
 #[derive(Debug)]
 pub(super) struct Turn {
     host: HostKey,
@@ -40,7 +40,7 @@ impl Lines {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives a job its turn or puts it in line; returns a job to run at once, without a turn if the line is full.
+    /// Gives a job its turn, or puts it in line. Returns a job to run at once, without a turn if the line is full.
     pub(super) fn enter(&self, host: &HostKey, job: InLine) -> Option<(Option<Turn>, InLine)> {
         let mut state = self.state();
         match state.lines.get_mut(host) {

@@ -9,7 +9,7 @@ use curlew_policy::delivery::{MAX_HANDOUTS, MAX_RECEIVES};
 use tempfile::TempDir;
 use url::Url;
 
-/// The next process over a store, with these jobs that are due.
+/// Opens the store as the next process does, and sends these due jobs.
 async fn world_with(dir: &TempDir, jobs: impl IntoIterator<Item = Job>) -> Arc<World> {
     let flags = Flags { data: Some(dir.path().into()), contact: Some("curlew@example.org".into()), ..Flags::default() };
     let settings = Settings::load(&flags, std::iter::empty()).unwrap();
@@ -24,7 +24,7 @@ async fn handed(world: &World, queue: QueueName) -> Vec<Delivery> {
     world.ports.inbox.receive(queue, 9, VISIBILITY, world.clock.now()).await.unwrap()
 }
 
-/// A poll that is dropped as soon as it is run, since nobody knows its feed.
+/// Returns a poll that ends as soon as it runs, because its feed is unknown.
 fn poll(url: &str) -> Job {
     Job::new(PollJob::new(address::source_key(&Url::parse(url).unwrap()), url.into()))
 }
@@ -39,7 +39,7 @@ fn visit(pages: usize) -> VisitJob {
     VisitJob::new(HostKey::new("example.org").unwrap(), items)
 }
 
-/// Hands these jobs out to processes that die with them.
+/// Simulates `times` processes that receive the jobs and die.
 async fn killed(dir: &TempDir, times: u32, jobs: usize) {
     for _ in 0..times {
         assert_eq!(handed(&*world_with(dir, []).await, QueueName::Poll).await.len(), jobs);
@@ -102,7 +102,7 @@ async fn a_visit_that_never_ends_is_split_into_its_pages() {
     assert_eq!(pages.collect::<Vec<_>>(), [(1, 1), (1, 1), (1, 1)]);
 }
 
-/// Of the jobs in hand when two processes died, one is run at a time, before all other jobs.
+/// Jobs that two crashed processes were running run one at a time, before all other jobs.
 #[tokio::test(flavor = "multi_thread")]
 async fn suspects_are_handed_out_one_at_a_time() {
     let dir = TempDir::new().unwrap();
@@ -167,7 +167,7 @@ async fn the_first_job_of_a_process_has_a_turn_too() {
     let dir = TempDir::new().unwrap();
     let mut runner = Runner::new(world_with(&dir, [poll("https://example.org/")]).await, Arc::default());
     runner.unsettled = BTreeSet::from([QueueName::Poll]);
-    // On one thread, the job has not run when this returns.
+    // On one thread, the job has not run yet when `settle` returns.
     assert_eq!(runner.settle().await.unwrap(), 1);
     assert!(!runner.lines.is_empty(), "others of its host wait for its end, not for their own next try");
 }

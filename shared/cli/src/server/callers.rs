@@ -1,4 +1,4 @@
-//! Connections of each address: a bounded share, which sinks as free places become few.
+//! Limits the connections of each address to a share, which shrinks as free places become few.
 
 use curlew_web::networks;
 use ipnet::IpNet;
@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Number of addresses whose connections a network of many may have: with the usual limits, half of all.
+/// Number of addresses whose shares one network may use: with the default limits, half of all connections.
 const NETWORK_SHARE: usize = 2;
-/// Number of places that have to be free for each connection that an address already has.
+/// Number of free places that each connection of an address requires.
 const FREE_FOR_EACH: usize = 4;
-/// Number of connections that an address may have as long as there are places: browsers open so many to a server.
+/// Number of connections that an address may have while any place is free: as many as a browser opens to a server.
 const OF_BROWSER: usize = 6;
 
-/// Counts the connections of addresses, as the [`networks`] that they belong to.
+/// Counts connections by address and network; see [`networks`].
 #[derive(Clone)]
 pub(super) struct Callers {
     most: usize,
@@ -30,7 +30,7 @@ impl Callers {
         Callers { most, held: Arc::default() }
     }
 
-    /// Counts a connection, unless its address or network has its limit while `free` places are left.
+    /// Counts a connection; `None` if its address or network has reached its limit, given `free` free places.
     pub(super) fn take(&self, address: IpAddr, free: usize) -> Option<Share> {
         let networks = networks(address);
         let mut held = self.held();

@@ -1,18 +1,18 @@
-//! File descriptors: raises their limit, and divides them so that callers of the pages leave the crawler its share.
+//! File descriptors: raises their limit, and reserves the crawler's share from callers of the pages.
 
 use super::MAX_CONNECTIONS;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Number of descriptors that is requested, if the system allows that many.
+/// Number of descriptors to request, if the system allows that many.
 const WANTED: u64 = 65_536;
-/// Descriptors kept for the store: database, log, lock, objects that are read and written, standard streams.
+/// Descriptors reserved for the store: database, log, lock, objects being read or written, standard streams.
 const OF_STORE: u64 = 64;
-/// Descriptors kept for each visit under way: a connection, and a look-up of a name or an object beside it.
+/// Descriptors reserved for each running visit: a connection, and a DNS lookup or an object.
 const OF_VISIT: u64 = 2;
-/// Number of connections that the pages have in any case: without them `serve` serves nothing.
+/// Minimum number of connections for the pages, without which `serve` would serve nothing.
 const MIN_CONNECTIONS: usize = 16;
 
-/// Raises the limit of open files from the usual one to the most that this process may have.
+/// Raises the soft limit of open files to [`WANTED`], or to the hard limit if that is lower.
 pub(crate) fn raise() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let wanted = maximum.map_or(WANTED, |maximum| maximum.min(WANTED));
@@ -27,7 +27,7 @@ pub(crate) fn limit() -> Option<u64> {
     getrlimit(Resource::Nofile).current
 }
 
-/// Returns the connections that a limit of open files leaves the pages beside so many visits.
+/// Returns the number of connections that a limit of open files leaves for the pages, given the number of visits.
 pub(crate) fn connections(limit: Option<u64>, visits: usize) -> usize {
     let kept = OF_STORE.saturating_add(OF_VISIT.saturating_mul(visits as u64));
     let left = limit.map_or(usize::MAX, |limit| usize::try_from(limit.saturating_sub(kept)).unwrap_or(usize::MAX));

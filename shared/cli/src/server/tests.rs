@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_types, reason = "a test may panic, and be a caller")]
-//! The clock is paused: it goes on to the next time limit as soon as all else waits.
+//! The clock is paused: tokio advances it to the next timer as soon as all tasks wait.
 
 use super::*;
 use axum::routing::{get, post};
@@ -8,7 +8,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// More than the system buffers of an answer that nobody reads.
+/// Length of an answer that does not fit into the system's socket buffers.
 const LONG: usize = 64 << 20;
 
 struct Served {
@@ -41,10 +41,10 @@ async fn connected(served: &Served, sent: &str) -> TcpStream {
     stream
 }
 
-/// All that comes until the other side closes.
+/// Returns everything received until the server closes the connection.
 async fn rest(mut stream: TcpStream) -> String {
     let mut text = Vec::new();
-    // A reset is an end, too.
+    // A reset ends the answer, too.
     let _ended = stream.read_to_end(&mut text).await;
     String::from_utf8_lossy(&text).into_owned()
 }
@@ -99,7 +99,7 @@ async fn a_caller_that_does_not_read_its_answer_is_let_go() {
     let one = Limits { connections: 1, of_address: 1 };
     let served = served(one, &[]).await;
     let unread = connected(&served, "GET /long HTTP/1.1\r\nhost: a\r\n\r\n").await;
-    // The next connection waits in the backlog until the only one is free.
+    // The next connection waits in the backlog until the only place is free.
     let next = rest(connected(&served, WHOLE).await).await;
     assert!(next.ends_with("here"), "{next}");
     drop(unread);

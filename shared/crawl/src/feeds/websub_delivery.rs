@@ -85,7 +85,12 @@ impl Pushes {
             HubReply::No => (HubAnswer::No, None),
             HubReply::Declined(next) => (HubAnswer::No, Some(Some(next))),
             HubReply::Yes(next) => {
-                tracing::info!(feed = %feed.url, mode = asked.mode, until = ?next.and_then(|next| next.until), "a hub was answered");
+                tracing::info!(
+                    feed = %feed.url,
+                    mode = asked.mode,
+                    until = ?next.and_then(|next| next.until),
+                    "a hub was answered"
+                );
                 (HubAnswer::Yes, Some(next))
             }
         })

@@ -366,7 +366,11 @@ impl Fetch {
         if scope.meta_ignored.contains(url) {
             let said = Directives::gather(meta, &robots_tags, token).names();
             if !said.is_empty() {
-                tracing::warn!(%url, ?said, "the directives of the page are not heeded: the settings say that it is the operator's own");
+                tracing::warn!(
+                    %url,
+                    ?said,
+                    "the directives of the page are not heeded: the settings say that it is the operator's own"
+                );
             }
         }
         heeded

@@ -423,7 +423,14 @@ impl Visit {
         }
         if let Some(hold) = &self.state.learned.hold {
             events.note(&Event::Held { host, reason: hold.reason });
-            tracing::info!(%host, status, reason = hold.reason.as_str(), until = %hold.until, error, "the host is held");
+            tracing::info!(
+                %host,
+                status,
+                reason = hold.reason.as_str(),
+                until = %hold.until,
+                error,
+                "the host is held"
+            );
         } else if let Some(CallEnd::Elsewhere(until)) = end {
             tracing::info!(%host, error, %until, "a URL is held");
         }

@@ -106,7 +106,11 @@ impl Batch {
         if visit.items.len() < 2 {
             return false;
         }
-        tracing::warn!(host = %visit.host, pages = visit.items.len(), "a visit that ends its process is split into its pages");
+        tracing::warn!(
+            host = %visit.host,
+            pages = visit.items.len(),
+            "a visit that ends its process is split into its pages"
+        );
         let now = self.clock.now();
         let pages: Vec<_> = visit.singles().map(|single| (job.with(single).into_job(), now)).collect();
         if let Err(error) = self.queue.send(&pages).await {

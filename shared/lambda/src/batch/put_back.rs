@@ -40,7 +40,11 @@ impl Batch {
         let message = &self.messages[n];
         if let Err(error) = self.queue.put_back(message, due).await {
             // The message is then handed out later, when its visibility timeout ends.
-            tracing::warn!(message = %message.id, error = %with_causes(&error), "a message could not be put back sooner");
+            tracing::warn!(
+                message = %message.id,
+                error = %with_causes(&error),
+                "a message could not be put back sooner"
+            );
         }
         self.note(n, Outcome::Failed);
     }

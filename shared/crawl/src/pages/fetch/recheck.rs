@@ -234,7 +234,11 @@ impl Fetch {
             Recheck::Doubtful { until, is_new: true } => {
                 // The visit is sent first: a doubt without one would last until the next sample.
                 let item = VisitItem { url: page.url.clone(), page: page.id.clone(), purpose: Purpose::Recheck };
-                tracing::info!(url = %page.url, host = %round.visit.state.host, "a page is replaced or asks not to be indexed; a second look decides");
+                tracing::info!(
+                    url = %page.url,
+                    host = %round.visit.state.host,
+                    "a page is replaced or asks not to be indexed; a second look decides"
+                );
                 self.send_visit(page, item, until, round.job.trace.as_ref()).await?;
                 self.doubt(&page.id).await?;
             }

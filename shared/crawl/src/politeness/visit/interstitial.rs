@@ -100,7 +100,13 @@ impl Visit {
         self.change(|state| interstitial::hold_interstitial(state, vendor, &rules, now, seed));
         self.politeness.events.note(&Event::Held { host: &self.state.host, reason: HoldReason::Interstitial });
         let until = self.state.learned.hold.as_ref().map_or(now, |hold| hold.until);
-        tracing::info!(host = %self.state.host, %url, vendor, %until, "a bot wall stands before the host's pages; the host is held");
+        tracing::info!(
+            host = %self.state.host,
+            %url,
+            vendor,
+            %until,
+            "a bot wall stands before the host's pages; the host is held"
+        );
         until
     }
 

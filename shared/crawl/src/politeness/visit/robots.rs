@@ -21,7 +21,10 @@ impl Visit {
         };
         if self.politeness.scope.robots_ignored.contains(url) {
             if self.compiled.insert(origin.clone(), Arc::default()).is_none() {
-                tracing::warn!(%origin, "robots.txt is not asked: the settings say that this site is the operator's own");
+                tracing::warn!(
+                    %origin,
+                    "robots.txt is not asked: the settings say that this site is the operator's own"
+                );
             }
             return Ok(Ok(Permission::Allowed));
         }
@@ -142,7 +145,11 @@ impl Visit {
     fn unreachable(&mut self, origin: &Origin, copy: &RobotsCopy) -> CallEnd {
         self.without_robots("robots.txt is out of reach, so nothing is called");
         if copy.body_at > Timestamp::MIN {
-            tracing::warn!(%origin, since = %copy.body_at, "robots.txt is out of reach for more than 30 days; nothing is called");
+            tracing::warn!(
+                %origin,
+                since = %copy.body_at,
+                "robots.txt is out of reach for more than 30 days; nothing is called"
+            );
         }
         match &self.state.learned.hold {
             Some(hold) => CallEnd::Held(hold.until, hold.reason),
