@@ -80,7 +80,7 @@ fn the_checks_before_a_call_stand_in_this_order() {
         ..HostState::default()
     });
     let rest = NOW + VISIT_REST;
-    at_worst.over = Some(rest);
+    at_worst.ended_until = Some(rest);
     at_worst.guest_retry_at.insert(host("example.com"), NOW + Millis(9));
     let mut what =
         Attempt { key: Err("a private address".into()), excluded: Some("/a".into()), permission: None, ..attempt() };
@@ -104,7 +104,7 @@ fn the_checks_before_a_call_stand_in_this_order() {
     assert_eq!(next(&at_worst, &what, Millis::ZERO), Step::End(held));
     at_worst.learned.hold = None;
     assert_eq!(next(&at_worst, &what, Millis::ZERO), Step::End(CallEnd::Later(rest)));
-    at_worst.over = None;
+    at_worst.ended_until = None;
     assert_eq!(next(&at_worst, &what, Millis::ZERO), Step::End(CallEnd::Elsewhere(NOW + Millis::from_hours(2))));
     at_worst.learned.url_holds.clear();
     let over_slice = rules.slice + Millis(1);
@@ -184,7 +184,7 @@ fn an_answer_that_is_evidence_about_its_url_alone_ends_the_visit() {
     let robots = CallTarget { role: Role::Robots, ..target() };
     let end = by_robots.after_call(robots, reply(500), Millis(9), &Rules::default(), NOW, 1);
     assert_eq!(end, Some(CallEnd::Reply(())));
-    assert!(by_robots.learned.hold.is_none() && by_robots.over.is_some());
+    assert!(by_robots.learned.hold.is_none() && by_robots.ended_until.is_some());
     let mut visit = visit(HostState::default());
     let end = after(&mut visit, reply(429)).expect("the call has ended");
     assert!(matches!(end, CallEnd::Held(_, HoldReason::TooManyRequests)), "{end:?}");
@@ -232,7 +232,7 @@ fn trouble_with_a_guest_host_is_no_reason_to_leave_this_one() {
     let held = CallEnd::<()>::Held(until, HoldReason::Forbidden);
     assert_eq!(mine.after_guest(&guest, held), CallEnd::Elsewhere(until));
     assert_eq!(mine.after_guest(&guest, CallEnd::<()>::Later(until)), CallEnd::Later(until));
-    guest.over = Some(until);
+    guest.ended_until = Some(until);
     assert_eq!(mine.after_guest(&guest, CallEnd::<()>::Later(until)), CallEnd::Elsewhere(until));
     assert_eq!(mine.calls, 6);
     let there = Attempt { key: Ok(host("example.com")), ..attempt() };
@@ -281,7 +281,7 @@ proptest! {
             blocked: is_blocked.then(|| "example.org".to_owned()).into_iter().collect(),
             ..HostState::default()
         }, length);
-        visit.over = is_over.then_some(now + VISIT_REST);
+        visit.ended_until = is_over.then_some(now + VISIT_REST);
         let attempt = Attempt { permission, has_waited, has_confirmed, has_lengthened, ..attempt() };
         if visit.next::<()>(&attempt, &rules, now, lasted) == Step::Call {
             prop_assert!(permission == Some(Permission::Allowed) && !hold && !is_blocked && !is_over);
