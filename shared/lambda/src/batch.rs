@@ -426,11 +426,11 @@ impl Batch {
         }
     }
 
-    /// Returns the time that sending may take: until running jobs have to be cancelled, and after that half of what is
-    /// left, since messages that could not be sent again have to be put back.
+    /// Returns the time that sending may take: until running jobs must be cancelled, or after that a third of the time
+    /// left, because messages whose jobs could not be sent must be put back.
     fn time_to_send(&self) -> Millis {
         let left = self.bounds.deadline.saturating_sub(self.clock.monotonic());
-        if left > LAST_THINGS { left.saturating_sub(LAST_THINGS) } else { Millis(left.0 / 2) }
+        if left > LAST_THINGS { left.saturating_sub(LAST_THINGS) } else { Millis(left.0 / 3) }
     }
 
     fn note(&self, n: usize, outcome: Outcome) {

@@ -266,7 +266,7 @@ fn executions_of_the_account_and_of_the_stack() {
     let quota = |all, unreserved| move |facts: &mut Facts| of_stack(facts).quota = Ok(QuotaFacts { all, unreserved });
     // Two for each of five mappings, and one each for dispatch, index, sample and web.
     assert_eq!(wrong(stack(), quota(14, 14)), []);
-    warns(stack(), "quota", &["10 executions", "may want 14"], quota(10, 10));
+    warns(stack(), "quota", &["10 executions", "may need 14"], quota(10, 10));
     fails(stack(), "quota", &["WebConcurrency"], quota(10, 0));
     let reserved = |facts: &mut Facts| {
         quota(31, 11)(facts);
