@@ -414,7 +414,9 @@ impl Batch {
         let waiting: Vec<(usize, Timestamp)> = waiting.into_iter().map(|waiting| (waiting.n, waiting.due)).collect();
         let sent = tokio::select! {
             sent = self.queue.send(&jobs) => sent,
-            () = self.clock.sleep(self.time_to_send()) => Err(PortError::unavailable("cannot send jobs", "no time is left")),
+            () = self.clock.sleep(self.time_to_send()) => {
+                Err(PortError::unavailable("cannot send jobs", "no time is left"))
+            }
         };
         if let Err(error) = sent {
             let error = with_causes(&error);
