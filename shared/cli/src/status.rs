@@ -28,7 +28,7 @@ struct Status {
     index: Vec<IndexedYear>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     history: Vec<BackfillLine>,
-    /// Which requests are signed, or why none is.
+    /// A sentence that says which requests are signed, or why none is.
     signatures: String,
 }
 

@@ -343,7 +343,7 @@ impl Own {
         }
         let next = revived(feed.clone());
         let is_written = swapped(self.sources.swap(seen, &Source::Feed(next.clone())).await)?;
-        // Whoever has written the row meanwhile knows the feed, too: a poll of it is dropped if it is still retired.
+        // If another writer was first, its row counts. A poll is dropped if that row is still retired.
         Ok(if is_written { next } else { feed })
     }
 

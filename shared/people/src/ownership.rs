@@ -61,7 +61,7 @@ pub struct ClaimView {
 /// State of a host and its stored data, as shown to its owner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostView {
-    /// Who blocked the host from being crawled and found, if anybody.
+    /// The party that has blocked crawling and search of the host, if there is one.
     pub block: BlockedBy,
     /// True if the owner has turned off the reading of the back catalogue.
     pub is_without_history: bool,
@@ -101,7 +101,7 @@ pub enum RequestOutcome {
     ByDnsOnly,
     /// The claim is not proven, or its proof has expired.
     Unproven,
-    /// The same request was made recently; it may be repeated from this instant on.
+    /// An equal request was made recently, and may be repeated from this instant on.
     TooSoon(Timestamp),
     /// A block by the operator prevents the request, or the host has the maximum number of proven claims.
     Refused,

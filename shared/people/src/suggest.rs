@@ -41,7 +41,7 @@ pub struct Suggest {
 pub struct NamedSource {
     /// Key of the source.
     pub key: SourceKey,
-    /// Whether the source was new or already known.
+    /// The outcome: the source was new, or already known.
     pub outcome: SuggestOutcome,
 }
 

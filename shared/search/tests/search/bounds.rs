@@ -93,7 +93,7 @@ fn a_site_is_named_by_its_newest_page_in_whichever_split_it_lies() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// The same pages are hidden, in whatever order tombstones come and go, and whichever were looked up before.
+    /// The order in which tombstones are added and removed, and earlier lookups, do not change which pages are hidden.
     #[test]
     fn tombstones_that_come_and_go_hide_what_they_would_hide_at_once(
         steps in prop::collection::vec((prop::collection::btree_set(0_usize..60, 0..12), any::<bool>(), any::<bool>()), 1..8)

@@ -1,6 +1,6 @@
 //! In-memory implementations of the ports, for tests and the simulator.
 //!
-//! They consist of ordered maps behind a mutex, take no time, and read no clock, so the same calls in the same order
+//! The implementations are ordered maps behind a mutex that take no time and read no clock, so equal calls in one order
 //! return the same results.
 
 mod blobs;

@@ -75,7 +75,7 @@ fn a_page_that_is_valid_utf_8_is_utf_8_whatever_its_labels_say() {
     assert_eq!(page(b"\xCC\xEE\xF1\xF2", Some("text/html; charset=windows-1251")), "Мост");
 }
 
-/// The same rule applies to pages and feeds, headers and declarations.
+/// Bytes refute a label in a header and in a declaration, of a page and of a feed.
 #[test]
 fn a_label_that_the_bytes_refute_loses_wherever_it_stands() {
     let labels = "gbk gb2312 shift_jis euc-jp euc-kr big5 us-ascii iso-8859-1 iso-8859-2 windows-1251 windows-1252 \

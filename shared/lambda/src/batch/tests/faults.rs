@@ -62,7 +62,7 @@ struct Run {
 #[derive(Default)]
 struct Judge {
     violations: Vec<String>,
-    /// Whether a call is in progress, and the end of the last one, by host key.
+    /// By host key: true while a call is in progress, and the time at which the last call ended.
     hosts: BTreeMap<HostKey, (bool, Option<Millis>)>,
     /// The invocation that owns each lease.
     leases: BTreeMap<(HostKey, u64), u64>,
