@@ -413,6 +413,7 @@ impl Batch {
             waiting.iter_mut().filter_map(|waiting| Some((job_of(waiting)?, waiting.due))).collect();
         let waiting: Vec<(usize, Timestamp)> = waiting.into_iter().map(|waiting| (waiting.n, waiting.due)).collect();
         let sent = tokio::select! {
+            biased;
             sent = self.queue.send(&jobs) => sent,
             () = self.clock.sleep(self.time_to_send()) => {
                 Err(PortError::unavailable("cannot send jobs", "no time is left"))

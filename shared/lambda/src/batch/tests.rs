@@ -227,7 +227,7 @@ async fn what_is_sent_again_knows_that_an_earlier_delivery_did_not_end() {
         }
         let messages = [(messages[0].as_str(), 2), (messages[1].as_str(), 1)];
         if case == "late" {
-            world.bounds.deadline = world.clock.monotonic();
+            world.bounds.deadline = world.clock.monotonic() + LAST_THINGS;
         }
         match case {
             "paused" => drop(world.open(&messages).await.put_off(world.clock.now()).await),
