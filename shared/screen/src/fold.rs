@@ -28,9 +28,9 @@ pub(crate) struct Folded {
 #[derive(Clone, Copy, Debug)]
 struct WordSpan {
     /// Offset of the word's first letter in the folded text.
-    at: u32,
-    from: u32,
-    to: u32,
+    at: usize,
+    from: usize,
+    to: usize,
 }
 
 impl Folded {
@@ -41,25 +41,25 @@ impl Folded {
     /// Returns the byte range in the given text of the words in a range of the folded text.
     pub(crate) fn origin(&self, start: usize, end: usize) -> (usize, usize) {
         let words = self.words_of(start, end);
-        let from = words.first().map_or(0, |w| w.from as usize);
-        (from, words.last().map_or(from, |w| w.to as usize))
+        let from = words.first().map_or(0, |w| w.from);
+        (from, words.last().map_or(from, |w| w.to))
     }
 
     /// Returns the offsets in the given text of the words in a range of the folded text.
     pub(crate) fn origins(&self, start: usize, end: usize) -> impl Iterator<Item = usize> {
-        self.words_of(start, end).iter().map(|w| w.from as usize)
+        self.words_of(start, end).iter().map(|w| w.from)
     }
 
     fn words_of(&self, start: usize, end: usize) -> &[WordSpan] {
-        let first = self.words.partition_point(|w| (w.at as usize) < start);
-        let last = self.words.partition_point(|w| (w.at as usize) < end);
+        let first = self.words.partition_point(|w| w.at < start);
+        let last = self.words.partition_point(|w| w.at < end);
         self.words.get(first..last).unwrap_or_default()
     }
 
-    fn push(&mut self, word: &str, from: u32, to: u32) {
+    fn push(&mut self, word: &str, from: usize, to: usize) {
         if !word.is_empty() {
             self.text.push(' ');
-            self.words.push(WordSpan { at: small(self.text.len()), from, to });
+            self.words.push(WordSpan { at: self.text.len(), from, to });
             self.text.push_str(word);
         }
     }
@@ -89,11 +89,11 @@ pub(crate) fn fold_plain(text: &str) -> String {
 
 struct Token {
     /// Range in [`Tokens::buffer`].
-    start: u32,
-    end: u32,
+    start: usize,
+    end: usize,
     /// Range in the given text.
-    from: u32,
-    to: u32,
+    from: usize,
+    to: usize,
     /// The character between the previous token and this one, if there is exactly one.
     gap: Option<char>,
 }
@@ -138,12 +138,11 @@ impl Tokens {
         let kept = self.buffer.get(start..).map_or(0, |t| t.trim_end_matches(is_mask).len());
         self.buffer.truncate(start + kept);
         let gap = (gap.0 == 1).then_some(gap.1);
-        let (start, end) = (small(start), small(self.buffer.len()));
-        self.list.push(Token { start, end, from: small(from), to: small(to), gap });
+        self.list.push(Token { start, end: self.buffer.len(), from, to, gap });
     }
 
     fn text(&self, token: &Token) -> &str {
-        self.buffer.get(token.start as usize..token.end as usize).unwrap_or_default()
+        self.buffer.get(token.start..token.end).unwrap_or_default()
     }
 
     /// Returns the words for the tokens from `at` on, and the number of tokens used.
@@ -344,11 +343,6 @@ fn latin_twin(c: char) -> Option<char> {
     const TWINS: &str = "\
         aаα bвβ cсϲ dԁ eеεє gɡ hһ iіιӏ jј kкκ mм nոη oоοσ pрρ qԛ rг sѕ tтτ uυս vνѵ wԝω xхχ yуγ";
     TWINS.split(' ').find(|twins| twins.contains(c))?.chars().next()
-}
-
-/// Converts an offset. Texts are truncated far below the maximum of `u32`.
-fn small(bytes: usize) -> u32 {
-    u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

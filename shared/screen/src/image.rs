@@ -87,16 +87,9 @@ pub struct Detection {
 }
 
 /// Reason why an image was not classified. The page is then judged by its text alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the image was not classified: {0}")]
 pub struct NotClassified(pub String);
-
-impl fmt::Display for NotClassified {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the image was not classified: {}", self.0)
-    }
-}
-
-impl std::error::Error for NotClassified {}
 
 /// Classifies images by topic. Equal images get equal findings. A call may take a while, because a classifier may be a
 /// service or compute on another thread. Each classifier enforces its own time limit.

@@ -20,8 +20,3 @@ pub use screener::{MAX_TEXT_BYTES, MAX_TITLE_BYTES, Page, Screener, Unusable};
 pub use settings::{Allowed, MAX_PERSONS, MAX_PERSONS_BYTES, Person, REJECT_AT, Settings, TOGETHER_FROM, TopicRule};
 pub use topic::{Topic, TopicScore, Verdict};
 pub use verdict::{Evidence, Finding, NamedPerson, Place, REPORT_AT, Screening};
-
-/// Screens a page by title, text and BCP 47 language tag, with the compiled-in settings and lists.
-pub fn screen(title: &str, text: &str, language: Option<&str>) -> Screening {
-    Screener::standard().screen(&Page { title, text, language, host: None })
-}

@@ -54,16 +54,9 @@ impl fmt::Debug for Screener {
 }
 
 /// An unusable setting or list: one line with its name and the reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct Unusable(String);
-
-impl fmt::Display for Unusable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Unusable {}
 
 impl Screener {
     /// Builds a screener from the compiled-in lists and `further` lists, whose lines replace those for the same word.

@@ -4,7 +4,7 @@
 //! curlew-screen labelled --no-capture`.
 
 use curlew_screen::image::{Detection, ImageClassifier, SkinRegions};
-use curlew_screen::{LANGUAGES, Page, Screener, Screening, Topic, TopicScore, Verdict, screen};
+use curlew_screen::{LANGUAGES, Page, Screener, Screening, Topic, TopicScore, Verdict};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -31,7 +31,8 @@ impl Sample {
     }
 
     fn screened(&self) -> Screening {
-        screen(&self.title, &self.text, Some(&self.lang))
+        let page = Page { title: &self.title, text: &self.text, language: Some(&self.lang), host: None };
+        Screener::standard().screen(&page)
     }
 }
 

@@ -4,8 +4,13 @@ use crate::pages::{ADULT, DRUGS, GAMBLING, OFFENSIVE, PASS, Page, VIOLENCE};
 use curlew_screen::image::{Detection, Region};
 use curlew_screen::{
     Allowed, List, Override, Page as Screened, Person, REJECT_AT, Scope, Screener, Screening, Settings, Topic,
-    TopicRule, TopicScore, Verdict, screen,
+    TopicRule, TopicScore, Verdict,
 };
+
+/// Screens a page with the compiled-in settings and lists.
+fn screen(title: &str, text: &str, language: Option<&str>) -> Screening {
+    Screener::standard().screen(&Screened { title, text, language, host: None })
+}
 
 /// Returns a screener with these settings and additional lists.
 fn screener(settings: Settings, lists: &[List]) -> Screener {
