@@ -18,7 +18,6 @@ pub(crate) fn finish(
 ) {
     (feed.title, feed.title_html) = titles(title, limits);
     feed.description = feed.description.take().and_then(|d| text::body(&d, limits.text_chars));
-    let mut repairs = Vec::new();
     // Index of the first entry with each id and link, and the ids that distinguish entries with equal ones.
     let (mut seen, mut said) = (HashMap::new(), HashSet::new());
     let mut deletions = Deletions::take_from(&mut feed.deleted);
@@ -26,7 +25,7 @@ pub(crate) fn finish(
         let has_id = !raw.id.trim().is_empty();
         let named = has_id || raw.link.is_some();
         work.add(raw.bytes());
-        let mut entry = complete(raw, limits, &mut repairs);
+        let mut entry = complete(raw, limits, &mut feed.repairs);
         if deletions.supersede(&entry) {
             continue;
         }
@@ -40,7 +39,7 @@ pub(crate) fn finish(
                 feed.entries.push(entry);
             }
             Some(_) if !named => feed.entries.push(entry),
-            Some(_) if !is_new || has_id && entry.link.is_some() => repairs.push(Repair::Duplicate),
+            Some(_) if !is_new || has_id && entry.link.is_some() => Repair::Duplicate.note_in(&mut feed.repairs),
             Some(_) => {
                 // The first one gets a distinct id too, or else the next entry that the site adds would take its place.
                 if let Some((at, first)) = seen.get_mut(&key)
@@ -54,11 +53,6 @@ pub(crate) fn finish(
         }
     }
     feed.deleted = deletions.all.into_iter().flatten().collect();
-    for repair in repairs {
-        if !feed.repairs.contains(&repair) {
-            feed.repairs.push(repair);
-        }
-    }
 }
 
 pub(crate) fn deletions(drafts: Vec<Deletion>, limits: &Limits) -> Vec<DeletedEntry> {
@@ -127,9 +121,7 @@ fn complete(raw: RawEntry, limits: &Limits, repairs: &mut Vec<Repair>) -> Entry 
     let content = raw.content.and_then(|c| text::body(&c, limits.text_chars));
     let id = match raw.id.trim() {
         "" => {
-            if !repairs.contains(&Repair::MissingId) {
-                repairs.push(Repair::MissingId);
-            }
+            Repair::MissingId.note_in(repairs);
             let said = [title.as_deref(), summary.as_deref(), content.as_deref()];
             raw.link.clone().unwrap_or_else(|| hashed(&said, raw.published))
         }

@@ -35,10 +35,10 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Resu
         || items.0.iter().any(|item| item.0.is_none());
     let items: Vec<Item> = items.0.into_iter().filter_map(|item| item.0).collect();
     if document.version.get().is_none() || odd {
-        mender.repaired(Repair::FieldType);
+        Repair::FieldType.note_in(&mut mender.repairs);
     }
     if is_mended {
-        mender.repaired(Repair::BareMarkup);
+        Repair::BareMarkup.note_in(&mut mender.repairs);
     }
     // Other types of hubs, such as rssCloud, use other protocols.
     let web_sub = |hub: &&Hub| hub.kind.get().is_none_or(|kind| kind.trim().eq_ignore_ascii_case("websub"));
@@ -97,16 +97,10 @@ struct JsonMender<'a> {
 }
 
 impl JsonMender<'_> {
-    fn repaired(&mut self, repair: Repair) {
-        if !self.repairs.contains(&repair) {
-            self.repairs.push(repair);
-        }
-    }
-
     fn link(&mut self, field: &LooseText) -> Option<String> {
         let link = link::resolve(field.get()?, self.url, self.limits.url_bytes);
         if link.is_none() {
-            self.repaired(Repair::Link);
+            Repair::Link.note_in(&mut self.repairs);
         }
         link
     }
@@ -114,7 +108,7 @@ impl JsonMender<'_> {
     fn date(&mut self, field: &LooseText) -> Option<curlew_model::Timestamp> {
         let time = text::date(field.get()?, self.language);
         if time.is_none() {
-            self.repaired(Repair::Date);
+            Repair::Date.note_in(&mut self.repairs);
         }
         time
     }
@@ -124,7 +118,7 @@ impl JsonMender<'_> {
         let updated = self.date(&item.date_modified);
         let fields = [&item.id, &item.title, &item.url, &item.summary, &item.content_html, &item.content_text];
         if fields.iter().any(|field| field.odd) {
-            self.repaired(Repair::FieldType);
+            Repair::FieldType.note_in(&mut self.repairs);
         }
         let own = item.id.get().unwrap_or_default();
         let link = self.link(&item.url).or_else(|| self.link(&item.external_url));

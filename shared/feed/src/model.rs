@@ -215,6 +215,15 @@ pub enum Repair {
     FieldType,
 }
 
+impl Repair {
+    /// Adds the kind to a list of distinct kinds.
+    pub(crate) fn note_in(self, repairs: &mut Vec<Repair>) {
+        if !repairs.contains(&self) {
+            repairs.push(self);
+        }
+    }
+}
+
 /// Reason why a document yielded no feed, classified by the caller's next step.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FeedError {
