@@ -156,7 +156,7 @@ impl Export<'_> {
         let first_year: Option<Year> = filter.first_day().and_then(|day| day.get(..4)?.parse().ok());
         let mut manifests = BTreeMap::new();
         for year in self.0.years().await?.into_iter().filter(|year| first_year.is_none_or(|first| *year >= first)) {
-            manifests.insert(year, load_manifest(blobs, year).await?.0);
+            manifests.insert(year, load_manifest(blobs, year).await?);
         }
         let (now, blocked) = (self.0.clock.now(), hidden_hosts(blobs).await?);
         Ok(Snapshot { filter, now, blocked, manifests, new: BTreeSet::new(), revised: HashMap::new() })

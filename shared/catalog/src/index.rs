@@ -8,7 +8,6 @@ pub use report::PublishReport;
 use crate::listing::all_keys;
 use crate::manifest::{change_manifest, load_manifest, manifest_key, parse_manifest, search_error, unlisted_segments};
 use crate::object;
-use crate::removal::REPLACED_IN_A_ROW;
 use crate::segment;
 use bytes::Bytes;
 use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp, TraceId, Year};
@@ -99,22 +98,22 @@ impl Index {
                 return Err(error);
             }
         }
-        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        let manifest = load_manifest(self.blobs.as_ref(), year).await?;
         let old = manifest.splits.iter().filter(|split| !split.is_current());
         // All pages can be found meanwhile: each new split replaces an old one.
         self.merge_all(year, old.map(rewriting).collect(), &mut done).await?;
         let now = self.clock.now();
-        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        let manifest = load_manifest(self.blobs.as_ref(), year).await?;
         let merges = due(&manifest.splits, year, now, MERGE_BYTES).into_iter().map(|due| (due.keys, Some(due.tier)));
         self.merge_all(year, merges.collect(), &mut done).await?;
         self.merge_all(year, purges(&manifest, now).map(rewriting).collect(), &mut done).await?;
         self.sweep(year).await?;
-        done.splits = load_manifest(self.blobs.as_ref(), year).await?.0.splits.len() as u64;
+        done.splits = load_manifest(self.blobs.as_ref(), year).await?.splits.len() as u64;
         Ok(done)
     }
 
     async fn publish_new(&self, year: Year, done: &mut PublishReport) -> Result<()> {
-        let (mut manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        let mut manifest = load_manifest(self.blobs.as_ref(), year).await?;
         if let Some(found) = manifest.later_form() {
             return Err(search_error(SearchError::UnknownForm { what: "split", found }));
         }
@@ -149,7 +148,7 @@ impl Index {
     /// Publishes the new segments of a year, then merges all its splits into few, without the pages that are gone.
     pub async fn refresh(&self, year: Year) -> Result<PublishReport> {
         let mut done = self.publish(year).await?;
-        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        let manifest = load_manifest(self.blobs.as_ref(), year).await?;
         let splits: Vec<&SplitEntry> = manifest.splits.iter().collect();
         let groups = chunks(&splits, MERGE_BYTES);
         self.merge_all(year, groups.iter().map(|keys| (keys.clone(), Some(Tier::Year))).collect(), &mut done).await?;
@@ -157,7 +156,7 @@ impl Index {
         let alone = manifest.splits.iter().filter(|split| !groups.iter().flatten().any(|key| *key == split.key));
         self.merge_all(year, alone.filter(|_| manifest.hidden_copies() > 0).map(rewriting).collect(), &mut done)
             .await?;
-        done.splits = load_manifest(self.blobs.as_ref(), year).await?.0.splits.len() as u64;
+        done.splits = load_manifest(self.blobs.as_ref(), year).await?.splits.len() as u64;
         Ok(done)
     }
 
@@ -212,26 +211,25 @@ impl Index {
         for ((location, record), row) in records.into_iter().zip(rows) {
             let row = row.map(|(page, _)| page);
             let (state, trace) = row.map(|page| (page.state, page.trace)).unzip();
-            match state {
-                Some(PageState::Accepted { location: at, .. }) if at == location => {
-                    traces.extend(trace.flatten());
-                    replaced.extend(record.replaces.clone().map(|old| (record.id.clone(), old)));
-                    counted.push(record);
-                }
-                // The row is still being written, or the batch will run again; a page taken up may have no row yet.
-                None if !is_settled => return Ok(NewRecords::default()),
-                Some(state) if state.is_open() && !is_settled => return Ok(NewRecords::default()),
-                Some(PageState::Accepted { location: at, .. }) if record.replaces.as_ref() == Some(&at) => {
-                    // The row of a changed page may still be moved to this record.
-                    if !is_settled {
-                        return Ok(NewRecords::default());
-                    }
-                    orphans.push((location, record));
-                }
-                _ => {
-                    replaced.extend(record.replaces.clone().map(|old| (record.id.clone(), old)));
-                    orphans.push((location, record));
-                }
+            let current = match &state {
+                Some(PageState::Accepted { location, .. }) => Some(location),
+                _ => None,
+            };
+            // The row is still being written, or the batch will run again; a page taken up may have no row yet.
+            let is_unwritten = state.as_ref().is_none_or(PageState::is_open);
+            // The row of a changed page may still be moved to this record.
+            let is_unmoved = current.is_some() && current == record.replaces.as_ref();
+            if (is_unwritten || is_unmoved) && !is_settled {
+                return Ok(NewRecords::default());
+            }
+            if !is_unmoved {
+                replaced.extend(record.replaces.clone().map(|old| (record.id.clone(), old)));
+            }
+            if current == Some(&location) {
+                traces.extend(trace.flatten());
+                counted.push(record);
+            } else {
+                orphans.push((location, record));
             }
         }
         for (page, old) in replaced {
@@ -254,18 +252,13 @@ impl Index {
     /// Erases the chain of a page's replaced records from `at` on, the oldest first; returns their years.
     async fn erase_replaced(&self, page: &PageId, at: &Location) -> Result<BTreeSet<Year>> {
         let blobs = self.blobs.as_ref();
-        let (mut records, mut next) = (Vec::new(), Some(at.clone()));
-        while let Some(at) = next.take().filter(|_| records.len() < REPLACED_IN_A_ROW) {
-            match segment::RecordReader(blobs).read(&at).await {
-                Ok(Some(record)) if record.id == *page => {
-                    next.clone_from(&record.replaces);
-                    records.push((at, record));
-                }
-                // Fsck repairs damaged segments, and drops records that a newer one has replaced.
-                Ok(_) | Err(StageError::Port(PortError::NotFound(_) | PortError::Corrupt { .. })) => {}
-                Err(error) => return Err(error),
-            }
+        let (mut records, ended) = segment::RecordReader(blobs).read_replaced(at).await;
+        match ended {
+            // Fsck repairs damaged segments, and drops records that a newer one has replaced.
+            Ok(()) | Err(StageError::Port(PortError::NotFound(_) | PortError::Corrupt { .. })) => {}
+            Err(error) => return Err(error),
         }
+        records.truncate(records.iter().take_while(|(_, record)| record.id == *page).count());
         let years = records.iter().filter_map(|(at, _)| segment::segment_year(at)).collect();
         for (at, record) in records.into_iter().rev() {
             let segment = at.segment.clone();
@@ -336,7 +329,7 @@ impl Index {
     /// Merges splits into one of a tier, or rewrites one without pages that are gone; no-op if another was faster.
     async fn merge(&self, year: Year, keys: Vec<String>, tier: Option<Tier>) -> Result<PublishReport> {
         let began = self.clock.now();
-        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        let manifest = load_manifest(self.blobs.as_ref(), year).await?;
         let listed: Vec<&SplitEntry> = manifest.splits.iter().filter(|split| keys.contains(&split.key)).collect();
         if listed.len() < keys.len() {
             return Ok(PublishReport::default());

@@ -5,7 +5,7 @@ use crate::object;
 use crate::segment::SEGMENTS;
 use curlew_model::{SegmentKey, Year};
 use curlew_ports::stage::{Result, StageError};
-use curlew_ports::{Blobs, PortError, Tag};
+use curlew_ports::{Blobs, PortError};
 use curlew_search::{Manifest, SearchError};
 
 const MANIFESTS: &str = "manifests/";
@@ -23,10 +23,9 @@ pub(crate) async fn manifest_years(blobs: &dyn Blobs) -> Result<Vec<Year>, PortE
 }
 
 /// Loads the manifest of a year; an empty one if there is none.
-pub async fn load_manifest(blobs: &dyn Blobs, year: Year) -> Result<(Manifest, Option<Tag>)> {
+pub async fn load_manifest(blobs: &dyn Blobs, year: Year) -> Result<Manifest> {
     let blob = blobs.get(&manifest_key(year)).await?;
-    let manifest = parse_manifest(year, blob.as_ref().map(|blob| blob.bytes.as_ref()))?;
-    Ok((manifest, blob.map(|blob| blob.tag)))
+    parse_manifest(year, blob.as_ref().map(|blob| blob.bytes.as_ref()))
 }
 
 pub(crate) fn parse_manifest(year: Year, bytes: Option<&[u8]>) -> Result<Manifest> {

@@ -5,15 +5,10 @@ use curlew_ports::{Blobs, Seen, Tag};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The last content of an object; the store is asked each time, and only a changed object is transferred and parsed.
+#[derive(Default)]
 pub(crate) struct Remembered<T>(Mutex<Option<Content<T>>>);
 
 type Content<T> = (Arc<T>, Option<Tag>);
-
-impl<T> Default for Remembered<T> {
-    fn default() -> Remembered<T> {
-        Remembered(Mutex::default())
-    }
-}
 
 impl<T> Remembered<T> {
     pub(crate) async fn load(

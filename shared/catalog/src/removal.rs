@@ -2,7 +2,7 @@
 //! that changes manifests and records; stages that read untrusted documents send it jobs.
 
 use crate::object::json;
-use crate::segment::{key_day, segment_year};
+use crate::segment::{REPLACED_IN_A_ROW, key_day, segment_year};
 use crate::thumbnails::thumbnail_key;
 use crate::{manifest, segment};
 use curlew_model::{
@@ -19,8 +19,6 @@ use std::sync::Arc;
 
 /// Prefix of the keys of audit lines.
 pub const AUDIT_PREFIX: &str = "audit/";
-/// Maximum number of records of one page that replace each other; publishing erases all but the last.
-pub(crate) const REPLACED_IN_A_ROW: usize = 16;
 const ROW_TRIES: u32 = 4;
 const SEEN_SINCE: &str = "the page was accepted, or found present, after it was judged";
 
@@ -147,7 +145,7 @@ impl Removal {
 
     /// True if a removal of the page has begun: its tombstone exists, or its record is erased.
     async fn has_begun(&self, id: &PageId, year: Year, location: &Location) -> Result<bool> {
-        let (manifest, _) = manifest::load_manifest(self.blobs.as_ref(), year).await?;
+        let manifest = manifest::load_manifest(self.blobs.as_ref(), year).await?;
         Ok(manifest.tombstones.contains(id) || self.records(location).await?.is_empty())
     }
 
@@ -182,20 +180,11 @@ impl Removal {
 
     /// Returns the record at a location, and the earlier ones that it replaces and that still exist.
     async fn records(&self, at: &Location) -> Result<Vec<(Location, Record)>> {
-        let mut records: Vec<(Location, Record)> = Vec::new();
-        let mut next = Some(at.clone());
-        while let Some(at) = next.take().filter(|_| records.len() < REPLACED_IN_A_ROW) {
-            match segment::RecordReader(self.blobs.as_ref()).read(&at).await {
-                Ok(Some(record)) => {
-                    next.clone_from(&record.replaces);
-                    records.push((at, record));
-                }
-                Ok(None) => {}
-                Err(StageError::Port(PortError::NotFound(_))) if !records.is_empty() => {}
-                Err(error) => return Err(error),
-            }
+        let (records, ended) = segment::RecordReader(self.blobs.as_ref()).read_replaced(at).await;
+        match ended {
+            Err(StageError::Port(PortError::NotFound(_))) if !records.is_empty() => Ok(records),
+            ended => ended.map(|()| records),
         }
-        Ok(records)
     }
 
     /// Runs a job, which may have run before.

@@ -3,12 +3,12 @@
 //! that zstd tools skip.
 
 use crate::frames::compressed;
-use crate::object::json;
+use crate::object::{self, json};
 use bytes::Bytes;
 use curlew_model::{Location, RawFrame, Record, SegmentKey, ThumbnailId, Timestamp, Year};
 use curlew_policy::address::hash_hex;
 use curlew_ports::stage::{Result, StageError};
-use curlew_ports::{Blobs, PortError, swapped};
+use curlew_ports::{Blobs, PortError};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -22,8 +22,9 @@ const SKIPPABLE: std::ops::RangeInclusive<u32> = 0x184D_2A50..=0x184D_2A5F;
 /// Magic number of a frame (RFC 8878 §3.1.1).
 const FRAME: u32 = 0xFD2F_B528;
 const SKIPPABLE_HEADER: usize = 8;
-/// Maximum number of tries to erase a record while others erase in the same segment.
-const ERASE_TRIES: u32 = 8;
+
+/// Maximum number of records of one page that replace each other; publishing erases all but the last.
+pub(crate) const REPLACED_IN_A_ROW: usize = 16;
 
 /// Prefix of the keys of segments.
 pub const SEGMENTS: &str = "segments/";
@@ -137,6 +138,22 @@ impl RecordReader<'_> {
         let frame = self.0.get_range(at.segment.as_str(), at.offset, at.length).await?;
         decode(&frame, at)
     }
+
+    /// Returns the record at a location, and the earlier ones that it replaces, the latest first; also how this ended.
+    pub(crate) async fn read_replaced(&self, at: &Location) -> (Vec<(Location, Record)>, Result<()>) {
+        let (mut records, mut next) = (Vec::new(), Some(at.clone()));
+        while let Some(at) = next.take().filter(|_| records.len() < REPLACED_IN_A_ROW) {
+            match self.read(&at).await {
+                Ok(Some(record)) => {
+                    next.clone_from(&record.replaces);
+                    records.push((at, record));
+                }
+                Ok(None) => {}
+                Err(error) => return (records, Err(error)),
+            }
+        }
+        (records, Ok(()))
+    }
 }
 
 /// Returns all records of a segment with their locations; erased ones are left out.
@@ -211,20 +228,15 @@ pub async fn erase(blobs: &dyn Blobs, segment: &SegmentKey, records: &[(Location
 
 /// Overwrites frames of an object, if it exists, with skippable frames of the same length.
 pub async fn erase_frames(blobs: &dyn Blobs, key: &str, frames: &[Range<u64>]) -> Result<()> {
-    for _ in 0..ERASE_TRIES {
-        let Some(blob) = blobs.get(key).await? else { return Ok(()) };
-        let mut bytes = blob.bytes.to_vec();
+    object::change(blobs, key, |bytes| {
+        let Some(bytes) = bytes else { return Ok((None, ())) };
+        let mut next = bytes.to_vec();
         for frame in frames {
-            overwrite(&mut bytes, key, frame)?;
+            overwrite(&mut next, key, frame)?;
         }
-        if bytes == blob.bytes {
-            return Ok(());
-        }
-        if swapped(blobs.swap(key, Some(&blob.tag), bytes.into()).await)? {
-            return Ok(());
-        }
-    }
-    Err(PortError::Conflict.into())
+        Ok(((next != bytes).then_some(next), ()))
+    })
+    .await
 }
 
 /// Rewrites a damaged segment with only these records, at their offsets; zstd tools skip everything else.

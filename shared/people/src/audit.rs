@@ -88,7 +88,7 @@ impl Audit {
 
     /// Returns the keys of a year's splits that contain a page, each with the time at which the split was built.
     pub async fn splits_with(&self, year: Year, page: &PageId) -> Result<Vec<(String, Timestamp)>> {
-        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        let manifest = load_manifest(self.blobs.as_ref(), year).await?;
         let mut found = Vec::new();
         for entry in manifest.splits.iter().filter(|entry| entry.is_readable()) {
             let Some(blob) = self.blobs.get(&entry.key).await? else { continue };

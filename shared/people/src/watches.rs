@@ -203,7 +203,7 @@ impl Watches {
 
     /// Removes the segments of a day from the list once all of them are published and matched.
     async fn seal(&self) -> Result<()> {
-        let (manifest, _) = load_manifest(self.politeness.blobs.as_ref(), self.politeness.clock.now().year()).await?;
+        let manifest = load_manifest(self.politeness.blobs.as_ref(), self.politeness.clock.now().year()).await?;
         let Some(day) = manifest.sealed_through else { return Ok(()) };
         self.change_matched(|m| m.seal(&day)).await.map(drop)
     }
@@ -239,7 +239,7 @@ impl Watches {
         for key in unlisted_segments(self.politeness.blobs.as_ref(), SEGMENTS, matched).await? {
             let Some(year) = segment::segment_day(&key).get(..4).and_then(|year| year.parse().ok()) else { continue };
             if let Entry::Vacant(entry) = manifests.entry(year) {
-                entry.insert(load_manifest(self.politeness.blobs.as_ref(), year).await?.0);
+                entry.insert(load_manifest(self.politeness.blobs.as_ref(), year).await?);
             }
             if manifests[&year].is_indexed(&key) {
                 published.push(key);

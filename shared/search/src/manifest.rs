@@ -136,12 +136,6 @@ impl SplitEntry {
     }
 }
 
-impl Default for Manifest {
-    fn default() -> Manifest {
-        Manifest::new(0)
-    }
-}
-
 impl Manifest {
     /// Returns an empty manifest for a year.
     pub fn new(year: Year) -> Manifest {
@@ -263,24 +257,20 @@ impl Manifest {
         let split = entry.key.clone();
         let mut next = self.with_split(entry, segments)?;
         if next != *self {
-            next.supersede(revised, &split, now);
+            next.supersede(revised, &split, next.generation, now);
         }
         Ok(next)
     }
 
     /// Records that newer copies of some pages were published in another year.
     pub fn superseding(&self, ids: &BTreeSet<PageId>, now: Timestamp) -> Manifest {
-        self.changed(|next| {
-            // Generation that `changed` will set.
-            next.generation += 1;
-            next.supersede(ids, "", now);
-            next.generation -= 1;
-        })
+        // The generation is the one that `changed` will set.
+        self.changed(|next| next.supersede(ids, "", self.generation + 1, now))
     }
 
-    fn supersede(&mut self, ids: &BTreeSet<PageId>, split: &str, at: Timestamp) {
+    fn supersede(&mut self, ids: &BTreeSet<PageId>, split: &str, generation: u64, at: Timestamp) {
         for id in ids {
-            let superseded = Superseded { generation: self.generation, split: split.to_owned(), at };
+            let superseded = Superseded { generation, split: split.to_owned(), at };
             self.superseded.insert(id.clone(), superseded);
             // A newer copy carries its own expiry.
             self.expiries.remove(id);

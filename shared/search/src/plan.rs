@@ -1,25 +1,28 @@
 //! Translates a query into terms of the index: words and phrases in each language's forms, and the required ones.
 
 mod forms;
+mod parts;
+mod written;
 
 use crate::MAX_QUERY_TERMS;
-use crate::analyze::{Analyzers, compared, pairs, rules};
+use crate::analyze::{Analyzers, compared, rules};
 use crate::bits::{Bits, bits};
 use crate::budget::Unread;
 use crate::error::Result;
 use crate::hidden::Hidden;
-use crate::pieces::{has_words, is_divider, is_unparted};
-use crate::query::{Clause, Filters, Query};
+use crate::query::{Filters, Query};
 use crate::schema::{Fields, id_term};
 use crate::split::Split;
 use crate::statistics::Statistics;
 use crate::tokens::term_text;
-use forms::{Phrasing, forms_in, joined_words};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use forms::{forms_in, joined_words};
+use parts::{Wanted, parts};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
-use tantivy::query::{DisjunctionMaxQuery, EnableScoring, PhraseQuery, Query as _, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{BitSet, Term};
+pub(crate) use written::Written;
+use written::text_of;
 
 /// Minimum number of stop words in a query that counts as a sentence; the next constant is that of other words.
 const SENTENCE_STOP_WORDS: usize = 2;
@@ -31,8 +34,6 @@ pub(crate) struct Plan {
     pub(crate) typed: Vec<Typed>,
     /// Languages by whose rules pages were indexed, with the units that a page in each must have.
     pub(crate) languages: Vec<Language>,
-    /// Units that every page must have: phrases, and words after a `+`.
-    pub(crate) strict: Bits,
     unwanted: Vec<Unit>,
     filters: Vec<Filter>,
     left_out: Vec<Filter>,
@@ -44,6 +45,8 @@ pub(crate) struct Plan {
 pub(crate) struct Language {
     /// Name of its rules ([`rules`]).
     pub(crate) rules: String,
+    /// Units that a page in it must have to be found: phrases, and words after a `+`.
+    pub(crate) strict: Bits,
     /// Units that a page in it must have to count as having all words: all but stop words, if there are others.
     pub(crate) required: Bits,
     /// Units that are stop words of the language, or of one that makes the query a sentence.
@@ -70,81 +73,6 @@ pub(crate) struct Unit {
 impl Unit {
     fn number_of_terms(&self) -> usize {
         self.written.iter().flat_map(Written::terms).count()
-    }
-}
-
-pub(crate) enum Written {
-    /// No form: a stop word, or nothing that can be searched for.
-    Not,
-    /// Forms of a word, such as its stem, and the stem of the word without accents.
-    Word(Vec<Term>),
-    /// Forms of a phrase: terms and their positions.
-    Phrase(Vec<Vec<(usize, Term)>>),
-}
-
-impl Written {
-    pub(crate) fn terms(&self) -> impl Iterator<Item = &Term> {
-        let (words, phrases) = match self {
-            Written::Not => (None, None),
-            Written::Word(terms) => (Some(terms), None),
-            Written::Phrase(phrases) => (None, Some(phrases)),
-        };
-        let phrases = phrases.into_iter().flatten().flatten().map(|(_, term)| term);
-        words.into_iter().flatten().chain(phrases)
-    }
-
-    pub(crate) fn is_known(&self, statistics: &Statistics) -> bool {
-        self.terms().filter_map(text_of).any(|text| statistics.pages_with(text).is_some_and(|pages| pages > 0))
-    }
-
-    /// Removes the terms that are not read. A phrase with only one word left becomes that word.
-    fn leave_unread(&mut self, unread: &Unread) {
-        let is_in = |texts: &BTreeSet<String>, term: &Term| text_of(term).is_some_and(|text| texts.contains(text));
-        match self {
-            Written::Not => {}
-            Written::Word(terms) => terms.retain(|term| !is_in(&unread.postings, term)),
-            Written::Phrase(phrases) => {
-                for phrase in phrases.iter_mut() {
-                    phrase.retain(|(_, term)| !is_in(&unread.postings, term) && !is_in(&unread.positions, term));
-                }
-                phrases.retain(|phrase| !phrase.is_empty());
-                if phrases.iter().all(|phrase| phrase.len() == 1) {
-                    let words = phrases.iter().filter_map(|phrase| phrase.first()).map(|(_, term)| term.clone());
-                    *self = Written::Word(words.collect());
-                }
-            }
-        }
-        if self.terms().next().is_none() {
-            *self = Written::Not;
-        }
-    }
-
-    /// Returns the engine's query for a phrase, which scores the best of its forms.
-    pub(crate) fn phrase_query(phrases: &[Vec<(usize, Term)>]) -> DisjunctionMaxQuery {
-        let phrase = |terms: &Vec<(usize, Term)>| match terms.as_slice() {
-            // A spelling as one word.
-            [(_, only)] => Box::new(TermQuery::new(only.clone(), IndexRecordOption::WithFreqs)) as Box<_>,
-            _ => Box::new(PhraseQuery::new_with_offset(terms.clone())) as Box<_>,
-        };
-        DisjunctionMaxQuery::new(phrases.iter().map(phrase).collect())
-    }
-
-    fn insert_docs(&self, split: &Split, docs: &mut BitSet) -> Result<()> {
-        match self {
-            Written::Not => {}
-            Written::Word(terms) => terms.iter().try_for_each(|term| split.insert_docs(term, docs))?,
-            Written::Phrase(_) if !self.terms().all(|term| split.has(term.field())) => {}
-            Written::Phrase(phrases) => {
-                let scoring = EnableScoring::disabled_from_searcher(&split.searcher);
-                let weight = Written::phrase_query(phrases).weight(scoring)?;
-                weight.for_each_no_score(split.segment(), &mut |found| {
-                    for doc in found {
-                        docs.insert(*doc);
-                    }
-                })?;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -185,27 +113,32 @@ impl Plan {
         let strict = bits(wanted.iter().map(|word| word.must));
         let languages = languages.into_iter().enumerate().zip(own_stop_words);
         let languages = languages.map(|((number, rules), own_stop_words)| {
-            let required = bits(units.iter().map(|unit| !matches!(unit.written[number], Written::Not)));
+            let required = bits(units.iter().map(|unit| !unit.written[number].is_empty()));
             let stop_words = own_stop_words | if rules.is_empty() { anywhere } else { of_sentence };
             let telling = required - stop_words;
             let required = strict | if telling.is_empty() { required } else { telling };
-            Language { rules, required, stop_words, own_stop_words }
+            Language { rules, strict, required, stop_words, own_stop_words }
         });
         let languages: Vec<Language> = languages.collect();
         // Unrequired words are stop words, which nearly every page has: they are not even looked up.
         for (bit, unit) in units.iter_mut().enumerate() {
             for (written, language) in unit.written.iter_mut().zip(&languages) {
                 if !language.required.contains(bit) {
-                    *written = Written::Not;
+                    *written = Written::Word(Vec::new());
                 }
             }
         }
         let (too_common, without_positions) = Default::default();
-        Plan { units, typed, languages, strict, unwanted, filters, left_out, too_common, without_positions }
+        Plan { units, typed, languages, unwanted, filters, left_out, too_common, without_positions }
     }
 
     pub(crate) fn stop_words(&self) -> Bits {
         self.languages.iter().fold(Bits::default(), |all, language| all | language.stop_words)
+    }
+
+    /// True if a page must have a word, or a part of it, to be found.
+    pub(crate) fn is_strict(&self, word: &Typed) -> bool {
+        self.languages.iter().any(|language| !(language.strict & word.units).is_empty())
     }
 
     /// Returns the required words that a page lacks, given the units that it has. Most pairs of a run count as the run.
@@ -222,7 +155,9 @@ impl Plan {
     pub(crate) fn spell_out(&mut self, word: &str, stems: &[Stem], fields: &Fields) {
         for unit in self.units.iter_mut().chain(&mut self.unwanted).filter(|unit| unit.text == word) {
             for (written, language) in unit.written.iter_mut().zip(&self.languages) {
-                if let Written::Word(terms) = written {
+                if let Written::Word(terms) = written
+                    && !terms.is_empty()
+                {
                     terms.extend(terms_of(stems, language, fields));
                     terms.sort_unstable();
                     terms.dedup();
@@ -233,10 +168,7 @@ impl Plan {
 
     /// Adds stems to search for in place of a word that no page has. Stems add to scores, and never count as missing.
     pub(crate) fn stand_in(&mut self, word: &str, stems: &[Stem], fields: &Fields) {
-        let written = |language: &Language| {
-            let terms = terms_of(stems, language, fields);
-            if terms.is_empty() { Written::Not } else { Written::Word(terms) }
-        };
+        let written = |language: &Language| Written::Word(terms_of(stems, language, fields));
         if self.units.len() < MAX_QUERY_TERMS && !stems.is_empty() {
             let written = self.languages.iter().map(written).collect();
             self.units.push(Unit { text: like(word), times: 1, written });
@@ -261,9 +193,9 @@ impl Plan {
             }
         }
         for (number, language) in self.languages.iter_mut().enumerate() {
-            let gone = bits(self.units.iter().map(|unit| matches!(unit.written[number], Written::Not)));
+            let gone = bits(self.units.iter().map(|unit| unit.written[number].is_empty()));
             language.required = language.required - gone;
-            self.strict = self.strict - gone;
+            language.strict = language.strict - gone;
         }
         self.unwanted.retain(|unit| {
             // With fewer words, an excluded phrase would exclude more pages.
@@ -371,10 +303,6 @@ fn like(word: &str) -> String {
     format!("like {word}")
 }
 
-fn text_of(term: &Term) -> Option<&str> {
-    std::str::from_utf8(term.serialized_value_bytes()).ok()
-}
-
 pub(crate) struct Allowed {
     excluded: Arc<BitSet>,
     filters: Vec<BitSet>,
@@ -406,49 +334,6 @@ pub(crate) fn languages<'a>(there: impl IntoIterator<Item = &'a String>, query: 
     there.into_iter().filter(is_asked).map(|language| rules(language).to_owned()).chain([String::new()]).collect()
 }
 
-struct Wanted {
-    text: String,
-    must: bool,
-    times: u32,
-}
-
-/// Returns the distinct words and phrases to search for, and those typed. A run becomes pairs, `in/out` two words.
-fn parts(clauses: &[Clause]) -> (Vec<Wanted>, Vec<Typed>) {
-    let (mut wanted, mut typed): (Vec<Wanted>, Vec<Typed>) = Default::default();
-    let mut known: HashMap<(String, bool), usize> = HashMap::new();
-    for Clause { text, must, .. } in clauses {
-        let divided = text.split(|c| is_divider(c) && !must).flat_map(|part| by_script(part, *must));
-        for (word, is_run) in divided.filter(|(word, _)| has_words(word)) {
-            let mut units = Bits::default();
-            for text in if is_run { pairs(word) } else { vec![word.to_owned()] } {
-                let next = wanted.len();
-                let bit = *known.entry((text.to_lowercase(), *must)).or_insert(next);
-                if bit == next && next < MAX_QUERY_TERMS {
-                    wanted.push(Wanted { text, must: *must, times: 0 });
-                }
-                wanted.get_mut(bit).into_iter().for_each(|word| word.times += 1);
-                units.insert(bit);
-            }
-            if !units.is_empty() && typed.iter().all(|other| other.units != units) {
-                typed.push(Typed { text: word.to_owned(), units });
-            }
-        }
-    }
-    (wanted, typed)
-}
-
-/// Divides a word, but not a phrase, where scripts with and without spaces meet; the flag is true for the latter.
-fn by_script(word: &str, is_phrase: bool) -> impl Iterator<Item = (&str, bool)> {
-    let mut rest = word;
-    std::iter::from_fn(move || {
-        let is_run = is_unparted(rest.chars().next()?) && !is_phrase;
-        let end = rest.find(|c| !is_phrase && is_unparted(c) != is_run).unwrap_or(rest.len());
-        let (part, after) = rest.split_at(end);
-        rest = after;
-        Some((part, is_run))
-    })
-}
-
 struct Words<'a> {
     fields: &'a Fields,
     languages: &'a [String],
@@ -463,7 +348,7 @@ impl Words<'_> {
     /// Returns the forms of a word or a phrase in a field, in each language.
     fn written_in(&mut self, field: Field, text: &str) -> Vec<Written> {
         let languages = self.languages.iter();
-        languages.map(|rules| written(field, forms_in(self.analyzers, rules, text), rules)).collect()
+        languages.map(|rules| Written::new(field, forms_in(self.analyzers, rules, text), rules)).collect()
     }
 
     /// Adds to each word the forms of the single word that it and a neighbour may be written as.
@@ -472,7 +357,9 @@ impl Words<'_> {
             for whole in joined.get(&unit.text.to_lowercase()).into_iter().flatten() {
                 let wholes = self.written_in(self.fields.body, whole);
                 for (written, whole) in unit.written.iter_mut().zip(wholes) {
-                    if let (Written::Word(terms), Written::Word(more)) = (written, whole) {
+                    if let (Written::Word(terms), Written::Word(more)) = (written, whole)
+                        && !terms.is_empty()
+                    {
                         terms.extend(more);
                     }
                 }
@@ -483,47 +370,22 @@ impl Words<'_> {
     /// Returns one filter each for authors, sites and languages, which any value passes, and one per title and label.
     fn filters(&mut self, given: &Filters) -> Vec<Filter> {
         let Fields { host, language, label, title, author, .. } = *self.fields;
-        let exact = |field: Field, texts: &mut dyn Iterator<Item = &String>| {
-            Filter(vec![Written::Word(texts.map(|text| Term::from_field_text(field, text)).collect())])
-        };
+        let exact = |field: Field, text: &String| Written::Word(vec![Term::from_field_text(field, text)]);
         // A name has no stems, and is the same in all languages.
-        let mut author = |name: &String| written(author, forms_in(self.analyzers, "", name), "");
-        let authors = (!given.authors.is_empty()).then(|| Filter(given.authors.iter().map(&mut author).collect()));
-        let sites = (!given.sites.is_empty()).then(|| exact(host, &mut given.sites.iter()));
-        let languages = (!given.languages.is_empty()).then(|| exact(language, &mut given.languages.iter()));
-        let mut filters: Vec<Filter> = [authors, sites, languages].into_iter().flatten().collect();
+        let author = |name: &String| Written::new(author, forms_in(self.analyzers, "", name), "");
+        let authors = given.authors.iter().map(author).collect();
+        let sites = given.sites.iter().map(|name| exact(host, name)).collect();
+        let languages = given.languages.iter().map(|name| exact(language, name)).collect();
+        let mut filters = vec![Filter(authors), Filter(sites), Filter(languages)];
+        filters.retain(|filter| !filter.0.is_empty());
         filters.extend(given.titles.iter().map(|text| Filter(self.written_in(title, text))));
-        filters.extend(given.labels.iter().map(|name| exact(label, &mut [name].into_iter())));
+        filters.extend(given.labels.iter().map(|name| Filter(vec![exact(label, name)])));
         filters
     }
 
     fn stop_words(&mut self, wanted: &[Wanted], language: &str) -> Bits {
         let analyzer = self.analyzers.for_language(language);
         bits(wanted.iter().map(|word| !word.must && analyzer.is_stop_word(&word.text)))
-    }
-}
-
-/// Maximum number of occurrences of a word that count in a phrase: each one reads the word's positions again.
-const SAME_IN_PHRASE: usize = 4;
-
-fn written(field: Field, forms: BTreeSet<Phrasing>, rules: &str) -> Written {
-    let term = |form: &str| Term::from_field_text(field, &term_text(form, rules));
-    if forms.is_empty() {
-        Written::Not
-    } else if forms.iter().all(|form| form.len() == 1) {
-        Written::Word(forms.iter().flatten().map(|(_, form)| term(form)).collect())
-    } else {
-        let phrase = |form: Phrasing| {
-            let mut terms: Vec<(usize, Term)> = Vec::new();
-            for (at, form) in form {
-                let term = term(&form);
-                if terms.iter().filter(|(_, known)| *known == term).count() < SAME_IN_PHRASE {
-                    terms.push((at, term));
-                }
-            }
-            terms
-        };
-        Written::Phrase(forms.into_iter().map(phrase).collect())
     }
 }
 

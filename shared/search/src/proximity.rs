@@ -60,8 +60,10 @@ pub(crate) fn factors<'a>(
 }
 
 fn factor(plan: &Plan, positions: &Positions, place: usize, candidate: &Candidate) -> f32 {
-    let is_word =
-        |bit: &usize| matches!(plan.units[*bit].written.get(usize::from(candidate.language)), Some(Written::Word(_)));
+    let is_word = |bit: &usize| match plan.units[*bit].written.get(usize::from(candidate.language)) {
+        Some(Written::Word(terms)) => !terms.is_empty(),
+        _ => false,
+    };
     let words: Vec<usize> = (0..plan.units.len()).filter(is_word).collect();
     let pairs = words.windows(2).map(|pair| {
         let of = |bit: usize| positions.get(&(place, bit)).map_or(&[][..], Vec::as_slice);

@@ -4,7 +4,7 @@
 mod part;
 
 use crate::pieces::has_words;
-use crate::schema::{folder_label, tag_label};
+use crate::schema::label;
 use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, PageId, QueryError, Timestamp};
 use curlew_text::hygiene::head_bytes;
 use part::{NOT, QueryPart, is_space, pieces};
@@ -183,8 +183,7 @@ impl QueryReader {
         match operator.as_ref().map(|(name, value)| (name.as_str(), *value)) {
             Some(("title", value)) => drop(filters.titles.insert(title(value)?)),
             Some((kind @ ("tag" | "in"), value)) => {
-                let label = if kind == "tag" { tag_label(value) } else { folder_label(value) };
-                filters.labels.insert(label.ok_or_else(|| QueryError::Label(kind.to_owned()))?);
+                filters.labels.insert(label(kind, value).ok_or_else(|| QueryError::Label(kind.to_owned()))?);
             }
             Some(("author", value)) => drop(filters.authors.insert(author(value)?)),
             Some(("site", value)) => drop(filters.sites.insert(host(value)?)),

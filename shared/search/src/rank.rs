@@ -170,7 +170,6 @@ pub(crate) fn tally(split: &Split, plan: &Plan, corpus: &Corpus<'_>, units: Rang
         for (language, written) in (0_u8..).zip(&plan.units[bit].written) {
             let weight = corpus.weights[bit][usize::from(language)];
             match written {
-                Written::Not => {}
                 Written::Word(terms) => {
                     each_posting(split, terms, &mut |doc, times| {
                         let (times, norm) = (times as f32, corpus.norms[usize::from(lengths.fieldnorm_id(doc))]);
@@ -234,7 +233,8 @@ pub(crate) fn rank(
     // Stop words alone find no page, unless the query consists of them.
     let telling = (0..plan.units.len()).collect::<Bits>() - plan.stop_words();
     for tally in tallies.all {
-        let has_strict = tally.has & plan.strict == plan.strict;
+        let strict = plan.languages[usize::from(tally.language)].strict;
+        let has_strict = tally.has & strict == strict;
         if has_strict && (telling.is_empty() || !(tally.has & telling).is_empty()) {
             let has_all = plan.lacked(tally.language, tally.has).next().is_none();
             ranking.look(tally, has_all);

@@ -195,7 +195,7 @@ fn prepare(open: &OpenSplits<'_>, request: &Request, partial: bool, analyzers: &
         Scope::AllWords => Vec::new(),
     };
     // If no page has a required word, nothing is found, whatever replaces the others.
-    if partial && !mended.is_empty() && unknown.iter().all(|word| (plan.strict & word.units).is_empty()) {
+    if partial && !mended.is_empty() && !unknown.iter().any(|word| plan.is_strict(word)) {
         mended.iter().for_each(|mended| plan.stand_in(&mended.word, &mended.stems, &fields));
         count(open, &plan, &mut statistics)?;
         // A word without its signs may be on no page either.

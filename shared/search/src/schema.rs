@@ -131,9 +131,8 @@ pub(crate) fn document(record: &Record, fields: &Fields, text_bytes: usize) -> R
     }
     add(fields.body, &language, &record.text);
     add(fields.title, &language, &record.title);
-    let labels =
-        record.tags.iter().map(|tag| tag_label(tag)).chain(record.folder.iter().map(|name| folder_label(name)));
-    for label in labels.flatten() {
+    let tags = record.tags.iter().filter_map(|tag| label("tag", tag));
+    for label in tags.chain(record.folder.iter().filter_map(|name| label("in", name))) {
         document.add_text(fields.label, label);
     }
     document.add_u64(fields.site, site(&record.host));
@@ -154,18 +153,9 @@ pub(crate) fn record(document: &TantivyDocument, fields: &Fields) -> Result<Reco
     serde_json::from_slice(json).map_err(|error| SearchError::damaged_split(error.to_string()))
 }
 
-/// Returns a tag as a label; `None` if there is nothing in it that can be typed.
-pub(crate) fn tag_label(tag: &str) -> Option<String> {
-    label("tag", tag)
-}
-
-/// Returns a folder of feeds as a label; `None` if there is nothing in its name that can be typed.
-pub(crate) fn folder_label(folder: &str) -> Option<String> {
-    label("in", folder)
-}
-
-/// Returns a label in which case, accents and signs do not matter.
-fn label(kind: &str, name: &str) -> Option<String> {
+/// Returns a label in which case, accents and signs do not matter; `None` if there is nothing in it that can be typed.
+/// Its `kind` is that of the operator: `tag`, or `in` for a folder of feeds.
+pub(crate) fn label(kind: &str, name: &str) -> Option<String> {
     let words = Analyzers::default().for_language("").words(head_bytes(name, MAX_LABEL), Mode::Query);
     let words: Vec<String> = words.into_iter().filter(|word| word.words < 2).map(|word| word.form).collect();
     (!words.is_empty()).then(|| format!("{kind}:{}", words.join(" ")))

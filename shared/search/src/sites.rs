@@ -81,14 +81,12 @@ impl SiteCount {
 }
 
 fn count(splits: &[&Split], hidden: &Hidden) -> Result<BTreeMap<String, SiteCount>> {
-    let mut sites = BTreeMap::new();
-    let mut error = None;
+    let (mut sites, mut counted) = (BTreeMap::new(), Ok(()));
     for (at, split) in splits.iter().enumerate().filter(|(_, split)| split.docs() > 0) {
-        if let Err(failed) = add(at, split, hidden, &mut sites) {
-            error.get_or_insert(failed);
-        }
+        // All splits are read, also after an error.
+        counted = counted.and(add(at, split, hidden, &mut sites));
     }
-    error.map_or(Ok(sites), Err)
+    counted.map(|()| sites)
 }
 
 fn add(at: usize, split: &Split, hidden: &Hidden, sites: &mut BTreeMap<String, SiteCount>) -> Result<()> {
@@ -102,13 +100,8 @@ fn add(at: usize, split: &Split, hidden: &Hidden, sites: &mut BTreeMap<String, S
         if name.starts_with(schema::WWW) {
             continue;
         }
-        let mut postings = match inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic) {
-            Ok(postings) => postings,
-            Err(failed) => {
-                error.get_or_insert(failed);
-                continue;
-            }
-        };
+        let read = inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic);
+        let Ok(mut postings) = read.map_err(|failed| error.get_or_insert(failed)) else { continue };
         let site = schema::site(name);
         let mut found = SiteCount { pages: 0, newest: i64::MIN, split: at, doc: 0 };
         // The postings of a name include the pages of its subdomains, which belong to other sites.

@@ -238,10 +238,9 @@ impl Split {
         Ok(())
     }
 
-    /// Returns the pages that no query finds any longer: hidden ones, and those that expired before `now`.
-    pub fn lapsed(&self, hidden: &Hidden, now: Timestamp) -> Result<HashSet<PageId>> {
-        let dead = self.dead(hidden)?;
-        let lapsed = (0..self.max_doc()).filter(|doc| dead.contains(*doc) || self.has_expired(*doc, now));
+    /// Returns the pages that have expired at `now`, as their records say.
+    pub fn lapsed(&self, now: Timestamp) -> Result<HashSet<PageId>> {
+        let lapsed = (0..self.max_doc()).filter(|doc| self.has_expired(*doc, now));
         lapsed.map(|doc| Ok(self.record(doc)?.id)).collect()
     }
 

@@ -52,13 +52,8 @@ impl Statistics {
                 failed = Some(error);
             }
             let body = split.fields.body;
-            let inverted = match split.segment().inverted_index(body) {
-                Ok(inverted) => inverted,
-                Err(error) => {
-                    failed = Some(error);
-                    continue;
-                }
-            };
+            let inverted = split.segment().inverted_index(body);
+            let Ok(inverted) = inverted.map_err(|error| failed = Some(error)) else { continue };
             all.tokens += inverted.total_num_tokens();
             for (text, term) in &mut all.terms {
                 match inverted.get_term_info(&Term::from_field_text(body, text)) {

@@ -3,7 +3,6 @@
 use super::*;
 use crate::manifest::load_if_known;
 use crate::segment::SEGMENTS;
-use curlew_search::Hidden;
 
 /// Counts of one run of publishing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,13 +39,12 @@ impl PublishReport {
 impl Index {
     /// True if a year has splits of an older format, which publishing rewrites.
     pub async fn is_outdated(&self, year: Year) -> Result<bool> {
-        Ok(load_manifest(self.blobs.as_ref(), year).await?.0.is_outdated())
+        Ok(load_manifest(self.blobs.as_ref(), year).await?.is_outdated())
     }
 
     /// Returns the pages of a year whose `unavailable_after` has passed: no query finds them, but their records exist.
     pub async fn expired(&self, year: Year) -> Result<Vec<PageId>> {
-        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
-        let now = self.clock.now();
+        let (manifest, now) = (load_manifest(self.blobs.as_ref(), year).await?, self.clock.now());
         let mut expired: Vec<PageId> = manifest.expired(now).cloned().collect();
         let lapsed = |split: &&SplitEntry| split.is_readable() && split.first_expiry.is_some_and(|first| first <= now);
         for split in manifest.splits.iter().filter(lapsed) {
@@ -54,7 +52,7 @@ impl Index {
             // The date in an outdated copy of a page no longer counts.
             let outdated = manifest.outdated_in(split);
             let split = Split::open(blob.bytes).map_err(search_error)?;
-            let lapsed = split.lapsed(&Hidden::default(), now).map_err(search_error)?;
+            let lapsed = split.lapsed(now).map_err(search_error)?;
             expired.extend(lapsed.into_iter().filter(|id| !outdated.contains(id)));
         }
         expired.sort();
@@ -64,8 +62,7 @@ impl Index {
 
     /// Returns the number of findable pages of a year, expired ones included, without opening a split.
     pub async fn indexed(&self, year: Year) -> Result<u64> {
-        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
-        Ok(manifest.findable())
+        Ok(load_manifest(self.blobs.as_ref(), year).await?.findable())
     }
 
     /// Returns the years that have an index or records.

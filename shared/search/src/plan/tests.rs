@@ -62,6 +62,15 @@ fn positions_are_read_of_phrases_and_of_words_beside_others() {
 }
 
 #[test]
+fn a_word_that_is_unread_in_one_language_is_still_required_in_the_others() {
+    let mut words = plan("+tides mud");
+    let postings = words.units[0].written[1].terms().filter_map(text_of).map(str::to_owned).collect();
+    words.leave_unread(&Unread { postings, positions: BTreeSet::new() });
+    assert_eq!([0, 1, 2].map(|number| words.languages[number].strict.contains(0)), [true, false, true]);
+    assert_eq!(words.too_common, ["tides"]);
+}
+
+#[test]
 fn the_stop_words_of_a_sentence_are_stop_words_in_every_language() {
     let is_sentence = |text: &str| {
         let Language { stop_words, own_stop_words, .. } = plan(text).languages.remove(1);

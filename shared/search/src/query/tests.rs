@@ -112,8 +112,8 @@ fn titles_labels_and_beginnings_are_read() {
     assert_eq!(texts(&query.wanted), ["tid*", "🚀"]);
     assert_eq!(query.only.titles, ["Low  Tide".to_owned()].into());
     assert_eq!(query.except.titles, ["draft".to_owned()].into());
-    assert_eq!(query.only.labels, [tag_label("birds"), folder_label("sea")].map(Option::unwrap).into());
-    assert_eq!(query.except.labels, [tag_label("Old news").unwrap()].into());
+    assert_eq!(query.only.labels, [label("tag", "birds"), label("in", "sea")].map(Option::unwrap).into());
+    assert_eq!(query.except.labels, [label("tag", "Old news").unwrap()].into());
     assert!(Query::parse("title:tide").is_ok() && Query::parse("in:Sea").is_ok());
     assert_eq!(texts(&Query::parse("\"low tid*\"").unwrap().wanted), ["low tid"], "a phrase has whole words");
 }
