@@ -1,5 +1,14 @@
 //! Limits on parsing a feed.
 
+/// Maximum nesting depth of elements; a deeper document is rejected.
+pub(crate) const MAX_DEPTH: usize = 256;
+/// Maximum number of attributes examined per tag.
+pub(crate) const MAX_ATTRIBUTES: usize = 256;
+/// Maximum number of namespace declarations in scope at one time; a document with more is rejected.
+pub(crate) const MAX_NAMESPACES: usize = 64;
+/// Maximum number of addresses and dates parsed per document. Each 256 bytes of a value count as one more.
+pub(crate) const MAX_VALUES: usize = 100_000;
+
 /// Limits on a feed. Texts and lists are truncated; too many bytes, levels or declarations cause an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -13,16 +22,6 @@ pub struct Limits {
     pub text_chars: usize,
     /// Maximum length of a URL or an id, in bytes. A longer URL is dropped, a longer id hashed.
     pub url_bytes: usize,
-    /// Maximum nesting depth of elements; a deeper document is rejected.
-    pub depth: usize,
-    /// Maximum number of attributes examined per tag.
-    pub attributes: usize,
-    /// Maximum number of namespace declarations in scope at one time; a document with more is rejected.
-    pub namespaces: usize,
-    /// Maximum number of addresses and dates parsed per document. Each 256 bytes of a value count as one more.
-    pub values: usize,
-    /// Maximum number of repairs listed in [`crate::Feed::repairs`].
-    pub repairs: usize,
     /// Maximum number of faults listed in [`crate::Feed::faults`]. Further faults are counted, up to 100,000.
     pub faults: usize,
 }
@@ -35,11 +34,6 @@ impl Default for Limits {
             title_chars: 1_000,
             text_chars: 200_000,
             url_bytes: 2_048,
-            depth: 256,
-            attributes: 256,
-            namespaces: 64,
-            values: 100_000,
-            repairs: 16,
             faults: 50,
         }
     }

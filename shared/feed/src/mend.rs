@@ -7,6 +7,7 @@ mod root;
 
 use crate::draft::{Deletion, EntryDraft, FeedDraft, Kind, RawEntry, keep_newest};
 use crate::finish::{deletions, finish};
+use crate::limits::{MAX_DEPTH, MAX_VALUES};
 use crate::names::{Names, Ns};
 use crate::token::{Tag, Token, Tokens, attribute, has_href};
 use crate::vocabulary::{Role, ends_a_text, ends_a_word, in_entry, in_feed, is_loose_html};
@@ -102,16 +103,14 @@ impl<'a> Mender<'a> {
             entries: Vec::new(),
             repairs: Vec::new(),
             truncated: false,
-            values_left: limits.values,
+            values_left: MAX_VALUES,
             channel: None,
             growth_left: text.len().saturating_mul(4).max(LEAST_GROWTH),
         }
     }
 
     fn repaired(&mut self, repair: Repair) {
-        if !self.repairs.contains(&repair) && self.repairs.len() < self.limits.repairs {
-            self.repairs.push(repair);
-        }
+        repair.note_in(&mut self.repairs);
     }
 
     /// Opens a structural element. `mark` is the state of the namespace declarations before it.
@@ -161,7 +160,7 @@ impl<'a> Mender<'a> {
 
     fn start(&mut self, tag: &Tag<'a>) -> Result<(), FeedError> {
         let mark = self.names.mark();
-        self.names.declare(tag, self.limits)?;
+        self.names.declare(tag)?;
         self.work.add(tag.name.len() + self.names.mark());
         let (ns, local) = self.names.resolve(tag.name);
         let place = self.place_for(&local);
@@ -314,8 +313,8 @@ impl<'a> Mender<'a> {
                         same_name += usize::from(inner.name.eq_ignore_ascii_case(tag.name));
                         inner_open += 1;
                         depth += usize::from(!is_loose_html(&lower(inner.name)));
-                        if depth > self.limits.depth {
-                            return Err(FeedError::TooLarge { what: "nested elements", limit: self.limits.depth });
+                        if depth > MAX_DEPTH {
+                            return Err(FeedError::TooLarge { what: "nested elements", limit: MAX_DEPTH });
                         }
                     }
                     leaf.iter_mut().for_each(|leaf| leaf.start(&inner));

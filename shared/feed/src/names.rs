@@ -1,6 +1,6 @@
 //! XML namespaces: maps declared and undeclared prefixes to vocabularies.
 
-use crate::{FeedError, Limits, token::Tag};
+use crate::{FeedError, limits::MAX_NAMESPACES, token::Tag};
 use std::borrow::Cow;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl<'a> Names<'a> {
         self.declared.truncate(mark);
     }
 
-    pub(crate) fn declare(&mut self, tag: &Tag<'a>, limits: &Limits) -> Result<(), FeedError> {
+    pub(crate) fn declare(&mut self, tag: &Tag<'a>) -> Result<(), FeedError> {
         if tag.attributes.len() < 5 || !tag.attributes.contains("xmlns") && !tag.attributes.contains("XMLNS") {
             return Ok(());
         }
@@ -56,8 +56,8 @@ impl<'a> Names<'a> {
                 None if name.eq_ignore_ascii_case("xmlns") => "",
                 _ => continue,
             };
-            if self.declared.len() == limits.namespaces {
-                return Err(FeedError::TooLarge { what: "namespace declarations", limit: limits.namespaces });
+            if self.declared.len() == MAX_NAMESPACES {
+                return Err(FeedError::TooLarge { what: "namespace declarations", limit: MAX_NAMESPACES });
             }
             self.declared.push((prefix, of_uri(value.trim(), prefix)));
         }

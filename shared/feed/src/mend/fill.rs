@@ -3,6 +3,7 @@
 use super::{Mender, Place};
 use crate::draft::{Kind, MAX_TAGS, Slot};
 use crate::leaf::{Construct, Leaf};
+use crate::limits::MAX_ATTRIBUTES;
 use crate::token::{Tag, attribute};
 use crate::{FeedError, Repair, link, names::Ns, paging::Generator, text, vocabulary::Role};
 use curlew_model::Millis;
@@ -64,7 +65,7 @@ impl<'a> Mender<'a> {
     /// Reads a link in Atom's form (RFC 4287 §4.2.7).
     pub(super) fn atom_link(&mut self, tag: &Tag<'a>, ns: Ns, local: &str) -> Result<(), FeedError> {
         let (mut href, mut rel, mut media) = (None, String::new(), String::new());
-        for (name, value) in tag.attributes().take(self.limits.attributes) {
+        for (name, value) in tag.attributes().take(MAX_ATTRIBUTES) {
             match name.to_ascii_lowercase().as_str() {
                 "href" => href = Some(self.declared.resolved(value)),
                 "rel" => rel = value.trim().to_ascii_lowercase(),
@@ -100,7 +101,7 @@ impl<'a> Mender<'a> {
     }
 
     fn generator(&mut self, text: &str, tag: &Tag<'_>) {
-        let address = tag.attributes().take(self.limits.attributes);
+        let address = tag.attributes().take(MAX_ATTRIBUTES);
         let address = address.filter(|(name, _)| matches!(*name, "uri" | "url") || name.ends_with("resource"));
         let known = address.map(|(_, value)| value).chain([text]).find_map(Generator::recognise);
         self.feed.generator = self.feed.generator.or(known);

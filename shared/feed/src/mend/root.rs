@@ -15,7 +15,7 @@ impl<'a> Mender<'a> {
             match token {
                 Token::Start(tag) => {
                     let mark = self.names.mark();
-                    self.names.declare(&tag, self.limits)?;
+                    self.names.declare(&tag)?;
                     let (ns, local) = self.names.resolve(tag.name);
                     // Without this check, a page made of such tags would be searched to its end for each of them.
                     if local == "html" && !self.in_page && !self.may_hold_a_feed() {

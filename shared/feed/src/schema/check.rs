@@ -2,8 +2,9 @@
 
 use super::place::Notes;
 use super::xsd::{Complex, MAX_CHILDREN, TypeId, Wildcard, XsdSchema};
+use crate::limits::{MAX_ATTRIBUTES, MAX_DEPTH, MAX_NAMESPACES};
 use crate::token::{Tag, Token, Tokens};
-use crate::{Limits, work::Work};
+use crate::work::Work;
 use curlew_model::FaultCode;
 use curlew_text::references;
 use std::{collections::HashMap, collections::hash_map::Entry, fmt};
@@ -14,7 +15,7 @@ const MAX_VALUE: usize = 4_096;
 /// Namespace of the prefix `xml`, which needs no declaration (Namespaces in XML §3).
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
 
-pub(super) fn check(text: &str, schema: Option<&XsdSchema>, limits: &Limits, work: &Work, notes: &mut Notes<'_>) {
+pub(super) fn check(text: &str, schema: Option<&XsdSchema>, work: &Work, notes: &mut Notes<'_>) {
     work.add(text.len());
     control_characters(text, notes);
     let mut checker = XsdChecker {
@@ -22,7 +23,6 @@ pub(super) fn check(text: &str, schema: Option<&XsdSchema>, limits: &Limits, wor
         work,
         text,
         schema,
-        limits,
         notes,
         scopes: vec![("xml", XML)],
         open: Vec::new(),
@@ -61,7 +61,6 @@ struct XsdChecker<'a, 'n, 't> {
     work: &'a Work,
     text: &'a str,
     schema: Option<&'a XsdSchema>,
-    limits: &'a Limits,
     notes: &'n mut Notes<'t>,
     /// Namespace declarations in scope: prefix and namespace, innermost last.
     scopes: Vec<(&'a str, &'a str)>,
@@ -83,7 +82,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
 
     fn start(&mut self, tag: &Tag<'a>) {
         let offset = self.tokens.offset();
-        if self.open.len() >= self.limits.depth {
+        if self.open.len() >= MAX_DEPTH {
             self.notes.add(offset, FaultCode::TooDeep, "", "");
             return self.tokens.stop();
         }
@@ -164,7 +163,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
             return;
         }
         let mut names: [&str; MAX_COMPARED] = [""; MAX_COMPARED];
-        for (n, (name, value)) in tag.attributes().take(self.limits.attributes).enumerate() {
+        for (n, (name, value)) in tag.attributes().take(MAX_ATTRIBUTES).enumerate() {
             if !is_quoted(tag.attributes, value) {
                 self.notes.add(offset, FaultCode::AttributeSyntax, quoted(tag.name), "");
             } else if names.iter().take(n).any(|other| *other == name) {
@@ -174,7 +173,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
                 *place = name;
             }
             self.references(value);
-            if self.scopes.len() <= self.limits.namespaces {
+            if self.scopes.len() <= MAX_NAMESPACES {
                 match name.strip_prefix("xmlns") {
                     Some("") => self.scopes.push(("", value)),
                     Some(prefix) if prefix.starts_with(':') => self.scopes.push((&prefix[1..], value)),
@@ -202,7 +201,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
 
     fn attributes(&mut self, tag: &Tag<'a>, kind: Option<TypeId>, offset: usize) {
         let Some(kind) = self.kind(kind) else { return };
-        for (name, value) in tag.attributes().take(self.limits.attributes) {
+        for (name, value) in tag.attributes().take(MAX_ATTRIBUTES) {
             if name.starts_with("xmlns") {
                 continue;
             }

@@ -31,9 +31,9 @@ pub(crate) fn faults(text: &str, format: Format, misencoded: bool, limits: &Limi
         notes.add(0, FaultCode::Encoding, "", "");
     }
     match format {
-        Format::Rss2 => check::check(text, RSS_2.as_ref(), limits, work, &mut notes),
-        Format::Atom => check::check(text, ATOM_1.as_ref(), limits, work, &mut notes),
-        Format::Rss1 | Format::Rss09x | Format::Atom03 => check::check(text, None, limits, work, &mut notes),
+        Format::Rss2 => check::check(text, RSS_2.as_ref(), work, &mut notes),
+        Format::Atom => check::check(text, ATOM_1.as_ref(), work, &mut notes),
+        Format::Rss1 | Format::Rss09x | Format::Atom03 => check::check(text, None, work, &mut notes),
         Format::Json => {
             let first = text.contains("jsonfeed.org/version/1\"");
             if let Some(schema) = if first { &*JSON_1_0 } else { &*JSON_1_1 } {
