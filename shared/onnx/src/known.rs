@@ -58,31 +58,7 @@ pub const KNOWN: [KnownModel; 1] = [KnownModel {
         },
     ],
     // The preparation is that of Yahoo's classify_nsfw.py. BENCHMARKS.md has the figures behind `hint` and `from`.
-    card: r#"# Written by `curlew model add`.
-name = "open_nsfw ({source})"
-file = "model.onnx"
-bytes = {bytes}
-sha256 = "{sha256}"
-licence = "BSD 2-Clause, Copyright 2016, Yahoo Inc."
-width = 224
-height = 224
-resize = [256, 256]
-jpeg = 75
-layout = "nhwc"
-channels = "bgr"
-range = 255
-mean = [123, 117, 104]
-activation = "none"
-
-[[label]]
-name = "harmless"
-
-[[label]]
-name = "nudity"
-topic = "adult"
-hint = 0.3
-from = 0.8
-"#,
+    card: include_str!("../cards/open-nsfw.toml"),
 }];
 
 /// Reason why a model was not added.
