@@ -245,7 +245,7 @@ impl Finder {
         loop {
             tries += 1;
             let (index, hosts) = self.published().await?;
-            let wanted = index.wanted(&may_match);
+            let wanted: Vec<usize> = (0..index.entries.len()).filter(|at| may_match(&index.entries[*at])).collect();
             let looked = async {
                 let splits = self.splits.wanted(&index.entries, &wanted).await?;
                 for (opened, at) in splits.iter().zip(&wanted) {

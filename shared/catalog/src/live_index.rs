@@ -61,8 +61,4 @@ impl LiveIndex {
         let until = manifests.iter().filter_map(|manifest| manifest.next_expiry(now)).min();
         LiveIndex { tags, entries, outdated, hidden, until, unreadable: Unsearched { pages, years } }
     }
-
-    pub(crate) fn wanted(&self, may_match: impl Fn(&SplitEntry) -> bool) -> Vec<usize> {
-        (0..self.entries.len()).filter(|at| may_match(&self.entries[*at])).collect()
-    }
 }

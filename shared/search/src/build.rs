@@ -328,8 +328,7 @@ fn seal(finished: Finished, docs: u64, languages: BTreeSet<String>) -> Result<Sp
         }
     }
     files.insert(META.to_owned(), OwnedBytes::new(meta(&finished, random)?));
-    let laid = bundle::lay(docs, languages.clone(), files);
-    let (bytes, tail) = laid.record(Split::warm_up)?.seal()?;
+    let (bytes, tail) = bundle::pack(docs, languages.clone(), files, Split::warm_up)?;
     Ok(SplitBuilt {
         tail,
         name: bundle::name(&bytes),

@@ -62,68 +62,51 @@ struct FileEntry {
     length: u64,
 }
 
-/// Files concatenated in the order of their names.
-pub(crate) struct Layout {
-    contents: Contents,
-    bytes: Vec<u8>,
-}
-
-pub(crate) fn lay(docs: u64, languages: BTreeSet<String>, files: BTreeMap<String, OwnedBytes>) -> Layout {
+/// Packs files, in the order of their names; the ranges that `open` reads become hot. Returns the blob, and the length
+/// of its tail in bytes.
+pub(crate) fn pack(
+    docs: u64,
+    languages: BTreeSet<String>,
+    files: BTreeMap<String, OwnedBytes>,
+    open: impl FnOnce(Contents, BundleDirectory) -> Result<()>,
+) -> Result<(Vec<u8>, u64)> {
     let mut bytes = Vec::with_capacity(files.values().map(|file| file.len()).sum());
     let mut entries = Vec::with_capacity(files.len());
     for (name, file) in files {
         entries.push(FileEntry { name, offset: bytes.len() as u64, length: file.len() as u64 });
         bytes.extend_from_slice(&file);
     }
-    Layout { contents: Contents { docs, languages, files: entries, hot: Vec::new(), form: FORM }, bytes }
+    let mut contents = Contents { docs, languages, files: entries, hot: Vec::new(), form: FORM };
+    let (bytes, reads) = (Bytes::from(bytes), Arc::default());
+    let source = Source::Recorded(bytes.clone(), Arc::clone(&reads));
+    open(contents.clone(), contents.directory(source, bytes.len() as u64)?)?;
+    contents.set_hot(std::mem::take(&mut *reads.lock().unwrap_or_else(PoisonError::into_inner)));
+    seal(&contents, bytes.into())
 }
 
-impl Layout {
-    /// Marks the ranges that `open` reads as hot.
-    pub(crate) fn record(self, open: impl FnOnce(Contents, BundleDirectory) -> Result<()>) -> Result<Layout> {
-        let Layout { mut contents, bytes } = self;
-        let (bytes, reads) = (Bytes::from(bytes), Arc::default());
-        let source = Source::Recorded(bytes.clone(), Arc::clone(&reads));
-        open(contents.clone(), contents.directory(source, bytes.len() as u64)?)?;
-        let mut reads = std::mem::take(&mut *reads.lock().unwrap_or_else(PoisonError::into_inner));
-        reads.retain(|range| contents.is_hot(range));
-        reads.sort_by_key(|range| (range.start, range.end));
-        let mut hot: Vec<Range<u64>> = Vec::new();
-        for range in reads {
-            match hot.last_mut().filter(|last| range.start <= last.end) {
-                Some(last) => last.end = last.end.max(range.end),
-                None => hot.push(range),
-            }
-        }
-        contents.hot = hot.into_iter().map(|range| (range.start, range.end - range.start)).collect();
-        Ok(Layout { contents, bytes: bytes.into() })
+/// Appends the tail to the files. Returns the blob, and the length of its tail in bytes.
+fn seal(contents: &Contents, mut blob: Vec<u8>) -> Result<(Vec<u8>, u64)> {
+    let files = blob.len();
+    let sums = sums(&blob);
+    let mut hot = Vec::new();
+    for (offset, length) in &contents.hot {
+        hot.extend_from_slice(&blob[*offset as usize..(offset + length) as usize]);
     }
-
-    /// Returns the whole blob and the length of its tail in bytes.
-    pub(crate) fn seal(self) -> Result<(Vec<u8>, u64)> {
-        let Layout { contents, bytes: mut blob } = self;
-        let files = blob.len();
-        let sums = sums(&blob);
-        let mut hot = Vec::new();
-        for (offset, length) in &contents.hot {
-            hot.extend_from_slice(&blob[*offset as usize..(offset + length) as usize]);
-        }
-        let contents = serde_json::to_vec(&contents).map_err(io::Error::from)?;
-        for part in [&hot, &sums, &contents] {
-            blob.extend_from_slice(part);
-        }
-        for part in [&hot, &sums, &contents] {
-            blob.extend_from_slice(&(part.len() as u64).to_le_bytes());
-        }
-        let checksum = Sha256::digest(&blob[files..]);
-        blob.extend_from_slice(&checksum);
-        let checksum = Sha256::digest(&blob);
-        blob.extend_from_slice(&checksum);
-        blob.extend_from_slice(&FORM.to_le_bytes());
-        blob.extend_from_slice(MAGIC);
-        let tail = (blob.len() - files) as u64;
-        Ok((blob, tail))
+    let contents = serde_json::to_vec(contents).map_err(io::Error::from)?;
+    for part in [&hot, &sums, &contents] {
+        blob.extend_from_slice(part);
     }
+    for part in [&hot, &sums, &contents] {
+        blob.extend_from_slice(&(part.len() as u64).to_le_bytes());
+    }
+    let checksum = Sha256::digest(&blob[files..]);
+    blob.extend_from_slice(&checksum);
+    let checksum = Sha256::digest(&blob);
+    blob.extend_from_slice(&checksum);
+    blob.extend_from_slice(&FORM.to_le_bytes());
+    blob.extend_from_slice(MAGIC);
+    let tail = (blob.len() - files) as u64;
+    Ok((blob, tail))
 }
 
 pub(crate) fn is_readable(form: u32) -> bool {
@@ -233,6 +216,20 @@ impl Contents {
             files.insert(PathBuf::from(&entry.name), range);
         }
         Ok(BundleDirectory { files: Arc::new(files), source })
+    }
+
+    /// Marks those of the ranges as hot that every search reads first; joins overlapping ones.
+    fn set_hot(&mut self, mut reads: Vec<Range<u64>>) {
+        reads.retain(|range| self.is_hot(range));
+        reads.sort_by_key(|range| (range.start, range.end));
+        let mut hot: Vec<Range<u64>> = Vec::new();
+        for range in reads {
+            match hot.last_mut().filter(|last| range.start <= last.end) {
+                Some(last) => last.end = last.end.max(range.end),
+                None => hot.push(range),
+            }
+        }
+        self.hot = hot.into_iter().map(|range| (range.start, range.end - range.start)).collect();
     }
 
     fn is_hot(&self, range: &Range<u64>) -> bool {
@@ -368,11 +365,10 @@ mod tests {
     fn blob() -> (Vec<u8>, u64) {
         let files = [("a", b"first".to_vec()), ("b", Vec::new()), ("c", b"third".to_vec())];
         let files = files.into_iter().map(|(name, data)| (name.to_owned(), OwnedBytes::new(data))).collect();
-        let laid = lay(7, ["it".to_owned()].into(), files);
         let read = |_, directory: BundleDirectory| {
             directory.atomic_read(Path::new("c")).map(drop).map_err(|_| SearchError::Empty)
         };
-        laid.record(read).unwrap().seal().unwrap()
+        pack(7, ["it".to_owned()].into(), files, read).unwrap()
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::open_splits::OpenSplits;
 use crate::plan::{Plan, Stem, Typed};
 use crate::query::{BEGINNING, Query};
 use crate::run::{Request, Results, search};
-use crate::spelling::{Misspelling, STEMS, Spelling, beginning_with, in_order, similar_words};
+use crate::spelling::{STEMS, Spelling, beginning_with, in_order, similar_words};
 use crate::split::Split;
 use crate::statistics::Statistics;
 use std::collections::BTreeSet;
@@ -61,10 +61,8 @@ pub(crate) fn mend(
     let steps = STEPS / open.splits.len().max(1);
     let doubted: Vec<&String> =
         unknown.iter().map(|word| &word.text).filter(|text| compared(text).is_some()).take(DOUBTED).collect();
-    let mut like = look_up_each(&doubted, |word| {
-        let misspelling = Misspelling { word, languages: &languages, steps };
-        similar_words(&open.splits, open.hidden, &misspelling, analyzers)
-    })?;
+    let mut like =
+        look_up_each(&doubted, |word| similar_words(&open.splits, open.hidden, word, &languages, steps, analyzers))?;
     let spoken = spoken(plan, statistics, &like);
     for (word, like) in doubted.into_iter().zip(&mut like) {
         like.retain(|like| spoken.contains(like.stem.rules.as_str()));

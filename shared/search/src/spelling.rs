@@ -187,24 +187,17 @@ pub(crate) fn beginning_with(splits: &[&Split], begin: &str, analyzers: &mut Ana
     Ok(all)
 }
 
-/// A word that no page has, and limits on the search for similar ones.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Misspelling<'a> {
-    pub(crate) word: &'a str,
-    /// Rules of the languages that similar words may be in.
-    pub(crate) languages: &'a BTreeSet<String>,
-    /// Maximum number of bytes of entries that are compared in each split.
-    pub(crate) steps: usize,
-}
-
-/// Returns the words on visible pages that resemble a misspelled one, unordered and with duplicates.
+/// Returns the words on visible pages, in languages with these rules, that resemble a word that no page has; unordered
+/// and with duplicates. At most `steps` bytes of entries are compared in each split.
 pub(crate) fn similar_words(
     splits: &[&Split],
     hidden: &Hidden,
-    misspelling: &Misspelling<'_>,
+    word: &str,
+    languages: &BTreeSet<String>,
+    steps: usize,
     analyzers: &mut Analyzers,
 ) -> Result<Vec<Spelling>> {
-    let Some(typed) = compared(misspelling.word) else { return Ok(Vec::new()) };
+    let Some(typed) = compared(word) else { return Ok(Vec::new()) };
     let letters = typed.chars().count();
     if letters < SHORTEST || typed.chars().any(char::is_numeric) {
         return Ok(Vec::new());
@@ -220,12 +213,12 @@ pub(crate) fn similar_words(
     };
     let mut found = Vec::new();
     for dictionary in Dictionary::open_all(splits)? {
-        let left = Cell::new(misspelling.steps);
+        let left = Cell::new(steps);
         let mut entries = dictionary.like(&typed, false, MOST_SLIPS, &left)?;
         if letters >= FIRST_LETTER_FROM {
             entries.extend(dictionary.like(&typed, true, 1, &left)?);
         }
-        entries.retain(|entry| misspelling.languages.contains(&entry.rules));
+        entries.retain(|entry| languages.contains(&entry.rules));
         entries.sort_by_cached_key(|entry| typos(&typed, &entry.bare));
         let alike = entries.into_iter().filter_map(&mut like).take(CONSIDERED);
         found.extend(alike.map(|found| dictionary.find(found, hidden)));
@@ -337,9 +330,8 @@ mod tests {
         let split = split();
         let found = |word: &str, steps| {
             let languages = BTreeSet::from(["en".to_owned()]);
-            let misspelling = Misspelling { word, languages: &languages, steps };
-            let hidden = Hidden::default();
-            let words = similar_words(&[&split], &hidden, &misspelling, &mut Analyzers::default()).unwrap();
+            let mut analyzers = Analyzers::default();
+            let words = similar_words(&[&split], &Hidden::default(), word, &languages, steps, &mut analyzers).unwrap();
             in_order(words).into_iter().map(|like| like.word).collect::<Vec<_>>()
         };
         for (word, other) in [
