@@ -51,10 +51,7 @@ pub fn head_bytes(text: &str, max: usize) -> &str {
 pub fn clean(text: &str) -> Cow<'_, str> {
     match filter(text) {
         Cow::Borrowed(text) => compose(text),
-        Cow::Owned(text) => match compose(&text) {
-            Cow::Borrowed(_) => Cow::Owned(text),
-            Cow::Owned(composed) => Cow::Owned(composed),
-        },
+        Cow::Owned(text) => Cow::Owned(compose(&text).into_owned()),
     }
 }
 
@@ -105,25 +102,8 @@ fn filter(text: &str) -> Cow<'_, str> {
 
 /// Returns a text in NFC. Only characters from U+0300 on and their neighbours can change.
 fn compose(text: &str) -> Cow<'_, str> {
-    let mut out = String::new();
-    let (mut copied, mut at) = (0, 0);
-    while let Some(mark) = text.as_bytes()[at..].iter().position(|b| *b >= FIRST_MARK).map(|found| at + found) {
-        // The character before a mark may be composed with it.
-        let start = text[..mark].char_indices().next_back().map_or(0, |(before, _)| before.max(at));
-        let low = |b: &u8| *b < 0x80 || (0xC0..FIRST_MARK).contains(b);
-        at = text.as_bytes()[mark..].iter().position(low).map_or(text.len(), |length| mark + length);
-        let run = &text[start..at];
-        if is_nfc_quick(run.chars()) != IsNormalized::Yes {
-            out.push_str(&text[copied..start]);
-            out.extend(run.nfc());
-            copied = at;
-        }
-    }
-    if copied == 0 {
-        return Cow::Borrowed(text);
-    }
-    out.push_str(&text[copied..]);
-    Cow::Owned(out)
+    let is_composed = text.bytes().all(|b| b < FIRST_MARK) || is_nfc_quick(text.chars()) == IsNormalized::Yes;
+    if is_composed { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) }
 }
 
 #[cfg(test)]

@@ -280,7 +280,9 @@ impl<'h> Words<'h> {
         let word = word.strip_prefix('t').filter(|rest| starts_with_digit(rest)).unwrap_or(word);
         let is_number = starts_with_digit(word);
         let is_part = if self.has_time && word.starts_with(['+', '-']) {
-            offset(word).map(|seconds| self.parts.add_offset(seconds)).is_some()
+            let further = offset(word);
+            self.parts.offset = further.map(|seconds| self.parts.offset.unwrap_or(0) + seconds).or(self.parts.offset);
+            further.is_some()
         } else if is_number && self.has_time && self.year.is_some() && matches!(word.len(), 4 | 5) {
             self.signless_offset(word)
         } else if is_number && word.contains(':') {

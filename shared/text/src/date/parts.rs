@@ -35,10 +35,6 @@ impl Parts {
         self.offset.and_then(|seconds| i16::try_from(seconds / 60).ok())
     }
 
-    pub(super) fn add_offset(&mut self, seconds: i64) {
-        self.offset = Some(self.offset.unwrap_or(0) + seconds);
-    }
-
     pub(super) fn from_date(date: Date) -> Parts {
         let (month, day) = (Some(date.month().into()), Some(date.day().into()));
         Parts { year: date.year().into(), month, day, ..Parts::default() }
