@@ -176,25 +176,17 @@ impl<'a> Leaf<'a> {
                 STANDARD.decode(&self.out).ok().and_then(|b| String::from_utf8(b).ok()).unwrap_or_default()
             }
             Construct::Plain => self.out,
-            // Escaped XHTML includes the wrapper `div` of inline XHTML.
-            Construct::Html if self.out.trim_start().starts_with("<div xmlns=") => {
-                self.rebased(without_wrapper(self.out.trim()), growth_left)
+            Construct::Html | Construct::Xhtml => {
+                let html = self.out.trim();
+                // Escaped XHTML includes the wrapper `div` of inline XHTML.
+                let is_wrapped = self.construct == Construct::Xhtml || html.starts_with("<div xmlns=");
+                let html = if is_wrapped { without_wrapper(html) } else { html };
+                let Some(base) = &self.base else { return html.to_owned() };
+                let whole = absolute_addresses(html, base, growth_left);
+                self.work.add(html.len() + whole.len());
+                whole
             }
-            Construct::Html if self.base.is_none() => {
-                // Most texts take this path, without another copy.
-                self.out.truncate(self.out.trim_end().len());
-                if self.out.starts_with(char::is_whitespace) { self.out.trim_start().to_owned() } else { self.out }
-            }
-            Construct::Html => self.rebased(self.out.trim(), growth_left),
-            Construct::Xhtml => self.rebased(without_wrapper(self.out.trim()), growth_left),
         }
-    }
-
-    fn rebased(&self, html: &str, growth_left: &mut usize) -> String {
-        let Some(base) = &self.base else { return html.to_owned() };
-        let whole = absolute_addresses(html, base, growth_left);
-        self.work.add(html.len() + whole.len());
-        whole
     }
 }
 

@@ -77,7 +77,7 @@ struct XsdChecker<'a, 'n, 't> {
 
 impl<'a> XsdChecker<'a, '_, '_> {
     fn kind(&self, id: Option<TypeId>) -> Option<&'a Complex> {
-        self.schema?.get(id?)
+        self.schema?.types.get(id?)
     }
 
     fn start(&mut self, tag: &Tag<'a>) {
@@ -140,7 +140,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
     fn child(&mut self, namespace: &str, local: &str, tag: &Tag<'a>, offset: usize) -> Option<TypeId> {
         let schema = self.schema?;
         let parent = self.open.last_mut()?;
-        let kind = schema.get(parent.kind?)?;
+        let kind = schema.types.get(parent.kind?)?;
         let own = namespace == schema.namespace;
         if own && let Some(at) = kind.children.iter().position(|c| c.name == local) {
             let child = &kind.children[at];

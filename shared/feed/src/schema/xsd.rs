@@ -21,7 +21,7 @@ pub(super) const MAX_CHILDREN: usize = 24;
 pub(super) struct XsdSchema {
     pub(super) namespace: String,
     pub(super) roots: Vec<(String, TypeId)>,
-    types: Vec<Complex>,
+    pub(super) types: Vec<Complex>,
 }
 
 pub(super) type TypeId = usize;
@@ -89,10 +89,6 @@ impl XsdSchema {
             }
         }
         Ok(XsdSchema { namespace: root.get("targetNamespace").to_owned(), roots, types: reader.types })
-    }
-
-    pub(super) fn get(&self, id: TypeId) -> Option<&Complex> {
-        self.types.get(id)
     }
 }
 
