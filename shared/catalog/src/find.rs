@@ -150,7 +150,7 @@ impl Finder {
             Start::After(cursor) => {
                 let cursor = self.cursor_key.get().and_then(|key| Cursor::decode(cursor, text, key));
                 let cursor = cursor.ok_or(FindError::BadQuery(QueryError::Cursor))?;
-                request.now = cursor.now();
+                request.now = cursor.now;
                 request.after = Some(cursor);
             }
         }
@@ -192,7 +192,7 @@ impl Finder {
     }
 
     async fn ask(&self, text: &str, request: Request) -> Result<Answer> {
-        let before = request.after.as_ref().map_or(request.offset as u64, Cursor::seen);
+        let before = request.after.as_ref().map_or(request.offset as u64, |cursor| cursor.seen);
         let (text, request) = (text.to_owned(), Arc::new(request));
         let asked = request.clone();
         let may_match = |split: &SplitEntry| split.may_match(&asked.query);

@@ -1,6 +1,7 @@
 //! The operator's settings: topics with thresholds, persons to leave out, and sites to allow.
 
 use crate::topic::Topic;
+use curlew_model::is_at_or_below;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
@@ -154,8 +155,7 @@ impl std::str::FromStr for Allowed {
 
 /// True if a host equals `site` or is a subdomain of it, ignoring case and a trailing dot.
 pub(crate) fn is_of(host: &str, site: &str) -> bool {
-    let host = host.trim_end_matches('.').to_ascii_lowercase();
-    host == site || host.strip_suffix(site).is_some_and(|rest| rest.ends_with('.'))
+    is_at_or_below(&host.trim_end_matches('.').to_ascii_lowercase(), site)
 }
 
 #[cfg(test)]

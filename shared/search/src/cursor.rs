@@ -47,9 +47,9 @@ pub(crate) struct Counts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
     /// Number of results shown up to this position.
-    pub(crate) seen: u64,
+    pub seen: u64,
     /// Time at which the first page was requested.
-    pub(crate) now: Timestamp,
+    pub now: Timestamp,
     /// Last result up to which all results were shown.
     pub(crate) place: Place,
     pub(crate) counts: Counts,
@@ -58,16 +58,6 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// Returns the number of results shown up to this position.
-    pub fn seen(&self) -> u64 {
-        self.seen
-    }
-
-    /// Returns the time at which the first page was requested.
-    pub fn now(&self) -> Timestamp {
-        self.now
-    }
-
     /// Encodes the cursor as text for a link. It is valid only for this query and this key.
     pub fn encode(&self, query: &str, key: &[u8; CURSOR_KEY_BYTES]) -> String {
         let Counts { total, partial, copies } = self.counts;

@@ -102,7 +102,7 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: &Request) -> Result<R
     let by_relevance = query.sort == Sort::Relevance;
     let partial = by_relevance && request.scope == Scope::SomeWords;
     let Prepared { plan, statistics, unknown, mended } = prepare(&open, request, partial, &mut analyzers)?;
-    let seen = after.map_or(0, |cursor| usize::try_from(cursor.seen()).unwrap_or(MAX_DEPTH));
+    let seen = after.map_or(0, |cursor| usize::try_from(cursor.seen).unwrap_or(MAX_DEPTH));
     let room = MAX_DEPTH.saturating_sub(seen);
     let depth = request.offset.saturating_add(request.limit).min(room);
 

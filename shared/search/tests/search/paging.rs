@@ -44,7 +44,7 @@ fn cursors_lead_through_all_results_while_others_publish() {
         for part in each_page(&before, text, &strict(text, 4)) {
             assert_eq!(part.total, whole.total);
             parts.extend(part.hits);
-            assert!(part.next.is_none_or(|next| next.seen() == parts.len() as u64));
+            assert!(part.next.is_none_or(|next| next.seen == parts.len() as u64));
         }
         assert_eq!(parts, whole.hits, "{text}");
 
