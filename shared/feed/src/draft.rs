@@ -4,19 +4,11 @@ use crate::paging::{Generator, Paging};
 use crate::{Hints, too_many};
 use curlew_model::Timestamp;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Kind {
-    #[default]
-    Html,
-    Plain,
-}
-
 /// The best value found so far for one field.
 #[derive(Debug, Default)]
 pub(crate) struct Slot<T = String> {
     rank: u8,
     value: Option<T>,
-    kind: Kind,
 }
 
 impl<T> Slot<T> {
@@ -39,36 +31,40 @@ impl<T> Slot<T> {
 
 impl Slot {
     /// Stores a non-empty value, unless a value of the same or a better rank is stored.
-    pub(crate) fn offer(&mut self, rank: u8, value: String, kind: Kind) {
+    pub(crate) fn offer(&mut self, rank: u8, value: String) {
         if self.wants(rank) && !value.trim().is_empty() {
-            *self = Slot { rank, value: Some(value), kind };
+            *self = Slot { rank, value: Some(value) };
         }
     }
 
     /// Stores a non-empty value, unless a value of a better rank is stored; a value of the same rank is replaced.
-    pub(crate) fn offer_last(&mut self, rank: u8, value: String, kind: Kind) {
+    pub(crate) fn offer_last(&mut self, rank: u8, value: String) {
         if self.wants_last(rank) && !value.trim().is_empty() {
-            *self = Slot { rank, value: Some(value), kind };
+            *self = Slot { rank, value: Some(value) };
         }
     }
+}
 
-    pub(crate) fn with_kind(self) -> Option<(bool, String)> {
-        let literal = self.kind == Kind::Plain;
-        self.value.map(|value| (literal, value))
+/// A title, with true for literal text.
+impl Slot<(bool, String)> {
+    pub(crate) fn offer_title(&mut self, rank: u8, literal: bool, title: String) {
+        if self.wants(rank) && !title.trim().is_empty() {
+            *self = Slot { rank, value: Some((literal, title)) };
+        }
     }
 }
 
 impl Slot<Timestamp> {
     pub(crate) fn offer_last_time(&mut self, rank: u8, time: Timestamp) {
         if self.wants_last(rank) {
-            *self = Slot { rank, value: Some(time), kind: Kind::Plain };
+            *self = Slot { rank, value: Some(time) };
         }
     }
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct FeedDraft {
-    pub(crate) title: Slot,
+    pub(crate) title: Slot<(bool, String)>,
     pub(crate) summary: Slot,
     pub(crate) link: Slot,
     pub(crate) language: Slot,
@@ -101,7 +97,7 @@ pub(crate) const MAX_TAGS: usize = 16;
 #[derive(Debug, Default)]
 pub(crate) struct EntryDraft {
     pub(crate) id: Slot,
-    pub(crate) title: Slot,
+    pub(crate) title: Slot<(bool, String)>,
     pub(crate) link: Slot,
     pub(crate) published: Slot<Timestamp>,
     pub(crate) updated: Slot<Timestamp>,
@@ -118,7 +114,7 @@ impl EntryDraft {
         let published = self.published.take();
         RawEntry {
             id: self.id.take().unwrap_or_default(),
-            title: self.title.with_kind().map(|(literal, title)| (literal && atom, title)),
+            title: self.title.take().map(|(literal, title)| (literal && atom, title)),
             link: self.link.take(),
             // Many RSS feeds repeat the publication date as the update date.
             updated: self.updated.take().filter(|u| atom || Some(*u) != published),

@@ -2,7 +2,7 @@
 
 use crate::entity::{self, Entities};
 use crate::names::{MAX_HTML_PREFIXES, Ns, is_html};
-use crate::{draft::Kind, token::Tag, work::Work};
+use crate::{token::Tag, work::Work};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use curlew_text::{references, url::parse};
@@ -46,10 +46,6 @@ impl Construct {
             (t, _) if ["image/", "audio/", "video/"].iter().any(|b| t.starts_with(b)) => Construct::Binary,
             _ => Construct::Html,
         }
-    }
-
-    pub(crate) fn kind(self) -> Kind {
-        if self == Construct::Plain { Kind::Plain } else { Kind::Html }
     }
 }
 

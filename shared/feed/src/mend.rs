@@ -5,7 +5,7 @@
 mod fill;
 mod root;
 
-use crate::draft::{Deletion, EntryDraft, FeedDraft, Kind, RawEntry, keep_newest};
+use crate::draft::{Deletion, EntryDraft, FeedDraft, RawEntry, keep_newest};
 use crate::finish::{deletions, finish};
 use crate::limits::{MAX_DEPTH, MAX_VALUES};
 use crate::names::{Names, Ns};
@@ -124,7 +124,7 @@ impl<'a> Mender<'a> {
         if place == Place::Entry {
             let mut entry = EntryDraft::default();
             if let Some(about) = tag.attributes().find(|(n, _)| n.ends_with("about")) {
-                entry.id.offer(2, references::decode(about.1).into_owned(), Kind::Plain);
+                entry.id.offer(2, references::decode(about.1).into_owned());
             }
             self.entry = Some(entry);
         }
@@ -186,8 +186,9 @@ impl<'a> Mender<'a> {
             Place::SkipDays if local == "day" => Role::SkipDays,
             _ => Role::Other,
         };
-        if !self.apply(role, place, tag, ns, &local, mark)? {
-            self.names.restore(mark);
+        match self.apply(role, place, tag, ns, &local)? {
+            Some(place) => self.enter(place, tag, mark),
+            None => self.names.restore(mark),
         }
         Ok(())
     }
@@ -209,59 +210,49 @@ impl<'a> Mender<'a> {
         known && matches!(ns, Ns::Core | Ns::Atom) && (place != Place::Entry || local == "item" || self.atom)
     }
 
-    /// Applies an element. Returns true if a structural element was opened.
-    fn apply(
-        &mut self,
-        role: Role,
-        place: Place,
-        tag: &Tag<'a>,
-        ns: Ns,
-        local: &str,
-        mark: usize,
-    ) -> Result<bool, FeedError> {
-        match role {
+    /// Applies an element that is in `at`. Returns the place that it opens if it is a structural one.
+    fn apply(&mut self, role: Role, at: Place, tag: &Tag<'a>, ns: Ns, local: &str) -> Result<Option<Place>, FeedError> {
+        Ok(match role {
             Role::Entry => {
                 while self.open.last().is_some_and(|open| open.place != Place::Feed) {
                     self.repaired(Repair::Unbalanced);
                     self.leave();
                 }
-                self.enter(Place::Entry, tag, mark);
+                Some(Place::Entry)
             }
             // A second channel's content counts as part of the first channel.
-            Role::Channel if self.open.len() > 1 => return Ok(false),
-            Role::Channel => self.enter(Place::Feed, tag, mark),
-            Role::Deleted => return Ok(self.begin_deletion(tag, mark)),
+            Role::Channel => (self.open.len() <= 1).then_some(Place::Feed),
+            Role::Deleted => self.begin_deletion(tag).then_some(Place::Deleted),
             Role::AuthorElement => {
-                if let Some(entry) = self.entry.as_mut().filter(|_| place == Place::Entry) {
+                if let Some(entry) = self.entry.as_mut().filter(|_| at == Place::Entry) {
                     entry.has_author = true;
                 }
-                self.enter(Place::Author, tag, mark);
+                Some(Place::Author)
             }
-            Role::Group => self.enter(Place::Group, tag, mark),
-            Role::Source => self.enter(Place::Source, tag, mark),
+            Role::Group => Some(Place::Group),
+            Role::Source => Some(Place::Source),
             Role::ImageElement => {
                 if let Some(resource) = tag.attributes().find(|(n, _)| n.ends_with("resource") || *n == "href") {
                     self.offer_image(3, resource.1);
                 }
-                self.enter(Place::Image, tag, mark);
+                Some(Place::Image)
             }
-            Role::SkipHours if place == Place::Feed => self.enter(Place::SkipHours, tag, mark),
-            Role::SkipDays if place == Place::Feed => self.enter(Place::SkipDays, tag, mark),
-            Role::AtomLink => return self.atom_link(tag, ns, local).map(|()| false),
+            Role::SkipHours if at == Place::Feed => Some(Place::SkipHours),
+            Role::SkipDays if at == Place::Feed => Some(Place::SkipDays),
+            Role::AtomLink => return self.atom_link(tag, ns, local).map(|()| None),
             Role::ImageHref(rank) => {
                 if let Some(href) = attribute(tag, "href") {
                     self.offer_image(rank, &href);
                 }
-                return self.skip(tag, local).map(|()| false);
+                return self.skip(tag, local).map(|()| None);
             }
-            Role::Other => return self.skip(tag, local).map(|()| false),
-            _ => return self.leaf(role, tag, ns, local).map(|()| false),
-        }
-        Ok(true)
+            Role::Other => return self.skip(tag, local).map(|()| None),
+            _ => return self.leaf(role, tag, ns, local).map(|()| None),
+        })
     }
 
-    /// Opens a deletion, unless there are as many as the limit on entries. Returns true if it was opened.
-    fn begin_deletion(&mut self, tag: &Tag<'a>, mark: usize) -> bool {
+    /// Adds a deletion, unless there are as many as the limit on entries. Returns true if it was added.
+    fn begin_deletion(&mut self, tag: &Tag<'a>) -> bool {
         if self.feed.deleted.len() >= self.limits.entries {
             self.truncated = true;
             return false;
@@ -269,7 +260,6 @@ impl<'a> Mender<'a> {
         let id = attribute(tag, "ref").unwrap_or_default();
         let when = attribute(tag, "when").and_then(|text| text::date(&text, None));
         self.feed.deleted.push(Deletion { id, when, ..Deletion::default() });
-        self.enter(Place::Deleted, tag, mark);
         true
     }
 
@@ -402,7 +392,7 @@ impl<'a> Mender<'a> {
         for entry in self.entries.iter_mut().filter(|entry| entry.author.is_none()) {
             entry.author.clone_from(&author);
         }
-        let title = draft.title.with_kind().map(|(literal, title)| (literal && self.atom, title));
+        let title = draft.title.take().map(|(literal, title)| (literal && self.atom, title));
         finish(&mut feed, title, self.entries, self.limits, self.work);
         feed
     }

@@ -1,7 +1,7 @@
 //! Stores the content of elements in the draft.
 
 use super::{Mender, Place};
-use crate::draft::{Kind, MAX_TAGS, Slot};
+use crate::draft::{MAX_TAGS, Slot};
 use crate::leaf::{Construct, Leaf};
 use crate::limits::MAX_ATTRIBUTES;
 use crate::token::{Tag, attribute};
@@ -41,7 +41,7 @@ impl<'a> Mender<'a> {
             (Role::Id(rank), _) => self.offer_id(rank, &text, tag, &base),
             (Role::Generator, _) => self.generator(&text, tag),
             (Role::Tag, _) => self.offer_tag(&text, tag),
-            _ => self.offer(role, text, construct.kind(), &base),
+            _ => self.offer(role, text, construct == Construct::Plain, &base),
         }
         Ok(())
     }
@@ -133,10 +133,10 @@ impl<'a> Mender<'a> {
         let Some(link) = self.resolve(text, base) else { return self.repaired(Repair::Link) };
         let slot = self.link_slot();
         if atom {
-            slot.offer(rank, link, Kind::Plain);
+            slot.offer(rank, link);
         } else {
             // The last of several links of an RSS entry wins, as in other feed readers.
-            slot.offer_last(rank, link, Kind::Plain);
+            slot.offer_last(rank, link);
             if self.entry.is_none() {
                 self.channel = self.feed.link.get().and_then(|link| Url::parse(link).ok());
             }
@@ -149,14 +149,14 @@ impl<'a> Mender<'a> {
         }
         let base = self.bases.last().unwrap_or(self.page).clone();
         if let Some(image) = self.resolve(&references::decode(text), &base) {
-            self.feed.image.offer(rank, image, Kind::Plain);
+            self.feed.image.offer(rank, image);
         }
     }
 
     /// Stores an id. An RSS `guid` is also the address of the page, unless its `isPermaLink` is false.
     fn offer_id(&mut self, rank: u8, text: &str, tag: &Tag<'_>, base: &Url) {
         let Some(entry) = self.entry.as_mut() else { return };
-        entry.id.offer_last(rank, text.trim().to_owned(), Kind::Plain);
+        entry.id.offer_last(rank, text.trim().to_owned());
         let permalink = attribute(tag, "isPermaLink").is_none_or(|v| !v.trim().eq_ignore_ascii_case("false"));
         if permalink && !self.atom && link::is_absolute(text) {
             self.offer_link(4, text, base);
@@ -173,22 +173,22 @@ impl<'a> Mender<'a> {
         }
     }
 
-    fn offer(&mut self, role: Role, text: String, kind: Kind, base: &Url) {
+    fn offer(&mut self, role: Role, text: String, literal: bool, base: &Url) {
         let slots = match (&mut self.entry, role) {
             (_, Role::Link(rank)) => return self.offer_link(rank, &text, base),
             (_, Role::Image(rank)) => return self.offer_image(rank, &text),
             (_, Role::Published(_) | Role::Updated(_)) => return self.offer_date(role, &text),
-            (Some(entry), Role::Title(rank)) => (&mut entry.title, rank),
+            (Some(entry), Role::Title(rank)) => return entry.title.offer_title(rank, literal, text),
             (Some(entry), Role::Author(rank)) => (&mut entry.author, rank),
             (Some(entry), Role::Summary(rank)) => (&mut entry.summary, rank),
             (Some(entry), Role::Content(rank)) => (&mut entry.content, rank),
-            (None, Role::Title(rank)) => (&mut self.feed.title, rank),
-            (None, Role::Summary(rank)) => return self.feed.summary.offer_last(rank, text, kind),
+            (None, Role::Title(rank)) => return self.feed.title.offer_title(rank, literal, text),
+            (None, Role::Summary(rank)) => return self.feed.summary.offer_last(rank, text),
             (None, Role::Author(rank)) => (&mut self.feed.author, rank),
             (None, Role::Language(rank)) => (&mut self.feed.language, rank),
             (_, role) => return self.hint(role, text.trim()),
         };
-        slots.0.offer(slots.1, text, kind);
+        slots.0.offer(slots.1, text);
     }
 
     fn offer_date(&mut self, role: Role, text: &str) {

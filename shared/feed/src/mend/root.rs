@@ -2,7 +2,7 @@
 
 use super::{Mender, Place};
 use crate::token::{Tag, Token, attribute};
-use crate::{FeedError, Format, NotAFeed, Repair, draft::Kind, entity::Entities, names::Ns};
+use crate::{FeedError, Format, NotAFeed, Repair, entity::Entities, names::Ns};
 use std::rc::Rc;
 
 const ATOM_ADDRESS: &str = "www.w3.org/2005/Atom";
@@ -81,13 +81,9 @@ impl<'a> Mender<'a> {
             self.names.own_default();
         }
         let language = attribute(tag, "xml:lang").unwrap_or_default();
-        self.feed.language.offer(2, language, Kind::Plain);
-        let mark = self.names.mark();
-        if local == "entry" {
-            self.enter(Place::Entry, tag, mark);
-        } else {
-            self.enter(Place::Feed, tag, mark);
-        }
+        self.feed.language.offer(2, language);
+        let place = if local == "entry" { Place::Entry } else { Place::Feed };
+        self.enter(place, tag, self.names.mark());
         true
     }
 }
