@@ -81,14 +81,12 @@ const ENGLISH_STOP_WORDS: &str = include_str!("../../lists/stop-words.en.txt");
 
 /// British endings with their American equivalents, after the minimum length of the stem before them.
 static ENDINGS: LazyLock<Vec<(usize, &str, &str)>> = LazyLock::new(|| {
-    let lines = include_str!("../../lists/american-endings.txt").lines();
-    lines
-        .filter_map(|line| line.split_once(' '))
-        .filter_map(|(least, pair)| {
-            let (british, american) = pair.split_once(' ')?;
-            Some((least.parse().ok()?, british, american))
-        })
-        .collect()
+    let ending = |line: &'static str| {
+        let (least, pair) = line.split_once(' ')?;
+        let (british, american) = pair.split_once(' ')?;
+        Some((least.parse().ok()?, british, american))
+    };
+    include_str!("../../lists/american-endings.txt").lines().filter_map(ending).collect()
 });
 /// American spellings of British words.
 static WORDS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
