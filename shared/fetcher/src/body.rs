@@ -6,7 +6,7 @@ use crate::failure;
 use crate::media::TELLING_BYTES;
 use crate::room::{Room, Share};
 use bytes::Bytes;
-use curlew_ports::{CallKind, CpuError, CpuPool, CpuTask, FetchError, InlinePool, compute};
+use curlew_ports::{CallKind, CpuError, CpuPool, CpuTask, FetchError, compute};
 use reqwest::Response;
 use reqwest::header::HeaderMap;
 use std::time::Duration;
@@ -91,6 +91,18 @@ impl Reader<'_> {
         self.finished(coding, decoder, false).await.map(Some)
     }
 
+    /// Decodes a complete body according to its headers. A body that does not begin as coded is returned unchanged.
+    pub(crate) fn decode_whole(self, headers: &HeaderMap, body: &[u8]) -> Result<Bytes, FetchError> {
+        let coding = Coding::from_headers(headers).map_err(FetchError::Protocol)?;
+        let coding = if coding.may_begin(body) { coding } else { Coding::Identity };
+        let mut decoder = self.decoder(coding)?;
+        decoder.push(body).map_err(|error| self.refused(error))?;
+        let (body, share) = self.taken(decoder, false)?;
+        let Some(mut decoder) = self.gzip_file(coding, &body)? else { return Ok(share.keep(body)) };
+        let pushed = decoder.push(&body);
+        self.unpacked(decoder, pushed, false)
+    }
+
     fn max_bytes(self) -> usize {
         self.config.bytes.limit(self.kind)
     }
@@ -159,25 +171,6 @@ impl Reader<'_> {
             DecodeError::Corrupt(reason) => FetchError::Protocol(reason),
         }
     }
-}
-
-/// Decodes a complete body according to its headers. A body that does not begin as coded is returned unchanged.
-pub(crate) fn decode_whole(
-    headers: &HeaderMap,
-    body: &[u8],
-    kind: CallKind,
-    config: &Config,
-) -> Result<Bytes, FetchError> {
-    let coding = Coding::from_headers(headers).map_err(FetchError::Protocol)?;
-    let coding = if coding.may_begin(body) { coding } else { Coding::Identity };
-    let room = Room::with_limits(0, config.bytes.limit(kind).saturating_mul(2));
-    let reader = Reader { kind, config, room: &room, pool: &InlinePool };
-    let mut decoder = reader.decoder(coding)?;
-    decoder.push(body).map_err(|error| reader.refused(error))?;
-    let (body, share) = reader.taken(decoder, false)?;
-    let Some(mut decoder) = reader.gzip_file(coding, &body)? else { return Ok(share.keep(body)) };
-    let pushed = decoder.push(&body);
-    reader.unpacked(decoder, pushed, false)
 }
 
 /// The minimum speed of a body: once the grace is over, each further second must have brought `min_rate` bytes.

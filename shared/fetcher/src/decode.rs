@@ -96,20 +96,27 @@ pub(crate) struct Decoder {
 
 enum State {
     Identity,
-    /// `begun`: a member has begun; `ended`: a complete member was followed by bytes that begin no other one.
-    Gzip {
-        decoder: Box<MultiGzDecoder<Vec<u8>>>,
-        begun: bool,
-        ended: bool,
-    },
-    Brotli {
-        state: Box<BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>>,
-        ended: bool,
-    },
-    Zstd {
-        raw: Box<ZstdRaw<'static>>,
-        ended: bool,
-    },
+    Gzip(Gzip),
+    Brotli(Brotli),
+    Zstd(Zstd),
+}
+
+struct Gzip {
+    decoder: Box<MultiGzDecoder<Vec<u8>>>,
+    /// True once a member has begun.
+    begun: bool,
+    /// True once a complete member was followed by bytes that begin no other one.
+    ended: bool,
+}
+
+struct Brotli {
+    state: Box<BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>>,
+    ended: bool,
+}
+
+struct Zstd {
+    raw: Box<ZstdRaw<'static>>,
+    ended: bool,
 }
 
 impl Decoder {
@@ -118,14 +125,16 @@ impl Decoder {
         let state = match coding {
             Coding::Identity => State::Identity,
             Coding::Gzip => {
-                State::Gzip { decoder: Box::new(MultiGzDecoder::new(Vec::new())), begun: false, ended: false }
+                let decoder = Box::new(MultiGzDecoder::new(Vec::new()));
+                State::Gzip(Gzip { decoder, begun: false, ended: false })
             }
             Coding::Brotli => {
                 let alloc = StandardAlloc::default;
                 // "Strict" refuses large windows, which are not part of RFC 7932.
-                State::Brotli { state: Box::new(BrotliState::new_strict(alloc(), alloc(), alloc())), ended: false }
+                let state = Box::new(BrotliState::new_strict(alloc(), alloc(), alloc()));
+                State::Brotli(Brotli { state, ended: false })
             }
-            Coding::Zstd => State::Zstd { raw: Box::new(zstd_raw().map_err(corrupt)?), ended: false },
+            Coding::Zstd => State::Zstd(Zstd { raw: Box::new(zstd_raw().map_err(corrupt)?), ended: false }),
         };
         let (max_ratio, max_time) = (config.max_ratio, config.decode_time.as_duration());
         let (bytes, time) = (Vec::new(), Duration::ZERO);
@@ -154,9 +163,9 @@ impl Decoder {
             self.out.coded += step.len() as u64;
             match &mut self.state {
                 State::Identity => {}
-                State::Gzip { decoder, begun, ended } => push_gzip(decoder, begun, ended, step, &mut self.out)?,
-                State::Brotli { state, ended } => push_brotli(state, ended, step, &mut made, &mut self.out)?,
-                State::Zstd { raw, ended } => push_zstd(raw, ended, step, &mut made, &mut self.out)?,
+                State::Gzip(gzip) => gzip.push(step, &mut self.out)?,
+                State::Brotli(brotli) => brotli.push(step, &mut made, &mut self.out)?,
+                State::Zstd(zstd) => zstd.push(step, &mut made, &mut self.out)?,
             }
             self.out.time = before + processor_time().saturating_sub(began);
             self.out.check_cost()?;
@@ -173,14 +182,16 @@ impl Decoder {
         let truncated = || DecodeError::Corrupt("the compressed body is cut short".into());
         match &mut self.state {
             // Without its checksum, a body may be incomplete or damaged.
-            State::Gzip { decoder, begun, ended } => {
-                let is_within = !*begun || decoder.header().is_some();
-                if !*ended && decoder.try_finish().is_err() && is_within {
+            State::Gzip(gzip) => {
+                let is_within = !gzip.begun || gzip.decoder.header().is_some();
+                if !gzip.ended && gzip.decoder.try_finish().is_err() && is_within {
                     return Err(truncated());
                 }
-                drain(decoder, &mut self.out)?;
+                gzip.drain(&mut self.out)?;
             }
-            State::Brotli { ended: false, .. } | State::Zstd { ended: false, .. } => return Err(truncated()),
+            State::Brotli(Brotli { ended: false, .. }) | State::Zstd(Zstd { ended: false, .. }) => {
+                return Err(truncated());
+            }
             _ => {}
         }
         Ok(self.into_partial())
@@ -251,76 +262,63 @@ fn processor_time() -> Duration {
     FIRST.elapsed()
 }
 
-/// Decodes gzip members. Later bytes that begin no member are ignored: padding, or a text added by the server.
-fn push_gzip(
-    decoder: &mut MultiGzDecoder<Vec<u8>>,
-    begun: &mut bool,
-    ended: &mut bool,
-    mut input: &[u8],
-    out: &mut Output,
-) -> Result<(), DecodeError> {
-    while !input.is_empty() && !*ended {
-        let written = decoder.write(input);
-        drain(decoder, out)?;
-        let is_in_header = decoder.header().is_none();
-        match written {
-            Ok(count @ 1..) => input = &input[count..],
-            _ if is_in_header && *begun => *ended = true,
-            _ => return Err(DecodeError::Corrupt("the gzip body is broken".into())),
+impl Gzip {
+    /// Decodes gzip members. Later bytes that begin no member are ignored: padding, or a text added by the server.
+    fn push(&mut self, mut input: &[u8], out: &mut Output) -> Result<(), DecodeError> {
+        while !input.is_empty() && !self.ended {
+            let written = self.decoder.write(input);
+            self.drain(out)?;
+            let is_in_header = self.decoder.header().is_none();
+            match written {
+                Ok(count @ 1..) => input = &input[count..],
+                _ if is_in_header && self.begun => self.ended = true,
+                _ => return Err(DecodeError::Corrupt("the gzip body is broken".into())),
+            }
+            self.begun |= !is_in_header;
         }
-        *begun |= !is_in_header;
+        Ok(())
     }
-    Ok(())
-}
 
-fn drain(decoder: &mut MultiGzDecoder<Vec<u8>>, out: &mut Output) -> Result<(), DecodeError> {
-    let decoded = decoder.get_mut();
-    let taken = out.take(decoded);
-    decoded.clear();
-    taken
-}
-
-fn push_brotli(
-    state: &mut BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
-    ended: &mut bool,
-    input: &[u8],
-    step: &mut [u8],
-    out: &mut Output,
-) -> Result<(), DecodeError> {
-    let (mut left, mut at) = (input.len(), 0);
-    loop {
-        if *ended {
-            let trailing = || DecodeError::Corrupt("the compressed body goes on after its end".into());
-            return if left == 0 { Ok(()) } else { Err(trailing()) };
-        }
-        let (mut room, mut made, mut total) = (step.len(), 0, 0);
-        let result = BrotliDecompressStream(&mut left, &mut at, input, &mut room, &mut made, step, &mut total, state);
-        out.take(&step[..made])?;
-        match result {
-            BrotliResult::ResultSuccess => *ended = true,
-            BrotliResult::NeedsMoreOutput => {}
-            BrotliResult::NeedsMoreInput => return Ok(()),
-            BrotliResult::ResultFailure => return Err(DecodeError::Corrupt("the brotli body is broken".into())),
-        }
+    fn drain(&mut self, out: &mut Output) -> Result<(), DecodeError> {
+        let decoded = self.decoder.get_mut();
+        let taken = out.take(decoded);
+        decoded.clear();
+        taken
     }
 }
 
-fn push_zstd(
-    raw: &mut ZstdRaw<'static>,
-    ended: &mut bool,
-    mut input: &[u8],
-    step: &mut [u8],
-    out: &mut Output,
-) -> Result<(), DecodeError> {
-    loop {
-        let status = raw.run_on_buffers(input, step).map_err(corrupt)?;
-        out.take(&step[..status.bytes_written])?;
-        input = &input[status.bytes_read..];
-        // A body may consist of several frames (RFC 8878 §3); it may end after any complete frame.
-        *ended = status.remaining == 0;
-        let flushed = status.bytes_written < step.len();
-        if input.is_empty() && (*ended || flushed) {
-            return Ok(());
+impl Brotli {
+    fn push(&mut self, input: &[u8], step: &mut [u8], out: &mut Output) -> Result<(), DecodeError> {
+        let (state, mut left, mut at) = (&mut *self.state, input.len(), 0);
+        while !self.ended {
+            let (mut room, mut made, mut total) = (step.len(), 0, 0);
+            let result =
+                BrotliDecompressStream(&mut left, &mut at, input, &mut room, &mut made, step, &mut total, state);
+            out.take(&step[..made])?;
+            match result {
+                BrotliResult::ResultSuccess => self.ended = true,
+                BrotliResult::NeedsMoreOutput => {}
+                BrotliResult::NeedsMoreInput => return Ok(()),
+                BrotliResult::ResultFailure => return Err(DecodeError::Corrupt("the brotli body is broken".into())),
+            }
+        }
+        let trailing = || DecodeError::Corrupt("the compressed body goes on after its end".into());
+        if left == 0 { Ok(()) } else { Err(trailing()) }
+    }
+}
+
+impl Zstd {
+    fn push(&mut self, mut input: &[u8], step: &mut [u8], out: &mut Output) -> Result<(), DecodeError> {
+        loop {
+            let status = self.raw.run_on_buffers(input, step).map_err(corrupt)?;
+            out.take(&step[..status.bytes_written])?;
+            input = &input[status.bytes_read..];
+            // A body may consist of several frames (RFC 8878 §3); it may end after any complete frame.
+            self.ended = status.remaining == 0;
+            let flushed = status.bytes_written < step.len();
+            if input.is_empty() && (self.ended || flushed) {
+                return Ok(());
+            }
         }
     }
 }

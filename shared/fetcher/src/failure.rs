@@ -97,7 +97,7 @@ fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'stati
 fn is_out_of_descriptors(error: &(dyn Error + 'static)) -> bool {
     // EMFILE and ENFILE (POSIX, <errno.h>), the same numbers on Linux, macOS and the BSDs.
     let number = error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error);
-    cfg!(unix) && matches!(number, Some(24 | 23))
+    matches!(number, Some(24 | 23))
 }
 
 /// Returns the text of the innermost error, without the layers around it. The text may quote the other side.

@@ -46,10 +46,7 @@ pub struct HttpFetcher {
 }
 
 impl HttpFetcher {
-    /// Creates the client; nothing is sent.
-    ///
-    /// # Errors
-    /// [`ConfigError`] names the setting that cannot be used.
+    /// Creates the client; nothing is sent. [`ConfigError`] names the setting that cannot be used.
     pub fn new(config: Config) -> Result<HttpFetcher, ConfigError> {
         HttpFetcher::with_lookup(config, Arc::new(SystemLookup::new()))
     }

@@ -12,9 +12,6 @@ pub(crate) const PATH: &str = "/etc/hosts";
 const MAX_BYTES: u64 = 16 << 20;
 
 /// Returns the addresses that the file gives a name, in the order of the file; none if there is no such file.
-///
-/// # Errors
-/// An error if the file exists and cannot be read.
 #[allow(clippy::disallowed_types, reason = "the system keeps names in this file")]
 pub(crate) fn look_up(path: &Path, name: &str) -> io::Result<Vec<IpAddr>> {
     let file = match std::fs::File::open(path) {

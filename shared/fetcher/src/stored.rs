@@ -1,16 +1,15 @@
 //! Decodes the bodies of pages that somebody else fetched and stored, under the limits of a call.
 
-use crate::body;
+use crate::body::Reader;
 use crate::config::Config;
 use crate::media;
+use crate::room::Room;
 use bytes::Bytes;
-use curlew_ports::{CallKind, FetchError};
+use curlew_ports::{CallKind, FetchError, InlinePool};
 use reqwest::header::{CONTENT_ENCODING, HeaderMap, HeaderValue};
 
 /// Returns the decoded body of a stored page; `None` if it is not HTML. `codings` are the values of its
 /// `Content-Encoding` headers; a body that does not begin as coded counts as stored decoded.
-///
-/// # Errors
 /// [`FetchError::Limit`] if the body is larger than `max_bytes` or grows beyond reason; [`FetchError::Protocol`] if it
 /// cannot be decoded.
 pub fn stored_page<'a>(
@@ -29,7 +28,9 @@ pub fn stored_page<'a>(
     }
     let mut config = Config::new("", "");
     config.bytes.page = max_bytes;
-    body::decode_whole(&headers, body, CallKind::Page, &config).map(Some)
+    let room = Room::with_limits(0, max_bytes.saturating_mul(2));
+    let reader = Reader { kind: CallKind::Page, config: &config, room: &room, pool: &InlinePool };
+    reader.decode_whole(&headers, body).map(Some)
 }
 
 #[cfg(test)]
