@@ -80,7 +80,7 @@ struct World {
 impl World {
     fn new(count: u64, folder: &Path) -> Result<World> {
         let store = Store::open(folder, Access::Exclusive)?;
-        let (plain, plain_rows): (Arc<dyn Blobs>, Arc<dyn Pages>) = (store.objects(), store.pages());
+        let (plain, plain_rows): (Arc<dyn Blobs>, Arc<dyn Pages>) = (store.objects(), store.ports().pages);
         let blobs = FarBlobs { plain: plain.clone(), calls: AtomicU64::new(0), bytes: AtomicU64::new(0) };
         let rows = Arc::new(FarPages(plain_rows.clone()));
         let now = Timestamp::parse_day_or_instant("2026-12-05T12:00:00Z")?;

@@ -48,21 +48,8 @@ impl World {
     /// Opens the store on this machine, and builds the program over it.
     pub(crate) fn open(config: Config, access: Access) -> Result<World> {
         let store = Store::open(&config.data, access)?;
-        let (hosts, jobs) = (store.hosts(), store.jobs());
-        let ports = Ports {
-            ledger: hosts.clone(),
-            hosts,
-            robots: store.robots(),
-            marks: store.marks(),
-            pages: store.pages(),
-            sources: store.sources(),
-            queue: jobs.clone(),
-            inbox: jobs,
-            blobs: store.objects(),
-            is_billed: false,
-        };
         let keys = KeyStore::in_folder(&config.data);
-        World::over(config, ports, keys, Some(store))
+        World::over(config, store.ports(), keys, Some(store))
     }
 
     /// Connects to the named stack, with the credentials and the region of the environment.

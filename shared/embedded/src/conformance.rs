@@ -27,11 +27,11 @@ fn part<T>(take: impl Fn(&Store) -> T) -> Fresh<T> {
     Fresh::with(take(&store), (store, dir))
 }
 
-conformance!(hosts, part(|store| HostPorts::new(store.hosts())));
-conformance!(robots, part(Store::robots));
-conformance!(marks, part(Store::marks));
-conformance!(pages, part(Store::pages));
-conformance!(sources, part(Store::sources));
+conformance!(hosts, part(|store| HostPorts::new(Arc::new(store.db().clone()))));
+conformance!(robots, part(|store| store.ports().robots));
+conformance!(marks, part(|store| store.ports().marks));
+conformance!(pages, part(|store| store.ports().pages));
+conformance!(sources, part(|store| store.ports().sources));
 conformance!(queue, part(|store| QueuePorts::new(Arc::new(store.db().clone()))));
 conformance!(queue_exact, part(|store| QueuePorts::new(Arc::new(store.db().clone()))));
 conformance!(blobs, part(|store| store.objects() as Arc<dyn Blobs>));

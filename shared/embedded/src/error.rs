@@ -178,7 +178,7 @@ pub(crate) fn from_sql(what: &str, error: &rusqlite::Error) -> PortError {
 pub(crate) fn from_io(what: &str, error: io::Error) -> PortError {
     // EMFILE and ENFILE (POSIX, <errno.h>; the same numbers on Linux, macOS and the BSDs): this process, or the whole
     // system, has reached its limit of open files. Others are closed after a while.
-    if cfg!(unix) && matches!(error.raw_os_error(), Some(24 | 23)) {
+    if matches!(error.raw_os_error(), Some(24 | 23)) {
         return PortError::Throttled { retry_after: DESCRIPTOR_WAIT };
     }
     let why = match error.kind() {

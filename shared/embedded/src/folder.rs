@@ -15,6 +15,7 @@ use curlew_ports::{Blob, Blobs, PortError, Tag};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -338,8 +339,7 @@ fn tag(data: &Metadata, bytes: &[u8]) -> io::Result<Tag> {
         let changed = data.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
         hash.update(data.len().to_be_bytes());
         hash.update(changed.as_nanos().to_be_bytes());
-        #[cfg(unix)]
-        hash.update(std::os::unix::fs::MetadataExt::ino(data).to_be_bytes());
+        hash.update(data.ino().to_be_bytes());
         hash.update(&bytes[..SAMPLE.min(bytes.len())]);
         hash.update(&bytes[bytes.len().saturating_sub(SAMPLE)..]);
     }
@@ -371,9 +371,6 @@ fn parent(path: &Path) -> &Path {
 /// shared lock keeps backups from freezing the objects ([`shut`]); an exclusive lock also excludes all other
 /// replacements and deletions.
 fn gate(objects: &Path, lock: fn(&File) -> io::Result<()>) -> io::Result<Option<File>> {
-    if !cfg!(unix) {
-        return Ok(None);
-    }
     let folder = File::open(objects)?;
     match lock(&folder) {
         // A file system without locks has no backups either, since `shut` fails on it.

@@ -8,7 +8,7 @@ use crate::layout::{DATABASE, OBJECTS, RESTORING, SEAL};
 use crate::lock::{self, Access, Lock};
 use crate::private;
 use crate::schema::{self, Standing};
-use curlew_ports::{HostLedger, Hosts, Inbox, Marks, Pages, Queue, RobotsStore, Sources};
+use curlew_ports::Ports;
 use rusqlite::Connection;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -50,34 +50,21 @@ impl Store {
         Ok(Store { dir: dir.to_owned(), db, objects: Arc::new(objects) })
     }
 
-    /// Returns the states of hosts.
-    pub fn hosts(&self) -> Arc<impl HostLedger + Hosts + use<>> {
-        Arc::new(self.db.clone())
-    }
-
-    /// Returns the copies of robots.txt.
-    pub fn robots(&self) -> Arc<dyn RobotsStore> {
-        Arc::new(self.db.clone())
-    }
-
-    /// Returns the named instants.
-    pub fn marks(&self) -> Arc<dyn Marks> {
-        Arc::new(self.db.clone())
-    }
-
-    /// Returns the rows of pages.
-    pub fn pages(&self) -> Arc<dyn Pages> {
-        Arc::new(self.db.clone())
-    }
-
-    /// Returns the rows of feeds and sites.
-    pub fn sources(&self) -> Arc<dyn Sources> {
-        Arc::new(self.db.clone())
-    }
-
-    /// Returns the queues of jobs.
-    pub fn jobs(&self) -> Arc<impl Queue + Inbox + use<>> {
-        Arc::new(self.db.clone())
+    /// Returns the ports of the store.
+    pub fn ports(&self) -> Ports {
+        let rows = Arc::new(self.db.clone());
+        Ports {
+            ledger: rows.clone(),
+            hosts: rows.clone(),
+            robots: rows.clone(),
+            marks: rows.clone(),
+            pages: rows.clone(),
+            sources: rows.clone(),
+            queue: rows.clone(),
+            inbox: rows,
+            blobs: self.objects.clone(),
+            is_billed: false,
+        }
     }
 
     /// Returns the objects.
@@ -202,7 +189,7 @@ fn use_log(connection: &Connection, path: &Path) -> Result<(), OpenError> {
 mod tests {
     use super::*;
     use curlew_model::Timestamp;
-    use curlew_ports::{Marks, Version};
+    use curlew_ports::Version;
     use std::collections::BTreeSet;
     use std::fs;
 
@@ -214,7 +201,7 @@ mod tests {
 
     async fn filled(dir: &Path) -> Store {
         let store = Store::open(dir, Access::Exclusive).expect("opens");
-        store.marks().swap("m", Version::ABSENT, Timestamp::MAX).await.expect("swaps");
+        store.ports().marks.swap("m", Version::ABSENT, Timestamp::MAX).await.expect("swaps");
         store
     }
 

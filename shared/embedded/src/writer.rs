@@ -174,7 +174,7 @@ mod tests {
     use super::*;
     use crate::{Access, Store};
     use curlew_model::{Job, PollJob, QueueName, SourceKey, Timestamp};
-    use curlew_ports::{Inbox, Queue, Version};
+    use curlew_ports::Version;
     use curlew_testkit::sample::poll_number;
     use rusqlite::params;
 
@@ -191,7 +191,7 @@ mod tests {
     async fn send_many(store: &Store, numbers: std::ops::Range<u64>) -> Vec<u64> {
         let sends: Vec<_> = numbers
             .map(|n| {
-                let jobs = store.jobs();
+                let jobs = store.ports().queue;
                 let length = if n % 7 == 0 { 100_000 } else { 100 };
                 tokio::spawn(async move { (n, jobs.send(&[(job(n, length), Timestamp::EPOCH)]).await) })
             })
@@ -226,7 +226,7 @@ mod tests {
         assert!(matches!(lost, Err(PortError::Conflict)), "{lost:?}");
         assert_eq!(good.expect("is kept"), 1);
         for (name, version) in [("half", Version::ABSENT), ("lost", Version::ABSENT), ("good", Version(1))] {
-            assert_eq!(store.marks().load(name).await.expect("loads").1, version, "{name}");
+            assert_eq!(store.ports().marks.load(name).await.expect("loads").1, version, "{name}");
         }
     }
 
@@ -247,7 +247,8 @@ mod tests {
         taken.extend(send_many(&store, 400..410).await);
 
         let hour = curlew_model::Millis::from_hours(1);
-        let received = store.jobs().receive(QueueName::Poll, 1_000, hour, Timestamp::EPOCH).await.expect("receives");
+        let received =
+            store.ports().inbox.receive(QueueName::Poll, 1_000, hour, Timestamp::EPOCH).await.expect("receives");
         let mut kept: Vec<u64> = received.iter().map(|delivery| poll_number(&delivery.job)).collect();
         kept.sort_unstable();
         assert_eq!(kept, taken);

@@ -3,7 +3,7 @@
 use super::{DATABASE, HOUR, NOW, dir, get, jobs, open, put};
 use curlew_embedded::{Access, BackupError, OpenError, Store, backup, restore};
 use curlew_model::{QueueName, Timestamp};
-use curlew_ports::{Blobs, Inbox, Queue};
+use curlew_ports::Blobs;
 use curlew_testkit::sample::{poll, poll_number};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ async fn filled(dir: &Path) -> Store {
     let store = open(dir);
     for n in 0..20_u8 {
         put(&store, &format!("o/{n}"), vec![n; 4_000]).await;
-        store.jobs().send(&[(poll(n.into()), NOW)]).await.expect("sends");
+        store.ports().queue.send(&[(poll(n.into()), NOW)]).await.expect("sends");
     }
     fs::write(dir.join("keys.json"), "secret").expect("writes");
     store
@@ -51,10 +51,10 @@ async fn a_backup_beside_writers_has_everything_that_its_rows_name() {
                 while !is_over.load(Ordering::Relaxed) {
                     let key = format!("o/{n}");
                     put(&store, &key, n.to_string()).await;
-                    store.jobs().send(&[(poll(n), Timestamp::EPOCH)]).await.expect("sends");
+                    store.ports().queue.send(&[(poll(n), Timestamp::EPOCH)]).await.expect("sends");
                     put(&store, &key, n.to_string()).await;
-                    for done in store.jobs().receive(QueueName::Poll, 1, HOUR, NOW).await.expect("receives") {
-                        store.jobs().ack(&done.receipt).await.expect("is done");
+                    for done in store.ports().inbox.receive(QueueName::Poll, 1, HOUR, NOW).await.expect("receives") {
+                        store.ports().inbox.ack(&done.receipt).await.expect("is done");
                         let key = format!("o/{}", poll_number(&done.job));
                         store.objects().delete(&key).await.expect("deletes");
                     }

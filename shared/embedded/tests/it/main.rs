@@ -6,7 +6,7 @@ mod store;
 
 use curlew_embedded::{Access, Store};
 use curlew_model::{Millis, QueueName, Timestamp};
-use curlew_ports::{Blobs, Inbox};
+use curlew_ports::Blobs;
 use curlew_testkit::sample::poll_number;
 use std::path::Path;
 use tempfile::TempDir;
@@ -33,6 +33,6 @@ async fn get(store: &Store, key: &str) -> bytes::Bytes {
 
 /// Returns the numbers of a store's due jobs.
 async fn jobs(store: &Store) -> Vec<u64> {
-    let received = store.jobs().receive(QueueName::Poll, 1_000_000, HOUR, NOW).await.expect("receives");
+    let received = store.ports().inbox.receive(QueueName::Poll, 1_000_000, HOUR, NOW).await.expect("receives");
     received.iter().map(|delivery| poll_number(&delivery.job)).collect()
 }

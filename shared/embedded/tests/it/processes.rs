@@ -5,7 +5,7 @@
 use super::{dir, get, jobs, open, put};
 use curlew_embedded::{Access, Store};
 use curlew_model::Timestamp;
-use curlew_ports::{Blobs, Inbox, Queue};
+use curlew_ports::Blobs;
 use curlew_testkit::sample::poll;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -52,7 +52,7 @@ async fn child() {
             Err(error) => say(&error.to_string()),
         },
         "look" => match Store::open(dir, Access::Shared) {
-            Ok(store) => say(&format!("{:?}", store.jobs().next_due().await)),
+            Ok(store) => say(&format!("{:?}", store.ports().inbox.next_due().await)),
             Err(error) => say(&error.to_string()),
         },
         _ => write_without_end(open(dir)).await,
@@ -71,7 +71,7 @@ async fn write_without_end(store: Store) {
             tokio::spawn(async move {
                 for n in (0..1_000_000).map(|n| n * 4 + writer) {
                     put(&store, &format!("o/{n}"), body_of(n)).await;
-                    store.jobs().send(&[(poll(n), Timestamp::EPOCH)]).await.expect("sends");
+                    store.ports().queue.send(&[(poll(n), Timestamp::EPOCH)]).await.expect("sends");
                     say(&n.to_string());
                 }
             })

@@ -4,7 +4,7 @@ use super::{DATABASE, HOUR, NOW, dir, get, open, put};
 use bytes::Bytes;
 use curlew_embedded::{Access, OpenError, Store};
 use curlew_model::{HostKey, HostState, Millis, QueueName, Timestamp};
-use curlew_ports::{Blobs, HostLedger, Inbox, PortError, Queue, Version};
+use curlew_ports::{Blobs, PortError, Version};
 use curlew_testkit::sample::poll;
 use rusqlite::Connection;
 use std::fs;
@@ -25,11 +25,11 @@ fn host(name: &str) -> HostKey {
 async fn a_store_is_read_back_after_it_was_closed() {
     let dir = dir();
     let store = open(dir.path());
-    let version = store.marks().swap("m", Version::ABSENT, Timestamp::MAX).await.expect("swaps");
+    let version = store.ports().marks.swap("m", Version::ABSENT, Timestamp::MAX).await.expect("swaps");
     put(&store, "a/b", "x").await;
     drop(store);
     let store = open(dir.path());
-    assert_eq!(store.marks().load("m").await.expect("loads"), (Some(Timestamp::MAX), version));
+    assert_eq!(store.ports().marks.load("m").await.expect("loads"), (Some(Timestamp::MAX), version));
     assert_eq!(get(&store, "a/b").await, "x");
 }
 
@@ -51,7 +51,7 @@ async fn a_store_is_its_owners_alone_and_one_of_an_earlier_version_becomes_so() 
     let dir = dir();
     let folder = dir.path().join("new/store");
     let fill = async |store: &Store| {
-        store.marks().swap("m", Version::ABSENT, Timestamp::MAX).await.expect("swaps");
+        store.ports().marks.swap("m", Version::ABSENT, Timestamp::MAX).await.expect("swaps");
         put(store, "web-secret", "x").await;
         store.objects().put_if_absent("a/b/c", Bytes::from_static(b"x")).await.expect("writes");
     };
@@ -80,7 +80,7 @@ async fn a_store_is_its_owners_alone_and_one_of_an_earlier_version_becomes_so() 
 async fn the_lock_is_held_until_the_last_part_is_dropped() {
     let dir = dir();
     let store = open(dir.path());
-    let marks = store.marks();
+    let marks = store.ports().marks;
     let objects = store.objects();
     drop(store);
     assert!(matches!(refusal(dir.path(), Access::Exclusive), OpenError::InUse { .. }));
@@ -94,21 +94,22 @@ async fn the_lock_is_held_until_the_last_part_is_dropped() {
 async fn people_can_look_and_block_while_another_is_at_work() {
     let dir = dir();
     let working = open(dir.path());
-    let seen = working.hosts().swap(&host("a.example"), Version::ABSENT, HostState::default()).await.expect("swaps");
+    let seen =
+        working.ports().ledger.swap(&host("a.example"), Version::ABSENT, HostState::default()).await.expect("swaps");
     put(&working, "a", "x").await;
 
     let looking = Store::open(dir.path(), Access::Shared).expect("opens");
-    let (state, version) = looking.hosts().load(&host("a.example")).await.expect("loads");
+    let (state, version) = looking.ports().ledger.load(&host("a.example")).await.expect("loads");
     assert_eq!((&state, version), (&HostState::default(), seen));
     assert_eq!(get(&looking, "a").await, "x");
     let blocked = HostState { blocked: ["a.example".to_owned()].into(), ..state };
-    looking.hosts().swap(&host("a.example"), version, blocked.clone()).await.expect("swaps");
+    looking.ports().ledger.swap(&host("a.example"), version, blocked.clone()).await.expect("swaps");
 
-    let refused = working.hosts().swap(&host("a.example"), seen, HostState::default()).await;
+    let refused = working.ports().ledger.swap(&host("a.example"), seen, HostState::default()).await;
     assert!(matches!(refused, Err(PortError::Conflict)), "{refused:?}");
-    assert_eq!(working.hosts().load(&host("a.example")).await.expect("loads").0, blocked);
+    assert_eq!(working.ports().ledger.load(&host("a.example")).await.expect("loads").0, blocked);
     drop(looking);
-    working.marks().swap("m", Version::ABSENT, Timestamp::MIN).await.expect("still works");
+    working.ports().marks.swap("m", Version::ABSENT, Timestamp::MIN).await.expect("still works");
 }
 
 #[tokio::test]
@@ -116,23 +117,23 @@ async fn jobs_of_a_process_that_is_no_more_are_ready_again() {
     let dir = dir();
     let (now, hour) = (NOW, HOUR);
     let store = open(dir.path());
-    store.jobs().send(&[(poll(1), now), (poll(2), now), (poll(3), now + hour)]).await.expect("sends");
-    let before = store.jobs().receive(QueueName::Poll, 1, hour, now).await.expect("receives");
+    store.ports().queue.send(&[(poll(1), now), (poll(2), now), (poll(3), now + hour)]).await.expect("sends");
+    let before = store.ports().inbox.receive(QueueName::Poll, 1, hour, now).await.expect("receives");
     drop(store);
 
     let store = open(dir.path());
     assert_eq!(store.recover(now).await.expect("recovers"), 1);
     assert_eq!(store.recover(now).await.expect("recovers"), 0);
-    store.jobs().ack(&before[0].receipt).await.expect("is harmless");
-    let received = store.jobs().receive(QueueName::Poll, 10, hour, now).await.expect("receives");
+    store.ports().inbox.ack(&before[0].receipt).await.expect("is harmless");
+    let received = store.ports().inbox.receive(QueueName::Poll, 10, hour, now).await.expect("receives");
     let jobs: Vec<_> = received.iter().map(|d| (d.job.clone().expect("a job"), d.receives)).collect();
     assert_eq!(jobs, [(poll(1), 2), (poll(2), 1)], "the job that was handed out comes first");
     drop(store);
 
     let store = open(dir.path());
-    store.jobs().send(&[(poll(4), Timestamp::EPOCH)]).await.expect("sends");
+    store.ports().queue.send(&[(poll(4), Timestamp::EPOCH)]).await.expect("sends");
     assert_eq!(store.recover(now).await.expect("recovers"), 2);
-    let received = store.jobs().receive(QueueName::Poll, 2, hour, now).await.expect("receives");
+    let received = store.ports().inbox.receive(QueueName::Poll, 2, hour, now).await.expect("receives");
     let receives: Vec<_> = received.iter().map(|d| d.receives).collect();
     assert_eq!(receives, [3, 2], "and the one that was handed out most often before the others");
 }
@@ -142,9 +143,9 @@ async fn jobs_that_a_wrong_clock_put_off_for_years_are_due_when_the_store_is_ope
     let dir = dir();
     let (now, days) = (NOW, Millis::from_days);
     let store = open(dir.path());
-    store.jobs().send(&[(poll(1), now + days(7_300)), (poll(2), now + days(28))]).await.expect("sends");
+    store.ports().queue.send(&[(poll(1), now + days(7_300)), (poll(2), now + days(28))]).await.expect("sends");
     assert_eq!(store.recover(now).await.expect("recovers"), 0);
-    let received = store.jobs().receive(QueueName::Poll, 10, days(1), now).await.expect("receives");
+    let received = store.ports().inbox.receive(QueueName::Poll, 10, days(1), now).await.expect("receives");
     assert_eq!(received.into_iter().map(|d| d.job.expect("a job")).collect::<Vec<_>>(), [poll(1)]);
 }
 
@@ -194,7 +195,7 @@ async fn a_damaged_table_is_told() {
     let store = open(dir.path());
     for n in 0..200 {
         let name = format!("mark-{n}");
-        store.marks().swap(&name, Version::ABSENT, Timestamp::MIN).await.expect("swaps");
+        store.ports().marks.swap(&name, Version::ABSENT, Timestamp::MIN).await.expect("swaps");
     }
     drop(store);
     let path = dir.path().join(DATABASE);
@@ -202,7 +203,7 @@ async fn a_damaged_table_is_told() {
     bytes[4_096..].fill(0xaa);
     fs::write(&path, bytes).expect("writes");
     let store = open(dir.path());
-    let error = store.marks().load("mark-1").await.expect_err("is damaged");
+    let error = store.ports().marks.load("mark-1").await.expect_err("is damaged");
     assert!(matches!(error, PortError::Corrupt { .. }), "{error:?}");
 }
 
@@ -213,7 +214,7 @@ async fn a_row_that_cannot_be_read_names_itself() {
     let database = Connection::open(dir.path().join(DATABASE)).expect("opens");
     let insert = "INSERT INTO hosts (host, version, state) VALUES ('a.example', 1, '{\"failures\":-1}')";
     database.execute(insert, []).expect("writes");
-    let error = store.hosts().load(&host("a.example")).await.expect_err("cannot be read");
+    let error = store.ports().ledger.load(&host("a.example")).await.expect_err("cannot be read");
     assert!(matches!(&error, PortError::Corrupt { what, .. } if what.contains("a.example")), "{error:?}");
 }
 
