@@ -11,9 +11,9 @@ use tokio::sync::{mpsc, oneshot};
 const MAX_WAITING: usize = 1_024;
 /// Maximum number of writes in one transaction, so that no caller waits for a very long one.
 const MAX_GROUP: usize = 256;
-/// Time for which the thread waits for further writes when they come in quick succession: a commit takes longer than
-/// the writes in it.
-const GATHER: Duration = Duration::from_millis(10);
+/// Time for which the thread waits for further writes when they come in quick succession: a commit costs more than the
+/// writes in it, and a writer has a host's pause, which is longer, to wait in.
+const GATHER: Duration = Duration::from_millis(50);
 
 /// Passes writes to the writer's thread. The thread ends when this value is dropped.
 #[derive(Debug)]
