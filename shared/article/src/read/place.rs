@@ -5,8 +5,11 @@ use foldhash::HashMap;
 use std::sync::LazyLock;
 
 /// Tags that are counted among the elements around a block.
-const TAGS: &str = "\
-    nav header footer aside main article form table ul ol li section figure dl blockquote details button label a pre";
+static TAGS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let tags = "nav header footer aside main article form table ul ol li section figure dl blockquote details button \
+                label a pre";
+    tags.split(' ').collect()
+});
 const TAG_COUNT: usize = 20;
 /// Number of containers around a block whose serial numbers are kept.
 pub(crate) const CONTAINERS: usize = 5;
@@ -44,7 +47,7 @@ pub(crate) struct Around {
 impl Around {
     pub(crate) fn inner(&self, tag: &str, own: NameBits, classes: u64, serial: usize) -> Around {
         let mut tags = self.tags;
-        if let Some(count) = TAGS.split(' ').position(|known| known == tag).and_then(|at| tags.get_mut(at)) {
+        if let Some(count) = TAGS.iter().position(|known| *known == tag).and_then(|at| tags.get_mut(at)) {
             *count = count.saturating_add(1);
         }
         Around {
