@@ -4,6 +4,7 @@ use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use curlew_model::Millis;
 use curlew_ports::PortError;
+use curlew_ports::stage::with_causes;
 use std::error::Error;
 use std::fmt;
 
@@ -63,33 +64,33 @@ impl RequestContext<'_> {
     ) -> PortError {
         let status = error.raw_response().map(|raw| raw.status().as_u16());
         let (code, message) = (error.code().unwrap_or_default(), error.message().unwrap_or_default());
-        let fault = match &error {
-            SdkError::ServiceError(_) | SdkError::ResponseError(_) => classify(code, message, status),
-            _ => return self.unsent(error),
-        };
-        match fault {
-            ServiceFault::Throttled => PortError::Throttled { retry_after: SLOW_DOWN },
-            ServiceFault::Refused => corrupt(format!("what was sent to {}", self.place()), message),
-            ServiceFault::Forbidden => {
-                let (action, place) = (denied_action(message).map(str::to_owned), self.place());
-                PortError::unavailable(self.sentence(fault), MissingRight { action, place, source: Box::new(error) })
-            }
-            _ => PortError::unavailable(self.sentence(fault), error),
+        if !matches!(error, SdkError::ServiceError(_) | SdkError::ResponseError(_)) {
+            return self.unsent(error);
         }
+        let (fault, message) = (classify(code, message, status), message.to_owned());
+        if fault != ServiceFault::Forbidden {
+            return self.port_error(fault, &message, error.into());
+        }
+        let (action, place) = (denied_action(&message).map(str::to_owned), self.place());
+        self.port_error(fault, &message, MissingRight { action, place, source: error.into() }.into())
     }
 
     /// Converts an error code inside a response, such as that of one entry of a batch, to the port's error.
     pub(crate) fn refused(self, code: &str, message: &str) -> PortError {
-        match classify(code, message, None) {
+        self.port_error(classify(code, message, None), message, format!("{code}: {message}").into())
+    }
+
+    fn port_error(self, fault: ServiceFault, message: &str, source: Box<dyn Error + Send + Sync>) -> PortError {
+        match fault {
             ServiceFault::Throttled => PortError::Throttled { retry_after: SLOW_DOWN },
             ServiceFault::Refused => corrupt(format!("what was sent to {}", self.place()), message),
-            other => PortError::unavailable(self.sentence(other), format!("{code}: {message}")),
+            _ => PortError::unavailable(self.sentence(fault), source),
         }
     }
 
     /// Converts the error of a request that was not sent or got no response to the port's error.
     fn unsent<E: Error + Send + Sync + 'static>(self, error: SdkError<E, HttpResponse>) -> PortError {
-        let all = chain(&error);
+        let all = with_causes(&error);
         let why = if all.contains("credential") {
             "there are no credentials: sign in, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
         } else if all.contains("egion")
@@ -198,12 +199,6 @@ pub(crate) fn is_throttling(code: &str, status: u16) -> bool {
     classify(code, "", Some(status)) == ServiceFault::Throttled
 }
 
-/// Joins the messages of an error and all its causes.
-fn chain(error: &dyn Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| (**cause).source());
-    causes.fold(error.to_string(), |all, cause| format!("{all}: {cause}"))
-}
-
 /// Returns the error for an item that cannot be read or stored.
 pub(crate) fn corrupt(what: impl Into<String>, why: impl ToString) -> PortError {
     PortError::Corrupt { what: what.into(), why: why.to_string() }
@@ -217,7 +212,7 @@ pub(crate) fn again(error: &PortError) -> PortError {
         PortError::Throttled { retry_after } => PortError::Throttled { retry_after: *retry_after },
         PortError::Unavailable { what, source } => {
             let source = source.as_ref().map(|source| {
-                let causes = chain(source.as_ref()).into();
+                let causes = with_causes(source.as_ref()).into();
                 match MissingRight::find(error) {
                     Some(MissingRight { action, place, .. }) => {
                         MissingRight { action: action.clone(), place: place.clone(), source: causes }.into()

@@ -56,10 +56,7 @@ impl Functions {
         Functions { client: connection.lambda(), stack: stack.to_owned() }
     }
 
-    /// Reads how a function is deployed.
-    ///
-    /// # Errors
-    /// Transport errors, missing permissions, or no such function.
+    /// Reads how a function is deployed; fails if there is no such function.
     pub async fn read(&self, function: &str) -> Result<DeployedFunction, PortError> {
         let name = self.name(function);
         let answer = self.client.get_function().function_name(&name).qualifier(ALIAS).send().await;
@@ -80,19 +77,13 @@ impl Functions {
     }
 
     /// Runs a function's smoke test, for which the function starts and reads its settings.
-    ///
-    /// # Errors
-    /// Transport errors, missing permissions, or the function's own error.
     pub async fn smoke_test(&self, function: &str) -> Result<SmokeAnswer, PortError> {
         let payload = self.invoke(function, SMOKE_TEST).await?;
         serde_json::from_slice(&payload)
             .map_err(|e| corrupt(format!("the answer of the function {}", self.name(function)), e))
     }
 
-    /// Invokes a function, waits until it is done, and returns its response.
-    ///
-    /// # Errors
-    /// Transport errors, missing permissions, or the function's own error.
+    /// Invokes a function, waits until it is done, and returns its response; fails if the function does.
     pub async fn invoke(&self, function: &str, event: &[u8]) -> Result<Vec<u8>, PortError> {
         let name = self.name(function);
         // A role permits the function with its alias, so the alias must be part of the name.
@@ -106,9 +97,6 @@ impl Functions {
     }
 
     /// Reads the account's concurrency quota.
-    ///
-    /// # Errors
-    /// Transport errors, missing permissions.
     pub async fn quota(&self) -> Result<ExecutionQuota, PortError> {
         let asked = RequestContext { what: "read the quotas", kind: "account's", name: "Lambda", stack: &self.stack };
         let answer = self.client.get_account_settings().send().await.map_err(|error| asked.failed(error))?;

@@ -6,6 +6,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use curlew_ports::{PortError, Version};
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
+use std::fmt::Display;
+use std::str::FromStr;
 
 /// An item or its key. Attribute names are short since every write bills them.
 pub(crate) type Item = HashMap<String, AttributeValue>;
@@ -31,7 +33,7 @@ pub(crate) fn key(value: impl Into<String>) -> Item {
     Item::from([(KEY.to_owned(), text(value))])
 }
 
-pub(crate) fn version(what: impl FnOnce() -> String, item: &Item) -> Result<Version, PortError> {
+fn version(what: impl FnOnce() -> String, item: &Item) -> Result<Version, PortError> {
     match item.get(VERSION) {
         Some(AttributeValue::N(digits)) => digits.parse().map(Version).map_err(|e| corrupt(what(), e)),
         _ => Err(corrupt(what(), "it has no version")),
@@ -54,6 +56,15 @@ pub(crate) fn versioned<T: DeserializeOwned>(
     item: &Item,
 ) -> Result<(T, Version), PortError> {
     Ok((value(&what, item)?, version(&what, item)?))
+}
+
+/// Returns the value of an item that is stored as plain text, and its version.
+pub(crate) fn versioned_text<T: FromStr<Err: Display>>(
+    what: impl Fn() -> String,
+    item: &Item,
+) -> Result<(T, Version), PortError> {
+    let text = state(&what, item)?.as_s().map_err(|_| corrupt(what(), "it is no text"))?;
+    Ok((text.parse().map_err(|e: T::Err| corrupt(what(), e))?, version(what, item)?))
 }
 
 pub(crate) fn text_of<'a>(item: &'a Item, name: &str) -> Option<&'a str> {

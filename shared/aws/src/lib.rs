@@ -4,7 +4,9 @@
 //! the stack's name ([`Names`]). A [`Store`] over a [`Connection`] has one adapter for each port.
 //!
 //! Work is done on demand: [`Store::new`] and the getters of its ports make no request, queue addresses are requested
-//! at their first use, and no task keeps running after a call returns.
+//! at their first use, and no task keeps running after a call returns. Every method that returns a
+//! [`PortError`](curlew_ports::PortError) may fail because of the transport or a missing permission; its comment names
+//! only other errors.
 //!
 //! Every compare-and-swap is one conditional write. Each item has a version `v`, a state `s` and the unique name `w` of
 //! the write that stored it. A write that is retried because its response was lost recognises the item by that name, so

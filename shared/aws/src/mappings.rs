@@ -43,10 +43,7 @@ impl Mappings {
         Mappings { client: connection.lambda(), stack: stack.to_owned() }
     }
 
-    /// Reads a mapping.
-    ///
-    /// # Errors
-    /// Transport errors, missing permissions, or no mapping with this id.
+    /// Reads a mapping; fails if there is none with this id.
     pub async fn read(&self, id: &str) -> Result<Mapping, PortError> {
         let answer = self.client.get_event_source_mapping().uuid(id).send().await;
         let answer = answer.map_err(|error| self.context("read", id).failed(error))?;
@@ -58,10 +55,7 @@ impl Mappings {
         })
     }
 
-    /// Enables or disables a mapping, which takes AWS up to a minute.
-    ///
-    /// # Errors
-    /// Those of [`Mappings::read`], and that the mapping is already being changed.
+    /// Enables or disables a mapping, which takes AWS up to a minute; fails if the mapping is already being changed.
     pub async fn switch(&self, id: &str, is_on: bool) -> Result<(), PortError> {
         let what = if is_on { "switch on" } else { "switch off" };
         let answer = self.client.update_event_source_mapping().uuid(id).enabled(is_on).send().await;

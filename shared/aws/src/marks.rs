@@ -1,6 +1,5 @@
 //! Named instants.
 
-use crate::error::corrupt;
 use crate::item::{self, Item, text};
 use crate::table::{Read, Table};
 use async_trait::async_trait;
@@ -19,10 +18,8 @@ impl Marks for MarkTable {
         let Some(item) = self.0.get("read a mark", key(name), Read::Strong).await? else {
             return Ok((None, Version::ABSENT));
         };
-        let what = || format!("the mark {name}");
-        let state = item::state(what, &item)?.as_s().map_err(|_| corrupt(what(), "it is no text"))?;
-        let at = state.parse().map_err(|e| corrupt(what(), e))?;
-        Ok((Some(at), item::version(what, &item)?))
+        let (at, version) = item::versioned_text(|| format!("the mark {name}"), &item)?;
+        Ok((Some(at), version))
     }
 
     async fn swap(&self, name: &str, seen: Version, next: Timestamp) -> Result<Version, PortError> {

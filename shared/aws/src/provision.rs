@@ -25,10 +25,8 @@ const MAX_RECEIVES: u32 = 8;
 const FIRST_REGION: &str = "us-east-1";
 
 /// Returns the name of a stack's data bucket in the connection's region. The template's name for it consists of the
-/// stack, the account and the region.
-///
-/// # Errors
-/// [`PortError::NotFound`] if there is none, [`PortError::Corrupt`] if there are several, transport errors.
+/// stack, the account and the region. [`PortError::NotFound`] if there is none, [`PortError::Corrupt`] if there are
+/// several.
 pub async fn find_bucket(connection: &Connection, stack: &str) -> Result<String, PortError> {
     let prefix = format!("{stack}-data");
     let asked = RequestContext { what: "list the buckets", kind: "bucket", name: &prefix, stack };
@@ -56,9 +54,6 @@ fn is_of(name: &str, prefix: &str) -> bool {
 
 /// Creates the tables, queues and the bucket of a stack like the template, but without its alarms, backups and
 /// permissions, for tests against an emulator. Leaves existing parts unchanged.
-///
-/// # Errors
-/// Transport errors.
 pub async fn provision(connection: &Connection, names: &Names) -> Result<(), PortError> {
     let text = ScalarAttributeType::S;
     let tables = [

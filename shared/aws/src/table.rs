@@ -14,7 +14,6 @@ const FIRST: u64 = 1;
 /// Maximum number of items that one request reads, so that a long list comes in parts of bounded size.
 const PAGE: usize = 1_000;
 
-/// A table of a stack.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     pub(crate) client: Client,
@@ -25,7 +24,6 @@ pub(crate) struct Table {
 /// Range of items that a list covers.
 #[derive(Clone, Debug)]
 pub(crate) enum Span {
-    /// All items of the table.
     All,
     /// Items with an attribute that begins with a text. The other items are read and billed too.
     Beginning(&'static str, &'static str),

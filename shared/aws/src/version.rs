@@ -3,8 +3,8 @@
 use crate::error::corrupt;
 use crate::item::{self, text};
 use crate::store::Store;
-use crate::table::{Read, Table};
-use curlew_ports::{PortError, Version};
+use crate::table::Read;
+use curlew_ports::{PortError, Version, swapped};
 
 /// Version that this program writes; it can read this version and all earlier ones.
 pub const KNOWN_VERSION: u32 = 1;
@@ -12,45 +12,36 @@ pub const KNOWN_VERSION: u32 = 1;
 const KEY: &str = "m#version";
 
 impl Store {
-    /// Checks that this program knows the stack's version; writes its own version if the stack has none or an earlier
-    /// one. Call it once per process.
-    ///
-    /// # Errors
-    /// [`PortError::Corrupt`] if a newer program has written the stack, transport errors.
+    /// Checks that this program knows the stack's version, else [`PortError::Corrupt`]; writes its own version if the
+    /// stack has none or an earlier one. Call it once per process.
     pub async fn check_version(&self) -> Result<(), PortError> {
-        check(&self.marks.0, &self.name).await
+        let found = self.read_version().await?;
+        known(&self.name, found.map(|(version, _)| version))?;
+        let seen = match found {
+            None => Version::ABSENT,
+            Some((KNOWN_VERSION, _)) => return Ok(()),
+            Some((_, seen)) => seen,
+        };
+        let version = text(KNOWN_VERSION.to_string());
+        // After a conflict, another process was first.
+        swapped(self.marks.0.swap("keep the version", item::key(KEY), seen, version).await).map(drop)
     }
 
-    /// Checks that no newer program has written the stack, without writing anything: an eventually consistent read of
-    /// one item.
-    ///
-    /// # Errors
-    /// [`PortError::Corrupt`] if a newer program has written the stack or the version is invalid, transport errors.
+    /// Checks that no newer program has written the stack, else [`PortError::Corrupt`], without writing anything: an
+    /// eventually consistent read of one item.
     pub async fn check_not_later(&self) -> Result<(), PortError> {
         known(&self.name, self.version().await?)
     }
 
     /// Returns the version of the stack, without writing anything; `None` if no function or command has used the stack.
-    ///
-    /// # Errors
-    /// [`PortError::Corrupt`] if the version is invalid, transport errors.
     pub async fn version(&self) -> Result<Option<u32>, PortError> {
-        Ok(read(&self.marks.0, &self.name).await?.map(|(found, _)| found))
+        Ok(self.read_version().await?.map(|(found, _)| found))
     }
-}
 
-async fn check(table: &Table, stack: &str) -> Result<(), PortError> {
-    let found = read(table, stack).await?;
-    known(stack, found.map(|(version, _)| version))?;
-    let seen = match found {
-        None => Version::ABSENT,
-        Some((KNOWN_VERSION, _)) => return Ok(()),
-        Some((_, seen)) => seen,
-    };
-    match table.swap("keep the version", item::key(KEY), seen, text(KNOWN_VERSION.to_string())).await {
-        // Another process was first.
-        Ok(_) | Err(PortError::Conflict) => Ok(()),
-        Err(other) => Err(other),
+    /// Returns the version of the stack, and the version of its item.
+    async fn read_version(&self) -> Result<Option<(u32, Version)>, PortError> {
+        let item = self.marks.0.get("read the version", item::key(KEY), Read::Eventual).await?;
+        item.map(|item| item::versioned_text(|| name(&self.name), &item)).transpose()
     }
 }
 
@@ -62,15 +53,6 @@ fn known(stack: &str, found: Option<u32>) -> Result<(), PortError> {
         "it is {found}, but this program knows only versions up to {KNOWN_VERSION}: use or deploy a newer curlew"
     );
     Err(corrupt(name(stack), why))
-}
-
-/// Returns the version of the stack, and the version of its item.
-async fn read(table: &Table, stack: &str) -> Result<Option<(u32, Version)>, PortError> {
-    let what = || name(stack);
-    let Some(item) = table.get("read the version", item::key(KEY), Read::Eventual).await? else { return Ok(None) };
-    let found = item::state(what, &item)?.as_s().map_err(|_| corrupt(what(), "it is no text"))?;
-    let found = found.parse().map_err(|e| corrupt(what(), e))?;
-    Ok(Some((found, item::version(what, &item)?)))
 }
 
 fn name(stack: &str) -> String {

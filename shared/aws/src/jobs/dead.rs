@@ -1,7 +1,6 @@
 //! Dead-letter queues.
 
 use super::attachments;
-use super::message::OutgoingMessage;
 use super::receive::BATCH;
 use super::{Jobs, queue_named, wall_clock};
 use crate::error::corrupt;
@@ -10,7 +9,6 @@ use aws_sdk_sqs::types::{
 };
 use curlew_model::{QueueName, Timestamp};
 use curlew_ports::{Dead, PortError, Receipt};
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// Attribute with the reason for giving up.
@@ -32,10 +30,7 @@ const DEAD: &str = "dead/";
 
 impl Jobs {
     /// Sends a message to the dead-letter queue of its stage, with the reason and the time. The caller then deletes it
-    /// from the stage's queue, or lets the event source mapping delete it.
-    ///
-    /// # Errors
-    /// Transport errors; the caller must then not delete the message.
+    /// from the stage's queue, or lets the event source mapping delete it; after an error it must do neither.
     pub async fn give_up(&self, stage: QueueName, body: &str, error: &str, now: Timestamp) -> Result<(), PortError> {
         let name = self.names.dead_queue(stage);
         let message = self.outgoing(stage, body.to_owned(), now).await?;
@@ -50,36 +45,8 @@ impl Jobs {
         send.send().await.map(drop).map_err(|e| self.context("give a job up", &name).failed(e))
     }
 
-    /// Reads all dead-letter queues and makes the messages visible again.
-    pub(super) async fn list_dead(&self, limit: usize) -> Result<Vec<Dead>, PortError> {
-        let mut dead = Vec::new();
-        for stage in QueueName::ALL.into_iter().filter(|_| limit > 0) {
-            let (seen, _) = self.look(stage, |_| false).await?;
-            dead.extend(seen.iter().map(|message| read(stage, message)));
-            self.show_again(stage, &seen).await?;
-        }
-        dead.sort_by_key(|dead| Reverse(dead.at));
-        dead.truncate(limit);
-        Ok(dead)
-    }
-
-    /// Sends the message again, then deletes it from the dead-letter queue. A crash in between leaves it in both.
-    pub(super) async fn redrive_dead(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
-        let (stage, found) = self.find_dead(receipt).await?;
-        let outgoing = OutgoingMessage::new(text_of(&found), now);
-        self.send_messages(stage, &[outgoing]).await.into_iter().collect::<Result<(), _>>()?;
-        let handle = found.receipt_handle.unwrap_or_default();
-        self.delete(stage, self.dead_address(stage).await?, &handle).await
-    }
-
-    /// Deletes the message from the dead-letter queue.
-    pub(super) async fn discard_dead(&self, receipt: &Receipt) -> Result<(), PortError> {
-        let (stage, found) = self.find_dead(receipt).await?;
-        self.delete(stage, self.dead_address(stage).await?, &found.receipt_handle.unwrap_or_default()).await
-    }
-
     /// Receives the message with this receipt from its dead-letter queue.
-    async fn find_dead(&self, receipt: &Receipt) -> Result<(QueueName, Message), PortError> {
+    pub(super) async fn find_dead(&self, receipt: &Receipt) -> Result<(QueueName, Message), PortError> {
         let missing = || PortError::NotFound(format!("the job {}", receipt.0));
         let (stage, id) = name(receipt).ok_or_else(missing)?;
         let (seen, found) = self.look(stage, |message| message.message_id() == Some(id)).await?;
@@ -89,7 +56,7 @@ impl Jobs {
 
     /// Receives from a dead-letter queue until the wanted message is found or all are read. Returns the other messages,
     /// and the wanted one.
-    async fn look(
+    pub(super) async fn look(
         &self,
         stage: QueueName,
         wanted: impl Fn(&Message) -> bool,
@@ -121,7 +88,7 @@ impl Jobs {
     }
 
     /// Makes messages visible again after reading. If that fails, they become visible when their timeout ends.
-    async fn show_again(&self, stage: QueueName, seen: &[Message]) -> Result<(), PortError> {
+    pub(super) async fn show_again(&self, stage: QueueName, seen: &[Message]) -> Result<(), PortError> {
         let address = self.dead_address(stage).await?;
         let name = self.names.dead_queue(stage);
         for batch in seen.chunks(BATCH) {
@@ -163,11 +130,11 @@ fn name(receipt: &Receipt) -> Option<(QueueName, &str)> {
 }
 
 /// Returns the job's text in a message.
-fn text_of(message: &Message) -> String {
+pub(super) fn text_of(message: &Message) -> String {
     attachments::text_of(message.body().unwrap_or_default().to_owned(), message.message_attributes())
 }
 
-fn read(stage: QueueName, message: &Message) -> Dead {
+pub(super) fn read(stage: QueueName, message: &Message) -> Dead {
     let attribute = |name| message.message_attributes()?.get(name)?.string_value();
     let sent = message.attributes().and_then(|a| a.get(&MessageSystemAttributeName::SentTimestamp));
     let sent = sent.and_then(|ms| ms.parse().ok()).map(Timestamp::from_millis);

@@ -8,7 +8,6 @@ use curlew_ports::Receipt;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A received message.
 #[derive(Clone, Debug)]
 pub(super) struct ReceivedMessage {
     pub(super) stage: QueueName,
@@ -34,7 +33,6 @@ impl Held {
         self.lock().remove(receipt).filter(|kept| kept.until > now)
     }
 
-    /// Stores a message again.
     pub(super) fn put_back(&self, receipt: &Receipt, kept: ReceivedMessage) {
         self.lock().insert(receipt.clone(), kept);
     }

@@ -1,14 +1,15 @@
 //! Receiving jobs, for operators and tests.
 
-use super::attachments;
 use super::held::ReceivedMessage;
+use super::message::OutgoingMessage;
 use super::park::Parked;
 use super::receive::BATCH;
-use super::{Jobs, ReadError, queue_named};
+use super::{Jobs, ReadError, attachments, dead, queue_named};
 use async_trait::async_trait;
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName, QueueAttributeName};
 use curlew_model::{Job, Millis, QueueName, Timestamp};
 use curlew_ports::{Dead, Delivery, Inbox, PortError, QueueCount, Receipt, Waiting};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Wait time of a receive request, in seconds; without a wait SQS queries only some of its servers.
@@ -50,19 +51,21 @@ impl Inbox for Jobs {
         let now = (self.now)();
         let Some((stage, handle)) = read(receipt) else { return Ok(()) };
         self.held.take(receipt, now);
-        self.delete(stage, self.address(stage).await?, handle).await
+        self.delete_message(stage, handle).await
     }
 
     /// Parks a job that is put back for more than 12 hours; its receive count then restarts.
     async fn put_back(&self, receipt: &Receipt, due: Timestamp) -> Result<(), PortError> {
         let now = (self.now)();
         let (Some((stage, handle)), Some(kept)) = (read(receipt), self.held.take(receipt, now)) else { return Ok(()) };
-        let done = if due.since(now) > LONGEST_HIDING {
-            self.park_instead(stage, handle, &kept, due).await
-        } else {
-            self.hide(stage, handle, self.seconds_until(due, LONGEST_HIDING)).await
+        let put_back = async {
+            if due.since(now) <= LONGEST_HIDING {
+                return self.put_back_message(stage, handle, due).await;
+            }
+            self.park(vec![(stage, kept.body.clone(), due)]).await?;
+            self.delete_message(stage, handle).await
         };
-        done.inspect_err(|_| self.held.put_back(receipt, kept))
+        put_back.await.inspect_err(|_| self.held.put_back(receipt, kept))
     }
 
     async fn dead_letter(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
@@ -70,7 +73,7 @@ impl Inbox for Jobs {
         let Some(kept) = self.held.take(receipt, (self.now)()) else { return Ok(()) };
         let moved = async {
             self.give_up(kept.stage, &kept.body, error, now).await?;
-            self.delete(stage, self.address(stage).await?, handle).await
+            self.delete_message(stage, handle).await
         };
         moved.await.inspect_err(|_| self.held.put_back(receipt, kept))
     }
@@ -117,51 +120,56 @@ impl Inbox for Jobs {
         Ok(waiting)
     }
 
+    /// Reads all dead-letter queues and makes the messages visible again.
     async fn dead(&self, limit: usize) -> Result<Vec<Dead>, PortError> {
-        self.list_dead(limit).await
+        let mut dead = Vec::new();
+        for stage in QueueName::ALL.into_iter().filter(|_| limit > 0) {
+            let (seen, _) = self.look(stage, |_| false).await?;
+            dead.extend(seen.iter().map(|message| dead::read(stage, message)));
+            self.show_again(stage, &seen).await?;
+        }
+        dead.sort_by_key(|dead| Reverse(dead.at));
+        dead.truncate(limit);
+        Ok(dead)
     }
 
+    /// Sends the message again, then deletes it from the dead-letter queue. A crash in between leaves it in both.
     async fn redrive(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
-        self.redrive_dead(receipt, now).await
+        let (stage, found) = self.find_dead(receipt).await?;
+        let outgoing = OutgoingMessage::new(dead::text_of(&found), now);
+        self.send_messages(stage, &[outgoing]).await.into_iter().collect::<Result<(), _>>()?;
+        let handle = found.receipt_handle.unwrap_or_default();
+        self.delete(stage, self.dead_address(stage).await?, &handle).await
     }
 
+    /// Deletes the message from the dead-letter queue.
     async fn discard(&self, receipt: &Receipt) -> Result<(), PortError> {
-        self.discard_dead(receipt).await
+        let (stage, found) = self.find_dead(receipt).await?;
+        self.delete(stage, self.dead_address(stage).await?, &found.receipt_handle.unwrap_or_default()).await
     }
 }
 
 impl Jobs {
     /// Deletes a message that an event source mapping has passed to this function, before the mapping would delete it
-    /// at the function's return.
-    ///
-    /// # Errors
-    /// Transport errors; the mapping then deletes it. An expired handle is no error.
+    /// at the function's return. After an error, the mapping deletes it. An expired handle is no error.
     pub async fn delete_message(&self, stage: QueueName, handle: &str) -> Result<(), PortError> {
         self.delete(stage, self.address(stage).await?, handle).await
     }
 
     /// Makes SQS hand out a message again at `due`, but within 12 hours, instead of at the end of its visibility
-    /// timeout. The message came from an event source mapping, and the function is going to report it as failed.
-    ///
-    /// # Errors
-    /// Transport errors; it is then handed out again when its visibility timeout ends. An expired handle is no error.
+    /// timeout. The message came from an event source mapping, and the function is going to report it as failed. An
+    /// expired handle is no error.
     pub async fn put_back_message(&self, stage: QueueName, handle: &str, due: Timestamp) -> Result<(), PortError> {
         self.hide(stage, handle, self.seconds_until(due, LONGEST_HIDING)).await
     }
 
     /// Returns the approximate number of messages in a stage's queue: available, in flight and delayed. SQS may be a
     /// minute behind.
-    ///
-    /// # Errors
-    /// Transport errors.
     pub async fn messages(&self, stage: QueueName) -> Result<u64, PortError> {
         Ok(self.counts(&self.names.queue(stage), self.address(stage).await?).await?.into_iter().sum())
     }
 
     /// Returns the approximate number of scheduled events that have failed for good; they have a queue of their own.
-    ///
-    /// # Errors
-    /// Transport errors.
     pub async fn dead_events(&self) -> Result<u64, PortError> {
         let name = self.names.part("schedules-dead");
         let address = self.find(name.clone()).await?;
@@ -169,9 +177,6 @@ impl Jobs {
     }
 
     /// Reads one row of a parked job, to check the permission to do so.
-    ///
-    /// # Errors
-    /// Transport errors.
     pub async fn try_parked(&self) -> Result<(), PortError> {
         self.all_parked(1).await.map(drop)
     }
@@ -194,17 +199,6 @@ impl Jobs {
             Err(ReadError::Unreadable(why)) => Ok(Err(why)),
             Err(ReadError::Port(error)) => Err(error),
         }
-    }
-
-    async fn park_instead(
-        &self,
-        stage: QueueName,
-        handle: &str,
-        kept: &ReceivedMessage,
-        due: Timestamp,
-    ) -> Result<(), PortError> {
-        self.park(vec![(stage, kept.body.clone(), due)]).await?;
-        self.delete(stage, self.address(stage).await?, handle).await
     }
 
     /// Returns the approximate numbers of available, in-flight and delayed messages.

@@ -60,9 +60,6 @@ struct Claim {
 
 impl Jobs {
     /// Returns the job of a message, and resolves a claim check.
-    ///
-    /// # Errors
-    /// [`ReadError::Unreadable`] if retrying cannot help, [`ReadError::Port`] if it may.
     pub async fn read_message(&self, body: &str) -> Result<Job, ReadError> {
         if !body.starts_with(CLAIM) {
             return Job::from_message(body).map_err(ReadError::Unreadable);

@@ -8,7 +8,7 @@ use super::park::{Parked, key_of};
 use super::{Jobs, place};
 use crate::item::Item;
 use curlew_model::{Millis, QueueName, Timestamp};
-use curlew_ports::{Marks, PortError, Version};
+use curlew_ports::{Marks, PortError, Version, swapped};
 use futures::future::try_join_all;
 
 /// Name of the mark: all minutes before it have been read after their end.
@@ -26,18 +26,13 @@ const AT_ONCE: i64 = 8;
 
 impl Jobs {
     /// Returns the time up to which parked jobs have been released; `None` if none ever were.
-    ///
-    /// # Errors
-    /// Transport errors.
     pub async fn released_until(&self, marks: &dyn Marks) -> Result<Option<Timestamp>, PortError> {
         Ok(marks.load(MARK).await?.0)
     }
 
     /// Sends parked jobs that are due at `now` to their queues; returns their number. Concurrent callers may send some
-    /// jobs twice. After an outage several calls are needed, since each does a bounded amount of work.
-    ///
-    /// # Errors
-    /// Transport errors; unsent jobs stay parked, and the next call continues from there.
+    /// jobs twice. After an outage several calls are needed, since each does a bounded amount of work. After an error,
+    /// unsent jobs stay parked, and the next call continues from there.
     pub async fn release_parked(&self, marks: &dyn Marks, now: Timestamp) -> Result<usize, PortError> {
         let (mark, seen) = marks.load(MARK).await?;
         let last = now.minute();
@@ -117,8 +112,5 @@ async fn advance(marks: &dyn Marks, mark: Option<Timestamp>, seen: Version, minu
     if mark.is_some_and(|mark| mark >= next) {
         return Ok(());
     }
-    match marks.swap(MARK, seen, next).await {
-        Ok(_) | Err(PortError::Conflict) => Ok(()),
-        Err(other) => Err(other),
-    }
+    swapped(marks.swap(MARK, seen, next).await).map(drop)
 }

@@ -56,14 +56,12 @@ impl Jobs {
         let mut left = entries;
         for tries in 1.. {
             let mut unprocessed = Vec::new();
-            let sent = match self.batch_entries(&left) {
-                Ok(entries) => {
-                    let request = self.sqs.send_message_batch().queue_url(address).set_entries(Some(entries));
-                    request.send().await.map_err(|e| asked.failed(e))
-                }
-                Err(error) => Err(error),
+            let send = async {
+                let entries = Some(self.batch_entries(&left)?);
+                let request = self.sqs.send_message_batch().queue_url(address).set_entries(entries);
+                request.send().await.map_err(|e| asked.failed(e))
             };
-            let answer = match sent {
+            let answer = match send.await {
                 Ok(answer) => answer,
                 Err(error) => {
                     failed.extend(left.iter().map(|(place, _)| (*place, again(&error))));
