@@ -189,7 +189,7 @@ fn use_log(connection: &Connection, path: &Path) -> Result<(), OpenError> {
 mod tests {
     use super::*;
     use curlew_model::Timestamp;
-    use curlew_ports::Version;
+    use curlew_ports::{Marks, Version};
     use std::collections::BTreeSet;
     use std::fs;
 
