@@ -11,16 +11,14 @@ use crate::feeds::websub::Callbacks;
 use crate::feeds::websub_delivery::Pushes;
 use crate::pages::extract::Extract;
 use crate::pages::fetch::Fetch;
-use crate::pages::image::DECODED_BYTES;
 use crate::pages::judge::Judge;
 use crate::pages::sample::{HowMany, Sample, Sampled};
 use crate::politeness::access::Politeness;
 use curlew_catalog::index::Index;
 use curlew_model::{Gone, Job, PageState, RemovalJob, Year};
 use curlew_policy::page::sampling;
-use curlew_policy::politeness::visit::{LOOK_EVERY, LOOK_SELDOM};
+use curlew_ports::Ports;
 use curlew_ports::stage::Result;
-use curlew_ports::{Clock, Fetch as FetchPort, InlinePool, Ports, Seeds};
 use std::sync::Arc;
 
 /// Minimum number of pages to re-check a day, if that many were not re-checked within the last day.
@@ -50,40 +48,14 @@ pub struct Crawler {
     pub dispatch: Dispatch,
 }
 
-impl Politeness {
-    /// Returns a context over these ports, with default rules and empty caches; callers may change its fields.
-    pub fn over(ports: &Ports, fetch: Arc<dyn FetchPort>, clock: Arc<dyn Clock>, seeds: Arc<dyn Seeds>) -> Politeness {
-        Politeness {
-            ledger: ports.ledger.clone(),
-            robots: ports.robots.clone(),
-            fetch,
-            clock,
-            seeds,
-            events: Arc::new(()),
-            rules: Arc::default(),
-            groups: Arc::default(),
-            blobs: ports.blobs.clone(),
-            hidden: Arc::default(),
-            outage: Arc::default(),
-            token: "CurlewBot".to_owned(),
-            scope: Arc::default(),
-            known: Arc::default(),
-            pool: Arc::new(InlinePool),
-            decoded_bytes: DECODED_BYTES,
-            signer: None,
-            look_every: if ports.is_billed { LOOK_SELDOM } else { LOOK_EVERY },
-        }
-    }
-}
-
 impl Crawler {
     /// Returns the crawler over these ports; `judge` screens pages.
     pub fn over(politeness: Arc<Politeness>, ports: &Ports, judge: Arc<Judge>) -> Crawler {
         let Ports { pages, sources, queue, blobs, .. } = ports;
         let Politeness { clock, rules, .. } = &*politeness;
         let callbacks = Arc::new(Callbacks::new(None, blobs.clone()));
-        let intake = Arc::new(Intake::new(politeness.clone(), sources.clone(), pages.clone(), queue.clone()));
-        let mut fetch = Fetch::new(politeness.clone(), pages.clone(), queue.clone(), blobs.clone());
+        let intake = Arc::new(Intake::new(politeness.clone(), ports));
+        let mut fetch = Fetch::new(politeness.clone(), ports);
         fetch.judge = judge.clone();
         Crawler {
             discover: Discover { intake: intake.clone(), fetch: Some(Arc::new(fetch.clone())) },

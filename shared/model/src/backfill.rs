@@ -1,100 +1,75 @@
 //! Backfills: reading the back catalogue of a site or feed, a little each day.
 
-use crate::{Slot, SourceKey, Timestamp, packed};
+use crate::{Slot, SourceKey, Timestamp, packed, with_defaults};
 use serde::{Deserialize, Serialize};
 
-/// A backfill: its target, its progress and its next step.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Backfill {
-    /// Key made from the address of the site or feed.
-    pub key: SourceKey,
-    /// Minute of the cycle at which dispatch examines the backfill, in case its next step was lost.
-    pub slot: Slot,
-    /// Address of the site or feed whose back catalogue is read.
-    pub url: String,
-    /// Key of the row of that site or feed.
-    pub of: SourceKey,
-    /// Earliest date of a wanted page. Pages without a date are wanted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub since: Option<Timestamp>,
-    /// Maximum number of pages to send to the `fetch` queue.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<u64>,
-    /// True if a person asked for this backfill. Sitemaps are then read if the feeds name no older documents.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub asked: bool,
-    /// State of the backfill.
-    pub state: BackfillState,
-    /// Number of steps so far. A job of an earlier step is void.
-    #[serde(default)]
-    pub step: u32,
-    /// Instant before which the next step does not start.
-    pub due: Timestamp,
-    /// Instant up to which the daily budget is used if spread evenly over the day. It falls behind while nothing runs.
-    pub paced: Timestamp,
-    /// Reason why the next step has to wait, in words for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-    /// Reason why the last archive ended, or why a document was skipped, in words for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<String>,
-    /// Number of consecutive failed steps.
-    #[serde(default)]
-    pub failures: u32,
-    /// Current phase, which determines the kind of the next document.
-    #[serde(default)]
-    pub phase: BackfillPhase,
-    /// The next document. It is read before the contents of `lists`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next: Option<BackfillDocument>,
-    /// Remaining lists of addresses. The last list is used first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lists: Vec<AddressList>,
-    /// Hashes of the addresses and contents of recently read documents, newest first, to detect loops.
-    #[serde(default, with = "packed::keys", skip_serializing_if = "Vec::is_empty")]
-    pub visited: Vec<u64>,
-    /// True once a feed has linked to an older document, or has declared itself complete.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub has_archive: bool,
-    /// Number of documents read, including those of failed calls.
-    #[serde(default)]
-    pub documents: u32,
-    /// Number of wanted addresses found in these documents.
-    #[serde(default)]
-    pub found: u64,
-    /// Number of pages sent to the `fetch` queue. The others were already known.
-    #[serde(default)]
-    pub sent: u64,
-}
-
-impl Backfill {
-    /// Creates a backfill, not yet begun, of the site or feed at this address.
-    pub fn new(key: SourceKey, slot: Slot, feed: SourceKey, url: String, now: Timestamp) -> Backfill {
-        Backfill {
-            key,
-            slot,
-            url,
-            of: feed,
-            since: None,
-            limit: None,
-            asked: false,
-            state: BackfillState::Running,
-            step: 0,
-            due: now,
-            paced: now,
-            note: None,
-            outcome: None,
-            failures: 0,
-            phase: BackfillPhase::default(),
-            next: None,
-            lists: vec![],
-            visited: vec![],
-            has_archive: false,
-            documents: 0,
-            found: 0,
-            sent: 0,
-        }
+with_defaults! {
+    /// A backfill: its target, its progress and its next step.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct Backfill {
+        /// Key made from the address of the site or feed.
+        pub key: SourceKey,
+        /// Minute of the cycle at which dispatch examines the backfill, in case its next step was lost.
+        pub slot: Slot,
+        /// Address of the site or feed whose back catalogue is read.
+        pub url: String,
+        /// Key of the row of that site or feed.
+        pub of: SourceKey = feed,
+        /// Earliest date of a wanted page. Pages without a date are wanted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub since: Option<Timestamp> = None,
+        /// Maximum number of pages to send to the `fetch` queue.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub limit: Option<u64> = None,
+        /// True if a person asked for this backfill. Sitemaps are then read if the feeds name no older documents.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub asked: bool = false,
+        /// State of the backfill.
+        pub state: BackfillState = BackfillState::Running,
+        /// Number of steps so far. A job of an earlier step is void.
+        #[serde(default)]
+        pub step: u32 = 0,
+        /// Instant before which the next step does not start.
+        pub due: Timestamp = now,
+        /// Instant up to which the daily budget, spread evenly over the day, is used. It falls behind while nothing runs.
+        pub paced: Timestamp = now,
+        /// Reason why the next step has to wait, in words for people.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub note: Option<String> = None,
+        /// Reason why the last archive ended, or why a document was skipped, in words for people.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub outcome: Option<String> = None,
+        /// Number of consecutive failed steps.
+        #[serde(default)]
+        pub failures: u32 = 0,
+        /// Current phase, which determines the kind of the next document.
+        #[serde(default)]
+        pub phase: BackfillPhase = BackfillPhase::default(),
+        /// The next document. It is read before the contents of `lists`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub next: Option<BackfillDocument> = None,
+        /// Remaining lists of addresses. The last list is used first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub lists: Vec<AddressList> = vec![],
+        /// Hashes of the addresses and contents of recently read documents, newest first, to detect loops.
+        #[serde(default, with = "packed::keys", skip_serializing_if = "Vec::is_empty")]
+        pub visited: Vec<u64> = vec![],
+        /// True once a feed has linked to an older document, or has declared itself complete.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub has_archive: bool = false,
+        /// Number of documents read, including those of failed calls.
+        #[serde(default)]
+        pub documents: u32 = 0,
+        /// Number of wanted addresses found in these documents.
+        #[serde(default)]
+        pub found: u64 = 0,
+        /// Number of pages sent to the `fetch` queue. The others were already known.
+        #[serde(default)]
+        pub sent: u64 = 0,
     }
+
+    /// Creates a backfill, not yet begun, of the site or feed at this address.
+    new(key: SourceKey, slot: Slot, feed: SourceKey, url: String, now: Timestamp)
 }
 
 /// State of a backfill.

@@ -1,6 +1,6 @@
 //! Similarity-preserving fingerprints of texts and images.
 
-use crate::{InvalidId, hex::is_hex};
+use crate::{InvalidId, hex::is_hex, ids::stored_as_text};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -12,6 +12,11 @@ const DIGITS: usize = 16;
 pub struct Fingerprint(pub u64);
 
 impl Fingerprint {
+    fn new(text: &str) -> Result<Fingerprint, InvalidId> {
+        let bits = is_hex(text, DIGITS).then(|| u64::from_str_radix(text, 16).ok()).flatten();
+        bits.map(Fingerprint).ok_or_else(|| InvalidId::new("fingerprint", text))
+    }
+
     /// Returns the number of bits that differ, 0 to 64 (Hamming distance); about 32 for unrelated content.
     pub const fn distance(self, other: Fingerprint) -> u32 {
         (self.0 ^ other.0).count_ones()
@@ -24,19 +29,7 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-impl TryFrom<String> for Fingerprint {
-    type Error = InvalidId;
-    fn try_from(text: String) -> Result<Fingerprint, InvalidId> {
-        let bits = is_hex(&text, DIGITS).then(|| u64::from_str_radix(&text, 16).ok()).flatten();
-        bits.map(Fingerprint).ok_or_else(|| InvalidId::new("fingerprint", &text))
-    }
-}
-
-impl From<Fingerprint> for String {
-    fn from(print: Fingerprint) -> String {
-        print.to_string()
-    }
-}
+stored_as_text!(Fingerprint);
 
 #[cfg(test)]
 mod tests {

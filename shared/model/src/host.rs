@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// State of one host key. About 1 KB at most when serialized.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[must_use]
 pub struct HostState {
     /// Lease of the visit that may currently call the host key.
     pub lease: Option<Lease>,

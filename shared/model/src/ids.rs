@@ -20,6 +20,25 @@ impl InvalidId {
     }
 }
 
+/// Makes a type that is displayed in the form that its function `new` parses serializable as a text.
+macro_rules! stored_as_text {
+    ($name:ident) => {
+        impl TryFrom<String> for $name {
+            type Error = InvalidId;
+            fn try_from(text: String) -> Result<$name, InvalidId> {
+                $name::new(&text)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(value: $name) -> String {
+                value.to_string()
+            }
+        }
+    };
+}
+pub(crate) use stored_as_text;
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $kind:literal, $check:expr) => {
         $(#[$doc])*
@@ -46,18 +65,7 @@ macro_rules! id {
             }
         }
 
-        impl TryFrom<String> for $name {
-            type Error = InvalidId;
-            fn try_from(text: String) -> Result<$name, InvalidId> {
-                $name::new(&text)
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(id: $name) -> String {
-                id.0.as_ref().to_owned()
-            }
-        }
+        stored_as_text!($name);
 
         impl AsRef<str> for $name {
             fn as_ref(&self) -> &str {

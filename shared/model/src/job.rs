@@ -118,6 +118,7 @@ work_from!(Remove(RemovalJob), TakeUp(TakeUpJob));
 
 /// A piece of work, with the state of its deliveries.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[must_use]
 pub struct Envelope<W = Work> {
     /// Chain of jobs that the job belongs to; `None` before the first job of a chain has run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -146,32 +147,27 @@ impl<W> Envelope<W> {
     }
 
     /// Returns other work with the same delivery state.
-    #[must_use]
     pub fn with<V>(&self, work: V) -> Envelope<V> {
         let Envelope { deferrals, waits, is_again, .. } = *self;
         Envelope { trace: self.trace.clone(), deferrals, waits, is_again, work }
     }
 
     /// Returns the job as part of the given chain.
-    #[must_use]
     pub fn traced(self, trace: Option<TraceId>) -> Envelope<W> {
         Envelope { trace, ..self }
     }
 
     /// Returns the job, deferred once more, with its waits for the host key reset.
-    #[must_use]
     pub fn deferred(self) -> Envelope<W> {
         Envelope { deferrals: self.deferrals.saturating_add(1), waits: 0, ..self }
     }
 
     /// Returns the job after it found its host key in use once more.
-    #[must_use]
     pub fn waited(self) -> Envelope<W> {
         Envelope { waits: self.waits.saturating_add(1), ..self }
     }
 
     /// Returns the job, marked as having had an unfinished delivery.
-    #[must_use]
     pub fn again(self) -> Envelope<W> {
         Envelope { is_again: true, ..self }
     }

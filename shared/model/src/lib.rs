@@ -1,6 +1,7 @@
 //! Domain types: plain data, serialized with serde. No I/O, no clock, no decisions.
 
 mod backfill;
+mod defaults;
 mod failure;
 mod fault;
 mod fingerprint;

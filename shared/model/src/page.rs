@@ -1,88 +1,64 @@
 //! Pages: one row with the outcome for every URL that was ever processed.
 
-use crate::{HostKey, Location, PageId, SourceKey, Timestamp, TraceId, Validators, words};
+use crate::{HostKey, Location, PageId, SourceKey, Timestamp, TraceId, Validators, with_defaults, words};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Calendar year (UTC) of the index that contains a page: the year in which the page was accepted.
 pub type Year = i16;
 
-/// Reliability of a date that a page states.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Confidence {
-    /// A guess: a date in running text, or the time of some other event.
-    Low,
-    /// A date shown near the headline, or contained in the URL.
-    Medium,
-    /// Markup that names the event of the date.
-    High,
-}
-
-impl Confidence {
-    /// Returns the name used in API answers: `low`, `medium` or `high`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Confidence::Low => "low",
-            Confidence::Medium => "medium",
-            Confidence::High => "high",
-        }
+words! {
+    /// Reliability of a date that a page states.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Confidence {
+        /// A guess: a date in running text, or the time of some other event.
+        Low = "low",
+        /// A date shown near the headline, or contained in the URL.
+        Medium = "medium",
+        /// Markup that names the event of the date.
+        High = "high",
     }
 }
 
-/// Row of one URL.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Page {
-    /// Hash of the canonical URL.
-    pub id: PageId,
-    /// The canonical URL.
-    pub url: String,
-    /// Host key whose politeness rules apply to the page.
-    pub host: HostKey,
-    /// Feed that named the page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub feed: Option<SourceKey>,
-    /// State of the page.
-    pub state: PageState,
-    /// Time at which the state was written.
-    pub at: Timestamp,
-    /// Time of the last check that found the page still present.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub checked_at: Option<Timestamp>,
-    /// Expiry that the page states itself, if a re-check found a different one from that in the record.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expires: Option<Timestamp>,
-    /// Time at which a re-check found other content at the URL; a second check decides whether the page is gone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub doubted_at: Option<Timestamp>,
-    /// Time of the first rejection, if the page was fetched again since.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rejected_at: Option<Timestamp>,
-    /// Validators of the document that the record was made from, for the next conditional request.
-    #[serde(default, skip_serializing_if = "Validators::is_empty")]
-    pub validators: Validators,
-    /// Chain of jobs in which the page was fetched.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trace: Option<TraceId>,
-}
+with_defaults! {
+    /// Row of one URL.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct Page {
+        /// Hash of the canonical URL.
+        pub id: PageId,
+        /// The canonical URL.
+        pub url: String,
+        /// Host key whose politeness rules apply to the page.
+        pub host: HostKey,
+        /// Feed that named the page.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub feed: Option<SourceKey> = None,
+        /// State of the page.
+        pub state: PageState,
+        /// Time at which the state was written.
+        pub at: Timestamp,
+        /// Time of the last check that found the page still present.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub checked_at: Option<Timestamp> = None,
+        /// Expiry that the page states itself, if a re-check found a different one from that in the record.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub expires: Option<Timestamp> = None,
+        /// Time at which a re-check found other content at the URL; a second check decides whether the page is gone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub doubted_at: Option<Timestamp> = None,
+        /// Time of the first rejection, if the page was fetched again since.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub rejected_at: Option<Timestamp> = None,
+        /// Validators of the document that the record was made from, for the next conditional request.
+        #[serde(default, skip_serializing_if = "Validators::is_empty")]
+        pub validators: Validators = Validators::default(),
+        /// Chain of jobs in which the page was fetched.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub trace: Option<TraceId> = None,
+    }
 
-impl Page {
     /// Creates the row of a page that no feed named and no re-check has seen.
-    pub fn new(id: PageId, url: String, host: HostKey, state: PageState, at: Timestamp) -> Page {
-        Page {
-            id,
-            url,
-            host,
-            feed: None,
-            state,
-            at,
-            checked_at: None,
-            expires: None,
-            doubted_at: None,
-            rejected_at: None,
-            validators: Validators::default(),
-            trace: None,
-        }
-    }
+    new(id: PageId, url: String, host: HostKey, state: PageState, at: Timestamp)
 }
 
 /// State of a page.

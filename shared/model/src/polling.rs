@@ -1,6 +1,6 @@
 //! Polling state of a feed: when and how the feed is polled next.
 
-use crate::{Millis, Timestamp};
+use crate::{Millis, Timestamp, words};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -86,62 +86,48 @@ pub struct Habit {
     pub news_at: Option<Timestamp>,
 }
 
-/// Reason for the time of the next poll.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Why {
-    /// The default interval.
-    #[default]
-    Usual,
-    /// Conditional requests are impossible, or the server's answers to them cannot be trusted.
-    Blind,
-    /// A hub announces new entries, so polls only verify that none was missed.
-    Pushed,
-    /// The feed's publishing rate.
-    History,
-    /// `ttl` of RSS 2.0.
-    Ttl,
-    /// `sy:updatePeriod` and `sy:updateFrequency`.
-    UpdatePeriod,
-    /// `Cache-Control: max-age` less `Age`, or `Expires`.
-    Fresh,
-    /// A Crawl-delay that exceeds the longest pause.
-    CrawlDelay,
-    /// `Retry-After`.
-    RetryAfter,
-    /// `skipHours` or `skipDays`.
-    Skips,
-    /// The feed's host is on hold.
-    Held,
-    /// The feed's polls fail.
-    Failing,
-    /// The feed is not found (404).
-    Lost,
-    /// The server refuses the feed (401, 403).
-    Refused,
-    /// The last answer was empty or not a feed.
-    Suspect,
+words! {
+    /// Reason for the time of the next poll.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Why {
+        /// The default interval.
+        #[default]
+        Usual = "this is the usual interval: the feed has given no reason for another",
+        /// Conditional requests are impossible, or the server's answers to them cannot be trusted.
+        Blind = "the server gives nothing by which an unchanged feed is known, or cannot be believed in it",
+        /// A hub announces new entries, so polls only verify that none was missed.
+        Pushed = "its hub tells of news (WebSub) and this is only to make sure",
+        /// The feed's publishing rate.
+        History = "so often something new comes in this feed",
+        /// `ttl` of RSS 2.0.
+        Ttl = "the feed says so (ttl)",
+        /// `sy:updatePeriod` and `sy:updateFrequency`.
+        UpdatePeriod = "the feed says so (sy:updatePeriod)",
+        /// `Cache-Control: max-age` less `Age`, or `Expires`.
+        Fresh = "the server says that its answer is fresh so long (max-age or Expires)",
+        /// A Crawl-delay that exceeds the longest pause.
+        CrawlDelay = "its robots.txt says so (Crawl-delay)",
+        /// `Retry-After`.
+        RetryAfter = "the server says so (Retry-After)",
+        /// `skipHours` or `skipDays`.
+        Skips = "the feed asks to be left alone before (skipHours, skipDays)",
+        /// The feed's host is on hold.
+        Held = "the host is left alone until then",
+        /// The feed's polls fail.
+        Failing = "the last polls failed",
+        /// The feed is not found (404).
+        Lost = "the feed is not found (404)",
+        /// The server refuses the feed (401, 403).
+        Refused = "the server refuses the feed (401 or 403)",
+        /// The last answer was empty or not a feed.
+        Suspect = "something else came in place of the feed",
+    }
 }
 
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Why::Usual => "this is the usual interval: the feed has given no reason for another",
-            Why::Blind => "the server gives nothing by which an unchanged feed is known, or cannot be believed in it",
-            Why::Pushed => "its hub tells of news (WebSub) and this is only to make sure",
-            Why::History => "so often something new comes in this feed",
-            Why::Ttl => "the feed says so (ttl)",
-            Why::UpdatePeriod => "the feed says so (sy:updatePeriod)",
-            Why::Fresh => "the server says that its answer is fresh so long (max-age or Expires)",
-            Why::CrawlDelay => "its robots.txt says so (Crawl-delay)",
-            Why::RetryAfter => "the server says so (Retry-After)",
-            Why::Skips => "the feed asks to be left alone before (skipHours, skipDays)",
-            Why::Held => "the host is left alone until then",
-            Why::Failing => "the last polls failed",
-            Why::Lost => "the feed is not found (404)",
-            Why::Refused => "the server refuses the feed (401 or 403)",
-            Why::Suspect => "something else came in place of the feed",
-        })
+        f.write_str(self.as_str())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Records: the stored content of accepted pages, and its location.
 
-use crate::{Fingerprint, Location, PageId, SegmentKey, ThumbnailId, Timestamp, polling::is_default};
+use crate::{Fingerprint, Location, PageId, SegmentKey, ThumbnailId, Timestamp, polling::is_default, with_defaults};
 use serde::{Deserialize, Serialize};
 
 /// Maximum length of the text shown with a result (`nosnippet`, `max-snippet:N`), in characters.
@@ -19,117 +19,90 @@ pub struct StatedPreferences {
     pub license: Option<String>,
 }
 
-/// Stored content of an accepted page: one line of a segment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
-    /// Hash of the canonical URL.
-    pub id: PageId,
-    /// The canonical URL.
-    pub url: String,
-    /// The host name of the URL, lower case, A-labels.
-    pub host: String,
-    /// URL of the page's feed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub feed: Option<String>,
-    /// The site's name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub site_name: Option<String>,
-    /// The title.
-    pub title: String,
-    /// The text; paragraphs are separated by a blank line.
-    pub text: String,
-    /// URL of the page's main image, or of the site's image.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub image: Option<String>,
-    /// True if the image is the site's, because the page has none.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub image_of_site: bool,
-    /// The thumbnail, if one was made or requested.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thumbnail: Option<ThumbnailId>,
-    /// Length in bytes of the thumbnail's frame, just before the record's frame in the segment; zero if there is none.
-    /// `thumbnail` is then not stored but filled in on reading, because a segment is named by its content.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub thumbnail_frame: u64,
-    /// Location of the raw page, if it is kept. Valid in this store only, so it is not exported.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub raw: Option<RawFrame>,
-    /// Primary BCP 47 language subtag, such as `it`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub language: Option<String>,
-    /// Publication date stated by the page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub published: Option<Timestamp>,
-    /// Modification date stated by the page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub modified: Option<Timestamp>,
-    /// The author's name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub author: Option<String>,
-    /// Tags (categories) that the feed gives the page.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tags: Vec<String>,
-    /// Path of folders of the feed in the operator's list when the feed named the page, outermost first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub folder: Vec<String>,
-    /// Time of the fetch.
-    pub fetched_at: Timestamp,
-    /// Maximum length of a snippet.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub snippet_limit: SnippetLimit,
-    /// `noarchive`: the text may be searched, but no copy of it may be offered.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub no_archive: bool,
-    /// True if the page declares that its article is not free (schema.org, `isAccessibleForFree`).
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub paywalled: bool,
-    /// Instant after which the page must not be found (`unavailable_after`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unavailable_after: Option<Timestamp>,
-    /// Preferences stated at the time of the fetch. Their fields are stored as fields of the record.
-    #[serde(flatten)]
-    pub preferences: StatedPreferences,
-    /// SimHash of the text, to detect syndicated copies; `None` if the text is too short.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub simhash: Option<Fingerprint>,
-    /// Location of the record of an earlier version of the page, which publishing removes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub replaces: Option<Location>,
+with_defaults! {
+    /// Stored content of an accepted page: one line of a segment.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct Record {
+        /// Hash of the canonical URL.
+        pub id: PageId,
+        /// The canonical URL.
+        pub url: String,
+        /// The host name of the URL, lower case, A-labels.
+        pub host: String = String::new(),
+        /// URL of the page's feed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub feed: Option<String> = None,
+        /// The site's name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub site_name: Option<String> = None,
+        /// The title.
+        pub title: String = String::new(),
+        /// The text; paragraphs are separated by a blank line.
+        pub text: String = String::new(),
+        /// URL of the page's main image, or of the site's image.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub image: Option<String> = None,
+        /// True if the image is the site's, because the page has none.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub image_of_site: bool = false,
+        /// The thumbnail, if one was made or requested.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub thumbnail: Option<ThumbnailId> = None,
+        /// Length in bytes of the thumbnail's frame, just before the record's frame in the segment; zero without one.
+        /// `thumbnail` is then not stored but filled in on reading, because a segment is named by its content.
+        #[serde(default, skip_serializing_if = "is_default")]
+        pub thumbnail_frame: u64 = 0,
+        /// Location of the raw page, if it is kept. Valid in this store only, so it is not exported.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub raw: Option<RawFrame> = None,
+        /// Primary BCP 47 language subtag, such as `it`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub language: Option<String> = None,
+        /// Publication date stated by the page.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub published: Option<Timestamp> = None,
+        /// Modification date stated by the page.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub modified: Option<Timestamp> = None,
+        /// The author's name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub author: Option<String> = None,
+        /// Tags (categories) that the feed gives the page.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub tags: Vec<String> = Vec::new(),
+        /// Path of folders of the feed in the operator's list when the feed named the page, outermost first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub folder: Vec<String> = Vec::new(),
+        /// Time of the fetch.
+        pub fetched_at: Timestamp,
+        /// Maximum length of a snippet.
+        #[serde(default, skip_serializing_if = "is_default")]
+        pub snippet_limit: SnippetLimit = SnippetLimit(None),
+        /// `noarchive`: the text may be searched, but no copy of it may be offered.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub no_archive: bool = false,
+        /// True if the page declares that its article is not free (schema.org, `isAccessibleForFree`).
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub paywalled: bool = false,
+        /// Instant after which the page must not be found (`unavailable_after`).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub unavailable_after: Option<Timestamp> = None,
+        /// Preferences stated at the time of the fetch. Their fields are stored as fields of the record.
+        #[serde(flatten)]
+        pub preferences: StatedPreferences = StatedPreferences::default(),
+        /// SimHash of the text, to detect syndicated copies; `None` if the text is too short.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub simhash: Option<Fingerprint> = None,
+        /// Location of the record of an earlier version of the page, which publishing removes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub replaces: Option<Location> = None,
+    }
+
+    /// Creates the record of a page of which only id, URL and fetch time are known; host, title and text are empty.
+    new(id: PageId, url: String, fetched_at: Timestamp)
 }
 
 impl Record {
-    /// Creates the record of a page of which only id, URL and fetch time are known; host, title and text are empty.
-    pub fn new(id: PageId, url: String, fetched_at: Timestamp) -> Record {
-        Record {
-            id,
-            url,
-            host: String::new(),
-            feed: None,
-            site_name: None,
-            title: String::new(),
-            text: String::new(),
-            image: None,
-            image_of_site: false,
-            thumbnail: None,
-            thumbnail_frame: 0,
-            raw: None,
-            language: None,
-            published: None,
-            modified: None,
-            author: None,
-            tags: Vec::new(),
-            folder: Vec::new(),
-            fetched_at,
-            snippet_limit: SnippetLimit(None),
-            no_archive: false,
-            paywalled: false,
-            unavailable_after: None,
-            preferences: StatedPreferences::default(),
-            simhash: None,
-            replaces: None,
-        }
-    }
-
     /// Returns the date for filters and sorting: the publication date, unless it is missing or later than the fetch.
     pub fn date(&self) -> Timestamp {
         self.published.filter(|published| *published <= self.fetched_at).unwrap_or(self.fetched_at)

@@ -1,6 +1,8 @@
 //! Sources: feeds to poll, sites whose feeds are still unknown, and backfills.
 
-use crate::{Backfill, Failure, Faults, Millis, Polling, SourceKey, Timestamp, packed, polling::is_default};
+use crate::{
+    Backfill, Failure, Faults, Millis, Polling, SourceKey, Timestamp, packed, polling::is_default, with_defaults,
+};
 use serde::{Deserialize, Serialize};
 
 /// A row that dispatch finds by its slot: a feed, a site or a backfill.
@@ -62,107 +64,73 @@ impl Validators {
     }
 }
 
-/// A feed, with its stored state.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FeedSource {
-    /// Hash of the feed's URL.
-    pub key: SourceKey,
-    /// Minute of the cycle at which the feed is polled.
-    pub slot: Slot,
-    /// The feed's URL.
-    pub url: String,
-    /// Site on whose pages discovery found the feed, if any.
-    pub site: Option<SourceKey>,
-    /// Format: `rss2`, `atom`, `json`, …
-    #[serde(default)]
-    pub format: String,
-    /// The feed's title.
-    #[serde(default)]
-    pub title: Option<String>,
-    /// The feed's description or subtitle.
-    #[serde(default)]
-    pub description: Option<String>,
-    /// Path of folders in an imported feed list, outermost first; empty if the feed is in none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub folder: Vec<String>,
-    /// The page that the feed belongs to.
-    #[serde(default)]
-    pub link: Option<String>,
-    /// BCP 47 language tag that the feed declares.
-    #[serde(default)]
-    pub language: Option<String>,
-    /// The site's image: logo, icon or the home page's main image.
-    #[serde(default)]
-    pub image: Option<String>,
-    /// Validators for the next conditional request.
-    #[serde(default)]
-    pub validators: Validators,
-    /// URL that sent the validators, if it is the target of redirects.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub validators_of: Option<String>,
-    /// Interval between polls. If it is longer than a cycle, cycles are skipped.
-    pub interval: Millis,
-    /// Instant before which the feed is not polled (Retry-After, max-age, ttl, back-off after failures).
-    pub not_before: Timestamp,
-    /// Time of the last poll that changed this row; a 304 is not recorded.
-    pub polled_at: Timestamp,
-    /// Number of consecutive failed polls.
-    #[serde(default)]
-    pub failures: u32,
-    /// Description of the last failure.
-    #[serde(default)]
-    pub trouble: Option<String>,
-    /// True if polling has stopped permanently: 410 (RFC 9110 §15.5.11), 404 for months, or moved.
-    #[serde(default)]
-    pub gone: bool,
-    /// Target of permanent redirects, and the number of consecutive polls that were redirected there.
-    #[serde(default)]
-    pub moved: Option<(String, u32)>,
-    /// Data that determine the time of the next poll.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub polling: Polling,
-    /// Keys of recently seen entries, newest first, as base64 of eight little-endian bytes each. An older format, a
-    /// list of numbers, is still accepted.
-    #[serde(default, with = "packed::keys")]
-    pub seen: Vec<u64>,
-    /// Short content hashes of entries at the last poll, in the order of [`FeedSource::seen`]; zero if unknown.
-    #[serde(default, with = "packed::stamps", skip_serializing_if = "Vec::is_empty")]
-    pub stamps: Vec<u16>,
-    /// Format faults of the document, truncated to the row's limit.
-    #[serde(default, skip_serializing_if = "Faults::is_empty")]
-    pub faults: Faults,
-}
-
-impl FeedSource {
-    /// Creates a feed of which only the address is known.
-    pub fn new(key: SourceKey, slot: Slot, url: impl Into<String>) -> FeedSource {
-        FeedSource {
-            key,
-            slot,
-            url: url.into(),
-            site: None,
-            format: String::new(),
-            title: None,
-            description: None,
-            folder: vec![],
-            link: None,
-            language: None,
-            image: None,
-            validators: Validators::default(),
-            validators_of: None,
-            interval: Millis::ZERO,
-            not_before: Timestamp::MIN,
-            polled_at: Timestamp::MIN,
-            failures: 0,
-            trouble: None,
-            gone: false,
-            moved: None,
-            polling: Polling::default(),
-            seen: vec![],
-            stamps: vec![],
-            faults: Faults::default(),
-        }
+with_defaults! {
+    /// A feed, with its stored state.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct FeedSource {
+        /// Hash of the feed's URL.
+        pub key: SourceKey,
+        /// Minute of the cycle at which the feed is polled.
+        pub slot: Slot,
+        /// The feed's URL.
+        pub url: String = url.into(),
+        /// Site on whose pages discovery found the feed, if any.
+        pub site: Option<SourceKey> = None,
+        /// Format: `rss2`, `atom`, `json`, …
+        #[serde(default)]
+        pub format: String = String::new(),
+        /// The feed's title.
+        pub title: Option<String> = None,
+        /// The feed's description or subtitle.
+        pub description: Option<String> = None,
+        /// Path of folders in an imported feed list, outermost first; empty if the feed is in none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub folder: Vec<String> = vec![],
+        /// The page that the feed belongs to.
+        pub link: Option<String> = None,
+        /// BCP 47 language tag that the feed declares.
+        pub language: Option<String> = None,
+        /// The site's image: logo, icon or the home page's main image.
+        pub image: Option<String> = None,
+        /// Validators for the next conditional request.
+        #[serde(default)]
+        pub validators: Validators = Validators::default(),
+        /// URL that sent the validators, if it is the target of redirects.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub validators_of: Option<String> = None,
+        /// Interval between polls. If it is longer than a cycle, cycles are skipped.
+        pub interval: Millis = Millis::ZERO,
+        /// Instant before which the feed is not polled (Retry-After, max-age, ttl, back-off after failures).
+        pub not_before: Timestamp = Timestamp::MIN,
+        /// Time of the last poll that changed this row; a 304 is not recorded.
+        pub polled_at: Timestamp = Timestamp::MIN,
+        /// Number of consecutive failed polls.
+        #[serde(default)]
+        pub failures: u32 = 0,
+        /// Description of the last failure.
+        pub trouble: Option<String> = None,
+        /// True if polling has stopped permanently: 410 (RFC 9110 §15.5.11), 404 for months, or moved.
+        #[serde(default)]
+        pub gone: bool = false,
+        /// Target of permanent redirects, and the number of consecutive polls that were redirected there.
+        pub moved: Option<(String, u32)> = None,
+        /// Data that determine the time of the next poll.
+        #[serde(default, skip_serializing_if = "is_default")]
+        pub polling: Polling = Polling::default(),
+        /// Keys of recently seen entries, newest first, as base64 of eight little-endian bytes each. An older format, a
+        /// list of numbers, is still accepted.
+        #[serde(default, with = "packed::keys")]
+        pub seen: Vec<u64> = vec![],
+        /// Short content hashes of entries at the last poll, in the order of [`FeedSource::seen`]; zero if unknown.
+        #[serde(default, with = "packed::stamps", skip_serializing_if = "Vec::is_empty")]
+        pub stamps: Vec<u16> = vec![],
+        /// Format faults of the document, truncated to the row's limit.
+        #[serde(default, skip_serializing_if = "Faults::is_empty")]
+        pub faults: Faults = Faults::default(),
     }
+
+    /// Creates a feed of which only the address is known.
+    new(key: SourceKey, slot: Slot, url: impl Into<String>)
 }
 
 /// An additional slot of a feed whose interval is shorter than the cycle. The row is kept when the interval grows; the
@@ -191,7 +159,6 @@ pub struct SiteSource {
     /// State of the site.
     pub state: SiteState,
     /// The site's own image, found on its home page.
-    #[serde(default)]
     pub image: Option<String>,
     /// Instant before which no discovery starts.
     pub not_before: Timestamp,

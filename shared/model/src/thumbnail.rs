@@ -1,6 +1,6 @@
 //! Names of thumbnails in records, in search results and in paths of the search page.
 
-use crate::{ImageId, InvalidId, Location, SegmentKey};
+use crate::{ImageId, InvalidId, Location, SegmentKey, ids::stored_as_text};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -63,18 +63,7 @@ impl fmt::Display for ThumbnailId {
     }
 }
 
-impl TryFrom<String> for ThumbnailId {
-    type Error = InvalidId;
-    fn try_from(text: String) -> Result<ThumbnailId, InvalidId> {
-        ThumbnailId::new(&text)
-    }
-}
-
-impl From<ThumbnailId> for String {
-    fn from(id: ThumbnailId) -> String {
-        id.to_string()
-    }
-}
+stored_as_text!(ThumbnailId);
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
-//! Enums with a word for each variant.
+//! Enums with a word or sentence for each variant.
 
-/// Declares an enum with `ALL`, its variants in this order, and `as_str`, which returns a variant's word.
+/// Declares an enum with `ALL`, its variants in this order, and `as_str`, which returns a variant's word or sentence.
 #[macro_export]
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
@@ -13,7 +13,7 @@ macro_rules! words {
             /// All variants.
             pub const ALL: [$name; [$($word),+].len()] = [$($name::$variant),+];
 
-            /// Returns the variant's word, used in summaries and lists.
+            /// Returns the variant's word or sentence.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $($name::$variant => $word,)+

@@ -1,6 +1,6 @@
 //! Numbers that the crawler promises to keep, as one typed struct with defaults.
 
-use curlew_model::Millis;
+use curlew_model::{Millis, with_defaults};
 use serde::{Deserialize, Serialize};
 
 pub(crate) const MAX_URL_HOLDS: usize = 8;
@@ -73,158 +73,115 @@ pub const SUSPECT_AFTER: u32 = 3;
 /// Number of known usual addresses of feeds, and so the maximum of [`Rules::usual_addresses`].
 pub const MOST_USUAL_ADDRESSES: usize = 8;
 
-/// All numbers that the decisions depend on. `docs/reference/settings.md` promises the defaults.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Rules {
-    /// Minimum time from the end of one call to a host key to the start of the next.
-    pub min_pause: Millis,
-    /// Bounds of the uniform jitter from which the pause is drawn.
-    pub jitter: (Millis, Millis),
-    /// Mean of the exponential gap (Poisson arrivals) from which the pause is drawn; zero disables it.
-    pub poisson_mean: Millis,
-    /// Maximum Crawl-delay for the pause; a longer one is the minimum poll interval of the host's feeds instead.
-    pub crawl_delay_cap: Millis,
-    /// Minimum pause as a multiple of the host's last response time.
-    pub response_factor: f64,
-    /// Number of calls to one host key before the refill rate applies.
-    pub burst: u32,
-    /// Time after which the burst allowance grows by one call.
-    pub refill: Millis,
-    /// Maximum duration of one call.
-    pub call_time: Millis,
-    /// Maximum time of a visit before it defers the rest; if the pause is longer, a visit makes one call.
-    pub slice: Millis,
-    /// Minimum time by which a lease outlasts its last call.
-    pub lease_margin: Millis,
-    /// Length of a poll's lease, which is not returned if nothing was learned; a visit lengthens it if needed.
-    pub brief_lease: Millis,
-    /// Time since the last visit within which other jobs probably wait, so that even a poll returns its lease.
-    pub return_lease_within: Millis,
-    /// Maximum time under lease within any [`Rules::window`].
-    pub window_limit: Millis,
-    /// Length of the sliding window for [`Rules::window_limit`].
-    pub window: Millis,
-    /// Hold after 202, 402, 403, 429 and 451: of the URL, or of the host key if the answer concerns the whole host.
-    pub hold_refused: Millis,
-    /// Hold after 5xx: of the URL, or of the host key if the answer concerns the whole host.
-    pub hold_server_error: Millis,
-    /// Hold after network failures.
-    pub hold_network: Millis,
-    /// Hold after [`BROKEN_LIMIT`] URLs whose answers exceeded limits.
-    pub hold_hostile: Millis,
-    /// Minimum number of recently called host keys for detecting an outage of our own network.
-    pub outage_least: usize,
-    /// Hold of a site whose home page is not found, or which has no feed.
-    pub hold_not_found: Millis,
-    /// Maximum Retry-After; a longer one is reduced to this.
-    pub retry_after_cap: Millis,
-    /// Maximum hold; repeated holds double up to this.
-    pub hold_cap: Millis,
-    /// Number of consecutive deferrals because of a host on hold after which a job is given up.
-    pub max_deferrals: u32,
-    /// Maximum number of redirects for pages, feeds and home pages.
-    pub page_redirects: u32,
-    /// Maximum number of calls for one new page, including its main image.
-    pub calls_per_page: u32,
-    /// Maximum number of feeds taken from a home page.
-    pub feeds_per_site: usize,
-    /// Number of usual addresses that are tried if a home page names no working feed; at most [`MOST_USUAL_ADDRESSES`].
-    pub usual_addresses: usize,
-    /// Minimum time between two polls of a feed with validators.
-    pub poll_floor: Millis,
-    /// Minimum time between a poll and the next one on a person's request.
-    pub poll_on_request: Millis,
-    /// Time between two polls of a feed without a history, and of all feeds without [`Rules::adaptive`].
-    pub poll_interval: Millis,
-    /// Minimum time between two polls of a feed without validators.
-    pub poll_interval_blind: Millis,
-    /// Maximum time between two polls.
-    pub poll_cap: Millis,
-    /// True to subscribe to hubs (WebSub), if there is a public address for notifications.
-    pub websub: bool,
-    /// Time between two polls of a feed with an active hub subscription.
-    pub poll_interval_pushed: Millis,
-    /// Lease requested from a hub, which may grant a different one.
-    pub websub_lease: Millis,
-    /// True to allow hubs and our own address without TLS, in a private network: an eavesdropper learns the secret.
-    pub websub_without_tls: bool,
-    /// Maximum number of entries of a feed that are examined in one poll.
-    pub entries_per_poll: usize,
-    /// True if a feed's history determines its interval, instead of [`Rules::poll_interval`]; hints lengthen it.
-    pub adaptive: bool,
-    /// First delay after a feed was not found; it doubles up to [`Rules::poll_cap`].
-    pub lost_interval: Millis,
-    /// Time after which a feed that is not found, or refused, is no longer polled.
-    pub lost_after: Millis,
-    /// Time with only 304 answers after which one poll is unconditional; it doubles up to eightfold, and zero disables
-    /// it. It is longer than a week, so that weekly news come before the check.
-    pub verify_every: Millis,
-    /// Maximum number of new entries of one feed per day; further entries wait for the next day.
-    pub entries_per_day: u32,
-    /// True to read the back catalogue of every site and feed that becomes known.
-    pub backfill: bool,
-    /// Maximum number of pages and documents of back catalogues per host key and day.
-    pub backfill_per_day: u32,
-    /// Minimum time between two re-checks of an indexed page.
-    pub recheck_after: Millis,
-    /// Maximum time without a re-check; at the default rate, samples consider each page every 50 days.
-    pub recheck_within: Millis,
-    /// Time after which a second re-check confirms that something else has replaced a page.
-    pub confirm_after: Millis,
+with_defaults! {
+    /// All numbers that the decisions depend on. `docs/reference/settings.md` promises the defaults.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Rules {
+        /// Minimum time from the end of one call to a host key to the start of the next.
+        pub min_pause: Millis = Millis::from_secs(1),
+        /// Bounds of the uniform jitter from which the pause is drawn.
+        pub jitter: (Millis, Millis) = (Millis(500), Millis(1_200)),
+        /// Mean of the exponential gap (Poisson arrivals) from which the pause is drawn; zero disables it.
+        pub poisson_mean: Millis = Millis::from_secs(1),
+        /// Maximum Crawl-delay for the pause; a longer one is the minimum poll interval of the host's feeds instead.
+        pub crawl_delay_cap: Millis = Millis::from_mins(10),
+        /// Minimum pause as a multiple of the host's last response time.
+        pub response_factor: f64 = 1.0,
+        /// Number of calls to one host key before the refill rate applies.
+        pub burst: u32 = 30,
+        /// Time after which the burst allowance grows by one call.
+        pub refill: Millis = Millis::from_secs(2),
+        /// Maximum duration of one call.
+        pub call_time: Millis = Millis::from_secs(30),
+        /// Maximum time of a visit before it defers the rest; if the pause is longer, a visit makes one call.
+        pub slice: Millis = Millis::from_mins(4),
+        /// Minimum time by which a lease outlasts its last call.
+        pub lease_margin: Millis = Millis::from_secs(5),
+        /// Length of a poll's lease, which is not returned if nothing was learned; a visit lengthens it if needed.
+        pub brief_lease: Millis = Millis::from_mins(1),
+        /// Time since the last visit within which other jobs probably wait, so that even a poll returns its lease.
+        pub return_lease_within: Millis = Millis::from_mins(15),
+        /// Maximum time under lease within any [`Rules::window`].
+        pub window_limit: Millis = Millis::from_hours(1),
+        /// Length of the sliding window for [`Rules::window_limit`].
+        pub window: Millis = Millis::from_hours(8),
+        /// Hold after 202, 402, 403, 429 and 451: of the URL, or of the host key if the answer concerns the whole host.
+        pub hold_refused: Millis = Millis::from_hours(72),
+        /// Hold after 5xx: of the URL, or of the host key if the answer concerns the whole host.
+        pub hold_server_error: Millis = Millis::from_hours(48),
+        /// Hold after network failures.
+        pub hold_network: Millis = Millis::from_hours(24),
+        /// Hold after [`BROKEN_LIMIT`] URLs whose answers exceeded limits.
+        pub hold_hostile: Millis = Millis::from_hours(24),
+        /// Minimum number of recently called host keys for detecting an outage of our own network.
+        pub outage_least: usize = 3,
+        /// Hold of a site whose home page is not found, or which has no feed.
+        pub hold_not_found: Millis = Millis::from_hours(24),
+        /// Maximum Retry-After; a longer one is reduced to this.
+        pub retry_after_cap: Millis = Millis::from_days(7),
+        /// Maximum hold; repeated holds double up to this.
+        pub hold_cap: Millis = Millis::from_days(14),
+        /// Number of consecutive deferrals because of a host on hold after which a job is given up.
+        pub max_deferrals: u32 = 6,
+        /// Maximum number of redirects for pages, feeds and home pages.
+        pub page_redirects: u32 = 2,
+        /// Maximum number of calls for one new page, including its main image.
+        pub calls_per_page: u32 = 2,
+        /// Maximum number of feeds taken from a home page.
+        pub feeds_per_site: usize = 3,
+        /// Number of usual addresses to try if a home page names no working feed; at most [`MOST_USUAL_ADDRESSES`].
+        pub usual_addresses: usize = 5,
+        /// Minimum time between two polls of a feed with validators.
+        pub poll_floor: Millis = Millis::from_hours(1),
+        /// Minimum time between a poll and the next one on a person's request.
+        pub poll_on_request: Millis = Millis::from_mins(5),
+        /// Time between two polls of a feed without a history, and of all feeds without [`Rules::adaptive`].
+        pub poll_interval: Millis = Millis::from_hours(8),
+        /// Minimum time between two polls of a feed without validators.
+        pub poll_interval_blind: Millis = Millis::from_hours(24),
+        /// Maximum time between two polls.
+        pub poll_cap: Millis = Millis::from_days(7),
+        /// True to subscribe to hubs (WebSub), if there is a public address for notifications.
+        pub websub: bool = true,
+        /// Time between two polls of a feed with an active hub subscription.
+        pub poll_interval_pushed: Millis = Millis::from_hours(24),
+        /// Lease requested from a hub, which may grant a different one.
+        pub websub_lease: Millis = Millis::from_days(10),
+        /// True to allow hubs and our own address without TLS, in a private network: an eavesdropper learns the secret.
+        pub websub_without_tls: bool = false,
+        /// Maximum number of entries of a feed that are examined in one poll.
+        pub entries_per_poll: usize = 500,
+        /// True if a feed's history determines its interval, instead of [`Rules::poll_interval`]; hints lengthen it.
+        pub adaptive: bool = true,
+        /// First delay after a feed was not found; it doubles up to [`Rules::poll_cap`].
+        pub lost_interval: Millis = Millis::from_hours(24),
+        /// Time after which a feed that is not found, or refused, is no longer polled.
+        pub lost_after: Millis = Millis::from_days(60),
+        /// Time with only 304 answers after which one poll is unconditional; it doubles up to eightfold, and zero
+        /// disables it. It is longer than a week, so that weekly news come before the check.
+        pub verify_every: Millis = Millis::from_days(8),
+        /// Maximum number of new entries of one feed per day; further entries wait for the next day.
+        pub entries_per_day: u32 = 1_000,
+        /// True to read the back catalogue of every site and feed that becomes known.
+        pub backfill: bool = false,
+        /// Maximum number of pages and documents of back catalogues per host key and day.
+        pub backfill_per_day: u32 = 500,
+        /// Minimum time between two re-checks of an indexed page.
+        pub recheck_after: Millis = Millis::from_days(1),
+        /// Maximum time without a re-check; at the default rate, samples consider each page every 50 days.
+        pub recheck_within: Millis = Millis::from_days(130),
+        /// Time after which a second re-check confirms that something else has replaced a page.
+        pub confirm_after: Millis = Millis::from_days(1),
+    }
+
+    /// Returns the defaults.
+    new()
 }
 
 impl Default for Rules {
     fn default() -> Rules {
-        Rules {
-            min_pause: Millis::from_secs(1),
-            jitter: (Millis(500), Millis(1_200)),
-            poisson_mean: Millis::from_secs(1),
-            crawl_delay_cap: Millis::from_mins(10),
-            response_factor: 1.0,
-            burst: 30,
-            refill: Millis::from_secs(2),
-            call_time: Millis::from_secs(30),
-            slice: Millis::from_mins(4),
-            lease_margin: Millis::from_secs(5),
-            brief_lease: Millis::from_mins(1),
-            return_lease_within: Millis::from_mins(15),
-            window_limit: Millis::from_hours(1),
-            window: Millis::from_hours(8),
-            hold_refused: Millis::from_hours(72),
-            hold_server_error: Millis::from_hours(48),
-            hold_network: Millis::from_hours(24),
-            hold_hostile: Millis::from_hours(24),
-            outage_least: 3,
-            hold_not_found: Millis::from_hours(24),
-            retry_after_cap: Millis::from_days(7),
-            hold_cap: Millis::from_days(14),
-            max_deferrals: 6,
-            page_redirects: 2,
-            calls_per_page: 2,
-            feeds_per_site: 3,
-            usual_addresses: 5,
-            poll_floor: Millis::from_hours(1),
-            poll_on_request: Millis::from_mins(5),
-            poll_interval: Millis::from_hours(8),
-            poll_interval_blind: Millis::from_hours(24),
-            poll_cap: Millis::from_days(7),
-            websub: true,
-            poll_interval_pushed: Millis::from_hours(24),
-            websub_lease: Millis::from_days(10),
-            websub_without_tls: false,
-            entries_per_poll: 500,
-            adaptive: true,
-            lost_interval: Millis::from_hours(24),
-            lost_after: Millis::from_days(60),
-            verify_every: Millis::from_days(8),
-            entries_per_day: 1_000,
-            backfill: false,
-            backfill_per_day: 500,
-            recheck_after: Millis::from_days(1),
-            recheck_within: Millis::from_days(130),
-            confirm_after: Millis::from_days(1),
-        }
+        Rules::new()
     }
 }
 

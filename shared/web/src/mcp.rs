@@ -233,7 +233,7 @@ async fn page(request: &PageRequest, arguments: JsonObject) -> Result<Value, Ref
 impl PagePart {
     /// Returns the part of a page's text that begins after `from` characters.
     fn new(PageText { hit, text }: PageText, from: usize) -> PagePart {
-        let (text, withheld) = (text.as_deref().ok(), text.as_ref().err().map(|why| why.sentence()));
+        let (text, withheld) = (text.as_deref().ok(), text.as_ref().err().map(|why| why.as_str()));
         let part: Option<String> = text.map(|text| text.chars().skip(from).take(PART_CHARS).collect());
         let is_more = text.is_some_and(|text| text.chars().nth(from.saturating_add(PART_CHARS)).is_some());
         let lines = |text: String| text.split('\n').map(clean).collect::<Vec<_>>().join("\n");

@@ -335,7 +335,8 @@ async fn a_step_that_dies_anywhere_is_repeated_and_no_page_is_lost() {
             let sources = Arc::new(Faulty::new(world.sources.clone(), faults.clone()));
             let queue = Arc::new(Faulty::new(world.jobs.clone(), faults.clone()));
             let pages = Arc::new(Faulty::new(world.pages.clone(), faults.clone()));
-            Backfills { intake: Arc::new(Intake::new(world.politeness.clone(), sources, pages, queue)) }
+            let ports = Ports { sources, queue, pages, ..world.ports.clone() };
+            Backfills { intake: Arc::new(Intake::new(world.politeness.clone(), &ports)) }
         };
         let stage = faulty(&world);
         for _ in 0..4 {

@@ -29,8 +29,7 @@ async fn a_poll_that_brings_nothing_costs_one_write_and_one_cheap_read_of_its_ho
     world.web.answer(FEED, Ok(status(304)));
     let ledger = counted(&world, &world.hosts);
     let politeness = politeness(&world, ledger.clone());
-    let (sources, pages, jobs) = (world.sources.clone(), world.pages.clone(), world.jobs.clone());
-    let intake = Intake::new(politeness, sources, pages, jobs);
+    let intake = Intake::new(politeness, &world.ports);
     let poll =
         Poll { intake: Arc::new(intake), fetch: None, rows: RowsAtHand::default(), marks: world.ports.marks.clone() };
     let job = Envelope::new(PollJob::new(key(FEED), FEED.into()));
@@ -78,7 +77,8 @@ async fn a_page_costs_two_writes_and_two_reads_of_its_row_and_no_object_of_its_o
     let (world, urls) = pages_with_images();
     let (ledger, pages, blobs) =
         (counted(&world, &world.hosts), counted(&world, &world.pages), counted(&world, &world.blobs));
-    let fetch = Fetch::new(politeness(&world, ledger.clone()), pages.clone(), world.jobs.clone(), blobs.clone());
+    let ports = Ports { pages: pages.clone(), blobs: blobs.clone(), ..world.ports.clone() };
+    let fetch = Fetch::new(politeness(&world, ledger.clone()), &ports);
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     fetch.run(&visit("example.org", &urls, &new()).as_visit()).await.unwrap();
     // robots.txt, the pages and their images are one call each; the lease is taken and returned.
@@ -103,7 +103,7 @@ async fn where_reads_are_billed_a_visit_looks_at_its_hosts_row_every_five_second
     let (world, urls) = pages_with_images();
     let ledger = counted(&world, &world.hosts);
     let politeness = Politeness { look_every: LOOK_SELDOM, ..Politeness::clone(&politeness(&world, ledger.clone())) };
-    let fetch = Fetch::new(Arc::new(politeness), world.pages.clone(), world.jobs.clone(), world.blobs.clone());
+    let fetch = Fetch::new(Arc::new(politeness), &world.ports);
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     let job = visit("example.org", &urls, &new()).as_visit();
     let block = async {
@@ -124,7 +124,8 @@ async fn where_reads_are_billed_a_visit_looks_at_its_hosts_row_every_five_second
 async fn with_few_rows_a_page_costs_one_write_and_is_fetched_once_all_the_same() {
     let (world, urls) = pages_with_images();
     let pages = counted(&world, &world.pages);
-    let fetch = Fetch::new(world.politeness.clone(), pages.clone(), world.jobs.clone(), world.blobs.clone());
+    let ports = Ports { pages: pages.clone(), ..world.ports.clone() };
+    let fetch = Fetch::new(world.politeness.clone(), &ports);
     let fetch = fetch.remember_sent_in_host_state(6);
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     let (first, last) = urls.split_at(4);
@@ -162,7 +163,8 @@ async fn with_few_rows_a_page_costs_one_write_and_is_fetched_once_all_the_same()
 async fn of_a_visit_with_more_pages_than_are_remembered_the_others_have_rows() {
     let (world, urls) = pages_with_images();
     let pages = counted(&world, &world.pages);
-    let fetch = Fetch::new(world.politeness.clone(), pages.clone(), world.jobs.clone(), world.blobs.clone());
+    let ports = Ports { pages: pages.clone(), ..world.ports.clone() };
+    let fetch = Fetch::new(world.politeness.clone(), &ports);
     let fetch = fetch.remember_sent_in_host_state(6);
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     for _ in 0..2 {

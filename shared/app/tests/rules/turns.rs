@@ -7,7 +7,7 @@ use curlew_crawl::pages::fetch::Fetch;
 async fn left_after(world: &TestWorld, turn: u64) -> Vec<String> {
     let urls = [A, B, C];
     urls.iter().for_each(|url| world.serve_page(url, ""));
-    let fetch = Fetch::new(world.politeness.clone(), world.pages.clone(), world.jobs.clone(), world.blobs.clone());
+    let fetch = Fetch::new(world.politeness.clone(), &world.ports);
     let job = visit("example.org", &urls, &new());
     assert_eq!(fetch.with_time_slice(Millis::from_secs(turn)).run(&job.as_visit()).await.unwrap(), Verdict::Done);
     match &world.queued(QueueName::Fetch).await[..] {

@@ -232,8 +232,8 @@ async fn only_what_must_be_certain_is_read_at_the_higher_price() {
     let store = store(&server).await;
     let (page, source) = (PageId::new(&"0".repeat(32)), SourceKey::new(&"0".repeat(32)));
     let (page, source) = (page.expect("an id"), source.expect("a key"));
-    load(&store).await.expect("loads");
-    store.hosts.load_eventual(&host()).await.expect("loads");
+    let _ = load(&store).await.expect("loads");
+    let _ = store.hosts.load_eventual(&host()).await.expect("loads");
     store.pages.get(&page).await.expect("reads");
     store.pages.load_eventual(&page).await.expect("reads");
     // A missing source is read once more, since it may have been written just before.

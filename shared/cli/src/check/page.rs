@@ -102,7 +102,7 @@ fn in_sentences(
     });
     out.push(match (article.published, article.published_by) {
         (Some(at), Some(by)) => {
-            let (shown, by, confidence) = (by.shown(at), dated(by.from), by.confidence.name());
+            let (shown, by, confidence) = (by.shown(at), dated(by.from), by.confidence.as_str());
             format!("It was published at {shown}, according to {by} ({confidence} confidence).")
         }
         _ => "It does not say when it was published.".to_owned(),
@@ -167,7 +167,7 @@ fn in_words(article: &Article, explanation: &Explanation, sentences: &[String]) 
     });
     let date = article
         .published_by
-        .map(|by| json!({"from": by.from, "confidence": by.confidence.name(), "zone_minutes": by.zone}));
+        .map(|by| json!({"from": by.from, "confidence": by.confidence.as_str(), "zone_minutes": by.zone}));
     json!({
         "summary": sentences,
         "published": date,

@@ -133,17 +133,14 @@ impl Dispatch {
 
     /// Returns rows in the same order, with extra slots replaced by their feeds; leaves out feeds that no longer exist.
     async fn themselves(&self, rows: Vec<Source>) -> Result<Vec<Source>> {
-        let reads = stream::iter(rows).map(|row| self.itself(row)).buffered(ROWS_AT_ONCE);
-        let rows: Vec<Option<Source>> = reads.try_collect().await?;
+        let reads = stream::iter(rows).map(|row| async move {
+            match row {
+                Source::Extra(extra) => Ok::<_, StageError>(self.sources.get(&extra.feed).await?.map(|(row, _)| row)),
+                other => Ok(Some(other)),
+            }
+        });
+        let rows: Vec<Option<Source>> = reads.buffered(ROWS_AT_ONCE).try_collect().await?;
         Ok(rows.into_iter().flatten().collect())
-    }
-
-    /// Returns the feed of an extra slot, or the row itself.
-    async fn itself(&self, row: Source) -> Result<Option<Source>> {
-        match row {
-            Source::Extra(extra) => Ok(self.sources.get(&extra.feed).await?.map(|(row, _)| row)),
-            other => Ok(Some(other)),
-        }
     }
 
     /// Returns the job of a source in its slot, and its due time: a feed may ask not to be polled for hours.
@@ -266,20 +263,22 @@ impl Tick<'_> {
 
     /// Sends the remaining jobs and then moves the mark: a crash before this may send jobs twice but never loses one.
     async fn mark(&mut self, at: Timestamp) -> Result<()> {
-        self.send_polls().await?;
-        self.jobs.send().await?;
+        self.send_all().await?;
         self.seen = self.stage.marks.swap(MARK, self.seen, at).await?;
-        self.unmarked = 0;
         Ok(())
     }
 
     /// Sends the remaining jobs and then moves the mark within a slot to a place; see [`Tick::mark`].
     async fn keep_place(&mut self, at: Timestamp) -> Result<()> {
-        self.send_polls().await?;
-        self.jobs.send().await?;
+        self.send_all().await?;
         let (_, seen) = self.stage.marks.load(WITHIN).await?;
         self.stage.marks.swap(WITHIN, seen, at).await?;
-        self.unmarked = 0;
         Ok(())
+    }
+
+    async fn send_all(&mut self) -> Result<()> {
+        self.send_polls().await?;
+        self.unmarked = 0;
+        Ok(self.jobs.send().await?)
     }
 }

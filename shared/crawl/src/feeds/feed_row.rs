@@ -27,7 +27,7 @@ pub(crate) async fn parse(pool: &dyn CpuPool, reply: &Reply, url: &Url) -> Resul
 
 /// Returns the entries that a poll processes, in document order: all, or the newest `most` of them.
 pub(crate) fn newest(feed: &Feed, most: usize) -> impl Iterator<Item = &Entry> {
-    let too_many = too_many(feed.entries.iter().map(Entry::time), most);
+    let too_many = too_many(feed.entries.iter().map(|entry| entry.published.or(entry.updated)), most);
     feed.entries.iter().enumerate().filter(move |(place, _)| !too_many.contains(place)).map(|(_, entry)| entry)
 }
 
@@ -135,11 +135,11 @@ pub(crate) fn failed(
     seed: u64,
 ) -> bool {
     feed.failures = feed.failures.saturating_add(1);
-    match failure::judge(feed.polling.streak, feed.failures, wrong, rules, now, seed) {
+    match failure::judge(feed, wrong, rules, now, seed) {
         AfterFailedPoll::Retired(why) => {
-            tracing::info!(feed = %feed.url, reason = why.words(), "polling the feed has ended");
+            tracing::info!(feed = %feed.url, reason = why.as_str(), "polling the feed has ended");
             (feed.gone, feed.polled_at) = (true, now);
-            feed.trouble = Some(why.words().to_owned());
+            feed.trouble = Some(why.as_str().to_owned());
             true
         }
         AfterFailedPoll::Again { streak, wait, why } => {

@@ -1,11 +1,12 @@
 //! Turns the entries of a feed into visits of its pages, and its deletions into removals.
 
+use crate::bulk::Bulk;
 use crate::feeds::feed_row;
 use crate::politeness::access::Politeness;
 use curlew_feed::{DeletedEntry, Entry, Feed, speaks_of_comments};
 use curlew_model::{
     EntryHints, Envelope, FeedSource, Gone, HostKey, Job, NamedBy, Page, PageId, PageState, Purpose, Rejection,
-    RemovalJob, SubscribeJob, Timestamp, TraceId, VisitItem, VisitJob,
+    RemovalJob, SubscribeJob, Timestamp, TraceId, VisitItem, VisitJob, with_defaults,
 };
 use curlew_policy::address;
 use curlew_policy::page::{dates, sampling};
@@ -13,7 +14,7 @@ use curlew_policy::polling::schedule;
 use curlew_policy::polling::subscription::{self, HubRequest};
 use curlew_policy::rules::SEEN_RING;
 use curlew_ports::stage::Result;
-use curlew_ports::{Event, Pages, Queue, Sources};
+use curlew_ports::{Event, Pages, Ports, Queue, Sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use url::Url;
@@ -30,28 +31,23 @@ pub(crate) struct Taken {
     pub(crate) visits: Vec<Envelope<VisitJob>>,
 }
 
-/// Processes the entries of feeds that were discovered or polled.
-#[derive(Clone)]
-pub struct Intake {
-    pub(crate) politeness: Arc<Politeness>,
-    pub(crate) sources: Arc<dyn Sources>,
-    pub(crate) pages: Arc<dyn Pages>,
-    pub(crate) queue: Arc<dyn Queue>,
-    /// True if hubs can reach our callbacks.
-    listening: bool,
+with_defaults! {
+    /// Processes the entries of feeds that were discovered or polled.
+    #[derive(Clone)]
+    pub struct Intake {
+        pub(crate) politeness: Arc<Politeness>,
+        pub(crate) sources: Arc<dyn Sources> = ports.sources.clone(),
+        pub(crate) pages: Arc<dyn Pages> = ports.pages.clone(),
+        pub(crate) queue: Arc<dyn Queue> = ports.queue.clone(),
+        /// True if hubs can reach our callbacks.
+        listening: bool = false,
+    }
+
+    /// Creates an intake over these ports.
+    new(politeness: Arc<Politeness>, ports: &Ports)
 }
 
 impl Intake {
-    /// Creates an intake over these ports.
-    pub fn new(
-        politeness: Arc<Politeness>,
-        sources: Arc<dyn Sources>,
-        pages: Arc<dyn Pages>,
-        queue: Arc<dyn Queue>,
-    ) -> Intake {
-        Intake { politeness, sources, pages, queue, listening: false }
-    }
-
     /// Returns an intake that subscribes to the hubs that feeds name.
     #[must_use]
     pub fn listening(&self) -> Intake {
@@ -202,7 +198,7 @@ impl Intake {
     async fn remove(&self, source: &FeedSource, deleted: &[DeletedEntry], trace: Option<&TraceId>) -> Result<Vec<u64>> {
         let now = self.politeness.clock.now();
         let own = Url::parse(&source.url).ok().and_then(|url| self.politeness.key_of(&url).ok());
-        let (mut done, mut removals) = (vec![], vec![]);
+        let (mut done, mut removals) = (vec![], Bulk::new(self.queue.as_ref()));
         for entry in deleted.iter().take(DELETED_PER_POLL) {
             // A key that marks the deletion as processed, among the keys of seen entries.
             let key = address::hash64(&format!("deleted {}", entry.id));
@@ -217,15 +213,13 @@ impl Intake {
                 PageState::Pending => continue,
                 PageState::Accepted { .. } if own.as_ref() == Some(&page.host) => {
                     let job = RemovalJob::remove(page.id, page.url, Gone::Deleted, now);
-                    removals.push((Job::new(job).traced(trace.cloned()), now));
+                    removals.push(Job::new(job).traced(trace.cloned()), now).await?;
                 }
                 _ => {}
             }
             done.push(key);
         }
-        if !removals.is_empty() {
-            self.queue.send(&removals).await?;
-        }
+        removals.send().await?;
         Ok(done)
     }
 

@@ -7,7 +7,7 @@ use crate::feeds::intake::Intake;
 use crate::feeds::relocation;
 use crate::pages::fetch::Fetch;
 use crate::politeness::access::Politeness;
-use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, NotedFeed, Visit};
+use crate::politeness::visit::{CallEnd, Fetched, KnownDocument, LeaseOutcome, NotedFeed, Visit};
 use curlew_feed::{Feed, FeedError};
 use curlew_model::{
     Envelope, ExtraSlot, Failure, FeedSource, HostKey, HostState, Millis, PollJob, Rejection, Source, SourceKey,
@@ -171,8 +171,8 @@ impl Poll {
         let calls_before = visit.state.calls;
         visit.failure = None;
         let of = feed.validators_of.as_deref().and_then(|of| Url::parse(of).ok());
-        let validated = of.as_ref().unwrap_or(&due.url);
-        let got = visit.get_listing(&due.url, CallKind::Feed, &validators, validated).await?;
+        let known = KnownDocument { validators: &validators, url: of.as_ref().unwrap_or(&due.url) };
+        let got = visit.get_listing(&due.url, CallKind::Feed, known).await?;
         let (calls, failure) = (visit.state.calls - calls_before, visit.failure.take());
         let is_noted = visit.state.grant.poll.is_some_and(|poll| poll.covers(politeness.clock.now()));
         let crawl_delay = match visit.robots_at_hand(&due.url).await {
@@ -405,16 +405,10 @@ impl Poll {
         Ok(feed)
     }
 
-    async fn failed(
-        &self,
-        mut feed: FeedSource,
-        wrong: Wrong,
-        words: &str,
-        retry_after: Option<&str>,
-    ) -> Result<FeedSource> {
+    async fn failed(&self, mut feed: FeedSource, wrong: Wrong, words: &str, retry: Option<&str>) -> Result<FeedSource> {
         let politeness = &self.intake.politeness;
         let (now, seed) = (politeness.clock.now(), politeness.seeds.next());
-        if feed_row::failed(&mut feed, wrong, words, retry_after, &politeness.rules, now, seed) {
+        if feed_row::failed(&mut feed, wrong, words, retry, &politeness.rules, now, seed) {
             relocation::reopen_site(self.intake.sources.as_ref(), &mut feed, now).await?;
         }
         Ok(feed)

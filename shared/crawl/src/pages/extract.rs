@@ -1,5 +1,6 @@
 //! Makes records of fetched pages, many in one segment, and writes the outcome into each page's row.
 
+use crate::bulk::Bulk;
 use crate::pages::body::{discard, unpack};
 use crate::pages::fingerprint;
 use crate::pages::image::blurred;
@@ -19,8 +20,8 @@ use curlew_catalog::thumbnails::Pictures;
 use curlew_feed::speaks_of_comments;
 use curlew_model::{
     ExtractJob, FeedSource, HostKey, ImageId, Job, Location, MainImage, Millis, NamedBy, Page, PageBody, PageId,
-    PageState, Purpose, Record, Rejection, Screened, SiteSource, SiteState, Source, SourceKey, ThumbnailId, Timestamp,
-    Validators, VisitItem, VisitJob,
+    PageState, Purpose, Record, Rejection, Screened, SiteState, Source, SourceKey, ThumbnailId, Timestamp, Validators,
+    VisitItem, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::page::dates;
@@ -197,7 +198,7 @@ impl Extract {
             return Ok((seen, Extraction::Rejected(Rejection::Blocked)));
         }
         let body = unpack(self.blobs.as_ref(), &job.body).await?;
-        let mut draft = match rejected_apart(self.drafted(job, body.clone(), batch).await)? {
+        let mut draft = match rejected_apart(self.draft(job, body.clone(), batch).await)? {
             Ok(draft) => draft,
             Err(why) => return Ok((seen, Extraction::Rejected(why))),
         };
@@ -212,12 +213,7 @@ impl Extract {
         Ok((seen, Extraction::Record(Box::new(draft), content_hash)))
     }
 
-    pub(super) async fn drafted(
-        &self,
-        job: &ExtractJob,
-        body: Bytes,
-        batch: &mut BatchCache,
-    ) -> Result<Draft, NotTaken> {
+    pub(super) async fn draft(&self, job: &ExtractJob, body: Bytes, batch: &mut BatchCache) -> Result<Draft, NotTaken> {
         let base = Url::parse(&job.final_url).map_err(|e| StageError::Job(e.to_string()))?;
         let (bytes, media, answered) = (body.len(), job.content_type.clone(), base.clone());
         let read = move || extract(&decode(&body, media.as_deref()), &answered, &Limits::default());
@@ -225,7 +221,7 @@ impl Extract {
         let read = overrun_apart(compute(self.pool(), CpuTask::document(bytes), read).await)??;
         let article = read.map_err(|why| Rejection::Unreadable(why.to_string()))?;
         let feed = self.named_by(job, batch).await?;
-        self.draft(job, &base, article, feed, &mut batch.pictures).await
+        self.draft_of(job, &base, article, feed, &mut batch.pictures).await
     }
 
     /// Returns the raw frame of a page that is kept raw, unless the page asks not to be archived.
@@ -239,7 +235,7 @@ impl Extract {
         self.politeness.pool.as_ref()
     }
 
-    async fn draft(
+    async fn draft_of(
         &self,
         job: &ExtractJob,
         answered: &Url,
@@ -297,8 +293,6 @@ impl Extract {
         let page_date = article.published.and_then(plausible).zip(article.published_by);
         let page_date = page_date.map(|(at, by)| PageDate { at, confidence: by.confidence });
         let record = Record {
-            id: job.page.clone(),
-            url: job.url.clone(),
             host,
             feed: feed.map(|feed| feed.url.clone()),
             site_name: article.site_name.or_else(|| feed?.title.clone()),
@@ -307,8 +301,6 @@ impl Extract {
             text: article.text,
             image_of_site,
             thumbnail: object.map(ThumbnailId::Object),
-            thumbnail_frame: 0,
-            raw: None,
             image,
             language: article.language.or_else(|| feed?.language.clone()),
             published: publication::at(page_date, job.hints.published.and_then(plausible)),
@@ -316,13 +308,13 @@ impl Extract {
             author: article.author.or_else(|| job.hints.author.clone()),
             tags: job.hints.tags.clone(),
             folder: job.hints.folder.clone(),
-            fetched_at: job.fetched_at,
             snippet_limit: directives.snippet_limit(),
             no_archive: directives.noarchive,
             paywalled: article.is_paywalled,
             unavailable_after: directives.unavailable_after,
             preferences: job.preferences.clone(),
             replaces: job.replaces.clone(),
+            ..Record::new(job.page.clone(), job.url.clone(), job.fetched_at)
         };
         Ok(Draft { record, thumbnail: beside, raw: None })
     }
@@ -368,11 +360,8 @@ impl Extract {
 
     async fn title_of_site(&self, feed: &FeedSource) -> Result<Option<String>> {
         let Some(site) = &feed.site else { return Ok(None) };
-        let Some((Source::Site(SiteSource { state: SiteState::Working { feeds }, .. }), _)) =
-            self.sources.get(site).await?
-        else {
-            return Ok(None);
-        };
+        let Some((Source::Site(site), _)) = self.sources.get(site).await? else { return Ok(None) };
+        let SiteState::Working { feeds } = site.state else { return Ok(None) };
         for key in feeds.iter().filter(|key| **key != feed.key) {
             if let Some((Source::Feed(other), _)) = self.sources.get(key).await?
                 && other.title.is_some()
@@ -405,11 +394,8 @@ impl Extract {
         let year = segment_year(&location).unwrap_or_default();
         let content_hash = kept.content_hash.clone();
         if self.write(kept.job, kept.seen, PageState::Accepted { year, location, content_hash }).await? {
-            self.politeness.events.note(if kept.job.work.replaces.is_some() {
-                &Event::Revised
-            } else {
-                &Event::Accepted
-            });
+            let is_revision = kept.job.work.replaces.is_some();
+            self.politeness.events.note(if is_revision { &Event::Revised } else { &Event::Accepted });
             tracing::debug!(url = %kept.job.work.url, "a page is taken in");
         }
         discard(self.blobs.as_ref(), &kept.job.work.body).await?;
@@ -440,18 +426,14 @@ impl Extract {
             let item = VisitItem { url: url.into(), page: job.work.page.clone(), purpose };
             visits.entry((due, host)).or_default().push(item);
         }
-        let jobs: Vec<(Job, Timestamp)> = visits
-            .iter()
-            .flat_map(|((due, host), items)| VisitJob::several(host, None, items).map(|visit| (visit, *due)))
-            .map(|(visit, due)| {
+        let mut jobs = Bulk::new(self.queue.as_ref());
+        for ((due, host), items) in visits {
+            for visit in VisitJob::several(&host, None, &items) {
                 let trace = visit.items.first().and_then(|item| item.purpose.trace().cloned());
-                (Job::new(visit).traced(trace), due)
-            })
-            .collect();
-        if !jobs.is_empty() {
-            self.queue.send(&jobs).await?;
+                jobs.push(Job::new(visit).traced(trace), due).await?;
+            }
         }
-        Ok(())
+        Ok(jobs.send().await?)
     }
 
     /// Writes a page's row if it is pending, missing or names the replaced record; false if another writer was first.

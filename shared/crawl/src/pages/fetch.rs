@@ -7,6 +7,7 @@ mod outcome;
 mod recheck;
 mod revision;
 
+use crate::bulk::Bulk;
 use crate::pages::body::pack;
 use crate::pages::judge::{Judge, REMEMBERED_IMAGES};
 use crate::pages::{NotTaken, overrides, rejected_apart, scanned};
@@ -20,6 +21,7 @@ use curlew_catalog::segment::RecordReader;
 use curlew_model::{
     EntryHints, Envelope, ExtractJob, Gone, HostKey, ImageId, Job, MainImage, Millis, Page, PageId, PageState, Purpose,
     Record, Rejection, RemovalJob, StatedPreferences, Timestamp, TraceId, Validators, VisitItem, VisitJob,
+    with_defaults,
 };
 use curlew_policy::address;
 use curlew_policy::page::directives::{Directives, robots_tag_lines};
@@ -31,7 +33,7 @@ use curlew_policy::politeness::marks;
 use curlew_policy::politeness::outcome::{CallTarget, Role, is_refusal, url_held};
 use curlew_policy::polling::conditional;
 use curlew_ports::stage::{Result, Verdict};
-use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply, swapped};
+use curlew_ports::{Blobs, CallKind, Event, Pages, Ports, Queue, Reply, swapped};
 use curlew_screen::{Override, Verdict as Judged};
 use interstitial::{MOST_SUSPECTS, Sight, Suspicion};
 use lru::LruCache;
@@ -41,21 +43,28 @@ use url::Url;
 
 const KEPT_DOCUMENTS: usize = 2 << 20;
 
-/// The stage that fetches new pages and re-checks indexed ones.
-#[derive(Clone)]
-pub struct Fetch {
-    politeness: Arc<Politeness>,
-    pages: Arc<dyn Pages>,
-    queue: Arc<dyn Queue>,
-    blobs: Arc<dyn Blobs>,
-    /// The default judge classifies no images.
-    pub(crate) judge: Arc<Judge>,
-    /// Thumbnails of recently fetched main images, since pages of one site often share one.
-    images: Arc<Mutex<LruCache<ImageId, Option<Bytes>>>>,
-    /// Duration after which a visit begins no further item; without it, only the slice is the limit.
-    turn: Option<Millis>,
-    /// Maximum number of sent pages that a host key's state remembers; any other page gets a row at once.
-    remembered: usize,
+type Thumbnails = Mutex<LruCache<ImageId, Option<Bytes>>>;
+
+with_defaults! {
+    /// The stage that fetches new pages and re-checks indexed ones.
+    #[derive(Clone)]
+    pub struct Fetch {
+        politeness: Arc<Politeness>,
+        pages: Arc<dyn Pages> = ports.pages.clone(),
+        queue: Arc<dyn Queue> = ports.queue.clone(),
+        blobs: Arc<dyn Blobs> = ports.blobs.clone(),
+        /// The default judge classifies no images.
+        pub(crate) judge: Arc<Judge> = Arc::default(),
+        /// Thumbnails of recently fetched main images, since pages of one site often share one.
+        images: Arc<Thumbnails> = Arc::new(Mutex::new(LruCache::sparse(REMEMBERED_IMAGES))),
+        /// Duration after which a visit begins no further item; without it, only the slice is the limit.
+        turn: Option<Millis> = None,
+        /// Maximum number of sent pages that a host key's state remembers; any other page gets a row at once.
+        remembered: usize = 0,
+    }
+
+    /// Creates the stage over these ports.
+    new(politeness: Arc<Politeness>, ports: &Ports)
 }
 
 enum Item {
@@ -109,17 +118,6 @@ pub(crate) struct VisitRest {
 }
 
 impl Fetch {
-    /// Creates the stage over these ports.
-    pub fn new(
-        politeness: Arc<Politeness>,
-        pages: Arc<dyn Pages>,
-        queue: Arc<dyn Queue>,
-        blobs: Arc<dyn Blobs>,
-    ) -> Fetch {
-        let (images, judge) = (Arc::new(Mutex::new(LruCache::sparse(REMEMBERED_IMAGES))), Arc::default());
-        Fetch { politeness, pages, queue, blobs, judge, images, turn: None, remembered: 0 }
-    }
-
     /// Sets a soft limit on visits: after `turn` a visit begins no further item, and the rest waits in the queue. Each
     /// visit finishes at least one item.
     #[must_use]
@@ -146,18 +144,16 @@ impl Fetch {
             LeaseOutcome::NotNow(not_now) => return self.put_off(job, not_now).await,
             LeaseOutcome::Blocked => {
                 // A blocked page is hidden from queries already; the removal erases its text, too.
-                let (now, mut removals) = (self.politeness.clock.now(), Vec::new());
+                let (now, mut removals) = (self.politeness.clock.now(), Bulk::new(self.queue.as_ref()));
                 for item in &job.work.items {
                     if item.purpose == Purpose::Recheck {
                         let removal = RemovalJob::remove(item.page.clone(), item.url.clone(), Gone::Blocked, now);
-                        removals.push((Job::new(removal).traced(job.trace.clone()), now));
+                        removals.push(Job::new(removal).traced(job.trace.clone()), now).await?;
                     } else {
                         self.write_rejection(job, item, Rejection::Blocked).await?;
                     }
                 }
-                if !removals.is_empty() {
-                    self.queue.send(&removals).await?;
-                }
+                removals.send().await?;
                 return Ok(Verdict::Done);
             }
         };
@@ -390,19 +386,13 @@ impl Fetch {
         let is_right = link.as_str() == called
             || (address::drops_only_extras(&link, &answered)
                 && self.row_of(round.visit, &address::page_id(&link), &link).await? != Row::Decided)
-            || (link.host_str() == answered.host_str() && self.shows_same_text(round, &link, got, seen).await?);
+            || (link.host_str() == answered.host_str() && self.shows_text(round, &link, got, seen).await?);
         Ok(if is_right { link } else { answered })
     }
 
     /// Returns true if a canonical link shows the page's text, according to its record, its document in this visit, or
     /// one call for all pages that name it. A link that cannot be called now is believed.
-    async fn shows_same_text(
-        &self,
-        round: &mut Round<'_>,
-        link: &Url,
-        got: &Fetched,
-        seen: &ScannedPage,
-    ) -> Result<bool> {
+    async fn shows_text(&self, round: &mut Round<'_>, link: &Url, got: &Fetched, seen: &ScannedPage) -> Result<bool> {
         if round.canonical.as_ref().is_none_or(|(known, _)| known != link) {
             let page = address::page_id(link);
             let row = self.pages.load_eventual(&page).await?.map(|(row, _)| row.state);
@@ -453,27 +443,11 @@ impl Fetch {
         let thumbnail = image.as_ref().and_then(|image| image.thumbnail.as_ref()).map_or(0, Bytes::len);
         let heads = exchange.as_ref().map_or(0, |heads| heads.request.len() + heads.response.len());
         let body = pack(self.blobs.as_ref(), &page, document, thumbnail + heads, now).await?;
-        Ok(ExtractJob {
-            page,
-            host: host.clone(),
-            url: url.to_owned(),
-            final_url: got.url.as_str().to_owned(),
-            feed: None,
-            named_by: None,
-            hints: EntryHints::default(),
-            site_image: None,
-            content_type,
-            robots_tags: robots_tags(reply),
-            preferences,
-            body,
-            fetched_at: now,
-            image,
-            calls_left,
-            validators: conditional::for_page(&reply.headers.validators),
-            is_without_row: false,
-            replaces: None,
-            exchange,
-        })
+        let (url, final_url) = (url.to_owned(), got.url.as_str().to_owned());
+        let robots_tags = robots_tags(reply);
+        let validators = conditional::for_page(&reply.headers.validators);
+        let job = ExtractJob::new(page, host.clone(), url, final_url, body, now);
+        Ok(ExtractJob { content_type, robots_tags, preferences, image, calls_left, validators, exchange, ..job })
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod footprint;
 
+pub use crate::politeness::access::DECODED_BYTES;
+
 use crate::parsing::{parsed, within};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,8 +18,6 @@ use std::io::Cursor;
 
 const THUMBNAIL: (u32, u32) = (320, 214);
 const MAX_SIDE: u32 = 10_000;
-/// Default maximum memory for decoding, in bytes: a photograph of 39 megapixels, or a progressive JPEG of 19.
-pub const DECODED_BYTES: u64 = 112 * 1024 * 1024;
 const MAX_THUMBNAIL: u64 = 1024 * 1024;
 /// Memory in bytes above which images are decoded one at a time: two would not fit into a small function.
 const LARGE: u64 = 16 * 1024 * 1024;

@@ -9,8 +9,7 @@ use bytes::Bytes;
 use curlew_catalog::frames::compressed;
 use curlew_catalog::hidden::{hidden_hosts, is_hidden};
 use curlew_model::{
-    EntryHints, Exchange, ExtractJob, HostState, PageBody, PageId, PageState, Rejection, StatedPreferences, Timestamp,
-    Validators,
+    Exchange, ExtractJob, HostState, PageBody, PageId, PageState, Rejection, StatedPreferences, Timestamp, Validators,
 };
 use curlew_policy::address;
 use curlew_policy::page::directives::robots_tag_lines;
@@ -141,27 +140,12 @@ impl ForeignPages<'_> {
         let packed = compressed(&page.body)?;
         let robots_tags = [page.every("x-robots-tag"), robots_tag_lines(&page.every("robots-tag"))].concat();
         let validators = Validators { etag: page.first("etag"), last_modified: page.first("last-modified") };
-        Ok(ExtractJob {
-            page: address::page_id(&known_as),
-            host,
-            url: known_as.into(),
-            final_url: url.into(),
-            feed: None,
-            named_by: None,
-            hints: EntryHints::default(),
-            site_image: None,
-            content_type,
-            robots_tags,
-            preferences,
-            body: PageBody::Inline(packed.into()),
-            fetched_at: page.fetched_at.min(politeness.clock.now()),
-            image: None,
-            calls_left: 0,
-            validators: conditional::for_page(&validators),
-            is_without_row: false,
-            replaces: None,
-            exchange: self.keeps_raw.then(|| exchange(page)),
-        })
+        let (id, body) = (address::page_id(&known_as), PageBody::Inline(packed.into()));
+        let (fetched_at, validators) =
+            (page.fetched_at.min(politeness.clock.now()), conditional::for_page(&validators));
+        let exchange = self.keeps_raw.then(|| exchange(page));
+        let job = ExtractJob::new(id, host, known_as.into(), url.into(), body, fetched_at);
+        Ok(ExtractJob { content_type, robots_tags, preferences, validators, exchange, ..job })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::pages::image::opened;
 use crate::pages::overrides;
-use curlew_model::{Millis, Rejection};
+use curlew_model::{Millis, Rejection, with_defaults};
 use curlew_ports::{Blobs, Clock, CpuError, CpuPool, CpuTask, PortError, compute};
 use curlew_screen::image::{Detection, ImageClassifier, ImageInput, NotClassified, Rgb};
 use curlew_screen::{Override, Page, Screener, Screening, Verdict};
@@ -16,16 +16,21 @@ pub const RULES_KNOWN_FOR: Millis = Millis::from_mins(1);
 /// Maximum number of images whose classification or thumbnail a process caches.
 pub(crate) const REMEMBERED_IMAGES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
 
-/// Judges pages.
-pub struct Judge {
-    images_are_optional: bool,
-    /// True if an image that comes after its page is not judged, so that the page waits for it.
-    awaits_images: bool,
-    screener: Option<Arc<Screener>>,
-    eye: Option<Arc<dyn ImageClassifier>>,
-    /// Labels of recent thumbnails: pages of one site often share one, and a classifier may cost money.
-    detections: Mutex<LruCache<Box<[u8]>, Vec<Detection>>>,
-    rules: Mutex<Option<(Arc<Vec<Override>>, Millis)>>,
+with_defaults! {
+    /// Judges pages.
+    pub struct Judge {
+        images_are_optional: bool = false,
+        /// True if an image that comes after its page is not judged, so that the page waits for it.
+        awaits_images: bool = false,
+        screener: Option<Arc<Screener>>,
+        eye: Option<Arc<dyn ImageClassifier>>,
+        /// Labels of recent thumbnails: pages of one site often share one, and a classifier may cost money.
+        detections: Mutex<LruCache<Box<[u8]>, Vec<Detection>>> = Mutex::new(LruCache::sparse(REMEMBERED_IMAGES)),
+        rules: Mutex<Option<(Arc<Vec<Override>>, Millis)>> = Mutex::default(),
+    }
+
+    /// Creates a judge with these settings; `eye` classifies images.
+    new(screener: Option<Arc<Screener>>, eye: Option<Arc<dyn ImageClassifier>>)
 }
 
 impl fmt::Debug for Judge {
@@ -41,18 +46,6 @@ impl Default for Judge {
 }
 
 impl Judge {
-    /// Creates a judge with these settings; `eye` classifies images.
-    pub fn new(screener: Option<Arc<Screener>>, eye: Option<Arc<dyn ImageClassifier>>) -> Judge {
-        Judge {
-            images_are_optional: false,
-            awaits_images: false,
-            screener,
-            eye,
-            detections: Mutex::new(LruCache::sparse(REMEMBERED_IMAGES)),
-            rules: Mutex::default(),
-        }
-    }
-
     /// Makes the judge accept pages without an image if `are_optional` is true.
     #[must_use]
     pub fn with_images_optional(self, are_optional: bool) -> Judge {
@@ -123,18 +116,13 @@ impl Judge {
         }
     }
 
-    async fn screened(
-        &self,
-        pool: &dyn CpuPool,
-        page: &Page<'_>,
-        detections: Vec<Detection>,
-    ) -> Result<Screening, CpuError> {
+    async fn screened(&self, pool: &dyn CpuPool, page: &Page<'_>, seen: Vec<Detection>) -> Result<Screening, CpuError> {
         let screener = self.screener.clone();
         let (title, text) = (page.title.to_owned(), page.text.to_owned());
         let (language, host) = (page.language.map(str::to_owned), page.host.map(str::to_owned));
         let screen = move || {
             let page = Page { title: &title, text: &text, language: language.as_deref(), host: host.as_deref() };
-            screener.as_deref().unwrap_or_else(|| Screener::standard()).screen_with(&page, &detections)
+            screener.as_deref().unwrap_or_else(|| Screener::standard()).screen_with(&page, &seen)
         };
         compute(pool, CpuTask::document(page.text.len()), screen).await
     }

@@ -159,7 +159,7 @@ impl Reextract<'_> {
         let mut job = raw.job;
         job.replaces = Some(page.at.clone());
         job.image = own_image(page);
-        let mut draft = match rejected_apart(self.extract.drafted(&job, raw.body, cache).await)? {
+        let mut draft = match rejected_apart(self.extract.draft(&job, raw.body, cache).await)? {
             Ok(draft) => draft,
             Err(why) => return Ok(Reextraction::Rejected(why)),
         };

@@ -3,58 +3,69 @@
 use crate::politeness::robots_cache::KnownRobots;
 use crate::politeness::signing::Signer;
 use curlew_catalog::hidden::HiddenHosts;
-use curlew_model::{HostKey, Millis, Timestamp};
+use curlew_model::{HostKey, Millis, Timestamp, with_defaults};
 use curlew_policy::address::{self, BadAddress, HostGroups};
 use curlew_policy::politeness::admission;
 use curlew_policy::politeness::outage::{Fault, OutageDetector};
 use curlew_policy::politeness::scope::Scope;
+use curlew_policy::politeness::visit::{LOOK_EVERY, LOOK_SELDOM};
 use curlew_policy::rules::Rules;
 use curlew_policy::skew::unless_ahead;
 use curlew_ports::stage::Result;
-use curlew_ports::{Blobs, Clock, CpuPool, Events, Fetch, HostLedger, RobotsCopy, RobotsStore, Seeds, update_host};
+use curlew_ports::{
+    Blobs, Clock, CpuPool, Events, Fetch, HostLedger, InlinePool, Ports, RobotsCopy, RobotsStore, Seeds, update_host,
+};
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use url::Url;
 
-/// The context shared by every stage that calls hosts: host ledger, robots cache, HTTP adapter, time and chance.
-#[derive(Clone)]
-pub struct Politeness {
-    /// The compare-and-swap ledger of host keys.
-    pub ledger: Arc<dyn HostLedger>,
-    /// Copies of robots.txt.
-    pub robots: Arc<dyn RobotsStore>,
-    /// The HTTP adapter.
-    pub fetch: Arc<dyn Fetch>,
-    /// Time.
-    pub clock: Arc<dyn Clock>,
-    /// Seeds for chance.
-    pub seeds: Arc<dyn Seeds>,
-    /// Receiver of metrics.
-    pub events: Arc<dyn Events>,
-    /// The politeness rules.
-    pub rules: Arc<Rules>,
-    /// Groups of hosts that share one host key.
-    pub groups: Arc<HostGroups>,
-    /// Store of the list of blocked hosts.
-    pub blobs: Arc<dyn Blobs>,
-    /// The list of blocked hosts, which is read when a host key is visited for the first time.
-    pub hidden: Arc<HiddenHosts>,
-    /// Outage detector of this process.
-    pub outage: Arc<OutageWatch>,
-    /// Our product token in robots.txt files (RFC 9309 §2.2.1).
-    pub token: String,
-    /// The operator's exclusions, and the site directives to heed.
-    pub scope: Arc<Scope>,
-    /// Rules of robots.txt files that this process has compiled already.
-    pub known: Arc<KnownRobots>,
-    /// Pool in which documents are parsed.
-    pub pool: Arc<dyn CpuPool>,
-    /// Maximum memory for decoding an image, in bytes.
-    pub decoded_bytes: u64,
-    /// Signs requests, if signing is configured.
-    pub signer: Option<Arc<Signer>>,
-    /// Time after which a visit reads the ledger again before a call.
-    pub look_every: Millis,
+/// Default maximum memory for decoding an image, in bytes: a photograph of 39 megapixels, or a progressive JPEG of 19.
+pub const DECODED_BYTES: u64 = 112 * 1024 * 1024;
+
+with_defaults! {
+    /// The context shared by every stage that calls hosts: host ledger, robots cache, HTTP adapter, time and chance.
+    #[derive(Clone)]
+    pub struct Politeness {
+        /// The compare-and-swap ledger of host keys.
+        pub ledger: Arc<dyn HostLedger> = ports.ledger.clone(),
+        /// Copies of robots.txt.
+        pub robots: Arc<dyn RobotsStore> = ports.robots.clone(),
+        /// The HTTP adapter.
+        pub fetch: Arc<dyn Fetch>,
+        /// Time.
+        pub clock: Arc<dyn Clock>,
+        /// Seeds for chance.
+        pub seeds: Arc<dyn Seeds>,
+        /// Receiver of metrics.
+        pub events: Arc<dyn Events> = Arc::new(()),
+        /// The politeness rules.
+        pub rules: Arc<Rules> = Arc::default(),
+        /// Groups of hosts that share one host key.
+        pub groups: Arc<HostGroups> = Arc::default(),
+        /// Store of the list of blocked hosts.
+        pub blobs: Arc<dyn Blobs> = ports.blobs.clone(),
+        /// The list of blocked hosts, which is read when a host key is visited for the first time.
+        pub hidden: Arc<HiddenHosts> = Arc::default(),
+        /// Outage detector of this process.
+        pub outage: Arc<OutageWatch> = Arc::default(),
+        /// Our product token in robots.txt files (RFC 9309 §2.2.1).
+        pub token: String = "CurlewBot".to_owned(),
+        /// The operator's exclusions, and the site directives to heed.
+        pub scope: Arc<Scope> = Arc::default(),
+        /// Rules of robots.txt files that this process has compiled already.
+        pub known: Arc<KnownRobots> = Arc::default(),
+        /// Pool in which documents are parsed.
+        pub pool: Arc<dyn CpuPool> = Arc::new(InlinePool),
+        /// Maximum memory for decoding an image, in bytes.
+        pub decoded_bytes: u64 = DECODED_BYTES,
+        /// Signs requests, if signing is configured.
+        pub signer: Option<Arc<Signer>> = None,
+        /// Time after which a visit reads the ledger again before a call.
+        pub look_every: Millis = if ports.is_billed { LOOK_SELDOM } else { LOOK_EVERY },
+    }
+
+    /// Returns a context over these ports, with default rules and empty caches; callers may change its fields.
+    over(ports: &Ports, fetch: Arc<dyn Fetch>, clock: Arc<dyn Clock>, seeds: Arc<dyn Seeds>)
 }
 
 /// The outage detector of this process, shared by all its visits.
@@ -62,26 +73,16 @@ pub struct Politeness {
 pub struct OutageWatch(Mutex<OutageDetector>);
 
 impl OutageWatch {
-    fn change<T>(&self, change: impl FnOnce(OutageDetector) -> (OutageDetector, T)) -> T {
-        let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (next, answer) = change(std::mem::take(&mut *heard));
-        *heard = next;
-        answer
-    }
-
     /// Returns true if most hosts that were called last are unreachable, so that our own network must be down.
     pub fn is_down(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).outage().is_some()
+        self.detector().outage().is_some()
     }
 
     pub(crate) fn take_in(&self, host: &HostKey, reached: bool, rules: &Rules, now: Timestamp) -> Fault {
-        let (before, blame, after) = self.change(|heard| {
-            let before = heard.outage();
-            let (heard, blame) = heard.take_in(host, reached, rules, now);
-            let after = heard.outage();
-            (heard, (before, blame, after))
-        });
-        match (before, after) {
+        let mut detector = self.detector();
+        let before = detector.outage();
+        let blame = detector.take_in(host, reached, rules, now);
+        match (before, detector.outage()) {
             (None, Some(_)) => {
                 tracing::warn!("most hosts are out of reach: our own network is down, and no host is held")
             }
@@ -92,7 +93,11 @@ impl OutageWatch {
     }
 
     pub(crate) fn put_off(&self, now: Timestamp, seed: u64) -> Option<Timestamp> {
-        self.change(|heard| heard.may_begin(now, seed))
+        self.detector().may_begin(now, seed)
+    }
+
+    fn detector(&self) -> MutexGuard<'_, OutageDetector> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -2,6 +2,7 @@
 //! decides each step; this shell carries it out.
 
 pub(crate) mod interstitial;
+mod opening;
 mod refresh;
 pub mod robots;
 
@@ -11,18 +12,16 @@ use crate::politeness::failures;
 use crate::politeness::signing::{SignatureMode, Signer};
 use crate::politeness::visit::interstitial::is_html;
 use curlew_article::{Limits, decode};
-use curlew_catalog::hidden::covering;
 use curlew_model::{
     Failure, HoldReason, HostKey, HostState, Millis, Origin, Rejection, SignatureHeaders, SourceKey, Timestamp,
     Validators,
 };
-use curlew_policy::politeness::admission::{self, Admission, NotNow, admit};
+use curlew_policy::politeness::admission::{self, NotNow};
 use curlew_policy::politeness::outage::Fault;
 use curlew_policy::politeness::outcome::{CallTarget, Outcome, Role, url_held_until};
 use curlew_policy::politeness::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::politeness::visit::{self, Answer, Attempt, Grant, Permission, Step, VisitState};
 use curlew_policy::politeness::{http, marks};
-use curlew_policy::polling::poll_notes::NotedPoll;
 use curlew_policy::robots::Robots;
 use curlew_policy::robots::license::LicenseTerms;
 use curlew_ports::stage::Result;
@@ -77,6 +76,13 @@ pub struct Visit {
     pub failure: Option<Failure>,
 }
 
+/// A document that was fetched before: its validators, and the URL that sent them, to which alone they are sent.
+#[derive(Clone, Copy)]
+pub(crate) struct KnownDocument<'a> {
+    pub(crate) validators: &'a Validators,
+    pub(crate) url: &'a Url,
+}
+
 /// Outcome of fetching a URL.
 #[derive(Debug)]
 pub struct Fetched {
@@ -88,93 +94,6 @@ pub struct Fetched {
     pub hops: usize,
     /// True if there were redirects and all of them were permanent.
     pub moved_for_good: bool,
-}
-
-impl Politeness {
-    /// Requests the lease of a host key.
-    pub async fn open(self: &Arc<Self>, host: &HostKey, owner: &str) -> Result<LeaseOutcome> {
-        self.open_for(host, owner, self.rules.lease_length(), None).await
-    }
-
-    /// Requests a brief lease for a poll, which is lengthened if needed, and records the poll if `noted` is given.
-    pub(crate) async fn open_for_poll(
-        self: &Arc<Self>,
-        host: &HostKey,
-        owner: &str,
-        noted: Option<NotedFeed<'_>>,
-    ) -> Result<LeaseOutcome> {
-        self.open_for(host, owner, self.rules.brief_length(), noted).await
-    }
-
-    async fn open_for(
-        self: &Arc<Self>,
-        host: &HostKey,
-        owner: &str,
-        length: Millis,
-        noted: Option<NotedFeed<'_>>,
-    ) -> Result<LeaseOutcome> {
-        // Read before the lease is taken, so that the visit ends before the lease does according to the ledger.
-        let opened = self.clock.monotonic();
-        let now = self.clock.now();
-        let seed = self.seeds.next();
-        let waits = |reason, until: Timestamp| self.events.note(&Event::Waited { reason, time: until.since(now) });
-        if let Some(until) = self.outage.put_off(now, seed) {
-            waits(WaitReason::Outage, until);
-            return Ok(LeaseOutcome::NotNow(NotNow::busy(until)));
-        }
-        let (ledger, rules) = (self.ledger.as_ref(), self.rules_for(host));
-        // An eventually consistent read is cheaper. A stale one is harmless: the compare-and-swap fails.
-        let (feed, first) = match noted {
-            Some(NotedFeed { feed, ledger_row }) => (Some(feed), ledger_row),
-            None => (None, ledger.load_eventual(host).await?),
-        };
-        let ((state, admission, before, poll), version) = update_host_from(ledger, host, first, |state| {
-            let before = state.clone();
-            let (mut next, admission) = admit(state, host, &rules, owner, length, now, seed);
-            let feed = feed.filter(|_| matches!(admission, Admission::Granted(_)));
-            let poll = feed.and_then(|feed| NotedPoll::note(&mut next.polled, feed, &rules, now));
-            (next.clone(), (next, admission, before, poll))
-        })
-        .await?;
-        Ok(match admission {
-            Admission::Granted(lease) => {
-                let (used, called) = (admission::last_use(&before), admission::last_call(&before));
-                let repeats = admission::repeats(&before, owner, now);
-                let (length, look_every) = (lease.until.since(now), self.look_every);
-                let grant = Grant { lease, state, opened, at: now, length, look_every, used, called, repeats, poll };
-                let visit = Box::new(Visit::new(self.clone(), host.clone(), grant, version));
-                // A block that is made after this finds the host's row; an earlier one is in the list of blocked hosts.
-                let is_blocked = match admission::is_new(&before) {
-                    true => self.is_blocked_from_above(host).await,
-                    false => Ok(false),
-                };
-                match is_blocked {
-                    Ok(false) => LeaseOutcome::Granted(visit),
-                    Ok(true) => LeaseOutcome::Blocked,
-                    Err(error) => {
-                        // If the ledger cannot be reached, the lease expires by itself.
-                        let _ = visit.close().await;
-                        return Err(error);
-                    }
-                }
-            }
-            Admission::NotNow(not_now) => {
-                let reason = if not_now.why.is_some() { WaitReason::Hold } else { WaitReason::Lease };
-                waits(reason, not_now.until);
-                LeaseOutcome::NotNow(not_now)
-            }
-            Admission::Blocked => LeaseOutcome::Blocked,
-        })
-    }
-
-    /// Returns true if a new host key lies below a blocked name, and writes the block into the key's state.
-    async fn is_blocked_from_above(&self, host: &HostKey) -> Result<bool> {
-        let hidden = self.hidden.now(self.blobs.as_ref()).await?;
-        let Some(name) = covering(&hidden, host.as_str()) else { return Ok(false) };
-        let blocked = |state| (HostState { lease: None, ..admission::block(state, name) }, ());
-        update_host(self.ledger.as_ref(), host, blocked).await?;
-        Ok(true)
-    }
 }
 
 impl Visit {
@@ -196,39 +115,32 @@ impl Visit {
 
     /// Gets a URL and follows redirects; checks robots.txt and keeps the pause for each hop.
     pub async fn get(&mut self, url: &Url, kind: CallKind, validators: &Validators) -> Result<Fetched> {
-        self.get_with_validators_of(url, kind, validators, url).await
+        self.get_unless(url, kind, KnownDocument { validators, url }).await
     }
 
-    /// Gets a URL as [`Visit::get`] does, but sends the validators only to `validated`, the URL that they came from.
-    pub(super) async fn get_with_validators_of(
-        &mut self,
-        url: &Url,
-        kind: CallKind,
-        validators: &Validators,
-        validated: &Url,
-    ) -> Result<Fetched> {
+    /// Gets a URL as [`Visit::get`] does, unless the document is known, perhaps from the target of a redirect.
+    async fn get_unless(&mut self, url: &Url, kind: CallKind, known: KnownDocument<'_>) -> Result<Fetched> {
         let now = self.politeness.clock.now();
         let mut chain = self.state.chain(url, self.politeness.rules.page_redirects, now);
-        let fetched = self.follow(&mut chain, kind, validators, validated).await?;
+        let fetched = self.follow(&mut chain, kind, known).await?;
         let now = self.politeness.clock.now();
         self.state.after_chain(&chain, &fetched.end, now);
         Ok(fetched)
     }
 
-    /// Gets the URLs of a chain of redirects; sends the validators only to `validated`, the URL that they came from.
+    /// Gets the URLs of a chain of redirects, unless the document is known.
     pub(crate) async fn follow(
         &mut self,
         chain: &mut Chain,
         kind: CallKind,
-        validators: &Validators,
-        validated: &Url,
+        known: KnownDocument<'_>,
     ) -> Result<Fetched> {
         // Validators go only to the server that gave them, and never from https to http.
         let (mut leaves_tls, none) =
             (chain.start().scheme() == "https" && chain.current().scheme() == "http", Validators::default());
         loop {
             let here = chain.current().clone();
-            let validators = if is_same_resource(&here, validated) && !leaves_tls { validators } else { &none };
+            let validators = if is_same_resource(&here, known.url) && !leaves_tls { known.validators } else { &none };
             let end = self.hop(&here, kind, validators, None).await?;
             let CallEnd::Reply(reply) = &end else { return Ok(fetched(end, chain)) };
             let mut refresh = None;
@@ -336,7 +248,7 @@ impl Visit {
                             }
                             self.ledger_row = latest;
                         }
-                        self.state.has_looked(lasted);
+                        self.state.looked = lasted;
                         attempt.has_confirmed = true;
                     }
                     Step::Call => match self.call(url, kind, validators).await {
@@ -502,7 +414,8 @@ impl Visit {
     /// Lengthens a brief lease to the usual length. Does nothing if the lease was lost.
     async fn lengthen(&mut self) -> Result<()> {
         let rules = self.politeness.rules_for(&self.state.host);
-        let (by, token) = (self.state.missing_length(&rules), self.state.grant.lease.token);
+        let by = rules.lease_length().saturating_sub(self.state.grant.length);
+        let token = self.state.grant.lease.token;
         let now = self.politeness.clock.now();
         let longer = |latest| admission::lengthen(latest, token, by, &rules, now);
         if let Some(until) = update_host(self.politeness.ledger.as_ref(), &self.state.host, longer).await? {

@@ -1,31 +1,18 @@
 //! Decides whether the text of a page may be given to an assistant, which reads it instead of the site.
 
 use crate::page::signals::ContentSignals;
-use curlew_model::Record;
+use curlew_model::{Record, words};
 
-/// Reasons why a site withholds the text of a page from assistants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Withheld {
-    /// The page asks that no copy of it be offered.
-    NoArchive,
-    /// The site forbids the use of its pages as input of models.
-    NoInput,
-    /// The site allows a link and a short excerpt.
-    ReferenceOnly,
-}
-
-impl Withheld {
-    /// Returns the reason as a sentence.
-    pub fn sentence(self) -> &'static str {
-        match self {
-            Withheld::NoArchive => {
-                "The page asks that no copy of its text be offered (noarchive); read it at its address."
-            }
-            Withheld::NoInput => "The site asks that its pages be no input of models (Content-Signal: ai-input=no).",
-            Withheld::ReferenceOnly => {
-                "The site allows only a link and a short excerpt (Content-Signal: use=reference)."
-            }
-        }
+words! {
+    /// Reasons why a site withholds the text of a page from assistants.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Withheld {
+        /// The page asks that no copy of it be offered.
+        NoArchive = "The page asks that no copy of its text be offered (noarchive); read it at its address.",
+        /// The site forbids the use of its pages as input of models.
+        NoInput = "The site asks that its pages be no input of models (Content-Signal: ai-input=no).",
+        /// The site allows a link and a short excerpt.
+        ReferenceOnly = "The site allows only a link and a short excerpt (Content-Signal: use=reference).",
     }
 }
 

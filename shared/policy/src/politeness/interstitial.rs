@@ -38,7 +38,6 @@ pub fn is_announced(entry: Option<&str>, title: &str, text: &str) -> Option<bool
 }
 
 /// Records that a page showed a text that is not its own.
-#[must_use]
 pub fn substituted(mut state: HostState, text: u32, page: &PageId) -> HostState {
     let page = page_key(page);
     let texts = &mut state.substitutes.texts;
@@ -54,7 +53,6 @@ pub fn substituted(mut state: HostState, text: u32, page: &PageId) -> HostState 
 }
 
 /// Records that the host's home page shows this text, too, which proves an interstitial without further pages.
-#[must_use]
 pub fn covers_home(mut state: HostState, text: u32) -> HostState {
     for known in state.substitutes.texts.iter_mut().filter(|known| known.text == text) {
         known.pages.resize(PAGES, text);
@@ -82,7 +80,6 @@ const REFUSAL: u32 = 0;
 
 /// Records that a page was refused. Returns true if a call was refused before and no page has shown its own text since:
 /// then a wall refuses all pages, not only this one.
-#[must_use]
 pub fn refused(state: HostState, page: &PageId) -> (HostState, bool) {
     let is_wall = state.substitutes.texts.iter().any(|known| known.text == REFUSAL);
     (substituted(state, REFUSAL, page), is_wall)
@@ -136,13 +133,11 @@ pub fn look_at_new_again_at(
 }
 
 /// Records that a page showed its own text: no interstitial covers all pages of this host.
-#[must_use]
 pub fn own_text(state: HostState) -> HostState {
     HostState { substitutes: Substitutes::default(), ..state }
 }
 
 /// Records that a page showed its own text and asked not to be indexed.
-#[must_use]
 pub fn own_noindex(state: HostState, page: &PageId) -> HostState {
     let page = page_key(page);
     let mut noindexed = state.substitutes.noindexed;
@@ -159,7 +154,6 @@ pub fn is_noindex_site_wide(state: &HostState) -> bool {
 
 /// Puts a host that shows an interstitial on hold like one that refuses, twice as long each time: a good status in
 /// between comes from the interstitial and resets nothing. `vendor` is empty if no mark names it.
-#[must_use]
 pub fn hold_interstitial(mut state: HostState, vendor: &str, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
     let length = hold_length(rules.hold_refused, Millis::ZERO, state.substitutes.holds, rules, seed);
     state.substitutes.holds = state.substitutes.holds.saturating_add(1);

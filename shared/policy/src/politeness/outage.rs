@@ -45,7 +45,7 @@ impl OutageDetector {
     }
 
     /// Records whether a host was reached, and returns who is to blame. A host that was reached ends an outage.
-    pub fn take_in(mut self, host: &HostKey, reached: bool, rules: &Rules, now: Timestamp) -> (OutageDetector, Fault) {
+    pub fn take_in(&mut self, host: &HostKey, reached: bool, rules: &Rules, now: Timestamp) -> Fault {
         self.recent.retain(|seen| seen.host != *host && seen.at + OUTAGE_WINDOW > now);
         self.recent.push_back(Observation { host: host.clone(), at: now, reached });
         let above = self.recent.len().saturating_sub(OUTAGE_SAMPLE);
@@ -55,26 +55,24 @@ impl OutageDetector {
                 // Outcomes during the outage say nothing about the hosts.
                 self.recent.retain(|seen| seen.reached);
             }
-            return (self, Fault::Host);
+            return Fault::Host;
         }
         let failed = self.recent.iter().filter(|seen| !seen.reached).count();
         let have_most_failed = failed * 100 >= self.recent.len() * OUTAGE_PERCENT as usize;
         if self.outage.is_none() && have_most_failed && self.recent.len() >= rules.outage_least {
             self.outage = Some(Outage { since: now, probe_at: now + OUTAGE_PROBE });
         }
-        let blame = if self.outage.is_some() { Fault::Local } else { Fault::Host };
-        (self, blame)
+        if self.outage.is_some() { Fault::Local } else { Fault::Host }
     }
 
     /// Returns until when a visit must wait; `None` if it may begin. During an outage a few visits probe the network.
-    pub fn may_begin(mut self, now: Timestamp, seed: u64) -> (OutageDetector, Option<Timestamp>) {
-        let Some(outage) = &mut self.outage else { return (self, None) };
+    pub fn may_begin(&mut self, now: Timestamp, seed: u64) -> Option<Timestamp> {
+        let outage = self.outage.as_mut()?;
         if now >= outage.probe_at {
             outage.probe_at = now + OUTAGE_PROBE;
-            return (self, None);
+            return None;
         }
-        let rest = rest(now, seed);
-        (self, Some(rest))
+        Some(rest(now, seed))
     }
 }
 
@@ -100,9 +98,7 @@ mod tests {
         let mut heard = OutageDetector::default();
         let mut blamed = vec![];
         for (n, (who, reached)) in outcomes.iter().enumerate() {
-            let (next, blame) = heard.take_in(&host(*who), *reached, &Rules::default(), at(n as u64 * 1_000));
-            heard = next;
-            blamed.push(blame);
+            blamed.push(heard.take_in(&host(*who), *reached, &Rules::default(), at(n as u64 * 1_000)));
         }
         (heard, blamed)
     }
@@ -135,8 +131,7 @@ mod tests {
         let rules = Rules::default();
         let mut heard = OutageDetector::default();
         for n in 0..20 {
-            let (next, blame) = heard.take_in(&host(n), false, &rules, at(n as u64 * OUTAGE_WINDOW.0 / 2));
-            heard = next;
+            let blame = heard.take_in(&host(n), false, &rules, at(n as u64 * OUTAGE_WINDOW.0 / 2));
             assert_eq!(blame, Fault::Host, "{n}");
         }
     }
@@ -150,9 +145,7 @@ mod tests {
         let mut heard = heard;
         for second in 0..600u64 {
             let now = since + Millis::from_secs(second);
-            let (next, put_off) = heard.may_begin(now, second);
-            heard = next;
-            match put_off {
+            match heard.may_begin(now, second) {
                 None => let_through += 1,
                 Some(until) => {
                     assert!(until >= now + OUTAGE_REST && until <= now + Millis(2 * OUTAGE_REST.0))
@@ -161,9 +154,9 @@ mod tests {
         }
         assert_eq!(let_through, 9, "one a minute");
         let now = since + Millis::from_mins(20);
-        let (heard, blame) = heard.take_in(&host(3), true, &rules, now);
+        let blame = heard.take_in(&host(3), true, &rules, now);
         assert_eq!((blame, heard.outage()), (Fault::Host, None));
-        assert_eq!(heard.may_begin(now, 1).1, None);
+        assert_eq!(heard.may_begin(now, 1), None);
         // From here on, each host is blamed for its own failures again.
         assert!(play(&[(1, true), (2, false)]).1.iter().all(|blame| *blame == Fault::Host));
     }

@@ -21,24 +21,18 @@ pub enum Unchanged {
     WriteCopy,
 }
 
-/// Notes that a robots.txt, next needed at `next_use`, has not changed since its copy was written at `written`.
-pub fn note(
-    notes: &mut RobotsNotes,
-    origin: &Origin,
-    written: Timestamp,
-    now: Timestamp,
-    next_use: Timestamp,
-) -> Unchanged {
+/// Notes that the robots.txt `of` an origin, whose `next` use is known, is unchanged since its copy was `written`.
+pub fn note(notes: &mut RobotsNotes, of: &Origin, written: Timestamp, now: Timestamp, next: Timestamp) -> Unchanged {
     if written + WRITTEN_AGAIN <= now {
         return Unchanged::WriteCopy;
     }
     notes.0.retain(|_, minute| fresh_until(*minute) > now);
-    let file = hash64(origin.as_str());
+    let file = hash64(of.as_str());
     let has_room = notes.0.len() < MAX_NOTES || notes.0.contains_key(&file);
     if has_room {
         notes.0.insert(file, now.minute());
     }
-    match (next_use + HARDLY_USED < now + MAX_AGE, has_room) {
+    match (next + HARDLY_USED < now + MAX_AGE, has_room) {
         (false, _) => Unchanged::Needless,
         (true, true) => Unchanged::Noted,
         (true, false) => Unchanged::WriteCopy,

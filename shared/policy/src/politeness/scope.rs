@@ -33,17 +33,8 @@ impl Scope {
     }
 
     /// Returns the directives of a page, or none if they are ignored; see [`Directives::gather`].
-    pub fn directives(
-        &self,
-        url: &Url,
-        meta: &[(String, String)],
-        x_robots_tag: &[String],
-        product_token: &str,
-    ) -> Directives {
-        if self.meta_ignored.contains(url) {
-            return Directives::default();
-        }
-        Directives::gather(meta, x_robots_tag, product_token)
+    pub fn directives(&self, url: &Url, meta: &[(String, String)], header: &[String], token: &str) -> Directives {
+        if self.meta_ignored.contains(url) { Directives::default() } else { Directives::gather(meta, header, token) }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::politeness::outcome::{self, CallTarget, Outcome, Role, record_outcome
 use crate::politeness::{admission, outage, pace, redirect::Chain, window};
 use crate::polling::poll_notes::NotedPoll;
 use crate::rules::{BUSY_RETRY, MAX_FIRST_WAIT, Rules, VISIT_REST};
-use curlew_model::{Hold, HoldReason, HostKey, HostState, Lease, Millis, Rejection, Timestamp};
+use curlew_model::{Hold, HoldReason, HostKey, HostState, Lease, Millis, Rejection, Timestamp, with_defaults};
 use std::collections::HashMap;
 use url::Url;
 
@@ -49,30 +49,35 @@ pub struct Grant {
     pub poll: Option<NotedPoll>,
 }
 
-/// A visit: the lease of one host key, and the facts learned under it.
-#[derive(Clone, Debug)]
-pub struct VisitState {
-    /// The host key.
-    pub host: HostKey,
-    /// The host's state as changed by this visit; written when the visit is closed.
-    pub learned: HostState,
-    /// Number of calls so far, including those to other host keys.
-    pub calls: u32,
-    /// The lease, and the facts known when it was granted.
-    pub grant: Grant,
-    last_call_end: Option<Timestamp>,
-    /// Time from the request of the lease to the last read of the ledger.
-    looked: Millis,
-    /// Hash of the last URL called, if its connection was closed as idle; the URL is called once more.
-    closed_idle: Option<u32>,
-    /// Time until which the rest of the visit waits, if one of its URLs ended the visit.
-    ended_until: Option<Timestamp>,
-    /// Times until which calls to other host keys, the targets of redirects, wait.
-    guest_retry_at: HashMap<HostKey, Timestamp>,
-    /// Time at which the site is expected to be called next.
-    pub next_use: Timestamp,
-    /// True if a note about a robots.txt is expected to be used.
-    has_useful_note: bool,
+with_defaults! {
+    /// A visit: the lease of one host key, and the facts learned under it.
+    #[derive(Clone, Debug)]
+    pub struct VisitState {
+        /// The host key.
+        pub host: HostKey,
+        /// The host's state as changed by this visit; written when the visit is closed.
+        pub learned: HostState = grant.state.clone(),
+        /// Number of calls so far, including those to other host keys.
+        pub calls: u32 = 0,
+        /// Time at which the site is expected to be called next.
+        pub next_use: Timestamp = grant.at,
+        /// The lease, and the facts known when it was granted.
+        pub grant: Grant,
+        last_call_end: Option<Timestamp> = None,
+        /// Time from the request of the lease to the last read of the ledger.
+        pub looked: Millis = Millis::ZERO,
+        /// Hash of the last URL called, if its connection was closed as idle; the URL is called once more.
+        closed_idle: Option<u32> = None,
+        /// Time until which the rest of the visit waits, if one of its URLs ended the visit.
+        ended_until: Option<Timestamp> = None,
+        /// Times until which calls to other host keys, the targets of redirects, wait.
+        guest_retry_at: HashMap<HostKey, Timestamp> = HashMap::new(),
+        /// True if a note about a robots.txt is expected to be used.
+        has_useful_note: bool = false,
+    }
+
+    /// Returns a visit that has just been granted its lease.
+    new(host: HostKey, grant: Grant)
 }
 
 /// Verdict of robots.txt on a URL.
@@ -198,23 +203,6 @@ impl<R> Answer<R> {
 }
 
 impl VisitState {
-    /// Returns a visit that has just been granted its lease.
-    pub fn new(host: HostKey, grant: Grant) -> VisitState {
-        VisitState {
-            host,
-            learned: grant.state.clone(),
-            calls: 0,
-            last_call_end: None,
-            looked: Millis::ZERO,
-            closed_idle: None,
-            ended_until: None,
-            guest_retry_at: HashMap::new(),
-            next_use: grant.at,
-            has_useful_note: false,
-            grant,
-        }
-    }
-
     /// Returns the next step for a URL, `lasted` after the lease was requested; every check below precedes a call.
     pub fn next<R>(&self, attempt: &Attempt<'_>, rules: &Rules, now: Timestamp, lasted: Millis) -> Step<R> {
         let end = Step::End;
@@ -274,11 +262,6 @@ impl VisitState {
             return end(CallEnd::Later(now));
         }
         Step::Call
-    }
-
-    /// Records that the ledger was read `lasted` after the lease was requested.
-    pub fn has_looked(&mut self, lasted: Millis) {
-        self.looked = lasted;
     }
 
     /// Compares the visit with the latest state in the ledger; returns the end of the call if it must not take place.
@@ -387,11 +370,6 @@ impl VisitState {
     /// Records that the site's home page does not exist: the host key is on hold once the visit is closed.
     pub fn hold_not_found(&mut self, rules: &Rules, now: Timestamp, seed: u64) {
         self.learned = outcome::hold_not_found(std::mem::take(&mut self.learned), rules, now, seed);
-    }
-
-    /// Returns the time that a brief lease lacks to the full length of a lease.
-    pub fn missing_length(&self, rules: &Rules) -> Millis {
-        rules.lease_length().saturating_sub(self.grant.length)
     }
 
     /// Records that the lease was lengthened until this instant.

@@ -278,20 +278,24 @@ pub fn is_lost(backfill: &Backfill, now: Timestamp) -> bool {
     backfill.state == BackfillState::Running && backfill.due + LOST <= now
 }
 
-/// Estimate of the remaining time of a backfill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Estimate {
-    /// Number of days.
-    pub days: u64,
-    /// True if it may take longer: the length of an archive is known only at its end.
-    pub is_least: bool,
+/// Returns the line that describes a backfill to people. While it runs, the line estimates its remaining days without
+/// obstacles, or a lower bound: the length of an archive is known only at its end.
+pub fn line(backfill: &Backfill, rules: &Rules) -> BackfillLine {
+    let is_running = backfill.state == BackfillState::Running;
+    BackfillLine {
+        url: backfill.url.clone(),
+        state: backfill.state.clone(),
+        documents: backfill.documents,
+        found: backfill.found,
+        sent: backfill.sent,
+        days: is_running.then(|| days_left(backfill, rules)),
+        is_least: is_running && backfill.phase != BackfillPhase::Rest,
+        due: backfill.due,
+        note: backfill.note.clone(),
+    }
 }
 
-/// Estimates how long a running backfill will take without obstacles; `None` if it is not running.
-pub fn estimate(backfill: &Backfill, rules: &Rules) -> Option<Estimate> {
-    if backfill.state != BackfillState::Running {
-        return None;
-    }
+fn days_left(backfill: &Backfill, rules: &Rules) -> u64 {
     let left = |of_documents| {
         let lists = backfill.lists.iter().filter(|list| matches!(list.of, Listed::Sitemaps(_)) == of_documents);
         lists.map(|list| u64::from(list.count.saturating_sub(list.done))).sum::<u64>()
@@ -300,24 +304,7 @@ pub fn estimate(backfill: &Backfill, rules: &Rules) -> Option<Estimate> {
     let each = backfill.found / u64::from(backfill.documents.max(1));
     let room = backfill.limit.unwrap_or(BACKFILL_PAGES).saturating_sub(backfill.sent);
     let pages = left(false).saturating_add(documents.saturating_mul(each)).min(room);
-    let days = pages.saturating_add(documents).div_ceil(rules.backfill_per_day.max(1).into());
-    Some(Estimate { days: days.max(1), is_least: backfill.phase != BackfillPhase::Rest })
-}
-
-/// Returns the line that describes a backfill to people.
-pub fn line(backfill: &Backfill, rules: &Rules) -> BackfillLine {
-    let estimate = estimate(backfill, rules);
-    BackfillLine {
-        url: backfill.url.clone(),
-        state: backfill.state.clone(),
-        documents: backfill.documents,
-        found: backfill.found,
-        sent: backfill.sent,
-        days: estimate.map(|estimate| estimate.days),
-        is_least: estimate.is_some_and(|estimate| estimate.is_least),
-        due: backfill.due,
-        note: backfill.note.clone(),
-    }
+    pages.saturating_add(documents).div_ceil(rules.backfill_per_day.max(1).into()).max(1)
 }
 
 #[cfg(test)]

@@ -102,17 +102,10 @@ pub fn unchanged(stored: &mut Validators, trust: &mut Trust, sent: &Validators, 
     }
 }
 
-/// Applies a full answer with this hash of its `content`; `was_check` is true if the request verified earlier 304s.
-pub fn whole(
-    feed: &FeedSource,
-    content: u64,
-    sent: &Validators,
-    was_check: bool,
-    rules: &Rules,
-    now: Timestamp,
-) -> Trust {
+/// Applies a full answer, whose content has this `hash`; `was_check` is true if the request verified earlier 304s.
+pub fn whole(feed: &FeedSource, hash: u64, sent: &Validators, was_check: bool, rules: &Rules, now: Timestamp) -> Trust {
     let mut trust = feed.polling.trust;
-    let is_same = content == trust.content || trust.content == 0;
+    let is_same = hash == trust.content || trust.content == 0;
     if was_check && is_same {
         trust.proofs = trust.proofs.saturating_add(1).min(MOST_DOUBLINGS);
     } else if was_check {
@@ -121,14 +114,14 @@ pub fn whole(
         trust.doubts = u8::from(!trust.distrusted && !sent.is_empty());
     } else {
         let was_asked = !feed.validators.is_empty() && !trust.distrusted && trust.doubts == 0;
-        if was_asked && content == trust.content && *sent == feed.validators {
+        if was_asked && hash == trust.content && *sent == feed.validators {
             trust.ignored = trust.ignored.saturating_add(1).min(IGNORED_IS_BLIND);
         } else {
             trust.ignored = trust.ignored.min(IGNORED_IS_BLIND - 1);
         }
         trust.doubts = 0;
     }
-    trust.content = content;
+    trust.content = hash;
     if is_same && !was_check && trust.verify_at.is_some() {
         // An unchanged answer is not worth a write.
         return trust;

@@ -2,7 +2,7 @@
 
 use crate::chance::between;
 use crate::rules::{MOVES_APART, MOVES_BELIEVED, Rules, SUSPECT_AFTER};
-use curlew_model::{FailureKind, FailureStreak, FeedSource, Millis, Timestamp, Why};
+use curlew_model::{FailureKind, FailureStreak, FeedSource, Millis, Timestamp, Why, words};
 use url::Url;
 
 /// Number of failed polls in a row after which a feed is polled at the longest interval.
@@ -43,37 +43,22 @@ pub enum AfterFailedPoll {
     Retired(Retired),
 }
 
-/// Reason for the end of polling.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Retired {
-    /// 410.
-    Gone,
-    /// 404 for too long.
-    Lost,
-    /// 401, 402, 403 or 451 for too long.
-    Refused,
-}
-
-impl Retired {
-    /// Returns the reason in words.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Retired::Gone => "the server says that the feed is gone (410)",
-            Retired::Lost => "the feed was not found for too long (404)",
-            Retired::Refused => "the server refused the feed for too long (401, 403)",
-        }
+words! {
+    /// Reason for the end of polling.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Retired {
+        /// 410.
+        Gone = "the server says that the feed is gone (410)",
+        /// 404 for too long.
+        Lost = "the feed was not found for too long (404)",
+        /// 401, 402, 403 or 451 for too long.
+        Refused = "the server refused the feed for too long (401, 403)",
     }
 }
 
-/// Decides what follows a failed poll. `known` are the failures before; `failures` includes this poll.
-pub fn judge(
-    known: Option<FailureStreak>,
-    failures: u32,
-    wrong: Wrong,
-    rules: &Rules,
-    now: Timestamp,
-    seed: u64,
-) -> AfterFailedPoll {
+/// Decides what follows a failed poll of a feed, whose `failures` include this poll, and whose streak does not.
+pub fn judge(feed: &FeedSource, wrong: Wrong, rules: &Rules, now: Timestamp, seed: u64) -> AfterFailedPoll {
+    let (known, failures) = (feed.polling.streak, feed.failures);
     let kind = match wrong {
         Wrong::Gone => return AfterFailedPoll::Retired(Retired::Gone),
         // A lost feed that fails in another way in between is still lost.

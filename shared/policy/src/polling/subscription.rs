@@ -143,26 +143,20 @@ fn wait(refusals: u32, rules: &Rules, seed: u64) -> Millis {
 }
 
 /// Answers a hub's verification at the callback that `begun` names (WebSub §5.3): yes, once, for a pending request.
-pub fn verified(
-    feed: &FeedSource,
-    begun: Timestamp,
-    question: &Question<'_>,
-    rules: &Rules,
-    now: Timestamp,
-) -> HubReply {
-    let is_topic = feed.polling.hub.as_ref().is_some_and(|hub| hub.topic == question.topic);
+pub fn verified(feed: &FeedSource, begun: Timestamp, asked: &Question<'_>, rules: &Rules, now: Timestamp) -> HubReply {
+    let is_topic = feed.polling.hub.as_ref().is_some_and(|hub| hub.topic == asked.topic);
     let Some(known) = current(feed).copied().filter(|known| known.begun == begun && is_topic) else {
         return HubReply::No;
     };
     let seed = mix(begun.as_millis().unsigned_abs());
-    match question.mode {
+    match asked.mode {
         Mode::Unsubscribe if known.ending => HubReply::Yes(None),
         Mode::Denied if known.pending.is_some() || known.is_live(now) => {
             let over = Subscription { until: None, renew_at: None, ..known };
             HubReply::Yes(Some(refused(over, rules, now, seed)))
         }
         Mode::Subscribe if known.pending.is_some() && !known.ending && !feed.gone => {
-            let lease = question.lease.unwrap_or(rules.websub_lease);
+            let lease = asked.lease.unwrap_or(rules.websub_lease);
             if lease < WEBSUB_LEAST_LEASE {
                 return HubReply::Declined(refused(known, rules, now, seed));
             }

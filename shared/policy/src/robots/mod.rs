@@ -36,7 +36,7 @@ pub const MAX_STEPS: u64 = 1 << 24;
 /// The path that is always allowed (RFC 9309 §2.2.2).
 const ROBOTS_PATH: &str = "/robots.txt";
 
-/// The rules of one robots.txt for one product token.
+/// The rules of one robots.txt for one product token; by default none, so that everything is allowed.
 #[derive(Clone, Debug, Default)]
 pub struct Robots {
     /// Most specific rule first; among equally specific rules, allowing ones first.
@@ -95,11 +95,6 @@ impl Robots {
         let text = parse::text_of(body);
         let second = SecondOpinion::read(&text, self::product_token(product_token)).map(Arc::new);
         Robots { second, ..parse::read(&text, product_token) }
-    }
-
-    /// Returns an empty set of rules, which allows everything.
-    pub fn allow_all() -> Robots {
-        Robots::default()
     }
 
     /// Returns the rule `Disallow: /` for everyone: only robots.txt itself is allowed.

@@ -1,7 +1,6 @@
 //! Meaning of the result of fetching robots.txt (RFC 9309 §2.3.1), and its lifetime (§2.4).
 
-use curlew_model::{Millis, Timestamp};
-use serde::{Deserialize, Serialize};
+use curlew_model::{Millis, Timestamp, words};
 
 /// Maximum lifetime of a copy (RFC 9309 §2.4).
 pub const MAX_AGE: Millis = Millis::from_hours(24);
@@ -32,18 +31,19 @@ pub enum Fetched<'a> {
     NotModified,
 }
 
-/// Standing of the robots.txt of one scheme, host and port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Standing {
-    /// The stored body is obeyed.
-    Rules,
-    /// There is no file (4xx except 401, 403 and 429): everything is allowed.
-    AllowAll,
-    /// Access is refused (401, 403): nothing is allowed.
-    DisallowAll,
-    /// The server fails (5xx, 429): nothing is allowed except according to an older copy, see [`stands_in`].
-    Unreachable,
+words! {
+    /// Standing of the robots.txt of one scheme, host and port.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Standing {
+        /// The stored body is obeyed.
+        Rules = "rules",
+        /// There is no file (4xx except 401, 403 and 429): everything is allowed.
+        AllowAll = "allow_all",
+        /// Access is refused (401, 403): nothing is allowed.
+        DisallowAll = "disallow_all",
+        /// The server fails (5xx, 429): nothing is allowed except according to an older copy, see [`stands_in`].
+        Unreachable = "unreachable",
+    }
 }
 
 /// Returns the standing after a fetch according to RFC 9309 §2.3.1, with choices that fetch less: 401 and 403 disallow
@@ -81,18 +81,13 @@ pub fn classify_license(status: u16) -> LicenseAnswer {
 
 /// Returns until when the result of a fetch may be used: `max-age` minus `Age` (seconds), within [`MIN_AGE`] and
 /// [`MAX_AGE`]; an unreachable file is requested again after [`UNREACHABLE_RETRY`].
-pub fn fresh_until(
-    standing: Standing,
-    fetched_at: Timestamp,
-    cache_control: Option<&str>,
-    age: Option<u64>,
-) -> Timestamp {
+pub fn fresh_until(standing: Standing, cache_control: Option<&str>, age: Option<u64>, now: Timestamp) -> Timestamp {
     if standing == Standing::Unreachable {
-        return fetched_at + UNREACHABLE_RETRY;
+        return now + UNREACHABLE_RETRY;
     }
-    let life =
-        cache_control.and_then(lifetime).map_or(MAX_AGE, |l| l.saturating_sub(Millis::from_secs(age.unwrap_or(0))));
-    fetched_at + life.clamp(MIN_AGE, MAX_AGE)
+    let age = Millis::from_secs(age.unwrap_or(0));
+    let life = cache_control.and_then(lifetime).map_or(MAX_AGE, |life| life.saturating_sub(age));
+    now + life.clamp(MIN_AGE, MAX_AGE)
 }
 
 /// True if a copy of `body_at` ([`Timestamp::MIN`] if there is none) is obeyed at `now` while its file is unreachable:

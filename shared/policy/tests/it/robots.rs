@@ -118,10 +118,10 @@ fn r10_a_copy_lives_for_a_day_at_most() {
         (Some("max-age=-5"), None, MAX_AGE),
         (Some("s-maxage=5, stale-while-revalidate=9"), Some(9), MAX_AGE),
     ] {
-        assert_eq!(fresh_until(Standing::Rules, NOW, cache_control, age), NOW + life, "{cache_control:?} {age:?}");
+        assert_eq!(fresh_until(Standing::Rules, cache_control, age, NOW), NOW + life, "{cache_control:?} {age:?}");
     }
-    assert_eq!(fresh_until(Standing::Unreachable, NOW, Some("max-age=86400"), None), NOW + UNREACHABLE_RETRY);
-    assert_eq!(fresh_until(Standing::AllowAll, NOW, None, None), NOW + MAX_AGE);
+    assert_eq!(fresh_until(Standing::Unreachable, Some("max-age=86400"), None, NOW), NOW + UNREACHABLE_RETRY);
+    assert_eq!(fresh_until(Standing::AllowAll, None, None, NOW), NOW + MAX_AGE);
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn r22_robots_txt_itself_is_always_allowed() {
     let none = Robots::disallow_all();
     let allowed = ["/robots.txt", "/robots.txt/x", "/"].map(|path| none.check(&url(path)).allowed);
     assert_eq!(allowed, [true, false, false]);
-    assert!(Robots::allow_all().check(&url("/x")).allowed);
+    assert!(Robots::default().check(&url("/x")).allowed);
     hold(&[("Disallow: /robots.txt", "-/robots.txt?x")]);
 }
 

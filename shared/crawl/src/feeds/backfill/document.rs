@@ -4,7 +4,7 @@ use super::lists::PageAddress;
 use super::*;
 use crate::feeds::feed_row;
 use crate::parsing::parsed;
-use crate::politeness::visit::Fetched;
+use crate::politeness::visit::{Fetched, KnownDocument};
 use curlew_feed::Feed;
 use curlew_feed::paging::usual;
 use curlew_feed::sitemap::{self, SitemapLimits};
@@ -49,7 +49,7 @@ impl Backfills {
             DocumentKind::Feed { .. } => CallKind::Feed,
             DocumentKind::Sitemap { .. } => CallKind::Sitemap,
         };
-        let got = visit.get_listing(&url, kind, &Validators::default(), &url).await;
+        let got = visit.get_listing(&url, kind, KnownDocument { validators: &Validators::default(), url: &url }).await;
         let held = got.as_ref().ok().and_then(|got| match &got.end {
             CallEnd::Reply(reply) => visit.url_held_until(reply, row.failures),
             _ => None,

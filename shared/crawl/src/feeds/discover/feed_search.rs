@@ -195,10 +195,8 @@ impl<'s> FeedSearch<'s> {
             return later(until, true);
         }
         if reply.status != 200 {
-            return Ok(Err(Step::None(Failure::new(
-                FailureCause::Status,
-                format!("the home page answered {}", reply.status),
-            ))));
+            let answered = format!("the home page answered {}", reply.status);
+            return Ok(Err(Step::None(Failure::new(FailureCause::Status, answered))));
         }
         let pool = self.intake.politeness.pool.as_ref();
         if let Ok(feed) = parse(pool, reply, &got.url).await? {
@@ -215,10 +213,8 @@ impl<'s> FeedSearch<'s> {
         let (image, links) = match parsed(pool, reply.body.len(), read).await? {
             Ok(read) => read,
             Err(overrun) => {
-                return Ok(Err(Step::None(Failure::new(
-                    FailureCause::Broken,
-                    format!("the home page cannot be read: {overrun}"),
-                ))));
+                let why = format!("the home page cannot be read: {overrun}");
+                return Ok(Err(Step::None(Failure::new(FailureCause::Broken, why))));
             }
         };
         if let Ok(image) = image {
@@ -306,7 +302,7 @@ impl<'s> FeedSearch<'s> {
         match &got.end {
             CallEnd::Reply(reply) if reply.status == 200 => {
                 match parse(self.intake.politeness.pool.as_ref(), reply, &got.url).await? {
-                    Ok(feed) => self.validated(url, &got, reply, feed, found).await,
+                    Ok(feed) => self.admit(url, &got, reply, feed, found).await,
                     Err(why @ FeedError::NotAFeed(_)) => {
                         tracing::debug!(%url, reason = %why, "no feed");
                         Ok(Tried::Useless)
@@ -331,14 +327,7 @@ impl<'s> FeedSearch<'s> {
     }
 
     /// Keeps a candidate that is a feed, unless its address or its content is known.
-    async fn validated(
-        &mut self,
-        url: &Url,
-        got: &Fetched,
-        reply: &Reply,
-        feed: Feed,
-        found: &[Working],
-    ) -> Result<Tried> {
+    async fn admit(&mut self, url: &Url, got: &Fetched, reply: &Reply, feed: Feed, found: &[Working]) -> Result<Tried> {
         let answered = address::source_key(&got.url);
         if found.iter().any(|known| known.is_at(&answered)) {
             return Ok(Tried::Useless);

@@ -36,14 +36,8 @@ impl Fetch {
         if let Some(thumbnail) = self.images.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
             return Some(MainImage { id, thumbnail: thumbnail.clone() });
         }
-        let thumbnail = match round.visit.hop(&url, CallKind::Image, &Validators::default(), None).await {
-            Ok(CallEnd::Reply(reply)) => self.thumbnail(&url, &reply).await,
-            Ok(CallEnd::Rejected(_)) => Ok(None),
-            Ok(CallEnd::Later(_) | CallEnd::Elsewhere(_) | CallEnd::Refused(_) | CallEnd::Held(..)) => return None,
-            Err(error) => Err(error),
-        };
-        let thumbnail = match thumbnail {
-            Ok(thumbnail) => thumbnail,
+        let thumbnail = match self.called(round, &url).await {
+            Ok(called) => called.ok()?,
             Err(error) => {
                 tracing::warn!(%error, %url, "a main image could not be had");
                 return None;
@@ -51,6 +45,15 @@ impl Fetch {
         };
         self.images.lock().unwrap_or_else(PoisonError::into_inner).put(id.clone(), thumbnail.clone());
         Some(MainImage { id, thumbnail })
+    }
+
+    /// Calls an image; returns its thumbnail, if one can be made, or the end of a call that was not answered.
+    async fn called(&self, round: &mut Round<'_>, url: &Url) -> Result<Result<Option<Bytes>, CallEnd>> {
+        match round.visit.hop(url, CallKind::Image, &Validators::default(), None).await? {
+            CallEnd::Reply(reply) => Ok(Ok(self.thumbnail(url, &reply).await?)),
+            CallEnd::Rejected(_) => Ok(Ok(None)),
+            end => Ok(Err(end)),
+        }
     }
 
     async fn thumbnail(&self, url: &Url, reply: &Reply) -> Result<Option<Bytes>> {
@@ -78,10 +81,9 @@ impl Fetch {
             if let Some(known) = tried(self.blobs.as_ref(), id).await? {
                 return self.judge_image(round, &item.page, known).await;
             }
-            let thumbnail = match round.visit.hop(url, CallKind::Image, &Validators::default(), None).await? {
-                CallEnd::Reply(reply) => self.thumbnail(url, &reply).await?,
-                CallEnd::Rejected(_) => None,
-                end => return Ok(waits(&end).unwrap_or(Item::Done)),
+            let thumbnail = match self.called(round, url).await? {
+                Ok(thumbnail) => thumbnail,
+                Err(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
             };
             keep(self.blobs.as_ref(), id, thumbnail.clone()).await?;
             self.judge_image(round, &item.page, thumbnail).await

@@ -1,6 +1,7 @@
 //! Interstitials: a document in place of a host's pages removes none of them and rejects none for good.
 
 use super::*;
+use crate::politeness::visit::KnownDocument;
 use crate::politeness::visit::interstitial::LOOKED_AT_BYTES;
 use curlew_article::validity;
 use curlew_model::HoldReason;
@@ -43,7 +44,7 @@ impl Fetch {
         }
         let html = match seen {
             Ok(seen) if seen.html.len() > LOOKED_AT_BYTES => {
-                round.visit.own_text();
+                round.visit.change(interstitial::own_text);
                 return Ok(Sight::Itself);
             }
             Ok(seen) => seen.html.clone(),
@@ -64,16 +65,16 @@ impl Fetch {
         let text = key_of(&article);
         if announced == Some(true) || marked.is_parked {
             if !is_worthless {
-                round.visit.own_text();
+                round.visit.change(interstitial::own_text);
             }
             return Ok(Sight::Itself);
         }
         if !is_worthless && announced.is_none() && !round.visit.has_substitute(text) {
-            round.visit.own_text();
+            round.visit.change(interstitial::own_text);
             return Ok(Sight::Itself);
         }
-        let was_refuted = round.visit.is_refuted(text, &item.page);
-        round.visit.substituted(text, &item.page);
+        let was_refuted = interstitial::is_refuted(&round.visit.state.learned, text, &item.page);
+        round.visit.change(|state| interstitial::substituted(state, text, &item.page));
         if let Some(waits) = self.hidden(round, &got.url, text) {
             return Ok(Sight::Interstitial(waits));
         }
@@ -81,7 +82,7 @@ impl Fetch {
         if is_worthless && *calls_left > 0 {
             let calls = round.visit.state.calls;
             match self.home_shows(round, &got.url, &got.url, text, *calls_left - 1).await? {
-                Ok(true) => round.visit.covers_home(text),
+                Ok(true) => round.visit.change(|state| interstitial::covers_home(state, text)),
                 Err(waits @ Item::Later(_)) => return Ok(Sight::Interstitial(waits)),
                 Ok(false) | Err(_) => {}
             }
@@ -113,7 +114,7 @@ impl Fetch {
     }
 
     pub(super) fn hidden(&self, round: &mut Round<'_>, url: &Url, text: u32) -> Option<Item> {
-        round.visit.is_interstitial(text).then(|| self.hold(round, url, ""))
+        interstitial::is_interstitial(&round.visit.state.learned, text).then(|| self.hold(round, url, ""))
     }
 
     pub(super) fn hold(&self, round: &mut Round<'_>, url: &Url, vendor: &str) -> Item {
@@ -126,16 +127,16 @@ impl Fetch {
         &self,
         round: &mut Round<'_>,
         page: &Page,
-        got: &Fetched,
+        answered: &Url,
         text: u32,
     ) -> Result<Option<Item>> {
         let Ok(url) = Url::parse(&page.url) else { return Ok(None) };
         let redirects = self.politeness.rules.page_redirects;
-        match self.home_shows(round, &url, &got.url, text, redirects).await? {
+        match self.home_shows(round, &url, answered, text, redirects).await? {
             Ok(false) => Ok(None),
             Ok(true) => {
-                round.visit.covers_home(text);
-                Ok(self.hidden(round, &got.url, text))
+                round.visit.change(|state| interstitial::covers_home(state, text));
+                Ok(self.hidden(round, answered, text))
             }
             Err(waits) => Ok(Some(waits)),
         }
@@ -157,7 +158,8 @@ impl Fetch {
             return Ok(Ok(look.text == Some(text)));
         }
         let mut chain = Chain::new(home.clone(), redirects);
-        let answer = round.visit.follow(&mut chain, CallKind::Page, &Validators::default(), &home).await?;
+        let unknown = KnownDocument { validators: &Validators::default(), url: &home };
+        let answer = round.visit.follow(&mut chain, CallKind::Page, unknown).await?;
         let shown = self.shown_article(&answer).await?.map(|article| key_of(&article));
         let waits = match &answer.end {
             CallEnd::Reply(reply) => {

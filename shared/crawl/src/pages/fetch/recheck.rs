@@ -8,7 +8,7 @@ use curlew_policy::politeness::interstitial;
 use curlew_ports::PortError;
 use curlew_ports::stage::StageError;
 
-enum Comparison {
+enum Shown {
     /// The text of the page's record, or no text that can be compared.
     Own,
     /// The page shows its own text, which has changed since the record was made.
@@ -50,7 +50,7 @@ impl Fetch {
         match found {
             Recheck::Gone(reason) if got.hops > 0 => {
                 let led_to = interstitial::text_key(got.url.host_str().unwrap_or_default(), got.url.path());
-                self.doubted(round, page, got, Comparison::Other(led_to), reason).await
+                self.doubted(round, page, &got.url, Shown::Other(led_to), reason).await
             }
             found => self.apply(round, page, found).await,
         }
@@ -63,9 +63,9 @@ impl Fetch {
                 Err(Rejection::Noindex) => {
                     let shown = match reply.body_skipped {
                         false => self.compare(page, html_of(reply), &got.url).await?,
-                        true => Comparison::Own,
+                        true => Shown::Own,
                     };
-                    return self.doubted(round, page, got, shown, Gone::Noindex).await;
+                    return self.doubted(round, page, &got.url, shown, Gone::Noindex).await;
                 }
                 Err(_) => return self.still_there(round, &page.id, None, None).await,
                 Ok(seen) if seen.directives.expired(self.politeness.clock.now()) => {
@@ -84,7 +84,7 @@ impl Fetch {
             StatedUsage::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
         };
         let Some(seen) = &seen else {
-            round.visit.own_text();
+            round.visit.change(interstitial::own_text);
             return self.still_there(round, &page.id, None, None).await;
         };
         let calls_left = self.calls_left(got);
@@ -100,87 +100,76 @@ impl Fetch {
             if address::page_id(&known_as) != page.id {
                 let is_home = known_as.path() == "/" && known_as.query().is_none();
                 if got.moved_for_good && !is_home {
-                    return self.moved(round, page, got, shown, &known_as).await;
+                    return self.moved(round, page, &got.url, shown, &known_as).await;
                 }
                 // The URL redirects temporarily, or to the home page, as servers do with unknown URLs.
                 let reason = if is_home { Gone::Replaced } else { Gone::Moved };
-                return self.doubted(round, page, got, shown, reason).await;
+                return self.doubted(round, page, &got.url, shown, reason).await;
             }
         }
         match shown {
-            Comparison::Own => {
-                round.visit.own_text();
+            Shown::Own => {
+                round.visit.change(interstitial::own_text);
                 let validators = conditional::for_page(&reply.headers.validators);
                 self.still_there(round, &page.id, Some(&seen.directives), Some(validators)).await
             }
-            Comparison::Revised(revised) => {
-                round.visit.own_text();
+            Shown::Revised(revised) => {
+                round.visit.change(interstitial::own_text);
                 self.revised(round, page, &revised.0, &revised.1, found).await
             }
-            other => self.doubted(round, page, got, other, Gone::Replaced).await,
+            other => self.doubted(round, page, &got.url, other, Gone::Replaced).await,
         }
     }
 
     /// Removes a page that has moved permanently, unless several pages have moved to the same text.
-    async fn moved(
-        &self,
-        round: &mut Round<'_>,
-        page: &Page,
-        got: &Fetched,
-        shown: Comparison,
-        known_as: &Url,
-    ) -> Result<Item> {
+    async fn moved(&self, round: &mut Round<'_>, page: &Page, url: &Url, shown: Shown, to: &Url) -> Result<Item> {
         match shown {
-            Comparison::Walled(vendor) => return Ok(self.hold(round, &got.url, vendor)),
-            Comparison::Other(key) => {
-                round.visit.substituted(key, &page.id);
-                if let Some(waits) = self.hidden(round, &got.url, key) {
+            Shown::Walled(vendor) => return Ok(self.hold(round, url, vendor)),
+            Shown::Other(key) => {
+                round.visit.change(|state| interstitial::substituted(state, key, &page.id));
+                if let Some(waits) = self.hidden(round, url, key) {
                     return Ok(waits);
                 }
             }
             _ => {}
         }
         // The page is fetched under its new address, if that has the same host key.
-        if self.politeness.key_of(known_as).ok().as_ref() == Some(&page.host) {
+        if self.politeness.key_of(to).ok().as_ref() == Some(&page.host) {
             let purpose = Purpose::New { hints: EntryHints::default() };
-            let item = VisitItem { url: known_as.as_str().to_owned(), page: address::page_id(known_as), purpose };
+            let item = VisitItem { url: to.as_str().to_owned(), page: address::page_id(to), purpose };
             self.send_visit(page, item, self.politeness.clock.now(), round.job.trace.as_ref()).await?;
         }
         self.remove(round, &page.id, &page.url, Gone::Moved).await
     }
 
     /// Lets a second look decide about a page, unless one text replaces several pages of its host.
-    async fn doubted(
-        &self,
-        round: &mut Round<'_>,
-        page: &Page,
-        got: &Fetched,
-        shown: Comparison,
-        reason: Gone,
-    ) -> Result<Item> {
+    async fn doubted(&self, round: &mut Round<'_>, page: &Page, url: &Url, shown: Shown, reason: Gone) -> Result<Item> {
         let mut found = by_doubt(page.doubted_at, reason, &self.politeness.rules, self.politeness.clock.now());
-        if let Comparison::Walled(vendor) = shown {
-            let waits = self.hold(round, &got.url, vendor);
+        if let Shown::Walled(vendor) = shown {
+            let waits = self.hold(round, url, vendor);
             self.trust(&page.id).await?;
             return Ok(waits);
         }
         // The page itself asks not to be indexed. If other pages do too, there is nothing to doubt.
-        let asks = reason == Gone::Noindex && matches!(shown, Comparison::Own | Comparison::Revised(_));
-        if asks && round.visit.own_noindex(&page.id) {
-            found = Recheck::Gone(reason);
+        let asks = reason == Gone::Noindex && matches!(shown, Shown::Own | Shown::Revised(_));
+        if asks {
+            round.visit.change(|state| interstitial::own_noindex(state, &page.id));
+            if interstitial::is_noindex_site_wide(&round.visit.state.learned) {
+                found = Recheck::Gone(reason);
+            }
         }
-        if let Comparison::Other(key) = shown {
-            let was_refuted = round.visit.is_refuted(key, &page.id);
+        if let Shown::Other(key) = shown {
+            let was_refuted = interstitial::is_refuted(&round.visit.state.learned, key, &page.id);
             // Second looks are at pages that were replaced before, so they say nothing about other pages.
             if matches!(found, Recheck::Doubtful { is_new: true, .. }) {
-                round.visit.substituted(key, &page.id);
+                round.visit.change(|state| interstitial::substituted(state, key, &page.id));
             }
-            let mut hidden = self.hidden(round, &got.url, key);
+            let mut hidden = self.hidden(round, url, key);
             if hidden.is_none() && matches!(found, Recheck::Gone(_)) {
-                hidden = self.home_is_hidden(round, page, got, key).await?;
+                hidden = self.home_is_hidden(round, page, url, key).await?;
             }
             if let Some(waits) = hidden {
-                if round.visit.is_interstitial(key) {
+                if interstitial::is_interstitial(&round.visit.state.learned, key) {
                     self.trust(&page.id).await?;
                 }
                 return Ok(waits);
@@ -199,33 +188,33 @@ impl Fetch {
         self.apply(round, page, found).await
     }
 
-    async fn compare(&self, page: &Page, html: String, url: &Url) -> Result<Comparison> {
+    async fn compare(&self, page: &Page, html: String, url: &Url) -> Result<Shown> {
         // An unreadable page is no evidence.
         let read = read_article(self.politeness.pool.as_ref(), html, url).await?;
-        let Some((html, article)) = read else { return Ok(Comparison::Own) };
-        let PageState::Accepted { location, content_hash, .. } = &page.state else { return Ok(Comparison::Own) };
+        let Some((html, article)) = read else { return Ok(Shown::Own) };
+        let PageState::Accepted { location, content_hash, .. } = &page.state else { return Ok(Shown::Own) };
         let title = article.title.as_deref().unwrap_or_default();
         if hash_of(title, &article.text) == *content_hash {
-            return Ok(Comparison::Own);
+            return Ok(Shown::Own);
         }
         let marked = marks::in_document(&html, &article.text);
         if let Some(vendor) = marks::by_address(url).or(marked.wall) {
-            return Ok(Comparison::Walled(vendor));
+            return Ok(Shown::Walled(vendor));
         }
         let record = match RecordReader(self.blobs.as_ref()).read(location).await {
             Ok(Some(record)) => record,
             // There is nothing to compare with.
-            Ok(None) | Err(StageError::Port(PortError::NotFound(_))) => return Ok(Comparison::Own),
+            Ok(None) | Err(StageError::Port(PortError::NotFound(_))) => return Ok(Shown::Own),
             Err(error) => return Err(error),
         };
         let then = PageText { title: &record.title, text: &record.text };
         if !is_same_page(then, PageText { title, text: &article.text }) {
-            return Ok(if marked.is_parked { Comparison::Parked } else { Comparison::Other(key_of(&article)) });
+            return Ok(if marked.is_parked { Shown::Parked } else { Shown::Other(key_of(&article)) });
         }
         // The title of the record may come from the feed.
         let is_unchanged =
             article.title.as_ref().is_none_or(|title| *title == record.title) && article.text == record.text;
-        Ok(if is_unchanged { Comparison::Own } else { Comparison::Revised(Box::new((article, record))) })
+        Ok(if is_unchanged { Shown::Own } else { Shown::Revised(Box::new((article, record))) })
     }
 
     async fn apply(&self, round: &Round<'_>, page: &Page, found: Recheck) -> Result<Item> {

@@ -29,15 +29,9 @@ impl Visit {
         Ok(marked.or_else(|| self.has_substitute(key_of(&article)).then_some("")))
     }
 
-    /// Gets a feed or sitemap as [`Visit::get_with_validators_of`] does; holds the host if a bot wall is in its place.
-    pub(crate) async fn get_listing(
-        &mut self,
-        url: &Url,
-        kind: CallKind,
-        validators: &Validators,
-        validated: &Url,
-    ) -> Result<Fetched> {
-        let mut got = self.get_with_validators_of(url, kind, validators, validated).await?;
+    /// Gets a feed or sitemap, unless it is known; holds the host if a bot wall is in its place.
+    pub(crate) async fn get_listing(&mut self, url: &Url, kind: CallKind, known: KnownDocument<'_>) -> Result<Fetched> {
+        let mut got = self.get_unless(url, kind, known).await?;
         if let CallEnd::Reply(reply) = &got.end
             && let Some(vendor) = self.interstitial_in(reply, &got.url).await?
         {
@@ -46,34 +40,11 @@ impl Visit {
         Ok(got)
     }
 
-    pub(crate) fn substituted(&mut self, text: u32, page: &PageId) {
-        self.change(|state| interstitial::substituted(state, text, page));
-    }
-
     /// Records that a page was refused; returns true if the host's pages are refused, and not only this one.
     pub(crate) fn refused(&mut self, page: &PageId) -> bool {
         let (state, is_wall) = interstitial::refused(std::mem::take(&mut self.state.learned), page);
         self.state.learned = state;
         is_wall
-    }
-
-    /// Returns true if a page of this host has shown its own text since this page showed this text.
-    pub(crate) fn is_refuted(&self, text: u32, page: &PageId) -> bool {
-        interstitial::is_refuted(&self.state.learned, text, page)
-    }
-
-    pub(crate) fn own_text(&mut self) {
-        self.change(interstitial::own_text);
-    }
-
-    /// Records that a page with its own text asks not to be indexed; returns true if the whole site does.
-    pub(crate) fn own_noindex(&mut self, page: &PageId) -> bool {
-        self.change(|state| interstitial::own_noindex(state, page));
-        interstitial::is_noindex_site_wide(&self.state.learned)
-    }
-
-    pub(crate) fn covers_home(&mut self, text: u32) {
-        self.change(|state| interstitial::covers_home(state, text));
     }
 
     pub(crate) fn home_look(&self, home: &Url) -> Option<HomeLook> {
@@ -87,10 +58,6 @@ impl Visit {
 
     pub(crate) fn has_substitute(&self, text: u32) -> bool {
         self.state.learned.substitutes.texts.iter().any(|known| known.text == text)
-    }
-
-    pub(crate) fn is_interstitial(&self, text: u32) -> bool {
-        interstitial::is_interstitial(&self.state.learned, text)
     }
 
     /// Holds the host once this visit is closed, for an interstitial of this vendor; returns the end of the hold.
@@ -110,7 +77,8 @@ impl Visit {
         until
     }
 
-    fn change(&mut self, change: impl FnOnce(HostState) -> HostState) {
+    /// Changes what this visit has learned about the host.
+    pub(crate) fn change(&mut self, change: impl FnOnce(HostState) -> HostState) {
         let state = std::mem::take(&mut self.state.learned);
         self.state.learned = change(state);
     }

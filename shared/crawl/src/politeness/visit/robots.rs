@@ -243,11 +243,11 @@ fn kept(old: Option<RobotsCopy>, fetched: &Fetched<'_>, reply: Option<&Reply>, n
         _ => old_body.unwrap_or((Bytes::new(), Timestamp::MIN, Validators::default())),
     };
     RobotsCopy {
-        standing: word(standing),
+        standing: standing.as_str().to_owned(),
         body,
         body_at,
         fetched_at: now,
-        fresh_until: robots::fresh_until(standing, now, cache_control, age),
+        fresh_until: robots::fresh_until(standing, cache_control, age, now),
         validators,
     }
 }
@@ -281,24 +281,13 @@ pub async fn compile(pool: &dyn CpuPool, copy: &RobotsCopy, token: &str, now: Ti
 fn rules_of(copy: &RobotsCopy, token: &str, now: Timestamp) -> Option<Robots> {
     match standing(&copy.standing) {
         Standing::Rules => Some(Robots::parse(&copy.body, token)),
-        Standing::AllowAll => Some(Robots::allow_all()),
+        Standing::AllowAll => Some(Robots::default()),
         Standing::DisallowAll => Some(Robots::disallow_all()),
         Standing::Unreachable => robots::stands_in(copy.body_at, now).then(|| Robots::parse(&copy.body, token)),
     }
 }
 
-const WORDS: [(Standing, &str); 4] = [
-    (Standing::Rules, "rules"),
-    (Standing::AllowAll, "allow_all"),
-    (Standing::DisallowAll, "disallow_all"),
-    (Standing::Unreachable, "unreachable"),
-];
-
-fn word(standing: Standing) -> String {
-    WORDS.iter().find(|(s, _)| *s == standing).map_or("unreachable", |(_, w)| w).to_owned()
-}
-
 /// Parses a stored word; an unknown word counts as unreachable, never as permission.
 fn standing(word: &str) -> Standing {
-    WORDS.iter().find(|(_, w)| *w == word).map_or(Standing::Unreachable, |(s, _)| *s)
+    Standing::ALL.into_iter().find(|standing| standing.as_str() == word).unwrap_or(Standing::Unreachable)
 }

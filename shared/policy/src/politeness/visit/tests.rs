@@ -130,7 +130,7 @@ fn a_brief_lease_is_lengthened_once_if_the_call_would_outlast_it() {
     let asked = Attempt { has_lengthened: true, ..attempt() };
     assert_eq!(next(&brief, &asked, Millis(1)), Step::End(CallEnd::Later(NOW + Millis(1))), "the lease was lost");
     brief.lengthened(NOW + rules.lease_length(), &rules);
-    assert_eq!(brief.missing_length(&rules), Millis::ZERO);
+    assert_eq!(brief.grant.length, rules.lease_length());
     assert_eq!(next(&brief, &asked, Millis(1)), Step::Call);
 }
 

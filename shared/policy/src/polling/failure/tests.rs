@@ -1,8 +1,18 @@
 use super::*;
-use curlew_model::{Slot, SourceKey};
+use curlew_model::{Polling, Slot, SourceKey};
 
 fn t(hours: u64) -> Timestamp {
     "2026-11-21T00:00:00Z".parse::<Timestamp>().unwrap_or_default() + Millis::from_hours(hours)
+}
+
+fn feed(url: &str) -> FeedSource {
+    let key = SourceKey::new("0123456789abcdef0123456789abcdef").unwrap_or_else(|e| panic!("{e}"));
+    FeedSource::new(key, Slot::from_hash(0), url)
+}
+
+fn failed(streak: Option<FailureStreak>, failures: u32) -> FeedSource {
+    let feed = feed("https://a.example/feed");
+    FeedSource { failures, polling: Polling { streak, ..feed.polling }, ..feed }
 }
 
 /// Polls a feed that fails each time, as soon as allowed; returns the hours between polls, and the end.
@@ -10,7 +20,7 @@ fn course(wrong: Wrong) -> (Vec<u64>, Option<Retired>) {
     let rules = Rules::default();
     let (mut streak, mut now, mut waits) = (None, t(0), vec![]);
     for failures in 1..40 {
-        match judge(streak, failures, wrong, &rules, now, 0) {
+        match judge(&failed(streak, failures), wrong, &rules, now, 0) {
             AfterFailedPoll::Again { streak: next, wait, .. } => {
                 assert!(wait >= rules.poll_floor && wait.0 <= rules.poll_cap.0 / 10 * 11);
                 // The jitter does not matter here.
@@ -70,7 +80,7 @@ fn h04_a_304_that_nobody_asked_for_is_met_with_one_more_request_and_then_hardly_
 #[test]
 fn what_ails_a_feed_begins_anew_with_another_kind_and_outlasts_a_mere_failure() {
     let rules = Rules::default();
-    let again = |known, wrong, hours| match judge(known, 1, wrong, &rules, t(hours), 7) {
+    let again = |known, wrong, hours| match judge(&failed(known, 1), wrong, &rules, t(hours), 7) {
         AfterFailedPoll::Again { streak, .. } => streak,
         AfterFailedPoll::Retired(why) => panic!("{why:?}"),
     };
@@ -82,8 +92,7 @@ fn what_ails_a_feed_begins_anew_with_another_kind_and_outlasts_a_mere_failure() 
 
 /// Returns the index of the sighting (hours, target, permanent) that makes the target the feed's address.
 fn believed(from: &str, sightings: &[(u64, &str, bool)]) -> Option<usize> {
-    let key = SourceKey::new("0123456789abcdef0123456789abcdef").unwrap_or_else(|e| panic!("{e}"));
-    let mut feed = FeedSource::new(key, Slot::from_hash(0), from);
+    let mut feed = feed(from);
     sightings.iter().position(|(hours, to, permanently)| {
         let to = Url::parse(to).unwrap_or_else(|e| panic!("{e}"));
         let ((moved, at), done) = moved(&feed, &to, *permanently, t(*hours));
