@@ -79,9 +79,11 @@ impl Exclusions {
         if self.is_empty() {
             return None;
         }
+        let plain = without_fragment(url);
         let canonical = address::canonical(url);
-        let by_itself = self.excludes_text(&without_fragment(url), url.path());
-        by_itself.or_else(|| self.excludes_text(canonical.as_str(), canonical.path()))
+        self.excludes_text(&plain, url.path()).or_else(|| {
+            (canonical.as_str() != plain).then(|| self.excludes_text(canonical.as_str(), canonical.path())).flatten()
+        })
     }
 
     fn excludes_text(&self, text: &str, path: &str) -> Option<Reason> {
