@@ -5,6 +5,7 @@
 //! failed. No work starts that may outlast the invocation, and none continues after [`Batch::run`] has returned.
 
 use crate::plan::{Plan, Task, chunks, length, plan, unpacked};
+use crate::sqs_queue::{Message, MessageQueue};
 use async_trait::async_trait;
 use curlew_aws::ReadError;
 use curlew_crawl::worker::{Settlement, Stages, Worker, settle_failure};
@@ -33,40 +34,6 @@ const REMOVALS_AT_ONCE: usize = 4;
 const READS: usize = 16;
 /// Number of waiting jobs that are sent together: the maximum of one request to SQS.
 const SEND_AT: usize = 10;
-
-/// A message as SQS passes it to the function.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Message {
-    /// Id of the message in the response.
-    pub(crate) id: String,
-    /// SQS receipt handle of this delivery.
-    pub(crate) handle: String,
-    /// Text of the job, or a claim check for it.
-    pub(crate) body: String,
-    /// Number of deliveries, including this one.
-    pub(crate) receives: u32,
-}
-
-/// Operations on the queue that a batch needs.
-#[async_trait]
-pub(crate) trait MessageQueue: Send + Sync {
-    /// Returns the job of a message.
-    async fn read(&self, message: &Message) -> Result<Job, ReadError>;
-    /// Sends jobs, each for delivery at its instant or later.
-    async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError>;
-    /// Makes a message that is going to be reported as failed available again at `due`.
-    async fn put_back(&self, message: &Message, due: Timestamp) -> Result<(), PortError>;
-    /// Hides a message until `until` at most, even if this process dies.
-    async fn hide(&self, message: &Message, until: Timestamp) -> Result<(), PortError>;
-    /// Returns the number of processes that died while they ran only this message's job.
-    async fn deaths(&self, message: &Message) -> Result<u32, PortError>;
-    /// Stores the number that [`MessageQueue::deaths`] returns.
-    async fn note_deaths(&self, message: &Message, deaths: u32) -> Result<(), PortError>;
-    /// Deletes a message with a finished job before the invocation ends.
-    async fn delete(&self, message: &Message) -> Result<(), PortError>;
-    /// Copies a message to the dead-letter queue, with the reason.
-    async fn give_up(&self, message: &Message, why: &str, now: Timestamp) -> Result<(), PortError>;
-}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Bounds {
@@ -98,17 +65,14 @@ impl Bounds {
 
     /// Returns the maximum length of the lease that a job of this stage may hold.
     fn lease(&self, stage: QueueName) -> Millis {
-        match stage {
-            QueueName::Extract | QueueName::Remove => Millis::ZERO,
-            QueueName::Discover | QueueName::Poll | QueueName::Fetch => self.rules.lease_length(),
-        }
+        let holds_none = matches!(stage, QueueName::Extract | QueueName::Remove);
+        if holds_none { Millis::ZERO } else { self.rules.lease_length() }
     }
 }
 
 /// Outcome of an invocation's messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Summary {
-    /// Number of messages.
     pub(crate) messages: usize,
     pub(crate) done: usize,
     /// Number of messages sent again, because they must wait or there was no time.
@@ -249,8 +213,7 @@ impl Batch {
     /// Splits pages into chunks, each of which becomes a segment.
     fn chunks(&self, readable: &[usize]) -> Vec<Vec<usize>> {
         // A chunk takes at most half of the time, so that a late chunk can still start.
-        let time = self.bounds.deadline.saturating_sub(LAST_THINGS).saturating_sub(self.clock.monotonic());
-        let most = usize::try_from(time.0 / PAGE_TIME.0 / 2).unwrap_or(1);
+        let most = usize::try_from(self.time_left().0 / PAGE_TIME.0 / 2).unwrap_or(1);
         let sizes: Vec<usize> = readable.iter().map(|n| self.jobs[*n].as_ref().map_or(0, unpacked)).collect();
         chunks(&sizes, most).into_iter().map(|chunk| chunk.into_iter().map(|n| readable[n]).collect()).collect()
     }
@@ -278,10 +241,9 @@ impl Batch {
         .min(plan.lanes.len());
         let slots = slots.max(usize::from(!plan.alone.is_empty()));
         let this = Arc::new(self);
-        let stop = this.bounds.deadline.saturating_sub(LAST_THINGS);
         let mut lanes = plan.lanes.into_iter();
         let mut tasks = JoinSet::new();
-        this.alone(stages.as_ref(), &plan.alone, plan.turn, stop).await;
+        this.alone(stages.as_ref(), &plan.alone, plan.turn).await;
         loop {
             while tasks.len() < slots
                 && let Some(lane) = lanes.next()
@@ -298,7 +260,7 @@ impl Batch {
             }
             tokio::select! {
                 _ = tasks.join_next() => {}
-                () = this.clock.sleep(stop.saturating_sub(this.clock.monotonic())) => {
+                () = this.clock.sleep(this.time_left()) => {
                     tracing::warn!(lanes = tasks.len(), "out of time; running jobs are cancelled and will be retried");
                     tasks.shutdown().await;
                     this.leave(&this.numbers_of(None));
@@ -362,23 +324,19 @@ impl Batch {
     async fn give_up(&self, n: usize, why: &str) {
         let message = &self.messages[n];
         tracing::error!(message = %message.id, error = why, receives = message.receives, "a job is given up");
-        match self.queue.give_up(message, why, self.clock.now()).await {
-            Ok(()) => self.note(n, Outcome::GivenUp),
-            Err(error) => {
-                let error = with_causes(&error);
-                tracing::warn!(message = %message.id, error, "a message could not be given up; it runs again");
-                self.note(n, Outcome::Failed);
-            }
-        }
+        let given_up = self.queue.give_up(message, why, self.clock.now()).await;
+        let done = message.done_or_warn(given_up, "a message could not be given up; it runs again");
+        self.note(n, if done.is_some() { Outcome::GivenUp } else { Outcome::Failed });
     }
 
     /// True if these jobs can start now and finish in time.
     fn fits(&self, members: &[usize]) -> bool {
-        let need = match self.stage {
-            QueueName::Extract => self.bounds.need(self.stage, members.len() as u64),
-            _ => self.bounds.need(self.stage, 1),
-        };
-        self.clock.monotonic() + need + LAST_THINGS <= self.bounds.deadline
+        self.bounds.need(self.stage, members.len() as u64) <= self.time_left()
+    }
+
+    /// Returns the time until running jobs must be cancelled.
+    fn time_left(&self) -> Millis {
+        self.bounds.deadline.saturating_sub(LAST_THINGS).saturating_sub(self.clock.monotonic())
     }
 
     /// Sends jobs that can no longer start to the queue again, due at once.
@@ -429,11 +387,14 @@ impl Batch {
         }
     }
 
-    /// Returns the time that sending may take: until running jobs must be cancelled, or after that a third of the time
-    /// left, because messages whose jobs could not be sent must be put back.
+    /// Returns the time that sending may take: until running jobs must be cancelled, or after that a third of the rest,
+    /// because messages whose jobs could not be sent must be put back.
     fn time_to_send(&self) -> Millis {
-        let left = self.bounds.deadline.saturating_sub(self.clock.monotonic());
-        if left > LAST_THINGS { left.saturating_sub(LAST_THINGS) } else { Millis(left.0 / 3) }
+        let rest = self.bounds.deadline.saturating_sub(self.clock.monotonic());
+        match self.time_left() {
+            Millis::ZERO => Millis(rest.0 / 3),
+            left => left,
+        }
     }
 
     fn note(&self, n: usize, outcome: Outcome) {
@@ -459,9 +420,7 @@ impl Batch {
                 Some(Outcome::Done) => summary.done += 1,
                 Some(Outcome::Deferred) => summary.deferred += 1,
                 Some(Outcome::GivenUp) => summary.given_up += 1,
-                Some(Outcome::Failed | Outcome::Begun | Outcome::Waiting) | None => {
-                    summary.failures.push(message.id.clone())
-                }
+                _ => summary.failures.push(message.id.clone()),
             }
         }
         summary

@@ -41,10 +41,10 @@ pub(crate) struct Cold {
     pub(crate) queue_watch: QueueWatch,
     /// Number of pages that this process has rejected since it last accepted one.
     rejected_in_a_row: AtomicU64,
-    connection: Connection,
+    pub(crate) connection: Connection,
     /// Makes calls to sites; `None` for a client on the real network.
     fetch: Option<Arc<dyn Fetch>>,
-    memory: Memory,
+    pub(crate) memory: Memory,
     init: Duration,
     first: AtomicBool,
     /// Remembers whether a newer program has written the stack.
@@ -54,10 +54,8 @@ pub(crate) struct Cold {
 }
 
 impl Cold {
-    /// Reads the settings and creates the clients of AWS; makes no request.
-    ///
-    /// # Errors
-    /// One line with the invalid setting and the reason.
+    /// Reads the settings and creates the clients of AWS; makes no request. An error is one line with the invalid
+    /// setting and the reason.
     pub(crate) async fn start(began: Instant, environment: &[(String, String)]) -> Result<Cold, Failure> {
         let read = read(environment)?;
         let connection = Connection::from_environment().await;
@@ -68,9 +66,6 @@ impl Cold {
     }
 
     /// Starts a function with the given surroundings; see [`Cold::start`].
-    ///
-    /// # Errors
-    /// One line with the invalid setting and the reason.
     pub(crate) fn over(outside: &Outside, environment: &[(String, String)]) -> Result<Cold, Failure> {
         let Outside { connection, clock, seeds, fetch } = outside;
         let (clock, seeds, memory) = (clock.clone(), seeds.clone(), Memory::without_threads());
@@ -124,10 +119,8 @@ impl Cold {
     }
 
     /// Checks the stack's version once per process, and writes this program's version if the stack has none or an
-    /// earlier one. For the functions that create jobs, which have permission to write it.
-    ///
-    /// # Errors
-    /// A newer version of the store, or the store's errors.
+    /// earlier one; fails if a newer program has written it. For the functions that create jobs, which have permission
+    /// to write it.
     pub(crate) async fn check_version(&self) -> Result<(), Failure> {
         let check = async || self.store.check_version().await.map_err(StageError::from);
         self.known_version.get_or_try_init(check).await?;
@@ -152,16 +145,8 @@ impl Cold {
         in_a_row
     }
 
-    /// True if this process should exit so that Lambda starts a new one: see [`Memory::is_worn_out`].
-    pub(crate) fn is_worn_out(&self) -> bool {
-        self.memory.is_worn_out()
-    }
-
     /// Returns the program for one invocation with these settings. Its HTTP client is new, because older connections
-    /// may be dead after Lambda has frozen the process.
-    ///
-    /// # Errors
-    /// If the HTTP client cannot be created.
+    /// may be dead after Lambda has frozen the process. Fails if the HTTP client cannot be created.
     pub(crate) fn program(&self, settings: &Settings, events: Arc<dyn Events>) -> Result<Program, Failure> {
         let fetch = match &self.fetch {
             Some(fetch) => fetch.clone(),
@@ -171,11 +156,6 @@ impl Cold {
         let surroundings = Surroundings { clock: self.clock.clone(), seeds: self.seeds.clone(), events };
         let keys = KeyStore::Objects(self.store.objects());
         Ok(program(fetch, settings, self.store.ports(), keys, surroundings, &self.memory))
-    }
-
-    /// Returns the number of throttled calls to tables since the start of the process.
-    pub(crate) fn throttled(&self) -> u64 {
-        self.connection.throttled()
     }
 
     /// Returns the duration of the cold start, but only to the first invocation.

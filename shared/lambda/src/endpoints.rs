@@ -32,11 +32,8 @@ pub(crate) fn refused(environment: &[(String, String)]) -> Vec<Endpoint> {
     }
     let mut refused: Vec<Endpoint> = Vec::new();
     for endpoint in written.iter().filter_map(|text| text.parse::<Endpoint>().ok()) {
-        let aliases: Vec<Endpoint> = if is_loopback(&endpoint.host) {
-            LOOPBACK.iter().filter_map(|name| format!("{name}:{}", endpoint.port).parse().ok()).collect()
-        } else {
-            Vec::new()
-        };
+        let (port, names) = (endpoint.port, if is_loopback(&endpoint.host) { &LOOPBACK[..] } else { &[] });
+        let aliases = names.iter().filter_map(|name| format!("{name}:{port}").parse().ok());
         for endpoint in std::iter::once(endpoint).chain(aliases) {
             if !refused.contains(&endpoint) {
                 refused.push(endpoint);

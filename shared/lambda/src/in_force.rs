@@ -58,10 +58,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Returns the settings adapted to this function.
-    ///
-    /// # Errors
-    /// One line with the setting that a function cannot support.
+    /// Returns the settings adapted to this function; fails if one of them is none that a function can support.
     pub(crate) fn fit(&self, mut settings: Settings) -> Result<Settings, BadSettings> {
         settings.check_for_stack()?;
         if let Some(percent) = self.memory.map(|bytes| bytes / 100) {
@@ -87,10 +84,7 @@ pub(crate) struct StackSettings {
 }
 
 impl StackSettings {
-    /// Returns the settings in force.
-    ///
-    /// # Errors
-    /// If there were never valid settings, or they cannot be read and none are known yet.
+    /// Returns the settings in force; fails if there were never valid ones, or they cannot be read and none are known.
     pub(crate) async fn current(&self) -> Result<Arc<InForce>, Failure> {
         let now = self.clock.monotonic();
         let mut last = self.last.lock().await;
@@ -113,9 +107,6 @@ impl StackSettings {
     }
 
     /// Stores a copy of a valid settings file. Only dispatch has permission to write it.
-    ///
-    /// # Errors
-    /// The object store's error.
     pub(crate) async fn keep(&self, in_force: &InForce) -> Result<(), Failure> {
         let mut kept = self.kept.lock().await;
         if in_force.is_rejected || kept.as_ref() == Some(&in_force.text) {

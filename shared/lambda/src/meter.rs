@@ -54,7 +54,6 @@ pub(crate) enum Trouble {
 #[derive(Default)]
 pub(crate) struct Meter {
     tally: Tally,
-    holds: AtomicU64,
     failed_batches: AtomicU64,
     throttled: AtomicU64,
     trouble: Mutex<BTreeMap<Trouble, u64>>,
@@ -63,11 +62,6 @@ pub(crate) struct Meter {
 impl Meter {
     pub(crate) fn counts(&self) -> Counts {
         self.tally.counts()
-    }
-
-    /// Returns the number of new holds on hosts.
-    pub(crate) fn holds(&self) -> u64 {
-        self.holds.load(Ordering::Relaxed)
     }
 
     /// Adds `times` occurrences of a trouble; does nothing if that is zero.
@@ -82,7 +76,6 @@ impl Meter {
         self.failed_batches.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Adds throttled calls to tables.
     pub(crate) fn note_throttled(&self, calls: u64) {
         self.throttled.fetch_add(calls, Ordering::Relaxed);
     }
@@ -116,7 +109,7 @@ impl Meter {
             ("NewEntries", counts.entries_seen),
             ("PagesAccepted", counts.accepted),
             ("PagesRejected", counts.rejections()),
-            ("Holds", self.holds()),
+            ("Holds", counts.held.values().sum()),
             ("Refusals", refusals),
             ("TablesThrottled", throttled),
             ("GivenUp", given_up),
@@ -147,9 +140,6 @@ impl Meter {
 
 impl Events for Meter {
     fn note(&self, event: &Event<'_>) {
-        if matches!(event, Event::Held { .. }) {
-            self.holds.fetch_add(1, Ordering::Relaxed);
-        }
         self.tally.note(event);
     }
 }

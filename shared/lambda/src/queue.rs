@@ -1,9 +1,9 @@
 //! The functions that SQS invokes: discover, poll, fetch, extract, remove.
 
-use crate::batch::{Batch, Bounds, Message, Summary, put_back_all};
+use crate::batch::{Batch, Bounds, Summary, put_back_all};
 use crate::failure::Failure;
 use crate::serve::{Answer, Call, serve};
-use crate::sqs_queue::{Deaths, SqsQueue};
+use crate::sqs_queue::{Deaths, Message, SqsQueue};
 use crate::stack_model::StackModel;
 use curlew_app::Settings;
 use curlew_app::program::Program;
@@ -13,8 +13,8 @@ use curlew_crawl::politeness::access::Politeness;
 use curlew_fetcher::TxtRecords;
 use curlew_model::{Millis, QueueName};
 use curlew_ports::{Names, NoNames};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub(crate) async fn handle(
     stage: QueueName,
     call: Call,
     names: impl Fn(&Settings) -> Arc<dyn Names>,
-) -> Result<Answer<BatchResponse>, Failure> {
+) -> Result<Answer<Value>, Failure> {
     let Call { cold, in_force, refusal, payload, deadline, meter } = call;
     let messages = messages(payload)?;
     let queue = Arc::new(SqsQueue { stage, jobs: cold.store.jobs(), deaths: Deaths(cold.store.objects()) });
@@ -110,9 +110,10 @@ fn has_failed(summary: &Summary) -> bool {
     summary.messages > 0 && summary.failures.len() + summary.given_up == summary.messages
 }
 
-fn answer(summary: Summary) -> Answer<BatchResponse> {
-    let batch_item_failures = summary.failures.iter().cloned().map(|id| ItemFailure { item_identifier: id }).collect();
-    Answer { response: BatchResponse { batch_item_failures }, summary }
+/// Returns the response to the event source mapping (ReportBatchItemFailures): the messages to hand out again.
+fn answer(summary: Summary) -> Answer<Value> {
+    let failures: Vec<Value> = summary.failures.iter().map(|id| json!({ "itemIdentifier": id })).collect();
+    Answer { response: json!({ "batchItemFailures": failures }), summary }
 }
 
 /// Signs the key directory again if it is due. This function runs many times a day and has permission to read the keys;
@@ -157,20 +158,6 @@ struct Attributes {
     approximate_receive_count: String,
 }
 
-/// Response to the event source mapping (ReportBatchItemFailures): the messages that must be handed out again.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct BatchResponse {
-    batch_item_failures: Vec<ItemFailure>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ItemFailure {
-    item_identifier: String,
-}
-
-/// Parses the messages of an event.
 pub(crate) fn messages(payload: Value) -> Result<Vec<Message>, Failure> {
     let wrong = |why: &str| Failure::Event(format!("this is no event of SQS: {why}"));
     let event: Event = serde_json::from_value(payload).map_err(|e| wrong(&e.to_string()))?;
@@ -197,7 +184,6 @@ pub(crate) fn messages(payload: Value) -> Result<Vec<Message>, Failure> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn what_is_no_event_of_sqs_is_refused_with_the_reason() {
@@ -224,8 +210,7 @@ mod tests {
     #[test]
     fn the_answer_has_the_form_that_lambda_expects() {
         let answer = answer(Summary { messages: 2, done: 1, failures: vec!["a".into()], ..Summary::default() });
-        let response = serde_json::to_value(answer.response).unwrap();
-        assert_eq!(response, json!({"batchItemFailures": [{"itemIdentifier": "a"}]}));
+        assert_eq!(answer.response, json!({"batchItemFailures": [{"itemIdentifier": "a"}]}));
     }
 
     #[test]

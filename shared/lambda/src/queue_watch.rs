@@ -43,9 +43,7 @@ impl Looks {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct QueueWatch {
-    looks: Mutex<Looks>,
-}
+pub(crate) struct QueueWatch(Mutex<Looks>);
 
 impl QueueWatch {
     /// Checks all queues if half an hour has passed, and records problems. A queue that cannot be read is checked the
@@ -79,7 +77,7 @@ impl QueueWatch {
     }
 
     fn remember<T>(&self, act: impl FnOnce(&mut Looks) -> T) -> T {
-        act(&mut self.looks.lock().unwrap_or_else(PoisonError::into_inner))
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -6,12 +6,11 @@ use crate::failure::Failure;
 use crate::logs;
 use crate::queue::{handle, no_names};
 use crate::scheduled::{dispatched, indexed, sampled};
-use crate::serve::{Answer, Invocation};
+use crate::serve::Invocation;
 use curlew_aws::Connection;
 use curlew_model::{QueueName, Timestamp};
 use curlew_ports::{Clock, Fetch, Seeds};
 use lambda_runtime::{Config, Context};
-use serde::Serialize;
 use serde_json::Value;
 use std::io::Write;
 use std::sync::Arc;
@@ -56,10 +55,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Starts an environment with these variables. Makes no request.
-    ///
-    /// # Errors
-    /// The setting that is invalid.
+    /// Starts an environment with these variables. Makes no request. An error names the setting that is invalid.
     pub fn start(
         function: &'static str,
         memory_mb: i32,
@@ -73,10 +69,8 @@ impl Environment {
     }
 
     /// Runs one invocation, which Lambda would end at `deadline`. Writes its metrics line to `metrics`, and returns the
-    /// function's response.
-    ///
-    /// # Errors
-    /// The failure of the whole invocation, or the name of a function that cannot be run here.
+    /// function's response. An error is the failure of the whole invocation, or names a function that cannot be run
+    /// here.
     pub async fn invoke(
         &self,
         event: Value,
@@ -96,15 +90,10 @@ impl Environment {
             "index" => Box::pin(indexed(call)).await,
             "sample" => Box::pin(sampled(call)).await,
             name => match QueueName::ALL.into_iter().find(|stage| stage.as_str() == name) {
-                Some(stage) => Box::pin(handle(stage, call, no_names)).await.and_then(as_value),
+                Some(stage) => Box::pin(handle(stage, call, no_names)).await,
                 None => Err(Failure::Event(format!("the function {name} is not rehearsed"))),
             },
         };
-        invocation.end_with(outcome, metrics).map_err(|failure| failure.to_string())
+        invocation.end(outcome, metrics).map_err(|failure| failure.to_string())
     }
-}
-
-fn as_value(answer: Answer<impl Serialize>) -> Result<Answer<Value>, Failure> {
-    let response = serde_json::to_value(answer.response).map_err(|error| Failure::Work(error.to_string()))?;
-    Ok(Answer { response, summary: answer.summary })
 }

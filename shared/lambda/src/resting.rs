@@ -22,10 +22,8 @@ pub(crate) struct RestPlan {
 }
 
 impl RestPlan {
-    /// Reads the plan from the environment. Without the two variables no mapping is disabled.
-    ///
-    /// # Errors
-    /// The name of the invalid variable.
+    /// Reads the plan from the environment. Without the two variables no mapping is disabled. An error names the
+    /// variable that is invalid.
     pub(crate) fn read(value: impl Fn(&str) -> Option<String>) -> Result<RestPlan, String> {
         let seconds = value(REST_AFTER).unwrap_or_default();
         let seconds = if seconds.is_empty() { Ok(0) } else { seconds.parse() };

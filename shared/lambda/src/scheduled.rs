@@ -11,8 +11,8 @@ use curlew_catalog::index::PublishReport;
 use curlew_crawl::feeds::dispatch::{Dispatched, TickLimits};
 use curlew_crawl::pages::sample::Sampled;
 use curlew_model::{Millis, QueueName, Timestamp, Year};
-use curlew_ports::PortError;
 use curlew_ports::stage::{StageError, with_causes};
+use curlew_ports::swapped;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -155,14 +155,10 @@ async fn recheck(call: &Call, event: SampleEvent, meant_for: Option<Timestamp>) 
     if let Some(time) = meant_for {
         let marks = &program.ports.marks;
         let (last, seen) = marks.load(SAMPLE_MARK).await.map_err(StageError::from)?;
-        if last.is_some_and(|last| last >= time) {
-            return Ok(json!({ "pages": 0, "done_before": true }));
-        }
+        let is_done = last.is_some_and(|last| last >= time);
         // The mark comes first: a failed sample is a day without re-checks, but a repeated one is many calls.
-        match marks.swap(SAMPLE_MARK, seen, time).await {
-            Ok(_) => {}
-            Err(PortError::Conflict) => return Ok(json!({ "pages": 0, "done_before": true })),
-            Err(error) => return Err(StageError::from(error).into()),
+        if is_done || !swapped(marks.swap(SAMPLE_MARK, seen, time).await).map_err(StageError::from)? {
+            return Ok(json!({ "pages": 0, "done_before": true }));
         }
     }
     let Sampled { indexed: pages, second_looks } = program.recheck(event.count).await?;
@@ -216,10 +212,7 @@ struct Envelope {
 }
 
 /// Returns an event, and the scheduled time if the payload has it: as `time` among the event's fields, or in
-/// EventBridge's envelope.
-///
-/// # Errors
-/// An unknown field, or an invalid value.
+/// EventBridge's envelope. Fails if a field is unknown or has an invalid value.
 pub(crate) fn read<E: DeserializeOwned>(payload: &Value) -> Result<(E, Option<Timestamp>), Failure> {
     let wrong = |e: serde_json::Error| Failure::Event(format!("the event is not understood: {e}"));
     let (mut fields, mut time) = (payload.clone(), None);

@@ -39,12 +39,10 @@ pub(crate) struct Answer<R> {
 }
 
 impl<R> Answer<R> {
-    /// Creates an answer without messages.
     pub(crate) fn new(response: R) -> Answer<R> {
         Answer { response, summary: Summary::default() }
     }
 
-    /// Wraps the response in [`Reply::Work`].
     fn into_work(self) -> Answer<Reply<R>> {
         Answer { response: Reply::Work(self.response), summary: self.summary }
     }
@@ -60,7 +58,7 @@ where
     let Some(cold) = start().await else { return ExitCode::FAILURE };
     let (cold, act) = (&cold, &act);
     let handler = |event: LambdaEvent<Value>| async move {
-        if cold.is_worn_out() {
+        if cold.memory.is_worn_out() {
             tracing::error!(
                 "too many documents are still being parsed long after their limit; Lambda starts another process"
             );
@@ -75,13 +73,13 @@ where
             },
             Err(failure) => Err(failure),
         };
-        invocation.end(outcome)
+        invocation.end(outcome, &mut std::io::stdout().lock())
     };
     ended(lambda_runtime::run(service_fn(handler)).await)
 }
 
 /// Runs the cold start; reports its errors to the log and to Lambda.
-pub(crate) async fn start() -> Option<Arc<Cold>> {
+async fn start() -> Option<Arc<Cold>> {
     let began = Instant::now();
     let environment = environment();
     logs::start(&environment, std::io::stdout);
@@ -96,7 +94,7 @@ pub(crate) async fn start() -> Option<Arc<Cold>> {
 }
 
 /// Returns the exit code. After an error of Lambda's runtime API the process exits, and Lambda starts a new one.
-pub(crate) fn ended(ran: Result<(), lambda_runtime::Error>) -> ExitCode {
+fn ended(ran: Result<(), lambda_runtime::Error>) -> ExitCode {
     match ran {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -139,7 +137,7 @@ impl Invocation {
             began: Instant::now(),
             processor: usage::processor_time(),
             init,
-            throttled: cold.throttled(),
+            throttled: cold.connection.throttled(),
             meter: Arc::new(Meter::default()),
             cold,
         }
@@ -161,36 +159,21 @@ impl Invocation {
     }
 
     /// Reads two parts of the stack concurrently: the settings in force, and the reason for refusing all work, if there
-    /// is one.
+    /// is one. Records settings that are not those of the stack's file.
     async fn read(&self) -> Result<(Arc<InForce>, Option<String>), Failure> {
-        let (in_force, refusal) = tokio::join!(self.in_force(), self.cold.refusal());
-        Ok((in_force?, refusal))
-    }
-
-    /// Returns the settings in force, and records if they are not those of the stack's file.
-    async fn in_force(&self) -> Result<Arc<InForce>, Failure> {
-        let in_force = self.cold.settings.current().await?;
-        if in_force.is_rejected {
-            self.meter.note_trouble(Trouble::SettingsRejected, 1);
-        }
-        Ok(in_force)
-    }
-
-    pub(crate) fn end<R>(self, outcome: Result<Answer<R>, Failure>) -> Result<R, Failure> {
-        self.end_with(outcome, &mut std::io::stdout().lock())
+        let (in_force, refusal) = tokio::join!(self.cold.settings.current(), self.cold.refusal());
+        let in_force = in_force?;
+        self.meter.note_trouble(Trouble::SettingsRejected, in_force.is_rejected.into());
+        Ok((in_force, refusal))
     }
 
     /// Ends the invocation, and writes the line of its metrics.
-    pub(crate) fn end_with<R>(
-        self,
-        outcome: Result<Answer<R>, Failure>,
-        metrics: &mut dyn Write,
-    ) -> Result<R, Failure> {
+    pub(crate) fn end<R>(self, outcome: Result<Answer<R>, Failure>, metrics: &mut dyn Write) -> Result<R, Failure> {
         let (summary, outcome) = match outcome {
             Ok(Answer { response, summary }) => (summary, Ok(response)),
             Err(failure) => (Summary::default(), Err(failure)),
         };
-        self.meter.note_throttled(self.cold.throttled().saturating_sub(self.throttled));
+        self.meter.note_throttled(self.cold.connection.throttled().saturating_sub(self.throttled));
         self.meter.note_trouble(Trouble::NothingAccepted, self.cold.rejected_in_a_row(&self.meter.counts()));
         let given_up = summary.given_up as u64;
         if let Some(line) = self.meter.line(&self.cold.stack, self.function, given_up, self.cold.clock.now()) {
@@ -202,6 +185,7 @@ impl Invocation {
     }
 
     fn log(&self, summary: &Summary, failure: Option<&Failure>) {
+        let counts = self.meter.counts();
         tracing::info!(
             function = self.function,
             request_id = self.request_id,
@@ -210,8 +194,8 @@ impl Invocation {
             deferred = summary.deferred,
             failed = summary.failures.len(),
             given_up = summary.given_up,
-            calls = self.meter.counts().calls,
-            holds = self.meter.holds(),
+            calls = counts.calls,
+            holds = counts.held.values().sum::<u64>(),
             wall_ms = millis(self.began.elapsed()),
             cpu_ms = usage::processor_time().saturating_sub(self.processor).0,
             max_rss_kb = usage::peak_memory_kb(),

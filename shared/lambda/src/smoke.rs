@@ -26,7 +26,6 @@ pub(crate) struct Smoke {
 }
 
 impl Smoke {
-    /// Creates the response of a function with these settings.
     pub(crate) fn new(function: &'static str, in_force: &InForce) -> Smoke {
         Smoke {
             function,
@@ -42,16 +41,11 @@ impl Smoke {
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum Reply<R> {
-    /// Response to a smoke test.
     Smoke(Smoke),
-    /// Response to any other event.
     Work(R),
 }
 
-/// True if an event requests a smoke test.
-///
-/// # Errors
-/// If the request has an unknown form.
+/// True if an event requests a smoke test; fails if the request has an unknown form.
 pub(crate) fn is_asked(payload: &Value) -> Result<bool, Failure> {
     if payload.get("smoke").is_none() {
         return Ok(false);

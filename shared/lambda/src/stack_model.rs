@@ -36,9 +36,7 @@ struct Known {
 
 impl StackModel {
     /// Returns the settings in force with the stack's model, unless there is none or they choose another classifier.
-    ///
-    /// # Errors
-    /// If the model cannot be read or used: pages wait instead of being judged without it.
+    /// Fails if the model cannot be read or used: pages wait instead of being judged without it.
     pub(crate) async fn over(
         &self,
         blobs: &dyn Blobs,

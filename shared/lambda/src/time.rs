@@ -10,10 +10,8 @@ const FIRST_DEADLINE: Timestamp = Timestamp::from_millis(1_000_000_000_000);
 /// Assumed duration of an invocation without a stated deadline.
 const UNKNOWN: Millis = Millis::from_mins(5);
 
-/// Converts the deadline to monotonic time, since the wall clock may jump later.
-///
-/// # Errors
-/// If the clocks of this machine and Lambda disagree: visits would be killed, or never start.
+/// Converts the deadline to monotonic time, since the wall clock may jump later. Fails if the clocks of this machine
+/// and of Lambda disagree: visits would be killed, or never start.
 pub(crate) fn deadline(given: u64, now: Timestamp, monotonic: Millis) -> Result<Millis, Failure> {
     let given = Timestamp::from_millis(i64::try_from(given).unwrap_or(i64::MAX));
     if given < FIRST_DEADLINE {

@@ -64,7 +64,6 @@ struct Pages {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum WebAnswer<P> {
-    /// Response to a request.
     Page(P),
     /// Response to a request while all work is refused.
     Refusal(Value),
@@ -81,7 +80,6 @@ async fn opened_for(cold: &Cold, in_force: Arc<InForce>, opened: &Mutex<Option<O
     Ok(opened.insert(Opened { of: in_force, pages: Pages { router, front } }).clone())
 }
 
-/// Answers an event.
 async fn answered(pages: &Pages, event: Value) -> Result<WebAnswer<impl Serialize + use<>>, Failure> {
     let wrong = |error| Failure::Event(format!("the event is no request to the page: {error}"));
     let request: LambdaRequest = serde_json::from_value(event).map_err(wrong)?;
@@ -152,13 +150,10 @@ async fn open(cold: &Cold, settings: &Settings) -> Result<axum::Router, Failure>
 
 /// Returns the router. It accepts all host names, since the function's URL decides which names lead here.
 fn routed(program: &Program, settings: PageSettings) -> axum::Router {
-    router(services(program), PageSettings { any_host: true, ..settings })
-}
-
-fn services(program: &Program) -> Services {
     let Program { ports, clock, crawler, library, desk } = program;
     let status = StoredStatus { blobs: ports.blobs.clone(), inbox: ports.inbox.clone(), clock: clock.clone() };
-    Services::new(library, desk, crawler.pushes.clone(), Arc::new(status))
+    let services = Services::new(library, desk, crawler.pushes.clone(), Arc::new(status));
+    router(services, PageSettings { any_host: true, ..settings })
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! Jobs that have been delivered before. One of them may have killed the process of an earlier invocation, for example
 //! with a document that takes all memory, and may kill it again.
 
-use super::{Batch, Message, MessageQueue, Outcome};
+use super::put_back::within;
+use super::{Batch, Outcome};
+use crate::sqs_queue::{Message, MessageQueue};
 use curlew_crawl::worker::Stages;
 use curlew_model::{Millis, Timestamp, Work};
 use curlew_policy::delivery::after_cut_off;
@@ -20,12 +22,9 @@ pub(super) async fn deaths(queue: &dyn MessageQueue, message: &Message) -> u32 {
     if message.receives <= 1 {
         return 0;
     }
-    queue.deaths(message).await.unwrap_or_else(|error| {
-        // With 0, the job runs once more, before jobs that are known to kill processes.
-        let error = with_causes(&error);
-        tracing::warn!(message = %message.id, error, "it is not known how many processes a job has ended");
-        0
-    })
+    let deaths = queue.deaths(message).await;
+    // With 0, the job runs once more, before jobs that are known to kill processes.
+    message.done_or_warn(deaths, "it is not known how many processes a job has ended").unwrap_or(0)
 }
 
 impl Batch {
@@ -33,13 +32,12 @@ impl Batch {
     /// its process until it returns. So if the process dies, only that job is affected, and the others are not
     /// delivered again and again until they are given up. Jobs for which no time is left are sent as new messages,
     /// unless they have killed a process: a new message would lose that count.
-    pub(super) async fn alone(&self, stages: &dyn Stages, members: &[usize], turn: Millis, stop: Millis) {
+    pub(super) async fn alone(&self, stages: &dyn Stages, members: &[usize], turn: Millis) {
         if members.is_empty() {
             return;
         }
         self.hide_all().await;
-        let began = self.clock.monotonic();
-        let until = began + Millis(stop.saturating_sub(began).0 / PART);
+        let until = self.clock.monotonic() + Millis(self.time_left().0 / PART);
         for (at, n) in members.iter().enumerate() {
             if !self.fits(&[*n]) || (at > 0 && self.clock.monotonic() >= until) {
                 let (deadly, others): (Vec<usize>, Vec<usize>) =
@@ -56,7 +54,7 @@ impl Batch {
             let lane = [*n];
             tokio::select! {
                 () = self.lane(stages, &lane, turn) => {}
-                () = self.clock.sleep(stop.saturating_sub(self.clock.monotonic())) => {
+                () = self.clock.sleep(self.time_left()) => {
                     tracing::warn!("the time is up; a job that ran alone is broken off and runs again");
                 }
             }
@@ -74,28 +72,21 @@ impl Batch {
         let left = self.bounds.deadline.saturating_sub(self.clock.monotonic());
         let until = after_cut_off(self.bounds.lease(self.stage), self.clock.now() + left);
         let messages = futures::stream::iter(self.numbers_of(None));
-        tokio::select! {
-            () = messages.for_each_concurrent(HIDES, |n| self.hide(n, until)) => {}
-            () = self.clock.sleep(HIDING_TIME) => {
-                tracing::warn!("no time to hide all messages anew; some come back late if this process dies");
-            }
-        }
+        let hiding = messages.for_each_concurrent(HIDES, |n| self.hide(n, until));
+        let consequence = "no time to hide all messages anew; some come back late if this process dies";
+        within(HIDING_TIME, self.clock.as_ref(), hiding, consequence).await;
     }
 
     async fn hide(&self, n: usize, until: Timestamp) {
         let message = &self.messages[n];
-        if let Err(error) = self.queue.hide(message, until).await {
-            tracing::warn!(message = %message.id, error = %with_causes(&error), "a message could not be hidden anew");
-        }
+        message.done_or_warn(self.queue.hide(message, until).await, "a message could not be hidden anew");
     }
 
     async fn count_deaths(&self, n: usize, deaths: u32) {
         let message = &self.messages[n];
-        if let Err(error) = self.queue.note_deaths(message, deaths).await {
-            // If this job kills the process, only its receive count shows that.
-            let error = with_causes(&error);
-            tracing::warn!(message = %message.id, error, "the processes that a job ends could not be counted");
-        }
+        let noted = self.queue.note_deaths(message, deaths).await;
+        // After an error, only the receive count shows that this job kills its process.
+        message.done_or_warn(noted, "the processes that a job ends could not be counted");
     }
 
     /// Splits a visit that has killed a process into one job per page, so that only the page responsible is given up.
@@ -129,10 +120,8 @@ impl Batch {
             return false;
         }
         let message = &self.messages[n];
-        if let Err(error) = self.queue.delete(message).await {
-            // The message is deleted at the end of the invocation instead.
-            tracing::warn!(message = %message.id, error = %with_causes(&error), "a message could not be deleted early");
-        }
+        // After an error, the message is deleted at the end of the invocation.
+        message.done_or_warn(self.queue.delete(message).await, "a message could not be deleted early");
         true
     }
 }

@@ -1,10 +1,10 @@
 //! Puts messages back, so that SQS hands them out again before their visibility timeout ends.
 
-use super::{Batch, Message, MessageQueue, Outcome, Summary};
+use super::{Batch, Outcome, Summary};
+use crate::sqs_queue::{Message, MessageQueue};
 use curlew_model::{Millis, Timestamp};
 use curlew_policy::delivery::{after_cut_off, after_refused_delivery};
 use curlew_ports::Clock;
-use curlew_ports::stage::with_causes;
 use futures::StreamExt;
 
 /// Part of [`super::LAST_THINGS`] for putting messages back. This happens up to twice: for cancelled jobs, and for jobs
@@ -14,6 +14,7 @@ const PUT_BACK_TIME: Millis = Millis::from_secs(1);
 const PUT_ALL_BACK_TIME: Millis = Millis::from_secs(10);
 /// Number of messages that are put back concurrently.
 const PUT_BACKS: usize = 16;
+const NOT_ALL_BACK: &str = "no time to put all messages back; some come when their visibility ends";
 
 impl Batch {
     /// Puts back the messages of cancelled jobs. They count as delivered, so these jobs run alone the next time.
@@ -27,25 +28,15 @@ impl Batch {
     /// visibility timeout ends.
     pub(super) async fn put_back_each(&self, messages: &[(usize, Timestamp)]) {
         let messages = futures::stream::iter(messages);
-        tokio::select! {
-            () = messages.for_each_concurrent(PUT_BACKS, |(n, due)| self.put_back(*n, *due)) => {}
-            () = self.clock.sleep(PUT_BACK_TIME) => {
-                tracing::warn!("no time to put all messages back; some come when their visibility ends");
-            }
-        }
+        let put_backs = messages.for_each_concurrent(PUT_BACKS, |(n, due)| self.put_back(*n, *due));
+        within(PUT_BACK_TIME, self.clock.as_ref(), put_backs, NOT_ALL_BACK).await;
     }
 
     /// Puts a message back until `due` and marks it as failed.
     pub(super) async fn put_back(&self, n: usize, due: Timestamp) {
         let message = &self.messages[n];
-        if let Err(error) = self.queue.put_back(message, due).await {
-            // The message is then handed out later, when its visibility timeout ends.
-            tracing::warn!(
-                message = %message.id,
-                error = %with_causes(&error),
-                "a message could not be put back sooner"
-            );
-        }
+        // After an error, the message is handed out when its visibility timeout ends.
+        message.done_or_warn(self.queue.put_back(message, due).await, "a message could not be put back sooner");
         self.note(n, Outcome::Failed);
     }
 }
@@ -55,19 +46,20 @@ impl Batch {
 pub(crate) async fn put_back_all(messages: &[Message], queue: &dyn MessageQueue, clock: &dyn Clock) -> Summary {
     let now = clock.now();
     let put_backs = futures::stream::iter(messages).for_each_concurrent(PUT_BACKS, |message| async move {
-        if let Err(error) = queue.put_back(message, after_refused_delivery(message.receives, now)).await {
-            let error = with_causes(&error);
-            tracing::warn!(message = %message.id, error, "a message comes back when its visibility ends");
-        }
+        let put_back = queue.put_back(message, after_refused_delivery(message.receives, now)).await;
+        message.done_or_warn(put_back, "a message comes back when its visibility ends");
     });
-    tokio::select! {
-        () = put_backs => {}
-        () = clock.sleep(PUT_ALL_BACK_TIME) => {
-            tracing::warn!("no time to put all messages back; some come when their visibility ends");
-        }
-    }
+    within(PUT_ALL_BACK_TIME, clock, put_backs, NOT_ALL_BACK).await;
     let failures = messages.iter().map(|message| message.id.clone()).collect();
     Summary { messages: messages.len(), failures, ..Summary::default() }
+}
+
+/// Does `work` for at most `time`; logs `consequence` if it is not finished by then.
+pub(super) async fn within(time: Millis, clock: &dyn Clock, work: impl Future<Output = ()>, consequence: &str) {
+    tokio::select! {
+        () = work => {}
+        () = clock.sleep(time) => tracing::warn!("{consequence}"),
+    }
 }
 
 #[cfg(test)]

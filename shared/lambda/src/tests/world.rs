@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use crate::batch::{Batch, Bounds, Message, MessageQueue, Summary};
-use crate::sqs_queue::Deaths;
+use crate::batch::{Batch, Bounds, Summary};
+use crate::sqs_queue::{Deaths, Message, MessageQueue};
 use async_trait::async_trait;
 use curlew_app::program::Program;
 use curlew_aws::ReadError;
