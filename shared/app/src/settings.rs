@@ -143,18 +143,9 @@ impl Settings {
     /// Logs a warning for each kind of directive that is ignored on some hosts; for the start of a process.
     pub fn warn(&self) {
         let Scope { robots_ignored, meta_ignored, .. } = &self.scope;
-        if !robots_ignored.is_empty() {
-            tracing::warn!(
-                hosts = %robots_ignored,
-                "robots.txt is ignored on these hosts: the settings say that they are the operator's own"
-            );
-        }
-        if !meta_ignored.is_empty() {
-            tracing::warn!(
-                hosts = %meta_ignored,
-                "robots meta tags and X-Robots-Tag are ignored on these hosts: the settings say that they are the \
-                 operator's own"
-            );
+        let ignored = [("robots.txt is", robots_ignored), ("robots meta tags and X-Robots-Tag are", meta_ignored)];
+        for (what, hosts) in ignored.into_iter().filter(|(_, hosts)| !hosts.is_empty()) {
+            tracing::warn!(%hosts, "{what} ignored on these hosts: the settings say that they are the operator's own");
         }
     }
 

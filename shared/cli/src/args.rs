@@ -10,7 +10,7 @@ pub(crate) use check::{Check, Document};
 pub(crate) use crawl::{CrawlArgs, DemoArgs, Until};
 pub(crate) use operator::{ListedWith, MessagesWhat, OverrideWhat, TickArgs, WatchArgs, WatchWhat, With};
 pub(crate) use settings::{AdminWhat, ConfigWhat, InitArgs, KeyWhat, ModelWhat, Preset};
-pub(crate) use transfer::{BackupArgs, BulkArgs, Export, Import, RecordsArgs, ReextractArgs, WarcArgs};
+pub(crate) use transfer::{BulkArgs, Export, Import, RecordsArgs, ReextractArgs, WarcArgs};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand};
@@ -319,7 +319,12 @@ pub(crate) enum Command {
         names: Vec<String>,
     },
     /// Copy the store into a new folder, even while another process crawls or serves
-    Backup(BackupArgs),
+    Backup {
+        /// Folder to write; must be new or empty
+        dir: PathBuf,
+        #[command(flatten)]
+        output: Output,
+    },
     /// Restore a backup into a store, after checking all files of the backup
     Restore {
         /// Folder of the backup

@@ -119,11 +119,3 @@ pub(crate) struct ReextractArgs {
     #[command(flatten)]
     pub(crate) output: Output,
 }
-
-#[derive(Debug, Args)]
-pub(crate) struct BackupArgs {
-    /// Folder to write; must be new or empty
-    pub(crate) dir: PathBuf,
-    #[command(flatten)]
-    pub(crate) output: Output,
-}

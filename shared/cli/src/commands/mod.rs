@@ -31,7 +31,7 @@ mod warc;
 mod watch;
 
 use crate::apart;
-use crate::args::{BackupArgs, Command, Import, KeyWhat, Shared, With};
+use crate::args::{Command, Import, KeyWhat, Shared, With};
 use crate::failure::usage;
 use crate::world::World;
 use anyhow::Result;
@@ -78,16 +78,24 @@ impl Place {
             Place::Stack(name) => format!("curlew --aws --stack {name}"),
         }
     }
+}
 
-    fn here(&self, command: &str) -> Result<()> {
-        match self {
-            Place::Here => Ok(()),
-            Place::Stack(_) => Err(usage(format!("`curlew {command}` works on this machine only: omit --aws"))),
-        }
+/// Returns the name of a command that works on this machine only; `None` for all others.
+fn only_here(command: &Command) -> Option<&'static str> {
+    match command {
+        Command::Demo(_) => Some("demo"),
+        Command::Serve { .. } => Some("serve"),
+        Command::Admin(_) => Some("admin"),
+        Command::Backup { .. } => Some("backup"),
+        Command::Restore { .. } => Some("restore"),
+        _ => None,
     }
 }
 
 pub(crate) async fn run(command: Command, config: Config, place: Place) -> Result<()> {
+    if let (Some(name), Place::Stack(_)) = (only_here(&command), &place) {
+        return Err(usage(format!("`curlew {name}` works on this machine only: omit --aws")));
+    }
     match command {
         Command::Config(what) => match &place {
             Place::Here => Ok(()),
@@ -97,14 +105,8 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
             Place::Here => crawl::run(args, config).await,
             Place::Stack(_) => crawl::name_only(args, &place.beside(config).await?, &place).await,
         },
-        Command::Demo(args) => {
-            place.here("demo")?;
-            demo::run(args, config).await
-        }
-        Command::Serve { listen } => {
-            place.here("serve")?;
-            serve::run(Arc::new(exclusive(config).await?.listening()), listen).await
-        }
+        Command::Demo(args) => demo::run(args, config).await,
+        Command::Serve { listen } => serve::run(Arc::new(exclusive(config).await?.listening()), listen).await,
         // Boxed, because the future of a whole crawl is large.
         Command::Poll { names, output } => Box::pin(poll::run(&names, output, config, &place)).await,
         Command::Search { query, limit, explain, output } => {
@@ -133,10 +135,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         Command::Model(args) => Box::pin(model::run(args, config, &place)).await,
         Command::Messages(args) => messages::run(&place.beside(config).await?, args).await,
         Command::Owners(args) => owners::run(&place.beside(config).await?, &args).await,
-        Command::Admin(what) => {
-            place.here("admin")?;
-            admin::run(&place.beside(config).await?, what).await
-        }
+        Command::Admin(what) => admin::run(&place.beside(config).await?, what).await,
         // The first key may be made before the store exists.
         Command::Key(args) if place == Place::Here && args.what == KeyWhat::New && !config.data.exists() => {
             key::run(&Box::pin(exclusive(config)).await?, &args).await
@@ -149,14 +148,8 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         },
         Command::Redrive { names } => blocks::redrive(&place.beside(config).await?, &names).await,
         Command::Discard { names } => blocks::discard(&place.beside(config).await?, &names).await,
-        Command::Backup(BackupArgs { dir, output }) => {
-            place.here("backup")?;
-            backup::take(&config, dir, output.json).await
-        }
-        Command::Restore { dir, replace, output } => {
-            place.here("restore")?;
-            backup::restore(&config, dir, replace, output.json).await
-        }
+        Command::Backup { dir, output } => backup::take(&config, dir, output.json).await,
+        Command::Restore { dir, replace, output } => backup::restore(&config, dir, replace, output.json).await,
         Command::Fsck { repair, output } => fsck::run(&place, config, repair, output.json).await,
         Command::Reextract(args) => reextract::run(&*place.alone(config).await?, args).await,
         Command::Export(what) => transfer::export(&place.beside(config).await?, what).await,

@@ -12,6 +12,8 @@ use prometheus_client::metrics::MetricType::{self, Counter, Gauge, Histogram as 
 use std::borrow::Borrow;
 use std::fmt;
 
+const SITES_WITHOUT_FEED: &str = "Sites at which discovery found no working feed";
+const START_TIME: &str = "Start time, in seconds since 1970";
 const INDEX_AGE: &str = "Time since the index was last published while new pages wait, otherwise 0";
 
 #[derive(Debug)]
@@ -103,12 +105,7 @@ pub(crate) fn families<'a>(c: &'a Counts, g: &Gauges) -> Vec<Family<'a>> {
         family("curlew_polls", Counter, "Polls of feeds", whole(c.polls)),
         family("curlew_poll_lateness_seconds", Times, "Time between the due time of a poll and its call", lateness),
         family("curlew_feeds_found", Counter, "Working feeds found by discovery", whole(c.feeds_found)),
-        family(
-            "curlew_sites_without_feed",
-            Counter,
-            "Sites at which discovery found no working feed",
-            whole(c.feedless),
-        ),
+        family("curlew_sites_without_feed", Counter, SITES_WITHOUT_FEED, whole(c.feedless)),
         family("curlew_entries", Counter, "Entries seen in a feed for the first time", whole(c.entries_seen)),
         family("curlew_pages_fetched", Counter, "Pages fetched", whole(c.pages_fetched)),
         family("curlew_pages", Counter, "Pages judged", by("verdict", verdicts)),
@@ -129,12 +126,7 @@ pub(crate) fn families<'a>(c: &'a Counts, g: &Gauges) -> Vec<Family<'a>> {
         family("curlew_store_free_bytes", Gauge, "Free bytes in the file system of the store", free),
         family("process_cpu_seconds", Counter, "Processor time of the process", real(process::cpu_seconds())),
         family("process_resident_memory_bytes", Gauge, "Memory of the process", whole(process::resident_bytes())),
-        family(
-            "process_start_time_seconds",
-            Gauge,
-            "Start time, in seconds since 1970",
-            real(process::start_seconds()),
-        ),
+        family("process_start_time_seconds", Gauge, START_TIME, real(process::start_seconds())),
         family("process_open_fds", Gauge, "Open file descriptors", whole(process::open_descriptors())),
         family("process_max_fds", Gauge, "Maximum number of open file descriptors", most_files),
     ]
