@@ -85,8 +85,7 @@ pub fn program(
     // Set even if raw pages are no longer stored: those stored earlier must still expire.
     program.library.raw.lifetime = Millis::from_days(settings.raw.days.into());
     program.library.index.portions_at_once = memory.threads.as_ref().map_or(0, |threads| threads.builders) + 1;
-    program.desk.own.scheme = settings.proof_scheme();
-    program.desk.owners.scheme = settings.proof_scheme();
+    program.desk.own.owners.scheme = settings.proof_scheme();
     program.with_crawler(|crawler| crawler.reached_at(settings.hub_base()))
 }
 

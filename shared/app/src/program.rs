@@ -91,7 +91,7 @@ impl Stages for Program {
             Work::Poll(work) => crawler.poll.run(&job.with(work.clone())).await,
             Work::Polls(work) => crawler.poll.run_all(self, &job.with(work.clone())).await,
             Work::Subscribe(work) => crawler.subscribe.run(&job.with(work.clone())).await,
-            Work::Deliver(work) => desk.deliver.run(work).await,
+            Work::Deliver(work) => desk.watches.deliver(work).await,
             Work::Backfill(work) => crawler.backfills.run(work).await,
             Work::Fetch(work) => crawler.fetch.run(&job.with(work.clone())).await,
             Work::Extract(work) => crawler.extract.run(&job.with(work.clone())).await,

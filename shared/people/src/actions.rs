@@ -28,7 +28,8 @@ const MAX_OPERATOR_HOLD: Millis = Millis::from_days(366);
 pub struct Actions {
     pub(crate) blocks: Blocks,
     pub(crate) suggest: Suggest,
-    pub(crate) lookup: Lookup,
+    /// Reads rows and jobs.
+    pub lookup: Lookup,
     /// Allows and denies pages and sites.
     pub overrides: Arc<Overrides>,
     /// Messages to the operator.
@@ -167,22 +168,21 @@ impl Actions {
     pub async fn import(&self, by: &str, feeds: &[ListedFeed]) -> Result<ImportReport> {
         let mut report = ImportReport::default();
         let mut entry = self.log.begin(by, Act::new("import", "OPML")).await?;
-        let outcome = self.import_each(feeds, &mut report).await;
+        let outcome = async {
+            for feed in feeds {
+                match self.suggest.listed_feed(feed, false).await {
+                    Ok(named) if is_new(&named) => report.new += 1,
+                    Ok(_) => report.known += 1,
+                    Err(SuggestError::Refused(why)) => report.refused.push((feed.url.clone(), why)),
+                    Err(SuggestError::Stage(error)) => return Err(error),
+                }
+            }
+            Ok(())
+        };
+        let outcome = outcome.await;
         entry.set_reason(format!("{} new, {} known, {} refused", report.new, report.known, report.refused.len()));
         entry.end(outcome, |()| true).await?;
         Ok(report)
-    }
-
-    async fn import_each(&self, feeds: &[ListedFeed], report: &mut ImportReport) -> Result<()> {
-        for feed in feeds {
-            match self.suggest.listed_feed(feed, false).await {
-                Ok(named) if is_new(&named) => report.new += 1,
-                Ok(_) => report.known += 1,
-                Err(SuggestError::Refused(why)) => report.refused.push((feed.url.clone(), why)),
-                Err(SuggestError::Stage(error)) => return Err(error),
-            }
-        }
-        Ok(())
     }
 
     /// Requests polls of the named feeds, or of the feeds of the named sites; returns the outcome for each feed.
@@ -215,10 +215,7 @@ impl Actions {
 
     /// Takes an override back; returns it with the effect, or `None` if there was none. See [`Overrides::take_back`].
     pub async fn take_back_override(&self, by: &str, target: &str) -> Result<Option<(StoredOverride, OverrideEffect)>> {
-        let scope = self.overrides.scope(target).await?;
-        let old = self.overrides.list().await?.into_iter().find(|given| given.rule.scope == scope);
-        let effect = self.overrides.take_back(by, &scope).await?;
-        Ok(old.zip(effect))
+        self.overrides.take_back(by, &self.overrides.scope(target).await?).await
     }
 
     /// Deletes a message that the operator has handled; returns true if there was one of this name.

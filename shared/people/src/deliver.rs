@@ -1,25 +1,23 @@
 //! Posts the new matches of a watch to its receiver, in order, under the same politeness rules as any other call.
 
-use crate::watches::{Match, SECRET_PREFIX, Watch, change, job_of, load, outbox_of};
+use crate::watches::{Match, ReceiverState, SECRET_PREFIX, Watch, Watches, change_receiver, job_of, load, outbox_of};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use curlew_catalog::hidden::{hidden_hosts, is_hidden};
 use curlew_catalog::listing::all_keys;
 use curlew_catalog::object;
 use curlew_catalog::segment::RecordReader;
-use curlew_crawl::politeness::access::Politeness;
 use curlew_crawl::politeness::visit::{CallEnd, LeaseOutcome, Visit};
 use curlew_model::{DeliverJob, HoldReason, Job, Millis, PageId, PageState, Record, Timestamp};
 use curlew_policy::address;
 use curlew_policy::delivery::after_refusal;
 use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::http;
+use curlew_ports::Post;
 use curlew_ports::stage::{Result, StageError, Verdict};
-use curlew_ports::{Pages, Post, Queue};
 use hmac::{Hmac, KeyInit, Mac};
 use serde::Serialize;
 use sha2::Sha256;
-use std::sync::Arc;
 use url::Url;
 
 const DELIVERIES_PER_VISIT: usize = 50;
@@ -27,13 +25,6 @@ const EXCERPT_CHARS: usize = 300;
 /// Maximum wait that a receiver can request by `Retry-After`.
 const LONGEST_WAIT: Millis = Millis::from_days(1);
 const JSON: &str = "application/json";
-
-/// The stage that posts matches to receivers.
-pub struct Deliver {
-    pub(crate) politeness: Arc<Politeness>,
-    pub(crate) pages: Arc<dyn Pages>,
-    pub(crate) queue: Arc<dyn Queue>,
-}
 
 #[derive(Serialize)]
 struct Webhook<'a> {
@@ -69,9 +60,9 @@ enum ReceiverRefusal {
     Later(Timestamp),
 }
 
-impl Deliver {
+impl Watches {
     /// Runs a delivery job; the job may run more than once.
-    pub async fn run(&self, job: &DeliverJob) -> Result<Verdict> {
+    pub async fn deliver(&self, job: &DeliverJob) -> Result<Verdict> {
         let now = self.politeness.clock.now();
         let Some(watch) = load(self.politeness.blobs.as_ref(), &job.watch).await? else {
             return Ok(Verdict::Drop("the watch was removed".into()));
@@ -134,12 +125,8 @@ impl Deliver {
                 if let Some(refusal) = refusal_of(end, failure, now) {
                     return Ok(Err(refusal));
                 }
-                change(self.politeness.blobs.as_ref(), &watch.name, |known| {
-                    let Some(mut known) = known else { return Ok(None) };
-                    known.receiver.took(records.iter().map(|record| record.id.clone()), now);
-                    Ok(Some(known))
-                })
-                .await?;
+                let took = |receiver: &mut ReceiverState| receiver.took(records.iter().map(|r| r.id.clone()), now);
+                change_receiver(self.politeness.blobs.as_ref(), &watch.name, took).await?;
                 tracing::info!(watch = watch.name, to = watch.to, matches = records.len(), "matches were delivered");
             }
             self.politeness.blobs.delete(key).await?;
@@ -190,9 +177,7 @@ impl Deliver {
         if let Some(at) = retry_at {
             self.queue.send(&[(Job::new(job_of(&known, retry_at)), at)]).await?;
         }
-        let next = change(blobs, &watch.name, |known| {
-            let Some(mut known) = known else { return Ok(None) };
-            let receiver = &mut known.receiver;
+        let next = change_receiver(blobs, &watch.name, |receiver| {
             (receiver.failures, receiver.failing_since) = (failures, Some(since));
             (receiver.error, receiver.retry_at) = (Some(why.clone()), retry_at);
             receiver.given_up = retry_at.is_none();
@@ -200,7 +185,6 @@ impl Deliver {
                 // When an operator puts the job back into its queue, the week starts again.
                 (receiver.failures, receiver.failing_since) = (0, None);
             }
-            Ok(Some(known))
         })
         .await?;
         let Some(next) = next else { return Ok(Verdict::Drop("the watch was removed".into())) };
@@ -271,7 +255,6 @@ fn matched(record: &Record) -> MatchedPage<'_> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
-    use crate::watches::ReceiverState;
 
     #[test]
     fn a_webhook_is_signed_as_standard_webhooks_say() {

@@ -3,7 +3,6 @@
 use crate::actions::Actions;
 use crate::audit_log::AuditLog;
 use crate::block::Blocks;
-use crate::deliver::Deliver;
 use crate::erasure::StepLimits;
 use crate::lookup::Lookup;
 use crate::messages::Messages;
@@ -21,10 +20,8 @@ use std::sync::Arc;
 
 /// Handlers of the requests of site owners, readers and operators.
 pub struct Desk {
-    /// Carries out requests of site owners.
+    /// Accepts requests of site owners, and carries them out.
     pub own: Own,
-    /// Accepts requests of site owners.
-    pub owners: Owners,
     /// Stores messages to the operator.
     pub messages: Messages,
     /// Accepts suggested sites and feeds.
@@ -39,10 +36,8 @@ pub struct Desk {
     pub lookup: Lookup,
     /// Counts sites, feeds, pages and holds.
     pub stats: Stats,
-    /// Adds watches and finds their new matches.
+    /// Adds watches, finds their new matches, and posts these to their receivers.
     pub watches: Watches,
-    /// Posts new matches to their receivers.
-    pub deliver: Deliver,
 }
 
 impl Desk {
@@ -50,7 +45,7 @@ impl Desk {
     pub fn over(ports: &Ports, crawler: &Crawler, library: &Library) -> Desk {
         let Ports { pages, sources, queue, blobs, hosts, inbox, .. } = ports;
         let Crawler { backfills, sample, .. } = crawler;
-        let (politeness, limits) = (&crawler.politeness, StepLimits::default());
+        let politeness = &crawler.politeness;
         let clock = &politeness.clock;
         let log = AuditLog { blobs: blobs.clone(), clock: clock.clone() };
         let messages = Messages { blobs: blobs.clone(), clock: clock.clone() };
@@ -59,7 +54,7 @@ impl Desk {
             hosts: hosts.clone(),
             pages: pages.clone(),
             queue: queue.clone(),
-            limits,
+            limits: StepLimits::default(),
         };
         let suggest = Suggest { politeness: politeness.clone(), sources: sources.clone(), queue: queue.clone() };
         let overrides = Arc::new(Overrides {
@@ -75,27 +70,20 @@ impl Desk {
             sources: sources.clone(),
             inbox: inbox.clone(),
         };
-        let watches = Watches { politeness: politeness.clone(), queue: queue.clone() };
+        let watches = Watches { politeness: politeness.clone(), pages: pages.clone(), queue: queue.clone() };
         Desk {
             own: Own {
-                politeness: politeness.clone(),
+                owners: Owners {
+                    politeness: politeness.clone(),
+                    blocks: blocks.clone(),
+                    queue: queue.clone(),
+                    scheme: "https",
+                },
                 names: Arc::new(NoNames),
-                pages: pages.clone(),
-                sources: sources.clone(),
-                queue: queue.clone(),
-                blocks: blocks.clone(),
                 suggest: suggest.clone(),
                 removal: library.removal.clone(),
                 backfills: backfills.clone(),
                 sample: sample.clone(),
-                limits,
-                scheme: "https",
-            },
-            owners: Owners {
-                politeness: politeness.clone(),
-                blocks: blocks.clone(),
-                queue: queue.clone(),
-                scheme: "https",
             },
             actions: Arc::new(Actions {
                 suggest: suggest.clone(),
@@ -106,14 +94,7 @@ impl Desk {
                 messages: messages.clone(),
                 log,
             }),
-            stats: Stats {
-                pages: pages.clone(),
-                sources: sources.clone(),
-                hosts: hosts.clone(),
-                blobs: blobs.clone(),
-                clock: clock.clone(),
-            },
-            deliver: Deliver { politeness: politeness.clone(), pages: pages.clone(), queue: queue.clone() },
+            stats: Stats(lookup.clone()),
             messages,
             suggest,
             blocks,

@@ -4,19 +4,11 @@ use curlew_model::{FeedSource, SiteState, Source, SourceKey};
 use curlew_policy::address::source_key;
 use curlew_ports::{PortError, Sources};
 use futures::stream::{self, StreamExt, TryStreamExt};
-use std::sync::Arc;
 use url::Url;
 
 /// Maximum number of sites whose rows are read concurrently.
 const AT_ONCE: usize = 16;
 const FEEDS: usize = 10;
-
-/// Reads descriptions of sites from the rows of their feeds.
-#[derive(Clone)]
-pub struct Directory {
-    /// Rows of sites and feeds.
-    pub sources: Arc<dyn Sources>,
-}
 
 /// Description of a site, from the rows of its feeds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,36 +21,31 @@ pub struct SiteNotes {
     pub folder: Vec<String>,
 }
 
-impl Directory {
-    /// Returns the notes on each of these sites. Each site is named by the address of one of its feeds.
-    pub async fn notes_on(&self, feeds: Vec<Option<String>>) -> Result<Vec<SiteNotes>, PortError> {
-        stream::iter(feeds).map(|feed| self.notes(feed)).buffered(AT_ONCE).try_collect().await
-    }
+/// Returns the notes on each of these sites. Each site is named by the address of one of its feeds.
+pub async fn notes_on(sources: &dyn Sources, feeds: Vec<Option<String>>) -> Result<Vec<SiteNotes>, PortError> {
+    stream::iter(feeds).map(|feed| notes(sources, feed)).buffered(AT_ONCE).try_collect().await
+}
 
-    /// Returns the notes on the site that has this feed; empty notes if `feed` is `None`.
-    pub async fn notes(&self, feed: Option<String>) -> Result<SiteNotes, PortError> {
-        let Some(address) = feed else { return Ok(SiteNotes::default()) };
-        let key = Url::parse(&address).map(|url| source_key(&url));
-        let mut notes = SiteNotes { feeds: vec![address], ..SiteNotes::default() };
-        let Ok(key) = key else { return Ok(notes) };
-        let Some(FeedSource { description, folder, site, .. }) = self.feed(&key).await? else { return Ok(notes) };
-        (notes.description, notes.folder) = (description, folder);
-        let site = match site {
-            Some(site) => self.sources.get(&site).await?,
-            None => None,
-        };
-        if let Some((Source::Site(site), _)) = site
-            && let SiteState::Working { feeds } = site.state
-        {
-            for other in feeds.iter().filter(|other| **other != key).take(FEEDS - 1) {
-                notes.feeds.extend(self.feed(other).await?.filter(|feed| !feed.gone).map(|feed| feed.url));
-            }
+/// Returns the notes on the site that has this feed; empty notes if `feed` is `None`.
+pub async fn notes(sources: &dyn Sources, feed: Option<String>) -> Result<SiteNotes, PortError> {
+    let Some(address) = feed else { return Ok(SiteNotes::default()) };
+    let key = Url::parse(&address).map(|url| source_key(&url));
+    let mut notes = SiteNotes { feeds: vec![address], ..SiteNotes::default() };
+    let Ok(key) = key else { return Ok(notes) };
+    let Some(FeedSource { description, folder, site, .. }) = feed_row(sources, &key).await? else { return Ok(notes) };
+    (notes.description, notes.folder) = (description, folder);
+    if let Some(site) = site
+        && let Some((Source::Site(site), _)) = sources.get(&site).await?
+        && let SiteState::Working { feeds } = site.state
+    {
+        for other in feeds.iter().filter(|other| **other != key).take(FEEDS - 1) {
+            notes.feeds.extend(feed_row(sources, other).await?.filter(|feed| !feed.gone).map(|feed| feed.url));
         }
-        Ok(notes)
     }
+    Ok(notes)
+}
 
-    async fn feed(&self, key: &SourceKey) -> Result<Option<FeedSource>, PortError> {
-        let row = self.sources.get(key).await?;
-        Ok(row.and_then(|(row, _)| if let Source::Feed(feed) = row { Some(feed) } else { None }))
-    }
+async fn feed_row(sources: &dyn Sources, key: &SourceKey) -> Result<Option<FeedSource>, PortError> {
+    let row = sources.get(key).await?;
+    Ok(row.and_then(|(row, _)| if let Source::Feed(feed) = row { Some(feed) } else { None }))
 }

@@ -34,15 +34,6 @@ pub struct ListPart<T, K> {
     pub next: Option<K>,
 }
 
-/// A host key that is on hold or blocked.
-#[derive(Clone, Debug)]
-pub struct HeldHost {
-    /// The host key.
-    pub host: HostKey,
-    /// State of the host key.
-    pub state: HostState,
-}
-
 /// A page that content screening rejected.
 #[derive(Clone, Debug)]
 pub struct ScreenedPage {
@@ -62,8 +53,8 @@ impl Lookup {
         Ok(Some(self.politeness.ledger.load_eventual(&key).await?.0))
     }
 
-    /// Returns at most `most` host keys after `after` that are on hold or blocked.
-    pub async fn held(&self, after: Option<HostKey>, most: usize) -> Result<ListPart<HeldHost, HostKey>> {
+    /// Returns at most `most` host keys after `after` that are on hold or blocked, with their states.
+    pub async fn held(&self, after: Option<HostKey>, most: usize) -> Result<ListPart<(HostKey, HostState), HostKey>> {
         let now = self.politeness.clock.now();
         let (mut found, mut last, mut read) = (Vec::new(), after, 0);
         loop {
@@ -78,7 +69,7 @@ impl Lookup {
                 read += 1;
                 last = Some(host.clone());
                 if state.hold_at(now).is_some() || !state.blocked.is_empty() {
-                    found.push(HeldHost { host, state });
+                    found.push((host, state));
                 }
             }
         }

@@ -95,13 +95,14 @@ impl Overrides {
         self.change(by, &given.rule, if verdict == Verdict::Pass { "allow" } else { "deny" }, change).await
     }
 
-    /// Removes an override. Pages denied only by this override are fetched again; all other pages stay. Returns `None`
-    /// if there is no override of this scope. May be repeated after an error.
-    pub async fn take_back(&self, by: &str, scope: &Scope) -> Result<Option<OverrideEffect>> {
-        let known = all(self.log.blobs.as_ref()).await?;
+    /// Removes an override, and returns it with the effect; `None` if there is no override of this scope. Pages denied
+    /// only by this override are fetched again; all other pages stay. May be repeated after an error.
+    pub async fn take_back(&self, by: &str, scope: &Scope) -> Result<Option<(StoredOverride, OverrideEffect)>> {
+        let known = self.list().await?;
         let Some(old) = known.into_iter().find(|given| given.rule.scope == *scope) else { return Ok(None) };
         let change = |all: &mut Vec<StoredOverride>| all.retain(|old| old.rule.scope != *scope);
-        Ok(Some(self.change(by, &old.rule, "taken_back", change).await?))
+        let effect = self.change(by, &old.rule, "taken_back", change).await?;
+        Ok(Some((old, effect)))
     }
 
     /// Returns all overrides, oldest first.
@@ -119,25 +120,24 @@ impl Overrides {
     ) -> Result<OverrideEffect> {
         let (Scope::Page(about) | Scope::Site(about)) = &rule.scope;
         let act = Act { reason: reason.to_owned(), note: rule.note.clone(), ..Act::new("override", about) };
-        self.log.act(by, act, self.change_and_follow(&rule.scope, change), |_| true).await
+        let work = async {
+            objects::change(self.log.blobs.as_ref(), KEY, OverrideList::default, |all| {
+                change(&mut all.overrides);
+                if all.overrides.len() > MAX_OVERRIDES {
+                    let why = format!("there are {MAX_OVERRIDES} overrides already; remove some");
+                    return Err(StageError::Job(why));
+                }
+                Ok(())
+            })
+            .await?;
+            self.follow(&rule.scope).await
+        };
+        self.log.act(by, act, work, |_| true).await
     }
 
-    async fn change_and_follow(
-        &self,
-        scope: &Scope,
-        change: impl Fn(&mut Vec<StoredOverride>),
-    ) -> Result<OverrideEffect> {
-        objects::change(self.log.blobs.as_ref(), KEY, OverrideList::default, |all| {
-            change(&mut all.overrides);
-            if all.overrides.len() > MAX_OVERRIDES {
-                let why = format!("there are {MAX_OVERRIDES} overrides already; remove some");
-                return Err(StageError::Job(why));
-            }
-            Ok(())
-        })
-        .await?;
-        // The rules are applied to the pages judged before.
-        let rules: Vec<Override> = all(self.log.blobs.as_ref()).await?.into_iter().map(|given| given.rule).collect();
+    /// Applies the rules to the pages of a scope that were judged before.
+    async fn follow(&self, scope: &Scope) -> Result<OverrideEffect> {
+        let rules: Vec<Override> = self.list().await?.into_iter().map(|given| given.rule).collect();
         let mut followed = OverrideEffect::default();
         if let Scope::Page(url) = scope {
             let id = Url::parse(url).map(|url| address::page_id(&url)).map_err(|e| StageError::Job(e.to_string()))?;

@@ -5,9 +5,8 @@
 //! the next step at its end, and the last step writes the report. A step delivered twice starts a second series with
 //! the same counts, since already erased pages count too; when one series is done, the other ends.
 
-use crate::block::Blocks;
 use crate::erasure::{Erasure, StepLimits, is_indexed_on};
-use crate::ownership::{change_claims, load_claims, settle_claims};
+use crate::ownership::{Owners, change_claims, load_claims, settle_claims};
 use crate::suggest::{Suggest, SuggestError};
 use curlew_article::{decode, head_metas};
 use curlew_catalog::hidden::is_on;
@@ -18,7 +17,6 @@ use curlew_crawl::feeds::backfill::Backfills;
 use curlew_crawl::feeds::relocation::revived;
 use curlew_crawl::pages::sample::Sample;
 use curlew_crawl::parsing::parsed;
-use curlew_crawl::politeness::access::Politeness;
 use curlew_crawl::politeness::visit::{CallEnd, LeaseOutcome, Visit};
 use curlew_model::{
     Challenge, Envelope, FeedLine, FeedSource, HostReport, Job, LookResult, Miss, OwnJob, OwnProgress, OwnerRequest,
@@ -32,7 +30,7 @@ use curlew_policy::polling::schedule::{may_poll_from, next_poll};
 use curlew_policy::site::ownership::{self, META};
 use curlew_policy::trace;
 use curlew_ports::stage::{Result, StageError, Verdict};
-use curlew_ports::{CallKind, Names, Pages, Queue, Sources, swapped};
+use curlew_ports::{CallKind, Names, swapped};
 use std::sync::Arc;
 
 /// Maximum number of pages that a report lists; further pages are only counted.
@@ -43,38 +41,24 @@ const MAX_WAITS: u8 = 20;
 
 /// The stage that carries out owners' requests.
 pub struct Own {
-    /// Makes calls to sites, and provides the stores of claims and records.
-    pub politeness: Arc<Politeness>,
+    /// Accepts the requests. Its stores, queue and limits of a step are also those of the jobs.
+    pub owners: Owners,
     /// Looks up TXT records.
-    pub names: Arc<dyn Names>,
-    /// Rows of pages.
-    pub pages: Arc<dyn Pages>,
-    /// Rows of feeds and sites.
-    pub sources: Arc<dyn Sources>,
-    /// Queue of visits, polls and further steps.
-    pub queue: Arc<dyn Queue>,
-    /// Blocks and unblocks hosts.
-    pub blocks: Blocks,
-    /// Stores sites that have no known feed.
-    pub suggest: Suggest,
-    /// Removes pages.
-    pub removal: Removal,
-    /// Erases back catalogues.
-    pub backfills: Backfills,
+    pub(crate) names: Arc<dyn Names>,
+    /// Stores sites that have no known feed; reads the rows of feeds and sites.
+    pub(crate) suggest: Suggest,
+    pub(crate) removal: Removal,
+    pub(crate) backfills: Backfills,
     /// Sends re-checks.
-    pub sample: Sample,
-    /// Limits of one step of a request.
-    pub limits: StepLimits,
-    /// URL scheme for fetching proofs: `https`, or `http` if the operator configures it.
-    pub scheme: &'static str,
+    pub(crate) sample: Sample,
 }
 
 impl Own {
     /// Runs a job of an owner's request; the job may run more than once.
     pub async fn run(&self, job: &Envelope<OwnJob>) -> Result<Verdict> {
         let (waits, job) = (job.waits, &job.work);
-        let (host, request, now) = (job.host.as_str(), job.request, self.politeness.clock.now());
-        let all = load_claims(self.politeness.blobs.as_ref(), host).await?;
+        let (host, request, now) = (job.host.as_str(), job.request, self.owners.politeness.clock.now());
+        let all = load_claims(self.owners.politeness.blobs.as_ref(), host).await?;
         let Some(claim) = ownership::claim(&all, &job.challenge) else {
             return Ok(Verdict::Drop("the claim is not known".into()));
         };
@@ -95,13 +79,13 @@ impl Own {
         };
         self.step(job, &all, &mut progress).await?;
         if progress.is_under_way() {
-            self.queue.send(&[(Job::new(OwnJob { progress: Some(progress), ..job.clone() }), now)]).await?;
+            self.owners.queue.send(&[(Job::new(OwnJob { progress: Some(progress), ..job.clone() }), now)]).await?;
             tracing::info!(%host, ?request, "a step of an owner's request is done");
             return Ok(Verdict::Done);
         }
         if !is_look {
             let done = |all| (ownership::done(all, &job.challenge, request, progress.asked, now), ());
-            change_claims(self.politeness.blobs.as_ref(), host, done).await?;
+            change_claims(self.owners.politeness.blobs.as_ref(), host, done).await?;
             tracing::info!(%host, ?request, "an owner's request is done");
         }
         Ok(Verdict::Done)
@@ -115,7 +99,7 @@ impl Own {
                 let Some(look) = &job.looked else { return Ok(()) };
                 if is_first {
                     let looked = |all| (ownership::looked(all, &job.challenge, look.clone()), ());
-                    change_claims(self.politeness.blobs.as_ref(), host, looked).await?;
+                    change_claims(self.owners.politeness.blobs.as_ref(), host, looked).await?;
                     tracing::info!(%host, found = ?look.found, "a proof was looked for");
                 }
                 if look.found.is_some() {
@@ -134,7 +118,7 @@ impl Own {
             }
             OwnerRequest::HistoryOff | OwnerRequest::HistoryOn => {
                 let off = ownership::is_history_off(all);
-                self.blocks.turn_history(host, off).await?;
+                self.owners.blocks.turn_history(host, off).await?;
             }
             OwnerRequest::Forget => {
                 if is_first {
@@ -158,9 +142,9 @@ impl Own {
         {
             return Ok(Verdict::Defer(until));
         }
-        look.at = self.politeness.clock.now();
+        look.at = self.owners.politeness.clock.now();
         let due = look.at;
-        self.queue.send(&[(Job::new(OwnJob { looked: Some(look), ..job.clone() }), due)]).await?;
+        self.owners.queue.send(&[(Job::new(OwnJob { looked: Some(look), ..job.clone() }), due)]).await?;
         Ok(Verdict::Done)
     }
 
@@ -177,12 +161,12 @@ impl Own {
     /// Searches the file, then the home page. Returns the time of the next attempt if another worker holds the lease.
     async fn by_calls(&self, job: &OwnJob, waits: u8, look: &mut LookResult) -> Result<Option<Timestamp>> {
         let mut missed = |miss| look.misses.extend([(Way::File, miss), (Way::Meta, miss)]);
-        let Some(home) = ownership::home_url(&job.host, self.scheme) else {
+        let Some(home) = ownership::home_url(&job.host, self.owners.scheme) else {
             missed(Miss::Unreachable);
             return Ok(None);
         };
-        let key = self.politeness.key_of(&home).map_err(|e| StageError::Job(e.to_string()))?;
-        match self.politeness.open(&key, &format!("own {}", job.host)).await? {
+        let key = self.owners.politeness.key_of(&home).map_err(|e| StageError::Job(e.to_string()))?;
+        match self.owners.politeness.open(&key, &format!("own {}", job.host)).await? {
             LeaseOutcome::Granted(mut visit) => {
                 let done = self.two_calls(&mut visit, job, look).await;
                 visit.close().await?;
@@ -197,7 +181,7 @@ impl Own {
 
     async fn two_calls(&self, visit: &mut Visit, job: &OwnJob, look: &mut LookResult) -> Result<()> {
         let (host, challenge) = (job.host.as_str(), &job.challenge);
-        let file = match ownership::file_url(host, self.scheme) {
+        let file = match ownership::file_url(host, self.owners.scheme) {
             // Redirects are not followed: somebody who can redirect visitors does not necessarily own the site.
             Some(file) => answered(visit.hop(&file, CallKind::Proof, &Validators::default(), None).await?)
                 .and_then(|reply| ownership::in_file(reply.status, &reply.body, challenge)),
@@ -212,8 +196,8 @@ impl Own {
 
     /// Searches the home page. Follows redirects only within the same host and scheme.
     async fn on_home_page(&self, visit: &mut Visit, host: &str, challenge: &Challenge) -> Result<Result<(), Miss>> {
-        let Some(home) = ownership::home_url(host, self.scheme) else { return Ok(Err(Miss::Unreachable)) };
-        let mut chain = Chain::new(home, self.politeness.rules.page_redirects);
+        let Some(home) = ownership::home_url(host, self.owners.scheme) else { return Ok(Err(Miss::Unreachable)) };
+        let mut chain = Chain::new(home, self.owners.politeness.rules.page_redirects);
         loop {
             let here = chain.current().clone();
             let reply = match answered(visit.hop(&here, CallKind::Home, &Validators::default(), None).await?) {
@@ -222,7 +206,7 @@ impl Own {
             };
             if is_redirect(reply.status) {
                 match chain.follow(reply.status, reply.headers.location.as_deref()) {
-                    Ok(next) if next.host_str() == Some(host) && next.scheme() == self.scheme => continue,
+                    Ok(next) if next.host_str() == Some(host) && next.scheme() == self.owners.scheme => continue,
                     _ => return Ok(Err(Miss::Redirect)),
                 }
             }
@@ -230,7 +214,7 @@ impl Own {
                 200 => {
                     let (body, media) = (reply.body.clone(), reply.headers.content_type.clone());
                     let read = move || head_metas(&decode(&body, media.as_deref()), META);
-                    match parsed(self.politeness.pool.as_ref(), reply.body.len(), read).await? {
+                    match parsed(self.owners.politeness.pool.as_ref(), reply.body.len(), read).await? {
                         Ok(tags) => ownership::in_tags(&tags, challenge),
                         Err(_) => Err(Miss::Unreachable),
                     }
@@ -245,25 +229,26 @@ impl Own {
     async fn report(&self, host: &str, progress: &mut OwnProgress) -> Result<()> {
         let OwnProgress { asked, after, after_source, counts, pages, feeds, history } = progress;
         if after_source.is_none() {
-            *after = pages_from(self.pages.as_ref(), after.take(), self.limits.rows, |page| {
-                if is_on(&page.url, host)
-                    && let Some(line) = line_of(page)
-                {
-                    *counts.entry(line.state).or_default() += 1;
-                    pages.push(line);
-                    if pages.len() >= 2 * PAGES_NAMED {
-                        newest(pages);
+            *after =
+                pages_from(self.owners.blocks.pages.as_ref(), after.take(), self.owners.blocks.limits.rows, |page| {
+                    if is_on(&page.url, host)
+                        && let Some(line) = line_of(page)
+                    {
+                        *counts.entry(line.state).or_default() += 1;
+                        pages.push(line);
+                        if pages.len() >= 2 * PAGES_NAMED {
+                            newest(pages);
+                        }
                     }
-                }
-                true
-            })
-            .await?;
+                    true
+                })
+                .await?;
             newest(pages);
         }
         if after.is_some() {
             return Ok(());
         }
-        let (now, rules) = (self.politeness.clock.now(), &self.politeness.rules);
+        let (now, rules) = (self.owners.politeness.clock.now(), &self.owners.politeness.rules);
         for row in self.next_sources(host, after_source).await? {
             match row {
                 Source::Feed(feed) if feeds.len() < FEEDS_NAMED => feeds.push(self.feed_line(&feed)),
@@ -281,7 +266,7 @@ impl Own {
             counts: std::mem::take(counts),
             pages: std::mem::take(pages),
         };
-        change_claims(self.politeness.blobs.as_ref(), host, |mut all| {
+        change_claims(self.owners.politeness.blobs.as_ref(), host, |mut all| {
             // A report written since the request is newer than the rows that the first steps have read.
             if all.report.as_ref().is_none_or(|last| last.at <= *asked) {
                 all.report = Some(report.clone());
@@ -293,20 +278,21 @@ impl Own {
 
     fn feed_line(&self, feed: &FeedSource) -> FeedLine {
         let polled_at = Some(feed.polled_at).filter(|at| *at > Timestamp::MIN);
-        let next = next_poll(feed, &self.politeness.rules, self.politeness.clock.now()).filter(|_| !feed.gone);
+        let next =
+            next_poll(feed, &self.owners.politeness.rules, self.owners.politeness.clock.now()).filter(|_| !feed.gone);
         FeedLine { url: feed.url.clone(), polled_at, next }
     }
 
     /// Sends polls of the host's feeds among the next rows, also of retired ones. Suggests a host without feeds again.
     async fn poll_feeds(&self, host: &str, progress: &mut OwnProgress) -> Result<()> {
-        let now = self.politeness.clock.now();
-        let mut polls = Bulk::new(self.queue.as_ref());
+        let now = self.owners.politeness.clock.now();
+        let mut polls = Bulk::new(self.owners.queue.as_ref());
         for row in self.next_sources(host, &mut progress.after_source).await? {
             let Source::Feed(feed) = row else { continue };
             let feed = self.revive(feed).await?;
             // A single entry lets later steps know that the host has a feed.
             progress.feeds = vec![self.feed_line(&feed)];
-            let at = may_poll_from(&feed, &self.politeness.rules, now).max(now);
+            let at = may_poll_from(&feed, &self.owners.politeness.rules, now).max(now);
             let trace = Some(trace::begin("poll", feed.key.as_str(), now));
             let job = Job::new(PollJob::new(feed.key.clone(), feed.url.clone())).traced(trace);
             polls.push(job, at).await?;
@@ -315,7 +301,7 @@ impl Own {
         if progress.feeds.is_empty()
             && progress.after_source.is_none()
             && let Err(SuggestError::Stage(error)) =
-                self.suggest.site(&format!("{}://{host}/", self.scheme), true).await
+                self.suggest.site(&format!("{}://{host}/", self.owners.scheme), true).await
         {
             return Err(error);
         }
@@ -324,9 +310,9 @@ impl Own {
 
     /// Sends visits that re-check the host's pages among the next rows, due as soon as politeness allows it.
     async fn recheck(&self, host: &str, progress: &mut OwnProgress) -> Result<()> {
-        let (after, StepLimits { rows, pages, .. }) = (progress.after.take(), self.limits);
+        let (after, StepLimits { rows, pages, .. }) = (progress.after.take(), self.owners.blocks.limits);
         let choose = |page: Page| Some(page).filter(|page| is_indexed_on(host, page));
-        let (chosen, next) = choose_from(self.pages.as_ref(), after, rows, pages, choose).await?;
+        let (chosen, next) = choose_from(self.owners.blocks.pages.as_ref(), after, rows, pages, choose).await?;
         progress.after = next;
         self.sample.send(&chosen).await
     }
@@ -337,25 +323,25 @@ impl Own {
         if !is_retired(&listed) {
             return Ok(listed);
         }
-        let Some((Source::Feed(feed), seen)) = self.sources.get(&listed.key).await? else { return Ok(listed) };
+        let Some((Source::Feed(feed), seen)) = self.suggest.sources.get(&listed.key).await? else { return Ok(listed) };
         if !is_retired(&feed) {
             return Ok(feed);
         }
         let next = revived(feed.clone());
-        let is_written = swapped(self.sources.swap(seen, &Source::Feed(next.clone())).await)?;
+        let is_written = swapped(self.suggest.sources.swap(seen, &Source::Feed(next.clone())).await)?;
         // If another writer was first, its row counts. A poll is dropped if that row is still retired.
         Ok(if is_written { next } else { feed })
     }
 
     async fn settle(&self, host: &str) -> Result<()> {
-        settle_claims(self.politeness.blobs.as_ref(), &self.blocks, host).await
+        settle_claims(self.owners.politeness.blobs.as_ref(), &self.owners.blocks, host).await
     }
 
     /// Removes a host's data up to an instant, except for the addresses of pages: first its pages, then the rest.
     async fn forget(&self, host: &str, until: Timestamp, progress: &mut OwnProgress) -> Result<()> {
         if progress.after_source.is_none() {
-            let (pages, blobs) = (self.pages.as_ref(), self.politeness.blobs.as_ref());
-            let erasure = Erasure { pages, blobs, removal: &self.removal, limits: self.limits };
+            let (pages, blobs) = (self.owners.blocks.pages.as_ref(), self.owners.politeness.blobs.as_ref());
+            let erasure = Erasure { pages, blobs, removal: &self.removal, limits: self.owners.blocks.limits };
             let (erased, next) = erasure.of_host(host, progress.asked, until, progress.after.take()).await?;
             *progress.counts.entry(ReportedState::Gone).or_default() += erased;
             progress.after = next;
@@ -374,13 +360,13 @@ impl Own {
             return Ok(());
         }
         let counts = std::mem::take(&mut progress.counts);
-        let left = HostReport { at: self.politeness.clock.now(), counts, ..HostReport::default() };
-        let blobs = self.politeness.blobs.as_ref();
+        let left = HostReport { at: self.owners.politeness.clock.now(), counts, ..HostReport::default() };
+        let blobs = self.owners.politeness.blobs.as_ref();
         change_claims(blobs, host, |all| (Ownership { report: Some(left.clone()), ..all }, ())).await
     }
 
     async fn retire(&self, key: &SourceKey) -> Result<()> {
-        let Some((Source::Feed(feed), seen)) = self.sources.get(key).await? else { return Ok(()) };
+        let Some((Source::Feed(feed), seen)) = self.suggest.sources.get(key).await? else { return Ok(()) };
         let forgotten = FeedSource {
             gone: true,
             trouble: Some("its owner had it removed".to_owned()),
@@ -391,7 +377,7 @@ impl Own {
             seen: vec![],
             ..feed
         };
-        self.sources.swap(seen, &Source::Feed(forgotten)).await?;
+        self.suggest.sources.swap(seen, &Source::Feed(forgotten)).await?;
         Ok(())
     }
 
@@ -399,7 +385,8 @@ impl Own {
     async fn next_sources(&self, host: &str, after: &mut Option<SourceKey>) -> Result<Vec<Source>> {
         let mut ours = vec![];
         let take = |row: Source| ours.extend(Some(row).filter(|row| is_on(row.url(), host)));
-        *after = sources_from(self.sources.as_ref(), after.take(), self.limits.sources, take).await?;
+        *after =
+            sources_from(self.suggest.sources.as_ref(), after.take(), self.owners.blocks.limits.sources, take).await?;
         Ok(ours)
     }
 }

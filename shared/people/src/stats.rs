@@ -1,17 +1,17 @@
 //! Counts of sites, feeds, pages and held hosts. Where reading rows costs money, the counts are stored for a week.
 
 use crate::descriptions::{is_guide, page_state};
+use crate::lookup::Lookup;
 use curlew_catalog::listing::{each_host, each_page, each_source};
 use curlew_catalog::object;
 use curlew_model::{HoldReason, Millis, PageState, Source, Timestamp};
 use curlew_policy::rules::Rules;
 use curlew_policy::skew;
 use curlew_ports::stage::Result;
-use curlew_ports::{Blobs, Clock, Hosts, Pages, PortError, Sources};
+use curlew_ports::{Blobs, PortError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Key of the object with the last counts, as in existing stores.
 const KEY: &str = "census.json";
@@ -19,18 +19,7 @@ const KEY: &str = "census.json";
 const GOOD_FOR: Millis = Millis::from_hours(7 * 24 - 12);
 
 /// The stage that counts.
-pub struct Stats {
-    /// Rows of pages.
-    pub pages: Arc<dyn Pages>,
-    /// Rows of sites and feeds.
-    pub sources: Arc<dyn Sources>,
-    /// States of host keys.
-    pub hosts: Arc<dyn Hosts>,
-    /// Store of the counts.
-    pub blobs: Arc<dyn Blobs>,
-    /// Time.
-    pub clock: Arc<dyn Clock>,
-}
+pub struct Stats(pub(crate) Lookup);
 
 /// Counts of everything that is stored, for the operator.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -98,7 +87,7 @@ impl Stats {
     pub async fn take(&self) -> Result<Counts, PortError> {
         let (sites, feeds) = self.sources().await?;
         let mut all = Counts { sites, feeds, held: self.held().await?, ..Counts::default() };
-        each_page(self.pages.as_ref(), |page| {
+        each_page(self.0.pages.as_ref(), |page| {
             if is_guide(&page) {
                 return;
             }
@@ -116,7 +105,7 @@ impl Stats {
     /// Returns the number of named sites and of known feeds.
     pub async fn sources(&self) -> Result<(u64, u64), PortError> {
         let (mut sites, mut feeds) = (0, 0);
-        each_source(self.sources.as_ref(), |row| match row {
+        each_source(self.0.sources.as_ref(), |row| match row {
             Source::Site(_) => sites += 1,
             Source::Extra(_) | Source::Backfill(_) => {}
             Source::Feed(_) => feeds += 1,
@@ -127,9 +116,9 @@ impl Stats {
 
     /// Returns the number of host keys on hold now, by reason.
     pub async fn held(&self) -> Result<BTreeMap<HoldReason, u64>, PortError> {
-        let now = self.clock.now();
+        let now = self.0.politeness.clock.now();
         let mut held = BTreeMap::new();
-        each_host(self.hosts.as_ref(), |_, state| {
+        each_host(self.0.hosts.as_ref(), |_, state| {
             if let Some(hold) = state.hold_at(now) {
                 *held.entry(hold.reason).or_default() += 1;
             }
@@ -140,17 +129,17 @@ impl Stats {
 
     /// Returns the number of host keys, feeds and sites whose rows have times too far ahead, from a wrong clock.
     pub async fn ahead(&self, rules: &Rules) -> Result<u64, PortError> {
-        let (now, mut ahead) = (self.clock.now(), 0);
-        each_source(self.sources.as_ref(), |row| ahead += u64::from(skew::is_source_ahead(&row, rules, now))).await?;
-        each_host(self.hosts.as_ref(), |_, state| ahead += u64::from(skew::host(state.clone(), rules, now) != state))
+        let (now, mut ahead) = (self.0.politeness.clock.now(), 0);
+        each_source(self.0.sources.as_ref(), |row| ahead += u64::from(skew::is_source_ahead(&row, rules, now))).await?;
+        each_host(self.0.hosts.as_ref(), |_, state| ahead += u64::from(skew::host(state.clone(), rules, now) != state))
             .await?;
         Ok(ahead)
     }
 
     /// Counts all rows and stores the counts, unless a count began within about a week; returns true if it counted.
     pub async fn keep(&self) -> Result<bool> {
-        let now = self.clock.now();
-        let kept = kept(self.blobs.as_ref()).await?;
+        let now = self.0.politeness.clock.now();
+        let kept = kept(self.0.politeness.blobs.as_ref()).await?;
         if kept.as_ref().is_some_and(|kept| now < kept.begun + GOOD_FOR) {
             return Ok(false);
         }
@@ -161,7 +150,7 @@ impl Stats {
     }
 
     async fn put(&self, kept: &StoredStats) -> Result<()> {
-        Ok(self.blobs.put(KEY, object::json(kept)?.into()).await?)
+        Ok(self.0.politeness.blobs.put(KEY, object::json(kept)?.into()).await?)
     }
 }
 

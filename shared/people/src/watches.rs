@@ -2,7 +2,7 @@
 //!
 //! A run reads the segments published since the last run, indexes their records in memory, and runs every query over
 //! this index. It writes matches, as page ids, to the outbox of their watch before it marks the segments as matched, so
-//! no match is lost. [`Deliver`](super::deliver::Deliver) empties the outbox.
+//! no match is lost. [`Watches::deliver`] empties the outbox.
 
 use crate::objects::{from_json, readable};
 use crate::suggest::Refusable;
@@ -17,7 +17,7 @@ use curlew_crawl::politeness::access::Politeness;
 use curlew_model::{DeliverJob, Job, PageId, QueryError, Record, SegmentKey, Timestamp, Year};
 use curlew_policy::address::{self, hash_hex};
 use curlew_ports::stage::Result;
-use curlew_ports::{Blobs, CpuTask, PortError, Queue, compute};
+use curlew_ports::{Blobs, CpuTask, Pages, PortError, Queue, compute};
 use curlew_search::{
     BuildBudget, Hidden, MAX_DEPTH, Manifest, Query, Request, Scope, SearchError, Split, build_split, search,
 };
@@ -111,11 +111,13 @@ pub(crate) struct Match {
     pub(crate) at: Timestamp,
 }
 
-/// Adds watches and finds their new matches.
+/// Adds watches, finds their new matches, and posts these to their receivers.
 #[derive(Clone)]
 pub struct Watches {
     /// Stores of watches, outboxes, segments and manifests; the address guard; the pool that runs queries.
     pub(crate) politeness: Arc<Politeness>,
+    /// Rows of pages, which decide whether a match is still delivered.
+    pub(crate) pages: Arc<dyn Pages>,
     pub(crate) queue: Arc<dyn Queue>,
 }
 
@@ -133,8 +135,11 @@ impl Watches {
         let added = self.politeness.clock.now();
         let watch = Watch { name, query: query.to_owned(), to, secret, added, receiver: ReceiverState::default() };
         self.make_room().await?;
-        let added = |known: Option<Watch>| Ok(known.or_else(|| Some(watch.clone())));
-        let added = change(self.politeness.blobs.as_ref(), &watch.name, added).await?;
+        let json = object::json(&watch)?;
+        if self.politeness.blobs.put_if_absent(&key_of(&watch.name), json.into()).await? {
+            return Ok(watch);
+        }
+        let added = load(self.politeness.blobs.as_ref(), &watch.name).await?;
         added.ok_or_else(|| Refusable::Refused("it was removed".to_owned()))
     }
 
@@ -356,16 +361,18 @@ pub(crate) async fn load(blobs: &dyn Blobs, name: &str) -> Result<Option<Watch>>
     Ok(blobs.get(&key).await?.map(|blob| from_json(&key, &blob.bytes)).transpose()?)
 }
 
-/// Changes a watch by compare-and-swap; `decide` returns `None` to leave the watch unchanged.
-pub(crate) async fn change(
+/// Changes the receiver's state of a watch, and returns the watch; `None` if it was removed.
+pub(crate) async fn change_receiver(
     blobs: &dyn Blobs,
     name: &str,
-    decide: impl Fn(Option<Watch>) -> Result<Option<Watch>>,
+    change: impl Fn(&mut ReceiverState),
 ) -> Result<Option<Watch>> {
     let key = key_of(name);
     object::change(blobs, &key, |bytes| {
-        let next = decide(bytes.map(|bytes| from_json(&key, bytes)).transpose()?)?;
-        Ok((next.as_ref().map(object::json).transpose()?, next))
+        let Some(bytes) = bytes else { return Ok((None, None)) };
+        let mut watch: Watch = from_json(&key, bytes)?;
+        change(&mut watch.receiver);
+        Ok((Some(object::json(&watch)?), Some(watch)))
     })
     .await
 }

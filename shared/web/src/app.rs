@@ -170,6 +170,15 @@ impl PageRequest {
         page::no_such_page(self.site()).into()
     }
 
+    /// Awaits the work of a service. Logs an error, and returns its error page.
+    pub(crate) async fn tried<T, E: Into<StageError>>(
+        &self,
+        tried: &'static str,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, ErrorPage> {
+        work.await.map_err(|error| self.failed(tried, error))
+    }
+
     /// Logs an error of a stage or a port, and returns the error page.
     pub(crate) fn failed(&self, tried: &'static str, error: impl Into<StageError>) -> ErrorPage {
         page::stage_error(self.site(), tried, &error.into()).into()

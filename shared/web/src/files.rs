@@ -1,15 +1,17 @@
-//! Small files: the style sheet, the icon, and files that programs request from any site.
+//! Small files: the style sheet, the icon, files that programs request from any site, and thumbnails.
 
 use crate::app::{App, ErrorPage, PageRequest};
 use crate::page::{self, A_DAY, AN_HOUR, FOREVER, spoken, typed};
 use crate::words::Frame;
 use askama::Template;
 use axum::Router;
+use axum::extract::Path;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use curlew_catalog::thumbnails::thumbnail;
 use curlew_crawl::politeness::signing::directory;
-use curlew_model::Millis;
+use curlew_model::{Millis, ThumbnailId};
 use curlew_signature::directory::MEDIA_TYPE;
 use std::sync::Arc;
 
@@ -25,6 +27,9 @@ const FOR_VERIFIERS: &str = "public, max-age=43200";
 const SECURITY_EXPIRES: Millis = Millis::from_days(180);
 /// Maximum length of the name in an OpenSearch description ("OpenSearch 1.1 Draft 6", ShortName).
 const MAX_SHORT_NAME: usize = 16;
+
+/// First bytes of every JPEG file (ISO/IEC 10918-1 B.1.1.3: SOI, then a marker).
+const JPEG: [u8; 3] = [0xff, 0xd8, 0xff];
 
 #[derive(Template)]
 #[template(path = "opensearch.xml")]
@@ -62,9 +67,8 @@ pub(crate) async fn security(request: PageRequest) -> Result<Response, ErrorPage
 
 /// `GET /.well-known/http-message-signatures-directory`: the keys with which sites verify our requests, if any.
 pub(crate) async fn keys(request: PageRequest) -> Result<Response, ErrorPage> {
-    let directory = directory(request.app.services.blobs.as_ref(), request.app.clock.now()).await;
-    let directory = directory.map_err(|error| request.failed("the directory of keys", error))?;
-    let directory = directory.ok_or_else(|| request.no_such_page())?;
+    let directory = directory(request.app.services.blobs.as_ref(), request.app.clock.now());
+    let directory = request.tried("the directory of keys", directory).await?.ok_or_else(|| request.no_such_page())?;
     let mut response = (typed(MEDIA_TYPE, FOR_VERIFIERS), directory.body).into_response();
     for (name, text) in [("signature-input", directory.input), ("signature", directory.signature)] {
         if let Ok(value) = HeaderValue::try_from(text) {
@@ -81,4 +85,14 @@ pub(crate) async fn opensearch(request: PageRequest) -> Result<Response, ErrorPa
     let description = OpenSearch { short_name, origin, t: Frame::in_language(request.language) };
     let description = page::text(StatusCode::OK, "application/opensearchdescription+xml", A_DAY, &description);
     Ok(spoken(request.language, description))
+}
+
+/// `GET /thumb/{id}`. Thumbnails are the only images of results: browsers load nothing from sites, so sites do not learn
+/// of searches. The id names content, or a position in an object that never changes, so its bytes never change.
+pub(crate) async fn thumb(request: PageRequest, Path(id): Path<String>) -> Result<Response, ErrorPage> {
+    let id = ThumbnailId::new(&id).map_err(|_| request.no_such_page())?;
+    let bytes = request.tried("thumbnail", thumbnail(request.app.services.blobs.as_ref(), &id)).await?;
+    // Only a JPEG file is served as `image/jpeg`.
+    let bytes = bytes.filter(|bytes| bytes.starts_with(&JPEG)).ok_or_else(|| request.no_such_page())?;
+    Ok((typed("image/jpeg", FOREVER), bytes).into_response())
 }

@@ -45,7 +45,6 @@ mod status;
 mod suggest;
 mod system_status;
 mod text;
-mod thumb;
 mod token;
 mod validate;
 mod websub;

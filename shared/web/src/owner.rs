@@ -139,7 +139,7 @@ pub(crate) async fn request(
     let (status, notice) = match filled.choice("request") {
         None => unfit(t.no_request),
         Some(OwnerRequest::Forget) if filled.get("sure") != "yes" => unfit(t.not_sure),
-        Some(wish) => match ask(&request, &claim, wish).await.map_err(|error| request.failed("owner", error))? {
+        Some(wish) => match request.tried("owner", ask(&request, &claim, wish)).await? {
             RequestOutcome::ByDnsOnly => (StatusCode::OK, Notice::good(t.by_dns_only)),
             RequestOutcome::Granted => (StatusCode::OK, Notice::good(words::owner::granted(request.language, wish))),
             RequestOutcome::Unproven => (StatusCode::FORBIDDEN, Notice::bad(t.unproven)),
@@ -188,8 +188,8 @@ async fn answer(
     notice: Option<Notice>,
 ) -> Result<Response, ErrorPage> {
     let (language, t) = (request.language, Owner::in_language(request.language));
-    let claimed = request.app.services.owners.claimed(&claim.host, &claim.challenge).await;
-    let claimed = claimed.map_err(|error| request.failed("owner", error))?;
+    let claimed = request.app.services.owners.claimed(&claim.host, &claim.challenge);
+    let claimed = request.tried("owner", claimed).await?;
     let known = claimed.claim.as_ref();
     let waits = known.into_iter().flat_map(|claim| {
         let is_open =

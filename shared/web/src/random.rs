@@ -14,7 +14,7 @@ const NEWEST: u64 = 1_000;
 pub(crate) async fn show(request: PageRequest) -> Result<Redirect, ErrorPage> {
     request.admit(Allowance::Search)?;
     let app = &request.app;
-    let sites = app.services.search.sites().await.map_err(|error| request.failed("sites", error))?;
+    let sites = request.tried("sites", app.services.search.sites()).await?;
     let seed = (app.clock.now().as_millis(), app.next_serial());
     let Some((host, place)) = choose(&sites, format!("{seed:?}").as_bytes()) else { return Ok(Redirect::to("/")) };
     match app.services.search.find(&format!("site:{host} sort:date"), Start::Offset(place), 1).await {

@@ -5,7 +5,7 @@ use crate::page_settings::PageSettings;
 use crate::services::Services;
 use crate::{
     admin, api, compress, contact, fallback, feeds, files, headers, info, mcp, owner, random, search, site_list, sites,
-    status, suggest, thumb, validate, websub,
+    status, suggest, validate, websub,
 };
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
@@ -26,7 +26,7 @@ pub fn router(mut services: Services, settings: PageSettings) -> Router {
         .merge(api_below(api::V1))
         .merge(api_below(api::UNVERSIONED).route_layer(from_fn(api::deprecated)))
         .route("/feed/{form}", get(feeds::show))
-        .route("/thumb/{id}", get(thumb::show))
+        .route("/thumb/{id}", get(files::thumb))
         .route("/sites", get(site_list::show))
         .route("/random", get(random::show))
         .route("/site/{host}", get(sites::show))

@@ -9,14 +9,12 @@ use curlew_catalog::results::{FindError, PageText, SearchResults, SiteEntry, Sit
 use curlew_crawl::feeds::websub_delivery::Pushes;
 use curlew_people::actions::Actions;
 use curlew_people::desk::Desk;
-use curlew_people::directory::Directory;
-use curlew_people::lookup::Lookup;
 use curlew_people::messages::Messages;
 use curlew_people::ownership::Owners;
 use curlew_people::sessions::Sessions;
 use curlew_people::suggest::Suggest;
 use curlew_ports::stage::StageError;
-use curlew_ports::{Blobs, Clock, PortError};
+use curlew_ports::{Blobs, Clock, PortError, Sources};
 use std::sync::Arc;
 
 /// Services that the pages, the API and the forms call.
@@ -25,8 +23,8 @@ pub struct Services {
     pub search: Arc<dyn SearchIndex>,
     /// Accepts suggested sites.
     pub suggest: Suggest,
-    /// Reads the descriptions, feeds and folders of sites.
-    pub directory: Directory,
+    /// Rows of sites and feeds, with the descriptions, feeds and folders of sites.
+    pub sources: Arc<dyn Sources>,
     /// Accepts requests of site owners.
     pub owners: Owners,
     /// Accepts messages to the operator.
@@ -45,10 +43,8 @@ pub struct Services {
 
 /// Services that the operator's pages call.
 pub struct AdminServices {
-    /// Carries out the acts of operators.
+    /// Carries out the acts of operators; reads rows and jobs.
     pub actions: Arc<Actions>,
-    /// Reads rows and jobs.
-    pub lookup: Lookup,
     /// Sessions of operators.
     pub sessions: Sessions,
     /// Name of the header in which a trusted proxy names the operator, if there is such a proxy.
@@ -75,7 +71,7 @@ impl AdminServices {
     pub fn new(desk: &Desk, trusted_header: Option<HeaderName>, settings: Vec<ShownSetting>) -> AdminServices {
         let Actions { log, .. } = &*desk.actions;
         let sessions = Sessions { blobs: log.blobs.clone(), clock: log.clock.clone() };
-        AdminServices { actions: desk.actions.clone(), lookup: desk.lookup.clone(), sessions, trusted_header, settings }
+        AdminServices { actions: desk.actions.clone(), sessions, trusted_header, settings }
     }
 }
 
@@ -85,8 +81,8 @@ impl Services {
         Services {
             search: library.finder.clone(),
             suggest: desk.suggest.clone(),
-            directory: Directory { sources: desk.suggest.sources.clone() },
-            owners: desk.owners.clone(),
+            sources: desk.suggest.sources.clone(),
+            owners: desk.own.owners.clone(),
             messages: desk.messages.clone(),
             pushes,
             blobs: library.index.blobs.clone(),

@@ -1,7 +1,7 @@
 //! The list of all sites that have pages in the index, as a page and in the API.
 
 use crate::api::{self, Refusal};
-use crate::app::{ErrorPage, PageRequest};
+use crate::app::{App, ErrorPage, PageRequest};
 use crate::hit::{initial_of, site_page};
 use crate::language::Language;
 use crate::page::{REVALIDATED, Site};
@@ -15,7 +15,9 @@ use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use curlew_catalog::results::SiteProfile;
 use curlew_model::Timestamp;
-use curlew_people::directory::SiteNotes;
+use curlew_people::directory::{SiteNotes, notes_on};
+use curlew_ports::PortError;
+use curlew_ports::stage::StageError;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -75,7 +77,7 @@ struct SitesPage<'a> {
 pub(crate) async fn show(request: PageRequest, uri: Uri) -> Result<Response, ErrorPage> {
     request.admit(Allowance::Search)?;
     let (app, language, t) = (&request.app, request.language, Sites::in_language(request.language));
-    let sites = app.services.search.site_profiles().await.map_err(|error| request.failed("sites", error))?;
+    let sites = request.tried("sites", app.services.search.site_profiles()).await?;
     let params = Params::parse(&uri).map_err(|_| request.no_such_page())?;
     let choice = Choice::new(&params);
     let chosen = choice.select(&sites);
@@ -83,8 +85,7 @@ pub(crate) async fn show(request: PageRequest, uri: Uri) -> Result<Response, Err
     let number = params.number("page", 1).ok().filter(|number| (1..=last).contains(number));
     let number = number.ok_or_else(|| request.no_such_page())?;
     let part: Vec<&SiteProfile> = chosen.into_iter().skip((number - 1) * SITES).take(SITES).collect();
-    let notes = app.services.directory.notes_on(part.iter().map(|site| site.feed.clone()).collect()).await;
-    let notes = notes.map_err(|error| request.failed("sites", error))?;
+    let notes = request.tried("sites", notes(app, &part)).await?;
     let now = app.clock.now();
     let view = SitesPage {
         site: request.site(),
@@ -167,6 +168,11 @@ fn shown_name(profile: &SiteProfile) -> String {
     if name.is_empty() || name == profile.site.host { host::display_name(&profile.site.host) } else { name }
 }
 
+async fn notes(app: &App, sites: &[&SiteProfile]) -> Result<Vec<SiteNotes>, PortError> {
+    let feeds = sites.iter().map(|site| site.feed.clone()).collect();
+    notes_on(app.services.sources.as_ref(), feeds).await
+}
+
 fn row(profile: &SiteProfile, notes: SiteNotes, language: Language, now: Timestamp) -> SiteRow {
     let (site, name) = (&profile.site, shown_name(profile));
     let day = site.newest.day();
@@ -233,12 +239,12 @@ pub(crate) async fn part(request: &PageRequest, params: &Params) -> Result<SiteP
         let chosen = Choice { filter, ..Choice::default() }.chosen(&sites);
         let first = chosen.partition_point(|site| site.site.host.as_str() <= after);
         let part: Vec<&SiteProfile> = chosen.iter().skip(first).take(limit).copied().collect();
-        let notes = app.services.directory.notes_on(part.iter().map(|site| site.feed.clone()).collect()).await?;
+        let notes = notes(app, &part).await?;
         let next = part.last().filter(|_| first + limit < chosen.len()).map(|site| site.site.host.clone());
         let sites_of_part = part.into_iter().zip(notes).map(|(site, notes)| SiteForPrograms::new(site, notes));
         Ok(SitePart { total: chosen.len(), sites: sites_of_part.collect(), next })
     };
-    part.await.map_err(|error| api::out_of_reach("sites", &error))
+    part.await.map_err(|error: StageError| api::out_of_reach("sites", &error))
 }
 
 impl SiteForPrograms {

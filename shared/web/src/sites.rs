@@ -14,6 +14,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use curlew_catalog::results::{FindError, SearchHit, SearchResults, Start};
 use curlew_model::Timestamp;
+use curlew_people::directory::notes;
 use url::{Host, form_urlencoded};
 
 /// Number of newest pages on the page of a site.
@@ -56,8 +57,7 @@ pub(crate) async fn show(request: PageRequest, Path(name): Path<String>) -> Resu
     let filter = format!("site:{name}");
     let found = newest(&request, "site", &filter).await?;
     let first = found.hits.first().ok_or_else(|| request.no_such_page())?;
-    let notes = request.app.services.directory.notes(first.feed.clone()).await;
-    let notes = notes.map_err(|error| request.failed("site", error))?;
+    let notes = request.tried("site", notes(request.app.services.sources.as_ref(), first.feed.clone())).await?;
     let title = Some(clipped(&first.site, MAX_SITE)).filter(|title| !title.is_empty());
     let mut view = SitePage {
         host: host::display_name(&name),

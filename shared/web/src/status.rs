@@ -82,7 +82,7 @@ pub(crate) struct ForPrograms {
 
 /// `GET /status`
 pub(crate) async fn show(request: PageRequest) -> Result<Response, ErrorPage> {
-    let status = request.app.status.get().await.map_err(|error| request.failed("status", error))?;
+    let status = request.tried("status", request.app.status.get()).await?;
     let page = StatusPage::new(request.site(), &status, request.app.clock.now());
     Ok(request.html(StatusCode::OK, "no-store", &page))
 }
@@ -97,7 +97,7 @@ pub(crate) async fn json(State(app): State<Arc<App>>) -> Result<Response, Refusa
 pub(crate) async fn health(State(app): State<Arc<App>>) -> Response {
     let store = async {
         if let Ok(key) = SourceKey::new(NO_SOURCE) {
-            app.services.directory.sources.get(&key).await?;
+            app.services.sources.get(&key).await?;
         }
         app.services.blobs.list("manifests/", None, 1).await
     };

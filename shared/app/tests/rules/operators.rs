@@ -227,7 +227,7 @@ async fn held_hosts_and_screened_pages_are_found_among_the_others() {
     let lookup = world.program().desk.lookup;
     let first = lookup.held(None, 3).await.unwrap();
     let second = lookup.held(first.next.clone(), 3).await.unwrap();
-    let names: Vec<&str> = first.rows.iter().chain(&second.rows).map(|row| row.host.as_str()).collect();
+    let names: Vec<&str> = first.rows.iter().chain(&second.rows).map(|(host, _)| host.as_str()).collect();
     assert_eq!(names, ["blocked0.example", "blocked1.example", "blocked2.example", "blocked3.example"]);
     assert!(first.next.is_some() && second.next.is_none());
 

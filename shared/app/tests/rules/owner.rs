@@ -53,11 +53,13 @@ impl Town {
     }
 
     fn owners(&self) -> Owners {
-        self.world.program().desk.owners
+        self.world.program().desk.own.owners
     }
 
     fn own(&self) -> Own {
-        Own { limits: self.limits, ..self.world.program().desk.looking_up(self.zone.clone()).own }
+        let mut own = self.world.program().desk.looking_up(self.zone.clone()).own;
+        own.owners.blocks.limits = self.limits;
+        own
     }
 
     /// Runs the requested jobs, each when it is due.

@@ -60,9 +60,9 @@ async fn one_job_waits_for_a_receiver_that_fails_whatever_is_new_meanwhile() {
     };
     let retry_at = program.desk.watches.list().await.unwrap()[0].receiver.retry_at;
     assert_eq!((next.retry_at, retry_at), (Some(due), Some(due)));
-    assert_eq!(program.desk.deliver.run(&next).await.unwrap(), Verdict::Defer(due));
+    assert_eq!(program.desk.watches.deliver(&next).await.unwrap(), Verdict::Defer(due));
     for other in [news, DeliverJob { retry_at: Some(due - Millis(1)), ..next }] {
-        let verdict = program.desk.deliver.run(&other).await.unwrap();
+        let verdict = program.desk.watches.deliver(&other).await.unwrap();
         assert!(matches!(verdict, Verdict::Drop(_)), "{other:?}: {verdict:?}");
     }
     // None of them begins a second week.

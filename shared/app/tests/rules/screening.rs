@@ -254,7 +254,7 @@ async fn a_site_that_is_kept_out_loses_its_pages_and_gets_no_new_ones_until_it_i
     let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = world.state(B).await else { panic!("taken") };
     assert!(why.is_operators() && why.because.unwrap().contains("The operator keeps example.org out"));
 
-    let followed = overrides.take_back("ana", &site).await.unwrap().unwrap();
+    let (_, followed) = overrides.take_back("ana", &site).await.unwrap().unwrap();
     assert_eq!((followed.removed, followed.taken_up), (0, 1));
     world.sleep(Millis::from_mins(1)).await;
     run_queues(&world).await;

@@ -249,6 +249,6 @@ async fn what_is_not_there_any_more_is_not_posted() {
     assert_eq!((posts(&world).len(), program.desk.watches.list().await.unwrap()), (1, told));
     assert!(world.keys("outbox/").await.is_empty());
     let unknown = DeliverJob { watch: "0123456789abcdef".into(), url: HOOK.into(), retry_at: None };
-    let verdict = program.desk.deliver.run(&unknown).await.unwrap();
+    let verdict = program.desk.watches.deliver(&unknown).await.unwrap();
     assert!(matches!(verdict, Verdict::Drop(_)), "{verdict:?}");
 }

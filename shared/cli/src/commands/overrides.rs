@@ -51,7 +51,7 @@ fn line(given: &StoredOverride) -> String {
 async fn remove(world: &World, target: &str, json: bool) -> Result<()> {
     let scope = world.desk.overrides.scope(target).await.map_err(explain)?;
     match world.desk.overrides.take_back(COMMAND_LINE, &scope).await.map_err(explain)? {
-        Some(effect) => tell(&scope, "is screened again", &effect, json),
+        Some((_, effect)) => tell(&scope, "is screened again", &effect, json),
         None if json => tell(&scope, "", &OverrideEffect::default(), json),
         None => output::line(format!("There is no override for {scope}; `curlew override list` shows all.")),
     }

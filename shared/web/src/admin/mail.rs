@@ -43,7 +43,7 @@ pub(super) async fn messages(request: &AdminRequest) -> FoundPage<'_> {
 /// `GET /admin/owners`
 pub(super) async fn owners(request: &AdminRequest) -> FoundPage<'_> {
     let (path, now) = ("/admin/owners", request.admin.app.clock.now());
-    let all = claims(request.admin.services.lookup.politeness.blobs.as_ref()).await?.into_iter();
+    let all = claims(request.admin.services.actions.lookup.politeness.blobs.as_ref()).await?.into_iter();
     let left = all.filter(|of| request.params.get("after").is_none_or(|after| of.host.as_str() > after));
     let (hosts, next) = part_of(left, |of| of.host.clone());
     let items = hosts.iter().flat_map(|of| of.claims.iter().map(move |claim| (of, claim))).map(|(of, claim)| {
@@ -73,7 +73,7 @@ pub(super) async fn owners(request: &AdminRequest) -> FoundPage<'_> {
 
 /// `GET /admin/dead`
 pub(super) async fn dead(request: &AdminRequest) -> FoundPage<'_> {
-    let all = request.admin.services.lookup.inbox.dead(JOBS + 1).await?;
+    let all = request.admin.services.actions.lookup.inbox.dead(JOBS + 1).await?;
     let lead = "Jobs that failed again and again, newest first, each with its error and what caused it.";
     let mut page = request.page("/admin/dead", "Dead jobs", lead);
     if !all.is_empty() {

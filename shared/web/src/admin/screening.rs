@@ -15,7 +15,7 @@ pub(super) async fn rejected(request: &AdminRequest) -> FoundPage<'_> {
     let mut page = request.page(path, "Screening", lead);
     let Ok(host) = page.filter_by_host(request, path, heading) else { return Ok(Some(page)) };
     let Ok(after) = request.params.get("after").map(PageId::new).transpose() else { return Ok(None) };
-    let part = request.admin.services.lookup.screened(host.as_deref(), after, ROWS).await?;
+    let part = request.admin.services.actions.lookup.screened(host.as_deref(), after, ROWS).await?;
     let item = |ScreenedPage { url, at, why }: &ScreenedPage| {
         let because = why.because.clone().unwrap_or_default();
         let item = Item::new(url, [why.topics.join(", "), because, moment(*at)]).linked(site_page(url));

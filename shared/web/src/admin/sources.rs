@@ -5,7 +5,7 @@ use super::view::{moment, shown, site_page};
 use super::{AdminRequest, ENGLISH, FoundPage};
 use crate::language::minute;
 use curlew_model::{Hold, HostKey, HostState, Timestamp};
-use curlew_people::lookup::{HeldHost, typed_host};
+use curlew_people::lookup::typed_host;
 use curlew_people::site_report::SiteReport;
 use curlew_people::site_table::{SiteLine, SiteOrder};
 use url::form_urlencoded;
@@ -22,7 +22,7 @@ const ORDERS: [(&str, &str, SiteOrder); 5] = [
 
 /// `GET /admin/sources`
 pub(super) async fn list(request: &AdminRequest) -> FoundPage<'_> {
-    let (path, params, lookup) = ("/admin/sources", &request.params, &request.admin.services.lookup);
+    let (path, params, lookup) = ("/admin/sources", &request.params, &request.admin.services.actions.lookup);
     let filter = params.get("filter").unwrap_or_default().trim();
     let chosen = params.get("order").unwrap_or_default();
     let (chosen, _, order) = *ORDERS.iter().find(|(value, ..)| *value == chosen).unwrap_or(&ORDERS[0]);
@@ -104,7 +104,7 @@ fn until(hold: &Hold) -> String {
 /// `GET /admin/site/HOST`; `None` if nothing is known about the host.
 pub(super) async fn site<'a>(request: &'a AdminRequest, name: &str) -> FoundPage<'a> {
     let Some(host) = typed_host(name) else { return Ok(None) };
-    let Some(report) = request.admin.services.lookup.site(&host).await? else { return Ok(None) };
+    let Some(report) = request.admin.services.actions.lookup.site(&host).await? else { return Ok(None) };
     let button = |act, label| request.button(act, &host, label);
     let (block, label) = if report.blocked.is_empty() { ("block", "Block") } else { ("unblock", "Lift the block") };
     let lengths = vec![("1d", "a day"), ("7d", "a week"), ("30d", "30 days"), ("365d", "a year")];
@@ -178,12 +178,12 @@ fn parts(request: &AdminRequest, report: &SiteReport) -> Vec<Part> {
 pub(super) async fn holds(request: &AdminRequest) -> FoundPage<'_> {
     let path = "/admin/holds";
     let Ok(after) = request.params.get("after").map(HostKey::new).transpose() else { return Ok(None) };
-    let part = request.admin.services.lookup.held(after, ROWS).await?;
+    let part = request.admin.services.actions.lookup.held(after, ROWS).await?;
     let lead = "A hold that a site’s answers have brought about ends by itself, and nobody can lift it.";
     let mut page = request.page(path, "Holds and blocks", lead);
     page.forms = vec![request.button("block", "", "Block").with("about_typed", Field::Line("Host"))];
     let now = request.admin.app.clock.now();
-    let item = |HeldHost { host, state }: &HeldHost| {
+    let item = |(host, state): &(HostKey, HostState)| {
         let hold = state.hold_at(now).map(|hold| format!("left alone {}", until(&hold)));
         let blocked: Vec<&str> = state.blocked.iter().map(String::as_str).collect();
         let blocks = if blocked.is_empty() { String::new() } else { format!("blocked: {}", blocked.join(", ")) };

@@ -86,8 +86,8 @@ impl Machine {
         if shared.plan.owners {
             program = program.with_desk(|desk| desk.looking_up(Arc::new(Zone(shared.clone()))));
             // So that a request takes several steps among the few pages of a simulation.
-            program.desk.own.limits = StepLimits { rows: 7, sources: 3, pages: 2 };
-            program.desk.blocks.limits = program.desk.own.limits;
+            program.desk.blocks.limits = StepLimits { rows: 7, sources: 3, pages: 2 };
+            program.desk.own.owners.blocks.limits = program.desk.blocks.limits;
         }
         let fetch = program.crawler.fetch.clone().remember_sent_in_host_state(few_rows(shared));
         let program = program.with_crawler(|crawler| crawler.fetching(fetch));

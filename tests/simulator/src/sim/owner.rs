@@ -79,7 +79,7 @@ pub(super) async fn ask(
     request: OwnerRequest,
 ) -> Result<RequestOutcome, String> {
     let owner = &shared.world.owners[owner];
-    match machine.program.desk.owners.request(&owner.host, &owner.challenge, request, true).await {
+    match machine.program.desk.own.owners.request(&owner.host, &owner.challenge, request, true).await {
         Ok(RequestOutcome::TooSoon(at)) => Err(format!("too soon, until {at}")),
         Ok(outcome) => Ok(outcome),
         Err(error) => Err(error.to_string()),
