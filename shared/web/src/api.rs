@@ -43,34 +43,27 @@ const DEPRECATED: (HeaderName, HeaderValue) =
 /// Maximum number of results of one query that a program may reach by following cursors.
 const MAX_DEPTH: usize = 10_000;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Problem {
-    BadQuery,
-    BadCursor,
-    NotFound,
-    NoAddress,
-    WrongMethod,
-    WrongHost,
-    TooManyRequests,
-    Unavailable,
-    Internal,
-}
+/// A kind of problem: its status, the fragment of its type's URI, and its title.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Problem(StatusCode, &'static str, &'static str);
 
 impl Problem {
-    /// Returns the status, the fragment of the type's URI, and the title.
-    const fn parts(self) -> (StatusCode, &'static str, &'static str) {
-        match self {
-            Problem::BadQuery => (StatusCode::BAD_REQUEST, "bad_query", "The query cannot be read"),
-            Problem::BadCursor => (StatusCode::BAD_REQUEST, "bad_cursor", "The cursor is not valid"),
-            Problem::NotFound => (StatusCode::NOT_FOUND, "not_found", "There is nothing at this address"),
-            Problem::NoAddress => (StatusCode::NOT_FOUND, "no_address", "This server does not know its own address"),
-            Problem::WrongMethod => (StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "The method is not allowed"),
-            Problem::WrongHost => (StatusCode::MISDIRECTED_REQUEST, "wrong_host", "This host name is not ours"),
-            Problem::TooManyRequests => (StatusCode::TOO_MANY_REQUESTS, "too_many_requests", "Too many requests"),
-            Problem::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable", "The index is unavailable"),
-            Problem::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "internal", "Something went wrong on our side"),
-        }
-    }
+    pub(crate) const BAD_QUERY: Problem = Problem(StatusCode::BAD_REQUEST, "bad_query", "The query cannot be read");
+    pub(crate) const BAD_CURSOR: Problem = Problem(StatusCode::BAD_REQUEST, "bad_cursor", "The cursor is not valid");
+    pub(crate) const NOT_FOUND: Problem =
+        Problem(StatusCode::NOT_FOUND, "not_found", "There is nothing at this address");
+    pub(crate) const NO_ADDRESS: Problem =
+        Problem(StatusCode::NOT_FOUND, "no_address", "This server does not know its own address");
+    pub(crate) const WRONG_METHOD: Problem =
+        Problem(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "The method is not allowed");
+    pub(crate) const WRONG_HOST: Problem =
+        Problem(StatusCode::MISDIRECTED_REQUEST, "wrong_host", "This host name is not ours");
+    pub(crate) const TOO_MANY_REQUESTS: Problem =
+        Problem(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", "Too many requests");
+    pub(crate) const UNAVAILABLE: Problem =
+        Problem(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "The index is unavailable");
+    pub(crate) const INTERNAL: Problem =
+        Problem(StatusCode::INTERNAL_SERVER_ERROR, "internal", "Something went wrong on our side");
 }
 
 #[derive(Debug)]
@@ -96,7 +89,7 @@ impl IntoResponse for Refusal {
 
 /// Returns problem details (RFC 9457). Their type is a fragment of the API's description.
 pub(crate) fn problem(kind: Problem, detail: impl Into<String>) -> Response {
-    let (status, name, title) = kind.parts();
+    let Problem(status, name, title) = kind;
     let kind = format!("{V1}/openapi.json#{name}");
     let details = ProblemDetails { kind, title, status: status.as_u16(), detail: detail.into() };
     (status, typed(PROBLEM_JSON, "no-store"), Json(details)).into_response()
@@ -132,7 +125,7 @@ pub(crate) async fn find(request: &PageRequest, params: &Params) -> Result<Answe
 /// Takes one search from the caller's allowance.
 pub(crate) fn admit(request: &PageRequest) -> Result<(), Refusal> {
     let admitted = request.app.admit(Allowance::Search, request.caller);
-    admitted.map_err(|wait| later(Problem::TooManyRequests, "Too many searches from this address", wait))
+    admitted.map_err(|wait| later(Problem::TOO_MANY_REQUESTS, "Too many searches from this address", wait))
 }
 
 /// Returns the query of a program's request, or an error if it is empty.
@@ -151,13 +144,13 @@ pub(crate) fn answer(found: impl Serialize) -> Response {
 }
 
 pub(crate) fn bad_query(sentence: impl Into<String>) -> Refusal {
-    Refusal::new(Problem::BadQuery, sentence)
+    Refusal::new(Problem::BAD_QUERY, sentence)
 }
 
 pub(crate) fn not_found_out(error: FindError) -> Refusal {
     match error {
         FindError::BadQuery(QueryError::Cursor) => Refusal::new(
-            Problem::BadCursor,
+            Problem::BAD_CURSOR,
             "The cursor is not one that was given for this query, or it is too old; ask without it for the first \
              results.",
         ),
@@ -169,8 +162,8 @@ pub(crate) fn not_found_out(error: FindError) -> Refusal {
 /// Returns the refusal for an error of a stage, and logs the error.
 pub(crate) fn out_of_reach(tried: &'static str, error: &StageError) -> Refusal {
     match page::outcome(tried, error) {
-        (_, Some(wait)) => later(Problem::Unavailable, "The index is out of reach at the moment", wait),
-        (_, None) => Refusal::new(Problem::Internal, "The log of this server says what it is."),
+        (_, Some(wait)) => later(Problem::UNAVAILABLE, "The index is out of reach at the moment", wait),
+        (_, None) => Refusal::new(Problem::INTERNAL, "The log of this server says what it is."),
     }
 }
 
@@ -184,7 +177,7 @@ fn later(kind: Problem, reason: &str, wait: Millis) -> Refusal {
 }
 
 pub(crate) fn no_such_address() -> Response {
-    problem(Problem::NotFound, "The description at /api/v1/openapi.json names the addresses that there are.")
+    problem(Problem::NOT_FOUND, "The description at /api/v1/openapi.json names the addresses that there are.")
 }
 
 /// True if a path is for programs, which get errors as JSON.

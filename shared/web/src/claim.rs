@@ -1,9 +1,8 @@
 //! Keys of claims. The key is secret, and is part of the URL of the claimant's page. The challenge, which the claimant
 //! publishes, does not reveal the key. Both are derived from our secret, so checking them needs no store.
 
-use crate::secret::{parse_signed, signer};
+use crate::secret::Signed;
 use curlew_model::{Challenge, Millis, Timestamp, hex};
-use hmac::Mac;
 use sha2::{Digest, Sha256};
 
 /// Time for which a key opens its page; after it, the claimant begins a new claim.
@@ -12,18 +11,14 @@ pub(crate) const KEY_LIFE: Millis = Millis::from_days(90);
 const SIGNATURE: usize = 16;
 /// Maximum length of a key, in bytes: two numbers, the signature, two dots.
 const MAX_KEY: usize = 20 + 20 + 2 * SIGNATURE + 2;
-/// Label that separates this use of the secret from all others.
-const PURPOSE: &[u8] = b"curlew owner's key 1";
+/// The label separates this use of the secret from all others.
+const KEY: Signed = Signed(b"curlew owner's key 1", SIGNATURE);
 /// Prefix that separates the challenge from all other hashes.
 const PUBLISHED: &[u8] = b"curlew owner's challenge 1";
 
 /// Returns the key of a claim to a host that begins at `now`.
 pub(crate) fn issue(secret: &[u8; 32], host: &str, now: Timestamp, serial: u64) -> String {
-    let begun = now.as_millis();
-    format!(
-        "{begun}.{serial}.{}",
-        hex(&signer(secret, PURPOSE, begun, serial, host).finalize().into_bytes()[..SIGNATURE])
-    )
+    KEY.issue(secret, now.as_millis(), serial, host)
 }
 
 /// Returns the challenge of a key; `None` if the key is not one of ours for this host, or too old.
@@ -31,13 +26,10 @@ pub(crate) fn challenge(secret: &[u8; 32], host: &str, key: &str, now: Timestamp
     if key.len() > MAX_KEY {
         return None;
     }
-    let (begun, serial, signature) = parse_signed(key, SIGNATURE)?;
-    if now.since(Timestamp::from_millis(begun)) > KEY_LIFE {
-        return None;
-    }
-    signer(secret, PURPOSE, begun, serial, host).verify_truncated_left(&signature).ok()?;
+    let (begun, serial) = KEY.verify(secret, key, host)?;
+    let begun = Timestamp::from_millis(begun);
     // The challenge is derived from the text of the key, so another spelling of its numbers would be another claim.
-    if key != issue(secret, host, Timestamp::from_millis(begun), serial) {
+    if now.since(begun) > KEY_LIFE || key != issue(secret, host, begun, serial) {
         return None;
     }
     let hash = Sha256::new_with_prefix(PUBLISHED).chain_update(key).chain_update(host).finalize();

@@ -17,7 +17,7 @@ pub(crate) async fn not_found(request: PageRequest, uri: Uri) -> Response {
 
 pub(crate) async fn wrong_method(request: PageRequest, uri: Uri) -> Response {
     if api::is_for_programs(uri.path()) {
-        return api::problem(Problem::WrongMethod, "Only GET is understood here.");
+        return api::problem(Problem::WRONG_METHOD, "Only GET is understood here.");
     }
     page::wrong_method(request.site())
 }
@@ -28,7 +28,7 @@ pub(crate) async fn own_names_only(asked: PageRequest, request: Request, next: N
         return next.run(request).await;
     }
     if api::is_for_programs(request.uri().path()) {
-        return api::problem(Problem::WrongHost, Message::in_language(asked.language).wrong_host.text);
+        return api::problem(Problem::WRONG_HOST, Message::in_language(asked.language).wrong_host.text);
     }
     page::message(asked.site(), StatusCode::MISDIRECTED_REQUEST, |t| &t.wrong_host)
 }
@@ -47,7 +47,7 @@ pub(crate) async fn apologise(asked: PageRequest, request: Request, next: Next) 
     let is_program = api::is_for_programs(request.uri().path());
     let response = next.run(request).await;
     match response.extensions().get::<Panicked>() {
-        Some(Panicked) if is_program => api::problem(Problem::Internal, "The log of this server says what it is."),
+        Some(Panicked) if is_program => api::problem(Problem::INTERNAL, "The log of this server says what it is."),
         Some(Panicked) => internal(asked.site()),
         None => response,
     }

@@ -71,7 +71,7 @@ pub(crate) async fn show(request: PageRequest, Path(form): Path<String>, uri: Ur
     let app = &request.app;
     let known = FORMATS.into_iter().find(|(name, _)| *name == form);
     let Some((form, media_type)) = known else { return Ok(api::no_such_address()) };
-    let origin = app.origin.as_deref().ok_or_else(|| Refusal::new(Problem::NoAddress, NO_ADDRESS))?;
+    let origin = app.origin.as_deref().ok_or_else(|| Refusal::new(Problem::NO_ADDRESS, NO_ADDRESS))?;
     // Programs read feeds, and get English texts.
     let t = Search::in_language(Language::English);
     let params = api::params(&uri)?;

@@ -265,7 +265,7 @@ fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Refusal> {
 }
 
 fn json(answer: impl Serialize) -> Result<Value, Refusal> {
-    serde_json::to_value(answer).map_err(|why| Refusal::new(api::Problem::Internal, why.to_string()))
+    serde_json::to_value(answer).map_err(|why| Refusal::new(api::Problem::INTERNAL, why.to_string()))
 }
 
 fn failed(sentence: String) -> CallToolResult {

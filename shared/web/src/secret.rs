@@ -1,6 +1,6 @@
 //! The deployment's secret. Each use has a label, so that a hash for one use is invalid for another.
 
-use curlew_model::unhex;
+use curlew_model::{hex, unhex};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
@@ -14,17 +14,28 @@ pub(crate) fn keyed(secret: &[u8; 32], purpose: &[u8]) -> Hmac<Sha256> {
     <Hmac<Sha256> as KeyInit>::new(&block.into()).chain_update(purpose)
 }
 
-/// Returns the HMAC that signs a token issued at `at` (milliseconds since the epoch) and bound to `bound_to`.
-pub(crate) fn signer(secret: &[u8; 32], purpose: &[u8], at: i64, serial: u64, bound_to: &str) -> Hmac<Sha256> {
-    keyed(secret, purpose).chain_update(at.to_be_bytes()).chain_update(serial.to_be_bytes()).chain_update(bound_to)
-}
+/// A kind of signed text: the label of its use, and the length of its signature in bytes.
+pub(crate) struct Signed(pub(crate) &'static [u8], pub(crate) usize);
 
-/// Parses `AT.SERIAL.SIGNATURE`, with a signature of `bytes` bytes in hexadecimal digits.
-pub(crate) fn parse_signed(text: &str, bytes: usize) -> Option<(i64, u64, Vec<u8>)> {
-    let mut parts = text.split('.');
-    let (at, serial) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-    let signature = unhex(parts.next().filter(|digits| digits.len() == 2 * bytes)?)?;
-    parts.next().is_none().then_some((at, serial, signature))
+impl Signed {
+    /// Returns `AT.SERIAL.SIGNATURE`, issued at `at` (milliseconds since the epoch) and bound to `bound_to`.
+    pub(crate) fn issue(&self, secret: &[u8; 32], at: i64, serial: u64, bound_to: &str) -> String {
+        let signature = self.mac(secret, at, serial, bound_to).finalize().into_bytes();
+        format!("{at}.{serial}.{}", hex(&signature[..self.1]))
+    }
+
+    /// Returns the time and the serial number of a genuine text that is bound to `bound_to`.
+    pub(crate) fn verify(&self, secret: &[u8; 32], text: &str, bound_to: &str) -> Option<(i64, u64)> {
+        let mut parts = text.split('.');
+        let (at, serial) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        let signature = unhex(parts.next().filter(|digits| digits.len() == 2 * self.1)?)?;
+        self.mac(secret, at, serial, bound_to).verify_truncated_left(&signature).ok()?;
+        parts.next().is_none().then_some((at, serial))
+    }
+
+    fn mac(&self, secret: &[u8; 32], at: i64, serial: u64, bound_to: &str) -> Hmac<Sha256> {
+        keyed(secret, self.0).chain_update(at.to_be_bytes()).chain_update(serial.to_be_bytes()).chain_update(bound_to)
+    }
 }
 
 #[cfg(test)]

@@ -105,7 +105,7 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> Response {
         Ok(_) => (typed("text/plain; charset=utf-8", "no-store"), "ok").into_response(),
         Err(error) => {
             page::outcome("health", &error.into());
-            api::problem(Problem::Unavailable, "The store cannot be read: the log of this server says why.")
+            api::problem(Problem::UNAVAILABLE, "The store cannot be read: the log of this server says why.")
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Tokens of forms: the signed time at which a form was issued, bound to its purpose. A form that is sent at once or
 //! after more than an hour is refused, and no form is accepted twice. Neither a cookie nor a store is needed.
 
-use crate::secret::{parse_signed, signer};
-use curlew_model::{Millis, Timestamp, hex};
-use hmac::Mac;
+use crate::secret::Signed;
+use curlew_model::{Millis, Timestamp};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Minimum age of a form: people need longer to type an address.
@@ -12,10 +11,8 @@ pub(crate) const MIN_AGE: Millis = Millis::from_secs(3);
 pub(crate) const MAX_AGE: Millis = Millis::from_hours(1);
 /// Maximum number of used tokens that are remembered. Beyond it, the oldest may be used again until they expire.
 const MAX_SPENT: usize = 8_192;
-/// Length of a signature, in bytes.
-const SIGNATURE: usize = 32;
-/// Label that separates this use of the secret from all others.
-const PURPOSE: &[u8] = b"curlew form 1";
+/// The label separates this use of the secret from all others.
+const TOKEN: Signed = Signed(b"curlew form 1", 32);
 
 /// Content of a genuine token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,8 +44,7 @@ pub(crate) fn issue(secret: &[u8; 32], now: Timestamp, serial: u64) -> String {
 
 /// Returns a token, issued at `now`, that is valid only for `bound_to`.
 pub(crate) fn issue_for(secret: &[u8; 32], bound_to: &str, now: Timestamp, serial: u64) -> String {
-    let at = now.as_millis();
-    format!("{at}.{serial}.{}", hex(&signer(secret, PURPOSE, at, serial, bound_to).finalize().into_bytes()))
+    TOKEN.issue(secret, now.as_millis(), serial, bound_to)
 }
 
 /// Checks that a token is from [`issue`] and between [`MIN_AGE`] and [`MAX_AGE`] old, and returns its ticket.
@@ -59,9 +55,7 @@ pub(crate) fn check(secret: &[u8; 32], token: &str, now: Timestamp) -> Result<Ti
 
 /// Checks that a token was issued for `bound_to` and is at most [`MAX_AGE`] old, and returns its ticket.
 pub(crate) fn check_for(secret: &[u8; 32], bound_to: &str, token: &str, now: Timestamp) -> Result<Ticket, Fault> {
-    let (at, serial, signature) = parse_signed(token, SIGNATURE).ok_or(Fault::Forged)?;
-    let mac = signer(secret, PURPOSE, at, serial, bound_to);
-    mac.verify_slice(&signature).map_err(|_| Fault::Forged)?;
+    let (at, serial) = TOKEN.verify(secret, token, bound_to).ok_or(Fault::Forged)?;
     let ticket = Ticket { at, serial };
     if ticket.age(now) > MAX_AGE { Err(Fault::TooOld) } else { Ok(ticket) }
 }

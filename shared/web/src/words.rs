@@ -3,19 +3,19 @@
 //! texts of its page as `t`, and those of the frame around it as `site.t`. Prose with markup is in the templates, in a
 //! `match` over the language.
 
-/// Declares the sentences of a page, each as `name = English => Italian;` (with its type unless it is plain text), or a
-/// function that returns the text for each value of an enum in a language.
+/// Declares the sentences of a page, each as `name = English => Italian;` (with its type unless it is plain text), or
+/// functions that return the text for each value of an enum in a language.
 macro_rules! sentences {
-    ($(#[$about:meta])* fn $name:ident($kind:ident) {
+    ($($(#[$about:meta])* fn $name:ident($kind:ident) {
         $($($variant:ident)|+ = $english:literal => $italian:literal;)+
-    }) => {
-        $(#[$about])*
+    })+) => {
+        $($(#[$about])*
         pub(crate) const fn $name(language: $crate::language::Language, value: $kind) -> &'static str {
             let (english, italian) = match value {
                 $($($kind::$variant)|+ => ($english, $italian),)+
             };
             language.choose(english, italian)
-        }
+        })+
     };
     ($(#[$about:meta])* struct $page:ident {
         $($(#[$note:meta])* $name:ident $(: $kind:ty)? = $english:expr => $italian:expr;)+

@@ -15,7 +15,6 @@ const JOBS: usize = 200;
 
 /// `GET /admin/messages`
 pub(super) async fn messages(request: &AdminRequest) -> FoundPage<'_> {
-    let path = "/admin/messages";
     let part = request.admin.services.actions.messages.part(request.params.get("after"), ROWS).await?;
     let items = part.rows.iter().map(|(name, kept)| {
         let message = &kept.message;
@@ -35,14 +34,15 @@ pub(super) async fn messages(request: &AdminRequest) -> FoundPage<'_> {
         let close = request.button("close_message", name, "Delete").grave();
         Item::new(about, lines.into_iter().chain(text)).with([close])
     });
-    let mut page = request.page(path, "Messages", "Newest day first. A message is deleted when its month is over.");
-    page.add_list(path, "To read", items.collect(), part.next.as_deref(), "There is none.");
+    let mut page =
+        request.page("/admin/messages", "Messages", "Newest day first. A message is deleted when its month is over.");
+    page.add_list("To read", items.collect(), part.next.as_deref(), "There is none.");
     Ok(Some(page))
 }
 
 /// `GET /admin/owners`
 pub(super) async fn owners(request: &AdminRequest) -> FoundPage<'_> {
-    let (path, now) = ("/admin/owners", request.admin.app.clock.now());
+    let now = request.admin.app.clock.now();
     let all = claims(request.admin.services.actions.lookup.politeness.blobs.as_ref()).await?.into_iter();
     let left = all.filter(|of| request.params.get("after").is_none_or(|after| of.host.as_str() > after));
     let (hosts, next) = part_of(left, |of| of.host.clone());
@@ -66,8 +66,8 @@ pub(super) async fn owners(request: &AdminRequest) -> FoundPage<'_> {
         Item::new(&of.host, std::iter::once(proof).chain(asked)).linked(Some(format!("/admin/site/{}", of.host)))
     });
     let lead = "Who claims a site, how it is proven, and what was asked for.";
-    let mut page = request.page(path, "Owners of sites", lead);
-    page.add_list(path, "Claims", items.collect(), next.as_deref(), "Nobody has claimed a site.");
+    let mut page = request.page("/admin/owners", "Owners of sites", lead);
+    page.add_list("Claims", items.collect(), next.as_deref(), "Nobody has claimed a site.");
     Ok(Some(page))
 }
 

@@ -10,10 +10,10 @@ use std::cmp::Reverse;
 
 /// `GET /admin/screening`
 pub(super) async fn rejected(request: &AdminRequest) -> FoundPage<'_> {
-    let (path, heading) = ("/admin/screening", "Rejected pages");
+    let heading = "Rejected pages";
     let lead = "Pages that content screening rejected, with what decided. A page that is allowed is fetched once more.";
-    let mut page = request.page(path, "Screening", lead);
-    let Ok(host) = page.filter_by_host(request, path, heading) else { return Ok(Some(page)) };
+    let mut page = request.page("/admin/screening", "Screening", lead);
+    let Ok(host) = page.filter_by_host(request, heading) else { return Ok(Some(page)) };
     let Ok(after) = request.params.get("after").map(PageId::new).transpose() else { return Ok(None) };
     let part = request.admin.services.actions.lookup.screened(host.as_deref(), after, ROWS).await?;
     let item = |ScreenedPage { url, at, why }: &ScreenedPage| {
@@ -22,15 +22,14 @@ pub(super) async fn rejected(request: &AdminRequest) -> FoundPage<'_> {
         Item { picture: why.picture.clone(), ..item }.with([request.button("allow", url, "Allow")])
     };
     let items = part.rows.iter().map(item).collect();
-    page.add_list(path, heading, items, part.next.as_ref().map(PageId::as_str), "There is none.");
+    page.add_list(heading, items, part.next.as_ref().map(PageId::as_str), "There is none.");
     Ok(Some(page))
 }
 
 /// `GET /admin/overrides`
 pub(super) async fn overrides(request: &AdminRequest) -> FoundPage<'_> {
-    let path = "/admin/overrides";
     let lead = "Newest first. They decide about a page or a site, whatever content screening says of it.";
-    let mut page = request.page(path, "Overrides", lead);
+    let mut page = request.page("/admin/overrides", "Overrides", lead);
     let form = |act, label| {
         let target = Field::Line("A page’s whole URL, or a host: all names below it too");
         request.button(act, "", label).with("about_typed", target)
@@ -54,6 +53,6 @@ pub(super) async fn overrides(request: &AdminRequest) -> FoundPage<'_> {
         let lines = [format!("{word}, {}", moment(given.at)), only, note];
         Item::new(given.target(), lines).with([request.button("take_back", given.target(), "Remove")])
     };
-    page.add_list(path, "In force", rows.iter().map(item).collect(), next.as_deref(), "There is no override.");
+    page.add_list("In force", rows.iter().map(item).collect(), next.as_deref(), "There is no override.");
     Ok(Some(page))
 }

@@ -33,7 +33,7 @@ pub(super) async fn list(request: &AdminRequest) -> FoundPage<'_> {
 
     let mut page = request.page(path, "Sites and feeds", "");
     let orders = ORDERS.iter().map(|(value, name, _)| (*value, *name, *value == chosen)).collect();
-    page.filter = Some(Filter { path, label: "Filter by host or title", value: filter.to_owned(), orders });
+    page.filter = Some(Filter { label: "Filter by host or title", value: filter.to_owned(), orders });
     if number == 1 && filter.is_empty() {
         let form = |act, label, name, field| request.button(act, "", label).with(name, field);
         page.forms_heading = "Add a site, a feed or a list";
@@ -176,11 +176,10 @@ fn parts(request: &AdminRequest, report: &SiteReport) -> Vec<Part> {
 
 /// `GET /admin/holds`
 pub(super) async fn holds(request: &AdminRequest) -> FoundPage<'_> {
-    let path = "/admin/holds";
     let Ok(after) = request.params.get("after").map(HostKey::new).transpose() else { return Ok(None) };
     let part = request.admin.services.actions.lookup.held(after, ROWS).await?;
     let lead = "A hold that a site’s answers have brought about ends by itself, and nobody can lift it.";
-    let mut page = request.page(path, "Holds and blocks", lead);
+    let mut page = request.page("/admin/holds", "Holds and blocks", lead);
     page.forms = vec![request.button("block", "", "Block").with("about_typed", Field::Line("Host"))];
     let now = request.admin.app.clock.now();
     let item = |(host, state): &(HostKey, HostState)| {
@@ -196,6 +195,6 @@ pub(super) async fn holds(request: &AdminRequest) -> FoundPage<'_> {
     };
     let items = part.rows.iter().map(item).collect();
     let next = part.next.as_ref().map(HostKey::as_str);
-    page.add_list(path, "Hosts", items, next, "No host is held or blocked.");
+    page.add_list("Hosts", items, next, "No host is held or blocked.");
     Ok(Some(page))
 }

@@ -40,8 +40,8 @@ const ROOMS: [(&str, &str); 11] = [
 #[template(path = "admin.html")]
 pub(super) struct AdminPage<'a> {
     pub(super) site: Site<'a>,
-    /// Path and name of each page in the navigation, and whether it is the current page.
-    pub(super) rooms: Vec<(&'static str, &'static str, bool)>,
+    /// Path of the page, if it is in the navigation.
+    pub(super) path: &'static str,
     pub(super) operator: &'a str,
     pub(super) sign_out: Option<Button>,
     pub(super) title: String,
@@ -58,7 +58,6 @@ pub(super) struct AdminPage<'a> {
 
 /// A form that chooses what a page lists.
 pub(super) struct Filter {
-    pub(super) path: &'static str,
     pub(super) label: &'static str,
     pub(super) value: String,
     /// Value and name of each order, and whether it is the current one; empty if there is only one.
@@ -126,10 +125,10 @@ pub(super) enum Field {
 
 impl AdminRequest {
     /// Returns a page that has only a title and a text below it.
-    pub(super) fn page(&self, path: &str, title: &str, lead: &str) -> AdminPage<'_> {
+    pub(super) fn page(&self, path: &'static str, title: &str, lead: &str) -> AdminPage<'_> {
         AdminPage {
             site: self.admin.app.site(ENGLISH),
-            rooms: ROOMS.into_iter().map(|(to, name)| (to, name, to == path)).collect(),
+            path,
             operator: &self.operator.name,
             sign_out: self.operator.has_session().then(|| self.button("sign_out", "", "Sign out")),
             title: title.to_owned(),
@@ -152,16 +151,11 @@ impl AdminRequest {
 
 impl AdminPage<'_> {
     /// Adds a filter by host, and returns the typed host, if any. If it is not a host name, adds a message and fails.
-    pub(super) fn filter_by_host(
-        &mut self,
-        request: &AdminRequest,
-        path: &'static str,
-        heading: &str,
-    ) -> Result<Option<String>, ()> {
+    pub(super) fn filter_by_host(&mut self, request: &AdminRequest, heading: &str) -> Result<Option<String>, ()> {
         let value = request.params.get("filter").unwrap_or_default().trim().to_owned();
         let host = typed_host(&value);
         let is_no_host = !value.is_empty() && host.is_none();
-        self.filter = Some(Filter { path, label: "Filter by host (subdomains included)", value, orders: vec![] });
+        self.filter = Some(Filter { label: "Filter by host (subdomains included)", value, orders: vec![] });
         if is_no_host {
             self.parts.push(Part::items(heading, vec![], "That is not a host name."));
             return Err(());
@@ -170,18 +164,14 @@ impl AdminPage<'_> {
     }
 
     /// Adds a part of a list, with a link to the part after the key `next`. An empty list shows the text `none`.
-    pub(super) fn add_list(
-        &mut self,
-        path: &str,
-        heading: &str,
-        items: Vec<Item>,
-        next: Option<&str>,
-        none: &'static str,
-    ) {
+    pub(super) fn add_list(&mut self, heading: &str, items: Vec<Item>, next: Option<&str>, none: &'static str) {
         let none = if next.is_some() { "None in this part of the list." } else { none };
         self.parts.push(Part::items(heading, items, none));
-        let filter = self.filter.as_ref().map(|filter| filter.value.as_str()).unwrap_or_default();
-        self.next = next.map(|key| list_page(path, filter, key));
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        if let Some(filter) = self.filter.as_ref().filter(|filter| !filter.value.is_empty()) {
+            query.append_pair("filter", &filter.value);
+        }
+        self.next = next.map(|key| format!("{}?{}", self.path, query.append_pair("after", key).finish()));
     }
 }
 
@@ -253,15 +243,6 @@ pub(super) fn moment(at: Timestamp) -> String {
 pub(super) fn site_page(url: &str) -> Option<String> {
     let host = Url::parse(url).ok()?.host_str()?.to_owned();
     Some(format!("/admin/site/{host}"))
-}
-
-/// Returns the address of the part of a filtered list that begins after a key.
-fn list_page(path: &str, filter: &str, after: &str) -> String {
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    if !filter.is_empty() {
-        query.append_pair("filter", filter);
-    }
-    format!("{path}?{}", query.append_pair("after", after).finish())
 }
 
 pub(super) fn answer(status: StatusCode, page: &AdminPage<'_>) -> Response {

@@ -175,9 +175,7 @@ sentences! {
         Forget = "The site has disappeared from search; everything stored about it is being removed." =>
             "Da adesso del sito non si trova più nulla; ciò che se ne conserva viene cancellato.";
     }
-}
 
-sentences! {
     /// Returns the name of a request that is not carried out yet.
     fn waits(OwnerRequest) {
         Look = "looking for the proof" => "si cerca la prova";
@@ -188,18 +186,14 @@ sentences! {
         HistoryOff | HistoryOn = "saving the decision about older posts" => "si annota la scelta sugli articoli vecchi";
         Forget = "removing everything" => "si cancella tutto";
     }
-}
 
-sentences! {
     /// Returns the name of a proof's place.
     fn way(Way) {
         Dns = "a TXT record" => "un record TXT";
         File = "the file" => "il file";
         Meta = "the home page" => "la pagina iniziale";
     }
-}
 
-sentences! {
     /// Returns why a proof was not found in its place.
     fn miss(Miss) {
         Absent = "there is nothing" => "non c’è nulla";
@@ -212,9 +206,7 @@ sentences! {
             "il sito viene lasciato in pace per un po’, quindi non si è guardato";
         Unreachable = "it could not be fetched" => "non si è potuto leggere";
     }
-}
 
-sentences! {
     /// Returns the name of a page's state.
     fn state(ReportedState) {
         Pending = "in progress" => "in lavorazione";

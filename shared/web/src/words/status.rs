@@ -60,9 +60,7 @@ sentences! {
         Rest = "Resting for an hour after one refusal or server error" =>
             "A riposo per un’ora dopo un rifiuto o un errore del server";
     }
-}
 
-sentences! {
     /// Returns the name of a queue's work.
     fn stage(QueueName) {
         Discover = "Find feeds" => "Trovare i feed";
