@@ -252,24 +252,23 @@ impl Actions {
     pub async fn redrive_all(&self, by: &str) -> Result<u64> {
         let mut count = 0;
         let mut entry = self.log.begin(by, Act::new("redrive", "all")).await?;
-        let outcome = self.redrive_each(&mut count).await;
+        let now = self.log.clock.now();
+        let outcome = async {
+            loop {
+                let before = count;
+                for job in self.lookup.inbox.dead(LIST).await? {
+                    // Another operator may put the job back at the same time.
+                    count += u64::from(found(self.lookup.inbox.redrive(&job.receipt, now).await)?);
+                }
+                if count == before {
+                    return Ok(());
+                }
+            }
+        };
+        let outcome = outcome.await;
         entry.set_reason(format!("{count} jobs"));
         entry.end(outcome, |()| count > 0).await?;
         Ok(count)
-    }
-
-    async fn redrive_each(&self, count: &mut u64) -> Result<()> {
-        let now = self.log.clock.now();
-        loop {
-            let before = *count;
-            for job in self.lookup.inbox.dead(LIST).await? {
-                // Another operator may put the job back at the same time.
-                *count += u64::from(found(self.lookup.inbox.redrive(&job.receipt, now).await)?);
-            }
-            if *count == before {
-                return Ok(());
-            }
-        }
     }
 }
 

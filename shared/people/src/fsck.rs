@@ -4,18 +4,18 @@
 //! Pages, thumbnails and segments are named by hashes. A pass reads all objects and compares one slice of the hashes,
 //! so a store of any size is checked in bounded memory.
 
+mod facts;
 mod repair;
 
+use self::facts::{RowFact, Slice, StoreFacts, jobs};
 use curlew_catalog::index::Index;
 use curlew_catalog::listing::{each_key, pages_from};
 use curlew_catalog::manifest::{manifest_key, search_error};
 use curlew_catalog::raw::{RAW_PREFIX, name};
 use curlew_catalog::removal::Removal;
 use curlew_catalog::segment::{self, RecordReader, SEGMENTS};
-use curlew_catalog::thumbnails::{THUMBNAIL_PREFIX, thumbnail_key};
-use curlew_model::{
-    Job, Location, PageBody, PageId, PageState, Purpose, Record, SegmentKey, ThumbnailId, Timestamp, Work, Year,
-};
+use curlew_catalog::thumbnails::THUMBNAIL_PREFIX;
+use curlew_model::{Location, PageId, PageState, SegmentKey, Year};
 use curlew_ports::stage::{Result, StageError};
 use curlew_ports::{Blob, Blobs, Clock, Inbox, Pages, PortError, Queue};
 use curlew_search::{Manifest, SearchError, Split, SplitEntry};
@@ -25,7 +25,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Default of the maximum number of rows that one pass compares; a row takes about 300 bytes.
 pub const ROWS_AT_ONCE: usize = 1_000_000;
-const JOBS: usize = 1_000_000;
 const JPEG: [u8; 2] = [0xff, 0xd8];
 const BODIES: &str = "bodies/";
 
@@ -135,143 +134,6 @@ pub struct Fsck<'a> {
     pub index: &'a Index,
     /// Maximum number of rows that one pass compares; [`ROWS_AT_ONCE`] except in tests.
     pub rows_at_once: usize,
-}
-
-#[derive(Default)]
-struct Slice {
-    after: Option<PageId>,
-    until: Option<PageId>,
-}
-
-impl Slice {
-    /// True if a page id or an object is in the slice. An object's hash is the last part of its key, without extension.
-    fn holds(&self, key: &str) -> bool {
-        let hash = name(key).unwrap_or_default();
-        self.after.as_ref().is_none_or(|after| hash > after.as_str())
-            && self.until.as_ref().is_none_or(|until| hash <= until.as_str())
-    }
-}
-
-/// The facts that one pass compares: rows of a slice, records, references and jobs.
-#[derive(Default)]
-struct StoreFacts<'a> {
-    slice: Slice,
-    rows: HashMap<PageId, RowFact>,
-    /// Pages whose record is where their row says.
-    recorded: HashSet<PageId>,
-    /// Records that no row points to.
-    strays: Vec<(Location, PageId, Option<Location>)>,
-    thumbnails: HashSet<String>,
-    /// Frames of raw pages that records name, as offset and length, by object key.
-    raw: HashMap<String, HashSet<(u64, u64)>>,
-    jobs: Option<&'a JobFacts>,
-}
-
-enum RowFact {
-    Pending,
-    Accepted { year: Year, location: Location },
-    Closed,
-}
-
-#[derive(Default)]
-struct JobFacts {
-    pages: HashSet<PageId>,
-    thumbnails: HashSet<String>,
-    bodies: BTreeMap<String, PageId>,
-    extractions: usize,
-}
-
-impl JobFacts {
-    fn add(&mut self, job: &Job) {
-        match &job.work {
-            Work::Fetch(visit) => {
-                for item in &visit.items {
-                    self.pages.insert(item.page.clone());
-                    if let Purpose::Image { image, .. } = &item.purpose {
-                        self.thumbnails.insert(thumbnail_key(image));
-                    }
-                }
-            }
-            Work::Extract(job) => {
-                self.extractions += 1;
-                self.pages.insert(job.page.clone());
-                if let PageBody::Stored(key) = &job.body {
-                    self.bodies.insert(key.clone(), job.page.clone());
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-impl StoreFacts<'_> {
-    fn add(&mut self, at: &Location, record: &Record) {
-        if let Some(ThumbnailId::Object(image)) = &record.thumbnail
-            && self.slice.holds(image.as_str())
-        {
-            self.thumbnails.insert(thumbnail_key(image));
-        }
-        if let Some(raw) = &record.raw
-            && self.slice.holds(at.segment.as_str())
-        {
-            self.raw.entry(raw.key(&at.segment)).or_default().insert((raw.offset, raw.length));
-        }
-        match self.rows.get(&record.id) {
-            _ if !self.slice.holds(record.id.as_str()) => {}
-            Some(RowFact::Accepted { location, .. }) if location == at => {
-                self.recorded.insert(record.id.clone());
-            }
-            _ => self.strays.push((at.clone(), record.id.clone(), record.replaces.clone())),
-        }
-    }
-
-    /// Returns the records in published segments whose pages are not accepted.
-    fn stray_records(&self, manifests: &BTreeMap<Year, Manifest>) -> Vec<Damage> {
-        let is_published = |at: &Location| {
-            let year = segment::segment_year(at).unwrap_or_default();
-            manifests.get(&year).is_some_and(|manifest| manifest.is_indexed(&at.segment))
-        };
-        let is_stray = |(at, page, _): &&(Location, PageId, Option<Location>)| {
-            !matches!(self.rows.get(page), Some(RowFact::Accepted { .. })) && is_published(at)
-        };
-        let strays = self.strays.iter().filter(is_stray);
-        strays.map(|(at, page, _)| Damage::StrayRecord { page: page.clone(), at: at.clone() }).collect()
-    }
-
-    fn compare(&self, manifest: &Manifest, shown: &HashSet<PageId>) -> Vec<Damage> {
-        let year = manifest.year;
-        let is_accepted = |page: &PageId| matches!(self.rows.get(page), Some(RowFact::Accepted { .. }));
-        let stray = shown.iter().filter(|page| !manifest.tombstones.contains(*page) && !is_accepted(page));
-        let mut damage: Vec<Damage> = stray.map(|page| Damage::StrayHit { page: page.clone(), year }).collect();
-        for (page, row) in &self.rows {
-            let RowFact::Accepted { year: of, location } = row else { continue };
-            let is_missing = *of == year
-                && manifest.is_indexed(&location.segment)
-                && self.recorded.contains(page)
-                && !shown.contains(page)
-                && !manifest.tombstones.contains(page);
-            if is_missing {
-                damage.push(Damage::NotIndexed { page: page.clone(), year });
-            }
-        }
-        damage
-    }
-
-    /// Returns pending pages without a job, and the jobs whose document is missing.
-    fn stranded(&self, bodies: &BTreeSet<String>) -> Vec<Damage> {
-        let Some(jobs) = &self.jobs else { return Vec::new() };
-        let is_stranded =
-            |(page, row): &(&PageId, &RowFact)| matches!(row, RowFact::Pending) && !jobs.pages.contains(*page);
-        let stranded = self.rows.iter().filter(is_stranded);
-        let mut damage: Vec<Damage> = stranded.map(|(page, _)| Damage::Stranded { page: page.clone() }).collect();
-        for (key, page) in jobs.bodies.iter().filter(|(key, _)| !bodies.contains(*key)) {
-            let is_open = matches!(self.rows.get(page), None | Some(RowFact::Pending));
-            if is_open && self.slice.holds(page.as_str()) {
-                damage.push(Damage::LostBody { page: page.clone(), key: key.clone() });
-            }
-        }
-        damage
-    }
 }
 
 impl Fsck<'_> {
@@ -506,17 +368,4 @@ impl Damage {
 
 fn unreadable(key: String, why: &dyn std::fmt::Display) -> Damage {
     Damage::Unreadable { key, why: why.to_string() }
-}
-
-/// Returns the facts about all jobs, including dead-lettered ones, which may be put back.
-async fn jobs(inbox: &dyn Inbox) -> Result<JobFacts> {
-    let mut facts = JobFacts::default();
-    for waiting in inbox.waiting(Timestamp::MIN, JOBS).await? {
-        // A message that is not a job is dead-lettered when it is run.
-        waiting.job.iter().for_each(|job| facts.add(job));
-    }
-    for dead in inbox.dead(JOBS).await? {
-        Job::from_message(&dead.message).iter().for_each(|job| facts.add(job));
-    }
-    Ok(facts)
 }

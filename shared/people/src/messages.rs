@@ -1,7 +1,7 @@
 //! Messages to the operator. They are stored for at most 30 days, without any other data about their senders.
 
 use crate::lookup::ListPart;
-use crate::objects::{from_json, readable};
+use crate::objects::{load, readable};
 use curlew_catalog::listing::all_keys;
 use curlew_catalog::object;
 use curlew_model::{Millis, Timestamp};
@@ -22,10 +22,8 @@ const DIGITS: usize = 16;
 /// Stores messages, and lists them for the operator.
 #[derive(Clone)]
 pub struct Messages {
-    /// Store of the messages.
-    pub blobs: Arc<dyn Blobs>,
-    /// Time.
-    pub clock: Arc<dyn Clock>,
+    pub(crate) blobs: Arc<dyn Blobs>,
+    pub(crate) clock: Arc<dyn Clock>,
 }
 
 /// A message for the operator. No other data about its sender is stored, and it is deleted after [`MESSAGES_KEPT`].
@@ -141,8 +139,7 @@ impl Messages {
     /// Returns the message of this name.
     pub async fn get(&self, name: &str) -> Result<Option<StoredMessage>> {
         let Some(key) = self.key_of(name).await? else { return Ok(None) };
-        let Some(blob) = self.blobs.get(&key).await? else { return Ok(None) };
-        Ok(Some(from_json(&key, &blob.bytes)?))
+        load(self.blobs.as_ref(), &key).await
     }
 
     /// Deletes a message that the operator has handled; returns true if there was one of this name.

@@ -15,9 +15,9 @@ pub(crate) fn from_json<T: DeserializeOwned>(key: &str, bytes: &[u8]) -> Result<
     serde_json::from_slice(bytes).map_err(|e| PortError::Corrupt { what: key.to_owned(), why: e.to_string() })
 }
 
-pub(crate) async fn load<T: Default + DeserializeOwned>(blobs: &dyn Blobs, key: &str) -> Result<T> {
+pub(crate) async fn load<T: DeserializeOwned>(blobs: &dyn Blobs, key: &str) -> Result<Option<T>> {
     let blob = blobs.get(key).await?;
-    Ok(blob.map(|blob| from_json(key, &blob.bytes)).transpose()?.unwrap_or_default())
+    Ok(blob.map(|blob| from_json(key, &blob.bytes)).transpose()?)
 }
 
 /// Changes an object by compare-and-swap, starting from `empty` if it is missing. An unchanged object is not written.

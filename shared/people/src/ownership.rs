@@ -121,10 +121,8 @@ impl Owners {
         if address::has_keys_below(&name, &self.politeness.groups) {
             return Err(refused(Refusal::Shared));
         }
-        self.politeness
-            .fetch
-            .vet(&format!("{}://{name}/", self.scheme))
-            .map_err(|why| refused(Refusal::Unsafe(why)))?;
+        let home = format!("{}://{name}/", self.scheme);
+        self.politeness.fetch.vet(&home).map_err(|why| refused(Refusal::Unsafe(why)))?;
         Ok(name)
     }
 
@@ -231,7 +229,8 @@ impl Owners {
 }
 
 pub(crate) async fn load_claims(blobs: &dyn Blobs, host: &str) -> Result<Ownership> {
-    Ok(Ownership { host: host.to_owned(), ..objects::load(blobs, &key(host)).await? })
+    let stored: Option<Ownership> = objects::load(blobs, &key(host)).await?;
+    Ok(Ownership { host: host.to_owned(), ..stored.unwrap_or_default() })
 }
 
 /// Changes the claims to a host by compare-and-swap.

@@ -92,7 +92,7 @@ impl Sessions {
     /// Returns the operator's name of a session, and records its use; `None` if the session has ended.
     pub async fn find(&self, session: &[u8]) -> Result<Option<String>> {
         let (hash, now) = (hash_hex(session), self.clock.now());
-        let all: StoredSessions = load(self.blobs.as_ref(), KEY).await?;
+        let all: StoredSessions = load(self.blobs.as_ref(), KEY).await?.unwrap_or_default();
         let Some(known) = all.sessions.iter().find(|known| known.hash == hash && known.is_live(now)) else {
             return Ok(None);
         };

@@ -4,7 +4,7 @@
 //! this index. It writes matches, as page ids, to the outbox of their watch before it marks the segments as matched, so
 //! no match is lost. [`Watches::deliver`] empties the outbox.
 
-use crate::objects::{from_json, readable};
+use crate::objects::{self, from_json, readable};
 use crate::suggest::Refusable;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -357,8 +357,7 @@ pub(crate) fn outbox_of(name: &str) -> String {
 }
 
 pub(crate) async fn load(blobs: &dyn Blobs, name: &str) -> Result<Option<Watch>> {
-    let key = key_of(name);
-    Ok(blobs.get(&key).await?.map(|blob| from_json(&key, &blob.bytes)).transpose()?)
+    objects::load(blobs, &key_of(name)).await
 }
 
 /// Changes the receiver's state of a watch, and returns the watch; `None` if it was removed.

@@ -3,10 +3,9 @@
 use crate::kept_status::KeptStatus;
 use crate::language::Language;
 use crate::page::{self, Site};
-use crate::page_settings::PageSettings;
+use crate::page_settings::{OperatorContact, PageSettings};
 use crate::quota::{Allowance, CallerKey, Quota};
 use crate::services::Services;
-use crate::settings::{OperatorContact, is_personal, origin_of};
 use crate::token::Spent;
 use crate::words::Frame;
 use askama::Template;
@@ -58,8 +57,8 @@ pub(crate) struct App {
 impl App {
     pub(crate) fn new(services: Services, settings: PageSettings) -> App {
         App {
-            is_personal: is_personal(&settings),
-            origin: settings.base_url.as_deref().and_then(origin_of),
+            is_personal: settings.is_personal(),
+            origin: settings.origin(),
             contact: settings.contact.as_deref().and_then(OperatorContact::parse),
             serial: AtomicU64::new(0),
             spent: Mutex::default(),

@@ -3,8 +3,7 @@
 use crate::app::PageRequest;
 use crate::language::Language;
 use crate::page::{A_DAY, Site};
-use crate::page_settings::PageSettings;
-use crate::settings::OperatorContact;
+use crate::page_settings::{OperatorContact, PageSettings};
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;

@@ -57,20 +57,14 @@ impl Language {
 
     /// Returns the name of a tag's language, or its code if the name is unknown; `None` for this language itself.
     pub(crate) fn name_of(self, tag: &str) -> Option<String> {
-        let code = tag.split('-').next()?.to_ascii_lowercase();
-        if code == self.tag() {
-            return None;
-        }
-        let known = NAMES.iter().find(|(known, ..)| *known == code);
-        Some(known.map_or(code, |(_, english, italian)| self.choose(*english, *italian).to_owned()))
+        (code_of(tag) != self.tag()).then(|| self.full_name_of(tag))
     }
 
     /// Returns the name of a tag's language, also for this language itself, or its code if the name is unknown.
     pub(crate) fn full_name_of(self, tag: &str) -> String {
-        self.name_of(tag).unwrap_or_else(|| {
-            let own = NAMES.iter().find(|(code, ..)| *code == self.tag());
-            own.map_or(tag, |(_, english, italian)| self.choose(*english, *italian)).to_owned()
-        })
+        let code = code_of(tag);
+        let known = NAMES.iter().find(|(known, ..)| *known == code);
+        known.map_or(code, |(_, english, italian)| self.choose(*english, *italian).to_owned())
     }
 
     /// Returns a number with separated thousands: `12,345` or `12.345`.
@@ -131,6 +125,11 @@ impl Language {
         let is_of_this_year = day.split('-').next() == today.split('-').next();
         Some(if is_of_this_year { format!("{number} {month}") } else { format!("{number} {month} {year}") })
     }
+}
+
+/// Returns the primary subtag of a language tag.
+fn code_of(tag: &str) -> String {
+    tag.split('-').next().unwrap_or_default().to_ascii_lowercase()
 }
 
 /// Returns the time of day of an instant, to the minute (UTC): `03:00`.

@@ -38,7 +38,6 @@ mod routes;
 mod search;
 mod secret;
 mod services;
-mod settings;
 mod site_list;
 mod sites;
 mod status;

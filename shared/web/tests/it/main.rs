@@ -8,7 +8,9 @@
 )]
 
 mod admin;
+mod admin_acts;
 mod admin_lists;
+mod answer;
 mod api;
 mod contact;
 mod feeds;
@@ -18,6 +20,7 @@ mod keys;
 mod language;
 mod mcp;
 mod owner;
+mod requests;
 mod search;
 mod suggest;
 mod support;

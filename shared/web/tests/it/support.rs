@@ -1,9 +1,11 @@
 //! A small program behind the router: pages in memory that are searched word by word, and a clock set by the tests.
 
+pub use crate::answer::Answer;
+pub use crate::requests::{body_in_pieces, form, from, request};
 use async_trait::async_trait;
 use axum::Router;
-use axum::body::{Body, HttpBody};
-use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
+use axum::body::Body;
+use axum::http::{Method, Request};
 use bytes::Bytes;
 use curlew_app::program::Program;
 use curlew_catalog::results::{FindError, PageText, SearchHit, SearchResults, SiteEntry, SiteProfile, Start};
@@ -28,25 +30,16 @@ use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
     MemorySources,
 };
-use curlew_web::{
-    AdminServices, Caller, PageSettings, SearchIndex, Services, ShownSetting, StatusSource, SystemStatus,
-};
+use curlew_web::{AdminServices, PageSettings, SearchIndex, Services, ShownSetting, StatusSource, SystemStatus};
 use hmac::{Hmac, KeyInit, Mac};
-use http_body_util::BodyExt;
-use hyper::body::Frame;
-use quick_xml::XmlVersion;
-use quick_xml::events::Event;
 use sha2::Sha256;
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::convert::Infallible;
-use std::pin::Pin;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
 use url::Url;
-use url::form_urlencoded::Serializer;
 
 /// The feed whose hub announces updates.
 pub const FEED: &str = "https://example.org/feed";
@@ -400,47 +393,6 @@ impl World {
     }
 }
 
-/// Returns a request without a body.
-pub fn request(method: Method, path: &str, headers: &[(&str, &str)]) -> Request<Body> {
-    let request = Request::builder().method(method).uri(path);
-    let with = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
-    with.body(Body::empty()).unwrap()
-}
-
-/// Returns a form from one of our pages, as a browser sends it.
-pub fn form(path: &str, fields: &[(&str, &str)]) -> Request<Body> {
-    let body = Serializer::new(String::new()).extend_pairs(fields).finish();
-    let kind = ("content-type", "application/x-www-form-urlencoded");
-    request(Method::POST, path, &[kind, ("sec-fetch-site", "same-origin")]).map(|_| Body::from(body))
-}
-
-struct Pieces(VecDeque<Option<Vec<u8>>>, Arc<AtomicUsize>);
-
-impl HttpBody for Pieces {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        self.1.fetch_add(1, Ordering::SeqCst);
-        match self.0.pop_front() {
-            Some(None) => Poll::Pending,
-            piece => Poll::Ready(piece.flatten().map(|piece| Ok(Frame::data(piece.into())))),
-        }
-    }
-}
-
-/// Returns a body that yields these pieces (`None`: stays pending), and the counter of its reads.
-pub fn body_in_pieces(pieces: impl IntoIterator<Item = Option<Vec<u8>>>) -> (Body, Arc<AtomicUsize>) {
-    let reads = Arc::new(AtomicUsize::new(0));
-    (Body::new(Pieces(pieces.into_iter().collect(), reads.clone())), reads)
-}
-
-/// Returns a request with this address as its caller.
-pub fn from(address: [u8; 4], mut request: Request<Body>) -> Request<Body> {
-    request.extensions_mut().insert(Caller(Some(address.into())));
-    request
-}
-
 /// Returns the program behind the pages, over an object store with the faults of the backend.
 fn behind(backend: &Backend, ports: &Ports, clock: &Arc<HandClock>) -> Program {
     let blobs = ports.blobs.clone();
@@ -494,121 +446,6 @@ pub fn settings() -> PageSettings {
         contact: Some("crawler@search.example".into()),
         user_agent: "CurlewBot/9.9 (+https://search.example/bot)".into(),
         ..PageSettings::new([42; 32])
-    }
-}
-
-/// A response, read to its end.
-pub struct Answer {
-    pub status: StatusCode,
-    pub headers: HeaderMap,
-    pub body: String,
-}
-
-impl Answer {
-    async fn of(response: Response<Body>, head: bool) -> Answer {
-        let (parts, body) = response.into_parts();
-        let body = String::from_utf8_lossy(&body.collect().await.unwrap().to_bytes()).into_owned();
-        let answer = Answer { status: parts.status, headers: parts.headers, body };
-        answer.must_be_guarded();
-        if !head && answer.header("content-type").starts_with("text/html") {
-            answer.must_be_well_formed();
-        }
-        answer
-    }
-
-    pub fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |v| v.to_str().unwrap())
-    }
-
-    /// Returns the token of the form on the page.
-    pub fn token(&self) -> String {
-        self.attributes("input[name=token]", "value").remove(0)
-    }
-
-    /// Returns the page as browsers parse it.
-    pub fn dom(&self) -> scraper::Html {
-        scraper::Html::parse_document(&self.body)
-    }
-
-    /// Returns the text of the first match of a selector; blanks are run together.
-    pub fn text(&self, selector: &str) -> String {
-        self.all(selector).into_iter().next().unwrap_or_default()
-    }
-
-    /// Returns the texts of all matches of a selector.
-    pub fn all(&self, selector: &str) -> Vec<String> {
-        let selector = scraper::Selector::parse(selector).unwrap();
-        let text = |e: scraper::ElementRef<'_>| e.text().collect::<String>();
-        self.dom().select(&selector).map(text).map(|t| t.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
-    }
-
-    /// Returns the values of an attribute of all matches of a selector.
-    pub fn attributes(&self, selector: &str, name: &str) -> Vec<String> {
-        let selector = scraper::Selector::parse(selector).unwrap();
-        self.dom().select(&selector).filter_map(|e| e.attr(name).map(str::to_owned)).collect()
-    }
-
-    pub fn json(&self) -> serde_json::Value {
-        serde_json::from_str(&self.body).unwrap()
-    }
-
-    /// Checks that the answer carries the headers that protect the browser's user.
-    fn must_be_guarded(&self) {
-        let policy = self.header("content-security-policy");
-        for part in
-            ["default-src 'none'", "img-src 'self'", "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"]
-        {
-            assert!(policy.contains(part), "{part} is missing in {policy:?}");
-        }
-        assert!(!policy.contains("unsafe"));
-        assert!(!policy.contains("script-src"), "{policy}");
-        assert_eq!(self.header("x-content-type-options"), "nosniff");
-        assert!(["no-referrer", "same-origin"].contains(&self.header("referrer-policy")));
-        assert!(self.header("permissions-policy").contains("geolocation=()"));
-        assert!(!self.header("cache-control").is_empty());
-        // Only sign-in and sign-out of an operator set a cookie.
-        assert!(self.header("set-cookie").is_empty() || self.header("location") == "/admin");
-    }
-
-    /// Checks that a page is well-formed XML (stricter than any browser), and has one heading and no scripts.
-    fn must_be_well_formed(&self) {
-        let mut reader = quick_xml::Reader::from_str(&self.body);
-        reader.config_mut().check_end_names = true;
-        let mut depth = 0_i32;
-        loop {
-            match reader.read_event() {
-                Ok(Event::Start(tag)) => {
-                    depth += 1;
-                    tag.attributes().for_each(|a| drop(a.unwrap().normalized_value(XmlVersion::Implicit1_0).unwrap()));
-                }
-                Ok(Event::Empty(tag)) => tag.attributes().for_each(|a| drop(a.expect("a sound attribute"))),
-                Ok(Event::End(_)) => depth -= 1,
-                Ok(Event::Eof) => break,
-                Ok(_) => {}
-                Err(error) => panic!("{error} at {} of:\n{}", reader.error_position(), self.body),
-            }
-        }
-        assert_eq!(depth, 0, "unclosed tags in:\n{}", self.body);
-        let forbidden = ["<script", "<style", " style=", "http-equiv", "<iframe"];
-        forbidden.iter().for_each(|bad| assert!(!self.body.contains(bad), "{bad} in:\n{}", self.body));
-        assert_eq!(self.attributes("html", "lang"), [self.header("content-language")]);
-        assert!(self.headers.get_all("vary").iter().any(|vary| vary == "accept-language"));
-        assert_eq!(self.all("h1").len(), 1, "one heading leads the page:\n{}", self.body);
-        assert!(!self.text("title").is_empty());
-        self.must_be_labelled();
-    }
-
-    /// Checks that every visible field has one label, and that ids are unique.
-    fn must_be_labelled(&self) {
-        let labels = self.attributes("label", "for");
-        for field in self.attributes("input:not([type=hidden])", "id") {
-            assert_eq!(labels.iter().filter(|l| **l == field).count(), 1, "the label of {field}");
-        }
-        let mut ids = self.attributes("[id]", "id");
-        let count = ids.len();
-        ids.sort();
-        ids.dedup();
-        assert_eq!(ids.len(), count);
     }
 }
 
