@@ -12,27 +12,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of segments that are rewritten concurrently, each once for all its records.
 const SEGMENTS_AT_ONCE: usize = 16;
-/// Maximum number of rows of pages that one step reads; takes the function `remove` on AWS less than a minute.
-const ROWS_A_STEP: usize = 100_000;
-/// Maximum number of rows of sites and feeds that one step reads; these rows are longer than rows of pages.
-const SOURCES_A_STEP: usize = 10_000;
-/// Maximum number of pages that one step removes or sends visits to; takes `remove` on AWS less than five minutes.
-const PAGES_A_STEP: usize = 1_000;
 
 /// Limits of one step of an erasure, or of another job that reads the rows of all pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepLimits {
-    /// Maximum number of rows of pages that a step reads.
+    /// Maximum number of rows of pages that a step reads. By default, this takes `remove` on AWS less than a minute.
     pub rows: usize,
-    /// Maximum number of rows of sites and feeds that a step reads.
+    /// Maximum number of rows of sites and feeds that a step reads. These rows are longer than rows of pages.
     pub sources: usize,
-    /// Maximum number of pages that a step removes or sends visits to.
+    /// Maximum number of pages that a step removes or sends visits to. By default, this takes less than five minutes.
     pub pages: usize,
 }
 
 impl Default for StepLimits {
     fn default() -> StepLimits {
-        StepLimits { rows: ROWS_A_STEP, sources: SOURCES_A_STEP, pages: PAGES_A_STEP }
+        StepLimits { rows: 100_000, sources: 10_000, pages: 1_000 }
     }
 }
 

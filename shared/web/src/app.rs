@@ -1,11 +1,11 @@
 //! State shared by the handlers, and the part of a request that most handlers read.
 
-use crate::kept_status::KeptStatus;
 use crate::language::Language;
 use crate::page::{self, Site};
 use crate::page_settings::{OperatorContact, PageSettings};
 use crate::quota::{Allowance, CallerKey, Quota};
 use crate::services::Services;
+use crate::system_status::KeptStatus;
 use crate::token::Spent;
 use crate::words::Frame;
 use askama::Template;

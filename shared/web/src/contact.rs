@@ -70,8 +70,7 @@ fn admit(request: &PageRequest, filled: &Filled) -> Result<Message, FormError> {
         return Err(FormError::unfit(t.no_mail_address));
     }
     form::spend(request, ticket)?;
-    let admitted = request.app.admit(Allowance::Message, request.caller);
-    admitted.map_err(|wait| FormError::too_many(t.enough, wait))?;
+    form::admit(request, Allowance::Message, t.enough)?;
     let about = filled.choice("about").unwrap_or_default();
     Ok(Message { about, address: address.to_owned(), text: text.to_owned(), reply_to: reply_to.to_owned() })
 }

@@ -147,8 +147,13 @@ pub(crate) fn allow(request: &PageRequest, filled: &Filled) -> Result<(), FormEr
     if let Some(error) = &filled.unread {
         return Err(error.clone());
     }
-    let admitted = request.app.admit(Allowance::Form, request.caller);
-    admitted.map_err(|wait| FormError::too_many(words::Form::in_language(request.language).too_many, wait))
+    admit(request, Allowance::Form, words::Form::in_language(request.language).too_many)
+}
+
+/// Takes one call from the caller's allowance, or returns the refusal with this text.
+pub(crate) fn admit(request: &PageRequest, allowance: Allowance, text: &str) -> Result<(), FormError> {
+    let admitted = request.app.admit(allowance, request.caller);
+    admitted.map_err(|wait| FormError::too_many(text, wait))
 }
 
 /// Checks a form and returns its ticket, which the caller must use up with [`spend`].

@@ -22,7 +22,6 @@ mod hit;
 mod home;
 mod host;
 mod info;
-mod kept_status;
 mod language;
 mod mcp;
 mod origin;

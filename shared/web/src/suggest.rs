@@ -55,8 +55,7 @@ fn admit(request: &PageRequest, filled: &Filled) -> Result<String, FormError> {
     let ticket = form::ticket(request, filled)?;
     let url = address(filled.get("url"), t).map_err(FormError::unfit)?;
     form::spend(request, ticket)?;
-    let admitted = request.app.admit(Allowance::Suggestion, request.caller);
-    admitted.map_err(|wait| FormError::too_many(t.enough, wait))?;
+    form::admit(request, Allowance::Suggestion, t.enough)?;
     Ok(url)
 }
 
