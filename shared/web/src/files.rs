@@ -87,8 +87,8 @@ pub(crate) async fn opensearch(request: PageRequest) -> Result<Response, ErrorPa
     Ok(spoken(request.language, description))
 }
 
-/// `GET /thumb/{id}`. Thumbnails are the only images of results: browsers load nothing from sites, so sites do not learn
-/// of searches. The id names content, or a position in an object that never changes, so its bytes never change.
+/// `GET /thumb/{id}`. Thumbnails are the only images of results: browsers load nothing from sites, so sites do not
+/// learn of searches. The id names content, or a position in an object that never changes, so its bytes never change.
 pub(crate) async fn thumb(request: PageRequest, Path(id): Path<String>) -> Result<Response, ErrorPage> {
     let id = ThumbnailId::new(&id).map_err(|_| request.no_such_page())?;
     let bytes = request.tried("thumbnail", thumbnail(request.app.services.blobs.as_ref(), &id)).await?;

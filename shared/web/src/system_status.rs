@@ -1,5 +1,5 @@
-//! The status of the whole program, as the status page and its JSON show it. It is cached: anybody may request it at any
-//! time, and gathering it may take seconds.
+//! The status of the whole program, as the status page and its JSON show it. It is cached: anybody may request it at
+//! any time, and gathering it may take seconds.
 
 use crate::app::held;
 use crate::services::StatusSource;
