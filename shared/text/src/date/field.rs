@@ -8,6 +8,11 @@ use jiff::civil::Date;
 /// Maximum length in bytes of a parsed date, without comments.
 const MAX_BYTES: usize = 96;
 const MAX_WORDS: usize = 24;
+/// Forms that are replaced before parsing, in this order. AM and PM precede the time in East Asian languages. Vietnamese
+/// numbers the months and the days of the week. The day tells the season of an American zone.
+const SHORTER: &str = "오전=am |上午=am |午前=am |오후=pm |下午=pm |午後=pm |thg =tháng|- =-|tháng =tháng|thứ =thứ|\
+                       standard time=time|daylight time=time|eastern time=et|central time=ct|mountain time=mt|\
+                       pacific time=pt";
 
 pub(super) fn parse(text: &str, hints: &Hints) -> Option<Moment> {
     let normal = normalise(text);
@@ -91,9 +96,8 @@ fn normalise(text: &str) -> String {
             c => out.extend(c.to_lowercase()),
         }
     }
-    // Korean AM and PM precede the time. Vietnamese numbers the months and the days of the week.
-    let out = out.replace("오전", "am ").replace("오후", "pm ").replace("thg ", "tháng");
-    let out = out.replace("- ", "-").replace("tháng ", "tháng").replace("thứ ", "thứ");
+    let pairs = SHORTER.split('|').filter_map(|pair| pair.split_once('='));
+    let out = pairs.fold(out, |out, (long, short)| out.replace(long, short));
     format!("{}{zone}", out.trim())
 }
 
@@ -107,9 +111,11 @@ fn is_malformed(text: &str) -> bool {
         && at.0.starts_with(|c: char| c == '-' || c.is_ascii_digit())
 }
 
-/// Parses digits only: seconds or milliseconds since 1970, or a date written without separators.
+/// Parses a number: seconds since 1970, perhaps with a fraction, milliseconds, or a date written without separators.
 fn number(text: &str, hints: &Hints) -> Option<Moment> {
-    if !text.bytes().all(|b| b.is_ascii_digit()) {
+    let text = text.trim_start_matches('@');
+    let (text, fraction) = text.split_once('.').unwrap_or((text, ""));
+    if !text.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) {
         return None;
     }
     let millis = match text.len() {
@@ -277,7 +283,12 @@ impl<'h> Words<'h> {
 
     fn word(&mut self, word: &str) {
         let starts_with_digit = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
-        let word = word.strip_prefix('t').filter(|rest| starts_with_digit(rest)).unwrap_or(word);
+        // A dash may separate date and time.
+        let is_time =
+            |rest: &&str| starts_with_digit(rest) && (word.starts_with('t') || !self.has_time && rest.contains(':'));
+        let word = word.strip_prefix(['t', '-']).filter(is_time).unwrap_or(word);
+        let has_h =
+            word.split_once('h').is_some_and(|(hour, rest)| [hour, rest].iter().all(|n| n.parse::<u8>().is_ok()));
         let is_number = starts_with_digit(word);
         let is_part = if self.has_time && word.starts_with(['+', '-']) {
             let further = offset(word);
@@ -285,7 +296,7 @@ impl<'h> Words<'h> {
             further.is_some()
         } else if is_number && self.has_time && self.year.is_some() && matches!(word.len(), 4 | 5) {
             self.signless_offset(word)
-        } else if is_number && word.contains(':') {
+        } else if is_number && (has_h || word.contains(':')) {
             !self.has_time && self.time(word).is_some()
         } else if is_number && !self.has_time && word.contains('.') && self.day.and(self.month).and(self.year).is_some()
         {
@@ -373,6 +384,7 @@ impl<'h> Words<'h> {
             // Before the time, "pt" means Friday and "at" is a filler.
             let further = offset(&word[name.len()..]).unwrap_or(0);
             self.parts.offset = Some(minutes * 60 + further);
+            self.parts.is_american = matches!(name, "et" | "ct" | "mt" | "pt");
         } else if word.contains('-') && !word.starts_with('-') {
             word.split('-').filter(|w| !w.is_empty()).for_each(|w| self.word(w));
         } else if let Some(month) = month_by_beginning(name, self.hints) {
@@ -390,7 +402,7 @@ impl<'h> Words<'h> {
     fn time(&mut self, word: &str) -> Option<()> {
         let mut at = Cursor(word);
         let (hour, _) = at.digits(2)?;
-        let minute = at.take(&[':', '.']).and_then(|_| at.digits(2)).map_or(0, |(m, _)| m);
+        let minute = at.take(&[':', '.', 'h']).and_then(|_| at.digits(2)).map_or(0, |(m, _)| m);
         let second = at.take(&[':', '.']).and_then(|_| at.digits(2)).map(|(s, _)| s);
         self.has_seconds = second.is_some();
         let second = second.unwrap_or(0);

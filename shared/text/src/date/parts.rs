@@ -1,6 +1,7 @@
 use super::{Accept, Hints, Moment};
 use curlew_model::Timestamp;
-use jiff::civil::Date;
+use jiff::Span;
+use jiff::civil::{Date, Weekday};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Parts {
@@ -13,10 +14,12 @@ pub(super) struct Parts {
     pub(super) millis: i64,
     /// Seconds east of UTC; `None` if no zone is stated.
     pub(super) offset: Option<i64>,
+    /// True if the offset is an American zone's in winter, and the text does not state the season.
+    pub(super) is_american: bool,
 }
 
 impl Parts {
-    pub(super) fn moment(self, hints: &Hints) -> Option<Moment> {
+    pub(super) fn moment(mut self, hints: &Hints) -> Option<Moment> {
         let lenient = hints.accept == Accept::Field;
         let first = lenient.then_some(1);
         let (month, day) = (self.month.or(first)?, self.day.or(first)?);
@@ -26,6 +29,12 @@ impl Parts {
         let date = Date::new(hints.year(self.year)?, narrow(month)?, narrow(day)?).ok();
         let date = date.filter(|_| (0..=30).contains(&further))?;
         let midnight = midnight(date)?.as_millis();
+        let sunday =
+            |month, nth| Date::new(date.year(), month, 1).ok()?.nth_weekday_of_month(nth, Weekday::Sunday).ok();
+        let today = date.saturating_add(Span::new().days(further));
+        if self.is_american && sunday(3, 2)? <= today && today < sunday(11, 1)? {
+            self.offset = self.offset.map(|winter| winter + 3_600);
+        }
         let offset = self.offset.unwrap_or(0);
         let seconds = i64::from(further) * 86_400 + self.seconds - offset;
         Some(Moment { at: Timestamp::from_millis(midnight + seconds * 1_000 + self.millis), zone: self.zone() })
