@@ -3,7 +3,7 @@
 use crate::draft::{Deletion, RawEntry};
 use crate::{DeletedEntry, Entry, Feed, Limits, Repair, byline::byline, link, text, work::Work};
 use curlew_model::{Timestamp, hex};
-use curlew_text::url::parse;
+use curlew_text::{leftovers::is_leftover, url::parse};
 use sha2::{Digest as _, Sha256};
 use std::collections::{HashMap, HashSet};
 
@@ -127,6 +127,7 @@ fn complete(raw: RawEntry, limits: &Limits, repairs: &mut Vec<Repair>) -> Entry 
         }
         id => entry_id(id, limits),
     };
+    let author = raw.author.and_then(|a| byline(&text::plain(&a, false, limits.title_chars)?));
     Entry {
         id,
         title,
@@ -134,7 +135,7 @@ fn complete(raw: RawEntry, limits: &Limits, repairs: &mut Vec<Repair>) -> Entry 
         link: raw.link,
         published: raw.published,
         updated: raw.updated,
-        author: raw.author.and_then(|a| byline(&text::plain(&a, false, limits.title_chars)?)),
+        author: author.filter(|author| !is_leftover(author)),
         summary,
         content,
         tags: raw.tags.iter().filter_map(|tag| text::plain(tag, false, MAX_TAG_CHARS)).collect(),

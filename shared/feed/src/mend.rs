@@ -186,6 +186,13 @@ impl<'a> Mender<'a> {
             Place::SkipDays if local == "day" => Role::SkipDays,
             _ => Role::Other,
         };
+        // The author is a text in RSS and an element with a name in Atom; each is also written in the other's form.
+        let begins = |start| self.tokens.rest().trim_start().starts_with(start);
+        let role = match role {
+            Role::Author(_) if local == "author" && begins("<name>") => Role::AuthorElement,
+            Role::AuthorElement if place != Place::Source && (begins("<![CDATA[") || !begins("<")) => Role::Author(1),
+            role => role,
+        };
         match self.apply(role, place, tag, ns, &local)? {
             Some(place) => self.enter(place, tag, mark),
             None => self.names.restore(mark),

@@ -18,8 +18,16 @@ pub(crate) fn body(text: &str, max_chars: usize) -> Option<String> {
     (!body.is_empty()).then(|| body.to_owned())
 }
 
+/// Parses a date. Some systems write it as HTML, as in `<time datetime="2026-05-03T17:05:09Z">Sunday</time>`.
 pub(crate) fn date(text: &str, language: Option<&str>) -> Option<Timestamp> {
-    date::parse(text, &Hints::FEED.of_language(language)).map(|moment| moment.at)
+    date::parse(attribute_of_element(text, "datetime").unwrap_or(text), &Hints::FEED.of_language(language))
+        .map(|moment| moment.at)
+}
+
+/// Returns an attribute, with unresolved references, of the HTML element that a value is in although it should not be.
+pub(crate) fn attribute_of_element<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let (_, after) = text.trim_start().strip_prefix('<')?.split_once(name)?;
+    after.trim_start().strip_prefix('=')?.split(['"', '\'']).nth(1)
 }
 
 /// Removes HTML tags. Text that only resembles a tag stays: titles mention `Vec<T>` and 1 < 2.

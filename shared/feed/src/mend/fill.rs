@@ -130,6 +130,8 @@ impl<'a> Mender<'a> {
         if text.trim().is_empty() || atom && !self.link_slot().wants(rank) {
             return;
         }
+        let href = text::attribute_of_element(text, "href").map(references::decode);
+        let text = href.as_deref().unwrap_or(text);
         let Some(link) = self.resolve(text, base) else { return self.repaired(Repair::Link) };
         let slot = self.link_slot();
         if atom {
@@ -153,13 +155,14 @@ impl<'a> Mender<'a> {
         }
     }
 
-    /// Stores an id. An RSS `guid` is also the address of the page, unless its `isPermaLink` is false.
+    /// Stores an id. An RSS `guid` is also the address of the page, unless its `isPermaLink` is false. In Atom, an id
+    /// that is an address is taken for it if there is no link.
     fn offer_id(&mut self, rank: u8, text: &str, tag: &Tag<'_>, base: &Url) {
         let Some(entry) = self.entry.as_mut() else { return };
         entry.id.offer_last(rank, text.trim().to_owned());
         let permalink = attribute(tag, "isPermaLink").is_none_or(|v| !v.trim().eq_ignore_ascii_case("false"));
-        if permalink && !self.atom && link::is_absolute(text) {
-            self.offer_link(4, text, base);
+        if permalink && link::is_absolute(text) {
+            self.offer_link(if self.atom { 7 } else { 4 }, text, base);
         }
     }
 

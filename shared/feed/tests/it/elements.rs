@@ -230,6 +230,9 @@ fn an_entry_without_an_author_has_the_feeds() {
         (bo, ines, Some("Bo")),
         (source, ines, Some("Sam")),
         (&format!("{source}{bo}"), ines, Some("Bo")),
+        ("<author>Bo</author>", ines, Some("Bo")),
+        ("<author> <![CDATA[Bo]]></author>", ines, Some("Bo")),
+        ("", "<author>Ines Marsh</author>", Some("Ines Marsh")),
         ("<author><email>bo@mudflat.example</email></author>", ines, None),
         ("<contributor><name>Lee</name></contributor>", "", None),
     ] {
@@ -237,6 +240,15 @@ fn an_entry_without_an_author_has_the_feeds() {
         let read = read(atom(&format!("{feed}<entry><id>1</id>{own}</entry>{kim}")));
         let authors: Vec<_> = read.entries.iter().map(|entry| entry.author.as_deref()).collect();
         assert_eq!(authors, [author, Some("Kim")], "{own} {feed}");
+    }
+    for (author, name) in [
+        ("<author> <name>Bo</name><email>bo@mudflat.example</email></author>", Some("Bo")),
+        ("<author/><name>Bo</name>", None),
+        ("<author>undefined</author>", None),
+        ("<dc:creator>[object Object]</dc:creator>", None),
+    ] {
+        let feed = read(rss(&format!("<item>{author}<title>T</title></item>")));
+        assert_eq!((first_title(&feed), feed.entries[0].author.as_deref()), ("T", name), "{author}");
     }
     // RSS has no author element for feeds.
     assert_eq!(read(rss(&format!("{ines}<item><title>T</title></item>"))).entries[0].author, None);
@@ -392,6 +404,35 @@ fn relative_links_of_rss_belong_to_the_channels_page() {
     // Atom has a different rule (RFC 4287 §4.2.7.1).
     let entry = "<link href='https://www.example.org/'/><entry><id>urn:1</id><link href='/a'/></entry>";
     assert_eq!(read(atom(entry)).entries[0].link.as_deref(), Some("https://mudflat.example/a"));
+}
+
+#[test]
+fn an_id_that_is_an_address_counts_where_there_is_no_usable_link() {
+    let guid = "<guid>https://example.org/1</guid>";
+    let own = "<id>https://example.org/1</id>";
+    for (feed, link) in [
+        (rss(&format!("<item><link>null</link>{guid}</item>")), "https://example.org/1"),
+        (rss(&format!("<item>{guid}<link>undefined</link></item>")), "https://example.org/1"),
+        (
+            rss(&format!("<item><link><a href=\"/2?a&amp;b\">Two</a></link>{guid}</item>")),
+            "https://mudflat.example/2?a&b",
+        ),
+        (atom(&format!("<entry>{own}<link rel='enclosure' href='/a.mp3'/></entry>")), "https://example.org/1"),
+        (atom(&format!("<entry>{own}<content src='/2'/></entry>")), "https://mudflat.example/2"),
+        (atom(&format!("<entry>{own}<link href='/2'/></entry>")), "https://mudflat.example/2"),
+    ] {
+        assert_eq!(read(&feed).entries[0].link.as_deref(), Some(link), "{feed}");
+    }
+}
+
+#[test]
+fn a_date_in_an_html_element_is_that_of_its_attribute() {
+    let time = "<time datetime=\"2024-05-01T10:00:00+00:00\" title=\"x\">Wed, 05/01/2024 - 12:00</time>";
+    for date in [time.to_owned(), time.replace('<', "&lt;").replace('"', "'"), format!("<![CDATA[ {time}]]>")] {
+        let feed = read(rss(&format!("<item><title>T</title><pubDate>{date}</pubDate></item>")));
+        let published = feed.entries[0].published.map(|at| at.to_string());
+        assert_eq!(published.as_deref(), Some("2024-05-01T10:00:00Z"), "{date}");
+    }
 }
 
 #[test]

@@ -114,6 +114,8 @@ fn an_address_without_its_scheme_is_that_of_the_host_that_it_names() {
         ("mudflat.example/a?b", "https://mudflat.example/a?b"),
         ("www.html", "https://mudflat.example/www.html"),
         ("other.example/a", "https://mudflat.example/other.example/a"),
+        ("https:/a.example/1", "https://a.example/1"),
+        ("https://https://a.example/1", "https://a.example/1"),
         ("feed://a.example/1", "https://a.example/1"),
     ] {
         assert_eq!(link(written), meant, "{written}");
