@@ -1,4 +1,5 @@
-//! Finds the feeds that a page names in `<link rel="alternate" type="…" href="…">` elements and in `Link` headers.
+//! Finds the feeds that a page names in `<link rel="alternate" type="…" href="…">` elements, in `Link` headers, and in
+//! the links of its text.
 
 use crate::{Limits, comments, text};
 use curlew_text::charset::{self, Document};
@@ -29,8 +30,9 @@ pub struct FeedLink {
 /// Returns the distinct feeds that a page names: first in document order, then in the order of its `Link` headers, with
 /// feeds of comments last. Never fails: a page that exceeds a limit yields the feeds found so far.
 ///
-/// A link to plain XML without a sign that it is a feed is returned only if no other link announces a feed. `<base
-/// href>` applies anywhere in the page (HTML §4.2.3). Only `http` and `https` addresses are returned.
+/// A link to plain XML without a sign that it is a feed is returned only if no other link announces a feed. So is an `<a>`
+/// to an address that is usual for feeds, such as `/blog/index.xml`; it has to be on the page's own host. `<base href>`
+/// applies anywhere in the page (HTML §4.2.3). Only `http` and `https` addresses are returned.
 pub fn discover(html: &[u8], content_type: Option<&str>, page: &Url, link_headers: &[String]) -> Vec<FeedLink> {
     let text = charset::decode(html, content_type, Document::Feed).text;
     let mut found = collect(&text);
@@ -45,7 +47,10 @@ pub fn discover(html: &[u8], content_type: Option<&str>, page: &Url, link_header
         let Some(url) = address(&link.href, base, &limits) else { continue };
         let title = text::plain(&link.title, true, limits.title_chars);
         let announced = announced(&link, &url, title.as_deref());
-        if announced != Announced::No && seen.insert(sameness(&url)) {
+        // Pages link in their text to the feeds of other sites too.
+        let [host, own] = [&url, page].map(|url| url.host_str().map(|host| host.trim_start_matches("www.")));
+        let is_foreign = link.is_anchor && host != own;
+        if announced != Announced::No && !is_foreign && seen.insert(sameness(&url)) {
             let of_comments = is_comments(&link, &url, title.as_deref());
             feeds.push((announced, FeedLink { url, title, media_type: link.media_type, of_comments }));
         }
@@ -68,6 +73,8 @@ struct Link {
     media_type: String,
     href: String,
     title: String,
+    /// True for a link in the text, which people follow.
+    is_anchor: bool,
 }
 
 fn collect(html: &str) -> PageLinks {
@@ -81,12 +88,16 @@ fn collect(html: &str) -> PageLinks {
             if found.base.is_none() && !href.is_empty() {
                 found.base = Some(href);
             }
-        } else if tag.name.eq_ignore_ascii_case("link") && found.links.len() < MAX_LINKS {
+            continue;
+        }
+        let is_anchor = tag.name.eq_ignore_ascii_case("a");
+        if (is_anchor || tag.name.eq_ignore_ascii_case("link")) && found.links.len() < MAX_LINKS {
             let rel = value("rel").to_ascii_lowercase();
             let words = |word: &str| rel.split_whitespace().any(|r| r == word);
-            if (words("alternate") || words("feed")) && !words("stylesheet") {
-                let media_type = media_type(&value("type"));
-                found.links.push(Link { rel, media_type, href: value("href"), title: value("title") });
+            let (media_type, href) = (media_type(&value("type")), value("href"));
+            let in_text = is_anchor && (!media_type.is_empty() || is_usual(&href));
+            if (in_text || words("alternate") || words("feed")) && !words("stylesheet") {
+                found.links.push(Link { rel, media_type, href, title: value("title"), is_anchor });
             }
         }
     }
@@ -98,7 +109,7 @@ fn of_header(link: &str, page: &Url) -> Option<Link> {
     let href = links::target(link, "alternate").or_else(|| links::target(link, "feed"))?;
     let value = |name: &str| links::parameter(link, name).unwrap_or_default().to_owned();
     let (rel, media_type) = (value("rel").to_ascii_lowercase(), media_type(&value("type")));
-    Some(Link { rel, media_type, href: parse(href, Some(page)).ok()?.into(), title: value("title") })
+    Some(Link { rel, media_type, href: parse(href, Some(page)).ok()?.into(), title: value("title"), is_anchor: false })
 }
 
 fn media_type(stated: &str) -> String {
@@ -114,7 +125,7 @@ fn address(href: &str, base: &Url, limits: &Limits) -> Option<Url> {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Announced {
     No,
-    /// The link leads to XML of an unknown kind.
+    /// The link leads to XML of an unknown kind, or to a usual address of feeds.
     Perhaps,
     Clearly,
 }
@@ -131,9 +142,18 @@ fn announced(link: &Link, url: &Url, title: Option<&str>) -> Announced {
         _ if says(&address, &["oembed", "/wp-json/", "sitemap"]) => Announced::No,
         "application/xml" | "text/xml" | "text/rdf+xml" | "application/json" if is_named => Announced::Clearly,
         "application/xml" | "text/xml" => Announced::Perhaps,
+        _ if link.is_anchor && is_usual(&link.href) => Announced::Perhaps,
         "" if link.rel.split_whitespace().any(|r| r == "feed") => Announced::Clearly,
         _ => Announced::No,
     }
+}
+
+/// True if the last part of an address's path is usual for feeds.
+fn is_usual(href: &str) -> bool {
+    let path = href.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+    let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    matches!(&*name, "feed" | "rss" | "atom" | "index.xml" | "feed.xml" | "rss.xml" | "atom.xml")
+        || [".rss", ".atom"].iter().any(|end| name.ends_with(end))
 }
 
 /// True if a feed's address, title or relation (`replies`, RFC 4685 §4) shows that it contains comments.
@@ -218,6 +238,31 @@ mod tests {
         ] {
             assert_eq!(found(&of(other)), [""; 0], "{other}");
         }
+    }
+
+    #[test]
+    fn a_link_in_the_text_to_an_own_feed_is_taken_where_nothing_else_announces_one() {
+        let of = |attributes: &str| found(&format!("<nav><a {attributes}>RSS</a></nav>"));
+        for path in ["blog/index.xml", "feed/", "notes/rss.xml?x", "a.atom", "notes/feed#top", "RSS"] {
+            let url = format!("https://example.org/{}", path.trim_end_matches("#top"));
+            assert_eq!(of(&format!("href='https://www.example.org/{path}'")), [url.replace("//", "//www.")], "{path}");
+            assert_eq!(of(&format!("href='/{path}'")), [url], "{path}");
+        }
+        assert_eq!(of("type=application/atom+xml href=/notes"), ["https://example.org/notes"]);
+        for other in [
+            "href=/feeding",
+            "href=/about/rss/help",
+            "href='https://example.net/feed'",
+            "rel=alternate type=application/rss+xml href='https://example.net/feed'",
+            "rel=alternate hreflang=de href=/de/",
+            "href=/sitemap.xml",
+        ] {
+            assert_eq!(of(other), [""; 0], "{other}");
+        }
+        let named = "<a href=/index.xml>RSS</a><link rel=alternate type=application/rss+xml href=/news>";
+        assert_eq!(found(named), ["https://example.org/news"]);
+        let comments = "<a href=/comments/feed/>Comments</a><a href=/rss>RSS</a>";
+        assert_eq!(found(comments), ["https://example.org/rss", "https://example.org/comments/feed/"]);
     }
 
     #[test]
