@@ -1,4 +1,4 @@
-//! Small helpers of the services in memory.
+//! Small helpers of the in-memory services.
 
 use serde_json::Value;
 use std::sync::{Mutex, MutexGuard, PoisonError};
